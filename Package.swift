@@ -1,0 +1,106 @@
+// swift-tools-version: 6.3
+
+import PackageDescription
+
+/// The settings of every Swift target: language mode 6, the upcoming features, strict memory safety, no warnings.
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("ImmutableWeakCaptures"),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+]
+
+/// A Swift target under `Sources` with the common settings.
+func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+/// A test target under `Tests` with the common settings.
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+let package = Package(
+  name: "swift-state-restoration",
+  products: [
+    .library(name: "StateRestoration", targets: ["StateRestoration"]),
+    .library(name: "RestorationArchive", targets: ["RestorationArchive"]),
+    .library(name: "DataProtection", targets: ["DataProtection"]),
+    .library(name: "ApplicationLifecycle", targets: ["ApplicationLifecycle"]),
+    .library(name: "StateRestorationTesting", targets: ["StateRestorationTesting"]),
+    .executable(name: "restore-demo", targets: ["restore-demo"]),
+    .executable(name: "restore-inspect", targets: ["restore-inspect"]),
+    .executable(name: "restore-bench", targets: ["restore-bench"]),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CLibcrypto",
+      pkgConfig: "libcrypto",
+      providers: [.apt(["libssl-dev"]), .yum(["openssl-devel"]), .brew(["openssl@3"])]),
+    .systemLibrary(name: "CSystem"),
+
+    module("FileSystem", ["CSystem"]),
+    module("FaultyFileSystem", ["FileSystem"]),
+    module("SimulatedTime", []),
+    module("Sealing", ["CLibcrypto", "CSystem"]),
+    module("DataProtection", ["FileSystem", "Sealing"]),
+    module("RestorationArchive", []),
+    module("ApplicationLifecycle", []),
+    module("StateRestoration", ["RestorationArchive", "ApplicationLifecycle", "DataProtection"]),
+    module(
+      "StateRestorationTesting",
+      [
+        "StateRestoration", "RestorationArchive", "ApplicationLifecycle", "DataProtection", "FileSystem",
+        "FaultyFileSystem", "SimulatedTime",
+      ]),
+
+    .executableTarget(
+      name: "restore-demo", dependencies: ["StateRestoration"], swiftSettings: settings),
+    .executableTarget(
+      name: "restore-inspect", dependencies: ["StateRestoration", "RestorationArchive", "DataProtection"],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "restore-bench",
+      dependencies: ["StateRestoration", "RestorationArchive", "DataProtection", "FileSystem", "Sealing"],
+      path: "Benchmarks/restore-bench", swiftSettings: settings),
+
+    tests("FileSystemTests", ["FileSystem", "CSystem"]),
+    tests("FaultyFileSystemTests", ["FaultyFileSystem", "FileSystem"]),
+    tests("SealingTests", ["Sealing", "CSystem"]),
+    tests("DataProtectionTests", ["DataProtection", "FileSystem", "FaultyFileSystem", "Sealing", "SimulatedTime"]),
+    tests("RestorationArchiveTests", ["RestorationArchive"]),
+    tests("ApplicationLifecycleTests", ["ApplicationLifecycle", "SimulatedTime"]),
+    tests(
+      "StateRestorationTests",
+      [
+        "StateRestoration", "RestorationArchive", "ApplicationLifecycle", "DataProtection", "FileSystem",
+        "FaultyFileSystem", "SimulatedTime", "StateRestorationTesting",
+      ]),
+    tests("StateRestorationTestingTests", ["StateRestorationTesting", "StateRestoration", "SimulatedTime"]),
+    tests("RestoreInspectTests", ["restore-inspect", "StateRestorationTesting", "StateRestoration", "DataProtection"]),
+    tests("EndToEndTests", ["restore-demo", "StateRestoration"]),
+    tests("DocumentationTests", ["StateRestoration", "StateRestorationTesting"]),
+  ]
+)
+
+// The fuzz targets have no `main`: they link only with `--sanitize fuzzer`, so they exist only when asked for.
+if Context.environment["RESTORATION_FUZZ"] != nil {
+  let fuzzers: [(String, [Target.Dependency])] = [
+    ("FuzzCoder", ["RestorationArchive"]),
+    ("FuzzArchive", ["RestorationArchive"]),
+    ("FuzzSealedFile", ["DataProtection", "Sealing", "FileSystem", "FaultyFileSystem"]),
+    ("FuzzKeybag", ["DataProtection", "Sealing", "FileSystem", "FaultyFileSystem"]),
+    ("FuzzLedger", ["DataProtection", "Sealing", "FileSystem", "FaultyFileSystem"]),
+    ("FuzzJournal", ["DataProtection", "Sealing", "FileSystem", "FaultyFileSystem"]),
+  ]
+  package.targets += fuzzers.map { name, dependencies in
+    .executableTarget(
+      name: name, dependencies: dependencies, path: "Tests/Fuzz/\(name)", swiftSettings: settings)
+  }
+  package.products += fuzzers.map { name, _ in .executable(name: name, targets: [name]) }
+}
