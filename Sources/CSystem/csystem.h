@@ -1,14 +1,76 @@
-// The Linux calls and constants that Swift's Glibc module lacks, as thin static inline functions.
+// The Linux calls and constants that Swift's Glibc module lacks, or imports only as variadic functions, as thin
+// static inline functions. Nothing here decides anything: every function is one call.
 #ifndef STATE_RESTORATION_CSYSTEM_H
 #define STATE_RESTORATION_CSYSTEM_H
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+static inline int csystem_openat(int directory, const char *name, int flags, mode_t mode) {
+  return openat(directory, name, flags, mode);
+}
+
+static inline int csystem_flock(int descriptor, int operation) {
+  return flock(descriptor, operation);
+}
 
 static inline int csystem_fallocate(int descriptor, int mode, off_t offset, off_t length) {
   return fallocate(descriptor, mode, offset, length);
 }
+
+static inline int csystem_renameat2(
+    int old_directory, const char *old_name, int new_directory, const char *new_name, unsigned int flags) {
+  return renameat2(old_directory, old_name, new_directory, new_name, flags);
+}
+
+static inline int csystem_fstatat(int directory, const char *name, struct stat *result, int flags) {
+  return fstatat(directory, name, result, flags);
+}
+
+static inline int csystem_fstat(int descriptor, struct stat *result) {
+  return fstat(descriptor, result);
+}
+
+static inline ssize_t csystem_fgetxattr(int descriptor, const char *name, void *value, size_t size) {
+  return fgetxattr(descriptor, name, value, size);
+}
+
+static inline int csystem_fsetxattr(
+    int descriptor, const char *name, const void *value, size_t size, int flags) {
+  return fsetxattr(descriptor, name, value, size, flags);
+}
+
+// The magic number of the file system that holds the descriptor, or -1 with errno.
+static inline long csystem_file_system_magic(int descriptor) {
+  struct statfs result;
+  if (fstatfs(descriptor, &result) != 0) return -1;
+  return (long)result.f_type;
+}
+
+// prctl with one argument; the other arguments are zero.
+static inline int csystem_prctl(int option, unsigned long argument) {
+  return prctl(option, argument, 0UL, 0UL, 0UL);
+}
+
+enum {
+  csystem_O_TMPFILE = O_TMPFILE,
+  csystem_O_NOFOLLOW = O_NOFOLLOW,
+  csystem_O_DIRECTORY = O_DIRECTORY,
+  csystem_O_PATH = O_PATH,
+  csystem_RENAME_NOREPLACE = RENAME_NOREPLACE,
+  csystem_AT_EMPTY_PATH = AT_EMPTY_PATH,
+  csystem_PR_SET_DUMPABLE = PR_SET_DUMPABLE,
+  csystem_PR_GET_DUMPABLE = PR_GET_DUMPABLE,
+};
 
 #endif

@@ -1,1 +1,1 @@
-// Placeholder until the module's first source lands.
+// The wrapper and the memory file system are added next.

@@ -1,0 +1,92 @@
+/// The few system calls that protected storage needs, behind one narrow face.
+///
+/// Names are single components below an open directory, as in the `*at` family, so that no path is walked twice.
+/// Each requirement is one step at which tests can fail, tear, reorder, or cut the power. Nothing retries: a write
+/// may be short and any call may throw `.interrupted`; `writeAll`, `readUpTo` and their like do the looping.
+/// All calls block and may come from any thread.
+package protocol FileSystem: Sendable {
+  /// The effective user, who must own what is read and written (`geteuid`).
+  var currentUser: UInt32 { get }
+
+  /// Opens a directory by absolute path; its last component may not be a link.
+  func openDirectory(atPath path: String) throws(FileSystemError) -> Descriptor
+  /// Opens a directory by name; a link is refused.
+  func openDirectory(_ name: String, in directory: Descriptor) throws(FileSystemError) -> Descriptor
+  /// Makes a directory with exactly this mode, whatever the umask; `.fileExists` if the name is taken.
+  func makeDirectory(_ name: String, in directory: Descriptor, mode: UInt32) throws(FileSystemError)
+  /// Removes an empty directory.
+  func removeDirectory(_ name: String, in directory: Descriptor) throws(FileSystemError)
+  /// The names in a directory, without `.` and `..`, in no particular order.
+  func names(in directory: Descriptor) throws(FileSystemError) -> [String]
+
+  /// Opens, or with `.create` makes, a file by name.
+  func openFile(_ name: String, in directory: Descriptor, _ options: OpenOptions) throws(FileSystemError)
+    -> Descriptor
+  /// Opens a nameless file with mode 0600 for reading and writing (`O_TMPFILE`); may be `.notSupported`.
+  func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor
+  /// Gives a nameless file a name; `.fileExists` if it is taken, never replaces.
+  func link(_ descriptor: Descriptor, as name: String, in directory: Descriptor) throws(FileSystemError)
+  /// Renames a file within one directory; unless `replacing`, `.fileExists` if the new name is taken.
+  func rename(
+    _ name: String, to newName: String, in directory: Descriptor, replacing: Bool
+  ) throws(FileSystemError)
+  /// Removes a file's name.
+  func unlink(_ name: String, in directory: Descriptor) throws(FileSystemError)
+
+  /// Reads at an offset; returns how many bytes came, 0 at the end (`pread`).
+  func read(
+    _ descriptor: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+  ) throws(FileSystemError) -> Int
+  /// Writes at an offset; returns how many bytes were taken, which may be fewer than given (`pwrite`).
+  func write(_ descriptor: Descriptor, _ bytes: RawSpan, at offset: Int64) throws(FileSystemError) -> Int
+  /// Makes a file's content and metadata durable, or a directory's entries (`fsync`).
+  func synchronize(_ descriptor: Descriptor) throws(FileSystemError)
+  /// Makes a file's content durable, and the metadata needed to read it back (`fdatasync`).
+  func synchronizeData(_ descriptor: Descriptor) throws(FileSystemError)
+  /// Reserves zeroed space up to `length`, growing the file (`fallocate`); may be `.notSupported`.
+  func allocate(_ descriptor: Descriptor, length: Int64) throws(FileSystemError)
+  /// Sets a file's length (`ftruncate`).
+  func truncate(_ descriptor: Descriptor, to length: Int64) throws(FileSystemError)
+
+  /// The status of an open item (`fstat`).
+  func status(of descriptor: Descriptor) throws(FileSystemError) -> FileStatus
+  /// The status of a name, not following a link (`fstatat`).
+  func status(ofName name: String, in directory: Descriptor) throws(FileSystemError) -> FileStatus
+  /// Sets the permission bits of an open item (`fchmod`).
+  func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError)
+  /// What kind of volume holds the item (`fstatfs`).
+  func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind
+
+  /// Tries to lock an open file without waiting (`flock`); `false` when somebody else holds it.
+  ///
+  /// The lock belongs to the open file, not to the process, and ends when the last descriptor of it is closed.
+  func tryLock(_ descriptor: Descriptor, _ mode: LockMode) throws(FileSystemError) -> Bool
+  /// Gives up a lock taken with `tryLock`.
+  func unlock(_ descriptor: Descriptor) throws(FileSystemError)
+  /// Waits for about that long between two tries of a lock; a simulated file system only counts it.
+  func pause(for duration: Duration)
+
+  /// An extended attribute of an open item; `nil` when it has none of that name.
+  func attribute(_ name: String, of descriptor: Descriptor) throws(FileSystemError) -> [UInt8]?
+  /// Sets an extended attribute of an open item; may be `.notSupported`.
+  func setAttribute(_ name: String, to value: [UInt8], of descriptor: Descriptor) throws(FileSystemError)
+
+  /// Closes a descriptor. Errors are of no use to anyone by then: what must be durable was synchronised before.
+  func close(_ descriptor: Descriptor)
+}
+
+/// How a file is locked.
+package enum LockMode: Hashable, Sendable {
+  /// `LOCK_SH`: many holders at once.
+  case shared
+  /// `LOCK_EX`: one holder.
+  case exclusive
+}
+
+/// What kind of volume holds an item, as far as durability and locking depend on it.
+package enum VolumeKind: Hashable, Sendable {
+  /// A local disk or memory.
+  case local
+  /// NFS, SMB, AFS, 9P, Ceph, FUSE and their like: locks and syncs may not mean what they say.
+  case network
+}

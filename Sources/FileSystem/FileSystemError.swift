@@ -1,0 +1,87 @@
+/// A system call that failed: which one, on what, and the `errno` it left.
+package struct FileSystemError: Error, Hashable, Sendable {
+  /// The `errno` of a failed call; every constant names its C twin.
+  package struct Code: RawRepresentable, Hashable, Sendable {
+    /// The `errno` number as Linux defines it.
+    package let rawValue: Int32
+
+    /// Wraps an `errno` number.
+    package init(rawValue: Int32) {
+      self.rawValue = rawValue
+    }
+
+    /// `EPERM`.
+    package static let notPermitted = Code(rawValue: 1)
+    /// `ENOENT`.
+    package static let noSuchFile = Code(rawValue: 2)
+    /// `EINTR`.
+    package static let interrupted = Code(rawValue: 4)
+    /// `EIO`.
+    package static let inputOutput = Code(rawValue: 5)
+    /// `ENXIO`.
+    package static let noSuchDevice = Code(rawValue: 6)
+    /// `EBADF`.
+    package static let badDescriptor = Code(rawValue: 9)
+    /// `EAGAIN` and `EWOULDBLOCK`.
+    package static let wouldBlock = Code(rawValue: 11)
+    /// `EACCES`.
+    package static let accessDenied = Code(rawValue: 13)
+    /// `EEXIST`.
+    package static let fileExists = Code(rawValue: 17)
+    /// `ENOTDIR`.
+    package static let notDirectory = Code(rawValue: 20)
+    /// `EISDIR`.
+    package static let isDirectory = Code(rawValue: 21)
+    /// `EINVAL`.
+    package static let invalidArgument = Code(rawValue: 22)
+    /// `EFBIG`.
+    package static let fileTooLarge = Code(rawValue: 27)
+    /// `ENOSPC`.
+    package static let noSpace = Code(rawValue: 28)
+    /// `EROFS`.
+    package static let readOnlyFileSystem = Code(rawValue: 30)
+    /// `ENAMETOOLONG`.
+    package static let nameTooLong = Code(rawValue: 36)
+    /// `ENOSYS`.
+    package static let notImplemented = Code(rawValue: 38)
+    /// `ENOTEMPTY`.
+    package static let notEmpty = Code(rawValue: 39)
+    /// `ELOOP`.
+    package static let symbolicLink = Code(rawValue: 40)
+    /// `ENODATA`: the extended attribute is not there.
+    package static let noAttribute = Code(rawValue: 61)
+    /// `EOPNOTSUPP` and `ENOTSUP`.
+    package static let notSupported = Code(rawValue: 95)
+    /// `EDQUOT`.
+    package static let quotaExceeded = Code(rawValue: 122)
+  }
+
+  /// The call that failed.
+  package enum Operation: String, Hashable, Sendable, CaseIterable {
+    case openDirectory, makeDirectory, openFile, openTemporary, link, rename, unlink, removeDirectory
+    case read, write, synchronize, synchronizeData, synchronizeDirectory, allocate, truncate
+    case status, statusOfName, changeMode, lock, unlock, names, volumeKind
+    case attribute, setAttribute, close
+  }
+
+  /// What went wrong.
+  package let code: Code
+  /// The call that failed.
+  package let operation: Operation
+  /// The name or path it was given, when it was given one; never file content.
+  package let name: String?
+
+  /// Describes a failed call.
+  package init(_ code: Code, _ operation: Operation, name: String? = nil) {
+    self.code = code
+    self.operation = operation
+    self.name = name
+  }
+}
+
+extension FileSystemError: CustomStringConvertible {
+  /// The call, its name and the number, for logs.
+  package var description: String {
+    "\(operation.rawValue)\(name.map { " of \"\($0)\"" } ?? "") failed with errno \(code.rawValue)"
+  }
+}

@@ -1,0 +1,284 @@
+#if canImport(Glibc)
+import CSystem
+import Glibc
+
+/// The real file system of Linux with glibc.
+package struct LinuxFileSystem: FileSystem {
+  /// Makes the file system; it has no state.
+  package init() {}
+
+  package var currentUser: UInt32 { geteuid() }
+
+  // MARK: Directories
+
+  package func openDirectory(atPath path: String) throws(FileSystemError) -> Descriptor {
+    try open(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | directoryFlags, .openDirectory)
+  }
+
+  package func openDirectory(
+    _ name: String, in directory: Descriptor
+  ) throws(FileSystemError) -> Descriptor {
+    try open(directory.rawValue, name, O_RDONLY | O_CLOEXEC | directoryFlags, .openDirectory)
+  }
+
+  package func makeDirectory(
+    _ name: String, in directory: Descriptor, mode: UInt32
+  ) throws(FileSystemError) {
+    try check(unsafe mkdirat(directory.rawValue, name, mode), .makeDirectory, name)
+    // The umask may have taken bits away; nobody else writes in a directory of ours.
+    try check(unsafe fchmodat(directory.rawValue, name, mode, AT_SYMLINK_NOFOLLOW), .makeDirectory, name)
+  }
+
+  package func removeDirectory(_ name: String, in directory: Descriptor) throws(FileSystemError) {
+    try check(unsafe unlinkat(directory.rawValue, name, AT_REMOVEDIR), .removeDirectory, name)
+  }
+
+  package func names(in directory: Descriptor) throws(FileSystemError) -> [String] {
+    // A descriptor of its own: fdopendir takes it over, and the position starts at the beginning.
+    let own = try open(directory.rawValue, ".", O_RDONLY | O_CLOEXEC | directoryFlags, .names)
+    guard let stream = unsafe fdopendir(own.rawValue) else {
+      let failure = FileSystemError(lastCode, .names)
+      close(own)
+      throw failure
+    }
+    defer { unsafe closedir(stream) }
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = unsafe readdir(stream) else {
+        if errno != 0 { throw FileSystemError(lastCode, .names) }
+        return names
+      }
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { field in
+        unsafe field.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+  }
+
+  // MARK: Names
+
+  package func openFile(
+    _ name: String, in directory: Descriptor, _ options: OpenOptions
+  ) throws(FileSystemError) -> Descriptor {
+    var flags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK | csystem_O_NOFOLLOW.int32
+    flags |= options.contains(.write) ? O_RDWR : O_RDONLY
+    if options.contains(.exclusive) { flags |= O_EXCL }
+    guard options.contains(.create) else { return try open(directory.rawValue, name, flags, .openFile) }
+    let descriptor = try open(directory.rawValue, name, flags | O_CREAT, .openFile)
+    try repairMode(descriptor, .openFile, name)
+    return descriptor
+  }
+
+  package func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor {
+    let descriptor = try open(
+      directory.rawValue, ".", O_RDWR | O_CLOEXEC | csystem_O_TMPFILE.int32, .openTemporary)
+    try repairMode(descriptor, .openTemporary, nil)
+    return descriptor
+  }
+
+  package func link(
+    _ descriptor: Descriptor, as name: String, in directory: Descriptor
+  ) throws(FileSystemError) {
+    // Linking by descriptor alone needs a privilege before Linux 6.10; through /proc it never does.
+    let path = "/proc/self/fd/\(descriptor.rawValue)"
+    if unsafe linkat(AT_FDCWD, path, directory.rawValue, name, AT_SYMLINK_FOLLOW) == 0 { return }
+    guard errno == ENOENT || errno == ENOTDIR else { throw FileSystemError(lastCode, .link, name: name) }
+    try check(
+      unsafe linkat(descriptor.rawValue, "", directory.rawValue, name, csystem_AT_EMPTY_PATH.int32), .link,
+      name)
+  }
+
+  package func rename(
+    _ name: String, to newName: String, in directory: Descriptor, replacing: Bool
+  ) throws(FileSystemError) {
+    let flags = replacing ? 0 : UInt32(csystem_RENAME_NOREPLACE.int32)
+    if unsafe csystem_renameat2(directory.rawValue, name, directory.rawValue, newName, flags) == 0 { return }
+    guard !replacing, errno == EINVAL || errno == ENOSYS else {
+      throw FileSystemError(lastCode, .rename, name: name)
+    }
+    // File systems without RENAME_NOREPLACE: a link never replaces. Two names for a moment; sweeping ends that.
+    try check(unsafe linkat(directory.rawValue, name, directory.rawValue, newName, 0), .rename, name)
+    try check(unsafe unlinkat(directory.rawValue, name, 0), .rename, name)
+  }
+
+  package func unlink(_ name: String, in directory: Descriptor) throws(FileSystemError) {
+    try check(unsafe unlinkat(directory.rawValue, name, 0), .unlink, name)
+  }
+
+  // MARK: Content
+
+  package func read(
+    _ descriptor: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+  ) throws(FileSystemError) -> Int {
+    let count = unsafe pread(descriptor.rawValue, buffer.baseAddress, buffer.count, off_t(offset))
+    guard count >= 0 else { throw FileSystemError(lastCode, .read) }
+    return count
+  }
+
+  package func write(
+    _ descriptor: Descriptor, _ bytes: RawSpan, at offset: Int64
+  ) throws(FileSystemError) -> Int {
+    let count = unsafe bytes.withUnsafeBytes { bytes in
+      unsafe pwrite(descriptor.rawValue, bytes.baseAddress, bytes.count, off_t(offset))
+    }
+    guard count >= 0 else { throw FileSystemError(lastCode, .write) }
+    return count
+  }
+
+  package func synchronize(_ descriptor: Descriptor) throws(FileSystemError) {
+    try check(fsync(descriptor.rawValue), .synchronize)
+  }
+
+  package func synchronizeData(_ descriptor: Descriptor) throws(FileSystemError) {
+    try check(fdatasync(descriptor.rawValue), .synchronizeData)
+  }
+
+  package func allocate(_ descriptor: Descriptor, length: Int64) throws(FileSystemError) {
+    try check(csystem_fallocate(descriptor.rawValue, 0, 0, off_t(length)), .allocate)
+  }
+
+  package func truncate(_ descriptor: Descriptor, to length: Int64) throws(FileSystemError) {
+    try check(ftruncate(descriptor.rawValue, off_t(length)), .truncate)
+  }
+
+  // MARK: Status
+
+  package func status(of descriptor: Descriptor) throws(FileSystemError) -> FileStatus {
+    var result = stat()
+    try check(unsafe csystem_fstat(descriptor.rawValue, &result), .status)
+    return FileStatus(result)
+  }
+
+  package func status(
+    ofName name: String, in directory: Descriptor
+  ) throws(FileSystemError) -> FileStatus {
+    var result = stat()
+    try check(
+      unsafe csystem_fstatat(directory.rawValue, name, &result, AT_SYMLINK_NOFOLLOW), .statusOfName, name)
+    return FileStatus(result)
+  }
+
+  package func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
+    try check(fchmod(descriptor.rawValue, mode), .changeMode)
+  }
+
+  package func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind {
+    let magic = csystem_file_system_magic(descriptor.rawValue)
+    guard magic != -1 else { throw FileSystemError(lastCode, .volumeKind) }
+    return networkMagics.contains(UInt32(truncatingIfNeeded: magic)) ? .network : .local
+  }
+
+  // MARK: Locks
+
+  package func tryLock(_ descriptor: Descriptor, _ mode: LockMode) throws(FileSystemError) -> Bool {
+    let operation = mode == .exclusive ? LOCK_EX : LOCK_SH
+    if csystem_flock(descriptor.rawValue, operation | LOCK_NB) == 0 { return true }
+    if errno == EWOULDBLOCK { return false }
+    throw FileSystemError(lastCode, .lock)
+  }
+
+  package func unlock(_ descriptor: Descriptor) throws(FileSystemError) {
+    try check(csystem_flock(descriptor.rawValue, LOCK_UN), .unlock)
+  }
+
+  package func pause(for duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+    unsafe nanosleep(&time, nil)
+  }
+
+  // MARK: Attributes
+
+  package func attribute(_ name: String, of descriptor: Descriptor) throws(FileSystemError) -> [UInt8]? {
+    var value = [UInt8](repeating: 0, count: 256)
+    let count = unsafe csystem_fgetxattr(descriptor.rawValue, name, &value, value.count)
+    if count >= 0 { return Array(value[..<count]) }
+    if errno == ENODATA { return nil }
+    throw FileSystemError(lastCode, .attribute, name: name)
+  }
+
+  package func setAttribute(
+    _ name: String, to value: [UInt8], of descriptor: Descriptor
+  ) throws(FileSystemError) {
+    try check(unsafe csystem_fsetxattr(descriptor.rawValue, name, value, value.count, 0), .setAttribute, name)
+  }
+
+  package func close(_ descriptor: Descriptor) {
+    _ = Glibc.close(descriptor.rawValue)
+  }
+
+  // MARK: One call
+
+  private func open(
+    _ directory: Int32, _ name: String, _ flags: Int32, _ operation: FileSystemError.Operation
+  ) throws(FileSystemError) -> Descriptor {
+    // A name with a NUL would be cut there and mean another file.
+    guard !name.utf8.contains(0) else { throw FileSystemError(.invalidArgument, operation) }
+    let descriptor = unsafe csystem_openat(directory, name, flags, 0o600)
+    guard descriptor >= 0 else { throw FileSystemError(lastCode, operation, name: name) }
+    return Descriptor(rawValue: descriptor)
+  }
+
+  /// Gives a new file mode 0600 when the umask took bits away; an old one keeps its mode.
+  private func repairMode(
+    _ descriptor: Descriptor, _ operation: FileSystemError.Operation, _ name: String?
+  ) throws(FileSystemError) {
+    do throws(FileSystemError) {
+      let status = try status(of: descriptor)
+      guard status.kind == .regular, status.owner == currentUser, status.mode & 0o600 != 0o600 else { return }
+      try check(fchmod(descriptor.rawValue, 0o600), operation, name)
+    } catch {
+      close(descriptor)
+      throw error
+    }
+  }
+
+  private func check(
+    _ result: Int32, _ operation: FileSystemError.Operation, _ name: String? = nil
+  ) throws(FileSystemError) {
+    guard result == 0 else { throw FileSystemError(lastCode, operation, name: name) }
+  }
+}
+
+private var lastCode: FileSystemError.Code { FileSystemError.Code(rawValue: errno) }
+
+private let directoryFlags = csystem_O_DIRECTORY.int32 | csystem_O_NOFOLLOW.int32
+
+/// Magic numbers from `linux/magic.h` of file systems whose locks and syncs go over a network or through a helper.
+private let networkMagics: Set<UInt32> = [
+  0x6969,  // NFS_SUPER_MAGIC
+  0x517b, 0xff53_4d42, 0xfe53_4d42,  // SMB, CIFS, SMB2
+  0x5346_414f, 0x6b41_4653,  // AFS
+  0x7375_7245,  // CODA
+  0x0102_1997,  // V9FS
+  0x00c3_6400,  // CEPH
+  0x6573_5546,  // FUSE
+  0x0bd0_0bd0,  // LUSTRE
+  0x4750_4653,  // GPFS
+]
+
+extension FileStatus {
+  fileprivate init(_ result: stat) {
+    let kind: Kind =
+      switch result.st_mode & S_IFMT {
+      case S_IFREG: .regular
+      case S_IFDIR: .directory
+      case S_IFLNK: .symbolicLink
+      default: .other
+      }
+    self.init(
+      kind: kind, mode: result.st_mode & 0o7777, owner: result.st_uid, linkCount: UInt64(result.st_nlink),
+      byteCount: Int64(result.st_size), inode: UInt64(result.st_ino), device: UInt64(result.st_dev),
+      modificationTime: Double(result.st_mtim.tv_sec) + Double(result.st_mtim.tv_nsec) * 1e-9)
+  }
+}
+
+extension RawRepresentable where RawValue: FixedWidthInteger {
+  fileprivate var int32: Int32 { Int32(truncatingIfNeeded: rawValue) }
+}
+
+extension FixedWidthInteger {
+  fileprivate var int32: Int32 { Int32(truncatingIfNeeded: self) }
+}
+#endif
