@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+/// `Docs/Conformance.md` names a test for each requirement; this checks that the names are those of real tests.
+struct ConformanceTests {
+  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  /// One row of the table: its identifier and the names of its tests.
+  struct Row {
+    var identifier: String
+    var tests: [String]
+    var isNotYet: Bool
+  }
+
+  /// Every requirement, by section: the last number of each.
+  private static let sections = [1: 2, 2: 7, 3: 6, 4: 2, 5: 3, 6: 4, 7: 11, 8: 1, 9: 3]
+
+  static func rows() throws -> [Row] {
+    let text = try String(contentsOf: root.appendingPathComponent("Docs/Conformance.md"), encoding: .utf8)
+    return text.split(separator: "\n").compactMap { line in
+      let cells = line.split(separator: "|", omittingEmptySubsequences: false).map {
+        $0.trimmingCharacters(in: .whitespaces)
+      }
+      guard cells.count >= 5, cells[1].wholeMatch(of: /R\d+\.\d+/) != nil else { return nil }
+      let tests = cells[3].matches(of: /`([^`]+)`/).map { String($0.output.1) }
+      return Row(identifier: cells[1], tests: tests, isNotYet: cells[3].lowercased().contains("not yet"))
+    }
+  }
+
+  @Test func `every requirement has its row, once`() throws {
+    let expected = Self.sections.sorted { $0.key < $1.key }.flatMap { section, count in
+      (1...count).map { "R\(section).\($0)" }
+    }
+    #expect(try Self.rows().map(\.identifier) == expected)
+  }
+
+  @Test func `every test that a row names exists, and a row without a test says so`() throws {
+    var names: Set<String> = []
+    let tests = Self.root.appendingPathComponent("Tests")
+    let files = FileManager.default.enumerator(at: tests, includingPropertiesForKeys: nil)
+    while let file = files?.nextObject() as? URL {
+      guard file.pathExtension == "swift" else { continue }
+      for match in try String(contentsOf: file, encoding: .utf8).matches(of: /func `([^`]+)`/) {
+        names.insert(String(match.output.1))
+      }
+    }
+    for row in try Self.rows() {
+      #expect(row.isNotYet != !row.tests.isEmpty, "\(row.identifier) names a test or says not yet")
+      for test in row.tests { #expect(names.contains(test), "\(row.identifier) names a test that is not there: \(test)") }
+    }
+  }
+}
