@@ -47,7 +47,9 @@ struct ConformanceTests {
     }
     for row in try Self.rows() {
       #expect(row.isNotYet != !row.tests.isEmpty, "\(row.identifier) names a test or says not yet")
-      for test in row.tests { #expect(names.contains(test), "\(row.identifier) names a test that is not there: \(test)") }
+      for test in row.tests {
+        #expect(names.contains(test), "\(row.identifier) names a test that is not there: \(test)")
+      }
     }
   }
 }
