@@ -1,0 +1,23 @@
+/// The number of one whole state of a protected file; a later one is larger.
+///
+/// One counter numbers the generations of a whole store, so that two files never share a number and an old copy put
+/// back is noticed. Zero is no generation.
+public struct Generation: RawRepresentable, Hashable, Comparable, Codable, Sendable {
+  /// The number.
+  public let rawValue: UInt64
+
+  /// Wraps a number.
+  public init(rawValue: UInt64) {
+    self.rawValue = rawValue
+  }
+
+  /// Whether one generation is older than another.
+  public static func < (left: Generation, right: Generation) -> Bool {
+    left.rawValue < right.rawValue
+  }
+}
+
+extension Generation: CustomStringConvertible {
+  /// The number in digits.
+  public var description: String { String(rawValue) }
+}
