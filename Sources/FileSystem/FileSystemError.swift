@@ -1,7 +1,7 @@
 /// A system call that failed: which one, on what, and the `errno` it left.
 package struct FileSystemError: Error, Hashable, Sendable {
   /// The `errno` of a failed call; every constant names its C twin.
-  package struct Code: RawRepresentable, Hashable, Sendable {
+  package struct Code: RawRepresentable, Hashable, Sendable, Error {
     /// The `errno` number as Linux defines it.
     package let rawValue: Int32
 

@@ -1,0 +1,163 @@
+import FileSystem
+
+/// What is on a simulated disk: what programs see, what would survive a power cut, and the changes between the two.
+///
+/// The model is stricter than any real file system: synchronising a file does not make its name durable, and
+/// changes to different files may become durable in any order.
+struct Disk {
+  /// One file, directory, link or other item.
+  struct Inode {
+    var kind: FileStatus.Kind
+    var mode: UInt32
+    var owner: UInt32
+    var content: [UInt8] = []
+    var entries: [String: Int] = [:]
+    var attributes: [String: [UInt8]] = [:]
+  }
+
+  /// A change that is not synchronised yet.
+  enum Change {
+    case write(offset: Int, bytes: [UInt8])
+    case length(Int)
+    case mode(UInt32)
+    case attribute(String, [UInt8])
+    case add(String, Int)
+    case remove(String)
+    case move(String, to: String, Int)
+  }
+
+  /// A change and the item it changes.
+  struct Pending {
+    let inode: Int
+    let change: Change
+  }
+
+  /// The size of the pieces in which writes become durable.
+  static let pageSize = 4096
+  /// The number of the root directory.
+  static let root = 1
+
+  /// What programs see.
+  var live: [Int: Inode]
+  /// What a power cut leaves.
+  var durable: [Int: Inode]
+  /// What a sync would make durable, in order.
+  var pending: [Pending] = []
+  private var nextInode = Disk.root + 1
+
+  init(owner: UInt32) {
+    let root = Inode(kind: .directory, mode: 0o700, owner: owner)
+    live = [Disk.root: root]
+    durable = live
+  }
+
+  /// Makes an item without a name. Its kind, mode and owner become durable with its first name.
+  mutating func makeInode(_ kind: FileStatus.Kind, mode: UInt32, owner: UInt32) -> Int {
+    defer { nextInode += 1 }
+    let inode = Inode(kind: kind, mode: mode, owner: owner)
+    live[nextInode] = inode
+    durable[nextInode] = inode
+    return nextInode
+  }
+
+  /// Makes a change that is not durable yet; writes are split into pages.
+  mutating func change(_ inode: Int, _ change: Change) {
+    Disk.apply(change, to: inode, in: &live)
+    guard case .write(let offset, let bytes) = change else {
+      return pending.append(Pending(inode: inode, change: change))
+    }
+    var start = 0
+    while start < bytes.count {
+      let room = Disk.pageSize - (offset + start) % Disk.pageSize
+      let end = min(start + room, bytes.count)
+      pending.append(
+        Pending(inode: inode, change: .write(offset: offset + start, bytes: Array(bytes[start..<end]))))
+      start = end
+    }
+  }
+
+  /// Makes all changes to one item durable.
+  mutating func synchronize(_ inode: Int) {
+    for one in pending where one.inode == inode { Disk.apply(one.change, to: inode, in: &durable) }
+    pending.removeAll { $0.inode == inode }
+  }
+
+  /// A sync that failed: the kernel forgets what it could not write, and a later sync reports success without it.
+  mutating func loseChanges(of inode: Int) {
+    pending.removeAll { $0.inode == inode }
+  }
+
+  /// Every policy that can make a difference now.
+  var policies: [PowerCutPolicy] {
+    var policies: [PowerCutPolicy] = [.dropAll]
+    guard !pending.isEmpty else { return policies }
+    policies += (1...pending.count).map { .keepPrefix($0) }
+    if pending.count > 1 { policies += (0..<pending.count - 1).map { .loseOne($0) } }
+    if case .write(_, let bytes)? = pending.last(where: { $0.change.isWrite })?.change {
+      policies += Set([1, bytes.count / 2, bytes.count - 1]).filter { $0 > 0 && $0 < bytes.count }.sorted()
+        .map { .tearLast(keeping: $0) }
+    }
+    return policies
+  }
+
+  /// The disk as it is found after a power cut.
+  func afterPowerCut(_ policy: PowerCutPolicy) -> Disk {
+    var disk = self
+    var kept = pending
+    switch policy {
+    case .dropAll: kept = []
+    case .keepPrefix(let count): kept = Array(pending.prefix(count))
+    case .loseOne(let index): kept.remove(at: index)
+    case .tearLast(let count):
+      guard let index = kept.lastIndex(where: { $0.change.isWrite }),
+        case .write(let offset, let bytes) = kept[index].change
+      else { break }
+      kept[index] = Pending(
+        inode: kept[index].inode, change: .write(offset: offset, bytes: Array(bytes.prefix(count))))
+    }
+    for one in kept { Disk.apply(one.change, to: one.inode, in: &disk.durable) }
+    disk.live = disk.durable
+    disk.pending = []
+    return disk
+  }
+
+  /// The number of names an item has.
+  func linkCount(of inode: Int) -> Int {
+    live.values.reduce(0) { count, item in count + item.entries.values.count { $0 == inode } }
+  }
+
+  private static func apply(_ change: Change, to number: Int, in inodes: inout [Int: Inode]) {
+    switch change {
+    case .write(let offset, let bytes):
+      guard !bytes.isEmpty else { return }
+      inodes[number]!.grow(to: offset + bytes.count)
+      inodes[number]!.content.replaceSubrange(offset..<offset + bytes.count, with: bytes)
+    case .length(let length):
+      inodes[number]!.grow(to: length)
+      inodes[number]!.content.removeLast(inodes[number]!.content.count - length)
+    case .mode(let mode): inodes[number]!.mode = mode
+    case .attribute(let name, let value): inodes[number]!.attributes[name] = value
+    case .add(let name, let target): inodes[number]!.entries[name] = target
+    case .remove(let name): inodes[number]!.entries[name] = nil
+    case .move(let name, let newName, let target):
+      // A rename is one change of the directory; only a name that still means this item goes away.
+      if inodes[number]!.entries[name] == target { inodes[number]!.entries[name] = nil }
+      inodes[number]!.entries[newName] = target
+    }
+  }
+}
+
+extension Disk.Inode {
+  /// Makes the content at least so long, with zeroes.
+  fileprivate mutating func grow(to length: Int) {
+    guard content.count < length else { return }
+    content.append(contentsOf: repeatElement(0, count: length - content.count))
+  }
+}
+
+extension Disk.Change {
+  /// Whether the change is a write of content.
+  fileprivate var isWrite: Bool {
+    if case .write = self { true } else { false }
+  }
+}

@@ -1,0 +1,304 @@
+package import FileSystem
+
+extension MemoryFileSystem {
+  // MARK: Directories
+
+  package func openDirectory(atPath path: String) throws(FileSystemError) -> Descriptor {
+    try call(.openDirectory, path) { state throws(FileSystemError.Code) in
+      try state.openDirectory(try state.inode(atPath: path), user: self.currentUser)
+    }
+  }
+
+  package func openDirectory(
+    _ name: String, in directory: Descriptor
+  ) throws(FileSystemError) -> Descriptor {
+    try call(.openDirectory, name) { state throws(FileSystemError.Code) in
+      let parent = try state.directory(directory)
+      guard let inode = state.disk.live[parent]!.entries[name] else { throw .noSuchFile }
+      return try state.openDirectory(inode, user: self.currentUser)
+    }
+  }
+
+  package func makeDirectory(
+    _ name: String, in directory: Descriptor, mode: UInt32
+  ) throws(FileSystemError) {
+    try call(.makeDirectory, name) { state throws(FileSystemError.Code) in
+      let parent = try state.directory(directory, writableBy: self.currentUser)
+      guard state.disk.live[parent]!.entries[name] == nil else { throw .fileExists }
+      let inode = state.disk.makeInode(.directory, mode: mode, owner: self.currentUser)
+      state.disk.change(parent, .add(name, inode))
+    }
+  }
+
+  package func removeDirectory(_ name: String, in directory: Descriptor) throws(FileSystemError) {
+    try call(.removeDirectory, name) { state throws(FileSystemError.Code) in
+      let parent = try state.directory(directory, writableBy: self.currentUser)
+      guard let inode = state.disk.live[parent]!.entries[name] else { throw .noSuchFile }
+      guard state.disk.live[inode]!.kind == .directory else { throw .notDirectory }
+      guard state.disk.live[inode]!.entries.isEmpty else { throw .notEmpty }
+      state.disk.change(parent, .remove(name))
+    }
+  }
+
+  package func names(in directory: Descriptor) throws(FileSystemError) -> [String] {
+    try call(.names) { state throws(FileSystemError.Code) in
+      state.disk.live[try state.directory(directory)]!.entries.keys.sorted()
+    }
+  }
+
+  // MARK: Names
+
+  package func openFile(
+    _ name: String, in directory: Descriptor, _ options: OpenOptions
+  ) throws(FileSystemError) -> Descriptor {
+    try call(.openFile, name) { state throws(FileSystemError.Code) in
+      let isWritable = options.contains(.write)
+      let parent = try state.directory(directory)
+      if let inode = state.disk.live[parent]!.entries[name] {
+        if options.contains([.create, .exclusive]) { throw .fileExists }
+        let item = state.disk.live[inode]!
+        switch item.kind {
+        case .symbolicLink: throw .symbolicLink
+        case .directory where isWritable: throw .isDirectory
+        default: break
+        }
+        guard item.permits(isWritable ? 0o600 : 0o400, self.currentUser) else { throw .accessDenied }
+        return state.open(inode, isWritable: isWritable)
+      }
+      guard options.contains(.create) else { throw .noSuchFile }
+      _ = try state.directory(directory, writableBy: self.currentUser)
+      guard name.utf8.count <= 255 else { throw .nameTooLong }
+      let inode = state.disk.makeInode(.regular, mode: 0o600, owner: self.currentUser)
+      state.disk.change(parent, .add(name, inode))
+      return state.open(inode, isWritable: isWritable)
+    }
+  }
+
+  package func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor {
+    try call(.openTemporary) { state throws(FileSystemError.Code) in
+      guard self.features.temporaryFiles else { throw .notSupported }
+      _ = try state.directory(directory, writableBy: self.currentUser)
+      return state.open(
+        state.disk.makeInode(.regular, mode: 0o600, owner: self.currentUser), isWritable: true)
+    }
+  }
+
+  package func link(
+    _ descriptor: Descriptor, as name: String, in directory: Descriptor
+  ) throws(FileSystemError) {
+    try call(.link, name) { state throws(FileSystemError.Code) in
+      let file = try state.file(descriptor)
+      let parent = try state.directory(directory, writableBy: self.currentUser)
+      guard state.disk.live[parent]!.entries[name] == nil else { throw .fileExists }
+      state.disk.change(parent, .add(name, file.inode))
+    }
+  }
+
+  package func rename(
+    _ name: String, to newName: String, in directory: Descriptor, replacing: Bool
+  ) throws(FileSystemError) {
+    try call(.rename, name) { state throws(FileSystemError.Code) in
+      let parent = try state.directory(directory, writableBy: self.currentUser)
+      guard let inode = state.disk.live[parent]!.entries[name] else { throw .noSuchFile }
+      if !replacing, state.disk.live[parent]!.entries[newName] != nil { throw .fileExists }
+      state.disk.change(parent, .move(name, to: newName, inode))
+    }
+  }
+
+  package func unlink(_ name: String, in directory: Descriptor) throws(FileSystemError) {
+    try call(.unlink, name) { state throws(FileSystemError.Code) in
+      let parent = try state.directory(directory, writableBy: self.currentUser)
+      guard let inode = state.disk.live[parent]!.entries[name] else { throw .noSuchFile }
+      guard state.disk.live[inode]!.kind != .directory else { throw .isDirectory }
+      state.disk.change(parent, .remove(name))
+    }
+  }
+
+  // MARK: Content
+
+  package func read(
+    _ descriptor: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+  ) throws(FileSystemError) -> Int {
+    let size = buffer.count
+    let bytes = try call(.read) { state throws(FileSystemError.Code) in
+      let content = state.disk.live[try state.file(descriptor).inode]!.content
+      let start = min(Int(clamping: max(offset, 0)), content.count)
+      return content[start..<min(start + size, content.count)]
+    }
+    unsafe buffer.copyBytes(from: bytes)
+    return bytes.count
+  }
+
+  package func write(
+    _ descriptor: Descriptor, _ bytes: RawSpan, at offset: Int64
+  ) throws(FileSystemError) -> Int {
+    let copy = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+    return try call(.write) { state throws(FileSystemError.Code) in
+      let file = try state.file(descriptor)
+      guard file.isWritable else { throw .badDescriptor }
+      state.disk.change(file.inode, .write(offset: Int(offset), bytes: copy))
+      return copy.count
+    }
+  }
+
+  package func synchronize(_ descriptor: Descriptor) throws(FileSystemError) {
+    try call(.synchronize) { state throws(FileSystemError.Code) in
+      state.disk.synchronize(try state.file(descriptor).inode)
+    }
+  }
+
+  package func synchronizeData(_ descriptor: Descriptor) throws(FileSystemError) {
+    try call(.synchronizeData) { state throws(FileSystemError.Code) in
+      state.disk.synchronize(try state.file(descriptor).inode)
+    }
+  }
+
+  package func allocate(_ descriptor: Descriptor, length: Int64) throws(FileSystemError) {
+    try call(.allocate) { state throws(FileSystemError.Code) in
+      guard self.features.allocation else { throw .notSupported }
+      let inode = try state.file(descriptor).inode
+      guard state.disk.live[inode]!.content.count < Int(length) else { return }
+      state.disk.change(inode, .length(Int(length)))
+    }
+  }
+
+  package func truncate(_ descriptor: Descriptor, to length: Int64) throws(FileSystemError) {
+    try call(.truncate) { state throws(FileSystemError.Code) in
+      state.disk.change(try state.file(descriptor).inode, .length(Int(length)))
+    }
+  }
+
+  // MARK: Status
+
+  package func status(of descriptor: Descriptor) throws(FileSystemError) -> FileStatus {
+    try call(.status) { state throws(FileSystemError.Code) in
+      state.status(try state.file(descriptor).inode)
+    }
+  }
+
+  package func status(
+    ofName name: String, in directory: Descriptor
+  ) throws(FileSystemError) -> FileStatus {
+    try call(.statusOfName, name) { state throws(FileSystemError.Code) in
+      let parent = try state.directory(directory)
+      guard let inode = state.disk.live[parent]!.entries[name] else { throw .noSuchFile }
+      return state.status(inode)
+    }
+  }
+
+  package func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
+    try call(.changeMode) { state throws(FileSystemError.Code) in
+      state.disk.change(try state.file(descriptor).inode, .mode(mode))
+    }
+  }
+
+  package func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind {
+    try call(.volumeKind) { state throws(FileSystemError.Code) in
+      _ = try state.file(descriptor)
+      return self.features.volumeKind
+    }
+  }
+
+  // MARK: Locks
+
+  package func tryLock(_ descriptor: Descriptor, _ mode: LockMode) throws(FileSystemError) -> Bool {
+    try call(.lock) { state throws(FileSystemError.Code) in
+      let inode = try state.file(descriptor).inode
+      let isHeld = state.locks.contains { other, otherMode in
+        other != descriptor.rawValue && state.open[other]?.inode == inode
+          && (mode == .exclusive || otherMode == .exclusive)
+      }
+      if !isHeld { state.locks[descriptor.rawValue] = mode }
+      return !isHeld
+    }
+  }
+
+  package func unlock(_ descriptor: Descriptor) throws(FileSystemError) {
+    try call(.unlock) { state throws(FileSystemError.Code) in
+      _ = try state.file(descriptor)
+      state.locks[descriptor.rawValue] = nil
+    }
+  }
+
+  // MARK: Attributes
+
+  package func attribute(_ name: String, of descriptor: Descriptor) throws(FileSystemError) -> [UInt8]? {
+    try call(.attribute, name) { state throws(FileSystemError.Code) in
+      guard self.features.attributes else { throw .notSupported }
+      return state.disk.live[try state.file(descriptor).inode]!.attributes[name]
+    }
+  }
+
+  package func setAttribute(
+    _ name: String, to value: [UInt8], of descriptor: Descriptor
+  ) throws(FileSystemError) {
+    try call(.setAttribute, name) { state throws(FileSystemError.Code) in
+      guard self.features.attributes else { throw .notSupported }
+      state.disk.change(try state.file(descriptor).inode, .attribute(name, value))
+    }
+  }
+}
+
+extension MemoryFileSystem.State {
+  /// Gives out a descriptor.
+  mutating func open(_ inode: Int, isWritable: Bool) -> Descriptor {
+    defer { nextDescriptor += 1 }
+    open[nextDescriptor] = MemoryFileSystem.OpenFile(inode: inode, isWritable: isWritable)
+    return Descriptor(rawValue: nextDescriptor)
+  }
+
+  /// Gives out a descriptor of a directory.
+  mutating func openDirectory(_ inode: Int, user: UInt32) throws(FileSystemError.Code) -> Descriptor {
+    let item = disk.live[inode]!
+    switch item.kind {
+    case .directory: break
+    case .symbolicLink: throw .symbolicLink
+    default: throw .notDirectory
+    }
+    guard item.permits(0o500, user) else { throw .accessDenied }
+    return open(inode, isWritable: false)
+  }
+
+  /// The open file behind a descriptor.
+  func file(_ descriptor: Descriptor) throws(FileSystemError.Code) -> MemoryFileSystem.OpenFile {
+    guard let file = open[descriptor.rawValue] else { throw .badDescriptor }
+    return file
+  }
+
+  /// The directory behind a descriptor.
+  func directory(
+    _ descriptor: Descriptor, writableBy user: UInt32? = nil
+  ) throws(FileSystemError.Code) -> Int {
+    let inode = try file(descriptor).inode
+    guard disk.live[inode]!.kind == .directory else { throw .notDirectory }
+    if let user, !disk.live[inode]!.permits(0o300, user) { throw .accessDenied }
+    return inode
+  }
+
+  /// The item at an absolute path, following no link.
+  func inode(atPath path: String) throws(FileSystemError.Code) -> Int {
+    guard path.hasPrefix("/") else { throw .noSuchFile }
+    var inode = Disk.root
+    for component in path.split(separator: "/") {
+      guard disk.live[inode]!.kind == .directory else { throw .notDirectory }
+      guard let next = disk.live[inode]!.entries[String(component)] else { throw .noSuchFile }
+      inode = next
+    }
+    return inode
+  }
+
+  /// The status of an item.
+  func status(_ number: Int) -> FileStatus {
+    let inode = disk.live[number]!
+    return FileStatus(
+      kind: inode.kind, mode: inode.mode, owner: inode.owner, linkCount: UInt64(disk.linkCount(of: number)),
+      byteCount: Int64(inode.content.count), inode: UInt64(number), device: 1, modificationTime: 0)
+  }
+}
+
+extension Disk.Inode {
+  /// Whether the owner bits allow it; the super-user may do everything, others nothing.
+  func permits(_ bits: UInt32, _ user: UInt32) -> Bool {
+    user == 0 || (owner == user && mode & bits == bits)
+  }
+}

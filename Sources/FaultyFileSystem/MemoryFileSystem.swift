@@ -1,0 +1,139 @@
+package import FileSystem
+import Synchronization
+
+/// A file system in memory that knows what would survive a power cut.
+///
+/// It models what protected storage relies on and nothing kinder: content and names become durable only when they
+/// are synchronised, each by itself. `cutPower(afterCall:)` makes every later call fail as for a dead process;
+/// `afterPowerCut` then gives the disk as the next launch finds it, once for every policy.
+package final class MemoryFileSystem: FileSystem {
+  /// What the simulated volume can and can't do.
+  package struct Features: Hashable, Sendable {
+    /// Nameless files (`O_TMPFILE`).
+    package var temporaryFiles = true
+    /// Reserving space (`fallocate`).
+    package var allocation = true
+    /// Extended attributes.
+    package var attributes = true
+    /// What kind of volume it says it is.
+    package var volumeKind = VolumeKind.local
+
+    /// A volume that can do everything.
+    package init() {}
+  }
+
+  /// One call that was made: for tests that count or look.
+  package struct Call: Hashable, Sendable {
+    /// Which call.
+    package let operation: FileSystemError.Operation
+    /// The name it was given.
+    package let name: String?
+  }
+
+  struct OpenFile {
+    let inode: Int
+    let isWritable: Bool
+  }
+
+  struct State {
+    var disk: Disk
+    var open: [Int32: OpenFile] = [:]
+    var locks: [Int32: LockMode] = [:]
+    var nextDescriptor: Int32 = 3
+    var calls: [Call] = []
+    var powerCut: Int?
+    var waited = Duration.zero
+  }
+
+  let state: Mutex<State>
+  /// What the volume can do.
+  package let features: Features
+  package let currentUser: UInt32
+
+  /// Makes an empty file system whose root belongs to the user.
+  package convenience init(user: UInt32 = 1000, features: Features = Features()) {
+    self.init(disk: Disk(owner: user), user: user, features: features)
+  }
+
+  private init(disk: Disk, user: UInt32, features: Features) {
+    state = Mutex(State(disk: disk))
+    currentUser = user
+    self.features = features
+  }
+
+  // MARK: Power
+
+  /// How many calls were made so far; closing and pausing don't count.
+  package var callCount: Int { state.withLock { $0.calls.count } }
+
+  /// The calls that were made so far.
+  package var calls: [Call] { state.withLock { $0.calls } }
+
+  /// How long callers have paused, in all.
+  package var waited: Duration { state.withLock { $0.waited } }
+
+  /// Cuts the power after so many calls in all: every later one throws `.inputOutput` and changes nothing.
+  package func cutPower(afterCall count: Int) {
+    state.withLock { $0.powerCut = count }
+  }
+
+  /// Whether a call was refused since the power was cut.
+  package var isPowerCut: Bool {
+    state.withLock { state in state.powerCut.map { state.calls.count >= $0 } ?? false }
+  }
+
+  /// Every policy that can make a difference now.
+  package var powerCutPolicies: [PowerCutPolicy] { state.withLock { $0.disk.policies } }
+
+  /// The file system as the next launch finds it after a power cut; this one stays as it is.
+  package func afterPowerCut(_ policy: PowerCutPolicy) -> MemoryFileSystem {
+    MemoryFileSystem(
+      disk: state.withLock { $0.disk.afterPowerCut(policy) }, user: currentUser, features: features)
+  }
+
+  /// The file system as the next process finds it after the death of all processes; this one stays as it is.
+  package func afterProcessDeath() -> MemoryFileSystem {
+    MemoryFileSystem(disk: state.withLock { $0.disk }, user: currentUser, features: features)
+  }
+
+  /// A sync of the descriptor failed: what was not synchronised will never be, whatever later syncs report.
+  package func loseUnsynchronized(_ descriptor: Descriptor) {
+    state.withLock { state in
+      guard let file = state.open[descriptor.rawValue] else { return }
+      state.disk.loseChanges(of: file.inode)
+    }
+  }
+
+  /// Counts a call and makes it, unless the power is cut.
+  func call<Result>(
+    _ operation: FileSystemError.Operation, _ name: String? = nil,
+    _ body: (inout State) throws(FileSystemError.Code) -> Result
+  ) throws(FileSystemError) -> Result {
+    // A Mutex's closure can't throw a type of its own through a generic result: carry the outcome out instead.
+    var outcome: Swift.Result<Result, FileSystemError>?
+    state.withLock { state in
+      if let limit = state.powerCut, state.calls.count >= limit {
+        outcome = .failure(FileSystemError(.inputOutput, operation, name: name))
+        return
+      }
+      state.calls.append(Call(operation: operation, name: name))
+      do throws(FileSystemError.Code) {
+        outcome = .success(try body(&state))
+      } catch {
+        outcome = .failure(FileSystemError(error, operation, name: name))
+      }
+    }
+    return try outcome!.get()
+  }
+
+  package func pause(for duration: Duration) {
+    state.withLock { $0.waited += duration }
+  }
+
+  package func close(_ descriptor: Descriptor) {
+    state.withLock { state in
+      state.open[descriptor.rawValue] = nil
+      state.locks[descriptor.rawValue] = nil
+    }
+  }
+}

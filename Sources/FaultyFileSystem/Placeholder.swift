@@ -1,1 +1,0 @@
-// The wrapper and the memory file system are added next.

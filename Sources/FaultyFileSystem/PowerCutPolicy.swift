@@ -1,0 +1,14 @@
+/// What a power cut leaves of the changes that were not synchronised.
+///
+/// Changes are numbered in the order in which they were made: each page of each write, each new length, each name
+/// added, moved or removed. What was synchronised before is always left whole.
+package enum PowerCutPolicy: Hashable, Sendable {
+  /// Nothing that was not synchronised is left.
+  case dropAll
+  /// The first so many changes are left.
+  case keepPrefix(Int)
+  /// All changes are left but this one.
+  case loseOne(Int)
+  /// All changes are left, but of the last write only its first so many bytes.
+  case tearLast(keeping: Int)
+}
