@@ -1,0 +1,67 @@
+public import FoundationEssentials
+
+/// Why the program is launched (R7.11).
+public struct LaunchOptions: Sendable, Hashable {
+  /// The reasons for a launch.
+  public enum Reason: Sendable, Hashable {
+    /// The user started the program.
+    case icon
+
+    /// Something is to be opened, after restoring.
+    case url(URL)
+
+    /// Something is to be done without a window; the name is the program's own.
+    case backgroundEvent(String)
+  }
+
+  /// Why the program is launched.
+  public var reason: Reason
+
+  /// Further facts under keys of the driver's choice.
+  public var values: [String: String]
+
+  /// Makes the options of a launch.
+  public init(reason: Reason = .icon, values: [String: String] = [:]) {
+    self.reason = reason
+    self.values = values
+  }
+
+  /// The user started the program.
+  public static let icon = LaunchOptions()
+
+  /// Something is to be opened, after restoring.
+  public static func opening(_ url: URL) -> LaunchOptions { LaunchOptions(reason: .url(url)) }
+
+  /// Something is to be done without a window.
+  public static func backgroundEvent(_ name: String) -> LaunchOptions {
+    LaunchOptions(reason: .backgroundEvent(name))
+  }
+
+  /// Whether the launch goes into the background.
+  public var isBackground: Bool {
+    if case .backgroundEvent = reason { true } else { false }
+  }
+
+  /// What is to be opened after restoring.
+  public var url: URL? {
+    if case .url(let url) = reason { url } else { nil }
+  }
+}
+
+/// What the delegate declines when it sees the launch options.
+public struct LaunchResponse: OptionSet, Sendable, Hashable {
+  /// The bits of the set.
+  public let rawValue: UInt8
+
+  /// Makes a set from its bits.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// Nothing is declined.
+  public static let proceed: LaunchResponse = []
+
+  /// Nothing is restored in this launch; what is on disk stays as it is.
+  public static let declinesRestoring = LaunchResponse(rawValue: 1)
+
+  /// The URL is not opened.
+  public static let declinesURL = LaunchResponse(rawValue: 2)
+}

@@ -1,0 +1,315 @@
+/// Runs the machine of one program on the main actor (R7).
+///
+/// Requests are served one after another in the order they were made; only ``kill(_:)`` waits for nobody. Each
+/// throws `illegalTransition` when the machine has no route, and `killed` or `watchdog` when the program ended before the
+/// request was done. Delegate and work are not retained.
+@MainActor public final class Lifecycle {
+  /// The delegate that gets the callbacks; not retained.
+  public weak var delegate: (any LifecycleDelegate)?
+
+  /// What does the steps that are not callbacks; not retained.
+  public weak var work: (any LifecycleWork)?
+
+  /// The budgets, and what happens when one runs out.
+  public let budgets: LifecycleBudgets
+
+  /// Why the program was launched; `nil` before.
+  public private(set) var launchOptions: LaunchOptions?
+
+  /// What the delegate declined when it saw the options.
+  public private(set) var launchResponse: LaunchResponse = .proceed
+
+  /// Why the program ended, if it has.
+  public private(set) var endReason: TerminationReason?
+
+  /// Whether input is handled at once; kept otherwise.
+  public private(set) var isAcceptingInput = false
+
+  let clock: any Clock<Duration>
+  let log: LifecycleLog
+  var tasks = BackgroundTasks()
+  var backgroundStopwatch: Stopwatch?
+  var backgroundTimer: Task<Void, Never>?
+  private var machine: LifecycleMachine
+  private var queue = NotificationQueue()
+  private var keptInput: [@MainActor () -> Void] = []
+  private var observers: [(id: UInt64, handler: @MainActor (LifecycleEvent) -> Void)] = []
+  private var lastObserver: UInt64 = 0
+  private var turns = TurnQueue()
+  /// Counts lives, so that a request notices that its program has ended in the meantime.
+  private var life: UInt64 = 0
+  private var interruption: InterruptibleWork?
+  private var reportedOverrun = false
+
+  /// Makes the life cycle of a program that has not been launched.
+  ///
+  /// - Parameters:
+  ///   - clock: The clock of the budgets and of the background time.
+  ///   - log: Where incidents go at once, from any thread.
+  public init(
+    exitsOnSuspend: Bool = false, budgets: LifecycleBudgets = LifecycleBudgets(),
+    clock: any Clock<Duration> = ContinuousClock(), log: LifecycleLog = .none
+  ) {
+    self.machine = LifecycleMachine(exitsOnSuspend: exitsOnSuspend)
+    self.budgets = budgets
+    self.clock = clock
+    self.log = log
+  }
+
+  /// The state that is reported now.
+  public var state: LifecycleState { machine.state }
+
+  /// Whether leaving the foreground ends the program (R7.10).
+  public var exitsOnSuspend: Bool { machine.exitsOnSuspend }
+
+  // MARK: - Requests
+
+  /// Launches into the foreground up to `active`, or into the background if the options name an event.
+  public func launch(_ options: LaunchOptions = .icon) async throws(LifecycleError) {
+    try await serve(options.isBackground ? .launchInBackground : .launch) {
+      self.launchOptions = options
+      self.launchResponse = .proceed
+      self.endReason = nil
+    }
+  }
+
+  /// An interruption is over.
+  public func becomeActive() async throws(LifecycleError) { try await serve(.becomeActive) }
+
+  /// An interruption begins: a dialog of the system, for example.
+  public func resignActive() async throws(LifecycleError) { try await serve(.resignActive) }
+
+  /// Leaves the foreground; returns when the program is suspended, or kept running by background tasks.
+  public func enterBackground() async throws(LifecycleError) { try await serve(.enterBackground) }
+
+  /// Comes to the foreground, from suspended too, up to `active`.
+  public func enterForeground() async throws(LifecycleError) { try await serve(.enterForeground) }
+
+  /// Wakes a suspended program for an event, without a window; it is suspended again afterwards.
+  public func wake(for event: String) async throws(LifecycleError) {
+    try await serve(.wake, after: { self.delegate?.handleBackgroundEvent(event) })
+  }
+
+  /// The device goes to sleep: leaves the foreground and locks (R7.3).
+  public func sleep() async throws(LifecycleError) { try await serve(.sleep) }
+
+  /// Ends the program, with `willTerminate` if it runs.
+  public func terminate() async throws(LifecycleError) { try await serve(.terminate) }
+
+  /// Ends the program at once and without notice, whatever is under way.
+  public func kill(_ reason: TerminationReason = .killed) throws(LifecycleError) {
+    _ = try machine.route(for: .kill)
+    let steps =
+      machine.steps(of: LifecycleTransition(from: state, to: .notRunning, manner: .unannounced)) ?? []
+    for step in steps {
+      emit(.step(step, state))
+      if step == .stopInput { isAcceptingInput = false }
+    }
+    _ = try machine.move(to: .notRunning, manner: .unannounced)
+    finish(reason)
+  }
+
+  // MARK: - Input, notifications, memory
+
+  /// Handles input now, or keeps it until the program accepts input; what is kept is handled in order.
+  public func receiveInput(_ input: @escaping @MainActor () -> Void) {
+    guard state != .notRunning else { return }
+    if isAcceptingInput { input() } else { keptInput.append(input) }
+  }
+
+  /// Delivers a notification, or queues it while the program is suspended (R7.8).
+  public func post(_ notification: SystemNotification) {
+    switch state {
+    case .notRunning: break
+    case .suspended: queue.add(notification)
+    case .inactive, .active, .background: deliver(notification)
+    }
+  }
+
+  /// Warns the delegate, the controllers and the observers; a suspended program gets no warning.
+  public func receiveMemoryWarning() {
+    guard state.isRunning else { return }
+    delegate?.didReceiveMemoryWarning()
+    for responder in work?.memoryWarningResponders ?? [] { responder.didReceiveMemoryWarning() }
+    emit(.memoryWarning)
+  }
+
+  /// Registers an observer of every step, notification, warning and incident, for as long as the result lives.
+  public func observe(_ handler: @escaping @MainActor (LifecycleEvent) -> Void) -> LifecycleObservation {
+    lastObserver += 1
+    observers.append((lastObserver, handler))
+    return LifecycleObservation(of: self, id: lastObserver)
+  }
+
+  func removeObserver(_ id: UInt64) { observers.removeAll { $0.id == id } }
+
+  func report(_ incident: LifecycleIncident, isLogged: Bool = false) {
+    if !isLogged { log.write(incident) }
+    delegate?.didBreakRules(incident)
+    emit(.incident(incident))
+  }
+
+  private func emit(_ event: LifecycleEvent) {
+    for observer in observers { observer.handler(event) }
+  }
+
+  private func deliver(_ notification: SystemNotification) {
+    if notification.kind == .protectedData, case .change(_, let value) = notification.content {
+      if value == "available" {
+        delegate?.protectedDataDidBecomeAvailable()
+      } else {
+        delegate?.protectedDataWillBecomeUnavailable()
+      }
+    }
+    delegate?.didReceive(notification)
+    emit(.notification(notification))
+  }
+
+  // MARK: - Running
+
+  /// Serves one request in its turn: the route's transitions, then what the request adds, then suspending.
+  private func serve(
+    _ request: LifecycleRequest, preparing prepare: @MainActor () -> Void = {},
+    after: @MainActor () -> Void = {}
+  ) async throws(LifecycleError) {
+    await turns.begin()
+    defer { turns.end() }
+    let route = try machine.route(for: request)
+    prepare()
+    let life = life
+    for transition in route { try await run(transition, life: life) }
+    after()
+    if request == .sleep, !route.contains(where: { $0.manner == .asleep }) {
+      try await step(.lockDevice, life: self.life)
+    }
+    try await suspendIfIdle(life: life)
+  }
+
+  /// Suspends a program in the background that has no open task; the rest of a request, or one of its own.
+  private func suspendIfIdle(life: UInt64) async throws(LifecycleError) {
+    guard state == .background, self.life == life else { return }
+    guard tasks.open.isEmpty else { return startBackgroundTimer() }
+    for transition in try machine.route(for: .suspend) { try await run(transition, life: life) }
+  }
+
+  /// Suspends later, when it is nobody's turn, if there is still no reason to run.
+  func suspendSoon() {
+    Task {
+      await turns.begin()
+      defer { turns.end() }
+      try? await suspendIfIdle(life: life)
+    }
+  }
+
+  private func run(_ transition: LifecycleTransition, life: UInt64) async throws(LifecycleError) {
+    guard let steps = machine.steps(of: transition) else {
+      throw LifecycleError.illegal(transition, exitsOnSuspend: machine.exitsOnSuspend)
+    }
+    let watchdog = transition.budget.map { makeWatchdog($0, life: life) }
+    defer { watchdog?.stop() }
+    reportedOverrun = false
+    for step in steps {
+      if case .enter(let next) = step {
+        emit(.step(step, state))
+        _ = try machine.move(to: next, manner: transition.manner)
+        didEnter(next)
+      } else {
+        try await self.step(step, life: life)
+      }
+      if let watchdog, watchdog.isOverrun() { overrun(watchdog.kind, life: life) }
+      if self.life != life, step != .enter(.notRunning) { throw endError() }
+    }
+  }
+
+  private func step(_ step: LifecycleStep, life: UInt64) async throws(LifecycleError) {
+    switch step {
+    case .restore, .showSnapshot, .removeSnapshot:
+      if launchResponse.contains(.declinesRestoring) { return }
+    case .openURL:
+      guard let url = launchOptions?.url, !launchResponse.contains(.declinesURL) else { return }
+      emit(.step(step, state))
+      _ = delegate?.open(url)
+      return
+    case .handleBackgroundEvent:
+      guard case .backgroundEvent(let name) = launchOptions?.reason else { return }
+      emit(.step(step, state))
+      delegate?.handleBackgroundEvent(name)
+      return
+    default: break
+    }
+    emit(.step(step, state))
+    if step.isWork {
+      guard let work else { return }
+      let interruption = InterruptibleWork()
+      self.interruption = interruption
+      await interruption.run { await work.perform(step) }
+      if self.interruption === interruption { self.interruption = nil }
+      if self.life != life { throw endError() }
+      return
+    }
+    let options = launchOptions ?? .icon
+    switch step {
+    case .willFinishLaunching: launchResponse = delegate?.willFinishLaunching(with: options) ?? .proceed
+    case .didFinishLaunching: delegate?.didFinishLaunching(with: options)
+    case .didBecomeActive: delegate?.didBecomeActive()
+    case .willResignActive: delegate?.willResignActive()
+    case .didEnterBackground: delegate?.didEnterBackground()
+    case .willEnterForeground: delegate?.willEnterForeground()
+    case .willTerminate: delegate?.willTerminate()
+    case .showWindow: delegate?.showWindow()
+    case .hideWindow: delegate?.hideWindow()
+    case .deliverNotifications: for notification in queue.drain() { deliver(notification) }
+    case .stopInput: isAcceptingInput = false
+    case .startInput: startInput()
+    default: break
+    }
+  }
+
+  private func startInput() {
+    isAcceptingInput = true
+    while isAcceptingInput, !keptInput.isEmpty { keptInput.removeFirst()() }
+  }
+
+  private func didEnter(_ state: LifecycleState) {
+    switch state {
+    case .background: backgroundStopwatch = Stopwatch(clock)
+    case .inactive, .active, .suspended: stopBackgroundTimer()
+    case .notRunning: finish(.requested)
+    }
+  }
+
+  private func finish(_ reason: TerminationReason) {
+    life += 1
+    endReason = reason
+    isAcceptingInput = false
+    keptInput = []
+    queue = NotificationQueue()
+    tasks.endAll()
+    stopBackgroundTimer()
+    interruption?.interrupt()
+    interruption = nil
+    emit(.ended(reason))
+  }
+
+  private func endError() -> LifecycleError {
+    endReason == .watchdog
+      ? LifecycleError(code: .watchdog, message: "A budget ran out, and the watchdog ended the program.")
+      : LifecycleError(
+        code: .killed, message: "The program ended (\(endReason ?? .killed)) before the request was done.")
+  }
+
+  // MARK: - Budgets
+
+  private func makeWatchdog(_ kind: LifecycleBudgets.Kind, life: UInt64) -> Watchdog {
+    Watchdog(kind, budget: budgets[kind], clock: clock, log: log) { [weak self] in
+      self?.overrun(kind, life: life)
+    }
+  }
+
+  private func overrun(_ kind: LifecycleBudgets.Kind, life: UInt64) {
+    guard self.life == life, !reportedOverrun else { return }
+    reportedOverrun = true
+    report(.overrun(kind, budget: budgets[kind]), isLogged: true)
+    if budgets.enforcement == .kills { try? kill(.watchdog) }
+  }
+}

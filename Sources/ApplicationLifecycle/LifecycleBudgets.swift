@@ -1,0 +1,63 @@
+/// How much time the program has for each phase (R7.4), read from the injected clock.
+public struct LifecycleBudgets: Sendable, Hashable {
+  /// The phases that have a budget.
+  public enum Kind: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+    /// From the launch to the end of its callbacks, restoring included.
+    case launching
+
+    /// From `didEnterBackground` to the end of preserving and of the snapshot.
+    case enteringBackground
+
+    /// From `willTerminate` to the end of the last preserving.
+    case terminating
+
+    /// The phase's name.
+    public var description: String { rawValue }
+  }
+
+  /// What happens when a budget runs out.
+  public enum Enforcement: Sendable, Hashable {
+    /// It is reported to the delegate and the log, and the work goes on: for production.
+    case reports
+
+    /// It is reported, and the program ends unannounced: for tests.
+    case kills
+  }
+
+  /// The time for launching.
+  public var launching: Duration
+
+  /// The time for entering the background.
+  public var enteringBackground: Duration
+
+  /// The time for terminating.
+  public var terminating: Duration
+
+  /// The time all background tasks share after the program has entered the background (R7.5).
+  public var backgroundTasks: Duration
+
+  /// What happens when one of them runs out.
+  public var enforcement: Enforcement
+
+  /// The source documents' five seconds for each phase; three minutes for background tasks, as iOS 7 gives.
+  public init(
+    launching: Duration = .seconds(5), enteringBackground: Duration = .seconds(5),
+    terminating: Duration = .seconds(5), backgroundTasks: Duration = .seconds(180),
+    enforcement: Enforcement = .reports
+  ) {
+    self.launching = launching
+    self.enteringBackground = enteringBackground
+    self.terminating = terminating
+    self.backgroundTasks = backgroundTasks
+    self.enforcement = enforcement
+  }
+
+  /// The time for a phase.
+  public subscript(kind: Kind) -> Duration {
+    switch kind {
+    case .launching: launching
+    case .enteringBackground: enteringBackground
+    case .terminating: terminating
+    }
+  }
+}

@@ -1,0 +1,105 @@
+public import FoundationEssentials
+
+/// What a program is told about its life, in the order of `Docs/Lifecycle.md`.
+///
+/// Every method has a default that does nothing (and declines nothing). The defaults are the witnesses for a
+/// whole class tree: a subclass of a delegate overrides only what its base class declares itself.
+@MainActor public protocol LifecycleDelegate: AnyObject {
+  /// Sees why the program is launched, before anything is restored; answers what it declines.
+  func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse
+
+  /// Launching is over: the hierarchy is restored.
+  func didFinishLaunching(with options: LaunchOptions)
+
+  /// The program is active; input follows.
+  func didBecomeActive()
+
+  /// The program will be inactive; no more input comes.
+  func willResignActive()
+
+  /// The program is in the background: the last reliable moment to keep something (R7.7).
+  func didEnterBackground()
+
+  /// The program will be in the foreground again.
+  func willEnterForeground()
+
+  /// The program will end; not called when it is killed, quit by force, or suspended.
+  func willTerminate()
+
+  /// The window may be seen from here on.
+  func showWindow()
+
+  /// The window is no longer seen.
+  func hideWindow()
+
+  /// Opens what the program was launched for, after restoring; `false` declines.
+  func open(_ url: URL) -> Bool
+
+  /// Handles an event for which the program was launched into, or woken in, the background.
+  func handleBackgroundEvent(_ name: String)
+
+  /// Memory is short: free what can be made again.
+  func didReceiveMemoryWarning()
+
+  /// Something happened in the system, now or while suspended.
+  func didReceive(_ notification: SystemNotification)
+
+  /// Protected files will soon be unreadable (R5.3).
+  func protectedDataWillBecomeUnavailable()
+
+  /// Protected files are readable again (R5.3).
+  func protectedDataDidBecomeAvailable()
+
+  /// The program went against the rules of the life cycle.
+  func didBreakRules(_ incident: LifecycleIncident)
+}
+
+extension LifecycleDelegate {
+  /// Declines nothing.
+  public func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse { .proceed }
+
+  /// Does nothing.
+  public func didFinishLaunching(with options: LaunchOptions) {}
+
+  /// Does nothing.
+  public func didBecomeActive() {}
+
+  /// Does nothing.
+  public func willResignActive() {}
+
+  /// Does nothing.
+  public func didEnterBackground() {}
+
+  /// Does nothing.
+  public func willEnterForeground() {}
+
+  /// Does nothing.
+  public func willTerminate() {}
+
+  /// Does nothing.
+  public func showWindow() {}
+
+  /// Does nothing.
+  public func hideWindow() {}
+
+  /// Declines.
+  public func open(_ url: URL) -> Bool { false }
+
+  /// Does nothing.
+  public func handleBackgroundEvent(_ name: String) {}
+
+  /// Does nothing.
+  public func didReceiveMemoryWarning() {}
+
+  /// Does nothing.
+  public func didReceive(_ notification: SystemNotification) {}
+
+  /// Does nothing.
+  public func protectedDataWillBecomeUnavailable() {}
+
+  /// Does nothing.
+  public func protectedDataDidBecomeAvailable() {}
+
+  /// Does nothing; the log has it too.
+  public func didBreakRules(_ incident: LifecycleIncident) {}
+}

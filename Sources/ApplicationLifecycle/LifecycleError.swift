@@ -1,0 +1,67 @@
+/// Why the life cycle refused a request, or did not finish one.
+public struct LifecycleError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The kinds of refusal; more may come, so a `switch` needs a default.
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    /// The code's name.
+    public let description: String
+
+    private init(_ description: String) { self.description = description }
+
+    /// The two states have no such transition; nothing has changed.
+    public static let illegalTransition = Code("illegalTransition")
+
+    /// A budget ran out, and the watchdog ended the program.
+    public static let watchdog = Code("watchdog")
+
+    /// The program was killed before the request was done.
+    public static let killed = Code("killed")
+
+    /// A background task was ended that is not open.
+    public static let backgroundTaskNotOpen = Code("backgroundTaskNotOpen")
+
+    /// Background tasks are begun by running programs only.
+    public static let notRunning = Code("notRunning")
+  }
+
+  /// What kind of refusal it is.
+  public let code: Code
+
+  /// The state in which the request was made, where there is one.
+  public let from: LifecycleState?
+
+  /// The state that was asked for, where there is one.
+  public let to: LifecycleState?
+
+  /// What happened, and what to do.
+  public let message: String
+
+  /// Makes an error from its facts.
+  public init(code: Code, from: LifecycleState? = nil, to: LifecycleState? = nil, message: String) {
+    self.code = code
+    self.from = from
+    self.to = to
+    self.message = message
+  }
+
+  /// The code and the message.
+  public var description: String { "\(code): \(message)" }
+}
+
+extension LifecycleError {
+  static func illegal(_ transition: LifecycleTransition, exitsOnSuspend: Bool) -> LifecycleError {
+    let manner = transition.manner == .usual ? "" : ", \(transition.manner.rawValue)"
+    let reason =
+      exitsOnSuspend ? " A program with exitsOnSuspend has neither background nor suspended." : ""
+    return LifecycleError(
+      code: .illegalTransition, from: transition.from, to: transition.to,
+      message: "There is no transition from \(transition.from) to \(transition.to)\(manner).\(reason)")
+  }
+
+  static func illegal(_ request: LifecycleRequest, in state: LifecycleState, to: LifecycleState)
+    -> LifecycleError
+  {
+    LifecycleError(
+      code: .illegalTransition, from: state, to: to,
+      message: "\(request) leads to \(to) and can't be served while \(state).")
+  }
+}

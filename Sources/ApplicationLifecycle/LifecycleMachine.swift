@@ -1,0 +1,142 @@
+/// The pure machine: states, legal transitions and their steps, as `Docs/Lifecycle.md` lists them.
+///
+/// A value without clock, callbacks or side effects. ``Lifecycle`` runs it.
+public struct LifecycleMachine: Sendable, Hashable {
+  /// The state that is reported now; after a transition the one it ended in.
+  public private(set) var state: LifecycleState
+
+  /// Whether leaving the foreground ends the program (R7.10).
+  public let exitsOnSuspend: Bool
+
+  /// Makes the machine of a program that has not been launched.
+  public init(exitsOnSuspend: Bool = false) {
+    self.state = .notRunning
+    self.exitsOnSuspend = exitsOnSuspend
+  }
+
+  /// A machine in any state, for tests of every pair.
+  package init(state: LifecycleState, exitsOnSuspend: Bool = false) {
+    self.state = state
+    self.exitsOnSuspend = exitsOnSuspend
+  }
+
+  /// The steps of a transition, in order; `nil` when it is illegal.
+  public func steps(of transition: LifecycleTransition) -> [LifecycleStep]? {
+    if exitsOnSuspend, transition.touches(.background) || transition.touches(.suspended) { return nil }
+    return switch (transition.from, transition.to, transition.manner) {
+    case (.notRunning, .inactive, .usual):
+      [
+        .enter(.inactive), .willFinishLaunching, .showSnapshot, .restore, .removeSnapshot,
+        .didFinishLaunching,
+        .showWindow, .openURL,
+      ]
+    case (.notRunning, .background, .usual):
+      [.enter(.background), .willFinishLaunching, .restore, .didFinishLaunching, .handleBackgroundEvent]
+    case (.inactive, .active, .usual):
+      [.openHandles, .enter(.active), .didBecomeActive, .startInput]
+    case (.active, .inactive, .usual):
+      [.stopInput, .willResignActive, .enter(.inactive), .closeHandles]
+    case (.inactive, .background, .usual):
+      [
+        .enter(.background), .didEnterBackground, .preserve, .hideSensitiveContent, .takeSnapshot,
+        .hideWindow,
+      ]
+    case (.inactive, .background, .asleep):
+      [
+        .didEnterBackground, .preserve, .hideSensitiveContent, .takeSnapshot, .hideWindow, .lockDevice,
+        .enter(.background),
+      ]
+    case (.background, .inactive, .usual):
+      [.willEnterForeground, .revealSensitiveContent, .showWindow, .enter(.inactive)]
+    case (.background, .suspended, .usual):
+      [.enter(.suspended)]
+    case (.suspended, .background, .usual):
+      [.enter(.background), .deliverNotifications]
+    case (.inactive, .notRunning, .announced), (.background, .notRunning, .announced):
+      [.willTerminate, .preserve, .enter(.notRunning)]
+    case (.active, .notRunning, .unannounced):
+      [.stopInput, .enter(.notRunning)]
+    case (.inactive, .notRunning, .unannounced), (.background, .notRunning, .unannounced),
+      (.suspended, .notRunning, .unannounced):
+      [.enter(.notRunning)]
+    default:
+      nil
+    }
+  }
+
+  /// Makes a transition from the present state and answers its steps; an illegal one throws and changes nothing.
+  public mutating func move(
+    to state: LifecycleState, manner: LifecycleTransition.Manner = .usual
+  ) throws(LifecycleError) -> [LifecycleStep] {
+    let transition = LifecycleTransition(from: self.state, to: state, manner: manner)
+    guard let steps = steps(of: transition) else {
+      throw LifecycleError.illegal(transition, exitsOnSuspend: exitsOnSuspend)
+    }
+    self.state = state
+    return steps
+  }
+
+  /// The transitions that serve a request in the present state; empty when it is legal and changes nothing.
+  public func route(for request: LifecycleRequest) throws(LifecycleError) -> [LifecycleTransition] {
+    let path: [(LifecycleState, LifecycleTransition.Manner)]? =
+      switch (request, state) {
+      case (.launch, .notRunning): [(.inactive, .usual), (.active, .usual)]
+      case (.launchInBackground, .notRunning): exitsOnSuspend ? nil : [(.background, .usual)]
+      case (.becomeActive, .inactive): [(.active, .usual)]
+      case (.resignActive, .active): [(.inactive, .usual)]
+      case (.enterBackground, .inactive): leaving(asleep: false)
+      case (.enterBackground, .active): [(.inactive, .usual)] + leaving(asleep: false)
+      case (.sleep, .inactive): leaving(asleep: true)
+      case (.sleep, .active): [(.inactive, .usual)] + leaving(asleep: true)
+      case (.sleep, .background), (.sleep, .suspended): []
+      case (.suspend, .background): [(.suspended, .usual)]
+      case (.wake, .suspended): [(.background, .usual)]
+      case (.enterForeground, .background): [(.inactive, .usual), (.active, .usual)]
+      case (.enterForeground, .suspended):
+        [(.background, .usual), (.inactive, .usual), (.active, .usual)]
+      case (.terminate, .inactive), (.terminate, .background): [(.notRunning, .announced)]
+      case (.terminate, .active): [(.inactive, .usual), (.notRunning, .announced)]
+      case (.terminate, .suspended): [(.notRunning, .unannounced)]
+      case (.kill, .inactive), (.kill, .active), (.kill, .background), (.kill, .suspended):
+        [(.notRunning, .unannounced)]
+      default: nil
+      }
+    guard let path else { throw LifecycleError.illegal(request, in: state, to: request.destination) }
+    var from = state
+    return path.map { to, manner in
+      defer { from = to }
+      return LifecycleTransition(from: from, to: to, manner: manner)
+    }
+  }
+
+  private func leaving(asleep: Bool) -> [(LifecycleState, LifecycleTransition.Manner)] {
+    exitsOnSuspend ? [(.notRunning, .announced)] : [(.background, asleep ? .asleep : .usual)]
+  }
+}
+
+extension LifecycleTransition {
+  func touches(_ state: LifecycleState) -> Bool { from == state || to == state }
+
+  /// The budget that covers the transition, if one does.
+  public var budget: LifecycleBudgets.Kind? {
+    switch (from, to, manner) {
+    case (.notRunning, _, _): .launching
+    case (.inactive, .background, _): .enteringBackground
+    case (_, .notRunning, .announced): .terminating
+    default: nil
+    }
+  }
+}
+
+extension LifecycleRequest {
+  /// The state the request is about, for the error that refuses it.
+  var destination: LifecycleState {
+    switch self {
+    case .launch, .becomeActive, .enterForeground: .active
+    case .resignActive: .inactive
+    case .launchInBackground, .enterBackground, .wake, .sleep: .background
+    case .suspend: .suspended
+    case .terminate, .kill: .notRunning
+    }
+  }
+}

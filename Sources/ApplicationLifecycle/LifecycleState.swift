@@ -1,0 +1,26 @@
+/// Where a program is in its life; exactly one of these holds at a time (R7.1).
+public enum LifecycleState: String, Sendable, Hashable, Codable, CaseIterable, CustomStringConvertible {
+  /// Nothing runs: not launched yet, or ended.
+  case notRunning
+
+  /// In the foreground without input: just launched, interrupted, or on the way in or out.
+  case inactive
+
+  /// In the foreground, with input.
+  case active
+
+  /// Running without a window, for a limited time.
+  case background
+
+  /// In memory, not running; the end comes without notice.
+  case suspended
+
+  /// Whether the program's code runs in this state.
+  public var isRunning: Bool { self != .notRunning && self != .suspended }
+
+  /// Whether the program is in the foreground in this state.
+  public var isForeground: Bool { self == .inactive || self == .active }
+
+  /// The state's name as it is written in `Docs/Lifecycle.md`.
+  public var description: String { rawValue }
+}

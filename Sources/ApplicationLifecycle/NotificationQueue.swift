@@ -1,0 +1,33 @@
+/// What happened while a program was suspended: one entry per kind, with the net change (R7.8).
+public struct NotificationQueue: Sendable, Hashable {
+  private var order: [SystemNotification.Kind] = []
+  private var contents: [SystemNotification.Kind: SystemNotification.Content] = [:]
+
+  /// Makes an empty queue.
+  public init() {}
+
+  /// Adds a notification, or merges it with the one of its kind.
+  public mutating func add(_ notification: SystemNotification) {
+    guard let earlier = contents[notification.kind] else {
+      order.append(notification.kind)
+      contents[notification.kind] = notification.content
+      return
+    }
+    contents[notification.kind] =
+      switch (earlier, notification.content) {
+      case (.change(let first, _), .change(_, let last)): .change(from: first, to: last)
+      // A kind is either an occurrence or a change; where a driver mixes them, the news is the later one.
+      case (_, let later): later
+      }
+  }
+
+  /// Takes out everything in the order of first arrival, without changes that came to nothing.
+  public mutating func drain() -> [SystemNotification] {
+    defer { self = NotificationQueue() }
+    return order.compactMap { kind in
+      guard let content = contents[kind] else { return nil }
+      if case .change(let from, let to) = content, from == to { return nil }
+      return SystemNotification(kind, content)
+    }
+  }
+}

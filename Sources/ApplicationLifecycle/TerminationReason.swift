@@ -1,0 +1,32 @@
+/// Why a program ends.
+public enum TerminationReason: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+  /// It was asked to end, and is told so if it runs.
+  case requested
+
+  /// The user ended it by force: no notice, and its state is deleted (R6.1).
+  case forceQuit
+
+  /// It was killed from outside; its state stays.
+  case killed
+
+  /// The system needed memory while it was suspended.
+  case memoryPressure
+
+  /// The device restarted.
+  case reboot
+
+  /// It failed.
+  case crash
+
+  /// A budget ran out.
+  case watchdog
+
+  /// Background tasks were not ended in time.
+  case backgroundTimeExpired
+
+  /// Whether the program is told, if it runs.
+  public var isAnnounced: Bool { self == .requested }
+
+  /// The reason's name.
+  public var description: String { rawValue }
+}
