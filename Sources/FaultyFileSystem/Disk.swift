@@ -51,7 +51,9 @@ struct Disk {
     durable = live
   }
 
-  /// Makes an item without a name. Its kind, mode and owner become durable with its first name.
+  /// Makes an item without a name.
+  ///
+  /// Its kind, mode and owner become durable with its first name.
   mutating func makeInode(_ kind: FileStatus.Kind, mode: UInt32, owner: UInt32) -> Int {
     defer { nextInode += 1 }
     let inode = Inode(kind: kind, mode: mode, owner: owner)

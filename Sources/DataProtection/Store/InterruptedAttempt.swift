@@ -1,0 +1,32 @@
+/// What a crash marker found at launch says about the last attempt to restore an archive.
+public struct InterruptedAttempt: Hashable, Sendable {
+  /// What the marker means.
+  public enum Meaning: Hashable, Sendable {
+    /// The process died while it restored this archive.
+    case died
+    /// The machine was restarted meanwhile (a power cut, say); the first time this doesn't count as a failure.
+    case machineRestarted
+    /// Another process is restoring this archive right now.
+    case livePeer
+    /// The marker belongs to another generation; it was ignored.
+    case otherArchive
+    /// The marker is damaged or forged; it was ignored.
+    case damaged
+  }
+
+  /// What the marker means.
+  ///
+  /// Only `died` and `machineRestarted` are about this archive.
+  public let meaning: Meaning
+  /// The number, in the archive, of the node that was being restored; `nil` before the first.
+  public let node: UInt32?
+  /// How many attempts at this archive have failed, the one that left the marker included if it counts.
+  public let failedAttempts: Int
+
+  /// Puts a finding together.
+  package init(meaning: Meaning, node: UInt32?, failedAttempts: Int) {
+    self.meaning = meaning
+    self.node = node
+    self.failedAttempts = failedAttempts
+  }
+}

@@ -1,0 +1,42 @@
+public import FoundationEssentials
+
+/// A generation that was saved while the device was locked, opened after the unlock.
+public final class PendingArchive: Sendable {
+  /// What a pending generation holds.
+  public enum Kind: Hashable, Sendable {
+    /// The whole state: it can take the base's place as it is.
+    case whole
+    /// The touched nodes only: it is merged into the base, and the result is published.
+    case touchedNodes
+  }
+
+  /// The number of the pending generation.
+  public let generation: Generation
+  /// What it holds.
+  public let kind: Kind
+  /// The archive schema its writer gave.
+  public let schema: UInt32
+  /// The generation it was made on top of, without reading it; `nil` when there was none.
+  public let base: Generation?
+  /// Whether that base, frames included, is still what is current.
+  ///
+  /// When not, both are kept for the caller to judge.
+  public let isBaseUnchanged: Bool
+  /// The content, opened whole and checked.
+  public let content: Data
+  let commitment: Data
+
+  init(
+    generation: Generation, kind: Kind, schema: UInt32, base: Generation?, isBaseUnchanged: Bool,
+    content: Data,
+    commitment: Data
+  ) {
+    self.generation = generation
+    self.kind = kind
+    self.schema = schema
+    self.base = base
+    self.isBaseUnchanged = isBaseUnchanged
+    self.content = content
+    self.commitment = commitment
+  }
+}

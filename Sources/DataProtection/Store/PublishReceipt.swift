@@ -1,0 +1,25 @@
+/// What became of a generation that was published.
+public struct PublishReceipt: Hashable, Sendable {
+  /// The generation's number.
+  public let generation: Generation
+  /// Bytes written to the disk for it, headers and ledger included.
+  public let bytesWritten: Int
+  /// Whether it would survive a power cut.
+  public let durability: Durability
+
+  /// Puts a receipt together.
+  package init(generation: Generation, bytesWritten: Int, durability: Durability) {
+    self.generation = generation
+    self.bytesWritten = bytesWritten
+    self.durability = durability
+  }
+}
+
+/// Whether what was written would survive a power cut.
+public enum Durability: Hashable, Sendable {
+  /// Every sync succeeded: it survives, as far as the disk keeps its word.
+  case durable
+  /// It is written whole, but a sync failed after it had become visible. It may or may not be there after a power
+  /// cut: keep treating the state as unsaved, and save again from memory.
+  case unknown
+}

@@ -1,0 +1,23 @@
+/// What the store needs of the device besides the class keys: the keys that are always there, and who the device is.
+package protocol StoreKeys: Sendable {
+  /// The device's keybag, which every sealed file names.
+  var keybagIdentifier: KeybagIdentifier { get }
+  /// The keybag's revision; a ledger that has seen a later one proves that an old keybag was put back.
+  var keybagRevision: UInt64 { get }
+  /// The machine's current start (16 bytes), which tells a power cut from the death of a process.
+  var bootIdentifier: [UInt8] { get }
+  /// HMAC-SHA-256 under one of the derived device keys; 32 bytes.
+  func authenticationCode(
+    _ purpose: StoreKeyPurpose, over message: [UInt8]
+  ) throws(ProtectionError) -> [UInt8]
+}
+
+/// What a derived device key is for.
+package enum StoreKeyPurpose: Hashable, Sendable, CaseIterable {
+  /// Names of slots and files.
+  case name
+  /// The ledger.
+  case ledger
+  /// The crash marker.
+  case marker
+}
