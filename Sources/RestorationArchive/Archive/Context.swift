@@ -1,0 +1,32 @@
+public import FoundationEssentials
+
+extension RestorationArchive {
+  /// The circumstances of a save, readable before any node (R3.4).
+  public struct Context: Hashable, Codable, Sendable {
+    /// The version of the program that preserved the state.
+    public var applicationVersion: ApplicationVersion
+    /// The program's own version of what it stores, for migrations of the whole.
+    public var schemaVersion: StateVersion
+    /// The operating system's version, as the program worded it.
+    public var systemVersion: String
+    /// When the state was preserved. Kept to the bit.
+    public var timeSaved: Date
+    /// The kind of interface the state comes from.
+    public var interfaceIdiom: InterfaceIdiom
+    /// The user interface's version tag; nil when the program has none.
+    public var versionTag: VersionTag?
+
+    /// Makes a context.
+    public init(
+      applicationVersion: ApplicationVersion = "", schemaVersion: StateVersion = 1, systemVersion: String = "",
+      timeSaved: Date, interfaceIdiom: InterfaceIdiom = .unspecified, versionTag: VersionTag? = nil
+    ) {
+      self.applicationVersion = applicationVersion
+      self.schemaVersion = schemaVersion
+      self.systemVersion = systemVersion
+      self.timeSaved = timeSaved
+      self.interfaceIdiom = interfaceIdiom
+      self.versionTag = versionTag
+    }
+  }
+}

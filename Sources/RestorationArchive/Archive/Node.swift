@@ -1,0 +1,70 @@
+public import FoundationEssentials
+
+extension RestorationArchive {
+  /// What an archive knows of one preserved object without decoding its state.
+  public struct Node: Hashable, Sendable, Identifiable {
+    /// The node's number in its lineage.
+    public var id: NodeID
+    /// The parent's number; nil for a root.
+    public var parent: NodeID?
+    /// The object's identifier, unique among its siblings.
+    public var identifier: RestorationIdentifier
+    /// What the object was and how its state is to be treated.
+    public var attributes: Attributes
+    /// The number of bytes of the object's encoded state; zero when it has none.
+    public var byteCount: Int
+  }
+
+  /// What a writer is told of a node besides its place and its state.
+  public struct Attributes: Hashable, Sendable {
+    /// The tag of the class that remakes the object; nil when it named none.
+    public var classTag: RestorationClass?
+    /// The version of the object's state.
+    public var version: StateVersion
+    /// Whose state goes first when there is too much of it.
+    public var priority: PreservationPriority
+    /// What kind of object it is and what became of its state.
+    public var flags: NodeFlags
+    /// When an object last gave this state; nil when the program doesn't say. Kept to the bit.
+    public var savedAt: Date?
+    /// The element of the data model that the object shows; nil when it shows none.
+    public var model: ModelIdentifier?
+
+    /// Makes attributes.
+    public init(
+      classTag: RestorationClass? = nil, version: StateVersion = 1, priority: PreservationPriority = .normal,
+      flags: NodeFlags = [], savedAt: Date? = nil, model: ModelIdentifier? = nil
+    ) {
+      self.classTag = classTag
+      self.version = version
+      self.priority = priority
+      self.flags = flags
+      self.savedAt = savedAt
+      self.model = model
+    }
+  }
+
+  /// Marks of a node.
+  public struct NodeFlags: OptionSet, Hashable, Sendable {
+    /// The marks as stored.
+    public let rawValue: UInt16
+
+    /// Makes a set of its bits.
+    public init(rawValue: UInt16) {
+      self.rawValue = rawValue
+    }
+
+    /// A view of its parent, which is a controller.
+    public static let view = NodeFlags(rawValue: 1 << 0)
+    /// A registered shared object: encoded once, referred to from many places.
+    public static let shared = NodeFlags(rawValue: 1 << 1)
+    /// Nobody asked for this state in the run that preserved it; it came from the archive before.
+    public static let carriedOver = NodeFlags(rawValue: 1 << 2)
+    /// Left out of restoring because an attempt to restore it died.
+    public static let leftOut = NodeFlags(rawValue: 1 << 3)
+    /// Its state was too big and was not stored. Set by the writer; cleared when state is stored again.
+    public static let shed = NodeFlags(rawValue: 1 << 4)
+    /// Made for the program's own use, such as the record of the app-level coder; no object answers to it.
+    public static let reserved = NodeFlags(rawValue: 1 << 5)
+  }
+}

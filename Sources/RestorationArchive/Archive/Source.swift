@@ -1,0 +1,77 @@
+public import FoundationEssentials
+
+extension RestorationArchive {
+  /// Where a base archive's bytes come from: a range at a time, so that only what is needed is decrypted.
+  public struct Source: Sendable {
+    /// The number of bytes there are.
+    public let byteCount: Int
+    private let reading: @Sendable (Range<Int>) throws -> Data
+
+    /// Makes a source of a function that returns exactly the bytes of a range within `0..<byteCount`.
+    ///
+    /// The function may be called from any thread, and by several at once. The reader asks for aligned blocks of
+    /// ``blockSize`` bytes and keeps some of them.
+    public init(byteCount: Int, read: @escaping @Sendable (Range<Int>) throws -> Data) {
+      self.byteCount = byteCount
+      reading = read
+    }
+
+    /// Makes a source of bytes in memory.
+    public init(_ data: Data) {
+      self.init(byteCount: data.count) { range in
+        data[data.startIndex + range.lowerBound..<data.startIndex + range.upperBound]
+      }
+    }
+
+    /// The size of the aligned ranges asked for: that of a sealed file's chunks.
+    public static let blockSize = 16384
+
+    /// Reads a range; the supplier's error or a wrong number of bytes comes back as `sourceFailed`.
+    func read(_ range: Range<Int>) throws(ArchiveError) -> Data {
+      let data: Data
+      do {
+        data = try reading(range)
+      } catch {
+        throw ArchiveError(
+          .sourceFailed, "the archive's bytes could not be read; nothing was changed", offset: range.lowerBound,
+          cause: error)
+      }
+      guard data.count == range.count else {
+        throw ArchiveError(
+          .sourceFailed, "the archive's bytes came back \(data.count) long instead of \(range.count)",
+          offset: range.lowerBound)
+      }
+      return data
+    }
+  }
+
+  /// Where an archive's deltas come from, oldest first: one at a time, so that only what is needed is decrypted.
+  public struct DeltaSource: Sendable {
+    /// The number of deltas there are.
+    public let count: Int
+    private let reading: @Sendable (Int) throws -> Data
+
+    /// Makes a source of a function that returns the whole delta of an index within `0..<count`.
+    ///
+    /// The function may be called from any thread, and by several at once.
+    public init(count: Int, read: @escaping @Sendable (Int) throws -> Data) {
+      self.count = count
+      reading = read
+    }
+
+    /// Makes a source of deltas in memory.
+    public init(_ deltas: [Data]) {
+      self.init(count: deltas.count) { deltas[$0] }
+    }
+
+    /// Reads a delta; the supplier's error comes back as `sourceFailed`.
+    func read(_ index: Int) throws(ArchiveError) -> Data {
+      do {
+        return try reading(index)
+      } catch {
+        throw ArchiveError(
+          .sourceFailed, "delta \(index + 1) of \(count) could not be read; nothing was changed", cause: error)
+      }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+/// What went wrong while making or reading an archive or one coded value.
+///
+/// It never quotes state: text holds names, numbers and positions only.
+public struct ArchiveError: Error, Sendable, CustomStringConvertible {
+  /// The kind of failure; compare with the static members. More may come in later versions.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// The code's name, as printed.
+    public let description: String
+
+    /// Makes a code of this module.
+    package init(_ description: String) {
+      self.description = description
+    }
+
+    /// The bytes break the format.
+    public static let corrupt = Code("corrupt")
+    /// The bytes end before what they announce.
+    public static let truncated = Code("truncated")
+    /// The bytes are of a format version newer than this module knows.
+    public static let unsupportedVersion = Code("unsupportedVersion")
+    /// The bytes are no archive at all.
+    public static let notAnArchive = Code("notAnArchive")
+    /// A delta belongs to another base, or is out of order.
+    public static let wrongBase = Code("wrongBase")
+    /// A bound of ``RestorationArchive/Limits`` or of the format was passed.
+    public static let limitExceeded = Code("limitExceeded")
+    /// No node has this number or path.
+    public static let noSuchNode = Code("noSuchNode")
+    /// A sibling already has this identifier.
+    public static let duplicateIdentifier = Code("duplicateIdentifier")
+    /// A change would make the tree something else than a tree.
+    public static let invalidTree = Code("invalidTree")
+    /// A value could not be encoded; see the cause.
+    public static let encodingFailed = Code("encodingFailed")
+    /// A value could not be decoded; see the cause.
+    public static let decodingFailed = Code("decodingFailed")
+    /// No value was stored under this key.
+    public static let keyNotFound = Code("keyNotFound")
+    /// The supplier of the bytes failed; see the cause.
+    public static let sourceFailed = Code("sourceFailed")
+  }
+
+  /// The kind of failure.
+  public var code: Code
+  /// The node concerned; nil when no node is.
+  public var path: RestorationPath?
+  /// The position in bytes, counted from the start of what `message` names; nil when there is none.
+  public var offset: Int?
+  /// What happened, then what to do.
+  public var message: String
+  /// The error underneath, such as a `DecodingError` or the source's own.
+  public var cause: (any Error)?
+
+  /// Makes an error.
+  public init(
+    _ code: Code, _ message: String, path: RestorationPath? = nil, offset: Int? = nil,
+    cause: (any Error)? = nil
+  ) {
+    self.code = code
+    self.path = path
+    self.offset = offset
+    self.message = message
+    self.cause = cause
+  }
+
+  /// One line: the code, the message, then the place and the cause.
+  public var description: String {
+    var text = "\(code): \(message)"
+    if let path { text += " (at \(path))" }
+    if let offset { text += " (byte \(offset))" }
+    if let cause { text += ": \(cause)" }
+    return text
+  }
+}
