@@ -3,9 +3,8 @@
 #ifndef STATE_RESTORATION_CSYSTEM_H
 #define STATE_RESTORATION_CSYSTEM_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+// Not with _GNU_SOURCE: it gives `fd_set` another field name than Swift's Glibc module has, and a program that loads both
+// modules then fails to compile, depending on which was built first. What it would declare stands below instead.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +14,24 @@
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+extern int fallocate(int descriptor, int mode, off_t offset, off_t length);
+extern int renameat2(
+    int old_directory, const char *old_name, int new_directory, const char *new_name, unsigned int flags);
+
+// From the kernel's stable interface (asm-generic/fcntl.h, linux/fcntl.h, linux/fs.h); glibc hides them likewise.
+#ifndef O_TMPFILE
+#define O_TMPFILE (020000000 | O_DIRECTORY)
+#endif
+#ifndef O_PATH
+#define O_PATH 010000000
+#endif
+#ifndef AT_EMPTY_PATH
+#define AT_EMPTY_PATH 0x1000
+#endif
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE 1
+#endif
 
 static inline int csystem_openat(int directory, const char *name, int flags, mode_t mode) {
   return openat(directory, name, flags, mode);
