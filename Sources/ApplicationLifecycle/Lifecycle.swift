@@ -14,32 +14,32 @@
   public let budgets: LifecycleBudgets
 
   /// Why the program was launched; `nil` before.
-  public private(set) var launchOptions: LaunchOptions?
+  public internal(set) var launchOptions: LaunchOptions?
 
   /// What the delegate declined when it saw the options.
-  public private(set) var launchResponse: LaunchResponse = .proceed
+  public internal(set) var launchResponse: LaunchResponse = .proceed
 
   /// Why the program ended, if it has.
-  public private(set) var endReason: TerminationReason?
+  public internal(set) var endReason: TerminationReason?
 
   /// Whether input is handled at once; kept otherwise.
-  public private(set) var isAcceptingInput = false
+  public internal(set) var isAcceptingInput = false
 
   let clock: any Clock<Duration>
   let log: LifecycleLog
   var tasks = BackgroundTasks()
   var backgroundStopwatch: Stopwatch?
   var backgroundTimer: Task<Void, Never>?
-  private var machine: LifecycleMachine
-  private var queue = NotificationQueue()
-  private var keptInput: [@MainActor () -> Void] = []
+  var machine: LifecycleMachine
+  var queue = NotificationQueue()
+  var keptInput: [@MainActor () -> Void] = []
   private var observers: [(id: UInt64, handler: @MainActor (LifecycleEvent) -> Void)] = []
   private var lastObserver: UInt64 = 0
-  private var turns = TurnQueue()
+  var turns = TurnQueue()
   /// Counts lives, so that a request notices that its program has ended in the meantime.
-  private var life: UInt64 = 0
-  private var interruption: InterruptibleWork?
-  private var reportedOverrun = false
+  var life: UInt64 = 0
+  var interruption: InterruptibleWork?
+  var reportedOverrun = false
 
   /// Makes the life cycle of a program that has not been launched.
   ///
@@ -149,11 +149,11 @@
     emit(.incident(incident))
   }
 
-  private func emit(_ event: LifecycleEvent) {
+  func emit(_ event: LifecycleEvent) {
     for observer in observers { observer.handler(event) }
   }
 
-  private func deliver(_ notification: SystemNotification) {
+  func deliver(_ notification: SystemNotification) {
     if notification.kind == .protectedData, case .change(_, let value) = notification.content {
       if value == "available" {
         delegate?.protectedDataDidBecomeAvailable()
@@ -163,153 +163,5 @@
     }
     delegate?.didReceive(notification)
     emit(.notification(notification))
-  }
-
-  // MARK: - Running
-
-  /// Serves one request in its turn: the route's transitions, then what the request adds, then suspending.
-  private func serve(
-    _ request: LifecycleRequest, preparing prepare: @MainActor () -> Void = {},
-    after: @MainActor () -> Void = {}
-  ) async throws(LifecycleError) {
-    await turns.begin()
-    defer { turns.end() }
-    let route = try machine.route(for: request)
-    prepare()
-    let life = life
-    for transition in route { try await run(transition, life: life) }
-    after()
-    if request == .sleep, !route.contains(where: { $0.manner == .asleep }) {
-      try await step(.lockDevice, life: self.life)
-    }
-    try await suspendIfIdle(life: life)
-  }
-
-  /// Suspends a program in the background that has no open task; the rest of a request, or one of its own.
-  private func suspendIfIdle(life: UInt64) async throws(LifecycleError) {
-    guard state == .background, self.life == life else { return }
-    guard tasks.open.isEmpty else { return startBackgroundTimer() }
-    for transition in try machine.route(for: .suspend) { try await run(transition, life: life) }
-  }
-
-  /// Suspends later, when it is nobody's turn, if there is still no reason to run.
-  func suspendSoon() {
-    Task {
-      await turns.begin()
-      defer { turns.end() }
-      try? await suspendIfIdle(life: life)
-    }
-  }
-
-  private func run(_ transition: LifecycleTransition, life: UInt64) async throws(LifecycleError) {
-    guard let steps = machine.steps(of: transition) else {
-      throw LifecycleError.illegal(transition, exitsOnSuspend: machine.exitsOnSuspend)
-    }
-    let watchdog = transition.budget.map { makeWatchdog($0, life: life) }
-    defer { watchdog?.stop() }
-    reportedOverrun = false
-    for step in steps {
-      if case .enter(let next) = step {
-        emit(.step(step, state))
-        _ = try machine.move(to: next, manner: transition.manner)
-        didEnter(next)
-      } else {
-        try await self.step(step, life: life)
-      }
-      if let watchdog, watchdog.isOverrun() { overrun(watchdog.kind, life: life) }
-      if self.life != life, step != .enter(.notRunning) { throw endError() }
-    }
-  }
-
-  private func step(_ step: LifecycleStep, life: UInt64) async throws(LifecycleError) {
-    switch step {
-    case .restore, .showSnapshot, .removeSnapshot:
-      if launchResponse.contains(.declinesRestoring) { return }
-    case .openURL:
-      guard let url = launchOptions?.url, !launchResponse.contains(.declinesURL) else { return }
-      emit(.step(step, state))
-      _ = delegate?.open(url)
-      return
-    case .handleBackgroundEvent:
-      guard case .backgroundEvent(let name) = launchOptions?.reason else { return }
-      emit(.step(step, state))
-      delegate?.handleBackgroundEvent(name)
-      return
-    default: break
-    }
-    emit(.step(step, state))
-    if step.isWork {
-      guard let work else { return }
-      let interruption = InterruptibleWork()
-      self.interruption = interruption
-      await interruption.run { await work.perform(step) }
-      if self.interruption === interruption { self.interruption = nil }
-      if self.life != life { throw endError() }
-      return
-    }
-    let options = launchOptions ?? .icon
-    switch step {
-    case .willFinishLaunching: launchResponse = delegate?.willFinishLaunching(with: options) ?? .proceed
-    case .didFinishLaunching: delegate?.didFinishLaunching(with: options)
-    case .didBecomeActive: delegate?.didBecomeActive()
-    case .willResignActive: delegate?.willResignActive()
-    case .didEnterBackground: delegate?.didEnterBackground()
-    case .willEnterForeground: delegate?.willEnterForeground()
-    case .willTerminate: delegate?.willTerminate()
-    case .showWindow: delegate?.showWindow()
-    case .hideWindow: delegate?.hideWindow()
-    case .deliverNotifications: for notification in queue.drain() { deliver(notification) }
-    case .stopInput: isAcceptingInput = false
-    case .startInput: startInput()
-    default: break
-    }
-  }
-
-  private func startInput() {
-    isAcceptingInput = true
-    while isAcceptingInput, !keptInput.isEmpty { keptInput.removeFirst()() }
-  }
-
-  private func didEnter(_ state: LifecycleState) {
-    switch state {
-    case .background: backgroundStopwatch = Stopwatch(clock)
-    case .inactive, .active, .suspended: stopBackgroundTimer()
-    case .notRunning: finish(.requested)
-    }
-  }
-
-  private func finish(_ reason: TerminationReason) {
-    life += 1
-    endReason = reason
-    isAcceptingInput = false
-    keptInput = []
-    queue = NotificationQueue()
-    tasks.endAll()
-    stopBackgroundTimer()
-    interruption?.interrupt()
-    interruption = nil
-    emit(.ended(reason))
-  }
-
-  private func endError() -> LifecycleError {
-    endReason == .watchdog
-      ? LifecycleError(code: .watchdog, message: "A budget ran out, and the watchdog ended the program.")
-      : LifecycleError(
-        code: .killed, message: "The program ended (\(endReason ?? .killed)) before the request was done.")
-  }
-
-  // MARK: - Budgets
-
-  private func makeWatchdog(_ kind: LifecycleBudgets.Kind, life: UInt64) -> Watchdog {
-    Watchdog(kind, budget: budgets[kind], clock: clock, log: log) { [weak self] in
-      self?.overrun(kind, life: life)
-    }
-  }
-
-  private func overrun(_ kind: LifecycleBudgets.Kind, life: UInt64) {
-    guard self.life == life, !reportedOverrun else { return }
-    reportedOverrun = true
-    report(.overrun(kind, budget: budgets[kind]), isLogged: true)
-    if budgets.enforcement == .kills { try? kill(.watchdog) }
   }
 }

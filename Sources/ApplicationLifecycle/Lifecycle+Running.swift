@@ -1,0 +1,147 @@
+extension Lifecycle {
+  /// Serves one request in its turn: the route's transitions, then what the request adds, then suspending.
+  func serve(
+    _ request: LifecycleRequest, preparing prepare: @MainActor () -> Void = {},
+    after: @MainActor () -> Void = {}
+  ) async throws(LifecycleError) {
+    await turns.begin()
+    defer { turns.end() }
+    let route = try machine.route(for: request)
+    prepare()
+    let life = life
+    for transition in route { try await run(transition, life: life) }
+    after()
+    if request == .sleep, !route.contains(where: { $0.manner == .asleep }) {
+      try await step(.lockDevice, life: self.life)
+    }
+    try await suspendIfIdle(life: life)
+  }
+
+  /// Suspends a program in the background that has no open task; the rest of a request, or one of its own.
+  private func suspendIfIdle(life: UInt64) async throws(LifecycleError) {
+    guard state == .background, self.life == life else { return }
+    guard tasks.open.isEmpty else { return startBackgroundTimer() }
+    for transition in try machine.route(for: .suspend) { try await run(transition, life: life) }
+  }
+
+  /// Suspends later, when it is nobody's turn, if there is still no reason to run.
+  func suspendSoon() {
+    Task {
+      await turns.begin()
+      defer { turns.end() }
+      try? await suspendIfIdle(life: life)
+    }
+  }
+
+  private func run(_ transition: LifecycleTransition, life: UInt64) async throws(LifecycleError) {
+    guard let steps = machine.steps(of: transition) else {
+      throw LifecycleError.illegal(transition, exitsOnSuspend: machine.exitsOnSuspend)
+    }
+    let watchdog = transition.budget.map { makeWatchdog($0, life: life) }
+    defer { watchdog?.stop() }
+    reportedOverrun = false
+    for step in steps {
+      if case .enter(let next) = step {
+        emit(.step(step, state))
+        _ = try machine.move(to: next, manner: transition.manner)
+        didEnter(next)
+      } else {
+        try await self.step(step, life: life)
+      }
+      if let watchdog, watchdog.isOverrun() { overrun(watchdog.kind, life: life) }
+      if self.life != life, step != .enter(.notRunning) { throw endError() }
+    }
+  }
+
+  private func step(_ step: LifecycleStep, life: UInt64) async throws(LifecycleError) {
+    switch step {
+    case .restore, .showSnapshot, .removeSnapshot:
+      if launchResponse.contains(.declinesRestoring) { return }
+    case .openURL:
+      guard let url = launchOptions?.url, !launchResponse.contains(.declinesURL) else { return }
+      emit(.step(step, state))
+      _ = delegate?.open(url)
+      return
+    case .handleBackgroundEvent:
+      guard case .backgroundEvent(let name) = launchOptions?.reason else { return }
+      emit(.step(step, state))
+      delegate?.handleBackgroundEvent(name)
+      return
+    default: break
+    }
+    emit(.step(step, state))
+    if step.isWork {
+      guard let work else { return }
+      let interruption = InterruptibleWork()
+      self.interruption = interruption
+      await interruption.run { await work.perform(step) }
+      if self.interruption === interruption { self.interruption = nil }
+      if self.life != life { throw endError() }
+      return
+    }
+    let options = launchOptions ?? .icon
+    switch step {
+    case .willFinishLaunching: launchResponse = delegate?.willFinishLaunching(with: options) ?? .proceed
+    case .didFinishLaunching: delegate?.didFinishLaunching(with: options)
+    case .didBecomeActive: delegate?.didBecomeActive()
+    case .willResignActive: delegate?.willResignActive()
+    case .didEnterBackground: delegate?.didEnterBackground()
+    case .willEnterForeground: delegate?.willEnterForeground()
+    case .willTerminate: delegate?.willTerminate()
+    case .showWindow: delegate?.showWindow()
+    case .hideWindow: delegate?.hideWindow()
+    case .deliverNotifications: for notification in queue.drain() { deliver(notification) }
+    case .stopInput: isAcceptingInput = false
+    case .startInput: startInput()
+    default: break
+    }
+  }
+
+  private func startInput() {
+    isAcceptingInput = true
+    while isAcceptingInput, !keptInput.isEmpty { keptInput.removeFirst()() }
+  }
+
+  private func didEnter(_ state: LifecycleState) {
+    switch state {
+    case .background: backgroundStopwatch = Stopwatch(clock)
+    case .inactive, .active, .suspended: stopBackgroundTimer()
+    case .notRunning: finish(.requested)
+    }
+  }
+
+  func finish(_ reason: TerminationReason) {
+    life += 1
+    endReason = reason
+    isAcceptingInput = false
+    keptInput = []
+    queue = NotificationQueue()
+    tasks.endAll()
+    stopBackgroundTimer()
+    interruption?.interrupt()
+    interruption = nil
+    emit(.ended(reason))
+  }
+
+  private func endError() -> LifecycleError {
+    endReason == .watchdog
+      ? LifecycleError(code: .watchdog, message: "A budget ran out, and the watchdog ended the program.")
+      : LifecycleError(
+        code: .killed, message: "The program ended (\(endReason ?? .killed)) before the request was done.")
+  }
+
+  // MARK: - Budgets
+
+  private func makeWatchdog(_ kind: LifecycleBudgets.Kind, life: UInt64) -> Watchdog {
+    Watchdog(kind, budget: budgets[kind], clock: clock, log: log) { [weak self] in
+      self?.overrun(kind, life: life)
+    }
+  }
+
+  private func overrun(_ kind: LifecycleBudgets.Kind, life: UInt64) {
+    guard self.life == life, !reportedOverrun else { return }
+    reportedOverrun = true
+    report(.overrun(kind, budget: budgets[kind]), isLogged: true)
+    if budgets.enforcement == .kills { try? kill(.watchdog) }
+  }
+}

@@ -1,0 +1,129 @@
+import ApplicationLifecycle
+import SimulatedTime
+import Synchronization
+import Testing
+
+@MainActor @Suite struct LifecycleBudgetTests {
+  /// The callback or step in which each phase spends its time, and how the phase is reached.
+  static let phases: [(LifecycleBudgets.Kind, String)] = [
+    (.launching, "willFinishLaunching"), (.launching, "didFinishLaunching"),
+    (.enteringBackground, "didEnterBackground"), (.enteringBackground, "hideWindow"),
+    (.terminating, "willTerminate"),
+  ]
+
+  static func reach(_ kind: LifecycleBudgets.Kind, _ lifecycle: Lifecycle) async throws(LifecycleError) {
+    switch kind {
+    case .launching: try await lifecycle.launch()
+    case .enteringBackground: try await lifecycle.enterBackground()
+    case .terminating: try await lifecycle.terminate()
+    }
+  }
+
+  @Test(arguments: phases)
+  func `work that ends exactly with its budget is in time`(kind: LifecycleBudgets.Kind, callback: String) async throws {
+    let (lifecycle, recorder, clock, log) = make(.kills)
+    if kind != .launching { try await lifecycle.launch() }
+    recorder.duringCallback[callback] = { clock.advance(by: .seconds(5)) }
+    try await Self.reach(kind, lifecycle)
+    #expect(recorder.incidents.isEmpty && log.withLock { $0.isEmpty })
+  }
+
+  @Test(arguments: phases)
+  func `a millisecond more is reported once, and the work goes on`(
+    kind: LifecycleBudgets.Kind, callback: String
+  ) async throws {
+    let (lifecycle, recorder, clock, log) = make(.reports)
+    if kind != .launching { try await lifecycle.launch() }
+    recorder.duringCallback[callback] = { clock.advance(by: .milliseconds(5_001)) }
+    try await Self.reach(kind, lifecycle)
+    let expected: [LifecycleIncident] = [.overrun(kind, budget: .seconds(5))]
+    #expect(recorder.incidents == expected)
+    #expect(log.withLock { $0 } == expected)
+    #expect(lifecycle.state == (kind == .launching ? .active : kind == .terminating ? .notRunning : .suspended))
+  }
+
+  @Test(arguments: phases)
+  func `in the testing product it is a watchdog kill`(kind: LifecycleBudgets.Kind, callback: String) async throws {
+    let (lifecycle, recorder, clock, _) = make(.kills)
+    if kind != .launching { try await lifecycle.launch() }
+    recorder.duringCallback[callback] = { clock.advance(by: .milliseconds(5_001)) }
+    let error = await #expect(throws: LifecycleError.self) { try await Self.reach(kind, lifecycle) }
+    #expect(error?.code == .watchdog)
+    #expect(lifecycle.state == .notRunning && lifecycle.endReason == .watchdog)
+    #expect(recorder.names.last == callback, "nothing is called after the kill")
+    #expect(recorder.incidents == [.overrun(kind, budget: .seconds(5))])
+  }
+
+  @Test func `time adds up over the steps of a phase`() async throws {
+    let (lifecycle, recorder, clock, _) = make(.reports)
+    recorder.duringCallback["willFinishLaunching"] = { clock.advance(by: .seconds(3)) }
+    recorder.duringCallback["didFinishLaunching"] = { clock.advance(by: .seconds(3)) }
+    try await lifecycle.launch()
+    #expect(recorder.incidents == [.overrun(.launching, budget: .seconds(5))])
+  }
+
+  @Test func `restoring that hangs is noticed without its end, and killed`() async throws {
+    let (lifecycle, recorder, clock, log) = make(.kills)
+    let hanging = ManualClock()
+    recorder.during["restore"] = { try? await hanging.sleep(for: .seconds(1)) }
+    let launch = Task { try await lifecycle.launch() }
+    await clock.waitForSleepers(1)
+    await hanging.waitForSleepers(1)
+    clock.advance(by: .seconds(6))
+    let result = await launch.result
+    #expect(throws: LifecycleError.self) { try result.get() }
+    #expect(lifecycle.endReason == .watchdog)
+    #expect(log.withLock { $0.count } == 1)
+    #expect(!recorder.names.contains("didFinishLaunching"))
+  }
+
+  @Test func `each phase has its own budget`() async throws {
+    let clock = ManualClock()
+    let budgets = LifecycleBudgets(
+      launching: .seconds(1), enteringBackground: .seconds(2), terminating: .seconds(3))
+    let lifecycle = Lifecycle(budgets: budgets, clock: clock)
+    let recorder = Recorder(lifecycle)
+    recorder.duringCallback["willFinishLaunching"] = { clock.advance(by: .milliseconds(1_500)) }
+    recorder.duringCallback["didEnterBackground"] = { clock.advance(by: .milliseconds(1_500)) }
+    recorder.duringCallback["willTerminate"] = { clock.advance(by: .milliseconds(3_500)) }
+    try await lifecycle.launch()
+    try await lifecycle.enterBackground()
+    try await lifecycle.enterForeground()
+    try await lifecycle.terminate()
+    #expect(
+      recorder.incidents == [
+        .overrun(.launching, budget: .seconds(1)), .overrun(.terminating, budget: .seconds(3)),
+      ])
+  }
+
+  @Test func `time outside the phases has no budget`() async throws {
+    let (lifecycle, recorder, clock, _) = make(.kills)
+    try await lifecycle.launch()
+    clock.advance(by: .seconds(3_600))
+    recorder.duringCallback["didBecomeActive"] = { clock.advance(by: .seconds(60)) }
+    try await lifecycle.enterBackground()
+    clock.advance(by: .seconds(3_600))
+    try await lifecycle.enterForeground()
+    #expect(recorder.incidents.isEmpty && lifecycle.state == .active)
+  }
+
+  private func make(
+    _ enforcement: LifecycleBudgets.Enforcement
+  ) -> (Lifecycle, Recorder, ManualClock, IncidentLog) {
+    let clock = ManualClock()
+    let log = IncidentLog()
+    let lifecycle = Lifecycle(
+      budgets: LifecycleBudgets(enforcement: enforcement), clock: clock,
+      log: LifecycleLog { incident in log.withLock { $0.append(incident) } })
+    return (lifecycle, Recorder(lifecycle), clock, log)
+  }
+}
+
+/// Incidents written from any thread.
+final class IncidentLog: Sendable {
+  private let incidents = Mutex<[LifecycleIncident]>([])
+
+  func withLock<Result: Sendable>(_ body: (inout sending [LifecycleIncident]) -> sending Result) -> Result {
+    incidents.withLock { body(&$0) }
+  }
+}

@@ -1,0 +1,83 @@
+import ApplicationLifecycle
+import SimulatedTime
+import Testing
+
+@MainActor @Suite struct NotificationTests {
+  let lifecycle = Lifecycle(clock: ManualClock())
+  let recorder: Recorder
+
+  init() { recorder = Recorder(lifecycle) }
+
+  @Test func `a running program gets a notification at once`() async throws {
+    try await lifecycle.launch()
+    recorder.calls = []
+    lifecycle.post(SystemNotification(.settings))
+    lifecycle.post(.protectedData(isAvailable: false))
+    lifecycle.post(.protectedData(isAvailable: true))
+    #expect(
+      recorder.names == [
+        "settings", "protectedDataWillBecomeUnavailable", "protectedData:available→unavailable",
+        "protectedDataDidBecomeAvailable", "protectedData:unavailable→available",
+      ])
+  }
+
+  @Test func `what happens while suspended is delivered on wake, one per kind, before anything else`() async throws {
+    try await lifecycle.launch()
+    try await lifecycle.enterBackground()
+    recorder.calls = []
+    lifecycle.post(SystemNotification(.locale, .change(from: "en", to: "de")))
+    lifecycle.post(SystemNotification(.significantTimeChange))
+    lifecycle.post(SystemNotification(.locale, .change(from: "de", to: "fr")))
+    lifecycle.post(SystemNotification(.significantTimeChange))
+    lifecycle.post(.protectedData(isAvailable: false))
+    #expect(recorder.calls.isEmpty, "a suspended program gets nothing")
+    lifecycle.receiveInput { [recorder] in recorder.calls.append("input [active]") }
+    try await lifecycle.enterForeground()
+    #expect(
+      recorder.names == [
+        "locale:en→fr", "significantTimeChange", "protectedDataWillBecomeUnavailable",
+        "protectedData:available→unavailable", "willEnterForeground", "revealSensitiveContent", "showWindow",
+        "openHandles", "didBecomeActive", "input",
+      ])
+  }
+
+  @Test func `a lock and an unlock while suspended come to nothing`() async throws {
+    try await lifecycle.launch()
+    try await lifecycle.enterBackground()
+    recorder.calls = []
+    lifecycle.post(.protectedData(isAvailable: false))
+    lifecycle.post(.protectedData(isAvailable: true))
+    try await lifecycle.wake(for: "timer")
+    #expect(recorder.names == ["event:timer"])
+  }
+
+  @Test func `input is kept while the program is inactive and handled in order`() async throws {
+    try await lifecycle.launch()
+    recorder.calls = []
+    lifecycle.receiveInput { [recorder] in recorder.calls.append("a") }
+    try await lifecycle.resignActive()
+    lifecycle.receiveInput { [recorder] in recorder.calls.append("b") }
+    lifecycle.receiveInput { [recorder] in recorder.calls.append("c") }
+    #expect(recorder.names == ["a", "willResignActive", "closeHandles"])
+    try await lifecycle.becomeActive()
+    #expect(recorder.names.suffix(2) == ["b", "c"])
+  }
+
+  @Test func `a program that does not run gets neither notifications nor input`() {
+    lifecycle.post(SystemNotification(.settings))
+    lifecycle.receiveInput { [recorder] in recorder.calls.append("input") }
+    #expect(recorder.calls.isEmpty)
+  }
+
+  @Test func `the queue keeps the order of first arrival and forgets what came to nothing`() {
+    var queue = NotificationQueue()
+    queue.add(SystemNotification("b"))
+    queue.add(SystemNotification("a", .change(from: "1", to: "2")))
+    queue.add(SystemNotification("c", .change(from: "x", to: "y")))
+    queue.add(SystemNotification("b"))
+    queue.add(SystemNotification("a", .change(from: "2", to: "3")))
+    queue.add(SystemNotification("c", .change(from: "y", to: "x")))
+    #expect(queue.drain() == [SystemNotification("b"), SystemNotification("a", .change(from: "1", to: "3"))])
+    #expect(queue.drain().isEmpty, "what is drained is gone")
+  }
+}

@@ -1,0 +1,61 @@
+import ApplicationLifecycle
+import Foundation
+
+/// A program that writes down what it is told, and the state it saw meanwhile.
+@MainActor final class Recorder: LifecycleDelegate, LifecycleWork {
+  var calls: [String] = []
+  var incidents: [LifecycleIncident] = []
+  var response: LaunchResponse = .proceed
+  var opens = true
+  /// Runs inside the callback or step of that name.
+  var during: [String: @MainActor () async -> Void] = [:]
+  var duringCallback: [String: @MainActor () -> Void] = [:]
+  var responders: [any MemoryWarningResponder] = []
+  weak var lifecycle: Lifecycle?
+
+  init(_ lifecycle: Lifecycle) {
+    self.lifecycle = lifecycle
+    lifecycle.delegate = self
+    lifecycle.work = self
+  }
+
+  private func note(_ name: String) {
+    calls.append("\(name) [\(lifecycle?.state.description ?? "gone")]")
+    duringCallback[name]?()
+  }
+
+  /// The names alone, without the states.
+  var names: [String] { calls.map { String($0.prefix { $0 != " " }) } }
+
+  var memoryWarningResponders: [any MemoryWarningResponder] { responders }
+
+  func perform(_ step: LifecycleStep) async {
+    note(step.description)
+    await during[step.description]?()
+  }
+
+  func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse {
+    note("willFinishLaunching")
+    return response
+  }
+  func didFinishLaunching(with options: LaunchOptions) { note("didFinishLaunching") }
+  func didBecomeActive() { note("didBecomeActive") }
+  func willResignActive() { note("willResignActive") }
+  func didEnterBackground() { note("didEnterBackground") }
+  func willEnterForeground() { note("willEnterForeground") }
+  func willTerminate() { note("willTerminate") }
+  func showWindow() { note("showWindow") }
+  func hideWindow() { note("hideWindow") }
+  func open(_ url: URL) -> Bool {
+    note("open")
+    return opens
+  }
+  func handleBackgroundEvent(_ name: String) { note("event:\(name)") }
+  func didReceiveMemoryWarning() { note("memoryWarning") }
+  func didReceive(_ notification: SystemNotification) {
+    note(notification.description.replacingOccurrences(of: " ", with: ""))
+  }
+  func protectedDataWillBecomeUnavailable() { note("protectedDataWillBecomeUnavailable") }
+  func protectedDataDidBecomeAvailable() { note("protectedDataDidBecomeAvailable") }
+  func didBreakRules(_ incident: LifecycleIncident) { incidents.append(incident) }
+}
