@@ -37,9 +37,8 @@ extension Lifecycle {
     guard let steps = machine.steps(of: transition) else {
       throw LifecycleError.illegal(transition, exitsOnSuspend: machine.exitsOnSuspend)
     }
-    let watchdog = transition.budget.map { makeWatchdog($0, life: life) }
+    let watchdog = transition.budget.map { makeWatchdog($0) }
     defer { watchdog?.stop() }
-    reportedOverrun = false
     for step in steps {
       if case .enter(let next) = step {
         emit(.step(step, state))
@@ -48,7 +47,7 @@ extension Lifecycle {
       } else {
         try await self.step(step, life: life)
       }
-      if let watchdog, watchdog.isOverrun() { overrun(watchdog.kind, life: life) }
+      watchdog?.check()
       if self.life != life, step != .enter(.notRunning) { throw endError() }
     }
   }
@@ -132,16 +131,11 @@ extension Lifecycle {
 
   // MARK: - Budgets
 
-  private func makeWatchdog(_ kind: LifecycleBudgets.Kind, life: UInt64) -> Watchdog {
-    Watchdog(kind, budget: budgets[kind], clock: clock, log: log) { [weak self] in
-      self?.overrun(kind, life: life)
+  private func makeWatchdog(_ kind: LifecycleBudgets.Kind) -> Watchdog {
+    Watchdog(kind, budget: budgets[kind], clock: clock, log: log) { [weak self] watchdog in
+      guard let self else { return }
+      self.report(.overrun(kind, budget: watchdog.budget), isLogged: true)
+      if self.budgets.enforcement == .kills { try? self.kill(.watchdog) }
     }
-  }
-
-  private func overrun(_ kind: LifecycleBudgets.Kind, life: UInt64) {
-    guard self.life == life, !reportedOverrun else { return }
-    reportedOverrun = true
-    report(.overrun(kind, budget: budgets[kind]), isLogged: true)
-    if budgets.enforcement == .kills { try? kill(.watchdog) }
   }
 }

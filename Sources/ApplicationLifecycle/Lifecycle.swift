@@ -39,7 +39,6 @@
   /// Counts lives, so that a request notices that its program has ended in the meantime.
   var life: UInt64 = 0
   var interruption: InterruptibleWork?
-  var reportedOverrun = false
 
   /// Makes the life cycle of a program that has not been launched.
   ///

@@ -5,7 +5,7 @@ import Testing
 
 @MainActor @Suite struct LifecycleBudgetTests {
   /// The callback or step in which each phase spends its time, and how the phase is reached.
-  static let phases: [(LifecycleBudgets.Kind, String)] = [
+  nonisolated static let phases: [(LifecycleBudgets.Kind, String)] = [
     (.launching, "willFinishLaunching"), (.launching, "didFinishLaunching"),
     (.enteringBackground, "didEnterBackground"), (.enteringBackground, "hideWindow"),
     (.terminating, "willTerminate"),
