@@ -1,0 +1,45 @@
+import Testing
+
+@testable import restore_demo
+
+struct TextLayoutTests {
+  @Test func `every caret has a cell and every cell leads back to its caret`() {
+    let texts = ["", "a", "hello world\nsecond\n\nlast", "한국어 글은 넓다", "tab\there", "\n\n", "emoji 👩‍👩‍👧 row"]
+    for text in texts {
+      let characters = Array(text)
+      for columns in 2...12 {
+        let layout = TextLayout(characters, columns: columns)
+        for caret in 0...characters.count {
+          let (row, column) = layout.position(ofCaret: caret)
+          #expect(column <= columns)
+          // At the end of a full row the caret belongs to the next one.
+          if layout.caret(atRow: row, column: column) != caret {
+            #expect(layout.rows.contains { $0.upperBound == caret })
+          }
+        }
+        let drawn = layout.rows.indices.map { layout.text(ofRow: $0) }.joined()
+        #expect(drawn == text.filter { !$0.isNewline }.replacing("\t", with: "  "))
+      }
+    }
+  }
+
+  @Test func `no row is wider than the screen`() {
+    let layout = TextLayout(Array("a한b국c어d"), columns: 4)
+    for row in layout.rows.indices { #expect(DisplayWidth.of(layout.text(ofRow: row)) <= 4) }
+  }
+
+  @Test func `typing a combining mark joins the letter before it`() {
+    var buffer = TextBuffer("e")
+    buffer.insert("\u{301}")
+    #expect(buffer.text == "é" && buffer.caret == 1)
+    buffer.deleteBackward()
+    #expect(buffer.text.isEmpty && buffer.caret == 0)
+  }
+
+  @Test func `a line is edited with the usual keys`() {
+    var buffer = TextBuffer("note")
+    for key in [Key.home, .character("a"), .right, .delete, .end, .backspace] { #expect(buffer.editLine(with: key)) }
+    #expect(buffer.text == "ant")
+    #expect(!buffer.editLine(with: .up))
+  }
+}
