@@ -1,0 +1,164 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A program running in a pseudo-terminal of its own, with the screen it shows.
+///
+/// The program is a session leader with the terminal as its controlling terminal, so that signals, suspension and hangup
+/// are the real ones. Not safe for use by two tasks at once.
+final class PseudoTerminal {
+  /// The program did not come to show what the test waited for.
+  struct TimedOut: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  let processIdentifier: pid_t
+  private(set) var screen: ScreenEmulator
+  private var master: Int32
+  private var status: Int32?
+
+  /// `POSIX_SPAWN_SETSID` of glibc's `spawn.h`, which Swift's Glibc module lacks.
+  private static let newSession: Int16 = 0x80
+
+  /// Starts a program.
+  init(_ program: String, arguments: [String], environment: [String: String] = [:], rows: Int = 24, columns: Int = 80) throws {
+    var master: Int32 = -1
+    var slave: Int32 = -1
+    var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
+    var name = [CChar](repeating: 0, count: 256)
+    try #require(unsafe openpty(&master, &slave, &name, nil, &size) == 0)
+    _ = fcntl(master, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(slave, F_SETFD, FD_CLOEXEC)
+
+    var actions = posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    // Opened by the new session's leader, the terminal becomes its controlling terminal.
+    unsafe posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
+    unsafe posix_spawn_file_actions_adddup2(&actions, 0, 1)
+    unsafe posix_spawn_file_actions_adddup2(&actions, 0, 2)
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    unsafe sigemptyset(&none)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setflags(&attributes, Self.newSession | Int16(POSIX_SPAWN_SETSIGMASK))
+
+    var all = ProcessInfo.processInfo.environment
+    all["TERM"] = "xterm-256color"
+    all.merge(environment) { $1 }
+    let arguments = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
+    let variables = unsafe all.map { unsafe strdup("\($0)=\($1)") } + [nil]
+    defer { for unsafe pointer in unsafe arguments + variables { unsafe free(pointer) } }
+    var identifier: pid_t = 0
+    let failure = unsafe posix_spawn(&identifier, program, &actions, &attributes, arguments, variables)
+    close(slave)
+    try #require(failure == 0, "\(program): \(unsafe String(cString: strerror(failure)))")
+    self.master = master
+    processIdentifier = identifier
+    screen = ScreenEmulator(rows: rows, columns: columns)
+  }
+
+  deinit {
+    if status == nil {
+      kill(processIdentifier, SIGKILL)
+      var status: Int32 = 0
+      unsafe waitpid(processIdentifier, &status, 0)
+    }
+    if master >= 0 { close(master) }
+  }
+
+  /// Types bytes into the terminal.
+  func type(_ text: String) {
+    var rest = ArraySlice(Array(text.utf8))
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes { unsafe write(master, $0.baseAddress, $0.count) }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  func send(_ signal: Int32) { kill(processIdentifier, signal) }
+
+  /// Closes the terminal, as a person who closes the window does.
+  func hangUp() {
+    close(master)
+    master = -1
+  }
+
+  /// Reads what the program writes until the screen satisfies a condition between two updates.
+  func wait(
+    for what: String, timeout: Duration = .seconds(20), until condition: (ScreenEmulator) -> Bool
+  ) throws {
+    let clock = ContinuousClock()
+    let end = clock.now + timeout
+    while !(condition(screen) && !screen.isUpdating) {
+      guard clock.now < end, pump(milliseconds: 100) || status == nil && isRunning else {
+        throw TimedOut(description: "waited for \(what); the screen was:\n\(screen.text)\n\(screen.ordinaryText)")
+      }
+    }
+  }
+
+  /// Waits until a text is on the screen.
+  func wait(forText text: String, timeout: Duration = .seconds(20)) throws {
+    try wait(for: text.debugDescription, timeout: timeout) { $0.text.contains(text) }
+  }
+
+  /// Reads whatever arrives within a time. Returns whether anything did.
+  @discardableResult
+  func pump(milliseconds: Int32) -> Bool {
+    guard master >= 0 else { return false }
+    var descriptor = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+    guard unsafe poll(&descriptor, 1, milliseconds) > 0 else { return false }
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    let count = unsafe read(master, &buffer, buffer.count)
+    guard count > 0 else { return false }
+    screen.feed(buffer[..<count])
+    return true
+  }
+
+  /// Whether the program has not ended.
+  var isRunning: Bool {
+    if status != nil { return false }
+    var status: Int32 = 0
+    guard unsafe waitpid(processIdentifier, &status, WNOHANG) == processIdentifier else { return true }
+    self.status = status
+    return false
+  }
+
+  /// Waits for the end. Returns the exit status, or the negative number of the signal that ended the program.
+  func waitForEnd(timeout: Duration = .seconds(20)) throws -> Int32 {
+    let clock = ContinuousClock()
+    let end = clock.now + timeout
+    while isRunning {
+      if clock.now > end { throw TimedOut(description: "the program did not end; the screen was:\n\(screen.text)") }
+      if !pump(milliseconds: 20) && master < 0 { _ = unsafe poll(nil, 0, 20) }
+    }
+    while pump(milliseconds: 0) {}
+    let status = self.status ?? 0
+    return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
+  }
+
+  /// Waits until the program is stopped by a signal (suspended).
+  func waitForStop(timeout: Duration = .seconds(20)) throws {
+    let clock = ContinuousClock()
+    let end = clock.now + timeout
+    while true {
+      var status: Int32 = 0
+      let result = unsafe waitpid(processIdentifier, &status, WNOHANG | WUNTRACED)
+      if result == processIdentifier {
+        if status & 0xFF == 0x7F { return }
+        self.status = status
+        throw TimedOut(description: "the program ended instead of stopping")
+      }
+      if clock.now > end { throw TimedOut(description: "the program did not stop; the screen was:\n\(screen.text)") }
+      pump(milliseconds: 20)
+    }
+  }
+}
