@@ -19,7 +19,9 @@ struct NoteIdentity: Hashable, Sendable {
     self.place = place
   }
 
-  /// Reads an identity from the text of ``modelIdentifier``. `nil` when the text is no such identity.
+  /// Reads an identity from the text of ``modelIdentifier``.
+  ///
+  /// `nil` when the text is no such identity.
   init?(_ identifier: ModelIdentifier) {
     let parts = identifier.rawValue.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, let inode = UInt64(parts[0]), let changed = Int64(parts[1]), !parts[2].isEmpty else {

@@ -40,12 +40,15 @@ struct NoteLibrary: Sendable {
       throw Problem(description: "\(path) is not a folder. Name the folder that holds the notes.")
     }
     guard access(path, R_OK | X_OK) == 0 else {
-      throw Problem(description: "\(path) can't be read: \(String(cString: unsafe strerror(errno))). Check its permissions.")
+      throw Problem(
+        description: "\(path) can't be read: \(String(cString: unsafe strerror(errno))). Check its permissions.")
     }
     reload()
   }
 
-  /// Reads the folder again. Folders that can't be read any more count as empty.
+  /// Reads the folder again.
+  ///
+  /// Folders that can't be read any more count as empty.
   mutating func reload() {
     var found: [Note] = []
     Self.collect(in: path, place: "", depth: 0, into: &found)
@@ -116,7 +119,8 @@ struct NoteLibrary: Sendable {
     if name == note.name { return note }
     // `link` refuses to replace what is there; `rename` would not.
     guard link(old, new) == 0 else {
-      throw Problem(description: errno == EEXIST ? "there is a \(name) already" : String(cString: unsafe strerror(errno)))
+      throw Problem(
+        description: errno == EEXIST ? "there is a \(name) already" : String(cString: unsafe strerror(errno)))
     }
     unlink(old)
     reload()

@@ -45,7 +45,9 @@ struct Canvas: Equatable {
   ///
   /// - Returns: The column after the last cell drawn.
   @discardableResult
-  mutating func draw(_ text: some StringProtocol, row: Int, column: Int, in area: Rectangle, style: Style = .plain) -> Int {
+  mutating func draw(_ text: some StringProtocol, row: Int, column: Int, in area: Rectangle, style: Style = .plain)
+    -> Int
+  {
     guard row >= 0, row < area.rows, area.row + row < rows else { return column }
     var column = column
     let limit = min(area.columns, columns - area.column)

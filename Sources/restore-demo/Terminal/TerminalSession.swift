@@ -47,7 +47,9 @@ final class TerminalSession {
     write(Self.enterSequence)
   }
 
-  /// Gives the terminal back. Does nothing when it was not taken.
+  /// Gives the terminal back.
+  ///
+  /// Does nothing when it was not taken.
   func leave() {
     guard isEntered else { return }
     isEntered = false
@@ -65,7 +67,9 @@ final class TerminalSession {
     return (Int(size.ws_row), Int(size.ws_col))
   }
 
-  /// Writes everything, going on after interruptions. A terminal that is gone is ignored: its hangup ends the program.
+  /// Writes everything, going on after interruptions.
+  ///
+  /// A terminal that is gone is ignored: its hangup ends the program.
   func write(_ text: String) {
     var text = text
     unsafe text.withUTF8 { bytes in
@@ -88,7 +92,7 @@ final class TerminalSession {
   private static func leaveOnFatalSignals() {
     for number in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] {
       var action = sigaction()
-      unsafe action.__sigaction_handler.sa_handler = { @Sendable number in
+      action.__sigaction_handler.sa_handler = { @Sendable number in
         let sequence: StaticString = "\u{1B}[?2026l\u{1B}[?2004l\u{1B}[?7h\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
         _ = unsafe Glibc.write(1, sequence.utf8Start, sequence.utf8CodeUnitCount)
         _ = raise(number)

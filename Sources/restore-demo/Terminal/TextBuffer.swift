@@ -1,4 +1,6 @@
-/// Text with a caret, as editors and text fields edit it. A value: the caret is an offset in characters.
+/// Text with a caret, as editors and text fields edit it.
+///
+/// A value: the caret is an offset in characters.
 struct TextBuffer: Equatable, Sendable {
   private(set) var characters: [Character]
   private(set) var caret: Int
@@ -36,7 +38,9 @@ struct TextBuffer: Equatable, Sendable {
     characters.remove(at: caret)
   }
 
-  /// Edits by one key. Returns whether the key meant anything to a text of one line.
+  /// Edits by one key.
+  ///
+  /// - Returns: Whether the key meant anything to a text of one line.
   mutating func editLine(with key: Key) -> Bool {
     switch key {
     case .character(let character): insert(String(character))

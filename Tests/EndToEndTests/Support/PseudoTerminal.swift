@@ -26,7 +26,9 @@ final class PseudoTerminal {
   private static let newSession: Int16 = 0x80
 
   /// Starts a program.
-  init(_ program: String, arguments: [String], environment: [String: String] = [:], rows: Int = 24, columns: Int = 80) throws {
+  init(_ program: String, arguments: [String], environment: [String: String] = [:], rows: Int = 24, columns: Int = 80)
+    throws
+  {
     var master: Int32 = -1
     var slave: Int32 = -1
     var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
@@ -55,7 +57,7 @@ final class PseudoTerminal {
     all.merge(environment) { $1 }
     let arguments = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
     let variables = unsafe all.map { unsafe strdup("\($0)=\($1)") } + [nil]
-    defer { for unsafe pointer in unsafe arguments + variables { unsafe free(pointer) } }
+    defer { for unsafepointer in unsafe arguments + variables { unsafe free(pointer) } }
     var identifier: pid_t = 0
     let failure = unsafe posix_spawn(&identifier, program, &actions, &attributes, arguments, variables)
     close(slave)
@@ -110,7 +112,9 @@ final class PseudoTerminal {
     try wait(for: text.debugDescription, timeout: timeout) { $0.text.contains(text) }
   }
 
-  /// Reads whatever arrives within a time. Returns whether anything did.
+  /// Reads whatever arrives within a time.
+  ///
+  /// - Returns: Whether anything did.
   @discardableResult
   func pump(milliseconds: Int32) -> Bool {
     guard master >= 0 else { return false }
@@ -132,7 +136,9 @@ final class PseudoTerminal {
     return false
   }
 
-  /// Waits for the end. Returns the exit status, or the negative number of the signal that ended the program.
+  /// Waits for the end.
+  ///
+  /// - Returns: The exit status, or the negative number of the signal that ended the program.
   func waitForEnd(timeout: Duration = .seconds(20)) throws -> Int32 {
     let clock = ContinuousClock()
     let end = clock.now + timeout
