@@ -1,4 +1,5 @@
 import StateRestoration
+import RestorationArchive
 
 /// Which note it is, across renames, edits by other programs and restarts.
 ///

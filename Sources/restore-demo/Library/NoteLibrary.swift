@@ -34,14 +34,14 @@ struct NoteLibrary: Sendable {
   init(path: String) throws(Problem) {
     self.path = path
     guard let status = Self.status(of: path) else {
-      throw Problem(description: "\(path): \(String(cString: unsafe strerror(errno))). Name a folder that exists.")
+      throw Problem(description: "\(path): \(Self.failure). Name a folder that exists.")
     }
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw Problem(description: "\(path) is not a folder. Name the folder that holds the notes.")
     }
-    guard access(path, R_OK | X_OK) == 0 else {
+    guard unsafe access(path, R_OK | X_OK) == 0 else {
       throw Problem(
-        description: "\(path) can't be read: \(String(cString: unsafe strerror(errno))). Check its permissions.")
+        description: "\(path) can't be read: \(Self.failure). Check its permissions.")
     }
     reload()
   }
@@ -118,17 +118,20 @@ struct NoteLibrary: Sendable {
     let new = path + "/" + place
     if name == note.name { return note }
     // `link` refuses to replace what is there; `rename` would not.
-    guard link(old, new) == 0 else {
+    guard unsafe link(old, new) == 0 else {
       throw Problem(
-        description: errno == EEXIST ? "there is a \(name) already" : String(cString: unsafe strerror(errno)))
+        description: errno == EEXIST ? "there is a \(name) already" : Self.failure)
     }
-    unlink(old)
+    _ = unsafe unlink(old)
     reload()
     guard let renamed = notes.first(where: { $0.identity.place == place }) else {
       throw Problem(description: "\(name) is gone")
     }
     return renamed
   }
+
+  /// What `errno` says, in words.
+  private static var failure: String { unsafe String(cString: strerror(errno)) }
 
   private func fullPath(of note: Note) -> String { path + "/" + note.identity.place }
 

@@ -72,9 +72,9 @@ final class TerminalSession {
   /// A terminal that is gone is ignored: its hangup ends the program.
   func write(_ text: String) {
     var text = text
-    unsafe text.withUTF8 { bytes in
-      var rest = unsafe UnsafeRawBufferPointer(bytes)
-      while !rest.isEmpty {
+    text.withUTF8 { bytes in
+      var rest = UnsafeRawBufferPointer(bytes)
+      while unsafe !rest.isEmpty {
         let count = unsafe Glibc.write(output, rest.baseAddress, rest.count)
         if count < 0 && errno == EAGAIN {
           var descriptor = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
@@ -92,7 +92,7 @@ final class TerminalSession {
   private static func leaveOnFatalSignals() {
     for number in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] {
       var action = sigaction()
-      action.__sigaction_handler.sa_handler = { @Sendable number in
+      unsafe action.__sigaction_handler.sa_handler = { @Sendable number in
         let sequence: StaticString = "\u{1B}[?2026l\u{1B}[?2004l\u{1B}[?7h\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
         _ = unsafe Glibc.write(1, sequence.utf8Start, sequence.utf8CodeUnitCount)
         _ = raise(number)
