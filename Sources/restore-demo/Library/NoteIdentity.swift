@@ -1,5 +1,5 @@
-import StateRestoration
 import RestorationArchive
+import StateRestoration
 
 /// Which note it is, across renames, edits by other programs and restarts.
 ///

@@ -37,7 +37,7 @@ final class PseudoTerminal {
     _ = fcntl(master, F_SETFD, FD_CLOEXEC)
     _ = fcntl(slave, F_SETFD, FD_CLOEXEC)
 
-    var actions = posix_spawn_file_actions_t()
+    var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     // Opened by the new session's leader, the terminal becomes its controlling terminal.
@@ -55,11 +55,14 @@ final class PseudoTerminal {
     var all = ProcessInfo.processInfo.environment
     all["TERM"] = "xterm-256color"
     all.merge(environment) { $1 }
-    let arguments = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
+    let words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
     let variables = unsafe all.map { unsafe strdup("\($0)=\($1)") } + [nil]
-    defer { for unsafepointer in unsafe arguments + variables { unsafe free(pointer) } }
+    defer {
+      unsafe words.forEach { unsafe free($0) }
+      unsafe variables.forEach { unsafe free($0) }
+    }
     var identifier: pid_t = 0
-    let failure = unsafe posix_spawn(&identifier, program, &actions, &attributes, arguments, variables)
+    let failure = unsafe posix_spawn(&identifier, program, &actions, &attributes, words, variables)
     close(slave)
     try #require(failure == 0, "\(program): \(unsafe String(cString: strerror(failure)))")
     self.master = master
@@ -144,7 +147,7 @@ final class PseudoTerminal {
     let end = clock.now + timeout
     while isRunning {
       if clock.now > end { throw TimedOut(description: "the program did not end; the screen was:\n\(screen.text)") }
-      if !pump(milliseconds: 20) && master < 0 { _ = unsafe poll(nil, 0, 20) }
+      if !pump(milliseconds: 20) && master < 0 { _ = poll(nil, 0, 20) }
     }
     while pump(milliseconds: 0) {}
     let status = self.status ?? 0

@@ -38,8 +38,12 @@ struct TextLayoutTests {
 
   @Test func `a line is edited with the usual keys`() {
     var buffer = TextBuffer("note")
-    for key in [Key.home, .character("a"), .right, .delete, .end, .backspace] { #expect(buffer.editLine(with: key)) }
+    for key in [Key.home, .character("a"), .right, .delete, .end, .backspace] {
+      let isEdited = buffer.editLine(with: key)
+      #expect(isEdited)
+    }
     #expect(buffer.text == "ant")
-    #expect(!buffer.editLine(with: .up))
+    let isEdited = buffer.editLine(with: .up)
+    #expect(!isEdited)
   }
 }
