@@ -1,0 +1,115 @@
+public import RestorationArchive
+
+/// What became of one preserved object: who gave it, or why it did not come back, and what it cost.
+public struct NodeReport: Sendable, Hashable, Codable {
+  /// The rung of the ladder that gave the object, in the order in which they are asked.
+  public enum Origin: String, Sendable, Hashable, Codable, CaseIterable {
+    /// The restoration class that the state names.
+    case restorationClass
+    /// The coordinator's delegate.
+    case delegate
+    /// The object was in the hierarchy already.
+    case existing
+    /// A registered blueprint.
+    case blueprint
+    /// The object was registered after restoring and got its state then.
+    case registration
+  }
+
+  /// Restored, or not and why.
+  public enum Result: Sendable, Hashable, Codable {
+    /// The object exists and has its state again.
+    case restored(Origin)
+    /// The state was not given to any object.
+    case notRestored(NotRestoredReason)
+  }
+
+  /// What kind of object the node belongs to.
+  public enum Kind: String, Sendable, Hashable, Codable {
+    /// A controller.
+    case controller
+    /// A view of a controller.
+    case view
+    /// A registered shared object.
+    case shared
+  }
+
+  /// Something to know about a node that was restored.
+  public enum Finding: Sendable, Hashable, Codable {
+    /// State was migrated, from the first to the second version.
+    case migrated(from: StateVersion, to: StateVersion)
+    /// Keys that were preserved and that nobody read.
+    case unreadKeys([String])
+    /// A reference whose object was not restored, by key.
+    case unresolvedReference(key: String)
+    /// The restoration class recorded in the state is not registered; another rung gave the object.
+    case unregisteredClass(RestorationClass)
+    /// A factory gave an object with another identifier than the one that was asked for.
+    case identifierDiffers(found: String)
+  }
+
+  /// Where the object is, from the root.
+  public var path: RestorationPath
+  /// What kind of object the node belongs to.
+  public var kind: Kind
+  /// Restored, or not and why.
+  public var result: Result
+  /// The class tag that the state names, if it names one.
+  public var restorationClass: RestorationClass?
+  /// Size of the node's record in bytes.
+  public var byteCount: Int
+  /// Time the object's own code took on the main actor: factory and decoding.
+  public var duration: Duration
+  /// Things to know about the node, most important first.
+  public var findings: [Finding]
+
+  /// Creates the report of one node.
+  public init(
+    path: RestorationPath, kind: Kind = .controller, result: Result, restorationClass: RestorationClass? = nil,
+    byteCount: Int = 0, duration: Duration = .zero, findings: [Finding] = []
+  ) {
+    self.path = path
+    self.kind = kind
+    self.result = result
+    self.restorationClass = restorationClass
+    self.byteCount = byteCount
+    self.duration = duration
+    self.findings = findings
+  }
+
+  /// True when the object has its state again.
+  public var isRestored: Bool {
+    if case .restored = result { true } else { false }
+  }
+
+  /// Why the node did not come back; nil when it did.
+  public var notRestoredReason: NotRestoredReason? {
+    if case .notRestored(let reason) = result { reason } else { nil }
+  }
+}
+
+extension NodeReport.Origin: CustomStringConvertible {
+  /// Who gave the object, as a clause.
+  public var description: String {
+    switch self {
+    case .restorationClass: "by its class"
+    case .delegate: "by the delegate"
+    case .existing: "already there"
+    case .blueprint: "from a blueprint"
+    case .registration: "registered later"
+    }
+  }
+}
+
+extension NodeReport.Finding: CustomStringConvertible {
+  /// What was noticed, as a clause.
+  public var description: String {
+    switch self {
+    case .migrated(let from, let to): "migrated \(from) → \(to)"
+    case .unreadKeys(let keys): "never read: \(keys.joined(separator: ", "))"
+    case .unresolvedReference(let key): "reference “\(key)” leads nowhere"
+    case .unregisteredClass(let tag): "class “\(tag)” is not registered"
+    case .identifierDiffers(let found): "the factory’s object calls itself “\(found)”"
+    }
+  }
+}

@@ -1,0 +1,70 @@
+public import RestorationArchive
+
+/// Why one preserved node did not come back.
+///
+/// Whatever the reason, the node's state is still there: it is carried over into the next save until
+/// ``RestorationCoordinator/forget(_:)`` removes it or an object claims it.
+public enum NotRestoredReason: Sendable, Hashable, Codable {
+  /// No restoration class, delegate, existing object or blueprint gave an object for the path.
+  case noObject
+  /// The recorded restoration class is not registered, and nobody else gave an object.
+  case unknownClass(RestorationClass)
+  /// The restoration class answered nil, which is final: the subtree is not to be restored.
+  case refusedByClass(RestorationClass)
+  /// The object that is there is of another class than the recorded one.
+  case classMismatch(recorded: RestorationClass, found: String)
+  /// The state was written by a newer version of its class; it is kept and not read.
+  case newerVersion(stored: StateVersion, known: StateVersion)
+  /// A migration step failed, or a step is missing.
+  case migrationFailed(String)
+  /// The object could not decode its state.
+  case decodingFailed(String)
+  /// The node's bytes are not what was written.
+  case damaged(String)
+  /// The parent was not restored, so there is nowhere to put the object.
+  case parentNotRestored
+  /// The state is older than its age limit, given in seconds.
+  case expired(age: Double, limit: Double)
+  /// The model object that the state belongs to does not exist any more.
+  case modelGone(ModelIdentifier)
+  /// The object shows another model object than the one the state belongs to.
+  case modelMismatch(recorded: ModelIdentifier?, found: ModelIdentifier?)
+  /// Restoring died at this node before; it is carried over and offered again.
+  case leftOutAfterCrash
+  /// The user changed the object before the state could be read; the newer state wins.
+  case touchedMeanwhile
+  /// The object was made, but no container took it, so it is gone again.
+  case notInstalled
+  /// Asynchronous restoring ran out of time before the object was there.
+  case timedOut
+}
+
+extension NotRestoredReason: CustomStringConvertible {
+  /// What happened, then what to do where something can be done.
+  public var description: String {
+    switch self {
+    case .noObject:
+      "no object: register a class or a blueprint, answer in the delegate, or build it before restoring"
+    case .unknownClass(let tag): "class “\(tag)” is not registered"
+    case .refusedByClass(let tag): "class “\(tag)” declined"
+    case .classMismatch(let recorded, let found): "recorded as “\(recorded)”, but the object is a \(found)"
+    case .newerVersion(let stored, let known): "state version \(stored) is newer than \(known); kept"
+    case .migrationFailed(let text): "migration failed: \(text)"
+    case .decodingFailed(let text): "decoding failed: \(text)"
+    case .damaged(let text): "damaged: \(text)"
+    case .parentNotRestored: "its parent was not restored"
+    case .expired(let age, let limit): "\(seconds(age)) old, the limit is \(seconds(limit))"
+    case .modelGone(let model): "its model “\(model)” is gone"
+    case .modelMismatch(let recorded, let found):
+      "belongs to model \(quoted(recorded)), but the object shows \(quoted(found))"
+    case .leftOutAfterCrash: "left out, because restoring it failed the last time; offered again on request"
+    case .touchedMeanwhile: "changed meanwhile; the newer state is kept"
+    case .notInstalled: "made, but its container did not take it"
+    case .timedOut: "came too late"
+    }
+  }
+
+  private func seconds(_ value: Double) -> String { "\(Int(value.rounded())) s" }
+
+  private func quoted(_ model: ModelIdentifier?) -> String { model.map { "“\($0)”" } ?? "none" }
+}

@@ -1,0 +1,38 @@
+public import RestorationArchive
+
+/// Something that a save noticed about one object; none of them stops the save.
+public enum PreservationFinding: Sendable, Hashable, Codable {
+  /// Two siblings claim one identifier: the first is preserved, the second keeps its earlier state.
+  case duplicateIdentifier(path: RestorationPath, kept: String, refused: String)
+  /// An identifier is empty, which excludes the object and everything below it.
+  case emptyIdentifier(parent: RestorationPath, owner: String)
+  /// The object's class tag is registered for another class, so its factory would make the wrong object.
+  case inheritedTag(path: RestorationPath, tag: RestorationClass, registered: String, found: String)
+  /// The object's values could not be encoded; its earlier state is kept.
+  case encodingFailed(path: RestorationPath, message: String)
+  /// The object's state is over the size budget for one node.
+  case overBudget(path: RestorationPath, bytes: Int, limit: Int)
+  /// State was left out so that the archive keeps within its size budget.
+  case shed(path: RestorationPath, bytes: Int)
+  /// A reference leads to an object that is not preserved; it will come back as nil.
+  case danglingReference(path: RestorationPath, key: String)
+}
+
+extension PreservationFinding: CustomStringConvertible {
+  /// What happened, with the path and the owners.
+  public var description: String {
+    switch self {
+    case .duplicateIdentifier(let path, let kept, let refused):
+      "\(path): two owners, \(kept) is preserved and \(refused) is not; give one of them another identifier"
+    case .emptyIdentifier(let parent, let owner):
+      "\(parent): the identifier of \(owner) is empty; use nil to leave it out"
+    case .inheritedTag(let path, let tag, let registered, let found):
+      "\(path): tag “\(tag)” is registered for \(registered), but the object is a \(found)"
+    case .encodingFailed(let path, let message): "\(path): could not be encoded, the earlier state is kept: \(message)"
+    case .overBudget(let path, let bytes, let limit):
+      "\(path): \(ReportText.bytes(bytes)) of state, the budget is \(ReportText.bytes(limit))"
+    case .shed(let path, let bytes): "\(path): \(ReportText.bytes(bytes)) left out to keep within the budget"
+    case .danglingReference(let path, let key): "\(path): reference “\(key)” leads to an object that is not preserved"
+    }
+  }
+}

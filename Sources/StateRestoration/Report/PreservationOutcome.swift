@@ -1,0 +1,42 @@
+/// What a request to preserve came to. Declining is not the same as having nothing to do.
+public enum PreservationOutcome: Sendable, Hashable, Codable {
+  /// Why a save waits although nothing failed.
+  public enum Deferral: String, Sendable, Hashable, Codable {
+    /// The device is locked and nothing was touched in this run, so there is nothing that may be written.
+    case locked
+    /// The coordinator was told to discard; saving begins again with the next restoration.
+    case discarded
+  }
+
+  /// The state is on disk; the receipt says how.
+  case preserved(PreservationReceipt)
+  /// Nothing has changed since the last save: nothing was written. The receipt is the last one, if there is one.
+  case unchanged(PreservationReceipt?)
+  /// The delegate said no to saving.
+  case declined
+  /// The save waits, and what is on disk stays as it is.
+  case deferred(Deferral)
+
+  /// The receipt of the save that holds the state now; nil when there is none.
+  public var receipt: PreservationReceipt? {
+    switch self {
+    case .preserved(let receipt): receipt
+    case .unchanged(let receipt): receipt
+    case .declined, .deferred: nil
+    }
+  }
+}
+
+extension PreservationOutcome: CustomStringConvertible {
+  /// One readable line, or the receipt.
+  public var description: String {
+    switch self {
+    case .preserved(let receipt): receipt.description
+    case .unchanged(let receipt):
+      "Preservation: nothing has changed" + (receipt.map { " since generation \($0.generation)" } ?? "")
+    case .declined: "Preservation: declined by the delegate"
+    case .deferred(.locked): "Preservation: locked, and nothing was touched in this run"
+    case .deferred(.discarded): "Preservation: discarded by the user"
+    }
+  }
+}

@@ -1,0 +1,90 @@
+public import FoundationEssentials
+
+/// Proof of one save, given out after it would survive a power cut, as a value that prints well.
+public struct PreservationReceipt: Sendable, Hashable, Codable {
+  /// How the state was written.
+  public enum Kind: String, Sendable, Hashable, Codable {
+    /// A new generation holding everything.
+    case whole
+    /// Only what changed, added to the journal.
+    case change
+    /// A new generation holding everything, sealed while locked; it counts from the unlock on.
+    case pendingWhole
+    /// The nodes touched since a locked launch, sealed while locked; joined at the unlock.
+    case pendingChange
+  }
+
+  /// Whether the save is known to survive a power cut.
+  public enum Durability: String, Sendable, Hashable, Codable {
+    /// Synced, file and directory.
+    case durable
+    /// Written and visible, but a sync failed: the next save starts again from memory.
+    case unknown
+  }
+
+  /// Number of the generation that holds the state now.
+  public var generation: UInt64
+  /// How the state was written.
+  public var kind: Kind
+  /// Whether the save is known to survive a power cut.
+  public var durability: Durability
+  /// When the state was captured.
+  public var savedAt: Date
+  /// Objects whose values were copied on the main actor for this save.
+  public var capturedNodes: Int
+  /// Records that differed from what was preserved before.
+  public var changedNodes: Int
+  /// Nodes that nobody asked for in this run and that are carried over.
+  public var carriedOverNodes: Int
+  /// Bytes written to disk for this save.
+  public var bytesWritten: Int
+  /// Time of the capture on the main actor.
+  public var captureDuration: Duration
+  /// Time from the call to durability.
+  public var duration: Duration
+  /// Things to know about single nodes.
+  public var findings: [PreservationFinding]
+
+  /// Creates a receipt.
+  public init(
+    generation: UInt64, kind: Kind, durability: Durability = .durable, savedAt: Date, capturedNodes: Int = 0,
+    changedNodes: Int = 0, carriedOverNodes: Int = 0, bytesWritten: Int = 0, captureDuration: Duration = .zero,
+    duration: Duration = .zero, findings: [PreservationFinding] = []
+  ) {
+    self.generation = generation
+    self.kind = kind
+    self.durability = durability
+    self.savedAt = savedAt
+    self.capturedNodes = capturedNodes
+    self.changedNodes = changedNodes
+    self.carriedOverNodes = carriedOverNodes
+    self.bytesWritten = bytesWritten
+    self.captureDuration = captureDuration
+    self.duration = duration
+    self.findings = findings
+  }
+}
+
+extension PreservationReceipt: CustomStringConvertible {
+  /// One line of numbers, then one line per finding.
+  public var description: String {
+    var text = "Preservation: generation \(generation), \(kind)"
+    if durability == .unknown { text += ", durability unknown" }
+    text += ", \(changedNodes) changed of \(ReportText.count(capturedNodes, "node")) captured"
+    if carriedOverNodes > 0 { text += ", \(carriedOverNodes) carried over" }
+    text += ", \(ReportText.bytes(bytesWritten)), \(ReportText.duration(duration))"
+    return ([text] + findings.map { "! \($0)" }).joined(separator: "\n")
+  }
+}
+
+extension PreservationReceipt.Kind: CustomStringConvertible {
+  /// How the state was written, in plain words.
+  public var description: String {
+    switch self {
+    case .whole: "whole"
+    case .change: "change"
+    case .pendingWhole: "whole, pending until the unlock"
+    case .pendingChange: "touched nodes, pending until the unlock"
+    }
+  }
+}

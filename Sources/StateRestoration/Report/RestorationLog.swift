@@ -1,0 +1,31 @@
+/// Where the coordinator says what it does: levels and paths, never values.
+///
+/// Adopt it to join a program's own logging. Called on any thread; it must not block.
+public protocol RestorationLog: Sendable {
+  /// Takes one message. It names paths, counts and outcomes, and never holds state.
+  func log(_ level: RestorationLogLevel, _ message: @autoclosure () -> String)
+}
+
+/// How much a log message matters.
+public enum RestorationLogLevel: Int, Sendable, Hashable, Comparable, CaseIterable {
+  /// Single steps.
+  case debug
+  /// A save or a restoration, in one line.
+  case info
+  /// Something did not come back or was not preserved.
+  case warning
+  /// A save or a restoration failed.
+  case error
+
+  /// Orders levels by how much they matter.
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A log that says nothing: the default.
+public struct SilentRestorationLog: RestorationLog {
+  /// Creates a silent log.
+  public init() {}
+
+  /// Ignores the message without building it.
+  public func log(_ level: RestorationLogLevel, _ message: @autoclosure () -> String) {}
+}

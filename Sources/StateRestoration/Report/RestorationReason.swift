@@ -1,0 +1,29 @@
+/// Why the state is as it is at this launch: one value, readable before any user interface exists.
+///
+/// ``RestorationCoordinator/prepare()`` finds it out and ``RestorationCoordinator/reason`` keeps it. A program uses it to
+/// choose its first words ("Your notes are locked", "One window was left out because it failed to open").
+public enum RestorationReason: String, Sendable, Hashable, Codable, CaseIterable {
+  /// The last run ended well, or nothing was ever preserved.
+  case normal
+  /// The last attempt to restore this state did not end: something is left out, or nothing is restored.
+  case afterCrash
+  /// The state was preserved by another version of the program.
+  case afterUpdate
+  /// The newest state could not be read; the one before it stands in.
+  case olderGeneration
+  /// The state is locked: nothing is restored and nothing is overwritten until the device is unlocked.
+  case deferredUntilUnlock
+}
+
+extension RestorationReason: CustomStringConvertible {
+  /// A short clause in plain words.
+  public var description: String {
+    switch self {
+    case .normal: "normal launch"
+    case .afterCrash: "after restoring failed the last time"
+    case .afterUpdate: "after an update of the program"
+    case .olderGeneration: "from an older generation"
+    case .deferredUntilUnlock: "waiting until the device is unlocked"
+    }
+  }
+}

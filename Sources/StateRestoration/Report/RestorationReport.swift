@@ -1,0 +1,100 @@
+public import FoundationEssentials
+public import RestorationArchive
+
+/// What came back, what did not and why: the result of one restoration as a value that prints well.
+///
+/// Codable, so that it can be stored with a bug report. It holds paths and identifiers, never state.
+public struct RestorationReport: Sendable, Hashable, Codable {
+  /// Where the state came from.
+  public struct Source: Sendable, Hashable, Codable {
+    /// Number of the generation that was read.
+    public var generation: UInt64
+    /// When the state was preserved.
+    public var savedAt: Date
+    /// Version of the program that preserved it.
+    public var applicationVersion: String
+    /// Size of the archive without its sealing, in bytes.
+    public var byteCount: Int
+    /// Number of small changes read from the journal after the archive.
+    public var changes: Int
+
+    /// Creates a description of where the state came from.
+    public init(
+      generation: UInt64, savedAt: Date, applicationVersion: String, byteCount: Int, changes: Int
+    ) {
+      self.generation = generation
+      self.savedAt = savedAt
+      self.applicationVersion = applicationVersion
+      self.byteCount = byteCount
+      self.changes = changes
+    }
+  }
+
+  /// Something to know about the state as a whole.
+  public enum Remark: Sendable, Hashable, Codable {
+    /// Bytes after the journal's last whole change were unreadable and are not used.
+    case tailDropped(bytes: Int)
+    /// An older generation stands in, for this reason.
+    case olderGeneration(String)
+    /// The ledger was lost: nobody can tell whether this is the newest state.
+    case rollbackUnverifiable
+    /// Changes made while locked were joined to the state.
+    case mergedPendingChanges(nodes: Int)
+    /// State saved while locked conflicts with a newer state; both are kept.
+    case pendingConflict
+    /// The marker of the last attempt could not be used, for this reason.
+    case markerIgnored(String)
+    /// The last attempt to restore ended badly this many times.
+    case interruptedBefore(attempts: Int)
+    /// The app-level state could not be decoded.
+    case applicationStateFailed(String)
+    /// Asynchronous restoring did not end within the time limit; later answers are ignored.
+    case extensionTimedOut
+    /// What went wrong when the state was opened.
+    case failure(String)
+  }
+
+  /// How restoring ended.
+  public var outcome: RestorationOutcome
+  /// Why the state is as it is at this launch.
+  public var reason: RestorationReason
+  /// Where the state came from; nil when none was read.
+  public var source: Source?
+  /// Every preserved node, parents before children, siblings in order.
+  public var nodes: [NodeReport]
+  /// Things to know about the state as a whole.
+  public var remarks: [Remark]
+  /// Time from the call to the end of restoring.
+  public var duration: Duration
+  /// Time of the one turn on the main actor.
+  public var mainActorDuration: Duration
+
+  /// Creates a report.
+  public init(
+    outcome: RestorationOutcome, reason: RestorationReason = .normal, source: Source? = nil,
+    nodes: [NodeReport] = [], remarks: [Remark] = [], duration: Duration = .zero,
+    mainActorDuration: Duration = .zero
+  ) {
+    self.outcome = outcome
+    self.reason = reason
+    self.source = source
+    self.nodes = nodes
+    self.remarks = remarks
+    self.duration = duration
+    self.mainActorDuration = mainActorDuration
+  }
+
+  /// Number of nodes that came back.
+  public var restoredCount: Int { nodes.count { $0.isRestored } }
+
+  /// The nodes that did not come back, with their reasons.
+  public var notRestored: [NodeReport] { nodes.filter { !$0.isRestored } }
+
+  /// The nodes left out because restoring them failed before; they can be asked for again.
+  public var leftOut: [RestorationPath] {
+    nodes.filter { $0.notRestoredReason == .leftOutAfterCrash }.map(\.path)
+  }
+
+  /// The report of one path; nil when nothing was preserved there.
+  public subscript(_ path: RestorationPath) -> NodeReport? { nodes.first { $0.path == path } }
+}

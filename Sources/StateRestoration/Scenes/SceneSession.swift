@@ -1,0 +1,41 @@
+public import FoundationEssentials
+
+/// One scene (window) of a program, from the first time it is opened until it is discarded.
+///
+/// A session survives the end of the process; its archive is its own.
+public struct SceneSession: Sendable, Hashable, Codable, Identifiable {
+  /// Names a session for as long as it exists.
+  public struct ID: RawRepresentable, Sendable, Hashable, Codable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The name as text; any text, never a path.
+    public var rawValue: String
+
+    /// Names a session.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Names a session by a literal.
+    public init(stringLiteral value: String) { rawValue = value }
+
+    /// The name as text.
+    public var description: String { rawValue }
+
+    /// The session of a program that has only one scene.
+    public static let main: ID = "main"
+  }
+
+  /// Names the session.
+  public var id: ID
+  /// What kind of scene it is, in the program's own words; empty when there is only one kind.
+  public var role: String
+  /// When the scene was last active: the most recent one is restored first.
+  public var lastActive: Date
+  /// True while the scene is open in this run, or was when the last run ended.
+  public var isOpen: Bool
+
+  /// Creates a session.
+  public init(id: ID, role: String = "", lastActive: Date = Date(timeIntervalSince1970: 0), isOpen: Bool = true) {
+    self.id = id
+    self.role = role
+    self.lastActive = lastActive
+    self.isOpen = isOpen
+  }
+}
