@@ -1,0 +1,105 @@
+#if canImport(Glibc)
+public import ApplicationLifecycle
+
+extension SystemNotification.Kind {
+  /// The process was stopped and continued from outside, without having been told: draw everything anew.
+  public static let processContinued: SystemNotification.Kind = "processContinued"
+}
+
+/// Drives the life cycle of a terminal program by signals.
+///
+/// SIGTSTP enters the background and, when the program is suspended, stops the process; SIGCONT comes back. SIGTERM,
+/// SIGHUP and SIGINT terminate. A handler only notes its signal; all work is done on the main actor, in the order
+/// of arrival. Only one driver can be started in a process.
+@MainActor public final class SignalDriver: LifecycleDriver {
+  private let watched: Set<LifecycleSignal>
+  private let onExit: @MainActor (LifecycleSignal) -> Void
+  private var pipe: SignalPipe?
+  private var reader: Task<Void, Never>?
+  private var observation: LifecycleObservation?
+  private var stopsWhenSuspended = false
+  private var isEnding = false
+
+  /// Makes a driver.
+  ///
+  /// - Parameters:
+  ///   - signals: The signals to take over; the others go where they went before.
+  ///   - onExit: Called when a signal has ended the life cycle; by default the process ends by that signal, so
+  ///     that its parent sees the reason.
+  public init(
+    signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
+    onExit: (@MainActor (LifecycleSignal) -> Void)? = nil
+  ) {
+    watched = signals
+    self.onExit = onExit ?? { SignalPipe.endProcess(by: $0) }
+  }
+
+  /// Takes over the signals of this process.
+  public func start(driving lifecycle: Lifecycle) {
+    precondition(pipe == nil, "This signal driver was started before; stop it first.")
+    guard let pipe = SignalPipe(watched) else {
+      preconditionFailure("Another signal driver of this process is started; stop it before you start one more.")
+    }
+    self.pipe = pipe
+    observation = lifecycle.observe { [weak self, weak lifecycle] event in
+      guard case .step(.enter(.suspended), _) = event, let self, let lifecycle else { return }
+      // The step is about to happen: look again when the request is through.
+      Task { self.stopIfSuspended(lifecycle) }
+    }
+    reader = Task { [weak self, weak lifecycle] in
+      for await signal in pipe.signals {
+        guard let self, let lifecycle else { return }
+        await self.handle(signal, lifecycle)
+      }
+    }
+  }
+
+  /// Gives the signals back to whoever had them before.
+  public func stop() {
+    reader?.cancel()
+    reader = nil
+    observation = nil
+    pipe?.giveBack()
+    pipe = nil
+  }
+
+  isolated deinit { pipe?.giveBack() }
+
+  private func handle(_ signal: LifecycleSignal, _ lifecycle: Lifecycle) async {
+    switch signal {
+    case .terminalStop:
+      stopsWhenSuspended = true
+      if lifecycle.state == .notRunning { return stopNow() }
+      try? await lifecycle.enterBackground()
+      if lifecycle.state == .notRunning { return end(by: signal) }
+      stopIfSuspended(lifecycle)
+    case .resume:
+      stopsWhenSuspended = false
+      if lifecycle.state == .active || lifecycle.state == .inactive {
+        lifecycle.post(SystemNotification(.processContinued))
+      } else {
+        try? await lifecycle.enterForeground()
+      }
+    case .hangUp, .interrupt, .terminate:
+      try? await lifecycle.terminate()
+      end(by: signal)
+    }
+  }
+
+  private func stopIfSuspended(_ lifecycle: Lifecycle) {
+    if stopsWhenSuspended, lifecycle.state == .suspended { stopNow() }
+  }
+
+  private func stopNow() {
+    stopsWhenSuspended = false
+    SignalPipe.stopProcess()
+  }
+
+  private func end(by signal: LifecycleSignal) {
+    if isEnding { return }
+    isEnding = true
+    stop()
+    onExit(signal)
+  }
+}
+#endif

@@ -1,0 +1,151 @@
+import ApplicationLifecycle
+import Foundation
+import Glibc
+import StateRestoration
+import Testing
+
+/// Signals are sent to a real process: the child of an exit test, which ends as the signal says.
+@Suite struct SignalDriverTests {
+  @Test(arguments: [SIGTERM, SIGHUP, SIGINT])
+  func `a signal to end preserves, tells the program, and ends the process by that signal`(number: Int32) async {
+    let result = await #expect(
+      processExitsWith: .signal(number), observing: [\.standardOutputContent]
+    ) { [number] in
+      await SignalledProgram.run { program in
+        try await program.lifecycle.launch()
+        kill(getpid(), number)
+      }
+    }
+    let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+    #expect(lines(output) == ["restore", "willResignActive", "willTerminate", "preserve"])
+  }
+
+  @Test func `a second signal to end during the first changes nothing`() async {
+    let result = await #expect(
+      processExitsWith: .signal(SIGTERM), observing: [\.standardOutputContent]
+    ) {
+      await SignalledProgram.run { program in
+        try await program.lifecycle.launch()
+        program.whilePreserving = {
+          kill(getpid(), SIGINT)
+          kill(getpid(), SIGTERM)
+        }
+        kill(getpid(), SIGTERM)
+      }
+    }
+    let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+    #expect(lines(output) == ["restore", "willResignActive", "willTerminate", "preserve"])
+  }
+
+  @Test func `Ctrl-Z preserves before the process stops, and fg brings it back`() async {
+    let result = await #expect(
+      processExitsWith: .exitCode(7), observing: [\.standardOutputContent]
+    ) {
+      await SignalledProgram.run { program in
+        try await program.lifecycle.launch()
+        // A shell sends Ctrl-Z, waits until the process is stopped, and continues it, as fg does.
+        let shell = Process()
+        shell.executableURL = URL(filePath: "/bin/sh")
+        shell.arguments = [
+          "-c",
+          """
+          kill -TSTP \(getpid())
+          while ! grep -q '^State:.*T' /proc/\(getpid())/status; do :; done
+          echo stopped
+          kill -CONT \(getpid())
+          """,
+        ]
+        try shell.run()
+        program.onActive = { exit(7) }
+      }
+    }
+    let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+    #expect(
+      lines(output) == [
+        "restore", "willResignActive", "didEnterBackground", "preserve", "stopped", "willEnterForeground",
+      ])
+  }
+
+  @Test func `a process continued without having been told gets a notification`() async {
+    let result = await #expect(
+      processExitsWith: .exitCode(8), observing: [\.standardOutputContent]
+    ) {
+      await SignalledProgram.run { program in
+        try await program.lifecycle.launch()
+        program.onNotification = { if $0.kind == .processContinued { exit(8) } }
+        kill(getpid(), SIGCONT)
+      }
+    }
+    #expect(lines(String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)) == ["restore"])
+  }
+
+  @Test func `a stopped driver gives the signals back`() async {
+    await #expect(processExitsWith: .signal(SIGTERM)) {
+      await SignalledProgram.run { program in
+        program.driver.stop()
+        kill(getpid(), SIGTERM)
+      }
+    }
+  }
+
+  @Test func `two started drivers in one process are a mistake`() async {
+    await #expect(processExitsWith: .failure) {
+      await SignalledProgram.run { program in
+        SignalDriver().start(driving: program.lifecycle)
+        exit(0)
+      }
+    }
+  }
+
+  private func lines(_ output: String) -> [String] {
+    output.split(separator: "\n").map(String.init).filter { known.contains($0) }
+  }
+
+  private let known: Set<String> = [
+    "restore", "willResignActive", "didEnterBackground", "preserve", "stopped", "willEnterForeground", "willTerminate",
+  ]
+}
+
+/// A program that prints what it is told, driven by the signals of its process.
+@MainActor final class SignalledProgram: LifecycleDelegate, LifecycleWork {
+  let lifecycle = Lifecycle()
+  let driver = SignalDriver()
+  var whilePreserving: @MainActor () -> Void = {}
+  var onActive: @MainActor () -> Void = {}
+  var onNotification: @MainActor (SystemNotification) -> Void = { _ in }
+
+  /// Starts the driver, does something, and then lives until a signal ends the process.
+  static func run(_ body: @MainActor (SignalledProgram) async throws -> Void) async {
+    let program = SignalledProgram()
+    program.lifecycle.delegate = program
+    program.lifecycle.work = program
+    program.driver.start(driving: program.lifecycle)
+    do { try await body(program) } catch { print("error: \(error)") }
+    let (never, _) = AsyncStream.makeStream(of: Never.self)
+    for await _ in never {}
+    withExtendedLifetime(program) {}
+  }
+
+  private func note(_ name: String) {
+    // Written at once: the process may end at any moment.
+    FileHandle.standardOutput.write(Data((name + "\n").utf8))
+  }
+
+  var memoryWarningResponders: [any MemoryWarningResponder] { [] }
+
+  func perform(_ step: LifecycleStep) async {
+    if step == .restore || step == .preserve { note(step.description) }
+    if step == .preserve {
+      whilePreserving()
+      // The signals just sent have every chance to be handled meanwhile.
+      for _ in 0..<1_000 { await Task.yield() }
+    }
+  }
+
+  func didBecomeActive() { onActive() }
+  func willResignActive() { note("willResignActive") }
+  func didEnterBackground() { note("didEnterBackground") }
+  func willEnterForeground() { note("willEnterForeground") }
+  func willTerminate() { note("willTerminate") }
+  func didReceive(_ notification: SystemNotification) { onNotification(notification) }
+}
