@@ -5,7 +5,7 @@ public struct AppendReceipt: Hashable, Sendable {
   /// Bytes written to the disk for it; the first frame of a journal includes the journal's header.
   public let bytesWritten: Int
   /// Whether it would survive a power cut.
-  public let durability: Durability
+  public internal(set) var durability: Durability
 
   /// Puts a receipt together.
   package init(generation: Generation, bytesWritten: Int, durability: Durability) {

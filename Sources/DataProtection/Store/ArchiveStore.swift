@@ -1,115 +1,104 @@
-public import FoundationEssentials
+import FoundationEssentials
+import Synchronization
 
 /// The sealed generations of one slot.
 ///
 /// Every call is synchronous, blocks on the disk, may come from any thread, and must not come from the main actor.
-/// Whatever fails, what was saved and acknowledged before is still there, whole.
+/// Whatever fails, what was saved and acknowledged before is still there, whole. `Docs/Durability.md` says why.
 public final class ArchiveStore: Sendable {
   /// Whose archive it is.
   public let slot: ArchiveSlot
-  /// The class new generations get, and existing ones must have.
-  public var protection: ProtectionClass { fatalError("not built yet") }
+  let store: StoreDirectory
+  let state: Mutex<ArchiveStoreState>
 
-  init(slot: ArchiveSlot) {
+  /// The class that new generations get, and existing ones must have.
+  public var protection: ProtectionClass { state.withLock { $0.protection } }
+
+  init(_ store: StoreDirectory, slot: ArchiveSlot, protection: ProtectionClass) {
+    self.store = store
     self.slot = slot
+    state = Mutex(ArchiveStoreState(protection: protection))
   }
+
+  /// Runs the body with the state and the store's lock.
+  func withLock<R>(
+    _ body: (inout ArchiveStoreState, borrowing StoreSession) throws(ProtectionError) -> R
+  ) throws(ProtectionError) -> R {
+    var outcome: Result<R, ProtectionError>?
+    state.withLock { state in
+      do throws(ProtectionError) {
+        outcome = .success(
+          try store.withLock { session throws(ProtectionError) in try body(&state, session) })
+      } catch {
+        outcome = .failure(error)
+      }
+    }
+    return try outcome!.get()
+  }
+
+  // MARK: Opening
 
   /// Opens the newest generation with the frames appended to it.
   ///
   /// When the newest one is damaged or gone, the ledger's predecessor stands in, and `standing` says so. Throws one
   /// of `notFound` (nothing was ever saved), `missing`, `locked`, `corrupt`, `wrongIdentity`, `wrongClass`,
-  /// `otherDevice`, `keysMissing`, `rolledBack`, `unsupportedVersion`, `busy`, `io`. Nothing on disk is changed.
+  /// `otherDevice`, `keysMissing`, `rolledBack`, `unsupportedVersion`, `busy`, `io`. No archive is changed.
   public func openNewest() throws(ProtectionError) -> OpenedArchive {
-    fatalError("not built yet")
+    try withLock { state, session throws(ProtectionError) in
+      let survey = try session.survey(slot)
+      let found: FoundGeneration
+      do throws(ProtectionError) {
+        found = try session.findNewest(survey, protection: state.protection)
+      } catch {
+        state.adopt(nil)
+        state.foundNothing = error.code == .notFound
+        throw error
+      }
+      let chain = try session.readJournals(of: found.content, survey, protection: state.protection)
+      state.adopt(
+        ArchiveStoreState.Base(
+          record: found.record, identifier: found.content.fields.identifier, byteCount: found.content.byteCount,
+          ends: chain.ends, journalByteCount: chain.byteCount,
+          isAppendable: found.standing == .current && !chain.isBroken && chain.lastTail == 0))
+      return try OpenedArchive(found, chain)
+    }
   }
 
   /// Opens the generation before the newest one: only the one that the ledger names as predecessor.
+  ///
+  /// Throws `.notFound` when there is none. Saving goes on from the newest generation all the same.
   public func openPredecessor() throws(ProtectionError) -> OpenedArchive {
-    fatalError("not built yet")
+    try withLock { state, session throws(ProtectionError) in
+      let survey = try session.survey(slot)
+      var found = try session.findPredecessor(survey, protection: state.protection)
+      if let current = survey.entry?.current, survey.generations.contains(where: { $0 > current.generation }),
+        let newest = try? session.findNewest(survey, protection: state.protection),
+        newest.record.generation > current.generation
+      {
+        // A crash cut the newest one short of the ledger: the one before it is the one that the ledger lists.
+        found = FoundGeneration(
+          record: current, standing: found.standing, content: try session.openListed(current, survey))
+      }
+      return try OpenedArchive(
+        found, try session.readJournals(of: found.content, survey, protection: state.protection))
+    }
   }
+}
 
-  /// Saves a whole new generation, and prunes to the newest two that this program has verified.
-  ///
-  /// If it throws, the old generation is what the next launch finds. `consuming` names a pending generation whose
-  /// content is merged into this one: it goes in the same step.
-  @discardableResult
-  public func publish(
-    _ plaintext: Data, schema: UInt32 = 0, consuming pending: PendingArchive? = nil
-  ) throws(ProtectionError) -> PublishReceipt {
-    fatalError("not built yet")
-  }
-
-  /// Appends a frame to the newest generation's journal: one write and one sync.
-  ///
-  /// Throws `.superseded` when there is nothing to append to (nothing was opened or published in this run, another
-  /// process has gone ahead, the journal is frozen): publish a whole generation then.
-  @discardableResult
-  public func append(_ frame: Data) throws(ProtectionError) -> AppendReceipt {
-    fatalError("not built yet")
-  }
-
-  /// Ends the journal, before the state is captured for a whole generation: appending is `.superseded` until then.
-  public func freezeJournal() {
-    fatalError("not built yet")
-  }
-
-  /// Whether the journal has grown so much that a whole generation is due (a quarter of the base).
-  public var isCompactionDue: Bool { fatalError("not built yet") }
-
-  /// Saves a pending generation while the device is locked, sealed one-way; replaces only another pending one.
-  ///
-  /// `.whole` needs that this run has opened or published the base, or found that there is none.
-  @discardableResult
-  public func publishPending(
-    _ plaintext: Data, kind: PendingArchive.Kind, schema: UInt32 = 0
-  ) throws(ProtectionError) -> PublishReceipt {
-    fatalError("not built yet")
-  }
-
-  /// Opens the pending generation, whole; `nil` when there is none.
-  public func openPending() throws(ProtectionError) -> PendingArchive? {
-    fatalError("not built yet")
-  }
-
-  /// Makes a whole pending generation the current one.
-  ///
-  /// Throws `.superseded` when its base has changed.
-  @discardableResult
-  public func promotePending(_ pending: PendingArchive) throws(ProtectionError) -> PublishReceipt {
-    fatalError("not built yet")
-  }
-
-  /// Deletes a pending generation.
-  public func discardPending(_ pending: PendingArchive) throws(ProtectionError) {
-    fatalError("not built yet")
-  }
-
-  /// Changes the class: the newest generation and its frames are sealed anew, then everything older is deleted.
-  public func setProtection(_ protection: ProtectionClass) throws(ProtectionError) {
-    fatalError("not built yet")
-  }
-
-  /// Deletes everything that is kept for the slot, what was set aside included.
-  ///
-  /// Works while locked.
-  public func deleteAll() throws(ProtectionError) {
-    fatalError("not built yet")
-  }
-
-  /// Every file of the slot, with what became of reading it whole.
-  ///
-  /// Nothing on disk is changed.
-  public func listMaterial() throws(ProtectionError) -> [ArchiveMaterial] {
-    fatalError("not built yet")
-  }
-
-  /// What the crash marker says about the last attempt to restore this archive; `nil` when there is no marker.
-  public func interruptedAttempt(for archive: OpenedArchive) throws(ProtectionError) -> InterruptedAttempt? {
-    fatalError("not built yet")
-  }
-
-  /// Marks that restoring begins; the mark is durable when this returns.
-  public func beginAttempt(for archive: OpenedArchive) throws(ProtectionError) -> RestorationAttempt {
-    fatalError("not built yet")
+extension OpenedArchive {
+  /// An archive from what was found on disk.
+  convenience init(_ found: FoundGeneration, _ chain: JournalChain) throws(ProtectionError) {
+    let fields = found.content.fields
+    var content: any ArchiveContent = found.content
+    if fields.flags & SealedFields.pendingFlag != 0 {
+      guard found.content.byteCount >= PendingPreamble.byteCount else {
+        throw ProtectionError(.corrupt, "A generation saved while locked has no readable beginning.")
+      }
+      content = ContentAfterPreamble(content: found.content)
+    }
+    self.init(
+      generation: Generation(rawValue: fields.generation), standing: found.standing, protection: fields.protection,
+      schema: fields.schema, frames: chain.frames, tailDropped: chain.tailDropped,
+      commitment: Data(found.content.commitment), content: content)
   }
 }

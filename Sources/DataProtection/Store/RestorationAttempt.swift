@@ -1,17 +1,46 @@
+import FileSystem
+import Synchronization
+
 /// An attempt at restoring an archive, marked on disk so that the next launch knows if this process dies in it.
 ///
 /// It holds the marker's lock: another process sees a live peer. Dropping it without `finish` leaves the marker, as
 /// a crash would. All calls may come from any thread, the main actor included: none waits for the disk.
 public final class RestorationAttempt: Sendable {
-  init() {}
+  /// How many attempts at this archive have failed before this one.
+  public let failedAttempts: Int
+  private let store: StoreDirectory
+  private let file: StoreFile
+  private let name: StoreName
+  private let identity: [UInt8]
+  private let marker: Mutex<CrashMarker>
+
+  init(store: StoreDirectory, file: StoreFile, name: StoreName, identity: [UInt8], marker: CrashMarker) {
+    self.store = store
+    self.file = file
+    self.name = name
+    self.identity = identity
+    self.marker = Mutex(marker)
+    failedAttempts = Int(marker.failedAttempts)
+  }
 
   /// Notes the node that is restored from now on; survives the death of the process.
+  ///
+  /// If the note can't be written, the marker stays as it was: a crash is then put down to the node before.
   public func note(node: UInt32) {
-    fatalError("not built yet")
+    marker.withLock { marker in
+      marker.node = node
+      guard let bytes = try? marker.encoded(identity: identity, keys: store.keys) else { return }
+      try? unsafe store.fileSystem.writeAll(file.descriptor, bytes.span.bytes, at: 0)
+    }
   }
 
   /// Removes the marker: restoring is complete, or was given up in good order.
+  ///
+  /// A power cut may bring it back; after a restart it doesn't count the first time.
   public func finish() {
-    fatalError("not built yet")
+    marker.withLock { _ in
+      try? store.fileSystem.unlink(name.text, in: store.directory)
+      try? store.fileSystem.unlock(file.descriptor)
+    }
   }
 }

@@ -1,0 +1,63 @@
+import FoundationEssentials
+
+extension ArchiveStore {
+  /// Deletes everything that is kept for the slot, what was set aside included.
+  ///
+  /// Works while locked. The ledger goes first: a deletion that is cut short is finished at the next opening.
+  public func deleteAll() throws(ProtectionError) {
+    try withLock { state, session throws(ProtectionError) in
+      state.knownTip = try store.raiseTip()
+      state.adopt(nil)
+      let survey = try session.survey(slot)
+      try session.deleteSlot(survey)
+      state.foundNothing = true
+    }
+  }
+}
+
+extension StoreSession {
+  /// Deletes all of a slot, durably.
+  func deleteSlot(_ survey: SlotSurvey) throws(ProtectionError) {
+    guard survey.entry != nil || survey.names.contains(where: { $0.slot == survey.slot }) else { return }
+    var ledger = ledgerForWriting(survey.reading, names: survey.names)
+    var entry = Ledger.Entry()
+    entry.isDeleting = true
+    entry.floor = ledger.highWater
+    ledger.entries[survey.slot] = entry
+    guard try writeLedger(ledger).isDurable else { throw mayComeBack }
+    try finishDeletion(try unfinished(survey))
+  }
+
+  /// Deletes whatever the slot's entry doesn't list, durably, and then says so in the ledger.
+  ///
+  /// From then on its files are gone for good: whatever stands under their names later was put back.
+  func finishDeletion(_ survey: SlotSurvey) throws(ProtectionError) {
+    guard var ledger = survey.reading.ledger, var entry = survey.entry else { return }
+    let kept = Set([entry.current, entry.pending].compactMap { $0?.generation })
+    for name in survey.names where name.slot == survey.slot {
+      switch name {
+      case .generation(_, let number, _), .journal(_, let number, _):
+        if !kept.contains(number) { try unlink(name) }
+      case .marker where !kept.isEmpty: break
+      default: try unlink(name)
+      }
+    }
+    guard synchronizeDirectory() else { throw mayComeBack }
+    entry.isDeleting = false
+    ledger.entries[survey.slot] = kept.isEmpty ? nil : entry
+    guard try writeLedger(ledger).isDurable else { throw mayComeBack }
+  }
+
+  /// The slot as it is after the ledger has decided a deletion.
+  func unfinished(_ survey: SlotSurvey) throws(ProtectionError) -> SlotSurvey {
+    let reading = try readLedger()
+    return SlotSurvey(
+      identity: survey.identity, slot: survey.slot, reading: reading, names: try names(),
+      entry: reading.ledger?.entries[survey.slot])
+  }
+
+  private var mayComeBack: ProtectionError {
+    ProtectionError(
+      .durabilityUnknown, "What was deleted may come back after a power cut; delete it again.")
+  }
+}

@@ -1,0 +1,79 @@
+import FileSystem
+import FoundationEssentials
+
+extension ArchiveStore {
+  /// What the crash marker says about the last attempt to restore this archive; `nil` when there is no marker.
+  public func interruptedAttempt(for archive: OpenedArchive) throws(ProtectionError) -> InterruptedAttempt? {
+    try withLock { _, session throws(ProtectionError) in
+      try session.readMarker(archive, identity: try store.identity(of: slot))?.attempt
+    }
+  }
+
+  /// Marks that restoring begins; the mark is durable when this returns.
+  ///
+  /// Throws `.busy` when another process is restoring this archive. The attempts that failed before are counted on.
+  public func beginAttempt(for archive: OpenedArchive) throws(ProtectionError) -> RestorationAttempt {
+    try withLock { _, session throws(ProtectionError) in
+      let identity = try store.identity(of: slot)
+      let found = try session.readMarker(archive, identity: identity)
+      if found?.attempt.meaning == .livePeer {
+        throw ProtectionError(.busy, "Another process is restoring this archive; wait for it, or start afresh.")
+      }
+      let counts = found?.attempt.meaning == .died || found?.attempt.meaning == .machineRestarted
+      let marker = CrashMarker(
+        commitment: archive.commitment, boot: store.keys.bootIdentifier,
+        failedAttempts: counts ? found!.attempt.failedAttempts : 0,
+        hasForgiven: counts && (found!.attempt.meaning == .machineRestarted || found?.marker?.hasForgiven == true))
+      return try session.writeMarker(marker, identity: identity)
+    }
+  }
+}
+
+extension StoreSession {
+  /// Reads the marker of a slot and judges it.
+  func readMarker(
+    _ archive: OpenedArchive, identity: [UInt8]
+  ) throws(ProtectionError) -> (attempt: InterruptedAttempt, marker: CrashMarker?)? {
+    let damaged = InterruptedAttempt(meaning: .damaged, node: nil, failedAttempts: 0)
+    let file: StoreFile
+    do throws(ProtectionError) {
+      guard let opened = try open(.marker(slot: SlotName(identity: identity))) else { return nil }
+      file = opened
+    } catch  where error.code == .corrupt {
+      return (damaged, nil)
+    }
+    let isFree = try attempt("look for a live peer") { () throws(FileSystemError) in
+      try store.fileSystem.tryLock(file.descriptor, .exclusive)
+    }
+    guard file.byteCount == CrashMarker.byteCount,
+      let marker = try CrashMarker(
+        try file.read(0..<file.byteCount), identity: identity, keys: store.keys)
+    else { return (damaged, nil) }
+    guard isFree else {
+      let node = marker.node == CrashMarker.noNode ? nil : marker.node
+      return (
+        InterruptedAttempt(meaning: .livePeer, node: node, failedAttempts: Int(marker.failedAttempts)), marker
+      )
+    }
+    return (marker.meaning(for: archive.commitment, boot: store.keys.bootIdentifier), marker)
+  }
+
+  /// Puts a new marker in the place of whatever is there, durably, and locks it.
+  func writeMarker(
+    _ marker: CrashMarker, identity: [UInt8]
+  ) throws(ProtectionError) -> RestorationAttempt {
+    let name = StoreName.marker(slot: SlotName(identity: identity))
+    let bytes = try marker.encoded(identity: identity, keys: store.keys)
+    try unlink(name)
+    let file = try create(name, Data(bytes))
+    _ = try attempt("lock the crash marker") { () throws(FileSystemError) in
+      try store.fileSystem.tryLock(file.descriptor, .exclusive)
+    }
+    guard synchronizeDirectory() else {
+      try? unlink(name)
+      throw ProtectionError(
+        .io, "The crash marker could not be made durable; restoring would not be guarded against a crash.")
+    }
+    return RestorationAttempt(store: store, file: file, name: name, identity: identity, marker: marker)
+  }
+}

@@ -1,0 +1,85 @@
+import FoundationEssentials
+
+extension ArchiveStore {
+  /// Changes the class: the newest generation and its frames are sealed anew, then everything older is deleted.
+  ///
+  /// Allowed exactly when the archive can be read now and the new class can be created now; otherwise `.locked`,
+  /// and nothing has changed. With nothing saved, only what is saved later gets the class.
+  public func setProtection(_ protection: ProtectionClass) throws(ProtectionError) {
+    try withLock { state, session throws(ProtectionError) in
+      guard protection != state.protection else { return }
+      state.knownTip = try store.raiseTip()
+      let survey = try session.survey(slot)
+      let found: FoundGeneration
+      do throws(ProtectionError) {
+        found = try session.findNewest(survey, protection: state.protection)
+      } catch  where error.code == .notFound {
+        state.protection = protection
+        return
+      }
+      let chain = try session.readJournals(of: found.content, survey, protection: state.protection)
+      let base = try session.reseal(found, chain, survey, as: protection, using: self)
+      state.protection = protection
+      state.verified = [base.record.generation]
+      state.adopt(base)
+    }
+  }
+}
+
+extension StoreSession {
+  /// Seals a generation and its frames under another class, and deletes everything older.
+  ///
+  /// The journal gets its name, durably, before the generation does: a generation without its frames never shows.
+  fileprivate func reseal(
+    _ found: FoundGeneration, _ chain: JournalChain, _ survey: SlotSurvey, as protection: ProtectionClass,
+    using archives: ArchiveStore
+  ) throws(ProtectionError) -> ArchiveStoreState.Base {
+    var plaintext = try found.content.read(0..<found.content.byteCount)
+    var fields = found.content.fields
+    if fields.flags & SealedFields.pendingFlag != 0 {
+      plaintext = Data(plaintext.dropFirst(PendingPreamble.byteCount))
+      fields.flags &= ~SealedFields.pendingFlag
+    }
+    fields.protection = protection
+    fields.identifier = archives.randomIdentifier()
+    var ledger = ledgerForWriting(survey.reading, names: survey.names)
+    fields.generation = ledger.highWater + 1
+    let sealed = try store.sealer.seal(plaintext, fields)
+    let record = Ledger.Record(
+      generation: fields.generation, commitment: sealed.commitment, protection: protection, wasPending: false)
+    var base = ArchiveStoreState.Base(
+      record: record, identifier: fields.identifier, byteCount: plaintext.count, ends: [], journalByteCount: 0,
+      isAppendable: true)
+    if let first = chain.frames.first {
+      let made = try createJournal(
+        first, rest: chain.frames.dropFirst(), base: base, identity: survey.identity, protection: protection,
+        identifier: archives.randomIdentifier())
+      base.ends = [made.writer.end]
+      base.journalByteCount = made.byteCount
+      guard synchronizeDirectory() else { throw notChanged }
+    }
+    _ = try create(
+      .generation(slot: survey.slot, number: fields.generation, isPending: false), sealed.bytes)
+    guard synchronizeDirectory() else {
+      throw ProtectionError(
+        .durabilityUnknown, "The class may or may not be changed after a power cut; change it again.")
+    }
+    var entry = Ledger.Entry()
+    entry.current = record
+    entry.pending = survey.entry?.pending
+    entry.isDeleting = true
+    ledger.entries[survey.slot] = entry
+    ledger.highWater = fields.generation
+    guard try writeLedger(ledger).isDurable else {
+      throw ProtectionError(
+        .durabilityUnknown, "The class may or may not be changed after a power cut; change it again.")
+    }
+    // A crash from here on leaves the rest to the next opening.
+    try finishDeletion(try unfinished(survey))
+    return base
+  }
+
+  private var notChanged: ProtectionError {
+    ProtectionError(.io, "The class could not be changed; the archive is as it was.")
+  }
+}

@@ -1,0 +1,53 @@
+import FoundationEssentials
+
+/// What one archive store knows of its slot in this run.
+struct ArchiveStoreState {
+  /// The generation that this run has read or written, and can append to.
+  struct Base {
+    /// As the ledger has it, or would.
+    var record: Ledger.Record
+    /// The archive's own identifier, which its journals bind.
+    var identifier: [UInt8]
+    /// The length of its content.
+    var byteCount: Int
+    /// Its journals, oldest first.
+    var ends: [JournalEnd]
+    /// The bytes of its journals.
+    var journalByteCount: Int
+    /// Whether a journal may follow: the base is current, and its journals end cleanly.
+    var isAppendable: Bool
+  }
+
+  /// The class of what is written next.
+  var protection: ProtectionClass
+  /// The generation that was opened or published last.
+  var base: Base?
+  /// Whether this run looked and found that nothing is saved.
+  var foundNothing = false
+  /// Whether a whole generation must come next, because its capture has begun.
+  var isFrozen = false
+  /// The journal that this run writes.
+  var writer: JournalWriter?
+  /// Generations that this run has sealed itself or read to the last byte.
+  var verified: Set<UInt64> = []
+  /// The tip when this run last looked at the directory.
+  var knownTip: UInt64 = 0
+
+  /// Takes a generation as the one to go on from.
+  mutating func adopt(_ base: Base?) {
+    self.base = base
+    foundNothing = false
+    writer = nil
+    isFrozen = false
+  }
+}
+
+/// A journal that this run has made and appends to.
+struct JournalWriter {
+  let file: StoreFile
+  let sealer: any JournalSealing
+  /// Where its acknowledged frames end.
+  var end: JournalEnd
+  /// How much of the file has its space already.
+  var allocated: Int
+}

@@ -1,0 +1,73 @@
+/// The 64 bytes that tell the next launch which node was being restored when this process died.
+struct CrashMarker: Hashable, Sendable {
+  /// The size of the file.
+  static let byteCount = 64
+  /// The bytes before the authentication code.
+  static let bodyByteCount = 40
+  /// No node yet.
+  static let noNode = UInt32.max
+
+  /// The first 16 bytes of the archive's commitment.
+  var commitment: [UInt8]
+  /// The machine's start during which it was written, 16 bytes.
+  var boot: [UInt8]
+  /// The node that is being restored.
+  var node: UInt32
+  /// How many attempts at this archive have failed before this one.
+  var failedAttempts: UInt16
+  /// Whether a restart of the machine was forgiven once already.
+  var hasForgiven: Bool
+
+  /// Puts a marker together.
+  init(commitment: some Collection<UInt8>, boot: [UInt8], failedAttempts: Int, hasForgiven: Bool) {
+    self.commitment = Array(commitment.prefix(16))
+    self.boot = boot
+    node = CrashMarker.noNode
+    self.failedAttempts = UInt16(clamping: failedAttempts)
+    self.hasForgiven = hasForgiven
+  }
+
+  /// Reads a marker; `nil` when it is damaged or forged.
+  init?(
+    _ bytes: [UInt8], identity: [UInt8], keys: any StoreKeys
+  ) throws(ProtectionError) {
+    guard bytes.count == CrashMarker.byteCount else { return nil }
+    let code = try CrashMarker.code(bytes[..<CrashMarker.bodyByteCount], identity, keys)
+    guard constantTimeEquals(code, bytes[CrashMarker.bodyByteCount...]) else { return nil }
+    var reader = FieldReader(bytes[...])
+    commitment = Array(reader.take(16))
+    boot = Array(reader.take(16))
+    node = reader.integer()
+    failedAttempts = reader.integer()
+    hasForgiven = reader.integer(UInt16.self) & 1 != 0
+  }
+
+  /// The bytes, authentication code included.
+  func encoded(identity: [UInt8], keys: any StoreKeys) throws(ProtectionError) -> [UInt8] {
+    var bytes = commitment + boot
+    bytes.appendInteger(node)
+    bytes.appendInteger(failedAttempts)
+    bytes.appendInteger(UInt16(hasForgiven ? 1 : 0))
+    return bytes + (try CrashMarker.code(bytes[...], identity, keys))
+  }
+
+  private static func code(
+    _ body: ArraySlice<UInt8>, _ identity: [UInt8], _ keys: any StoreKeys
+  ) throws(ProtectionError) -> ArraySlice<UInt8> {
+    try keys.authenticationCode(.marker, over: identity + body).prefix(byteCount - bodyByteCount)
+  }
+
+  /// What the marker means to a program that finds it without its lock being held.
+  func meaning(for archive: some Collection<UInt8>, boot current: [UInt8]) -> InterruptedAttempt {
+    let node = node == CrashMarker.noNode ? nil : node
+    guard commitment.elementsEqual(archive.prefix(16)) else {
+      return InterruptedAttempt(meaning: .otherArchive, node: nil, failedAttempts: 0)
+    }
+    guard boot == current else {
+      // A power cut is nobody's fault; a second one in a row may be the archive's (it may bring the machine down).
+      return InterruptedAttempt(
+        meaning: .machineRestarted, node: node, failedAttempts: Int(failedAttempts) + (hasForgiven ? 1 : 0))
+    }
+    return InterruptedAttempt(meaning: .died, node: node, failedAttempts: Int(failedAttempts) + 1)
+  }
+}

@@ -1,0 +1,107 @@
+import FoundationEssentials
+
+/// What stands sealed before the content of a generation that was saved while locked: its kind and its base.
+struct PendingPreamble: Hashable, Sendable {
+  /// The size before the content.
+  static let byteCount = 96
+
+  /// What a pending generation was made on top of.
+  struct Base: Hashable, Sendable {
+    /// The generation.
+    var generation: UInt64
+    /// What its key commits to.
+    var commitment: [UInt8]
+    /// The end of its journals; `nil` when the saving program had not read them, or when there were none.
+    var journal: JournalMark?
+    /// Whether the saving program had read the base in its run.
+    var wasRead: Bool
+  }
+
+  /// The end of a generation's journals, in short.
+  struct JournalMark: Hashable, Sendable {
+    /// The last journal's number.
+    var index: UInt32
+    /// How many frames it has.
+    var frameCount: UInt64
+    /// What its last frame's key commits to.
+    var lastCommitment: [UInt8]
+
+    /// The mark of an end.
+    init(_ end: JournalEnd) {
+      index = end.index
+      frameCount = end.frameCount
+      lastCommitment = end.lastCommitment
+    }
+
+    init(index: UInt32, frameCount: UInt64, lastCommitment: [UInt8]) {
+      self.index = index
+      self.frameCount = frameCount
+      self.lastCommitment = lastCommitment
+    }
+  }
+
+  /// Whole, or touched nodes only.
+  var kind: PendingArchive.Kind
+  /// What it was made on top of; `nil` when there was nothing.
+  var base: Base?
+
+  /// The bytes.
+  var encoded: Data {
+    var bytes: [UInt8] = []
+    bytes.append(kind == .whole ? 1 : 2)
+    bytes.append((base == nil ? 0 : 1) | (base?.wasRead == true ? 2 : 0) | (base?.journal == nil ? 0 : 4))
+    bytes.appendInteger(UInt16(0))
+    bytes.appendInteger(base?.journal?.index ?? 0)
+    bytes.appendInteger(base?.generation ?? 0)
+    bytes += base?.commitment ?? JournalEnd.noCommitment
+    bytes.appendInteger(base?.journal?.frameCount ?? 0)
+    bytes += base?.journal?.lastCommitment ?? JournalEnd.noCommitment
+    bytes.appendZeroes(8)
+    return Data(bytes)
+  }
+
+  /// Puts a preamble together.
+  init(kind: PendingArchive.Kind, base: Base?) {
+    self.kind = kind
+    self.base = base
+  }
+
+  /// Reads a preamble; it was authenticated, so that a wrong one is a program's mistake or a newer layout.
+  init(_ bytes: Data) throws(ProtectionError) {
+    let corrupt = ProtectionError(.corrupt, "A generation saved while locked has no readable beginning.")
+    guard bytes.count >= PendingPreamble.byteCount else { throw corrupt }
+    var reader = FieldReader(Array(bytes.prefix(PendingPreamble.byteCount))[...])
+    switch reader.integer(UInt8.self) {
+    case 1: kind = .whole
+    case 2: kind = .touchedNodes
+    default: throw corrupt
+    }
+    let flags = reader.integer(UInt8.self)
+    _ = reader.integer(UInt16.self)
+    let index = reader.integer(UInt32.self)
+    let generation = reader.integer(UInt64.self)
+    let commitment = Array(reader.take(32))
+    let frameCount = reader.integer(UInt64.self)
+    let lastCommitment = Array(reader.take(32))
+    guard flags < 8 else { throw corrupt }
+    guard flags & 1 != 0 else { return }
+    base = Base(
+      generation: generation, commitment: commitment,
+      journal: flags & 4 == 0
+        ? nil : JournalMark(index: index, frameCount: frameCount, lastCommitment: lastCommitment),
+      wasRead: flags & 2 != 0)
+  }
+}
+
+/// The content behind a preamble.
+struct ContentAfterPreamble: ArchiveContent {
+  let content: any SealedContent
+
+  var byteCount: Int { max(0, content.byteCount - PendingPreamble.byteCount) }
+  var chunksOpened: Int { content.chunksOpened }
+
+  func read(_ range: Range<Int>) throws(ProtectionError) -> Data {
+    try content.read(
+      range.lowerBound + PendingPreamble.byteCount..<range.upperBound + PendingPreamble.byteCount)
+  }
+}

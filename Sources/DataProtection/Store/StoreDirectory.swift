@@ -1,0 +1,247 @@
+import FileSystem
+import Synchronization
+
+/// The directory that holds all archives of a device, its lock and its ledger.
+///
+/// It is safe to share between threads. Two processes, or two of these on one directory, exclude each other through
+/// the lock file, which is never removed.
+package final class StoreDirectory: Sendable {
+  /// The permission bits that must not be there.
+  static let foreignBits: UInt32 = 0o077
+  /// The name of the store's directory in the device's.
+  package static let name = "archives"
+
+  let fileSystem: any FileSystem
+  let keys: any StoreKeys
+  let sealer: any StoreSealing
+  let options: StoreOptions
+  let directory: Descriptor
+  let lockFile: Descriptor
+  private let turn = Mutex<Void>(())
+
+  private init(
+    fileSystem: any FileSystem, keys: any StoreKeys, sealer: any StoreSealing, options: StoreOptions,
+    directory: Descriptor, lockFile: Descriptor
+  ) {
+    self.fileSystem = fileSystem
+    self.keys = keys
+    self.sealer = sealer
+    self.options = options
+    self.directory = directory
+    self.lockFile = lockFile
+  }
+
+  deinit {
+    fileSystem.close(lockFile)
+    fileSystem.close(directory)
+  }
+
+  /// Opens the store in the device's directory, and makes it when it isn't there.
+  ///
+  /// Throws `.unsafeLocation` when the directory is a link, not ours, open to others, or on a network volume that
+  /// was not opted for; nothing is changed then.
+  static func open(
+    _ fileSystem: any FileSystem, in parent: Descriptor, keys: any StoreKeys, sealer: any StoreSealing,
+    options: StoreOptions = StoreOptions()
+  ) throws(ProtectionError) -> StoreDirectory {
+    let directory = try attempt("open the store's directory") { () throws(FileSystemError) in
+      do throws(FileSystemError) {
+        return try fileSystem.openDirectory(name, in: parent)
+      } catch  where error.code == .noSuchFile {
+        do throws(FileSystemError) {
+          try fileSystem.makeDirectory(name, in: parent, mode: 0o700)
+        } catch  where error.code == .fileExists {
+          // Another process was first; its directory is as good.
+        }
+        return try fileSystem.openDirectory(name, in: parent)
+      }
+    }
+    do throws(ProtectionError) {
+      try check(directory, fileSystem, options)
+      let lockFile = try openLock(fileSystem, directory: directory, parent: parent)
+      return StoreDirectory(
+        fileSystem: fileSystem, keys: keys, sealer: sealer, options: options, directory: directory,
+        lockFile: lockFile)
+    } catch {
+      fileSystem.close(directory)
+      throw error
+    }
+  }
+
+  private static func check(
+    _ directory: Descriptor, _ fileSystem: any FileSystem, _ options: StoreOptions
+  ) throws(ProtectionError) {
+    let status = try attempt("look at the store's directory") { () throws(FileSystemError) in
+      try fileSystem.status(of: directory)
+    }
+    guard status.owner == fileSystem.currentUser else {
+      throw ProtectionError(
+        .unsafeLocation, "The store's directory belongs to user \(status.owner); use one that is your own.")
+    }
+    guard status.mode & foreignBits == 0 else {
+      throw ProtectionError(
+        .unsafeLocation, "Others have access to the store's directory; give it mode 0700 (chmod go-rwx).")
+    }
+    let volume = try attempt("look at the store's volume") { () throws(FileSystemError) in
+      try fileSystem.volumeKind(of: directory)
+    }
+    guard volume == .local || options.allowsNetworkVolumes else {
+      throw ProtectionError(
+        .unsafeLocation,
+        "The store is on a network volume, where locks and syncs can't be relied on; move it, or opt in.")
+    }
+  }
+
+  /// Opens the lock file; a directory without one is new, and its own name is made durable first.
+  private static func openLock(
+    _ fileSystem: any FileSystem, directory: Descriptor, parent: Descriptor
+  ) throws(ProtectionError) -> Descriptor {
+    let lock = StoreName.lock.text
+    let descriptor = try attempt("open the store's lock") { () throws(FileSystemError) in
+      do throws(FileSystemError) {
+        return try fileSystem.openFile(lock, in: directory, .write)
+      } catch  where error.code == .noSuchFile {
+        try fileSystem.synchronize(parent)
+        return try fileSystem.openFile(lock, in: directory, [.write, .create])
+      }
+    }
+    do throws(ProtectionError) {
+      let status = try attempt("look at the store's lock") { () throws(FileSystemError) in
+        try fileSystem.status(of: descriptor)
+      }
+      guard isTarget(status, user: fileSystem.currentUser) else {
+        throw ProtectionError(.unsafeLocation, "The store's lock is a link or not ours; remove what was put there.")
+      }
+      return descriptor
+    } catch {
+      fileSystem.close(descriptor)
+      throw error
+    }
+  }
+
+  /// Whether a file may be read or written: regular, ours, with one name.
+  static func isTarget(_ status: FileStatus, user: UInt32) -> Bool {
+    status.kind == .regular && status.owner == user && status.linkCount == 1
+  }
+
+  // MARK: Turns
+
+  /// Runs the body while nobody else, in this process or another, changes the directory.
+  ///
+  /// Throws `.busy` when another process keeps the lock for longer than the patience.
+  func withLock<R>(
+    _ body: (borrowing StoreSession) throws(ProtectionError) -> R
+  ) throws(ProtectionError) -> R {
+    var outcome: Result<R, ProtectionError>?
+    turn.withLock { _ in
+      do throws(ProtectionError) {
+        let isOurs = try attempt("lock the store") { () throws(FileSystemError) in
+          try fileSystem.lock(lockFile, .exclusive, patience: options.patience)
+        }
+        guard isOurs else {
+          throw ProtectionError(.busy, "Another process keeps the store locked; try again when it is done.")
+        }
+        defer { try? fileSystem.unlock(lockFile) }
+        outcome = .success(try body(StoreSession(self)))
+      } catch {
+        outcome = .failure(error)
+      }
+    }
+    return try outcome!.get()
+  }
+
+  /// The counter that every new generation, journal and deletion raises, of whatever process.
+  func readTip() throws(ProtectionError) -> UInt64 {
+    let bytes = try attempt("read the store's tip") { () throws(FileSystemError) in
+      try fileSystem.readBytes(lockFile, count: 8)
+    }
+    // A lock file that was never raised is empty.
+    guard bytes.count == 8 else { return 0 }
+    var reader = FieldReader(bytes[...])
+    return reader.integer()
+  }
+
+  /// Raises the tip; every writer with an older one looks again before it acknowledges anything.
+  func raiseTip() throws(ProtectionError) -> UInt64 {
+    let tip = try readTip() &+ 1
+    var bytes: [UInt8] = []
+    bytes.appendInteger(tip)
+    try attempt("raise the store's tip") { () throws(FileSystemError) in
+      try unsafe fileSystem.writeAll(lockFile, bytes.span.bytes, at: 0)
+    }
+    return tip
+  }
+}
+
+/// How a store behaves where there is a choice.
+package struct StoreOptions: Sendable {
+  /// How long to wait for another process before `.busy`.
+  package var patience: Duration = .seconds(5)
+  /// Whether a network volume is taken all the same.
+  package var allowsNetworkVolumes = false
+  /// Whether a lost ledger refuses everything that it would have vouched for.
+  package var isStrict = false
+
+  /// The choices that are made by default.
+  package init() {}
+}
+
+/// Makes a system call, again when it was interrupted, and says in words what failed.
+///
+/// A sync must not come here more than once per attempt to save: see `StoreSession.synchronize`.
+func attempt<R>(
+  _ what: @autoclosure () -> String, _ body: () throws(FileSystemError) -> R
+) throws(ProtectionError) -> R {
+  while true {
+    do throws(FileSystemError) {
+      return try body()
+    } catch  where error.code == .interrupted {
+      continue
+    } catch {
+      throw ProtectionError(
+        .io, "The operating system failed to \(what()); nothing saved before is lost.",
+        errno: error.code.rawValue, cause: error)
+    }
+  }
+}
+
+extension StoreDirectory {
+  /// The archives of one slot.
+  func archives(for slot: ArchiveSlot, protection: ProtectionClass) -> ArchiveStore {
+    ArchiveStore(self, slot: slot, protection: protection)
+  }
+
+  /// Whether a ledger or a sealed file is in the store of this device directory: then keys may not be made anew.
+  static func holdsMaterial(
+    _ fileSystem: any FileSystem, in parent: Descriptor
+  ) throws(ProtectionError) -> Bool {
+    try attempt("look for archives") { () throws(FileSystemError) in
+      do throws(FileSystemError) {
+        let directory = try fileSystem.openDirectory(name, in: parent)
+        defer { fileSystem.close(directory) }
+        return try fileSystem.names(in: directory).contains { text in
+          switch StoreName(text) {
+          case .lock, .temporary, nil: false
+          default: true
+          }
+        }
+      } catch  where error.code == .noSuchFile {
+        return false
+      }
+    }
+  }
+
+  /// Deletes everything but the lock: for erasing the device, after its keys are gone.
+  func eraseAll() throws(ProtectionError) {
+    try withLock { session throws(ProtectionError) in
+      _ = try raiseTip()
+      let names = try session.names()
+      // The ledger first: archives without one are unverifiable, a ledger without archives calls them missing.
+      if names.contains(.ledger) { try session.unlink(.ledger) }
+      for name in names where name != .lock && name != .ledger { try session.unlink(name) }
+      guard session.synchronizeDirectory() else {
+        throw ProtectionError(.durabilityUnknown, "Erased files may come back after a power cut, sealed for good.")
+      }
+    }
+  }
+}
