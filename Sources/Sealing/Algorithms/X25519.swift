@@ -1,6 +1,8 @@
 import CLibcrypto
 
-/// Key agreement on Curve25519 (RFC 7748). Private keys are any 32 random bytes.
+/// Key agreement on Curve25519 (RFC 7748).
+///
+/// Private keys are any 32 random bytes.
 package enum X25519 {
   /// The length of a public key.
   package static let publicKeyByteCount = 32

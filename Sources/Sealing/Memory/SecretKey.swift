@@ -20,7 +20,9 @@ package struct SecretKey: ~Copyable, Secret, Sendable {
     try unsafe self.init(in: arena) { (target) throws(SealingError) in try unsafe random.fill(target) }
   }
 
-  /// Copies a key from ordinary memory; wiping that is the caller's business. Throws `invalidLength`.
+  /// Copies a key from ordinary memory; wiping that is the caller's business.
+  ///
+  /// Throws `invalidLength`.
   package init(copying bytes: Span<UInt8>, in arena: SecretArena = .shared) throws(SealingError) {
     guard bytes.count == Self.byteCount else {
       throw SealingError(.invalidLength, "A key has 32 bytes, not \(bytes.count).")
@@ -28,7 +30,9 @@ package struct SecretKey: ~Copyable, Secret, Sendable {
     self.bytes = try SecretBytes(copying: bytes, in: arena)
   }
 
-  /// Takes a secret of 32 bytes as a key. Throws `invalidLength`.
+  /// Takes a secret of 32 bytes as a key.
+  ///
+  /// Throws `invalidLength`.
   package init(_ bytes: consuming SecretBytes) throws(SealingError) {
     let byteCount = bytes.byteCount
     guard byteCount == Self.byteCount else {
