@@ -1,0 +1,83 @@
+import FileSystem
+
+extension DeviceDirectory {
+  /// Writes a new file, whole and durably with its name; `.alreadyExists` when the name is taken.
+  ///
+  /// If it throws, the file isn't there, or is there whole.
+  func create(_ name: String, _ bytes: RawSpan) throws(ProtectionError) {
+    try write(bytes) { (temporary) throws(FileSystemError) in
+      try fileSystem.rename(temporary, to: name, in: descriptor, replacing: false)
+    }
+    try synchronize()
+  }
+
+  /// Replaces a file or makes it, whole and durably; it is the old or the new one at any moment.
+  func replace(_ name: String, _ bytes: RawSpan) throws(ProtectionError) {
+    try write(bytes) { (temporary) throws(FileSystemError) in
+      try fileSystem.rename(temporary, to: name, in: descriptor, replacing: true)
+    }
+    try synchronize()
+  }
+
+  /// Makes the directory's names durable.
+  func synchronize() throws(ProtectionError) {
+    do throws(FileSystemError) {
+      try fileSystem.synchronize(descriptor)
+    } catch {
+      throw ProtectionError(
+        .durabilityUnknown,
+        "The device's directory could not be synchronised; whether the change survives a power cut is not known.",
+        errno: error.code.rawValue, cause: error)
+    }
+  }
+
+  /// Removes a file's name; nothing happens when there is none. Not durable yet.
+  func remove(_ name: String) throws(ProtectionError) {
+    try attempt("remove \"\(name)\"") { () throws(FileSystemError) in
+      do throws(FileSystemError) {
+        try fileSystem.unlink(name, in: descriptor)
+      } catch  where error.code == .noSuchFile {
+        // Gone already.
+      }
+    }
+  }
+
+  /// Overwrites a file's bytes in place, durably, and removes it: what was in it can't be read from this disk again.
+  func efface(_ name: String) throws(ProtectionError) {
+    guard let file = try open(name, forWriting: true) else { return }
+    let zeroes = [UInt8](repeating: 0, count: file.byteCount)
+    try attempt("overwrite \"\(name)\"") { () throws(FileSystemError) in
+      try unsafe fileSystem.writeAll(file.descriptor, zeroes.span.bytes, at: 0)
+    }
+    do throws(FileSystemError) {
+      // Once: after a failed sync a second one may lie.
+      try fileSystem.synchronize(file.descriptor)
+    } catch {
+      throw ProtectionError(
+        .io, "The old keys were overwritten, but could not be synchronised; open the device again to repeat it.",
+        errno: error.code.rawValue, cause: error)
+    }
+    try remove(name)
+  }
+
+  private func write(
+    _ bytes: RawSpan, publishing publish: (String) throws(FileSystemError) -> Void
+  ) throws(ProtectionError) {
+    let temporary = Self.temporaryPrefix + hexadecimal((0..<8).map { _ in UInt8.random(in: .min ... .max) })
+    let file = try attempt("make a file") { () throws(FileSystemError) in
+      try fileSystem.openFile(temporary, in: descriptor, [.write, .create, .exclusive])
+    }
+    defer { fileSystem.close(file) }
+    do throws(FileSystemError) {
+      try fileSystem.writeAll(file, bytes, at: 0)
+      try fileSystem.synchronize(file)
+      try publish(temporary)
+    } catch {
+      try? fileSystem.unlink(temporary, in: descriptor)
+      throw ProtectionError(
+        error.code == .fileExists ? .alreadyExists : .io,
+        "The operating system failed to write the device's keys; those from before are still there.",
+        errno: error.code.rawValue, cause: error)
+    }
+  }
+}

@@ -1,0 +1,234 @@
+import FileSystem
+
+/// The directory that holds a device: its keys, its locks, and below it everything sealed.
+///
+/// Every file in it is written whole under a name that is its own and never changed in place, except that old
+/// effaceable bytes are overwritten. All calls block.
+final class DeviceDirectory: Sendable {
+  /// The permission bits that must not be there.
+  private static let foreignBits: UInt32 = 0o077
+  /// Serialises everything that reads or changes keys, between processes.
+  static let lockName = "lock"
+  /// Held shared by everyone who has the device open.
+  static let sessionName = "session"
+  /// The beginning of the names of files that are being written.
+  static let temporaryPrefix = "tmp-"
+  /// More than any file of keys has.
+  private static let maximumByteCount = 4096
+
+  let fileSystem: any FileSystem
+  let descriptor: Descriptor
+  private let lockFile: Descriptor
+  private let sessionFile: Descriptor
+  private let patience: Duration
+
+  private init(
+    _ fileSystem: any FileSystem, _ descriptor: Descriptor, lockFile: Descriptor, sessionFile: Descriptor,
+    patience: Duration
+  ) {
+    self.fileSystem = fileSystem
+    self.descriptor = descriptor
+    self.lockFile = lockFile
+    self.sessionFile = sessionFile
+    self.patience = patience
+  }
+
+  deinit {
+    fileSystem.close(sessionFile)
+    fileSystem.close(lockFile)
+    fileSystem.close(descriptor)
+  }
+
+  // MARK: Opening
+
+  /// Opens the directory and makes it, with those above it, when it isn't there.
+  ///
+  /// Throws `.unsafeLocation` when it is a link, not ours, open to others, or on a network volume that was not opted
+  /// for.
+  static func open(
+    _ path: String, _ fileSystem: any FileSystem, options: DeviceOptions
+  ) throws(ProtectionError) -> DeviceDirectory {
+    var opened: [Descriptor] = []
+    do throws(ProtectionError) {
+      let directory = try openOrMake(path, fileSystem)
+      opened.append(directory)
+      try check(directory, path, fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes)
+      let lockFile = try openPermanent(lockName, in: directory, fileSystem)
+      opened.append(lockFile)
+      let sessionFile = try openPermanent(sessionName, in: directory, fileSystem)
+      opened.append(sessionFile)
+      return DeviceDirectory(
+        fileSystem, directory, lockFile: lockFile, sessionFile: sessionFile, patience: options.patience)
+    } catch {
+      for descriptor in opened { fileSystem.close(descriptor) }
+      throw error
+    }
+  }
+
+  private static func openOrMake(
+    _ path: String, _ fileSystem: any FileSystem
+  ) throws(ProtectionError) -> Descriptor {
+    do throws(FileSystemError) {
+      return try fileSystem.openDirectory(atPath: path)
+    } catch  where error.code == .noSuchFile {
+      // Made below, after the directory that holds it.
+    } catch  where error.code == .symbolicLink || error.code == .notDirectory {
+      throw ProtectionError(
+        .unsafeLocation, "\"\(path)\" is a link or no directory; choose a directory of your own.",
+        errno: error.code.rawValue, cause: error)
+    } catch {
+      throw ProtectionError(
+        .io, "The device's directory \"\(path)\" can't be opened; check its owner and mode.",
+        errno: error.code.rawValue, cause: error)
+    }
+    let components = path.split(separator: "/")
+    guard let name = components.last else {
+      throw ProtectionError(.unsafeLocation, "The root directory can't hold a device; choose another.")
+    }
+    let parent = try openOrMake("/" + components.dropLast().joined(separator: "/"), fileSystem)
+    defer { fileSystem.close(parent) }
+    return try attempt("make the directory \"\(path)\"") { () throws(FileSystemError) in
+      do throws(FileSystemError) {
+        try fileSystem.makeDirectory(String(name), in: parent, mode: 0o700)
+      } catch  where error.code == .fileExists {
+        // Another process was first; its directory is as good.
+      }
+      try fileSystem.synchronize(parent)
+      return try fileSystem.openDirectory(String(name), in: parent)
+    }
+  }
+
+  private static func check(
+    _ directory: Descriptor, _ path: String, _ fileSystem: any FileSystem, allowsNetworkVolumes: Bool
+  ) throws(ProtectionError) {
+    let (status, volume) = try attempt("look at \"\(path)\"") { () throws(FileSystemError) in
+      (try fileSystem.status(of: directory), try fileSystem.volumeKind(of: directory))
+    }
+    guard status.owner == fileSystem.currentUser else {
+      throw ProtectionError(
+        .unsafeLocation, "\"\(path)\" belongs to user \(status.owner); choose a directory of your own.")
+    }
+    guard status.mode & foreignBits == 0 else {
+      throw ProtectionError(
+        .unsafeLocation, "Others have access to \"\(path)\"; give it mode 0700 (chmod go-rwx).")
+    }
+    guard volume == .local || allowsNetworkVolumes else {
+      throw ProtectionError(
+        .unsafeLocation,
+        "\"\(path)\" is on a network volume, where locks and syncs can't be relied on; move it, or opt in.")
+    }
+  }
+
+  private static func openPermanent(
+    _ name: String, in directory: Descriptor, _ fileSystem: any FileSystem
+  ) throws(ProtectionError) -> Descriptor {
+    let descriptor = try attempt("open the device's lock") { () throws(FileSystemError) in
+      try fileSystem.openFile(name, in: directory, [.write, .create])
+    }
+    do throws(ProtectionError) {
+      let status = try attempt("look at the device's lock") { () throws(FileSystemError) in
+        try fileSystem.status(of: descriptor)
+      }
+      guard StoreDirectory.isTarget(status, user: fileSystem.currentUser) else {
+        throw ProtectionError(.unsafeLocation, "The device's lock is a link or not ours; remove what was put there.")
+      }
+      return descriptor
+    } catch {
+      fileSystem.close(descriptor)
+      throw error
+    }
+  }
+
+  // MARK: Turns
+
+  /// Runs the body while no other process reads or changes the device's keys.
+  func withLock<R>(_ body: () throws(ProtectionError) -> R) throws(ProtectionError) -> R {
+    let isOurs = try attempt("lock the device") { () throws(FileSystemError) in
+      try fileSystem.lock(lockFile, .exclusive, patience: patience)
+    }
+    guard isOurs else {
+      throw ProtectionError(.busy, "Another process keeps the device's keys locked; try again when it is done.")
+    }
+    defer { try? fileSystem.unlock(lockFile) }
+    return try body()
+  }
+
+  /// Says to other processes that this one has the device open, until the directory is closed.
+  func joinSession() throws(ProtectionError) {
+    let isOurs = try attempt("join the device's users") { () throws(FileSystemError) in
+      try fileSystem.lock(sessionFile, .shared, patience: patience)
+    }
+    guard isOurs else {
+      throw ProtectionError(.busy, "Another process is changing the device's keys; try again when it is done.")
+    }
+  }
+
+  /// Runs the body while no other process has the device open; `.busy` at once when one has.
+  func withoutOthers<R>(_ body: () throws(ProtectionError) -> R) throws(ProtectionError) -> R {
+    let isAlone = try attempt("ask for the device alone") { () throws(FileSystemError) in
+      try fileSystem.tryLock(sessionFile, .exclusive)
+    }
+    // Changing a lock's mode may lose it when it is refused: take it again in either case.
+    defer { _ = try? fileSystem.tryLock(sessionFile, .shared) }
+    guard isAlone else {
+      throw ProtectionError(
+        .busy, "Another program has this device open, and would go on with keys that are about to go; close it first.")
+    }
+    return try body()
+  }
+
+  // MARK: Files
+
+  /// The names in the directory. Files that a crash left half written are swept; call it under the lock.
+  func names() throws(ProtectionError) -> [String] {
+    let names = try attempt("list the device's directory") { () throws(FileSystemError) in
+      try fileSystem.names(in: descriptor)
+    }
+    return names.filter { name in
+      guard name.hasPrefix(Self.temporaryPrefix) else { return true }
+      try? fileSystem.unlink(name, in: descriptor)
+      return false
+    }
+  }
+
+  /// Opens a file; `nil` when there is none. What isn't a regular file of ours with one name is `.corrupt`.
+  func open(_ name: String, forWriting: Bool = false) throws(ProtectionError) -> DeviceFile? {
+    let opened: Descriptor
+    do throws(ProtectionError) {
+      opened = try attempt("open \"\(name)\"") { () throws(FileSystemError) in
+        try fileSystem.openFile(name, in: descriptor, forWriting ? .write : [])
+      }
+    } catch {
+      switch (error.cause as? FileSystemError)?.code {
+      case .noSuchFile: return nil
+      case .symbolicLink, .isDirectory, .noSuchDevice:
+        throw ProtectionError(
+          .corrupt, "Something that is no regular file stands in place of \"\(name)\".", cause: error)
+      default: throw error
+      }
+    }
+    do throws(ProtectionError) {
+      let status = try attempt("look at \"\(name)\"") { () throws(FileSystemError) in
+        try fileSystem.status(of: opened)
+      }
+      guard StoreDirectory.isTarget(status, user: fileSystem.currentUser) else {
+        throw ProtectionError(.corrupt, "A link or somebody else's file stands in place of \"\(name)\".")
+      }
+      return DeviceFile(fileSystem, opened, name: name, byteCount: Int(clamping: status.byteCount))
+    } catch {
+      fileSystem.close(opened)
+      throw error
+    }
+  }
+
+  /// Reads a whole small file; `nil` when there is none, `.corrupt` when it is too large to be one of ours.
+  func read(_ name: String) throws(ProtectionError) -> [UInt8]? {
+    guard let file = try open(name) else { return nil }
+    guard file.byteCount <= Self.maximumByteCount else {
+      throw ProtectionError(.corrupt, "\"\(name)\" is too large to be what it should be.")
+    }
+    return try attempt("read \"\(name)\"") { () throws(FileSystemError) in
+      try fileSystem.readBytes(file.descriptor, count: file.byteCount)
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import FileSystem
+import Sealing
+
+/// The default provider: 32 bytes in a file with mode 0600 in the device's directory.
+struct DeviceKeyFile: DeviceKeyProvider {
+  /// The file's name.
+  static let name = "device.key"
+
+  let directory: DeviceDirectory
+  let random: any RandomSource
+
+  func loadKey() throws(ProtectionError) -> DeviceKey? {
+    guard let file = try directory.open(Self.name) else { return nil }
+    guard file.byteCount == DeviceKey.byteCount else {
+      throw ProtectionError(
+        .corrupt, "The device key's file has \(file.byteCount) bytes instead of 32; put the right one back or erase.")
+    }
+    var failure: ProtectionError?
+    let key = try sealing("read the device key") { () throws(SealingError) in
+      try unsafe SecretKey { (target) throws(SealingError) in
+        do throws(ProtectionError) {
+          try unsafe file.read(into: target)
+        } catch {
+          failure = error
+        }
+      }
+    }
+    if let failure { throw failure }
+    return DeviceKey(key)
+  }
+
+  func makeKey() throws(ProtectionError) -> DeviceKey {
+    let key = try sealing("make a device key") { () throws(SealingError) in try SecretKey(from: random) }
+    var failure: ProtectionError?
+    try sealing("write the device key") { () throws(SealingError) in
+      try key.withBytes { (bytes: Span<UInt8>) throws(SealingError) in
+        do throws(ProtectionError) {
+          try unsafe directory.create(Self.name, bytes.bytes)
+        } catch {
+          failure = error
+        }
+      }
+    }
+    if let failure { throw failure }
+    return DeviceKey(key)
+  }
+}

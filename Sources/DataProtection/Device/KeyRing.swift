@@ -1,0 +1,122 @@
+import Sealing
+import Synchronization
+
+/// All keys of an open device: who may use which one is decided here, by having it or not.
+final class KeyRing: ClassKeys, StoreKeys {
+  private struct Registration {
+    let protection: ProtectionClass
+    let body: @Sendable () -> Void
+  }
+
+  private struct State {
+    var keybag: KeybagIdentifier
+    var revision: UInt64
+    var nextRegistration: UInt64 = 0
+    var registrations: [UInt64: Registration] = [:]
+  }
+
+  private let state: Mutex<State>
+  private let slots: [ProtectionClass: ClassSlot]
+  private let storageKeys: StorageKeys
+  let bootIdentifier: [UInt8]
+
+  init(
+    keybag: KeybagIdentifier, revision: UInt64, storageKeys: StorageKeys, bootIdentifier: [UInt8]
+  ) {
+    state = Mutex(State(keybag: keybag, revision: revision))
+    self.storageKeys = storageKeys
+    self.bootIdentifier = bootIdentifier
+    slots = Dictionary(uniqueKeysWithValues: ProtectionClass.allCases.map { ($0, ClassSlot($0)) })
+  }
+
+  var keybagIdentifier: KeybagIdentifier { state.withLock { $0.keybag } }
+  var keybagRevision: UInt64 { state.withLock { $0.revision } }
+
+  /// The keys of one class.
+  func slot(_ protection: ProtectionClass) -> ClassSlot { slots[protection]! }
+
+  // MARK: Installing and wiping
+
+  /// Notes which keybag the keys are from.
+  func adopt(_ keybag: KeybagIdentifier, revision: UInt64) {
+    state.withLock { state in
+      state.keybag = keybag
+      state.revision = revision
+    }
+  }
+
+  /// Drops the keys of some classes, waits for whoever computes with them, and wipes what was made from them.
+  ///
+  /// - Parameters:
+  ///   - keys: The classes whose keys go.
+  ///   - files: The classes whose open files lose their keys too.
+  func wipe(keys: Set<ProtectionClass>, files: Set<ProtectionClass>) {
+    for protection in keys { slot(protection).drop() }
+    let due = state.withLock { state in
+      let due = state.registrations.filter { files.contains($0.value.protection) }
+      for number in due.keys { state.registrations[number] = nil }
+      return due
+    }
+    for number in due.keys.sorted() { due[number]!.body() }
+  }
+
+  func onWipe(of protection: ProtectionClass, _ body: @escaping @Sendable () -> Void) -> WipeRegistration {
+    let number = state.withLock { state in
+      state.nextRegistration += 1
+      state.registrations[state.nextRegistration] = Registration(protection: protection, body: body)
+      return state.nextRegistration
+    }
+    return WipeRegistration { [weak self] in
+      // What the callback holds may release other registrations: let it go after the lock.
+      let removed = self?.state.withLock { $0.registrations.removeValue(forKey: number) }
+      _ = removed
+    }
+  }
+
+  // MARK: Lending
+
+  func withSealingKey<R>(
+    for protection: ProtectionClass,
+    _ body: (ClassKeyIdentifier, borrowing SecretKey) throws(ProtectionError) -> R
+  ) throws(ProtectionError) -> R {
+    precondition(protection != .completeUnlessOpen, "A one-way class has no symmetric sealing key.")
+    return try slot(protection).withActive { (held) throws(ProtectionError) in try body(held.identifier, held.key) }
+  }
+
+  func withOpeningKey<R>(
+    for protection: ProtectionClass, identifier: ClassKeyIdentifier,
+    _ body: (borrowing SecretKey) throws(ProtectionError) -> R
+  ) throws(ProtectionError) -> R {
+    precondition(protection != .completeUnlessOpen, "A one-way class has no symmetric opening key.")
+    return try slot(protection).withKey(identifier) { (held) throws(ProtectionError) in try body(held.key) }
+  }
+
+  func withOneWaySealingKeys<R>(
+    _ body: (ClassKeyIdentifier, _ publicKey: [UInt8], _ sender: borrowing SecretKey) throws(ProtectionError) -> R
+  ) throws(ProtectionError) -> R {
+    try slot(.completeUnlessOpen).withPublicKey { (identifier, publicKey) throws(ProtectionError) in
+      try slot(.none).withActive { (sender) throws(ProtectionError) in
+        try body(identifier, publicKey, sender.key)
+      }
+    }
+  }
+
+  func withOneWayOpeningKeys<R>(
+    identifier: ClassKeyIdentifier,
+    _ body: (
+      _ privateKey: borrowing SecretKey, _ publicKey: [UInt8], _ sender: borrowing SecretKey
+    ) throws(ProtectionError) -> R
+  ) throws(ProtectionError) -> R {
+    try slot(.completeUnlessOpen).withKey(identifier) { (held) throws(ProtectionError) in
+      try slot(.none).withActive { (sender) throws(ProtectionError) in
+        try body(held.key, held.publicKey ?? [], sender.key)
+      }
+    }
+  }
+
+  func authenticationCode(
+    _ purpose: StoreKeyPurpose, over message: [UInt8]
+  ) throws(ProtectionError) -> [UInt8] {
+    try storageKeys.authenticationCode(purpose, over: message)
+  }
+}

@@ -1,0 +1,27 @@
+import Sealing
+
+/// The keys derived from the device key that are there always: for names, ledgers and crash markers.
+final class StorageKeys: Sendable {
+  private let name: SecretKey
+  private let ledger: SecretKey
+  private let marker: SecretKey
+
+  /// Derives the keys.
+  init(_ deviceKey: borrowing DeviceKey) throws(ProtectionError) {
+    name = try deviceKey.derive(.name)
+    ledger = try deviceKey.derive(.ledger)
+    marker = try deviceKey.derive(.marker)
+  }
+
+  func authenticationCode(
+    _ purpose: StoreKeyPurpose, over message: [UInt8]
+  ) throws(ProtectionError) -> [UInt8] {
+    try sealing("authenticate a record") { () throws(SealingError) in
+      switch purpose {
+      case .name: try HMACSHA256.authenticationCode(for: message.span, key: name)
+      case .ledger: try HMACSHA256.authenticationCode(for: message.span, key: ledger)
+      case .marker: try HMACSHA256.authenticationCode(for: message.span, key: marker)
+      }
+    }
+  }
+}
