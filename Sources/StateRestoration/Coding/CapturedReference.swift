@@ -1,0 +1,15 @@
+/// A reference as captured: the objects themselves, which the coordinator replaces by their places.
+package struct CapturedReference {
+  /// The objects a key refers to.
+  package enum Targets {
+    /// One object or none; stored as an optional ``NodeReference``.
+    case one((any RestorableObject)?)
+    /// Several, in order; stored as an array of optional ``NodeReference``s.
+    case many([any RestorableObject])
+  }
+
+  /// The key, chosen by the object that refers.
+  package let key: String
+  /// What it refers to.
+  package let targets: Targets
+}

@@ -1,0 +1,12 @@
+/// Keys of a record that the framework keeps to itself; users' keys can't begin with the same character.
+enum ReservedKey {
+  /// The one value of a ``StatefulObject``.
+  static let state = "$state"
+  /// The roles of a container's children, by identifier.
+  static let roles = "$roles"
+
+  /// Whether a key is the framework's.
+  static func isReserved(_ key: String) -> Bool {
+    key.utf8.first == UInt8(ascii: "$")
+  }
+}

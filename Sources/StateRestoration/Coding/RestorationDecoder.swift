@@ -1,0 +1,192 @@
+public import RestorationArchive
+
+/// Gives one object's stored values back, by key, while the method that it was given to runs.
+///
+/// A throwing read distinguishes "nothing was stored" from "could not read it": `nil` always means the first. Using a
+/// decoder after its method throws ``RestorationError/Code/coderUsedTooLate``; its questions then answer as if nothing
+/// were stored.
+@MainActor public final class RestorationDecoder {
+  /// Finds the restored object of a reference.
+  package typealias Resolver = @MainActor (NodeReference) -> (any RestorableObject)?
+
+  /// Where the object is; the empty path for the whole program's own state.
+  public let path: RestorationPath
+
+  /// What the archive says of itself: versions, time of saving, idiom.
+  public let context: RestorationContext
+
+  /// The version of the class when the state was preserved; nil for the program's own state.
+  public let storedVersion: StateVersion?
+
+  private let record: any StateRecord
+  private let resolve: Resolver?
+  private var isValid = true
+
+  /// The keys that were asked for: what remains was written by nobody's reader.
+  package private(set) var readKeys: Set<String> = []
+
+  /// The keys of references whose object was not restored.
+  package private(set) var unresolvedKeys: [String] = []
+
+  /// Makes a decoder of one record; without a resolver, references can't be read yet.
+  package init(
+    record: any StateRecord, path: RestorationPath, context: RestorationContext, storedVersion: StateVersion? = nil,
+    resolve: Resolver? = nil
+  ) {
+    self.record = record
+    self.path = path
+    self.context = context
+    self.storedVersion = storedVersion
+    self.resolve = resolve
+  }
+
+  /// The keys under which something is stored, in the order of encoding.
+  public var keys: [String] {
+    isValid ? record.keys.filter { !ReservedKey.isReserved($0) } : []
+  }
+
+  /// Whether something is stored under a key.
+  public func contains(_ key: String) -> Bool {
+    isValid && !ReservedKey.isReserved(key) && record.contains(key)
+  }
+
+  /// The value stored under a key; throws if there is none or if it is of another type.
+  public func decode<Value: Decodable>(
+    _ type: Value.Type = Value.self, forKey key: String
+  ) throws(RestorationError) -> Value {
+    guard let value = try decodeIfPresent(type, forKey: key) else {
+      throw RestorationError(
+        .keyNotFound, "Nothing is stored under the key; use decodeIfPresent(_:forKey:) if it may be absent.",
+        path: path, key: key)
+    }
+    return value
+  }
+
+  /// The value stored under a key; nil only if nothing was stored.
+  public func decodeIfPresent<Value: Decodable>(
+    _ type: Value.Type = Value.self, forKey key: String
+  ) throws(RestorationError) -> Value? {
+    try checkValidity(key)
+    guard !ReservedKey.isReserved(key) else { return nil }
+    return try read(type, forKey: key)
+  }
+
+  /// The value stored under a key through a saver; nil only if nothing was stored.
+  public func decodeIfPresent<Value, Stored>(
+    forKey key: String, using saver: RestorationSaver<Value, Stored>
+  ) throws(RestorationError) -> Value? {
+    guard let stored = try decodeIfPresent(Stored.self, forKey: key) else { return nil }
+    return try restore(stored, with: saver, key: key)
+  }
+
+  /// The restored object that a reference leads to; nil if none was stored or its object was not restored.
+  public func reference<Object>(
+    to type: Object.Type = Object.self, forKey key: String
+  ) throws(RestorationError) -> Object? {
+    let resolve = try resolver(for: key)
+    guard let stored = try decodeIfPresent(NodeReference?.self, forKey: key) ?? nil else { return nil }
+    guard let object = resolve(stored) else {
+      unresolvedKeys.append(key)
+      return nil
+    }
+    return try cast(object, to: type, key: key)
+  }
+
+  /// The restored objects that a list of references leads to, in order; those not restored are left out.
+  public func references<Object>(
+    to type: Object.Type = Object.self, forKey key: String
+  ) throws(RestorationError) -> [Object] {
+    let resolve = try resolver(for: key)
+    var objects: [Object] = []
+    for stored in try decodeIfPresent([NodeReference?].self, forKey: key) ?? [] {
+      if let object = stored.flatMap(resolve) {
+        objects.append(try cast(object, to: type, key: key))
+      } else if unresolvedKeys.last != key {
+        unresolvedKeys.append(key)
+      }
+    }
+    return objects
+  }
+
+  /// Ends the decoder's life.
+  package func finish() {
+    isValid = false
+  }
+
+  /// Reads any key, the framework's own included.
+  func read<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(RestorationError) -> Value? {
+    guard record.contains(key) else { return nil }
+    readKeys.insert(key)
+    do {
+      return try record.decode(type, forKey: key)
+    } catch {
+      throw RestorationError(
+        .unreadable, "The stored value is not \(type); raise stateVersion when a key changes its type.", path: path,
+        key: key, cause: error)
+    }
+  }
+
+  /// Reads the one value of a ``StatefulObject`` in the form that an older version stored.
+  func storedState<State: Decodable>(_ type: State.Type) throws(RestorationError) -> State {
+    guard let state = try read(type, forKey: ReservedKey.state) else {
+      throw RestorationError(.keyNotFound, "The object stored no state.", path: path)
+    }
+    return state
+  }
+
+  /// Whether the record has the one value of a ``StatefulObject``.
+  var hasState: Bool { record.contains(ReservedKey.state) }
+
+  /// The roles of a container's children, by identifier.
+  package func childRoles() throws(RestorationError) -> [RestorationIdentifier: RestorationRole] {
+    let roles = try read([String: RestorationRole].self, forKey: ReservedKey.roles) ?? [:]
+    return Dictionary(uniqueKeysWithValues: roles.map { (RestorationIdentifier($0.key), $0.value) })
+  }
+
+  /// The keys that nobody has read so far.
+  package var unreadKeys: [String] {
+    record.keys.filter { !readKeys.contains($0) && $0 != ReservedKey.roles }
+  }
+
+  /// Runs a saver's second half.
+  func restore<Value, Stored>(
+    _ stored: Stored, with saver: RestorationSaver<Value, Stored>, key: String
+  ) throws(RestorationError) -> Value {
+    do {
+      if let value = try saver.restore(stored) { return value }
+    } catch {
+      throw RestorationError(.unreadable, "The saver refused the stored value.", path: path, key: key, cause: error)
+    }
+    throw RestorationError(.unreadable, "The saver made nothing of the stored value.", path: path, key: key)
+  }
+
+  private func checkValidity(_ key: String) throws(RestorationError) {
+    guard isValid else {
+      throw RestorationError(
+        .coderUsedTooLate, "The decoder was used after the method it was given to returned; read within the method.",
+        path: path, key: key)
+    }
+  }
+
+  private func resolver(for key: String) throws(RestorationError) -> Resolver {
+    try checkValidity(key)
+    guard let resolve else {
+      throw RestorationError(
+        .referencesNotReady, "Not every object exists yet; read references in decodeRestorableState(with:).",
+        path: path,
+        key: key)
+    }
+    return resolve
+  }
+
+  private func cast<Object>(
+    _ object: any RestorableObject, to type: Object.Type, key: String
+  ) throws(RestorationError) -> Object {
+    guard let object = object as? Object else {
+      throw RestorationError(
+        .referenceOfAnotherClass, "The reference leads to a \(Swift.type(of: object)), not a \(type).", path: path,
+        key: key)
+    }
+    return object
+  }
+}

@@ -1,0 +1,87 @@
+public import RestorationArchive
+
+/// Takes copies of one object's state, by key, while the object's coder method runs.
+///
+/// Values are copied now, on the main actor, and encoded later, elsewhere. An encoder is valid only during the
+/// method that it was given to: using it afterwards is a programmer's mistake and traps, as does using a key twice.
+@MainActor public final class RestorationEncoder {
+  /// Where the object is; nil when it is encoded by hand or for the whole program.
+  public let path: RestorationPath?
+
+  /// What is recorded with the archive: versions, time, idiom.
+  public let context: RestorationContext
+
+  private(set) var entries: [RestorationArchive.Entry] = []
+  private(set) var references: [CapturedReference] = []
+  private var isValid = true
+  private let owner: Any.Type
+  private let properties: [RestoredProperty]
+
+  /// Makes an encoder for one object's hook; `owner` names the object in messages.
+  package convenience init(path: RestorationPath? = nil, context: RestorationContext, owner: Any.Type) {
+    self.init(path: path, context: context, owner: owner, properties: [])
+  }
+
+  init(path: RestorationPath?, context: RestorationContext, owner: Any.Type, properties: [RestoredProperty]) {
+    self.path = path
+    self.context = context
+    self.owner = owner
+    self.properties = properties
+    entries.reserveCapacity(8)
+  }
+
+  /// Copies a value under a key; an optional's nil is stored as such.
+  ///
+  /// Keys belong to the class that uses them: a subclass that takes one of its superclass traps, and so does a key
+  /// that begins with `$`.
+  public func encode<Value: Encodable & Sendable>(_ value: Value, forKey key: String) {
+    claim(key)
+    entries.append(RestorationArchive.Entry(key: key, value: value))
+  }
+
+  /// Copies a value that isn't Codable under a key, in the form that the saver gives it.
+  public func encode<Value, Stored>(
+    _ value: Value, forKey key: String, using saver: RestorationSaver<Value, Stored>
+  ) {
+    encode(saver.preserve(value), forKey: key)
+  }
+
+  /// Records which object is meant; after restoring, the key leads to the restored object, or to nil.
+  ///
+  /// An object that is in the tree or registered as shared is recorded by its place. Any other controller is
+  /// preserved "by hand": it needs an identifier and a restoration class, and comes back as one object however
+  /// many references lead to it.
+  public func encodeReference(to object: (any RestorableObject)?, forKey key: String) {
+    claim(key)
+    references.append(CapturedReference(key: key, targets: .one(object)))
+  }
+
+  /// Records which objects are meant, in order.
+  public func encodeReferences(to objects: [any RestorableObject], forKey key: String) {
+    claim(key)
+    references.append(CapturedReference(key: key, targets: .many(objects)))
+  }
+
+  /// Ends the encoder's life and hands over what it collected.
+  package func finish() -> (entries: [RestorationArchive.Entry], references: [CapturedReference]) {
+    isValid = false
+    return (entries, references)
+  }
+
+  private func claim(_ key: String) {
+    precondition(
+      isValid,
+      "The encoder of \(name) was used after encodeRestorableState(with:) returned; encode within the method.")
+    precondition(
+      !ReservedKey.isReserved(key), "\(name) encodes under “\(key)”; keys that begin with “$” are reserved.")
+    // Few keys, compared in place: cheaper than a set for the usual dozen.
+    precondition(
+      !entries.contains { $0.key == key } && !references.contains { $0.key == key }
+        && !properties.contains { $0.key == key },
+      "\(name) encodes “\(key)” twice; a subclass needs keys that its superclass doesn't use.")
+  }
+
+  private var name: String {
+    path.map { "\(owner) at \($0)" } ?? "\(owner)"
+  }
+}

@@ -1,0 +1,4 @@
+// One import for users: the face shows types of these three modules.
+@_exported public import ApplicationLifecycle
+@_exported public import DataProtection
+@_exported public import RestorationArchive

@@ -1,0 +1,61 @@
+import Synchronization
+
+/// A mark that an object's state may have changed since it was captured; raised from any thread.
+///
+/// Observation tells of a change before it happens, and on whatever thread: so it only raises the mark, and the
+/// capture comes later, on the main actor.
+package final class ChangeFlag: Sendable {
+  private enum Mark {
+    static let raised: UInt8 = 1
+    static let retired: UInt8 = 2
+    static let armed: UInt8 = 4
+  }
+
+  private let marks = Atomic<UInt8>(Mark.raised)
+  private let onChange: @Sendable () -> Void
+
+  /// Makes a raised flag, as nothing is captured yet; `onChange` runs each time it goes up again, on the thread that raised it.
+  package init(onChange: @escaping @Sendable () -> Void) {
+    self.onChange = onChange
+  }
+
+  /// Whether something changed since the flag was last lowered.
+  package var isRaised: Bool {
+    marks.load(ordering: .acquiring) & Mark.raised != 0
+  }
+
+  /// Marks a change.
+  package func raise() {
+    let (old, _) = marks.bitwiseOr(Mark.raised, ordering: .acquiringAndReleasing)
+    if old & (Mark.raised | Mark.retired) == 0 { onChange() }
+  }
+
+  /// Claims the right to observe: false while an earlier observation is still waiting for its change.
+  ///
+  /// Every observation that waits makes each write dearer, so there is never more than one.
+  func arm() -> Bool {
+    let (old, _) = marks.bitwiseOr(Mark.armed, ordering: .acquiringAndReleasing)
+    return old & Mark.armed == 0
+  }
+
+  /// Marks a change that an observation saw; the next capture observes anew.
+  func fire() {
+    marks.bitwiseAnd(~Mark.armed, ordering: .acquiringAndReleasing)
+    raise()
+  }
+
+  /// Takes the mark away, before a capture: changes during the capture raise it again.
+  package func lower() {
+    marks.bitwiseAnd(~Mark.raised, ordering: .acquiringAndReleasing)
+  }
+
+  /// Whether nobody listens any more.
+  var isRetired: Bool {
+    marks.load(ordering: .acquiring) & Mark.retired != 0
+  }
+
+  /// Ends listening: nothing is called any more.
+  package func retire() {
+    marks.bitwiseOr(Mark.retired, ordering: .acquiringAndReleasing)
+  }
+}

@@ -1,0 +1,75 @@
+import RestorationArchive
+
+/// What is known of a class once and for all: which ways of preserving its instances use, and how to use them.
+///
+/// Casting to protocols and reflecting cost more than a capture may; so both are done once per class.
+@MainActor final class ClassPlan {
+  let type: any RestorableObject.Type
+  let version: StateVersion
+  let shape: any ShapeFacet
+  let state: (any StateFacet)?
+  let coding: (any CodingFacet)?
+
+  /// Whether instances have marked properties; nil until the first instance was reflected on.
+  var hasMarkedProperties: Bool?
+
+  private static var plans: [ObjectIdentifier: ClassPlan] = [:]
+
+  private init(_ type: any RestorableObject.Type) {
+    self.type = type
+    version = type.stateVersion
+    shape =
+      (type as? any RestorableController.Type).map { ClassPlan.controllerShape($0) }
+      ?? (type as? any RestorableView.Type).map { ClassPlan.viewShape($0) }
+      ?? SharedShape()
+    state = (type as? any StatefulObject.Type).map { ClassPlan.stateFacet($0) }
+    coding = (type as? any CodingObject.Type).map { ClassPlan.codingFacet($0) }
+    if let flaw = state?.flaw(endingIn: version) {
+      preconditionFailure("The migrations of \(type) don't count up: \(flaw).")
+    }
+  }
+
+  /// The plan of a class, made at first use.
+  static func plan(for type: any RestorableObject.Type) -> ClassPlan {
+    let key = ObjectIdentifier(type)
+    if let plan = plans[key] { return plan }
+    let plan = ClassPlan(type)
+    plans[key] = plan
+    return plan
+  }
+
+  /// The marked properties of an instance, the superclass's first; reflects only if the class may have some.
+  func markedProperties(of object: any RestorableObject) -> [RestoredProperty] {
+    if hasMarkedProperties == false { return [] }
+    var levels: [[RestoredProperty]] = []
+    var mirror: Mirror? = Mirror(reflecting: object)
+    while let level = mirror {
+      levels.append(level.children.compactMap { $0.value as? RestoredProperty })
+      mirror = level.superclassMirror
+    }
+    let properties = levels.reversed().flatMap { $0 }
+    hasMarkedProperties = !properties.isEmpty
+    var keys: Set<String> = []
+    for property in properties {
+      precondition(
+        keys.insert(property.key).inserted,
+        "\(type) has two properties marked @Restored(\"\(property.key)\"), one of them perhaps in a superclass.")
+    }
+    return properties
+  }
+
+  private static func controllerShape<T: RestorableController>(_ type: T.Type) -> any ShapeFacet {
+    if let container = type as? any RestorationContainer.Type { return containerShape(container) }
+    return ControllerShape<T>()
+  }
+
+  private static func containerShape<T: RestorationContainer>(_ type: T.Type) -> any ShapeFacet {
+    ContainerShape<T>()
+  }
+
+  private static func viewShape<T: RestorableView>(_ type: T.Type) -> any ShapeFacet { ViewShape<T>() }
+
+  private static func stateFacet<T: StatefulObject>(_ type: T.Type) -> any StateFacet { ValueFacet<T>() }
+
+  private static func codingFacet<T: CodingObject>(_ type: T.Type) -> any CodingFacet { HookFacet<T>() }
+}

@@ -1,0 +1,107 @@
+import Observation
+package import RestorationArchive
+
+/// One object under the engine's eyes: captures it, gives it state, and notices that it changed.
+///
+/// Made once per object and coordinator, so that reflection and casts are not paid per capture.
+@MainActor package final class ObjectBinding {
+  /// The object; nil once it died.
+  package private(set) weak var object: (any RestorableObject)?
+
+  /// Raised when the object may have changed since it was last captured.
+  package let flag: ChangeFlag
+
+  /// The version of the object's class.
+  package var version: StateVersion { plan.version }
+
+  private let plan: ClassPlan
+  private let properties: [RestoredProperty]
+
+  /// Binds an object; the flag is raised until the first capture.
+  ///
+  /// - Parameter onChange: Called when the flag goes up, from whatever thread made the change, before the change is
+  ///   visible: capture later.
+  package init(_ object: any RestorableObject, onChange: @escaping @Sendable () -> Void = {}) {
+    self.object = object
+    plan = ClassPlan.plan(for: type(of: object))
+    properties = plan.markedProperties(of: object)
+    flag = ChangeFlag(onChange: onChange)
+    for property in properties { property.add(flag) }
+  }
+
+  isolated deinit {
+    flag.retire()
+  }
+
+  /// Copies what the object has to preserve; nil if the object has died.
+  ///
+  /// With `observing` everything that is read is watched until it changes, and the flag comes down.
+  package func capture(
+    path: RestorationPath? = nil, context: RestorationContext, observing: Bool = false
+  ) -> CapturedState? {
+    guard let object else { return nil }
+    guard observing else { return read(object, path: path, context: context) }
+    flag.lower()
+    guard flag.arm() else { return read(object, path: path, context: context) }
+    let flag = flag
+    return withObservationTracking {
+      read(object, path: path, context: context)
+    } onChange: {
+      flag.fire()
+    }
+  }
+
+  /// Gives the object its state: all values are decoded before the first is assigned, then its coder method runs.
+  ///
+  /// - Returns: The version the state was migrated from, if it was.
+  @discardableResult
+  package func apply(_ coder: RestorationDecoder) throws(RestorationError) -> StateVersion? {
+    defer { coder.finish() }
+    guard let object else { return nil }
+    try plan.refuseNewer(coder)
+    var assignments: [@MainActor () -> Void] = []
+    if let assignment = try plan.state?.prepare(object, coder: coder, version: plan.version) {
+      assignments.append(assignment)
+    }
+    for property in properties {
+      if let assignment = try property.prepare(with: coder) { assignments.append(assignment) }
+    }
+    for assignment in assignments { assignment() }
+    try plan.coding?.decode(object, with: coder)
+    guard let stored = coder.storedVersion, stored < plan.version else { return nil }
+    return stored
+  }
+
+  private func read(
+    _ object: any RestorableObject, path: RestorationPath?, context: RestorationContext
+  ) -> CapturedState {
+    var capture = CapturedState()
+    plan.shape.read(object, into: &capture)
+    capture.attributes.version = plan.version
+    if let state = plan.state {
+      capture.entries.append(RestorationArchive.Entry(key: ReservedKey.state, value: state.capture(object)))
+    }
+    for property in properties {
+      capture.entries.append(RestorationArchive.Entry(key: property.key, value: property.capture()))
+    }
+    if let coding = plan.coding {
+      let coder = RestorationEncoder(
+        path: path, context: context, owner: plan.type, properties: properties)
+      coding.encode(object, with: coder)
+      let (entries, references) = coder.finish()
+      capture.entries += entries
+      capture.references = references
+    }
+    return capture
+  }
+}
+
+extension ClassPlan {
+  /// Throws if the state is of a newer version than the class knows.
+  func refuseNewer(_ coder: RestorationDecoder) throws(RestorationError) {
+    guard let stored = coder.storedVersion, stored > version else { return }
+    throw RestorationError(
+      .newerVersion, "The state has version \(stored), but \(type) knows versions up to \(version); it is kept.",
+      path: coder.path)
+  }
+}

@@ -1,0 +1,32 @@
+public import RestorationArchive
+
+/// What everything that can be preserved has in common: controllers, views and shared objects.
+///
+/// Adopt ``RestorableController`` or ``RestorableView`` for what is on screen; adopt this protocol alone for a
+/// model or manager that is registered with ``RestorationRegistry/register(shared:as:)``. What is preserved of
+/// an object is said in one or more of three ways, which may be mixed in one class hierarchy: ``Restored``
+/// properties, one Codable value (``StatefulObject``), or coder methods (``CodingObject``).
+///
+/// - Important: A default is inherited as the witness of the whole class tree: if a base class relies on one,
+///   a subclass's own declaration is never called. In a class meant for subclassing declare the requirement in
+///   the base class, `open` or `class`.
+@MainActor public protocol RestorableObject: AnyObject {
+  /// The version of this class's state; raise it when the state's meaning changes. Defaults to 1.
+  ///
+  /// Write `class var` in classes that are subclassed. Older state is migrated or, in a coder method, read with
+  /// ``RestorationDecoder/storedVersion`` in hand; newer state is refused, kept and reported.
+  static var stateVersion: StateVersion { get }
+
+  /// Called once after restoring, when every object has decoded its state. Does nothing by default.
+  ///
+  /// The order among objects is not specified.
+  func applicationFinishedRestoringState()
+}
+
+extension RestorableObject {
+  /// The first version.
+  public static var stateVersion: StateVersion { 1 }
+
+  /// Does nothing.
+  public func applicationFinishedRestoringState() {}
+}

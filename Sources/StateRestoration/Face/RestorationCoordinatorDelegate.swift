@@ -1,0 +1,45 @@
+public import RestorationArchive
+
+/// Decides whether state is preserved and restored, codes what belongs to the whole program, and makes controllers.
+///
+/// Nothing is preserved and nothing restored unless the delegate says yes: both questions are asked every time,
+/// and both default to no.
+@MainActor public protocol RestorationCoordinatorDelegate: AnyObject {
+  /// Whether to preserve now; asked before every save. No by default.
+  ///
+  /// What is encoded here can be read in ``shouldRestoreApplicationState(with:)``.
+  func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool
+
+  /// Whether to restore what the coder describes, after a look at its versions. No by default.
+  func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool
+
+  /// Encodes state of the whole program, before any controller is encoded.
+  func willEncodeRestorableState(with coder: RestorationEncoder)
+
+  /// Decodes state of the whole program, after every controller has decoded.
+  func didDecodeRestorableState(with coder: RestorationDecoder) throws(RestorationError)
+
+  /// Makes the controller at a path that no restoration class took care of, or answers nil.
+  func makeController(
+    at path: RestorationPath, coder: RestorationDecoder
+  ) -> (any RestorableController)?
+}
+
+extension RestorationCoordinatorDelegate {
+  /// No.
+  public func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { false }
+
+  /// No.
+  public func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { false }
+
+  /// Encodes nothing.
+  public func willEncodeRestorableState(with coder: RestorationEncoder) {}
+
+  /// Decodes nothing.
+  public func didDecodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}
+
+  /// Makes nothing.
+  public func makeController(
+    at path: RestorationPath, coder: RestorationDecoder
+  ) -> (any RestorableController)? { nil }
+}

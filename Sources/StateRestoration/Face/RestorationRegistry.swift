@@ -1,0 +1,189 @@
+public import RestorationArchive
+
+/// What the program knows how to remake: classes by tag, blueprints by identifier, shared objects.
+///
+/// Nothing named in an archive is ever looked up as a type: only what is registered here is made. Register before
+/// restoring; what is registered later is offered its state then.
+@MainActor public final class RestorationRegistry {
+  /// Makes the controller of a path, or declines.
+  public typealias Maker<Controller> = @MainActor (RestorationPath, RestorationDecoder) -> Controller?
+
+  /// Decides whether a model object still exists.
+  public typealias ModelCheck = @MainActor (ModelIdentifier) -> Bool
+
+  /// Called when a class, a blueprint or an object was registered.
+  package var onRegistration: (@MainActor (Registration) -> Void)?
+
+  private var classes: [RestorationClass: RegisteredClass] = [:]
+  private var blueprints: [RestorationIdentifier: Maker<any RestorableController>] = [:]
+  private var sharedObjects: [RestorationIdentifier: SharedObject] = [:]
+
+  /// Makes an empty registry.
+  public init() {}
+
+  /// Registers a class that remakes its own instances.
+  ///
+  /// - Parameters:
+  ///   - type: The class. An instance of a subclass must have a tag of its own.
+  ///   - tag: The tag in the archive: stable through renamings of the type, and the class's alone.
+  ///   - formerly: Tags that earlier versions of the program used for it.
+  ///   - limit: The age after which state of the class is no longer restored; nil for none.
+  ///   - modelExists: Asked for state with a model identifier; state of a model object that is gone is not restored.
+  public func register<Controller: RestorationFactory>(
+    _ type: Controller.Type, as tag: RestorationClass, formerly: [RestorationClass] = [],
+    freshFor limit: Duration? = nil, onlyIf modelExists: ModelCheck? = nil
+  ) {
+    add(type, tag, formerly, limit, modelExists) { Controller.makeForRestoration(at: $0, coder: $1) }
+  }
+
+  /// Registers a class whose instances are made by a closure; nil is final, as with ``RestorationFactory``.
+  public func register<Controller: RestorableController>(
+    _ type: Controller.Type, as tag: RestorationClass, formerly: [RestorationClass] = [],
+    freshFor limit: Duration? = nil, onlyIf modelExists: ModelCheck? = nil,
+    make: @escaping Maker<Controller>
+  ) {
+    add(type, tag, formerly, limit, modelExists) { make($0, $1) }
+  }
+
+  /// Registers a class whose instances exist at launch or come from the delegate; the tag guards their state.
+  public func register<Controller: RestorableController>(
+    _ type: Controller.Type, as tag: RestorationClass, formerly: [RestorationClass] = [],
+    freshFor limit: Duration? = nil, onlyIf modelExists: ModelCheck? = nil
+  ) {
+    add(type, tag, formerly, limit, modelExists, nil)
+  }
+
+  /// Registers how to make whatever has an identifier and was made by nobody else: what a storyboard is to UIKit.
+  public func registerBlueprint(
+    _ identifier: RestorationIdentifier, make: @escaping Maker<any RestorableController>
+  ) {
+    precondition(!identifier.isEmpty, "A blueprint needs an identifier.")
+    precondition(blueprints[identifier] == nil, "There are two blueprints for “\(identifier)”.")
+    blueprints[identifier] = make
+    onRegistration?(.blueprint(identifier))
+  }
+
+  /// Registers an object that many refer to, such as a model: it is preserved once, under its identifier.
+  ///
+  /// The registry doesn't keep it alive; the state of one that has died is carried over.
+  public func register(shared object: any RestorableObject, as identifier: RestorationIdentifier) {
+    precondition(!identifier.isEmpty, "A shared \(type(of: object)) needs an identifier.")
+    if let other = sharedObjects[identifier]?.object, other !== object {
+      preconditionFailure(
+        "“\(identifier)” is the identifier of two shared objects, a \(type(of: other)) and a \(type(of: object)).")
+    }
+    sharedObjects[identifier] = SharedObject(object: object)
+    onRegistration?(.shared(identifier))
+  }
+
+  private struct SharedObject { weak let object: (any RestorableObject)? }
+
+  private func add<Controller: RestorableController>(
+    _ type: Controller.Type, _ tag: RestorationClass, _ formerly: [RestorationClass], _ limit: Duration?,
+    _ modelExists: ModelCheck?, _ make: Maker<any RestorableController>?
+  ) {
+    let registered = RegisteredClass(
+      tag: tag, type: type, version: ClassPlan.plan(for: type).version, freshFor: limit, onlyIf: modelExists,
+      make: make)
+    for tag in [tag] + formerly {
+      precondition(!tag.isEmpty, "\(type) is registered under an empty tag.")
+      if let other = classes[tag] {
+        preconditionFailure("“\(tag)” is the tag of two classes, \(other.type) and \(type).")
+      }
+      classes[tag] = registered
+    }
+    onRegistration?(.restorationClass(tag))
+  }
+}
+
+/// A class as registered.
+@MainActor package struct RegisteredClass {
+  /// Today's tag, under which new state is preserved.
+  package let tag: RestorationClass
+  /// The class.
+  package let type: any RestorableController.Type
+  /// The version of its state.
+  package let version: StateVersion
+  /// The age after which its state is no longer restored.
+  package let freshFor: Duration?
+  /// Whether a model object still exists.
+  package let onlyIf: RestorationRegistry.ModelCheck?
+  /// Makes an instance; nil if others have to.
+  package let make: RestorationRegistry.Maker<any RestorableController>?
+}
+
+/// What was registered.
+package enum Registration: Sendable {
+  /// A class, by today's tag.
+  case restorationClass(RestorationClass)
+  /// A blueprint, by identifier.
+  case blueprint(RestorationIdentifier)
+  /// A shared object, by identifier.
+  case shared(RestorationIdentifier)
+}
+
+/// Why an object's tag and its class don't go together.
+package enum TagFlaw: Hashable, Sendable {
+  /// The tag is not registered.
+  case unregistered(RestorationClass)
+  /// The tag is registered for another class, often a superclass from which the tag was inherited.
+  case belongs(RestorationClass, to: String, found: String)
+}
+
+extension RestorationRegistry {
+  /// The class of a tag, today's or a former one.
+  package func registeredClass(_ tag: RestorationClass) -> RegisteredClass? { classes[tag] }
+
+  /// All classes by tag, former tags included.
+  package var registeredTags: [RestorationClass] { classes.keys.sorted() }
+
+  /// How to make whatever has an identifier.
+  package func blueprint(_ identifier: RestorationIdentifier) -> Maker<any RestorableController>? {
+    blueprints[identifier]
+  }
+
+  /// The shared object of an identifier, if it lives.
+  package func sharedObject(_ identifier: RestorationIdentifier) -> (any RestorableObject)? {
+    sharedObjects[identifier]?.object
+  }
+
+  /// The living shared objects in the order of their identifiers.
+  package var livingSharedObjects: [(identifier: RestorationIdentifier, object: any RestorableObject)] {
+    sharedObjects.compactMap { entry in entry.value.object.map { (entry.key, $0) } }.sorted { $0.0 < $1.0 }
+  }
+
+  /// What is wrong with the tag that an object has when it is preserved; nil if nothing.
+  ///
+  /// A tag inherited by a subclass that isn't registered would restore the superclass.
+  package func flaw(of tag: RestorationClass, on object: any RestorableObject) -> TagFlaw? {
+    guard let registered = classes[tag] else { return .unregistered(tag) }
+    let found = type(of: object)
+    guard ObjectIdentifier(registered.type) != ObjectIdentifier(found) else { return nil }
+    return .belongs(tag, to: "\(registered.type)", found: "\(found)")
+  }
+
+  /// Whether state recorded with a tag may be given to an object: it must be of that class or a subclass (R2.6).
+  ///
+  /// State without a tag may be given to whatever is at its path; state of an unregistered class only to an object
+  /// that has the same tag.
+  package func accepts(_ object: any RestorableObject, recorded tag: RestorationClass?) -> Bool {
+    guard let tag else { return true }
+    guard let registered = classes[tag] else {
+      return (object as? any RestorableController)?.restorationClass == tag
+    }
+    return Self.isInstance(object, of: registered.type)
+  }
+
+  /// Decodes and migrates the one value of a class's state without an object, to see that it can be done.
+  package func verify(_ coder: RestorationDecoder, as tag: RestorationClass) throws(RestorationError) {
+    guard let registered = classes[tag] else { return }
+    let plan = ClassPlan.plan(for: registered.type)
+    try plan.refuseNewer(coder)
+    _ = try plan.state?.prepare(nil, coder: coder, version: plan.version)
+  }
+
+  private static func isInstance(_ object: any RestorableObject, of type: any RestorableController.Type) -> Bool {
+    func open<T: RestorableController>(_ type: T.Type) -> Bool { object is T }
+    return open(type)
+  }
+}

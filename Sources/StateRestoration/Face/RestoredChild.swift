@@ -1,0 +1,54 @@
+public import RestorationArchive
+
+/// One preserved child, as given to the container that owned it.
+@MainActor public struct RestoredChild {
+  /// The child's path from the root.
+  public let path: RestorationPath
+
+  /// What the child was to its container; nil if the container recorded nothing.
+  public let role: RestorationRole?
+
+  /// The child; nil if it could not be restored. The report says why.
+  public let controller: (any RestorableController)?
+
+  /// True if the child was in the hierarchy before restoring, false if it was made for it.
+  public let existed: Bool
+
+  /// What the child is called among its siblings.
+  public var identifier: RestorationIdentifier { path.last ?? "" }
+
+  /// Describes one child.
+  public init(
+    path: RestorationPath, role: RestorationRole? = nil, controller: (any RestorableController)?,
+    existed: Bool = false
+  ) {
+    self.path = path
+    self.role = role
+    self.controller = controller
+    self.existed = existed
+  }
+}
+
+/// What a child is to its container, when its place in the order doesn't say it.
+public struct RestorationRole: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral,
+  CustomStringConvertible
+{
+  /// The role's name, as stored.
+  public let rawValue: String
+
+  /// Makes a role of any name.
+  public init(rawValue: String) {
+    self.rawValue = rawValue
+  }
+
+  /// Makes a role from a literal.
+  public init(stringLiteral value: String) {
+    rawValue = value
+  }
+
+  /// The role's name.
+  public var description: String { rawValue }
+
+  /// The child is presented over its container.
+  public static let presented: RestorationRole = "presented"
+}

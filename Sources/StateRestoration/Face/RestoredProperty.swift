@@ -1,0 +1,52 @@
+public import Observation
+
+/// What every ``Restored`` property is, whatever the type of its value: the subject of its own observation.
+///
+/// Not generic, because the observation machinery is many times slower for a generic subject.
+@MainActor public class RestoredProperty: Observable {
+  /// The key under which the value is preserved.
+  public let key: String
+
+  /// True once a preserved value has been given to the property.
+  public private(set) var wasRestored = false
+
+  private let registrar = ObservationRegistrar()
+  private var flags: [ChangeFlag] = []
+
+  init(key: String) {
+    precondition(
+      !ReservedKey.isReserved(key), "@Restored(\"\(key)\"): keys that begin with “$” are reserved.")
+    self.key = key
+  }
+
+  /// The subject of observation; never read for its value.
+  var revision: Void { () }
+
+  final func noteAccess() {
+    registrar.access(self, keyPath: \.revision)
+  }
+
+  final func change(_ body: () -> Void) {
+    registrar.withMutation(of: self, keyPath: \.revision, body)
+    for flag in flags { flag.raise() }
+  }
+
+  final func add(_ flag: ChangeFlag) {
+    flags.removeAll { $0.isRetired }
+    flags.append(flag)
+  }
+
+  final func noteRestored() {
+    wasRestored = true
+  }
+
+  /// The value as it is, to be encoded elsewhere.
+  func capture() -> any Encodable & Sendable {
+    fatalError("\(Self.self) doesn't capture its value.")
+  }
+
+  /// Decodes the stored value and answers with its assignment; nil if nothing is stored.
+  func prepare(with coder: RestorationDecoder) throws(RestorationError) -> (@MainActor () -> Void)? {
+    fatalError("\(Self.self) doesn't decode its value.")
+  }
+}

@@ -1,0 +1,69 @@
+public import RestorationArchive
+
+/// Why state could not be given back: what happened and where, never the state itself.
+public struct RestorationError: Error, Sendable {
+  /// The kind of failure; compare with the static members. More may come in later versions.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// The code's name, as printed.
+    public let description: String
+
+    init(_ description: String) {
+      self.description = description
+    }
+
+    /// Nothing was stored under the key.
+    public static let keyNotFound = Code("keyNotFound")
+    /// What is stored under the key is of another type, or damaged.
+    public static let unreadable = Code("unreadable")
+    /// The state is of a newer version than this program knows.
+    public static let newerVersion = Code("newerVersion")
+    /// The state is of an older version, and no migration begins there.
+    public static let noMigration = Code("noMigration")
+    /// A migration step threw an error; see the cause.
+    public static let migrationFailed = Code("migrationFailed")
+    /// A reference leads to an object of another class than the one asked for.
+    public static let referenceOfAnotherClass = Code("referenceOfAnotherClass")
+    /// References can't be resolved yet: not every object exists.
+    public static let referencesNotReady = Code("referencesNotReady")
+    /// The coder was used after the method it was given to.
+    public static let coderUsedTooLate = Code("coderUsedTooLate")
+    /// The object itself refused the state.
+    public static let invalidState = Code("invalidState")
+  }
+
+  /// The kind of failure.
+  public var code: Code
+  /// What happened, then what to do.
+  public var message: String
+  /// The object concerned; nil when none is.
+  public var path: RestorationPath?
+  /// The key concerned; nil when none is.
+  public var key: String?
+  /// The error underneath.
+  public var cause: (any Error)?
+
+  /// Makes an error; objects that refuse their state throw ``Code/invalidState``.
+  public init(
+    _ code: Code, _ message: String, path: RestorationPath? = nil, key: String? = nil, cause: (any Error)? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.path = path
+    self.key = key
+    self.cause = cause
+  }
+}
+
+extension RestorationError: CustomStringConvertible {
+  /// One line: the code, the message, then the place and the cause.
+  public var description: String {
+    var text = "\(code): \(message)"
+    if let path {
+      text += " (at \(path)" + (key.map { ", key “\($0)”)" } ?? ")")
+    } else if let key {
+      text += " (key “\(key)”)"
+    }
+    if let cause { text += ": \(cause)" }
+    return text
+  }
+}

@@ -1,0 +1,61 @@
+public import RestorationArchive
+
+/// How older states of a class become today's, as a chain of steps whose types the compiler checks.
+///
+/// ```swift
+/// static var stateVersion: StateVersion { 3 }
+/// static var migrations: StateMigrations<EditorState> {
+///   Migration(from: 1) { (old: EditorState1) in EditorState2(text: old.text, caret: 0) }
+///   Migration(from: 2) { (old: EditorState2) in EditorState(draft: old.text, caret: old.caret) }
+/// }
+/// ```
+///
+/// A step that doesn't fit its neighbours, or a chain that doesn't end in the state's type, doesn't compile. The
+/// version numbers are checked when the class is registered or first seen.
+public struct StateMigrations<State: Sendable>: Sendable {
+  typealias Route = MigrationRoute<State>
+
+  let routes: [Route]
+  let steps: [StateVersion]
+
+  /// No steps: only state of the current version is read.
+  public static var none: StateMigrations { StateMigrations(routes: [], steps: []) }
+
+  init(routes: [Route], steps: [StateVersion]) {
+    self.routes = routes
+    self.steps = steps
+  }
+
+  /// The versions that can be migrated from.
+  public var supportedVersions: [StateVersion] { steps }
+
+  /// What is wrong with the numbers of a chain that should end in a version; nil if nothing.
+  func flaw(endingIn version: StateVersion) -> String? {
+    var expected = steps.first
+    for step in steps {
+      if step != expected { return "a step begins with version \(step) where \(expected ?? 1) was expected" }
+      expected = step.next
+    }
+    if let expected, expected != version {
+      return "the last step ends in version \(expected), but stateVersion is \(version)"
+    }
+    return nil
+  }
+
+  /// Decodes a state of an older version and takes it all the way; nil if no step begins there.
+  @MainActor func migrate(from version: StateVersion, coder: RestorationDecoder) throws -> State? {
+    try routes.first { $0.from == version }?.read(coder)
+  }
+}
+
+/// The way from one old version to the end of a chain.
+struct MigrationRoute<Result: Sendable>: Sendable {
+  let from: StateVersion
+  let read: @MainActor @Sendable (RestorationDecoder) throws -> Result
+
+  /// The same way and one step further.
+  func appending<Next>(_ step: Migration<Result, Next>) -> MigrationRoute<Next> where Result: Decodable {
+    let read = read
+    return MigrationRoute<Next>(from: from) { try step.transform(read($0)) }
+  }
+}
