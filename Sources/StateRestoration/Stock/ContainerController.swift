@@ -1,0 +1,147 @@
+public import Observation
+public import RestorationArchive
+
+/// The base of the stock containers: an identifier, an optional class, and one controller presented over it.
+///
+/// It draws nothing: a toolkit adapter mirrors it, observing its properties. Subclass it for a container of your own:
+/// give ``containedControllers`` and take them back in ``install(_:)``; presentation and its restoring are done here.
+///
+/// Every requirement is declared here as `open`, so that a subclass's own declaration is the one that is called.
+/// Containers own their children; whatever leads upwards is weak.
+@Observable @MainActor open class ContainerController: CodingController, RestorationContainer {
+  /// What the controller is called among its siblings; nil excludes it and everything below it.
+  open var restorationIdentifier: RestorationIdentifier? {
+    get { identifier }
+    set { identifier = newValue }
+  }
+
+  /// The tag of the class that remakes this controller; nil for one that exists at launch.
+  open var restorationClass: RestorationClass? {
+    get { classTag }
+    set { classTag = newValue }
+  }
+
+  /// Whose state goes first when the archive outgrows its budget.
+  open var preservationPriority: PreservationPriority {
+    get { priority }
+    set { priority = newValue }
+  }
+
+  /// The controller presented over this one; see ``present(_:)``.
+  public private(set) var presentedController: (any RestorableController)?
+
+  private var identifier: RestorationIdentifier?
+  private var classTag: RestorationClass?
+  private var priority: PreservationPriority = .normal
+  @ObservationIgnored private var expectedResults: [RestorationIdentifier: @MainActor (Any) -> Void] = [:]
+
+  /// Makes a container without children.
+  ///
+  /// - Parameters:
+  ///   - restorationIdentifier: Its name among its siblings; nil excludes it.
+  ///   - restorationClass: The registered class that remakes it; nil if it exists at launch.
+  public init(restorationIdentifier: RestorationIdentifier?, restorationClass: RestorationClass? = nil) {
+    identifier = restorationIdentifier
+    classTag = restorationClass
+  }
+
+  /// The version of the state; override it in a subclass that adds to the state.
+  open class var stateVersion: StateVersion { 1 }
+
+  /// The children other than the presented one, first to last. Empty here.
+  open var containedControllers: [any RestorableController] { [] }
+
+  /// The contained controllers and then the presented one.
+  open var restorationChildren: [any RestorableController] {
+    if let presentedController { return containedControllers + [presentedController] }
+    return containedControllers
+  }
+
+  /// No views.
+  open var restorationViews: [any RestorableView] { [] }
+
+  /// No model object.
+  open var restorationModelIdentifier: ModelIdentifier? { nil }
+
+  /// Adds nothing; a subclass adds its own under its own keys and calls `super`.
+  open func encodeRestorableState(with coder: RestorationEncoder) {}
+
+  /// Reads nothing; a subclass reads its own and calls `super`.
+  open func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}
+
+  /// Does nothing; override it freely.
+  open func applicationFinishedRestoringState() {}
+
+  /// The role of the presented child; nil for the others, whose order says it all.
+  open func restorationRole(of child: any RestorableController) -> RestorationRole? {
+    child === presentedController ? .presented : nil
+  }
+
+  /// Takes the contained children back. Does nothing here: override it beside ``containedControllers``.
+  ///
+  /// - Parameter children: The preserved children but the presented one, in the order of preserving; those that could
+  ///   not be restored have no controller.
+  open func install(_ children: [RestoredChild]) {}
+
+  /// Takes all children back: the contained ones through ``install(_:)``, and the presented one, if it was restored.
+  open func installRestoredChildren(_ children: [RestoredChild]) {
+    install(children.filter { $0.role != .presented })
+    if let presented = children.last(where: { $0.role == .presented })?.controller { connect(presented) }
+  }
+}
+
+extension ContainerController {
+  /// Presents a controller over this one; one presented before is dismissed without a result.
+  public func present(_ controller: any RestorableController) {
+    dismiss()
+    connect(controller)
+  }
+
+  /// Takes the presented controller away. Does nothing when there is none.
+  public func dismiss() {
+    (presentedController as? any PresentableController)?.presentation = nil
+    presentedController = nil
+  }
+
+  /// Says what happens with the result of a presented controller, now or after a restoration.
+  ///
+  /// A closure given at presenting would die with the process. Say it where the presenter is made instead, and the result
+  /// of a presented controller that was restored reaches the restored presenter.
+  ///
+  /// ```swift
+  /// expectResult(of: "rename", as: String.self) { [weak self] name in self?.rename(to: name) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - identifier: The presented controller's restoration identifier.
+  ///   - type: The result's type; a result of another type is a programmer's mistake and traps.
+  ///   - handler: Called on the main actor after the presented controller is gone. Hold `self` weakly.
+  public func expectResult<Result>(
+    of identifier: RestorationIdentifier, as type: Result.Type = Result.self,
+    handler: @escaping @MainActor (Result) -> Void
+  ) {
+    expectedResults[identifier] = { result in
+      guard let result = result as? Result else {
+        preconditionFailure(
+          "The presented controller “\(identifier)” finished with a \(Swift.type(of: result)), but its presenter expects a \(Result.self)."
+        )
+      }
+      handler(result)
+    }
+  }
+
+  private func connect(_ controller: any RestorableController) {
+    presentedController = controller
+    if let presentable = controller as? any PresentableController {
+      presentable.presentation = Presentation(presenter: self, presented: controller)
+    }
+  }
+
+  /// Takes a presented controller away and hands its result over. Called by ``Presentation``.
+  func finishPresentation(of controller: any RestorableController, with result: Any?) {
+    guard controller === presentedController else { return }
+    let handler = controller.restorationIdentifier.flatMap { expectedResults[$0] }
+    dismiss()
+    if let result { handler?(result) }
+  }
+}

@@ -1,0 +1,153 @@
+public import FoundationEssentials
+public import Observation
+public import RestorationArchive
+
+/// A list whose selection and scrolling come back with their elements, wherever these have moved.
+///
+/// The list holds no elements: it knows how many there are in each section, which are selected and which is the first
+/// visible. With an ``association`` these are preserved by model identifier; without one, as index paths.
+///
+/// The data may arrive long after restoring: until ``dataSourceDidLoad(elementCounts:)`` says that it has, the restored
+/// position waits, and saves in between keep it.
+@Observable @MainActor open class ListController: CodingController {
+  /// Tells which element stands where; not kept alive by the list.
+  @ObservationIgnored public weak var association: (any DataSourceModelAssociation)?
+
+  /// How many elements there are in each section, as the data source said last.
+  public private(set) var elementCounts: [Int] = []
+
+  /// The selected elements, in the order of selecting; each index path is one of an element.
+  public private(set) var selection: [IndexPath] = []
+
+  /// The first visible element: the anchor of the scroll position. Nil when the list is empty or was never shown.
+  public private(set) var firstVisible: IndexPath?
+
+  /// How far the anchor is scrolled beyond the edge, in units of the toolkit.
+  public private(set) var anchorOffset = 0.0
+
+  /// Whether a restored position waits for the data.
+  public var isAwaitingData: Bool { awaited != nil }
+
+  private var awaited: ListPosition?
+  private var isLoaded = false
+  private var identifier: RestorationIdentifier?
+  private var classTag: RestorationClass?
+  private var priority: PreservationPriority = .normal
+
+  /// Makes an empty list.
+  ///
+  /// - Parameters:
+  ///   - restorationIdentifier: The name among its siblings; nil excludes it.
+  ///   - restorationClass: The registered class that remakes it; nil if it exists at launch.
+  ///   - association: Tells which element stands where; held weakly.
+  public init(
+    restorationIdentifier: RestorationIdentifier?, restorationClass: RestorationClass? = nil,
+    association: (any DataSourceModelAssociation)? = nil
+  ) {
+    identifier = restorationIdentifier
+    classTag = restorationClass
+    self.association = association
+  }
+
+  /// What the list is called among its siblings; nil excludes it.
+  open var restorationIdentifier: RestorationIdentifier? {
+    get { identifier }
+    set { identifier = newValue }
+  }
+
+  /// The tag of the class that remakes this list; nil for one that exists at launch.
+  open var restorationClass: RestorationClass? {
+    get { classTag }
+    set { classTag = newValue }
+  }
+
+  /// Whose state goes first when the archive outgrows its budget.
+  open var preservationPriority: PreservationPriority {
+    get { priority }
+    set { priority = newValue }
+  }
+
+  /// The version of the state; override it in a subclass that adds to the state.
+  open class var stateVersion: StateVersion { 1 }
+
+  /// No children.
+  open var restorationChildren: [any RestorableController] { [] }
+
+  /// No views.
+  open var restorationViews: [any RestorableView] { [] }
+
+  /// No model object.
+  open var restorationModelIdentifier: ModelIdentifier? { nil }
+
+  /// Preserves the position; one that still waits for its data is kept as it is.
+  open func encodeRestorableState(with coder: RestorationEncoder) {
+    coder.encode(awaited ?? position, forKey: "list.position")
+  }
+
+  /// Takes the position, to be resolved when the data is there.
+  open func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+    awaited = try coder.decodeIfPresent(ListPosition.self, forKey: "list.position")
+  }
+
+  /// Resolves the position if the data has been loaded already. A subclass calls `super`.
+  open func applicationFinishedRestoringState() {
+    if isLoaded { resolve() }
+  }
+}
+
+extension ListController {
+  /// Tells the list that its data is there, or has changed: elements are looked up, and the position follows them.
+  ///
+  /// Call ``dataSourceWillChange()`` before a change, so that the list can note who stands where.
+  ///
+  /// - Parameter elementCounts: How many elements there are now in each section.
+  public func dataSourceDidLoad(elementCounts: [Int]) {
+    self.elementCounts = elementCounts.map { max($0, 0) }
+    isLoaded = true
+    resolve()
+  }
+
+  /// Notes which elements are selected and visible, for the change that follows.
+  public func dataSourceWillChange() {
+    if awaited == nil { awaited = position }
+  }
+
+  /// Selects exactly these elements; index paths where no element is are left out.
+  public func select(_ paths: [IndexPath]) {
+    selection = paths.reduce(into: []) { kept, path in
+      if path.isElement(in: elementCounts), !kept.contains(path) { kept.append(path) }
+    }
+  }
+
+  /// Notes where the list is scrolled to.
+  ///
+  /// - Parameters:
+  ///   - path: The first visible element; ignored if there is none.
+  ///   - offset: How far it is scrolled beyond the edge, in units of the toolkit.
+  public func scroll(to path: IndexPath, offset: Double = 0) {
+    guard path.isElement(in: elementCounts) else { return }
+    firstVisible = path
+    anchorOffset = offset
+  }
+
+  private var position: ListPosition {
+    ListPosition(
+      selection: selection, firstVisible: firstVisible, offset: anchorOffset, counts: elementCounts,
+      association: association)
+  }
+
+  private func resolve() {
+    guard let position = awaited else {
+      // Nothing waits: what is there must still be elements.
+      select(selection)
+      if let path = firstVisible, !path.isElement(in: elementCounts) {
+        firstVisible = IndexPath.clamped(section: path[0], item: path[1], to: elementCounts)
+        anchorOffset = 0
+      }
+      return
+    }
+    awaited = nil
+    selection = position.resolvedSelection(counts: elementCounts, association: association)
+    (firstVisible, anchorOffset) = position.resolvedAnchor(counts: elementCounts, association: association)
+  }
+}

@@ -1,0 +1,87 @@
+public import Observation
+public import RestorationArchive
+
+extension RestorationRole {
+  /// The first column of a ``SplitController``.
+  public static let primary: RestorationRole = "primary"
+  /// The second column of a ``SplitController``.
+  public static let secondary: RestorationRole = "secondary"
+}
+
+/// Two columns with a divider that the user moves.
+///
+/// The divider is preserved as a fraction of the whole width, so it means the same on a screen of another size.
+@Observable @MainActor open class SplitController: ContainerController {
+  /// The first column.
+  public var primary: (any RestorableController)?
+
+  /// The second column.
+  public var secondary: (any RestorableController)?
+
+  /// The first column's share of the width, from 0 to 1; assigning clamps it to ``dividerRange``.
+  public var dividerPosition: Double {
+    get { position }
+    set { position = Self.clamp(newValue, to: dividerRange, or: position) }
+  }
+
+  /// How far the divider can be moved.
+  public let dividerRange: ClosedRange<Double>
+
+  private var position: Double
+
+  /// Makes two columns.
+  ///
+  /// - Parameters:
+  ///   - restorationIdentifier: The name among its siblings; nil excludes it and both columns.
+  ///   - restorationClass: The registered class that remakes it; nil if it exists at launch.
+  ///   - primary: The first column.
+  ///   - secondary: The second column.
+  ///   - dividerPosition: The first column's share of the width.
+  ///   - dividerRange: How far the divider can be moved.
+  public init(
+    restorationIdentifier: RestorationIdentifier?, restorationClass: RestorationClass? = nil,
+    primary: (any RestorableController)? = nil, secondary: (any RestorableController)? = nil,
+    dividerPosition: Double = 0.33, dividerRange: ClosedRange<Double> = 0.1...0.9
+  ) {
+    self.primary = primary
+    self.secondary = secondary
+    self.dividerRange = dividerRange
+    position = Self.clamp(dividerPosition, to: dividerRange, or: dividerRange.lowerBound)
+    super.init(restorationIdentifier: restorationIdentifier, restorationClass: restorationClass)
+  }
+
+  /// The columns that there are.
+  open override var containedControllers: [any RestorableController] { [primary, secondary].compactMap { $0 } }
+
+  /// Which column a child is.
+  open override func restorationRole(of child: any RestorableController) -> RestorationRole? {
+    if child === primary { return .primary }
+    if child === secondary { return .secondary }
+    return super.restorationRole(of: child)
+  }
+
+  /// Preserves the divider.
+  open override func encodeRestorableState(with coder: RestorationEncoder) {
+    super.encodeRestorableState(with: coder)
+    coder.encode(position, forKey: "split.divider")
+  }
+
+  /// Moves the divider to where it was.
+  open override func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+    try super.decodeRestorableState(with: coder)
+    if let stored = try coder.decodeIfPresent(Double.self, forKey: "split.divider") { dividerPosition = stored }
+  }
+
+  /// Takes the columns that were restored; one that could not be stays what it was at launch.
+  open override func install(_ children: [RestoredChild]) {
+    for child in children {
+      guard let controller = child.controller else { continue }
+      if child.role == .primary { primary = controller }
+      if child.role == .secondary { secondary = controller }
+    }
+  }
+
+  private static func clamp(_ value: Double, to range: ClosedRange<Double>, or other: Double) -> Double {
+    value.isNaN ? other : min(max(value, range.lowerBound), range.upperBound)
+  }
+}

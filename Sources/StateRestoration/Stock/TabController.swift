@@ -1,0 +1,72 @@
+public import Observation
+public import RestorationArchive
+
+/// Controllers side by side, of which one is selected.
+///
+/// The selection is preserved by identifier, so tabs can be added and moved between versions. Tabs that exist at
+/// launch stay; restored ones come in the preserved order, new ones after them. If the selected tab can't be restored, the
+/// selection is what it was at launch.
+@Observable @MainActor open class TabController: ContainerController {
+  /// The tabs, first to last.
+  public private(set) var tabs: [any RestorableController]
+
+  /// The index of the selected tab; nil when there are none.
+  public private(set) var selectedIndex: Int?
+
+  /// Makes tabs; the first is selected.
+  ///
+  /// - Parameters:
+  ///   - restorationIdentifier: The name among its siblings; nil excludes it and all tabs.
+  ///   - restorationClass: The registered class that remakes it; nil if it exists at launch.
+  ///   - tabs: The tabs, first to last.
+  public init(
+    restorationIdentifier: RestorationIdentifier?, restorationClass: RestorationClass? = nil,
+    tabs: [any RestorableController] = []
+  ) {
+    self.tabs = tabs
+    selectedIndex = tabs.isEmpty ? nil : 0
+    super.init(restorationIdentifier: restorationIdentifier, restorationClass: restorationClass)
+  }
+
+  /// The tabs.
+  open override var containedControllers: [any RestorableController] { tabs }
+
+  /// The selected tab; nil when there are none.
+  public var selected: (any RestorableController)? { selectedIndex.map { tabs[$0] } }
+
+  /// Selects a tab.
+  ///
+  /// - Precondition: There is a tab at that index.
+  open func select(_ index: Int) {
+    precondition(tabs.indices.contains(index), "\(describe(self)) has \(tabs.count) tabs; there is none at \(index).")
+    selectedIndex = index
+  }
+
+  /// Replaces the tabs; the selected one stays selected if it is still among them, else the first is.
+  open func setTabs(_ controllers: [any RestorableController]) {
+    let former = selected
+    tabs = controllers
+    selectedIndex = tabs.firstIndex { $0 === former } ?? (tabs.isEmpty ? nil : 0)
+  }
+
+  /// Preserves which tab is selected, by identifier.
+  open override func encodeRestorableState(with coder: RestorationEncoder) {
+    super.encodeRestorableState(with: coder)
+    coder.encode(selected?.restorationIdentifier, forKey: "tabs.selected")
+  }
+
+  /// Selects the tab that was selected, if it is there.
+  open override func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+    try super.decodeRestorableState(with: coder)
+    let identifier = try coder.decodeIfPresent(RestorationIdentifier?.self, forKey: "tabs.selected") ?? nil
+    if let identifier, let index = tabs.firstIndex(where: { $0.restorationIdentifier == identifier }) {
+      selectedIndex = index
+    }
+  }
+
+  /// Takes the restored tabs in their order; tabs that exist and were not preserved come after them.
+  open override func install(_ children: [RestoredChild]) {
+    let restored = children.compactMap(\.controller)
+    setTabs(restored + tabs.filter { tab in !restored.contains { $0 === tab } })
+  }
+}

@@ -1,0 +1,58 @@
+/// A rectangle on the desktop, in the toolkit's units: a window's place, or a screen's.
+public struct WindowFrame: Hashable, Codable, Sendable, CustomStringConvertible {
+  /// The left edge.
+  public var x: Double
+  /// The top edge; larger is lower.
+  public var y: Double
+  /// The width.
+  public var width: Double
+  /// The height.
+  public var height: Double
+
+  /// Makes a rectangle.
+  public init(x: Double, y: Double, width: Double, height: Double) {
+    self.x = x
+    self.y = y
+    self.width = width
+    self.height = height
+  }
+
+  /// Readable numbers.
+  public var description: String { "\(width)×\(height) at \(x), \(y)" }
+
+  /// How much of a window's top edge must be on a screen for the user to be able to take hold of it.
+  private static let grip = 48.0
+
+  /// The same frame if the user can reach it on one of the screens, else moved onto one, and made smaller if it must be.
+  ///
+  /// A window counts as reachable when 48 units of its top edge are on one screen; that is room for a title bar to
+  /// be taken hold of. One that is not goes to the screen that is nearest, whole.
+  ///
+  /// - Parameter screens: The screens there are now; with none the frame stays as it is.
+  public func visible(on screens: [WindowFrame]) -> WindowFrame {
+    guard isUsable, let nearest = screens.min(by: { distance(to: $0) < distance(to: $1) }) else {
+      return screens.first.map { WindowFrame(x: $0.x, y: $0.y, width: $0.width / 2, height: $0.height / 2) } ?? self
+    }
+    if screens.contains(where: isReachable(on:)) { return self }
+    let width = min(width, nearest.width)
+    let height = min(height, nearest.height)
+    return WindowFrame(
+      x: min(max(x, nearest.x), nearest.x + nearest.width - width),
+      y: min(max(y, nearest.y), nearest.y + nearest.height - height), width: width, height: height)
+  }
+
+  private var isUsable: Bool {
+    [x, y, width, height].allSatisfy(\.isFinite) && width > 0 && height > 0
+  }
+
+  private func isReachable(on screen: WindowFrame) -> Bool {
+    let overlap = min(x + width, screen.x + screen.width) - max(x, screen.x)
+    return overlap >= min(Self.grip, width) && y >= screen.y && y + min(Self.grip, height) <= screen.y + screen.height
+  }
+
+  private func distance(to screen: WindowFrame) -> Double {
+    let horizontal = max(screen.x - (x + width), x - (screen.x + screen.width), 0)
+    let vertical = max(screen.y - (y + height), y - (screen.y + screen.height), 0)
+    return horizontal * horizontal + vertical * vertical
+  }
+}
