@@ -2,30 +2,36 @@ import Sealing
 
 /// The keys of one class as far as they are in memory now.
 ///
-/// `@unchecked Sendable`: every access to `active`, `retired` and `publicKey` happens in this slot's turn.
+/// `@unchecked Sendable`: every access to the stored variables happens in this slot's turn.
 final class ClassSlot: @unchecked Sendable {
   private let turn = Turn()
   private let protection: ProtectionClass
   private var active: HeldKey?
   private var retired: [HeldKey] = []
-  private var publicPair: (identifier: ClassKeyIdentifier, publicKey: [UInt8])?
+  private var known: [ClassKeyIdentifier] = []
+  private var publicKey: [UInt8] = []
 
   init(_ protection: ProtectionClass) {
     self.protection = protection
   }
 
-  /// Puts keys in; the public key of a pair stays when they are dropped.
+  /// Notes which keys the keybag has, the active one first; the private ones may be out of reach.
+  func adopt(_ entries: [Keybag.Entry]) {
+    turn.take {
+      let entries = entries.filter { $0.protection == protection }
+      known = entries.map(\.identifier)
+      publicKey = entries.first?.publicKey ?? []
+    }
+  }
+
+  /// Puts the keys in.
   func install(active: HeldKey, retired: [HeldKey]) {
     turn.take {
       self.active = active
       self.retired = retired
-      if let publicKey = active.publicKey { publicPair = (active.identifier, publicKey) }
+      known = [active.identifier] + retired.map(\.identifier)
+      publicKey = active.publicKey ?? []
     }
-  }
-
-  /// Puts the public half in, while the private one is out of reach.
-  func install(publicKey: [UInt8], identifier: ClassKeyIdentifier) {
-    turn.take { publicPair = (identifier, publicKey) }
   }
 
   /// Forgets the keys; waits for whoever computes with one just now.
@@ -36,11 +42,13 @@ final class ClassSlot: @unchecked Sendable {
     }
   }
 
+  /// The active key, if it is in memory: for custody, which keeps it from here on.
+  func withActiveIfAvailable(_ body: (HeldKey) -> Void) {
+    turn.take { active.map(body) }
+  }
+
   /// Whether the keys are in memory.
   var isAvailable: Bool { turn.take { active != nil } }
-
-  /// The keys that are in memory, the active one first.
-  var keys: [HeldKey] { turn.take { active.map { [$0] + retired } ?? [] } }
 
   /// Runs the body with the active key.
   func withActive<R>(_ body: (HeldKey) throws(ProtectionError) -> R) throws(ProtectionError) -> R {
@@ -55,24 +63,23 @@ final class ClassSlot: @unchecked Sendable {
     _ identifier: ClassKeyIdentifier, _ body: (HeldKey) throws(ProtectionError) -> R
   ) throws(ProtectionError) -> R {
     try turn.take { () throws(ProtectionError) in
-      guard let active else { throw .locked(protection) }
-      if active.identifier == identifier { return try body(active) }
-      guard let key = retired.first(where: { $0.identifier == identifier }) else {
+      guard known.contains(identifier) else {
         throw ProtectionError(
-          .keysMissing,
-          "The file was sealed under a key that the keybag no longer has; it is from an old copy or a backup.")
+          .otherDevice,
+          "The file was sealed under a key that this device doesn't have: it is from another device or an old backup.")
+      }
+      guard let key = ([active].compactMap { $0 } + retired).first(where: { $0.identifier == identifier }) else {
+        throw .locked(protection)
       }
       return try body(key)
     }
   }
 
-  /// Runs the body with the public half of the pair.
-  func withPublicKey<R>(
-    _ body: (ClassKeyIdentifier, [UInt8]) throws(ProtectionError) -> R
-  ) throws(ProtectionError) -> R {
+  /// The public half of the pair.
+  func publicPair() throws(ProtectionError) -> (bytes: [UInt8], identifier: ClassKeyIdentifier) {
     try turn.take { () throws(ProtectionError) in
-      guard let publicPair else { throw .locked(protection) }
-      return try body(publicPair.identifier, publicPair.publicKey)
+      guard let identifier = known.first, !publicKey.isEmpty else { throw .locked(protection) }
+      return (publicKey, identifier)
     }
   }
 }

@@ -1,0 +1,64 @@
+import Sealing
+
+/// The class keys of a keybag, unwrapped.
+struct KeybagKeys: Sendable {
+  /// The key of each class that seals.
+  var active: [ProtectionClass: HeldKey]
+  /// The keys of each class that still open.
+  var retired: [ProtectionClass: [HeldKey]] = [:]
+
+  /// New random keys for some classes, taking the others and retiring those that are replaced.
+  static func renewing(
+    _ classes: [ProtectionClass], of old: KeybagKeys?, random: any RandomSource
+  ) throws(ProtectionError) -> KeybagKeys {
+    var keys = old ?? KeybagKeys(active: [:])
+    for protection in classes {
+      if let key = keys.active[protection] { keys.retired[protection, default: []].append(key) }
+      keys.active[protection] = try sealing("make class keys") { () throws(SealingError) in
+        try HeldKey(SecretKey(from: random), for: protection)
+      }
+    }
+    return keys
+  }
+
+  /// The keybag of these keys, as bytes.
+  func seal(
+    identifier: KeybagIdentifier, revision: UInt64, isForTests: Bool, binding: KeybagBinding,
+    stretched: StretchedPasscode
+  ) throws(ProtectionError) -> [UInt8] {
+    let passcodeKey = try binding.passcodeKey(stretched)
+    var entries: [Keybag.Entry] = []
+    for protection in ProtectionClass.allCases {
+      guard let key = active[protection] else { preconditionFailure("A keybag has a key of every class.") }
+      entries.append(try wrap(key, protection, isRetired: false, binding, passcodeKey))
+      for key in retired[protection] ?? [] {
+        entries.append(try wrap(key, protection, isRetired: true, binding, passcodeKey))
+      }
+    }
+    let keybag = Keybag(
+      isForTests: isForTests, deviceIdentifier: binding.deviceIdentifier, identifier: identifier,
+      revision: revision, derivation: stretched.profile, salt: stretched.salt, entries: entries)
+    return try KeybagCodec.encode(keybag) { message throws(ProtectionError) in
+      try passcodeKey.passcodeMAC(over: message)
+    } deviceMAC: { message throws(ProtectionError) in
+      try binding.deviceMAC(over: message)
+    }
+  }
+
+  private func wrap(
+    _ held: HeldKey, _ protection: ProtectionClass, isRetired: Bool, _ binding: KeybagBinding,
+    _ passcodeKey: PasscodeKey
+  ) throws(ProtectionError) -> Keybag.Entry {
+    let wrapped = try sealing("wrap a class key") { () throws(SealingError) in
+      if protection == .none {
+        let key = try binding.alwaysAvailableKey(held.identifier)
+        return try KeyWrap.wrap(held.key, with: key)
+      }
+      let key = try passcodeKey.wrappingKey(protection, held.identifier)
+      return try KeyWrap.wrap(held.key, with: key)
+    }
+    return Keybag.Entry(
+      protection: protection, isRetired: isRetired, identifier: held.identifier, wrapped: wrapped,
+      publicKey: held.publicKey ?? [])
+  }
+}
