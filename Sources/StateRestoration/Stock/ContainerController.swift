@@ -48,7 +48,9 @@ public import RestorationArchive
   /// The version of the state; override it in a subclass that adds to the state.
   open class var stateVersion: StateVersion { 1 }
 
-  /// The children other than the presented one, first to last. Empty here.
+  /// The children other than the presented one, first to last.
+  ///
+  /// Empty here.
   open var containedControllers: [any RestorableController] { [] }
 
   /// The contained controllers and then the presented one.
@@ -77,7 +79,9 @@ public import RestorationArchive
     child === presentedController ? .presented : nil
   }
 
-  /// Takes the contained children back. Does nothing here: override it beside ``containedControllers``.
+  /// Takes the contained children back.
+  ///
+  /// Does nothing here: override it beside ``containedControllers``.
   ///
   /// - Parameter children: The preserved children but the presented one, in the order of preserving; those that could
   ///   not be restored have no controller.
@@ -97,7 +101,9 @@ extension ContainerController {
     connect(controller)
   }
 
-  /// Takes the presented controller away. Does nothing when there is none.
+  /// Takes the presented controller away.
+  ///
+  /// Does nothing when there is none.
   public func dismiss() {
     (presentedController as? any PresentableController)?.presentation = nil
     presentedController = nil
@@ -137,7 +143,9 @@ extension ContainerController {
     }
   }
 
-  /// Takes a presented controller away and hands its result over. Called by ``Presentation``.
+  /// Takes a presented controller away and hands its result over.
+  ///
+  /// Called by ``Presentation``.
   func finishPresentation(of controller: any RestorableController, with result: Any?) {
     guard controller === presentedController else { return }
     let handler = controller.restorationIdentifier.flatMap { expectedResults[$0] }

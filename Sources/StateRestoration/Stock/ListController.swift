@@ -19,7 +19,9 @@ public import RestorationArchive
   /// The selected elements, in the order of selecting; each index path is one of an element.
   public private(set) var selection: [IndexPath] = []
 
-  /// The first visible element: the anchor of the scroll position. Nil when the list is empty or was never shown.
+  /// The first visible element: the anchor of the scroll position.
+  ///
+  /// Nil when the list is empty or was never shown.
   public private(set) var firstVisible: IndexPath?
 
   /// How far the anchor is scrolled beyond the edge, in units of the toolkit.
@@ -89,7 +91,9 @@ public import RestorationArchive
     awaited = try coder.decodeIfPresent(ListPosition.self, forKey: "list.position")
   }
 
-  /// Resolves the position if the data has been loaded already. A subclass calls `super`.
+  /// Resolves the position if the data has been loaded already.
+  ///
+  /// A subclass calls `super`.
   open func applicationFinishedRestoringState() {
     if isLoaded { resolve() }
   }

@@ -30,13 +30,17 @@
     self.presented = presented
   }
 
-  /// Ends the presentation and hands a result to the presenter. Does nothing once it has ended.
+  /// Ends the presentation and hands a result to the presenter.
+  ///
+  /// Does nothing once it has ended.
   public func finish(with result: some Any) {
     guard let presented else { return }
     presenter?.finishPresentation(of: presented, with: result)
   }
 
-  /// Ends the presentation without a result. Does nothing once it has ended.
+  /// Ends the presentation without a result.
+  ///
+  /// Does nothing once it has ended.
   public func cancel() {
     guard let presented else { return }
     presenter?.finishPresentation(of: presented, with: nil)
