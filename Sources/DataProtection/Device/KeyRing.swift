@@ -5,17 +5,16 @@ import Synchronization
 ///
 /// A key is lent in its class's turn: one borrower at a time, and a lock waits for that one.
 final class KeyRing: ClassKeys, StoreKeys {
-  private struct Holder {
+  private struct Registration {
     let protection: ProtectionClass
-    weak let holder: (any KeyHolder)?
+    let body: @Sendable () -> Void
   }
 
   private struct State {
     var keybag: KeybagIdentifier
     var revision: UInt64
-    var holders: [Holder] = []
-    /// Holders that have gone are swept when there are this many.
-    var sweepLimit = 64
+    var nextRegistration: UInt64 = 0
+    var registrations: [UInt64: Registration] = [:]
   }
 
   private let state: Mutex<State>
@@ -64,42 +63,64 @@ final class KeyRing: ClassKeys, StoreKeys {
   func wipe(keys: Set<ProtectionClass>, files: Set<ProtectionClass>) {
     for protection in keys { slot(protection).drop() }
     let due = state.withLock { state in
-      let due = state.holders.filter { files.contains($0.protection) }
-      state.holders.removeAll { files.contains($0.protection) }
+      let due = state.registrations.filter { files.contains($0.value.protection) }
+      for number in due.keys { state.registrations[number] = nil }
       return due
     }
-    for holder in due { holder.holder?.wipeKeys() }
+    for number in due.keys.sorted() { due[number]!.body() }
   }
 
-  func addHolder(_ holder: any KeyHolder, of protection: ProtectionClass) {
-    state.withLock { state in
-      if state.holders.count >= state.sweepLimit {
-        state.holders.removeAll { $0.holder == nil }
-        state.sweepLimit = max(64, state.holders.count * 2)
-      }
-      state.holders.append(Holder(protection: protection, holder: holder))
+  func onWipe(of protection: ProtectionClass, _ body: @escaping @Sendable () -> Void) -> WipeRegistration {
+    let number = state.withLock { state in
+      state.nextRegistration += 1
+      state.registrations[state.nextRegistration] = Registration(protection: protection, body: body)
+      return state.nextRegistration
+    }
+    return WipeRegistration { [weak self] in
+      // What the callback holds may release other registrations: let it go after the lock.
+      let removed = self?.state.withLock { $0.registrations.removeValue(forKey: number) }
+      _ = removed
     }
   }
 
   // MARK: Lending
 
-  func withSealingKey<Result>(
-    of protection: ProtectionClass,
-    _ body: (borrowing SecretKey, ClassKeyIdentifier) throws(ProtectionError) -> Result
-  ) throws(ProtectionError) -> Result {
-    precondition(protection != .completeUnlessOpen, "completeUnlessOpen is sealed with its public key.")
-    return try slot(protection).withActive { (held) throws(ProtectionError) in try body(held.key, held.identifier) }
+  func withSealingKey<R>(
+    for protection: ProtectionClass,
+    _ body: (ClassKeyIdentifier, borrowing SecretKey) throws(ProtectionError) -> R
+  ) throws(ProtectionError) -> R {
+    precondition(protection != .completeUnlessOpen, "A one-way class has no symmetric sealing key.")
+    return try slot(protection).withActive { (held) throws(ProtectionError) in try body(held.identifier, held.key) }
   }
 
-  func withOpeningKey<Result>(
-    of protection: ProtectionClass, _ identifier: ClassKeyIdentifier,
-    _ body: (borrowing SecretKey) throws(ProtectionError) -> Result
-  ) throws(ProtectionError) -> Result {
-    try slot(protection).withKey(identifier) { (held) throws(ProtectionError) in try body(held.key) }
+  func withOpeningKey<R>(
+    for protection: ProtectionClass, identifier: ClassKeyIdentifier,
+    _ body: (borrowing SecretKey) throws(ProtectionError) -> R
+  ) throws(ProtectionError) -> R {
+    precondition(protection != .completeUnlessOpen, "A one-way class has no symmetric opening key.")
+    return try slot(protection).withKey(identifier) { (held) throws(ProtectionError) in try body(held.key) }
   }
 
-  func publicKey() throws(ProtectionError) -> (bytes: [UInt8], identifier: ClassKeyIdentifier) {
-    try slot(.completeUnlessOpen).publicPair()
+  func withOneWaySealingKeys<R>(
+    _ body: (ClassKeyIdentifier, _ publicKey: [UInt8], _ sender: borrowing SecretKey) throws(ProtectionError) -> R
+  ) throws(ProtectionError) -> R {
+    let pair = try slot(.completeUnlessOpen).publicPair()
+    return try slot(.none).withActive { (sender) throws(ProtectionError) in
+      try body(pair.identifier, pair.bytes, sender.key)
+    }
+  }
+
+  func withOneWayOpeningKeys<R>(
+    identifier: ClassKeyIdentifier,
+    _ body: (
+      _ privateKey: borrowing SecretKey, _ publicKey: [UInt8], _ sender: borrowing SecretKey
+    ) throws(ProtectionError) -> R
+  ) throws(ProtectionError) -> R {
+    try slot(.completeUnlessOpen).withKey(identifier) { (held) throws(ProtectionError) in
+      try slot(.none).withActive { (sender) throws(ProtectionError) in
+        try body(held.key, held.publicKey ?? [], sender.key)
+      }
+    }
   }
 
   func authenticationCode(

@@ -1,0 +1,94 @@
+import Sealing
+
+/// The count of wrong passcodes on disk, and the wait it imposes. Every call needs the directory's lock.
+struct AttemptLog: ~Copyable {
+  private let directory: DeviceDirectory
+  private let keybag: KeybagIdentifier
+  private let key: SecretKey
+  private let clock: any BootClock
+
+  init(
+    _ directory: DeviceDirectory, keybag: KeybagIdentifier, deviceKey: borrowing DeviceKey, clock: any BootClock
+  ) throws(ProtectionError) {
+    self.directory = directory
+    self.keybag = keybag
+    self.clock = clock
+    key = try deviceKey.derive(.attempts)
+  }
+
+  /// The record on disk, brought up to the present start of the machine.
+  ///
+  /// A missing or invalid one counts as so many attempts that the longest delay starts now, and so does the delay in
+  /// full after another start of the machine; both are written down, so that they run out.
+  func read() throws(ProtectionError) -> AttemptRecord {
+    var bytes: [UInt8]?
+    do throws(ProtectionError) {
+      bytes = try directory.read(AttemptRecord.fileName)
+    } catch  where error.code == .corrupt {
+      // Too long, a link or not ours: as good as none. Replacing it needs the name to be free of it.
+      try directory.remove(AttemptRecord.fileName)
+    }
+    let found = try bytes.map { (bytes) throws(ProtectionError) in
+      try AttemptRecord(bytes, keybag: keybag, key: key)
+    }
+    guard case let record?? = found else {
+      let unknown = AttemptRecord(started: AttemptRecord.unknownCount, at: clock)
+      try write(unknown)
+      return unknown
+    }
+    guard record.started > 0, record.bootIdentifier != clock.bootIdentifier || record.lastAttempt > clock.elapsed else {
+      return record
+    }
+    var restarted = record
+    restarted.bootIdentifier = clock.bootIdentifier
+    restarted.lastAttempt = clock.elapsed
+    try write(restarted)
+    return restarted
+  }
+
+  /// Refuses while the delay runs; otherwise counts an attempt, durably, and returns the record with it.
+  func begin() throws(ProtectionError) -> AttemptRecord {
+    var record = try read()
+    let delay = record.remainingDelay(at: clock.elapsed)
+    guard delay == .zero else { throw .delayed(delay) }
+    record.started = record.started == .max ? .max : record.started + 1
+    record.bootIdentifier = clock.bootIdentifier
+    record.lastAttempt = clock.elapsed
+    try write(record)
+    return record
+  }
+
+  /// Notes that the attempt was wrong; returns how many were.
+  func fail(_ record: AttemptRecord) -> UInt32 {
+    var record = record
+    record.wrong = record.wrong == .max ? .max : record.wrong + 1
+    // If it can't be written, the attempt stays counted as begun, which delays as much.
+    try? write(record)
+    return record.wrong
+  }
+
+  /// Begins to count anew, after the right passcode.
+  func reset() throws(ProtectionError) {
+    try write(AttemptRecord(started: 0, at: clock))
+  }
+
+  /// What is still to wait.
+  func remainingDelay() throws(ProtectionError) -> Duration {
+    try read().remainingDelay(at: clock.elapsed)
+  }
+
+  private func write(_ record: AttemptRecord) throws(ProtectionError) {
+    let bytes = try record.encode(keybag: keybag, key: key)
+    try unsafe directory.replace(AttemptRecord.fileName, bytes.span.bytes)
+  }
+}
+
+extension ProtectionError {
+  /// The refusal of a passcode that comes too soon.
+  static func delayed(_ delay: Duration) -> ProtectionError {
+    ProtectionError(
+      .passcodeDelayed,
+      "Too many wrong passcodes; none is checked for another \(delay.components.seconds + 1) seconds.",
+      retryDelay: delay)
+  }
+}

@@ -1,0 +1,74 @@
+import FileSystem
+
+extension DeviceDirectory {
+  /// The directory of the protected files.
+  static let filesName = "files"
+
+  /// Names that say nothing about whether something was sealed.
+  private static let innocentNames: Set<String> = ["lock", CacheDirectoryTag.name]
+
+  /// Whether a ledger or a sealed file is anywhere below: then keys must never be made anew on their own.
+  func hasSealedFiles() throws(ProtectionError) -> Bool {
+    for name in [StoreDirectory.name, Self.filesName] {
+      if try hasContent(name, in: descriptor) { return true }
+    }
+    return false
+  }
+
+  private func hasContent(_ name: String, in parent: Descriptor) throws(ProtectionError) -> Bool {
+    guard let directory = try openSubdirectory(name, in: parent) else { return false }
+    defer { fileSystem.close(directory) }
+    for name in try attempt(
+      "look for sealed files",
+      { () throws(FileSystemError) in
+        try fileSystem.names(in: directory)
+      }) where !Self.innocentNames.contains(name) && !name.hasPrefix(Self.temporaryPrefix)
+    {
+      let status = try attempt("look for sealed files") { () throws(FileSystemError) in
+        try fileSystem.status(ofName: name, in: directory)
+      }
+      guard status.kind == .directory else { return true }
+      if try hasContent(name, in: directory) { return true }
+    }
+    return false
+  }
+
+  /// Removes everything that depends on the keys, the keybags last; the locks and the device key stay.
+  func removeContent() throws(ProtectionError) {
+    for name in [StoreDirectory.name, Self.filesName] { try removeTree(name, in: descriptor) }
+    try synchronize()
+    for name in try names() where name.hasPrefix(KeybagStorage.keybagPrefix) || name == AttemptRecord.fileName {
+      try remove(name)
+    }
+    try synchronize()
+  }
+
+  private func removeTree(_ name: String, in parent: Descriptor) throws(ProtectionError) {
+    guard let directory = try openSubdirectory(name, in: parent) else { return }
+    defer { fileSystem.close(directory) }
+    let names = try attempt("erase") { () throws(FileSystemError) in try fileSystem.names(in: directory) }
+    for name in names {
+      let status = try attempt("erase") { () throws(FileSystemError) in
+        try fileSystem.status(ofName: name, in: directory)
+      }
+      if status.kind == .directory {
+        try removeTree(name, in: directory)
+      } else {
+        try attempt("erase") { () throws(FileSystemError) in try fileSystem.unlink(name, in: directory) }
+      }
+    }
+    try attempt("erase") { () throws(FileSystemError) in try fileSystem.removeDirectory(name, in: parent) }
+  }
+
+  private func openSubdirectory(_ name: String, in parent: Descriptor) throws(ProtectionError) -> Descriptor? {
+    do throws(FileSystemError) {
+      return try fileSystem.openDirectory(name, in: parent)
+    } catch  where error.code == .noSuchFile {
+      return nil
+    } catch {
+      throw ProtectionError(
+        .io, "The directory \"\(name)\" can't be opened; check its owner and mode.", errno: error.code.rawValue,
+        cause: error)
+    }
+  }
+}
