@@ -1,0 +1,46 @@
+package import DataProtection
+package import FoundationEssentials
+
+/// What an application needs of the coordinator; a border at which tests can stand in.
+@MainActor package protocol ApplicationEngine: AnyObject {
+  /// Restores into the hierarchy below a root.
+  func restoreState(into root: any RestorableController) async throws -> RestorationReport
+
+  /// Preserves the hierarchy below a root.
+  func preserveState(of root: any RestorableController) async throws -> PreservationOutcome
+
+  /// Begins to guard what follows as part of restoring, until ``endGuard()`` (R6.2).
+  func beginGuard()
+
+  /// Ends the guard: the launch went well.
+  func endGuard()
+
+  /// Deletes everything that is preserved, unless the developer's switch keeps it (R6.1, R6.4).
+  func deleteState() async throws
+
+  /// Whether the developer's switch keeps state (R6.4).
+  var keepsStateForDebugging: Bool { get }
+}
+
+/// Where one snapshot is kept, sealed. Every call blocks and must not come from the main actor.
+package protocol SnapshotStore: Sendable {
+  /// The snapshot; `nil` when there is none.
+  func open() throws(ProtectionError) -> Data?
+
+  /// Keeps a snapshot instead of the last one.
+  func keep(_ snapshot: Data) throws(ProtectionError)
+
+  /// Deletes it; nothing to delete is fine.
+  func delete() throws(ProtectionError)
+}
+
+/// What an application needs of the device.
+package protocol ApplicationDevice: Sendable {
+  /// Begins to lock.
+  func lock()
+
+  /// Calls back with `false` when protected data will become unavailable, with `true` when it is available again.
+  ///
+  /// The callback may come on any thread; it ends when the result is released.
+  func observeAvailability(_ body: @escaping @Sendable (Bool) -> Void) -> any Sendable
+}

@@ -1,0 +1,210 @@
+public import ApplicationLifecycle
+import DataProtection
+import FoundationEssentials
+
+/// Joins the life cycle of a program with its coordinator and its device (R7, R8).
+///
+/// It restores between the two launch callbacks, preserves on entering the background and on terminating, takes
+/// snapshots, locks on sleep, closes and reopens handles of `complete` files around inactivity, and deletes the state when the
+/// user quits by force. Requests go through ``lifecycle``, directly or by a ``LifecycleDriver``; only launching and quitting by
+/// force have methods here. The delegate is not retained.
+///
+/// ```swift
+/// let application = RestorableApplication(device: device, coordinator: coordinator, delegate: appDelegate)
+/// try await application.launch()
+/// let driver = SignalDriver()
+/// driver.start(driving: application.lifecycle)
+/// ```
+@MainActor public final class RestorableApplication {
+  /// The program's life cycle.
+  public let lifecycle: Lifecycle
+
+  /// The delegate that gives the hierarchy and is told about the state; not retained.
+  public weak var delegate: (any RestorableApplicationDelegate)? {
+    didSet { lifecycle.delegate = delegate }
+  }
+
+  /// The report of the last restoring; `nil` before it, and when it was declined or failed.
+  public private(set) var report: RestorationReport?
+
+  /// Why the last restoring failed as a whole; `nil` when it didn't.
+  public private(set) var restoreError: (any Error)?
+
+  /// What became of the last preserving; `nil` before it.
+  public private(set) var lastPreservation: Result<PreservationOutcome, any Error>?
+
+  /// Whether a snapshot is shown now.
+  public private(set) var isShowingSnapshot = false
+
+  /// Whether the last snapshot was kept for the next launch; `nil` before one was considered.
+  public private(set) var isSnapshotKept: Bool?
+
+  private let engine: any ApplicationEngine
+  private let device: any ApplicationDevice
+  private let snapshots: SnapshotKeeper
+  private let handles = HandleKeeper()
+  private var availability: (any Sendable)?
+  private var ignoresNextSnapshot = false
+
+  package init(
+    engine: any ApplicationEngine, device: any ApplicationDevice, snapshots: any SnapshotStore, lifecycle: Lifecycle,
+    delegate: any RestorableApplicationDelegate
+  ) {
+    self.engine = engine
+    self.device = device
+    self.snapshots = SnapshotKeeper(store: snapshots)
+    self.lifecycle = lifecycle
+    self.delegate = delegate
+    lifecycle.delegate = delegate
+    lifecycle.work = self
+    availability = device.observeAvailability { [weak self] isAvailable in
+      Task { @MainActor in self?.availabilityChanged(isAvailable) }
+    }
+  }
+
+  /// Launches the program; guarded, so that a launch that ends badly is not tried again with the same state (R6.2).
+  ///
+  /// Throws `killed` or `watchdog` when the program ended in the middle, `illegalTransition` when it runs already.
+  @discardableResult
+  public func launch(_ options: LaunchOptions = .icon) async throws(LifecycleError) -> RestorationReport? {
+    engine.beginGuard()
+    do throws(LifecycleError) {
+      try await lifecycle.launch(options)
+    } catch {
+      // A program that was killed leaves the guard's mark on disk, as its end would.
+      if error.code == .illegalTransition { engine.endGuard() }
+      throw error
+    }
+    engine.endGuard()
+    return report
+  }
+
+  /// The user ends the program by force: no callback, and what was preserved is deleted (R6.1).
+  ///
+  /// With the developer's switch (R6.4) the state stays.
+  public func forceQuit() async throws {
+    try lifecycle.kill(.forceQuit)
+    if engine.keepsStateForDebugging { return }
+    await snapshots.delete()
+    try await engine.deleteState()
+  }
+
+  /// Preserves now; the outcome is reported to the delegate too.
+  @discardableResult
+  public func preserve() async throws -> PreservationOutcome? {
+    guard let root = delegate?.rootController else { return nil }
+    let result: Result<PreservationOutcome, any Error>
+    do { result = .success(try await engine.preserveState(of: root)) } catch { result = .failure(error) }
+    lastPreservation = result
+    delegate?.didPreserve(result)
+    return try result.get()
+  }
+
+  /// Drops the snapshot that will be taken next, and the one that was kept: the next launch shows none (R8.1).
+  ///
+  /// - Returns: The deletion of the one that was kept, for a caller that has to know that it is gone.
+  @discardableResult
+  public func ignoreSnapshotOnNextLaunch() -> Task<Void, Never> {
+    ignoresNextSnapshot = true
+    return Task { [snapshots] in await snapshots.delete() }
+  }
+
+  /// Closes this handle when the program resigns active, if its file is `complete`, and opens it anew (R5.3).
+  ///
+  /// The handle is not retained.
+  public func manage(_ handle: any ReopenableHandle) { handles.add(handle) }
+
+  /// Leaves the handle alone from now on.
+  public func unmanage(_ handle: any ReopenableHandle) { handles.remove(handle) }
+
+  private func availabilityChanged(_ isAvailable: Bool) {
+    lifecycle.post(.protectedData(isAvailable: isAvailable))
+    if isAvailable, lifecycle.state == .active { Task { await openHandles() } }
+  }
+}
+
+extension RestorableApplication: LifecycleWork {
+  /// Every controller and view that frees memory, parents first.
+  public var memoryWarningResponders: [any MemoryWarningResponder] {
+    objects.compactMap { $0 as? any MemoryWarningResponder }
+  }
+
+  /// Does one step of a transition; the life cycle calls it.
+  public func perform(_ step: LifecycleStep) async {
+    switch step {
+    case .showSnapshot: await showSnapshot()
+    case .restore: await restore()
+    case .removeSnapshot: removeSnapshot()
+    case .openHandles: await openHandles()
+    case .closeHandles: handles.closeAll()
+    case .preserve: _ = try? await preserve()
+    case .hideSensitiveContent:
+      for content in sensitiveContent { content.hideSensitiveContent() }
+    case .revealSensitiveContent: for content in sensitiveContent { content.revealSensitiveContent() }
+    case .takeSnapshot: await takeSnapshot()
+    case .lockDevice: device.lock()
+    default: break
+    }
+  }
+
+  private var objects: [any RestorableObject] {
+    delegate?.rootController.map { ControllerWalk($0).objects } ?? []
+  }
+
+  private var sensitiveContent: [any SensitiveContent] { objects.compactMap { $0 as? any SensitiveContent } }
+
+  private func restore() async {
+    guard let root = delegate?.rootController else { return }
+    report = nil
+    restoreError = nil
+    do {
+      let report = try await engine.restoreState(into: root)
+      self.report = report
+      delegate?.didRestore(report)
+    } catch {
+      restoreError = error
+      delegate?.didFailToRestore(error)
+    }
+  }
+
+  private func showSnapshot() async {
+    guard let snapshot = await snapshots.open() else { return }
+    isShowingSnapshot = true
+    delegate?.showSnapshot(snapshot)
+  }
+
+  private func removeSnapshot() {
+    guard isShowingSnapshot else { return }
+    isShowingSnapshot = false
+    delegate?.removeSnapshot()
+  }
+
+  private func takeSnapshot() async {
+    guard let delegate else { return }
+    let root = delegate.rootController
+    let rules = SnapshotRules(
+      isStatePreserved: isStatePreserved,
+      isTopControllerPreserved: delegate.topVisibleController.map { top in
+        root.map { ControllerWalk($0).preserves(top) } ?? false
+      } ?? false,
+      isIgnoredOnNextLaunch: ignoresNextSnapshot)
+    ignoresNextSnapshot = false
+    guard rules.keepsSnapshot, let payload = delegate.makeSnapshot() else {
+      isSnapshotKept = false
+      return await snapshots.delete()
+    }
+    isSnapshotKept = await snapshots.keep(payload)
+  }
+
+  /// Whether what the snapshot shows is on disk.
+  private var isStatePreserved: Bool {
+    switch lastPreservation {
+    case .success(.preserved), .success(.unchanged): true
+    default: false
+    }
+  }
+
+  private func openHandles() async {
+    await handles.openAll { handle, error in delegate?.didFailToReopen(handle, error: error) }
+  }
+}

@@ -1,0 +1,64 @@
+public import ApplicationLifecycle
+public import DataProtection
+public import FoundationEssentials
+
+/// What a program tells ``RestorableApplication`` about its hierarchy, and is told about its state.
+///
+/// Everything but the root controller has a default. The defaults are the witnesses for a whole class tree: a subclass
+/// of a delegate overrides only what its base class declares itself.
+@MainActor public protocol RestorableApplicationDelegate: LifecycleDelegate {
+  /// The root of the hierarchy; asked before restoring and before preserving. With `nil` there is nothing to do.
+  var rootController: (any RestorableController)? { get }
+
+  /// The controller that the user sees on top; the root by default.
+  ///
+  /// A snapshot is kept only if this controller was preserved (R8.1).
+  var topVisibleController: (any RestorableController)? { get }
+
+  /// The visible controllers as an opaque payload, taken after sensitive content was hidden; `nil` for none.
+  func makeSnapshot() -> Data?
+
+  /// Shows the snapshot of the last time, until ``removeSnapshot()``.
+  func showSnapshot(_ snapshot: Data)
+
+  /// Takes the shown snapshot away: restoring has ended.
+  func removeSnapshot()
+
+  /// Restoring has ended; what came back, what did not and why.
+  func didRestore(_ report: RestorationReport)
+
+  /// Restoring failed as a whole; the launch goes on, and what is on disk stays as it was.
+  func didFailToRestore(_ error: any Error)
+
+  /// Preserving has ended; an error leaves on disk what was there before.
+  func didPreserve(_ result: Result<PreservationOutcome, any Error>)
+
+  /// A handle could not be opened anew; while locked it is tried again after the unlock, without being told here.
+  func didFailToReopen(_ handle: any ReopenableHandle, error: ProtectionError)
+}
+
+extension RestorableApplicationDelegate {
+  /// The root.
+  public var topVisibleController: (any RestorableController)? { rootController }
+
+  /// No snapshot.
+  public func makeSnapshot() -> Data? { nil }
+
+  /// Does nothing.
+  public func showSnapshot(_ snapshot: Data) {}
+
+  /// Does nothing.
+  public func removeSnapshot() {}
+
+  /// Does nothing.
+  public func didRestore(_ report: RestorationReport) {}
+
+  /// Does nothing.
+  public func didFailToRestore(_ error: any Error) {}
+
+  /// Does nothing.
+  public func didPreserve(_ result: Result<PreservationOutcome, any Error>) {}
+
+  /// Does nothing.
+  public func didFailToReopen(_ handle: any ReopenableHandle, error: ProtectionError) {}
+}

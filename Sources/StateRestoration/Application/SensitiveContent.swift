@@ -1,0 +1,8 @@
+/// A controller or view that shows what a snapshot must not (R8.1).
+@MainActor public protocol SensitiveContent: AnyObject {
+  /// Hides it: a snapshot is about to be taken.
+  func hideSensitiveContent()
+
+  /// Shows it again: the program returns to the foreground.
+  func revealSensitiveContent()
+}

@@ -1,0 +1,98 @@
+public import RestorationArchive
+public import StateRestoration
+
+/// What every preserved object of a hierarchy holds, by path and property: the user's own values, not a coder's output.
+///
+/// Stored properties are found by reflection, in superclasses too. Left out are closures, objects that are not
+/// preserved, and everything below a controller without an identifier; references to preserved objects count as
+/// their identifiers.
+public struct HierarchyValues: Sendable, Hashable {
+  /// The text of each property, by path and name.
+  public private(set) var properties: [RestorationPath: [String: String]] = [:]
+
+  /// Reads a hierarchy.
+  ///
+  /// - Parameter ignored: Names of properties that are not meant to come back: caches, results, moments.
+  @MainActor public init(of root: any RestorableController, ignoring ignored: Set<String> = []) {
+    collect(root, at: [], ignored)
+  }
+
+  @MainActor private mutating func collect(
+    _ controller: any RestorableController, at parent: RestorationPath, _ ignored: Set<String>
+  ) {
+    guard let identifier = controller.restorationIdentifier, !identifier.rawValue.isEmpty else { return }
+    let path = parent.appending(identifier)
+    // Of two siblings with one identifier the first is preserved.
+    guard properties[path] == nil else { return }
+    properties[path] = Self.read(controller, ignored)
+    for view in controller.restorationViews {
+      guard let identifier = view.restorationIdentifier, !identifier.rawValue.isEmpty else { continue }
+      let path = path.appending(identifier)
+      if properties[path] == nil { properties[path] = Self.read(view, ignored) }
+    }
+    for child in controller.restorationChildren { collect(child, at: path, ignored) }
+  }
+
+  @MainActor private static func read(_ object: any RestorableObject, _ ignored: Set<String>) -> [String: String] {
+    var found: [String: String] = [:]
+    var mirror: Mirror? = Mirror(reflecting: object)
+    while let level = mirror {
+      for child in level.children {
+        // `_$observationRegistrar` and its like are machinery.
+        guard let label = child.label, !label.hasPrefix("_$") else { continue }
+        let name = label.hasPrefix("_") ? String(label.dropFirst()) : label
+        guard !ignored.contains(name), found[name] == nil else { continue }
+        let value = (child.value as? any WrappedProperty)?.anyValue ?? child.value
+        found[name] = ValueText.text(of: value)
+      }
+      mirror = level.superclassMirror
+    }
+    return found
+  }
+
+  /// What differs in other values that should be the same.
+  public func differences(to other: HierarchyValues) -> [HierarchyDifference] {
+    let paths = Set(properties.keys).union(other.properties.keys).sorted { $0.description < $1.description }
+    return paths.flatMap { path -> [HierarchyDifference] in
+      switch (properties[path], other.properties[path]) {
+      case (let before?, let after?):
+        Set(before.keys).union(after.keys).sorted().compactMap { name in
+          before[name] == after[name]
+            ? nil : HierarchyDifference(path: path, property: name, before: before[name], after: after[name])
+        }
+      case (.some, nil): [HierarchyDifference(path: path, property: nil, before: "there", after: nil)]
+      default: [HierarchyDifference(path: path, property: nil, before: nil, after: "there")]
+      }
+    }
+  }
+}
+
+/// One property, or one whole object, that is not what it was.
+public struct HierarchyDifference: Sendable, Hashable, CustomStringConvertible {
+  /// The object's path from the root.
+  public let path: RestorationPath
+
+  /// The property; `nil` when the whole object is missing or new.
+  public let property: String?
+
+  /// The text of the value before; `nil` when there was none.
+  public let before: String?
+
+  /// The text of the value after; `nil` when there is none.
+  public let after: String?
+
+  /// One line: path, property, and both values.
+  public var description: String {
+    guard let property else { return "\(path): \(after == nil ? "did not come back" : "was not there before")" }
+    return "\(path).\(property): \(before ?? "nothing") → \(after ?? "nothing")"
+  }
+}
+
+/// A property wrapper whose value counts, not the box.
+@MainActor private protocol WrappedProperty {
+  var anyValue: Any { get }
+}
+
+extension Restored: WrappedProperty {
+  fileprivate var anyValue: Any { wrappedValue }
+}

@@ -1,0 +1,157 @@
+/// The command line of `restore-inspect`, understood.
+package struct InspectArguments: Sendable, Hashable {
+  /// What to do.
+  package enum Verb: String, Sendable, Hashable, CaseIterable {
+    /// The nodes with classes, versions, sizes, priorities, references and associations.
+    case tree
+
+    /// One node's values.
+    case show
+
+    /// What takes the space.
+    case sizes
+
+    /// The difference of two generations.
+    case diff
+
+    /// A full check, file by file.
+    case verify
+
+    /// Everything for a bug report.
+    case export
+
+    /// The keybag, without its keys.
+    case keybag
+
+    /// One line for `--help`.
+    package var summary: String {
+      switch self {
+      case .tree: "the nodes: class tags, versions, bytes, priorities, references, associations"
+      case .show: "one node's values (needs --node)"
+      case .sizes: "what takes the space, largest first"
+      case .diff: "what changed between two generations, by path"
+      case .verify: "a full check of every file, with its outcome"
+      case .export: "a description of everything, for a bug report"
+      case .keybag: "the keybag's parameters, never its keys"
+      }
+    }
+  }
+
+  /// Where the passcode comes from; never from an argument, which everybody on the machine can read.
+  package enum PasscodeSource: Sendable, Hashable {
+    /// There is none.
+    case none
+
+    /// The terminal, without echo.
+    case prompt
+
+    /// An open file descriptor, up to its end or the first line break.
+    case descriptor(Int32)
+  }
+
+  /// What to do; `nil` for `--help`.
+  package var verb: Verb?
+
+  /// The device's directory.
+  package var path = ""
+
+  /// Where the passcode comes from.
+  package var passcode = PasscodeSource.none
+
+  /// Whether the output is JSON.
+  package var isJSON = false
+
+  /// Whether values are shown rather than their types and sizes.
+  package var reveals = false
+
+  /// The application whose archive it is.
+  package var application = "main"
+
+  /// The scene session.
+  package var scene: String?
+
+  /// What is kept for the scene.
+  package var slot = "archive"
+
+  /// The path of the node to show, its identifiers in order.
+  package var node: [String]?
+
+  /// Understands a command line, without the program's name.
+  package init(_ words: [String]) throws(InspectFailure) {
+    var rest = words[...]
+    var paths: [String] = []
+    var takesOptions = true
+    while let word = rest.popFirst() {
+      guard takesOptions, word.hasPrefix("-"), word != "-" else {
+        paths.append(word)
+        continue
+      }
+      switch word {
+      case "--": takesOptions = false
+      case "--help", "-h":
+        verb = nil
+        return
+      case "--json": isJSON = true
+      case "--reveal": reveals = true
+      case "--passcode-prompt": try setPasscode(.prompt)
+      case "--passcode-fd":
+        let value = try Self.value(of: word, &rest)
+        guard let number = Int32(value), number >= 0 else {
+          throw InspectFailure(.usage, "--passcode-fd takes the number of an open descriptor, not “\(value)”.")
+        }
+        try setPasscode(.descriptor(number))
+      case "--application": application = try Self.value(of: word, &rest)
+      case "--scene": scene = try Self.value(of: word, &rest)
+      case "--slot": slot = try Self.value(of: word, &rest)
+      case "--node":
+        // One option per identifier: identifiers come from data and may have slashes.
+        node = (node ?? []) + [try Self.value(of: word, &rest)]
+      default:
+        throw InspectFailure(.usage, "There is no option \(word); see restore-inspect --help.")
+      }
+    }
+    guard let first = paths.first else {
+      throw InspectFailure(.usage, "Say what to do: \(Self.verbs). See restore-inspect --help.")
+    }
+    guard let verb = Verb(rawValue: first) else {
+      throw InspectFailure(.usage, "There is no command \(first); there are \(Self.verbs).")
+    }
+    guard paths.count == 2, !paths[1].isEmpty else {
+      throw InspectFailure(.usage, "\(first) takes one path: the device's directory.")
+    }
+    if verb == .show, node == nil {
+      throw InspectFailure(.usage, "show takes --node IDENTIFIER, once for each identifier from the root.")
+    }
+    self.verb = verb
+    path = paths[1]
+  }
+
+  private static let verbs = Verb.allCases.map(\.rawValue).joined(separator: ", ")
+
+  private static func value(of option: String, _ rest: inout ArraySlice<String>) throws(InspectFailure) -> String {
+    guard let value = rest.popFirst() else { throw InspectFailure(.usage, "\(option) takes a value.") }
+    return value
+  }
+
+  private mutating func setPasscode(_ source: PasscodeSource) throws(InspectFailure) {
+    guard passcode == .none else {
+      throw InspectFailure(.usage, "Only one of --passcode-prompt and --passcode-fd can be given.")
+    }
+    passcode = source
+  }
+}
+
+/// Why the tool stops: a code, and one clear line.
+package struct InspectFailure: Error, Sendable, Hashable {
+  /// How the tool ends.
+  package let code: InspectExitCode
+
+  /// What happened, then what to do.
+  package let message: String
+
+  /// Makes a failure.
+  package init(_ code: InspectExitCode, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+}

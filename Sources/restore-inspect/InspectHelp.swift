@@ -1,0 +1,44 @@
+/// What `--help` prints.
+package enum InspectHelp {
+  /// The whole text.
+  package static var text: String {
+    let verbs = InspectArguments.Verb.allCases.map { "  \(pad($0.rawValue, 8))\($0.summary)" }
+    let codes = InspectExitCode.allCases.map { "  \($0.rawValue)  \($0.meaning)" }
+    return """
+      restore-inspect: look inside preserved state. It reads only; nothing is changed, but for the counter of
+      wrong passcodes when you give one.
+
+      USAGE
+        restore-inspect COMMAND DIRECTORY [OPTIONS]
+
+      COMMANDS
+      \(verbs.joined(separator: "\n"))
+
+      OPTIONS
+        --passcode-prompt    ask for the passcode on the terminal, without echo
+        --passcode-fd N      read the passcode from descriptor N, up to the first line break
+        --application ID     the application whose state it is (default: main)
+        --scene ID           the scene session (default: the only one of most programs)
+        --slot NAME          what is kept for the scene (default: archive)
+        --node IDENTIFIER    for show: once for each identifier, from the root
+        --json               print JSON
+        --reveal             print values; without it only their types and sizes
+        --help               print this
+
+      A passcode is never taken from an argument: everybody on the machine can read those.
+
+      EXAMPLES
+        restore-inspect tree ~/.local/state/com.example.notes --application com.example.notes
+        restore-inspect show ~/.local/state/com.example.notes --node root --node editor --reveal
+        restore-inspect verify /tmp/copy --passcode-prompt
+        restore-inspect export /tmp/copy --passcode-fd 3 --json 3< passcode > report.json
+
+      EXIT CODES
+      \(codes.joined(separator: "\n"))
+      """
+  }
+
+  private static func pad(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(1, width - text.count))
+  }
+}

@@ -1,0 +1,74 @@
+import FoundationEssentials
+import RestorationArchive
+
+extension InspectedArchive {
+  /// The nodes as an indented tree, with what is known of each.
+  package func tree(_ style: InspectStyle) -> InspectOutput {
+    InspectOutput(
+      lines: [heading(style)] + nodes.flatMap { lines(for: $0, style) },
+      json: .object(["context": contextJSON, "nodes": .array(nodes.map { json(for: $0) })]),
+      code: nodes.contains { $0.problem != nil } ? .damaged : .success)
+  }
+
+  func heading(_ style: InspectStyle) -> String {
+    var parts = ["\(nodes.count) nodes", "program \(context.applicationVersion)", "schema \(context.schemaVersion)"]
+    if let tag = context.versionTag { parts.append("interface \(tag)") }
+    if !context.systemVersion.isEmpty { parts.append(context.systemVersion) }
+    parts += ["\(context.interfaceIdiom)", "saved \(context.timeSaved.formatted(.iso8601))"]
+    return style.detail(parts.joined(separator: ", "))
+  }
+
+  private func lines(for node: Node, _ style: InspectStyle) -> [String] {
+    let indent = String(repeating: "  ", count: min(node.depth, 40))
+    let attributes = node.facts.attributes
+    var details: [String] = []
+    if let tag = attributes.classTag { details.append("class \(tag)") }
+    details += ["v\(attributes.version)", readable(bytes: node.facts.byteCount)]
+    if attributes.priority != .normal { details.append("\(attributes.priority) priority") }
+    if let model = attributes.model { details.append("model \(model)") }
+    let flags = Self.flags(attributes.flags)
+    let notes = flags.isEmpty ? "" : " " + style.notice("[\(flags.joined(separator: ", "))]")
+    var lines = [
+      "\(indent)\(style.name(node.path.last?.rawValue ?? "·"))  \(style.detail(details.joined(separator: ", ")))\(notes)"
+    ]
+    for reference in node.references {
+      lines.append("\(indent)  \(style.detail("\(reference.key) → \(reference.path)"))")
+    }
+    if let problem = node.problem { lines.append("\(indent)  \(style.bad("\(problem.code): \(problem.message)"))") }
+    return lines
+  }
+
+  static func flags(_ flags: RestorationArchive.NodeFlags) -> [String] {
+    let names: [(RestorationArchive.NodeFlags, String)] = [
+      (.view, "view"), (.shared, "shared"), (.carriedOver, "carried over"), (.leftOut, "left out after a crash"),
+      (.shed, "shed"), (.reserved, "reserved"),
+    ]
+    return names.filter { flags.contains($0.0) }.map(\.1)
+  }
+
+  private func json(for node: Node) -> JSONValue {
+    let attributes = node.facts.attributes
+    return .object([
+      "path": Self.json(node.path), "id": .integer(Int64(node.facts.id.rawValue)),
+      "class": .optional(attributes.classTag?.description), "version": .integer(Int64(attributes.version.rawValue)),
+      "bytes": .count(node.facts.byteCount), "priority": .string("\(attributes.priority)"),
+      "model": .optional(attributes.model?.rawValue), "flags": .array(Self.flags(attributes.flags).map { .string($0) }),
+      "savedAt": .optional(attributes.savedAt?.formatted(.iso8601)),
+      "keys": .array(node.values.map { .string($0.key) }),
+      "references": .array(
+        node.references.map { .object(["key": .string($0.key), "path": Self.json($0.path)]) }),
+      "problem": .optional(node.problem.map { "\($0.code): \($0.message)" }),
+    ])
+  }
+
+  static func json(_ path: RestorationPath) -> JSONValue { .array(path.components.map { .string($0.rawValue) }) }
+
+  private var contextJSON: JSONValue {
+    .object([
+      "applicationVersion": .string(context.applicationVersion.description),
+      "schemaVersion": .integer(Int64(context.schemaVersion.rawValue)), "systemVersion": .string(context.systemVersion),
+      "timeSaved": .string(context.timeSaved.formatted(.iso8601)),
+      "interfaceIdiom": .string("\(context.interfaceIdiom)"), "versionTag": .optional(context.versionTag?.description),
+    ])
+  }
+}

@@ -1,0 +1,74 @@
+package import RestorationArchive
+
+/// An archive read whole, node by node, with what is wrong in it.
+package struct InspectedArchive: Sendable {
+  /// One node and its values.
+  package struct Node: Sendable {
+    /// The path from the root.
+    package let path: RestorationPath
+    /// What the archive knows of it without decoding.
+    package let facts: RestorationArchive.Node
+    /// The values in their stored order; empty when they can't be read.
+    package let values: [InspectedValue.Field]
+    /// Why the values can't be read; `nil` when they were.
+    package let problem: ArchiveError?
+
+    /// Keys whose values are paths of other nodes.
+    package fileprivate(set) var references: [(key: String, path: RestorationPath)] = []
+
+    /// How deep it lies; 0 for roots.
+    package var depth: Int { max(0, path.components.count - 1) }
+  }
+
+  /// The circumstances of the newest save.
+  package let context: RestorationArchive.Context
+
+  /// All nodes, parents before children, siblings in order.
+  package private(set) var nodes: [Node] = []
+
+  /// Reads an archive; throws when the archive as a whole can't be read, not for single nodes.
+  package init(_ reader: RestorationArchive.Reader) throws(ArchiveError) {
+    context = try reader.context
+    // A stack of its own: the depth of the tree comes from the file.
+    var stack: [(id: NodeID, parent: RestorationPath)] = try reader.roots.reversed().map { ($0, []) }
+    while let (id, parent) = stack.popLast() {
+      guard let facts = try reader.node(id) else { continue }
+      let path = parent.appending(facts.identifier)
+      nodes.append(Self.read(reader, facts, path))
+      stack += try reader.children(of: id).reversed().map { ($0, path) }
+    }
+    let paths = Set(nodes.map(\.path))
+    for index in nodes.indices {
+      nodes[index].references = nodes[index].values.flatMap { field in
+        Self.paths(in: field.value).filter { paths.contains($0) }.map { (field.key, $0) }
+      }
+    }
+  }
+
+  private static func read(
+    _ reader: RestorationArchive.Reader, _ facts: RestorationArchive.Node, _ path: RestorationPath
+  ) -> Node {
+    var values: [InspectedValue.Field] = []
+    do throws(ArchiveError) {
+      let record = try reader.record(of: facts.id)
+      for key in record.keys {
+        let value = try record.decode(InspectedValue.self, forKey: key)
+        values.append(InspectedValue.Field(key: key, value: value))
+      }
+      return Node(path: path, facts: facts, values: values, problem: nil)
+    } catch {
+      return Node(path: path, facts: facts, values: values, problem: error)
+    }
+  }
+
+  /// References are stored as lists of identifiers, alone or in a list.
+  private static func paths(in value: InspectedValue) -> [RestorationPath] {
+    guard case .array(let items) = value, !items.isEmpty else { return [] }
+    let texts = items.compactMap { item in if case .string(let text) = item { text } else { nil } }
+    if texts.count == items.count { return [RestorationPath(texts.map { RestorationIdentifier($0) })] }
+    return items.flatMap { item in if case .array = item { paths(in: item) } else { [RestorationPath]() } }
+  }
+
+  /// The node at a path; `nil` when there is none.
+  package func node(at path: RestorationPath) -> Node? { nodes.first { $0.path == path } }
+}

@@ -1,0 +1,186 @@
+import ApplicationLifecycle
+import DataProtection
+import FoundationEssentials
+import RestorationArchive
+import SimulatedTime
+import StateRestoration
+import Synchronization
+
+/// One order of events for everything an application talks to.
+final class CallLog: Sendable {
+  private let entries = Mutex<[String]>([])
+
+  func add(_ entry: String) { entries.withLock { $0.append(entry) } }
+
+  var all: [String] { entries.withLock { $0 } }
+
+  func clear() { entries.withLock { $0 = [] } }
+}
+
+/// An engine that answers as told.
+@MainActor final class FakeEngine: ApplicationEngine {
+  let log: CallLog
+  var outcome: Result<PreservationOutcome, any Error> = .success(.unchanged(nil))
+  var restoreError: (any Error)?
+  var keepsStateForDebugging = false
+
+  init(_ log: CallLog) { self.log = log }
+
+  func restoreState(into root: any RestorableController) async throws -> RestorationReport {
+    log.add("restore")
+    if let restoreError { throw restoreError }
+    return RestorationReport(outcome: .restored)
+  }
+
+  func preserveState(of root: any RestorableController) async throws -> PreservationOutcome {
+    log.add("preserve")
+    return try outcome.get()
+  }
+
+  func beginGuard() { log.add("beginGuard") }
+  func endGuard() { log.add("endGuard") }
+  func deleteState() async throws { log.add("deleteState") }
+}
+
+/// A snapshot in memory.
+final class FakeSnapshots: SnapshotStore {
+  private let content = Mutex<Data?>(nil)
+  let isFailing = Atomic<Bool>(false)
+
+  var snapshot: Data? {
+    get { content.withLock { $0 } }
+    set { content.withLock { $0 = newValue } }
+  }
+
+  func open() throws(ProtectionError) -> Data? { snapshot }
+
+  func keep(_ snapshot: Data) throws(ProtectionError) {
+    if isFailing.load(ordering: .relaxed) { throw ProtectionError(.locked, "The device is locked.") }
+    self.snapshot = snapshot
+  }
+
+  func delete() throws(ProtectionError) { snapshot = nil }
+}
+
+/// A device that locks when told and says so.
+final class FakeDevice: ApplicationDevice {
+  let log: CallLog
+  private let observer = Mutex<(@Sendable (Bool) -> Void)?>(nil)
+
+  init(_ log: CallLog) { self.log = log }
+
+  func lock() {
+    log.add("lock")
+    announce(false)
+  }
+
+  func announce(_ isAvailable: Bool) { observer.withLock { $0 }?(isAvailable) }
+
+  func observeAvailability(_ body: @escaping @Sendable (Bool) -> Void) -> any Sendable {
+    observer.withLock { $0 = body }
+    return true
+  }
+}
+
+/// A controller with children, secrets and caches.
+@MainActor final class FakeController: RestorableController, SensitiveContent, MemoryWarningResponder {
+  let restorationIdentifier: RestorationIdentifier?
+  var restorationChildren: [any RestorableController] = []
+  let log: CallLog
+
+  init(_ identifier: RestorationIdentifier?, _ log: CallLog) {
+    restorationIdentifier = identifier
+    self.log = log
+  }
+
+  private var name: String { restorationIdentifier?.description ?? "nameless" }
+
+  func hideSensitiveContent() { log.add("hide \(name)") }
+  func revealSensitiveContent() { log.add("reveal \(name)") }
+  func didReceiveMemoryWarning() { log.add("free \(name)") }
+}
+
+/// A program that writes down what it is told.
+@MainActor final class FakeDelegate: RestorableApplicationDelegate {
+  let log: CallLog
+  var root: FakeController?
+  var top: FakeController?
+  var snapshot: Data? = Data("picture".utf8)
+  var onDidFinishLaunching: @MainActor () -> Void = {}
+  var handleErrors: [ProtectionError.Code] = []
+
+  init(_ log: CallLog) {
+    self.log = log
+    root = FakeController("root", log)
+  }
+
+  var rootController: (any RestorableController)? { root }
+  var topVisibleController: (any RestorableController)? { top ?? root }
+
+  func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse {
+    log.add("willFinishLaunching")
+    return .proceed
+  }
+  func didFinishLaunching(with options: LaunchOptions) {
+    log.add("didFinishLaunching")
+    onDidFinishLaunching()
+  }
+  func didBecomeActive() { log.add("didBecomeActive") }
+  func willResignActive() { log.add("willResignActive") }
+  func didEnterBackground() { log.add("didEnterBackground") }
+  func willTerminate() { log.add("willTerminate") }
+  func didReceiveMemoryWarning() { log.add("memoryWarning") }
+  func protectedDataWillBecomeUnavailable() { log.add("willBecomeUnavailable") }
+  func protectedDataDidBecomeAvailable() { log.add("didBecomeAvailable") }
+  func makeSnapshot() -> Data? {
+    log.add("makeSnapshot")
+    return snapshot
+  }
+  func showSnapshot(_ snapshot: Data) { log.add("show \(String(decoding: snapshot, as: UTF8.self))") }
+  func removeSnapshot() { log.add("removeSnapshot") }
+  func didRestore(_ report: RestorationReport) { log.add("didRestore \(report.outcome.rawValue)") }
+  func didPreserve(_ result: Result<PreservationOutcome, any Error>) { log.add("didPreserve") }
+  func didFailToReopen(_ handle: any ReopenableHandle, error: ProtectionError) { handleErrors.append(error.code) }
+}
+
+/// A handle that can be refused.
+@MainActor final class FakeHandle: ReopenableHandle {
+  let protection: ProtectionClass
+  let log: CallLog
+  var refusal: ProtectionError.Code?
+
+  init(_ protection: ProtectionClass, _ log: CallLog) {
+    self.protection = protection
+    self.log = log
+  }
+
+  func close() { log.add("close \(protection)") }
+
+  func reopen() async throws(ProtectionError) {
+    if let refusal { throw ProtectionError(refusal, "Refused by the test.") }
+    log.add("reopen \(protection)")
+  }
+}
+
+/// All of them, joined.
+@MainActor struct FakeApplication {
+  let log = CallLog()
+  let clock = ManualClock()
+  let engine: FakeEngine
+  let device: FakeDevice
+  let snapshots: FakeSnapshots
+  let delegate: FakeDelegate
+  let application: RestorableApplication
+
+  init(snapshots: FakeSnapshots = FakeSnapshots(), enforcement: LifecycleBudgets.Enforcement = .kills) {
+    engine = FakeEngine(log)
+    device = FakeDevice(log)
+    self.snapshots = snapshots
+    delegate = FakeDelegate(log)
+    application = RestorableApplication(
+      engine: engine, device: device, snapshots: snapshots,
+      lifecycle: Lifecycle(budgets: LifecycleBudgets(enforcement: enforcement), clock: clock), delegate: delegate)
+  }
+
+  var lifecycle: Lifecycle { application.lifecycle }
+}

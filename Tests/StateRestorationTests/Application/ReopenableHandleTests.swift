@@ -1,0 +1,68 @@
+import ApplicationLifecycle
+import DataProtection
+import StateRestoration
+import Testing
+
+@MainActor @Suite struct ReopenableHandleTests {
+  let fake = FakeApplication()
+
+  @Test(arguments: ProtectionClass.allCases)
+  func `only handles of complete files are closed while inactive`(protection: ProtectionClass) async throws {
+    let handle = FakeHandle(protection, fake.log)
+    fake.application.manage(handle)
+    try await fake.application.launch()
+    fake.log.clear()
+    try await fake.lifecycle.resignActive()
+    try await fake.lifecycle.becomeActive()
+    let calls = fake.log.all.filter { $0.hasPrefix("close") || $0.hasPrefix("reopen") }
+    #expect(calls == (protection == .complete ? ["close complete", "reopen complete"] : []))
+  }
+
+  @Test func `handles are closed after willResignActive and opened before didBecomeActive`() async throws {
+    let handle = FakeHandle(.complete, fake.log)
+    fake.application.manage(handle)
+    try await fake.application.launch()
+    fake.log.clear()
+    try await fake.lifecycle.resignActive()
+    try await fake.lifecycle.becomeActive()
+    #expect(fake.log.all == ["willResignActive", "close complete", "reopen complete", "didBecomeActive"])
+  }
+
+  @Test func `a handle refused because of the lock is opened after the unlock`() async throws {
+    let handle = FakeHandle(.complete, fake.log)
+    fake.application.manage(handle)
+    try await fake.application.launch()
+    try await fake.lifecycle.resignActive()
+    handle.refusal = .locked
+    try await fake.lifecycle.becomeActive()
+    #expect(!fake.log.all.contains("reopen complete") && fake.delegate.handleErrors.isEmpty)
+    handle.refusal = nil
+    fake.device.announce(true)
+    for _ in 0..<100 where !fake.log.all.contains("reopen complete") { await Task.yield() }
+    #expect(fake.log.all.contains("reopen complete"))
+  }
+
+  @Test func `a handle that can't be opened for another reason is reported`() async throws {
+    let handle = FakeHandle(.complete, fake.log)
+    fake.application.manage(handle)
+    try await fake.application.launch()
+    try await fake.lifecycle.resignActive()
+    handle.refusal = .notFound
+    try await fake.lifecycle.becomeActive()
+    #expect(fake.delegate.handleErrors == [.notFound])
+  }
+
+  @Test func `handles are not retained, and left alone when asked`() async throws {
+    var gone: FakeHandle? = FakeHandle(.complete, fake.log)
+    weak let watch = gone
+    fake.application.manage(try #require(gone))
+    gone = nil
+    #expect(watch == nil)
+    let other = FakeHandle(.complete, fake.log)
+    fake.application.manage(other)
+    fake.application.unmanage(other)
+    try await fake.application.launch()
+    try await fake.lifecycle.resignActive()
+    #expect(!fake.log.all.contains("close complete"))
+  }
+}

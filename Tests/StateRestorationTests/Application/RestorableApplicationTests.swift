@@ -1,0 +1,117 @@
+import ApplicationLifecycle
+import DataProtection
+import FoundationEssentials
+import RestorationArchive
+import SimulatedTime
+import StateRestoration
+import Testing
+
+@MainActor @Suite struct RestorableApplicationTests {
+  let fake = FakeApplication()
+
+  @Test func `launching restores between the two callbacks, guarded from end to end`() async throws {
+    let report = try await fake.application.launch()
+    #expect(report?.outcome == .restored)
+    #expect(
+      fake.log.all == [
+        "beginGuard", "willFinishLaunching", "restore", "didRestore restored", "didFinishLaunching",
+        "didBecomeActive", "endGuard",
+      ])
+  }
+
+  @Test func `a launch that the watchdog kills stays guarded`() async throws {
+    fake.delegate.onDidFinishLaunching = { [clock = fake.clock] in clock.advance(by: .seconds(6)) }
+    let error = await #expect(throws: LifecycleError.self) { try await fake.application.launch() }
+    #expect(error?.code == .watchdog)
+    #expect(!fake.log.all.contains("endGuard"))
+  }
+
+  @Test func `a second launch of a running program ends its own guard`() async throws {
+    try await fake.application.launch()
+    fake.log.clear()
+    await #expect(throws: LifecycleError.self) { try await fake.application.launch() }
+    #expect(fake.log.all == ["beginGuard", "endGuard"])
+  }
+
+  @Test func `entering the background preserves, hides, and takes the snapshot, in this order`() async throws {
+    try await fake.application.launch()
+    fake.log.clear()
+    try await fake.lifecycle.enterBackground()
+    #expect(
+      fake.log.all == [
+        "willResignActive", "didEnterBackground", "preserve", "didPreserve", "hide root", "makeSnapshot",
+      ])
+    #expect(fake.snapshots.snapshot == Data("picture".utf8))
+    fake.log.clear()
+    try await fake.lifecycle.enterForeground()
+    #expect(fake.log.all == ["reveal root", "didBecomeActive"])
+  }
+
+  @Test func `terminating preserves after willTerminate and takes no snapshot`() async throws {
+    try await fake.application.launch()
+    fake.log.clear()
+    try await fake.lifecycle.terminate()
+    #expect(fake.log.all == ["willResignActive", "willTerminate", "preserve", "didPreserve"])
+    #expect(fake.snapshots.snapshot == nil)
+  }
+
+  @Test func `sleep locks after the snapshot`() async throws {
+    try await fake.application.launch()
+    fake.log.clear()
+    try await fake.lifecycle.sleep()
+    #expect(fake.log.all.filter { $0 == "makeSnapshot" || $0 == "lock" } == ["makeSnapshot", "lock"])
+  }
+
+  @Test func `a force quit calls nobody and deletes the state and the snapshot`() async throws {
+    try await fake.application.launch()
+    fake.snapshots.snapshot = Data("old".utf8)
+    fake.log.clear()
+    try await fake.application.forceQuit()
+    #expect(fake.log.all == ["deleteState"])
+    #expect(fake.snapshots.snapshot == nil && fake.lifecycle.endReason == .forceQuit)
+  }
+
+  @Test func `the developer's switch keeps the state across a force quit`() async throws {
+    try await fake.application.launch()
+    fake.engine.keepsStateForDebugging = true
+    fake.snapshots.snapshot = Data("old".utf8)
+    fake.log.clear()
+    try await fake.application.forceQuit()
+    #expect(fake.log.all.isEmpty && fake.snapshots.snapshot != nil)
+  }
+
+  @Test func `a failed preserving is reported and leaves the life cycle alone`() async throws {
+    try await fake.application.launch()
+    fake.engine.outcome = .failure(ProtectionError(.io, "The disk is full."))
+    try await fake.lifecycle.enterBackground()
+    #expect(fake.lifecycle.state == .suspended)
+    #expect(throws: ProtectionError.self) { try fake.application.lastPreservation?.get() }
+  }
+
+  @Test func `a failed restoring is reported and the launch goes on`() async throws {
+    fake.engine.restoreError = ProtectionError(.io, "The disk can't be read.")
+    #expect(try await fake.application.launch() == nil)
+    #expect(fake.lifecycle.state == .active)
+    #expect(fake.application.restoreError is ProtectionError)
+  }
+
+  @Test func `a memory warning reaches the delegate and every controller, parents first`() async throws {
+    let child = FakeController("child", fake.log)
+    fake.delegate.root?.restorationChildren = [child, FakeController(nil, fake.log)]
+    try await fake.application.launch()
+    fake.log.clear()
+    fake.lifecycle.receiveMemoryWarning()
+    #expect(fake.log.all == ["memoryWarning", "free root", "free child", "free nameless"])
+  }
+
+  @Test func `a change of protected data while suspended is delivered on wake`() async throws {
+    try await fake.application.launch()
+    try await fake.lifecycle.enterBackground()
+    fake.log.clear()
+    fake.device.announce(false)
+    for _ in 0..<50 { await Task.yield() }
+    #expect(fake.log.all.isEmpty)
+    try await fake.lifecycle.enterForeground()
+    #expect(fake.log.all.first == "willBecomeUnavailable")
+  }
+}

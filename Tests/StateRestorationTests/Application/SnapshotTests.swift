@@ -1,0 +1,109 @@
+import ApplicationLifecycle
+import DataProtection
+import FoundationEssentials
+import RestorationArchive
+import StateRestoration
+import Synchronization
+import Testing
+
+@MainActor @Suite struct SnapshotTests {
+  private let old = Data("old".utf8)
+
+  @Test func `the last snapshot is shown before restoring and removed after it`() async throws {
+    let fake = FakeApplication()
+    fake.snapshots.snapshot = old
+    try await fake.application.launch()
+    let log = fake.log.all
+    #expect(
+      log.filter { ["show old", "restore", "removeSnapshot"].contains($0) } == [
+        "show old", "restore", "removeSnapshot",
+      ])
+    #expect(!fake.application.isShowingSnapshot)
+  }
+
+  @Test func `a background launch shows no snapshot`() async throws {
+    let fake = FakeApplication()
+    fake.snapshots.snapshot = old
+    try await fake.application.launch(.backgroundEvent("fetch"))
+    #expect(!fake.log.all.contains("show old") && fake.log.all.contains("restore"))
+  }
+
+  @Test func `sensitive controllers are hidden before the snapshot, everywhere in the hierarchy`() async throws {
+    let fake = FakeApplication()
+    fake.delegate.root?.restorationChildren = [FakeController("a", fake.log), FakeController(nil, fake.log)]
+    try await fake.application.launch()
+    fake.log.clear()
+    try await fake.lifecycle.enterBackground()
+    #expect(fake.log.all.suffix(4) == ["hide root", "hide a", "hide nameless", "makeSnapshot"])
+  }
+
+  @Test func `ignoreSnapshotOnNextLaunch drops the snapshot once`() async throws {
+    let fake = FakeApplication()
+    fake.snapshots.snapshot = old
+    try await fake.application.launch()
+    fake.application.ignoreSnapshotOnNextLaunch()
+    try await fake.lifecycle.enterBackground()
+    #expect(fake.snapshots.snapshot == nil && fake.application.isSnapshotKept == false)
+    try await fake.lifecycle.enterForeground()
+    try await fake.lifecycle.enterBackground()
+    #expect(fake.snapshots.snapshot != nil && fake.application.isSnapshotKept == true)
+  }
+
+  @Test func `ignoreSnapshotOnNextLaunch drops one that was taken already`() async throws {
+    let fake = FakeApplication()
+    try await fake.application.launch()
+    let task = try fake.lifecycle.beginBackgroundTask(named: "afterwards") {}
+    try await fake.lifecycle.enterBackground()
+    #expect(fake.snapshots.snapshot != nil)
+    await fake.application.ignoreSnapshotOnNextLaunch().value
+    #expect(fake.snapshots.snapshot == nil)
+    try fake.lifecycle.endBackgroundTask(task)
+  }
+
+  @Test func `a top controller that is not preserved drops the snapshot`() async throws {
+    let fake = FakeApplication()
+    let excluded = FakeController(nil, fake.log)
+    let below = FakeController("below", fake.log)
+    excluded.restorationChildren = [below]
+    let first = FakeController("twin", fake.log)
+    let second = FakeController("twin", fake.log)
+    fake.delegate.root?.restorationChildren = [excluded, first, second]
+    try await fake.application.launch()
+    for (top, isKept) in [(excluded, false), (below, false), (first, true), (second, false)] {
+      fake.delegate.top = top
+      try await fake.lifecycle.enterBackground()
+      #expect(fake.application.isSnapshotKept == isKept)
+      #expect((fake.snapshots.snapshot != nil) == isKept)
+      try await fake.lifecycle.enterForeground()
+    }
+  }
+
+  @Test(arguments: [PreservationOutcome.declined, .deferred(.locked), .unchanged(nil)])
+  func `a snapshot of state that was not preserved is dropped`(outcome: PreservationOutcome) async throws {
+    let fake = FakeApplication()
+    fake.snapshots.snapshot = old
+    fake.engine.outcome = .success(outcome)
+    try await fake.application.launch()
+    try await fake.lifecycle.enterBackground()
+    #expect((fake.snapshots.snapshot != nil) == (outcome == .unchanged(nil)))
+  }
+
+  @Test func `a snapshot that can't be kept is dropped, the older one too`() async throws {
+    let fake = FakeApplication()
+    fake.snapshots.snapshot = old
+    fake.snapshots.isFailing.store(true, ordering: .relaxed)
+    try await fake.application.launch()
+    try await fake.lifecycle.enterBackground()
+    #expect(fake.snapshots.snapshot == nil && fake.application.isSnapshotKept == false)
+    #expect(fake.lifecycle.state == .suspended)
+  }
+
+  @Test func `a delegate without a snapshot drops the older one`() async throws {
+    let fake = FakeApplication()
+    fake.snapshots.snapshot = old
+    fake.delegate.snapshot = nil
+    try await fake.application.launch()
+    try await fake.lifecycle.enterBackground()
+    #expect(fake.snapshots.snapshot == nil)
+  }
+}
