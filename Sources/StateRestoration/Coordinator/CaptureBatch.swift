@@ -1,0 +1,89 @@
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// What one capture on the main actor found: copies of values and changes of the tree, ready to leave the actor.
+struct CaptureBatch: Sendable {
+  /// Names a live object for as long as it is tracked; dense, so that the worker looks it up in an array.
+  typealias Key = Int
+
+  /// A live object that is new, has another parent or another identifier. Parents come before children.
+  struct Placement: Sendable {
+    var key: Key
+    /// The parent's key; nil for a root.
+    var parent: Key?
+    /// Where roots that belong to the framework go; nil for everything below another live object.
+    var section: Section?
+    var identifier: RestorationIdentifier
+    /// The node that the object was restored from, if it was.
+    var claimed: NodeID?
+  }
+
+  /// The places at the top of an archive.
+  enum Section: Sendable, Hashable {
+    /// The roots of the interface.
+    case interface
+    /// Registered shared objects.
+    case shared
+  }
+
+  /// The order of an object's live children.
+  struct Order: Sendable {
+    var parent: Key
+    var children: [Key]
+  }
+
+  /// One object's values.
+  struct Record: Sendable {
+    var key: Key
+    var entries: [RestorationArchive.Entry]
+    var attributes: RestorationArchive.Attributes
+
+    /// Whether state that lies at the object's path is the object's: the same class and the same model.
+    func fits(_ stored: RestorationArchive.Node) -> Bool {
+      guard stored.byteCount > 0 else { return true }
+      if let model = stored.attributes.model, let own = attributes.model, model != own { return false }
+      if let tag = stored.attributes.classTag, let own = attributes.classTag, tag != own { return false }
+      return true
+    }
+  }
+
+  var placements: [Placement] = []
+  /// Objects that left the hierarchy, children before parents.
+  var removals: [Key] = []
+  var orders: [Order] = []
+  var records: [Record] = []
+  /// Objects whose stored state could not be read and goes aside, because there is newer state now.
+  var setAside: [Key] = []
+  /// The app-level state; nil when it was not asked for.
+  var application: [RestorationArchive.Entry]?
+  /// Nodes of restored objects that were gone before they were ever captured.
+  var removedNodes: [NodeID] = []
+  var findings: [PreservationFinding] = []
+  /// Number of objects whose values were copied.
+  var capturedCount: Int { records.count }
+
+  /// True when nothing about the tree and no object's values were captured.
+  var isEmpty: Bool {
+    placements.isEmpty && removals.isEmpty && orders.isEmpty && records.isEmpty && removedNodes.isEmpty
+  }
+}
+
+/// The framework's own names at the top of an archive.
+enum ReservedNode {
+  /// Holds the app-level state.
+  static let application: RestorationIdentifier = "$application"
+  /// Holds the registered shared objects.
+  static let shared: RestorationIdentifier = "$shared"
+  /// Holds state that lost its place and is kept.
+  static let kept: RestorationIdentifier = "$kept"
+
+  /// Whether a root is the framework's own.
+  static func isReserved(_ identifier: RestorationIdentifier) -> Bool {
+    identifier == application || identifier == shared || identifier == kept
+  }
+}
+
+extension RestorationArchive.NodeFlags {
+  /// Encoded by another object's reference, not by being a child (R2.1).
+  static let byHand = RestorationArchive.NodeFlags(rawValue: 1 << 8)
+}

@@ -1,0 +1,63 @@
+internal import DataProtection
+public import FoundationEssentials
+
+/// What is known about attempts to restore one state that did not end.
+public struct CrashHistory: Sendable, Hashable, Codable {
+  /// Number of attempts that ended with the death of the process.
+  public var failedAttempts: Int
+  /// True when the attempt had reached a node, so that leaving out that node may be enough.
+  public var hasCulprit: Bool
+  /// When the state was preserved.
+  public var savedAt: Date?
+
+  /// Describes attempts that did not end.
+  public init(failedAttempts: Int, hasCulprit: Bool, savedAt: Date? = nil) {
+    self.failedAttempts = failedAttempts
+    self.hasCulprit = hasCulprit
+    self.savedAt = savedAt
+  }
+}
+
+/// What to do after the same state ended two runs badly.
+public enum CrashDecision: String, Sendable, Hashable, Codable, CaseIterable {
+  /// Restore the generation before it.
+  case olderGeneration
+  /// Try the same state again, without the node that was being restored.
+  case tryAgain
+  /// Restore nothing; the state is kept as a generation.
+  case restoreNothing
+}
+
+/// The way through R6.2: leave out the culprit, then ask, then the older generation, then nothing.
+enum CrashPlan: Hashable, Sendable {
+  /// Nothing is known against the state.
+  case restoreEverything
+  /// The last attempt died at this node: leave its subtree out.
+  case leaveOut(node: UInt32)
+  /// The last attempt died outside any node, or the delegate chose so.
+  case olderGeneration
+  /// Two attempts at the same state ended badly: the delegate decides.
+  case ask(node: UInt32?)
+  /// Everything was tried.
+  case nothing
+
+  /// Chooses by what the marker says.
+  ///
+  /// A power cut does not count the first time: the store tells that by `failedAttempts`. A live peer is no crash.
+  init(after attempt: InterruptedAttempt?, isDeveloperMode: Bool) {
+    guard let attempt, !isDeveloperMode, attempt.failedAttempts > 0 else {
+      self = .restoreEverything
+      return
+    }
+    switch attempt.meaning {
+    case .livePeer, .otherArchive, .damaged: self = .restoreEverything
+    case .died, .machineRestarted:
+      switch attempt.failedAttempts {
+      case 1: self = attempt.node.map { .leaveOut(node: $0) } ?? .olderGeneration
+      case 2: self = .ask(node: attempt.node)
+      case 3: self = .olderGeneration
+      default: self = .nothing
+      }
+    }
+  }
+}

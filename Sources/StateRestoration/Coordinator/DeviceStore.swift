@@ -1,0 +1,89 @@
+internal import DataProtection
+internal import FoundationEssentials
+
+/// The real store: one slot of a protected device.
+struct DeviceStore: PreservationStore {
+  let store: ArchiveStore
+
+  func openNewest() throws(ProtectionError) -> StoredState { state(try store.openNewest()) }
+
+  func openPredecessor() throws(ProtectionError) -> StoredState { state(try store.openPredecessor()) }
+
+  func publish(_ plaintext: Data, consuming pending: StoredPending?) throws(ProtectionError) -> StoreReceipt {
+    receipt(try store.publish(plaintext, consuming: pending?.handle as? PendingArchive))
+  }
+
+  func append(_ frame: Data) throws(ProtectionError) -> StoreReceipt {
+    let receipt = try store.append(frame)
+    return StoreReceipt(
+      generation: receipt.generation, bytesWritten: receipt.bytesWritten, durability: receipt.durability)
+  }
+
+  var isCompactionDue: Bool { store.isCompactionDue }
+
+  func freezeJournal() { store.freezeJournal() }
+
+  func publishPending(_ plaintext: Data, whole: Bool) throws(ProtectionError) -> StoreReceipt {
+    receipt(try store.publishPending(plaintext, kind: whole ? .whole : .touchedNodes))
+  }
+
+  func openPending() throws(ProtectionError) -> StoredPending? {
+    guard let pending = try store.openPending() else { return nil }
+    return StoredPending(
+      isWhole: pending.kind == .whole, isBaseUnchanged: pending.isBaseUnchanged, content: pending.content,
+      handle: pending)
+  }
+
+  func promotePending(_ pending: StoredPending) throws(ProtectionError) -> StoreReceipt {
+    receipt(try store.promotePending(archive(pending)))
+  }
+
+  func discardPending(_ pending: StoredPending) throws(ProtectionError) {
+    try store.discardPending(archive(pending))
+  }
+
+  func deleteAll() throws(ProtectionError) { try store.deleteAll() }
+
+  func interruptedAttempt(for state: StoredState) throws(ProtectionError) -> InterruptedAttempt? {
+    try store.interruptedAttempt(for: archive(state))
+  }
+
+  func beginAttempt(for state: StoredState) throws(ProtectionError) -> any RestorationAttempting {
+    DeviceAttempt(attempt: try store.beginAttempt(for: archive(state)))
+  }
+
+  private func state(_ opened: OpenedArchive) -> StoredState {
+    StoredState(
+      generation: opened.generation, standing: opened.standing, byteCount: opened.byteCount,
+      frames: opened.frames, tailDropped: opened.tailDropped, handle: opened
+    ) { range in try opened.read(range) }
+  }
+
+  private func receipt(_ receipt: PublishReceipt) -> StoreReceipt {
+    StoreReceipt(
+      generation: receipt.generation, bytesWritten: receipt.bytesWritten, durability: receipt.durability)
+  }
+
+  private func archive(_ state: StoredState) -> OpenedArchive {
+    guard let opened = state.handle as? OpenedArchive else {
+      preconditionFailure("a state of another store was given to \(store.slot)")
+    }
+    return opened
+  }
+
+  private func archive(_ pending: StoredPending) -> PendingArchive {
+    guard let opened = pending.handle as? PendingArchive else {
+      preconditionFailure("pending material of another store was given to \(store.slot)")
+    }
+    return opened
+  }
+}
+
+/// The real marker of an attempt.
+struct DeviceAttempt: RestorationAttempting {
+  let attempt: RestorationAttempt
+
+  func note(node: UInt32) { attempt.note(node: node) }
+
+  func finish() { attempt.finish() }
+}

@@ -1,0 +1,54 @@
+internal import DataProtection
+internal import FoundationEssentials
+internal import RestorationArchive
+
+extension Lineage {
+  /// What a save came to.
+  struct Saved: Sendable {
+    /// What was written; nil when nothing had changed.
+    var written: Written?
+    /// Records that were handed over and are not the same as before.
+    var changedNodes: Int
+    var carriedOverNodes: Int
+    var findings: [PreservationFinding]
+    /// True when the device is locked and nothing may be written.
+    var isWaiting = false
+  }
+
+  /// Brings the writer up to date with a capture and writes what has changed.
+  mutating func save(_ batch: CaptureBatch, context: RestorationContext, loader: StateLoader) throws -> Saved {
+    if base == .unknown { try look(context: context, loader: loader) }
+    let findings: [PreservationFinding]
+    do {
+      findings = try apply(batch)
+    } catch {
+      forgetOwners()
+      throw error
+    }
+    if base == .locked, batch.records.isEmpty {
+      return Saved(written: nil, changedNodes: 0, carriedOverNodes: 0, findings: findings, isWaiting: true)
+    }
+    let written = try write(context: context)
+    return Saved(
+      written: written, changedNodes: written == nil ? 0 : batch.records.count, carriedOverNodes: carriedOverCount,
+      findings: findings)
+  }
+
+  /// Finds out what a save would meet on disk, when nobody has restored in this run.
+  ///
+  /// What can be read is continued, so that nothing is lost; what can't be read stays as a generation.
+  private mutating func look(context: RestorationContext, loader: StateLoader) throws {
+    do throws(LoadFailure) {
+      let loaded = try loader.loadNewest()
+      try? continueArchive(loaded.reader, isNewest: true)
+      if base == .unknown { begin(.empty, context: context) }
+    } catch {
+      switch error.outcome {
+      case .locked: begin(.locked, context: context)
+      case .unavailable:
+        throw ProtectionError(.io, "What is on disk could not be read, so nothing was written over it.", cause: error)
+      default: begin(.empty, context: context)
+      }
+    }
+  }
+}

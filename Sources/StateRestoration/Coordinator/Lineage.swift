@@ -1,0 +1,386 @@
+internal import DataProtection
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// The archive as it will be saved next, owned by the worker: live objects' nodes and what is carried over.
+struct Lineage: Sendable {
+  /// What the place on disk held when this run first looked, which decides what a save may replace.
+  enum Base: Sendable, Hashable {
+    /// Nobody has looked yet.
+    case unknown
+    /// Nothing was there, or what was there is kept as a generation and begun anew.
+    case empty
+    /// The generation was opened and is continued.
+    case opened
+    /// The device is locked: only what was touched in this run may be written, beside what is there.
+    case locked
+  }
+
+  let store: any PreservationStore
+  let limits: RestorationArchive.Limits
+  let nodeBudget: Int
+  private(set) var writer: RestorationArchive.Writer
+  private(set) var base = Base.unknown
+  /// What was saved while locked and is merged into the next whole generation.
+  var merging: StoredPending?
+  private var needsWhole = true
+  private var nodeOf: [NodeID?] = []
+  private var ownerOf: [NodeID: CaptureBatch.Key] = [:]
+  private var hasMarkedCarriedOver = false
+  private var temporaryNames = 0
+  /// Live objects that took over stored state by its path alone; their class and model are not compared yet.
+  private var unmatched: Set<CaptureBatch.Key> = []
+  /// Whether what was saved while locked is still all there is.
+  private var isPendingCurrent = false
+
+  init(
+    store: any PreservationStore, context: RestorationContext, limits: RestorationArchive.Limits, nodeBudget: Int
+  ) {
+    self.store = store
+    self.limits = limits
+    self.nodeBudget = nodeBudget
+    writer = RestorationArchive.Writer(context: context, limits: limits)
+  }
+
+  // MARK: - Beginning
+
+  /// Goes on from an opened generation; its nodes are carried over until live objects claim them.
+  mutating func continueArchive(_ reader: RestorationArchive.Reader, isNewest: Bool) throws(ArchiveError) {
+    writer = try RestorationArchive.Writer(continuing: reader, limits: limits)
+    base = .opened
+    needsWhole = !isNewest
+    nodeOf = []
+    ownerOf = [:]
+    hasMarkedCarriedOver = false
+  }
+
+  /// Begins anew; whatever is on disk stays there as a generation.
+  mutating func begin(_ base: Base, context: RestorationContext) {
+    writer = RestorationArchive.Writer(context: context, limits: limits)
+    self.base = base
+    needsWhole = true
+    nodeOf = []
+    ownerOf = [:]
+    hasMarkedCarriedOver = true
+  }
+
+  /// Makes the next save a whole generation.
+  mutating func requireWhole() {
+    needsWhole = true
+    isPendingCurrent = false
+  }
+
+  /// Gives up which live object owns what, so that the next capture of everything finds it by paths again.
+  mutating func forgetOwners() {
+    nodeOf = []
+    ownerOf = [:]
+    unmatched = []
+  }
+
+  // MARK: - Applying a capture
+
+  /// Number of nodes that no live object owns.
+  var carriedOverCount: Int { max(writer.nodeCount - ownerOf.count - reservedCount, 0) }
+
+  private var reservedCount: Int {
+    [ReservedNode.application, ReservedNode.shared, ReservedNode.kept].count { name in
+      (try? writer.child(of: nil, identifier: name)) ?? nil != nil
+    }
+  }
+
+  /// Brings the writer up to date; values are encoded here. What can't be encoded keeps what it had.
+  mutating func apply(_ batch: CaptureBatch) throws(ArchiveError) -> [PreservationFinding] {
+    var findings: [PreservationFinding] = []
+    let leaving = Set(batch.removals)
+    for placement in batch.placements { try place(placement, leaving: leaving) }
+    for key in batch.removals { try remove(key) }
+    for node in batch.removedNodes where ownerOf[node] == nil {
+      if try writer.node(node) != nil { try writer.remove(node) }
+    }
+    for order in batch.orders { try arrange(order) }
+    for key in batch.setAside { try setAside(key) }
+    for record in batch.records { try store(record, &findings) }
+    if let application = batch.application, !application.isEmpty || hasApplicationNode {
+      try writer.setRecord(
+        of: try reserved(ReservedNode.application), entries: application,
+        attributes: .init(priority: .required, flags: .reserved))
+    }
+    return findings
+  }
+
+  private var hasApplicationNode: Bool {
+    ((try? writer.child(of: nil, identifier: ReservedNode.application)) ?? nil) != nil
+  }
+
+  private func node(_ key: CaptureBatch.Key) -> NodeID? { key < nodeOf.count ? nodeOf[key] : nil }
+
+  private mutating func own(_ node: NodeID, _ key: CaptureBatch.Key) {
+    while nodeOf.count <= key { nodeOf.append(nil) }
+    nodeOf[key] = node
+    ownerOf[node] = key
+  }
+
+  private mutating func place(
+    _ placement: CaptureBatch.Placement, leaving: Set<CaptureBatch.Key>
+  ) throws(ArchiveError) {
+    let parent: NodeID?
+    if let key = placement.parent {
+      guard let node = node(key) else { return }
+      parent = node
+    } else {
+      parent = placement.section == .shared ? try reserved(ReservedNode.shared) : nil
+    }
+    var id = node(placement.key)
+    if id == nil, let claimed = placement.claimed, ownerOf[claimed] == nil, try writer.node(claimed) != nil {
+      own(claimed, placement.key)
+      id = claimed
+    }
+    let occupant = try writer.child(of: parent, identifier: placement.identifier)
+    guard let id else {
+      try claimOrInsert(placement, parent: parent, occupant: occupant, leaving: leaving)
+      return
+    }
+    guard occupant != id else { return }
+    if let occupant { try evict(occupant, leaving: leaving) }
+    if let node = try writer.node(id) {
+      // The old parent may hold the new identifier and the new parent the old one: pass through a free name.
+      let needsMove = node.parent != parent
+      if needsMove, node.identifier != placement.identifier { try writer.rename(id, to: freeName()) }
+      if needsMove { try writer.move(id, to: parent) }
+      if try writer.node(id)?.identifier != placement.identifier { try writer.rename(id, to: placement.identifier) }
+    }
+  }
+
+  private mutating func claimOrInsert(
+    _ placement: CaptureBatch.Placement, parent: NodeID?, occupant: NodeID?, leaving: Set<CaptureBatch.Key>
+  ) throws(ArchiveError) {
+    if let occupant {
+      if let owner = ownerOf[occupant], !leaving.contains(owner) {
+        try evict(occupant, leaving: leaving)
+      } else {
+        if let owner = ownerOf[occupant] { nodeOf[owner] = nil } else { unmatched.insert(placement.key) }
+        own(occupant, placement.key)
+        return
+      }
+    }
+    own(try writer.insert(placement.identifier, parent: parent), placement.key)
+  }
+
+  /// Frees an identifier: a live owner passes through a free name, carried-over state moves to the kept nodes.
+  private mutating func evict(_ node: NodeID, leaving: Set<CaptureBatch.Key>) throws(ArchiveError) {
+    if ownerOf[node] != nil {
+      try writer.rename(node, to: freeName())
+    } else {
+      try keep(node, path: path(of: node))
+    }
+  }
+
+  /// Moves state that lost its place to the kept nodes, under its path; the oldest make room.
+  private mutating func keep(_ node: NodeID, path: RestorationPath) throws(ArchiveError) {
+    let name = RestorationIdentifier(path.description)
+    let kept = try reserved(ReservedNode.kept)
+    if let earlier = try writer.child(of: kept, identifier: name) { try writer.remove(earlier) }
+    let present = try writer.children(of: kept)
+    if present.count >= Self.keptLimit { try writer.remove(present[0]) }
+    if var attributes = try writer.node(node)?.attributes {
+      attributes.priority = .low
+      attributes.flags.insert(.carriedOver)
+      try writer.setAttributes(attributes, of: node)
+    }
+    try writer.rename(node, to: freeName())
+    try writer.move(node, to: kept)
+    try writer.rename(node, to: name)
+  }
+
+  /// How many pieces of state that lost their place are kept.
+  private static let keptLimit = 64
+
+  /// Keeps a live object's stored state aside, because its newer state comes from an object that could not read it.
+  private mutating func setAside(_ key: CaptureBatch.Key) throws(ArchiveError) {
+    guard let old = node(key), let node = try writer.node(old), node.byteCount > 0 else { return }
+    let siblings = try node.parent.map { parent throws(ArchiveError) in try writer.children(of: parent) } ?? []
+    ownerOf[old] = nil
+    let children = try writer.children(of: old)
+    try writer.rename(old, to: freeName())
+    let new = try writer.insert(
+      node.identifier, parent: node.parent, at: siblings.firstIndex(of: old), attributes: node.attributes)
+    for child in children { try writer.move(child, to: new) }
+    own(new, key)
+    try keep(old, path: path(of: new))
+  }
+
+  /// Where a node is, from the root.
+  func path(of node: NodeID) -> RestorationPath {
+    var components: [RestorationIdentifier] = []
+    var next: NodeID? = node
+    while let id = next, let node = try? writer.node(id) {
+      components.append(node.identifier)
+      next = node.parent
+    }
+    return RestorationPath(components.reversed())
+  }
+
+  private mutating func freeName() -> RestorationIdentifier {
+    temporaryNames += 1
+    return RestorationIdentifier("$moving-\(temporaryNames)")
+  }
+
+  private mutating func reserved(_ identifier: RestorationIdentifier) throws(ArchiveError) -> NodeID {
+    if let node = try writer.child(of: nil, identifier: identifier) { return node }
+    return try writer.insert(identifier, parent: nil, attributes: .init(priority: .required, flags: .reserved))
+  }
+
+  private mutating func remove(_ key: CaptureBatch.Key) throws(ArchiveError) {
+    guard let node = node(key) else { return }
+    nodeOf[key] = nil
+    ownerOf[node] = nil
+    if try writer.node(node) != nil { try writer.remove(node) }
+  }
+
+  /// Live children in their order, then what is carried over, as it stood.
+  private mutating func arrange(_ order: CaptureBatch.Order) throws(ArchiveError) {
+    guard let parent = node(order.parent) else { return }
+    let present = try writer.children(of: parent)
+    let live = order.children.compactMap { node($0) }
+    let isLive = Set(live)
+    let wanted = live + present.filter { !isLive.contains($0) }
+    if wanted != present, wanted.count == present.count { try writer.setChildren(wanted, of: parent) }
+  }
+
+  private mutating func store(
+    _ record: CaptureBatch.Record, _ findings: inout [PreservationFinding]
+  ) throws(ArchiveError) {
+    guard var node = node(record.key) else { return }
+    if unmatched.remove(record.key) != nil, let stored = try writer.node(node), !record.fits(stored) {
+      try setAside(record.key)
+      node = self.node(record.key) ?? node
+    }
+    do {
+      try writer.setRecord(of: node, entries: record.entries, attributes: record.attributes)
+    } catch {
+      guard error.code == .encodingFailed || error.code == .limitExceeded else { throw error }
+      findings.append(.encodingFailed(path: path(of: node), message: error.message))
+      return
+    }
+    if let bytes = try writer.node(node)?.byteCount, bytes > nodeBudget {
+      findings.append(.overBudget(path: path(of: node), bytes: bytes, limit: nodeBudget))
+    }
+  }
+
+  // MARK: - What nobody asked for
+
+  /// Removes carried-over state; false when there is none at the path or a live object owns it.
+  mutating func forget(_ path: RestorationPath) throws(ArchiveError) -> Bool {
+    var node: NodeID?
+    for identifier in path.components {
+      guard let next = try writer.child(of: node, identifier: identifier) else { return false }
+      node = next
+    }
+    guard let node, ownerOf[node] == nil else { return false }
+    try writer.remove(node)
+    return true
+  }
+
+  /// Removes nodes whose own rules say that they are of no use any more.
+  mutating func drop(_ nodes: [NodeID]) throws(ArchiveError) {
+    for node in nodes where ownerOf[node] == nil {
+      if try writer.node(node) != nil { try writer.remove(node) }
+    }
+  }
+
+  /// Sets or clears the mark of nodes that restoring died at.
+  mutating func mark(_ nodes: [NodeID], leftOut: Bool) throws(ArchiveError) {
+    for node in nodes {
+      guard var attributes = try writer.node(node)?.attributes else { continue }
+      if leftOut { attributes.flags.insert(.leftOut) } else { attributes.flags.remove(.leftOut) }
+      try writer.setAttributes(attributes, of: node)
+    }
+  }
+
+  private mutating func markCarriedOver() throws(ArchiveError) {
+    guard !hasMarkedCarriedOver else { return }
+    hasMarkedCarriedOver = true
+    guard carriedOverCount > 0 else { return }
+    var stack = try writer.roots
+    while let id = stack.popLast() {
+      stack += try writer.children(of: id)
+      guard ownerOf[id] == nil, var attributes = try writer.node(id)?.attributes else { continue }
+      guard attributes.flags.isDisjoint(with: [.carriedOver, .reserved]) else { continue }
+      attributes.flags.insert(.carriedOver)
+      try writer.setAttributes(attributes, of: id)
+    }
+  }
+
+  // MARK: - Writing
+
+  /// What a save wrote.
+  struct Written: Sendable {
+    var kind: PreservationReceipt.Kind
+    var receipt: StoreReceipt
+    var findings: [PreservationFinding]
+  }
+
+  /// Writes what has changed since the last save; nil when nothing has, without touching the disk.
+  mutating func write(context: RestorationContext) throws -> Written? {
+    let isOwed = needsWhole && writer.nodeCount > 0 && !isPendingCurrent
+    guard writer.hasChanges || merging != nil || isOwed else { return nil }
+    try markCarriedOver()
+    writer.context = context
+    do throws(ProtectionError) {
+      if base == .locked { return try writePending() }
+      if !needsWhole, merging == nil, !store.isCompactionDue, let written = try appendChange() { return written }
+      return try publish()
+    } catch {
+      needsWhole = true
+      guard error.code == .locked, base != .locked else { throw error }
+      return try writePending()
+    }
+  }
+
+  /// Appends what changed to the journal; nil when a whole generation has to be written instead.
+  private mutating func appendChange() throws(ProtectionError) -> Written? {
+    guard let delta = try? writer.makeDelta() else { return nil }
+    do {
+      let receipt = try store.append(delta)
+      if receipt.durability == .unknown { needsWhole = true }
+      return Written(kind: .change, receipt: receipt, findings: takeSheddings())
+    } catch {
+      guard error.code == .superseded else { throw error }
+      return nil
+    }
+  }
+
+  private mutating func publish() throws(ProtectionError) -> Written {
+    store.freezeJournal()
+    let archive = try archived()
+    let receipt = try store.publish(archive, consuming: merging)
+    merging = nil
+    isPendingCurrent = false
+    base = .opened
+    needsWhole = receipt.durability == .unknown
+    return Written(kind: .whole, receipt: receipt, findings: takeSheddings())
+  }
+
+  private mutating func writePending() throws(ProtectionError) -> Written {
+    let receipt = try store.publishPending(try archived(), whole: base != .locked)
+    isPendingCurrent = true
+    return Written(
+      kind: base == .locked ? .pendingChange : .pendingWhole, receipt: receipt, findings: takeSheddings())
+  }
+
+  private mutating func archived() throws(ProtectionError) -> Data {
+    do {
+      return try writer.makeArchive()
+    } catch {
+      throw ProtectionError(.corrupt, "The state could not be put together; nothing was written.", cause: error)
+    }
+  }
+
+  private mutating func takeSheddings() -> [PreservationFinding] {
+    writer.takeSheddings().map { shedding in
+      shedding.isLeftOut
+        ? .shed(path: shedding.path, bytes: shedding.byteCount)
+        : .overBudget(path: shedding.path, bytes: shedding.byteCount, limit: limits.bytesPerArchive)
+    }
+  }
+}

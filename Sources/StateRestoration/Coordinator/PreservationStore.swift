@@ -1,0 +1,112 @@
+package import DataProtection
+package import FoundationEssentials
+
+/// What the coordinator needs of the place where one scene's generations are kept.
+///
+/// A narrow border, so that the engine's tests can put a store in memory in its place. Every call blocks, may come
+/// from any thread, and must not come from the main actor.
+package protocol PreservationStore: Sendable {
+  /// Opens the newest generation with the changes appended to it.
+  func openNewest() throws(ProtectionError) -> StoredState
+  /// Opens the generation before the newest one.
+  func openPredecessor() throws(ProtectionError) -> StoredState
+  /// Writes a whole new generation; `pending` names what was saved while locked and is merged into this one.
+  func publish(_ plaintext: Data, consuming pending: StoredPending?) throws(ProtectionError) -> StoreReceipt
+  /// Appends a change to the newest generation's journal; `.superseded` when a whole generation is due instead.
+  func append(_ frame: Data) throws(ProtectionError) -> StoreReceipt
+  /// Whether the journal has grown so much that a whole generation is due.
+  var isCompactionDue: Bool { get }
+  /// Ends the journal before the state is put together for a whole generation.
+  func freezeJournal()
+  /// Writes what was saved while locked, sealed one-way.
+  func publishPending(_ plaintext: Data, whole: Bool) throws(ProtectionError) -> StoreReceipt
+  /// Opens what was saved while locked; nil when there is nothing.
+  func openPending() throws(ProtectionError) -> StoredPending?
+  /// Makes a whole pending generation the current one.
+  func promotePending(_ pending: StoredPending) throws(ProtectionError) -> StoreReceipt
+  /// Deletes what was saved while locked.
+  func discardPending(_ pending: StoredPending) throws(ProtectionError)
+  /// Deletes everything that is kept.
+  func deleteAll() throws(ProtectionError)
+  /// What the crash marker says about the last attempt to restore this state.
+  func interruptedAttempt(for state: StoredState) throws(ProtectionError) -> InterruptedAttempt?
+  /// Marks durably that restoring begins.
+  func beginAttempt(for state: StoredState) throws(ProtectionError) -> any RestorationAttempting
+}
+
+/// A marked attempt at restoring, which the next launch finds if this process dies in it.
+package protocol RestorationAttempting: Sendable {
+  /// Notes the node that is restored from now on; does not wait for the disk.
+  func note(node: UInt32)
+  /// Removes the marker.
+  func finish()
+}
+
+/// An opened generation: its content, and what is known about it.
+package struct StoredState: Sendable {
+  /// Number of the generation.
+  package var generation: Generation
+  /// How sure it is that this is what was saved last.
+  package var standing: ArchiveStanding
+  /// Length of the content in bytes.
+  package var byteCount: Int
+  /// The changes appended since, oldest first.
+  package var frames: [Data]
+  /// Bytes after the last whole change that could not be used.
+  package var tailDropped: Int
+  /// Reads part of the content.
+  package var read: @Sendable (Range<Int>) throws -> Data
+  /// The store's own handle.
+  package var handle: (any Sendable)?
+
+  /// Describes an opened generation.
+  package init(
+    generation: Generation, standing: ArchiveStanding = .current, byteCount: Int, frames: [Data] = [],
+    tailDropped: Int = 0, handle: (any Sendable)? = nil, read: @escaping @Sendable (Range<Int>) throws -> Data
+  ) {
+    self.generation = generation
+    self.standing = standing
+    self.byteCount = byteCount
+    self.frames = frames
+    self.tailDropped = tailDropped
+    self.handle = handle
+    self.read = read
+  }
+}
+
+/// What was saved while the device was locked, opened.
+package struct StoredPending: Sendable {
+  /// True when it holds everything, false when it holds touched nodes only.
+  package var isWhole: Bool
+  /// True when the state it was made on top of is still the current one.
+  package var isBaseUnchanged: Bool
+  /// The content, checked.
+  package var content: Data
+  /// The store's own handle.
+  package var handle: (any Sendable)?
+
+  /// Describes opened pending material.
+  package init(isWhole: Bool, isBaseUnchanged: Bool, content: Data, handle: (any Sendable)? = nil) {
+    self.isWhole = isWhole
+    self.isBaseUnchanged = isBaseUnchanged
+    self.content = content
+    self.handle = handle
+  }
+}
+
+/// What became of a write.
+package struct StoreReceipt: Sendable, Hashable {
+  /// The generation that holds the state now.
+  package var generation: Generation
+  /// Bytes written to disk.
+  package var bytesWritten: Int
+  /// Whether the write would survive a power cut.
+  package var durability: Durability
+
+  /// Describes a write.
+  package init(generation: Generation, bytesWritten: Int, durability: Durability) {
+    self.generation = generation
+    self.bytesWritten = bytesWritten
+    self.durability = durability
+  }
+}

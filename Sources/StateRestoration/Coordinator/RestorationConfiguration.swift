@@ -1,0 +1,48 @@
+public import DataProtection
+public import FoundationEssentials
+public import RestorationArchive
+
+/// What a coordinator has to know about the program, and its limits.
+public struct RestorationConfiguration: Sendable {
+  /// The application's identifier; part of the identity of its archives.
+  public var application: String
+  /// The program's version, recorded in every archive.
+  public var applicationVersion: ApplicationVersion
+  /// The program's own version of what it stores, for migrations of the whole. Newer archives are kept, not read.
+  public var schemaVersion: StateVersion = 1
+  /// The operating system's version, in the program's words.
+  public var systemVersion = ""
+  /// Version of the program's user interface; a program refuses what it can't read any more by this.
+  public var interfaceVersion: VersionTag
+  /// The kind of user interface.
+  public var interfaceIdiom: InterfaceIdiom
+  /// The protection class of the archives.
+  public var protection: ProtectionClass = .complete
+  /// Older archives are not restored; nil for no limit.
+  public var maximumAge: Duration?
+  /// Time for asynchronous restoring, after which late answers are ignored.
+  public var extensionTimeLimit: Duration = .seconds(30)
+  /// Size of one node's record from which on a save warns.
+  public var nodeByteBudget = 64 << 10
+  /// Size of an archive from which on the lowest priorities are left out.
+  public var archiveByteBudget = 64 << 20
+  /// Keeps state across force quits and failures, for debugging (R6.4).
+  public var isDeveloperMode = false
+  /// Where the coordinator says what it does.
+  public var log: any RestorationLog = SilentRestorationLog()
+  /// The clock of intervals and time limits.
+  public var clock: any Clock<Duration> & Sendable = ContinuousClock()
+  /// The wall clock, for the time of saving and for ages.
+  public var now: @Sendable () -> Date = { Date() }
+
+  /// Creates a configuration with the usual limits.
+  public init(
+    application: String = "main", applicationVersion: ApplicationVersion = "1.0", interfaceVersion: VersionTag = "1",
+    interfaceIdiom: InterfaceIdiom = .unspecified
+  ) {
+    self.application = application
+    self.applicationVersion = applicationVersion
+    self.interfaceVersion = interfaceVersion
+    self.interfaceIdiom = interfaceIdiom
+  }
+}

@@ -1,0 +1,70 @@
+/// What automatic preservation is waiting for.
+struct AutomaticState {
+  /// Runs while an interval after a save has not passed.
+  var interval: Task<Void, Never>?
+  /// Whether something changed during the interval.
+  var isDue = false
+}
+
+extension RestorationCoordinator {
+  /// Says that an object's state has changed, where that can't be noticed: values outside of observable properties.
+  ///
+  /// The next save captures the object again; with automatic preservation it also asks for that save. An object that
+  /// is not preserved is ignored.
+  public func invalidateRestorableState(of object: any RestorableObject) {
+    guard let node = tree.node(of: object) else { return }
+    changes.mark(node.key)
+  }
+
+  /// Called on the main actor at the first change of a burst.
+  func changesWereNoticed() {
+    guard case .onChange = preservesAutomatically else { return }
+    guard phase == .ready || phase == .deferred || phase == .idle else { return }
+    if automatic.interval != nil {
+      automatic.isDue = true
+    } else {
+      preserveAutomatically()
+    }
+  }
+
+  /// Looks at the hierarchy once, so that changes are noticed from now on.
+  func armAutomaticPreservation() {
+    guard case .onChange = preservesAutomatically, root != nil else { return }
+    if phase == .deferred { return }
+    changesWereNoticed()
+  }
+
+  func automaticPolicyChanged() {
+    automatic.interval?.cancel()
+    automatic = AutomaticState()
+    if phase == .ready || phase == .idle { armAutomaticPreservation() }
+  }
+
+  /// The first change is saved at once; what follows within the interval waits for its end.
+  private func preserveAutomatically() {
+    guard case .onChange(let interval) = preservesAutomatically else { return }
+    automatic.isDue = false
+    let clock = configuration.clock
+    automatic.interval = Task { [weak self] in
+      await self?.saveAndReport()
+      try? await clock.sleep(for: interval)
+      guard !Task.isCancelled else { return }
+      self?.intervalDidPass()
+    }
+  }
+
+  private func intervalDidPass() {
+    automatic.interval = nil
+    if automatic.isDue || !changes.isEmpty { preserveAutomatically() }
+  }
+
+  private func saveAndReport() async {
+    do throws(RestorationError) {
+      let outcome = try await preserve(scope: .noticed)
+      recovery?.coordinator(self, didPreserve: outcome)
+    } catch {
+      automatic.isDue = true
+      recovery?.coordinator(self, didFailToPreserve: error)
+    }
+  }
+}

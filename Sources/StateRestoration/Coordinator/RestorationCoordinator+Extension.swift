@@ -1,0 +1,70 @@
+/// Counts how often asynchronous restoring was extended.
+struct ExtensionCount {
+  /// Extensions that are not completed.
+  var count = 0
+  /// Whether the time limit has passed for those that are still open.
+  var isTimedOut = false
+  /// Runs until the time limit.
+  var limit: Task<Void, Never>?
+}
+
+extension RestorationCoordinator {
+  /// Extends restoring beyond the turn: until it is completed, a crash counts as a crash of restoring (R6.3).
+  ///
+  /// Every call must be balanced by one of ``completeStateRestoration()``. After
+  /// ``RestorationConfiguration/extensionTimeLimit`` the guard ends by itself and late answers are ignored.
+  public func extendStateRestoration() {
+    extensions.count += 1
+    if extensions.count == 1 {
+      extensions.isTimedOut = false
+      if phase == .ready { startExtensionLimit() }
+    }
+  }
+
+  /// Completes one extension; the last one ends restoring.
+  ///
+  /// - Precondition: There is an extension that is not completed.
+  public func completeStateRestoration() {
+    precondition(
+      extensions.count > 0,
+      "completeStateRestoration() of the scene “\(session)” was called more often than extendStateRestoration().")
+    extensions.count -= 1
+    guard extensions.count == 0 else { return }
+    extensions.limit?.cancel()
+    extensions.limit = nil
+    if phase != .restoring { finishAttempt() }
+  }
+
+  /// Extends restoring while a body runs, and completes it however the body ends.
+  public func withRestorationExtended<Value, Failure: Error>(
+    _ body: () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    extendStateRestoration()
+    defer { completeStateRestoration() }
+    return try await body()
+  }
+
+  /// Whether restoring goes on asynchronously.
+  public var isRestorationExtended: Bool { extensions.count > 0 && !extensions.isTimedOut }
+
+  func startExtensionLimit() {
+    guard extensions.limit == nil else { return }
+    let clock = configuration.clock
+    let limit = configuration.extensionTimeLimit
+    extensions.limit = Task { [weak self] in
+      try? await clock.sleep(for: limit)
+      guard !Task.isCancelled else { return }
+      self?.extensionDidTimeOut()
+    }
+  }
+
+  private func extensionDidTimeOut() {
+    guard extensions.count > 0 else { return }
+    extensions.isTimedOut = true
+    extensions.limit = nil
+    lastReport?.remarks.append(.extensionTimedOut)
+    log.log(.warning, "asynchronous restoring took too long; later answers are ignored")
+    finishAttempt()
+    recovery?.coordinatorExtensionDidTimeOut(self)
+  }
+}

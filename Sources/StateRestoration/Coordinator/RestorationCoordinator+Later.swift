@@ -1,0 +1,81 @@
+internal import DataProtection
+internal import FoundationEssentials
+public import RestorationArchive
+
+extension RestorationCoordinator {
+  /// Gives a controller that turned up after restoring its state, at once, with everything preserved below it.
+  ///
+  /// For screens that are made on demand, such as a tab that is shown for the first time. The state is given only if
+  /// class and model identifier match, so that the draft of one note can't land in the editor of another. Install the
+  /// controller in its parent first; the next save then knows that the state is in use.
+  ///
+  /// - Parameter path: The controller's place, from the root.
+  /// - Returns: What became of it; nil when nothing was preserved at the path, or it is in use already.
+  @discardableResult
+  public func register(_ controller: any RestorableController, at path: RestorationPath) -> NodeReport? {
+    guard let run = restored, let index = run.plan.index(at: path), run.objects[index] == nil else { return nil }
+    guard !extensions.isTimedOut else {
+      return NodeReport(path: path, result: .notRestored(.timedOut))
+    }
+    let range = index..<run.plan.nodes[index].end
+    run.forgetOutcomes(in: range)
+    run.makeObjects(at: index, object: controller, origin: .registration)
+    run.installChildren(in: range)
+    run.decode(in: range)
+    run.finish(in: range)
+    for case let object? in run.objects[range] { invalidateRestorableState(of: object) }
+    let reports = run.reports(in: range)
+    if let first = lastReport?.nodes.firstIndex(where: { $0.path == path }) {
+      let end = lastReport?.nodes[first...].firstIndex { !$0.path.starts(with: path) } ?? lastReport?.nodes.count
+      lastReport?.nodes.replaceSubrange(first..<(end ?? first), with: reports)
+    }
+    return reports.first
+  }
+
+  /// Removes preserved state that no object uses, with everything below it, from the next save on.
+  ///
+  /// - Returns: False when nothing is carried over at the path, or a live object owns it.
+  @discardableResult
+  public func forget(_ path: RestorationPath) async -> Bool {
+    let forgotten = await worker.run { (try? $0.forget(path)) ?? false }
+    if forgotten { changesWereNoticed() }
+    return forgotten
+  }
+
+  /// Deletes everything that was preserved for the scene, older generations and what was set aside included.
+  ///
+  /// Works while locked. Saving begins anew with the next change. If it throws, nothing or a part was deleted.
+  public func discard() async throws(RestorationError) {
+    try await deleteAll()
+    phase = .ready
+  }
+
+  /// Forgets the state because the user quit by force (R6.1); kept in developer mode (R6.4).
+  ///
+  /// Nothing is saved afterwards, so that an exit in progress does not bring the state back.
+  public func discardAfterForceQuit() async throws(RestorationError) {
+    guard !configuration.isDeveloperMode else { return }
+    phase = .discarded
+    try await deleteAll()
+  }
+
+  private func deleteAll() async throws(RestorationError) {
+    let context = configuration.context
+    let store = store
+    let result: Result<Void, ProtectionError> = await worker.run { lineage in
+      lineage.merging = nil
+      lineage.begin(.empty, context: context)
+      return Result { () throws(ProtectionError) in try store.deleteAll() }
+    }
+    tree.reset()
+    restored = nil
+    prepared = nil
+    attempt = nil
+    touchedKeys = []
+    lastReceipt = nil
+    hasPendingSave = false
+    if case .failure(let error) = result {
+      throw RestorationError(.discardFailed, "What was preserved could not be deleted; try again.", cause: error)
+    }
+  }
+}

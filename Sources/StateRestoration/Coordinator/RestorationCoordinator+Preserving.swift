@@ -1,0 +1,134 @@
+internal import DataProtection
+internal import FoundationEssentials
+internal import RestorationArchive
+
+extension RestorationCoordinator {
+  /// Preserves the hierarchy below a controller; returns when the state would survive a power cut.
+  ///
+  /// Values are copied at once, on the main actor; everything else happens elsewhere. One save runs at a time:
+  /// requests during a save are folded into one more, and all of them get its outcome. When nothing has changed,
+  /// nothing is written and the file system is not called. During restoring it waits for the end of the turn.
+  /// If it throws, what was preserved before is still there, and the next save starts again from memory.
+  public func preserve(_ root: any RestorableController) async throws(RestorationError) -> PreservationOutcome {
+    self.root = root
+    return try await preserve(scope: .all)
+  }
+
+  /// Saves, or joins the save that follows the one in progress.
+  func preserve(scope: CaptureTree.Scope) async throws(RestorationError) -> PreservationOutcome {
+    while phase == .loading || phase == .restoring {
+      await withCheckedContinuation { waitingForRestoration.append($0) }
+    }
+    if isSaving {
+      return try await withCheckedContinuation { foldedSaves.append($0) }.get()
+    }
+    isSaving = true
+    defer { saveDidEnd() }
+    return try await save(scope: scope)
+  }
+
+  /// Starts the save that requests during the last one were folded into.
+  private func saveDidEnd() {
+    isSaving = false
+    guard !foldedSaves.isEmpty else { return }
+    let requests = foldedSaves
+    foldedSaves = []
+    isSaving = true
+    Task { @MainActor in
+      let result: Result<PreservationOutcome, RestorationError>
+      do throws(RestorationError) {
+        result = .success(try await save(scope: .all))
+      } catch {
+        result = .failure(error)
+      }
+      for request in requests { request.resume(returning: result) }
+      saveDidEnd()
+    }
+  }
+
+  private func save(scope: CaptureTree.Scope) async throws(RestorationError) -> PreservationOutcome {
+    guard phase != .discarded else { return .deferred(.discarded) }
+    guard let root else { return .unchanged(lastReceipt) }
+    let clock = ContinuousClock()
+    let start = clock.now
+    let context = configuration.context
+    guard let application = encodeApplicationState(context: context) else {
+      log.log(.info, "preserving was declined")
+      return .declined
+    }
+    var batch = capture(root, scope: scope, context: context)
+    batch.application = application
+    let captureDuration = clock.now - start
+    if phase == .deferred {
+      let touched = batch.records.map(\.key)
+      touchedKeys.formUnion(touched)
+      if touched.isEmpty { return .deferred(.locked) }
+    }
+    let captured = batch
+    let loader = loader()
+    let result = await worker.run { lineage in
+      Result { try lineage.save(captured, context: context, loader: loader) }
+    }
+    switch result {
+    case .success(let saved):
+      guard let written = saved.written else {
+        if saved.isWaiting {
+          return .deferred(.locked)
+        }
+        if phase == .idle { phase = .ready }
+        return .unchanged(lastReceipt)
+      }
+      if phase == .idle { phase = .ready }
+      hasPendingSave = written.kind == .pendingWhole || written.kind == .pendingChange
+      let receipt = PreservationReceipt(
+        generation: written.receipt.generation.rawValue, kind: written.kind,
+        durability: written.receipt.durability == .durable ? .durable : .unknown, savedAt: context.timeSaved,
+        capturedNodes: captured.capturedCount, changedNodes: saved.changedNodes,
+        carriedOverNodes: saved.carriedOverNodes, bytesWritten: written.receipt.bytesWritten,
+        captureDuration: captureDuration, duration: clock.now - start,
+        findings: captured.findings + saved.findings + written.findings)
+      lastReceipt = receipt
+      log.log(.info, "preserved generation \(receipt.generation), \(receipt.bytesWritten) bytes")
+      for finding in receipt.findings { log.log(.warning, finding.description) }
+      return .preserved(receipt)
+    case .failure(let error):
+      if error is ArchiveError { tree.reset() }
+      log.log(.error, "preserving failed: \(error)")
+      throw RestorationError(
+        .preservationFailed, "The state could not be saved; what was preserved before is still there.", cause: error)
+    }
+  }
+
+  /// Asks whether to preserve and takes the app-level state; nil when the delegate says no.
+  private func encodeApplicationState(context: RestorationContext) -> [RestorationArchive.Entry]? {
+    guard let delegate else { return nil }
+    let encoder = RestorationEncoder(path: [], context: context, owner: RestorationCoordinator.self)
+    guard delegate.shouldSaveApplicationState(with: encoder) else {
+      _ = encoder.finish()
+      return nil
+    }
+    delegate.willEncodeRestorableState(with: encoder)
+    return encoder.finish().entries
+  }
+
+  /// Copies what has changed; the first capture after a restoration looks at everything.
+  func capture(
+    _ root: any RestorableController, scope: CaptureTree.Scope, context: RestorationContext
+  ) -> CaptureBatch {
+    tree.context = context
+    return tree.capture(roots: [root], scope: scope)
+  }
+
+  func loader() -> StateLoader {
+    StateLoader(store: store, limits: limits, configuration: configuration)
+  }
+}
+
+extension RestorationError.Code {
+  /// A save failed; what was preserved before is still there. See the cause.
+  public static let preservationFailed = RestorationError.Code("preservationFailed")
+  /// Restoring was asked for while another restoration was running.
+  public static let restorationInProgress = RestorationError.Code("restorationInProgress")
+  /// What is on disk could not be deleted. See the cause.
+  public static let discardFailed = RestorationError.Code("discardFailed")
+}

@@ -1,0 +1,276 @@
+internal import DataProtection
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// Which of the preserved states to restore.
+public enum RestorationSource: Sendable, Hashable {
+  /// The newest one.
+  case newest
+  /// The generation before it, to go back in time.
+  case olderGeneration
+}
+
+extension RestorationCoordinator {
+  /// Finds out what is there, before any user interface: ``reason`` is right afterwards.
+  ///
+  /// Loads off the main actor; a restoration that follows uses what was loaded. Nothing on disk is changed.
+  @discardableResult
+  public func prepare() async -> RestorationReason {
+    guard prepared == nil, phase == .idle else { return reason }
+    phase = .loading
+    let result = await load(joinsPending: true)
+    prepared = result
+    phase = .idle
+    switch result {
+    case .success(let loaded): reason = loaded.reason
+    case .failure(let failure): reason = failure.reason
+    }
+    resumeWaiting()
+    return reason
+  }
+
+  /// Gives a hierarchy its preserved state back, and makes what is missing of it.
+  ///
+  /// Suspends only to load. The delegate's question, factories, installing, decoding, the app-level decode and the
+  /// finished hooks run in one turn of the main actor, in this order. Can be called again with a running hierarchy:
+  /// objects that exist take back the state that was preserved. While the device is locked nothing is restored and
+  /// nothing on disk is touched; the report's outcome is then ``RestorationOutcome/locked``.
+  ///
+  /// - Parameter retriesLeftOut: Whether nodes that were left out after a crash are tried again.
+  /// - Throws: ``RestorationError`` when a restoration is running already. What a file holds never throws: the report
+  ///   tells.
+  @discardableResult
+  public func restore(
+    into root: any RestorableController, from source: RestorationSource = .newest, retriesLeftOut: Bool = false
+  ) async throws(RestorationError) -> RestorationReport {
+    guard phase != .loading, phase != .restoring else {
+      throw RestorationError(
+        .restorationInProgress, "A restoration is running already; wait for it before you start another.")
+    }
+    return await restore(into: root, from: source, retriesLeftOut: retriesLeftOut, isLate: false)
+  }
+
+  func restore(
+    into root: any RestorableController, from source: RestorationSource, retriesLeftOut: Bool, isLate: Bool
+  ) async -> RestorationReport {
+    let clock = ContinuousClock()
+    let start = clock.now
+    self.root = root
+    let touched = isLate ? Set(touchedKeys.compactMap { tree.nodes[$0]?.path }) : []
+    phase = .loading
+    let result = await decide(source: source, joinsPending: !isLate)
+    var report: RestorationReport
+    switch result {
+    case .failure(let failure): report = await nothingRestored(failure)
+    case .success(let loaded):
+      report = await restore(loaded, into: root, touched: touched, retriesLeftOut: retriesLeftOut)
+    }
+    report.duration = clock.now - start
+    lastReport = report
+    reason = report.reason
+    if phase == .loading || phase == .restoring { phase = .ready }
+    log.log(report.outcome == .restored ? .info : .warning, report.summary)
+    resumeWaiting()
+    if report.outcome == .restored || phase == .deferred { armAutomaticPreservation() }
+    return report
+  }
+
+  // MARK: - Loading
+
+  func load(joinsPending: Bool) async -> Result<LoadedState, LoadFailure> {
+    var loader = loader()
+    loader.joinsPending = joinsPending
+    let chosen = loader
+    return await worker.run { _ in Result { () throws(LoadFailure) in try chosen.loadNewest() } }
+  }
+
+  /// Loads and goes the way through crashes, asking the delegate where it is to decide.
+  private func decide(source: RestorationSource, joinsPending: Bool) async -> Result<LoadedState, LoadFailure> {
+    let newest: Result<LoadedState, LoadFailure>
+    if let prepared, joinsPending {
+      newest = prepared
+    } else {
+      newest = await load(joinsPending: joinsPending)
+    }
+    prepared = nil
+    guard case .success(var loaded) = newest else { return newest }
+    if source == .olderGeneration { return await older(loaded, because: "as the program asked") }
+    switch loaded.crash {
+    case .restoreEverything, .leaveOut: return .success(loaded)
+    case .olderGeneration: return await older(loaded, because: "restoring the newest failed")
+    case .nothing: return await giveUp(loaded)
+    case .ask(let node):
+      switch recovery?.coordinator(self, decideAfter: loaded.history) ?? .olderGeneration {
+      case .olderGeneration: return await older(loaded, because: "restoring the newest failed twice")
+      case .restoreNothing: return await giveUp(loaded)
+      case .tryAgain:
+        loaded.crash = node.map { .leaveOut(node: $0) } ?? .restoreEverything
+        return .success(loaded)
+      }
+    }
+  }
+
+  private func older(_ loaded: LoadedState, because text: String) async -> Result<LoadedState, LoadFailure> {
+    let loader = loader()
+    let remarks = loaded.remarks
+    let result = await worker.run { _ in
+      Result { () throws(LoadFailure) in try loader.loadPredecessor(remarks: remarks, because: text) }
+    }
+    if case .failure = result { return await giveUp(loaded) }
+    return result
+  }
+
+  /// Takes the marker away, so that the next launch begins anew; the state itself stays as a generation.
+  private func giveUp(_ loaded: LoadedState) async -> Result<LoadedState, LoadFailure> {
+    let store = store
+    await worker.run { _ in (try? store.beginAttempt(for: loaded.state))?.finish() }
+    return .failure(LoadFailure(outcome: .givenUpAfterCrashes, remarks: loaded.remarks, reason: .afterCrash))
+  }
+
+  /// Settles what a later save may replace, after nothing could be restored.
+  private func nothingRestored(_ failure: LoadFailure) async -> RestorationReport {
+    let context = configuration.context
+    tree.reset()
+    restored = nil
+    switch failure.outcome {
+    case .locked: await deferUntilUnlock(context: context)
+    case .unavailable:
+      await worker.run { $0.begin(.unknown, context: context) }
+      phase = .ready
+    default:
+      await worker.run { $0.begin(.empty, context: context) }
+      phase = .ready
+    }
+    return RestorationReport(outcome: failure.outcome, reason: failure.reason, remarks: failure.remarks)
+  }
+
+  // MARK: - The turn
+
+  private func restore(
+    _ loaded: LoadedState, into root: any RestorableController, touched: Set<RestorationPath>, retriesLeftOut: Bool
+  ) async -> RestorationReport {
+    var report = RestorationReport(outcome: .restored, reason: loaded.reason, source: loaded.plan.source)
+    report.remarks = loaded.remarks
+    if let refusal = refusal(of: loaded, report: report) { return await refuse(refusal) }
+    do {
+      attempt?.finish()
+      attempt = nil
+      let store = store
+      attempt = try await worker.run { _ in try store.beginAttempt(for: loaded.state) }
+    } catch {
+      report.remarks.append(.markerIgnored("no marker could be made: \(error)"))
+    }
+    phase = .restoring
+    let clock = ContinuousClock()
+    let start = clock.now
+    let run = RestorationRun(
+      plan: loaded.plan, registry: registry, delegate: delegate, log: log, now: configuration.now(),
+      note: { [attempt] in attempt?.note(node: $0) })
+    run.touched = touched
+    run.retries = { [weak self] path in
+      guard let self else { return false }
+      return retriesLeftOut || recovery?.coordinator(self, shouldRetryNodeAt: path) == true
+    }
+    if case .leaveOut(let node) = loaded.crash, !retriesLeftOut {
+      run.leftOut = Set(loaded.plan.nodes.indices.filter { loaded.plan.nodes[$0].id?.rawValue == node })
+    }
+    guard mayRestore(loaded.plan) else {
+      report.outcome = .declined
+      return await refuse(report)
+    }
+    run.makeObjects(root: root)
+    run.installChildren()
+    run.decode()
+    decodeApplicationState(loaded.plan, &report)
+    run.finish()
+    report.nodes = run.reports()
+    report.mainActorDuration = clock.now - start
+    restored = run
+    await settle(run, loaded: loaded)
+    if extensions.count == 0 { finishAttempt() } else { startExtensionLimit() }
+    return report
+  }
+
+  /// Age and versions of the whole, before anybody is asked.
+  private func refusal(of loaded: LoadedState, report: RestorationReport) -> RestorationReport? {
+    var report = report
+    let context = loaded.plan.context
+    if context.schemaVersion > configuration.schemaVersion {
+      report.outcome = .newerVersion
+      return report
+    }
+    if let limit = configuration.maximumAge,
+      Freshness.expiry(of: context.timeSaved, limit: limit, now: configuration.now()) != nil
+    {
+      report.outcome = .expired
+      return report
+    }
+    return nil
+  }
+
+  /// Restores nothing; what is on disk stays as a generation.
+  private func refuse(_ report: RestorationReport) async -> RestorationReport {
+    let context = configuration.context
+    tree.reset()
+    restored = nil
+    await worker.run { $0.begin(.empty, context: context) }
+    finishAttempt()
+    phase = .ready
+    return report
+  }
+
+  private func mayRestore(_ plan: RestorationPlan) -> Bool {
+    guard let delegate else { return false }
+    let decoder = RestorationDecoder(record: plan.application, path: [], context: plan.context)
+    defer { decoder.finish() }
+    return delegate.shouldRestoreApplicationState(with: decoder)
+  }
+
+  private func decodeApplicationState(_ plan: RestorationPlan, _ report: inout RestorationReport) {
+    let decoder = RestorationDecoder(record: plan.application, path: [], context: plan.context)
+    defer { decoder.finish() }
+    do throws(RestorationError) {
+      try delegate?.didDecodeRestorableState(with: decoder)
+    } catch {
+      report.remarks.append(.applicationStateFailed(error.description))
+    }
+  }
+
+  /// Hands the state to the worker as what the next save continues, and tells the tree what came from where.
+  private func settle(_ run: RestorationRun, loaded: LoadedState) async {
+    tree.reset()
+    tree.claim(run.claims)
+    let dropped = run.droppedNodes
+    let leftOut = run.leftOutNodes
+    let retried = run.retriedNodes
+    let pending = loaded.overlay
+    let context = configuration.context
+    await worker.run { lineage in
+      do {
+        try lineage.continueArchive(loaded.reader, isNewest: loaded.isNewest)
+        try lineage.drop(dropped)
+        try lineage.mark(retried, leftOut: false)
+        if !leftOut.isEmpty {
+          // Durable before the marker goes: the next launch must not try the culprit again.
+          try lineage.mark(leftOut, leftOut: true)
+          _ = try lineage.write(context: context)
+        }
+      } catch {
+        lineage.begin(.empty, context: context)
+      }
+      lineage.merging = pending
+    }
+  }
+
+  func finishAttempt() {
+    guard let attempt else { return }
+    self.attempt = nil
+    Task { await worker.run { _ in attempt.finish() } }
+  }
+
+  func resumeWaiting() {
+    let waiting = waitingForRestoration
+    waitingForRestoration = []
+    for continuation in waiting { continuation.resume() }
+  }
+}

@@ -1,0 +1,117 @@
+internal import DataProtection
+internal import FoundationEssentials
+public import RestorationArchive
+
+/// Preserves a hierarchy of controllers and gives it back at the next launch: the front door of the framework.
+///
+/// ```swift
+/// let restorer = RestorationCoordinator(device: device, delegate: appDelegate)
+/// restorer.register(EditorController.self, as: "editor")
+/// let report = try await restorer.restore(into: window)
+/// let outcome = try await restorer.preserve(window)
+/// ```
+///
+/// Lives on the main actor, which only captures values and calls the program's own code; encoding, sealing, writing,
+/// reading and checking happen elsewhere. It owns no controllers.
+@MainActor public final class RestorationCoordinator {
+  /// What the coordinator knows of the program, and its limits.
+  public let configuration: RestorationConfiguration
+  /// The scene whose state it keeps.
+  public let session: SceneSession.ID
+  /// Says whether to preserve and restore, and makes controllers; without one nothing is preserved or restored.
+  public weak var delegate: (any RestorationCoordinatorDelegate)?
+  /// The restoration classes, blueprints and shared objects that are known.
+  public let registry: RestorationRegistry
+
+  /// Why the state is as it is at this launch; `.normal` until ``prepare()`` or a restoration has looked.
+  public internal(set) var reason = RestorationReason.normal
+  /// The report of the last restoration; nil before the first.
+  public internal(set) var lastReport: RestorationReport?
+  /// The receipt of the last save; nil before the first.
+  public internal(set) var lastReceipt: PreservationReceipt?
+
+  /// When the coordinator preserves by itself. Never, unless told otherwise.
+  public var preservesAutomatically = AutomaticPreservation.never {
+    didSet { if preservesAutomatically != oldValue { automaticPolicyChanged() } }
+  }
+
+  /// Where in its life the coordinator is.
+  enum Phase { case idle, loading, restoring, ready, deferred, discarded }
+
+  let store: any PreservationStore
+  let worker: PreservationWorker<Lineage>
+  let limits: RestorationArchive.Limits
+  let tree: CaptureTree
+  let changes: ChangeList
+  var phase = Phase.idle
+  weak var root: (any RestorableController)?
+  /// The state loaded by `prepare()` until a restoration uses it.
+  var prepared: Result<LoadedState, LoadFailure>?
+  /// The last restored state, for objects that turn up later.
+  var restored: RestorationRun?
+  var attempt: (any RestorationAttempting)?
+  var extensions = ExtensionCount()
+  var touchedKeys: Set<CaptureBatch.Key> = []
+  var isSaving = false
+  var foldedSaves: [CheckedContinuation<Result<PreservationOutcome, RestorationError>, Never>] = []
+  var waitingForRestoration: [CheckedContinuation<Void, Never>] = []
+  var automatic = AutomaticState()
+  var unlockObservation: Task<Void, Never>?
+  var hasPendingSave = false
+
+  /// Creates a coordinator on any store; for tests of the engine.
+  package init(
+    store: any PreservationStore, delegate: (any RestorationCoordinatorDelegate)?,
+    configuration: RestorationConfiguration = .init(), session: SceneSession.ID = .main,
+    registry: RestorationRegistry = RestorationRegistry()
+  ) {
+    self.store = store
+    self.delegate = delegate
+    self.configuration = configuration
+    self.session = session
+    self.registry = registry
+    var limits = RestorationArchive.Limits.default
+    limits.bytesPerArchive = configuration.archiveByteBudget
+    self.limits = limits
+    let context = configuration.context
+    worker = PreservationWorker(
+      label: "state-restoration.\(configuration.application)",
+      state: Lineage(store: store, context: context, limits: limits, nodeBudget: configuration.nodeByteBudget))
+    let awakener = Awakener()
+    changes = ChangeList { awakener.wake() }
+    tree = CaptureTree(registry: registry, changes: changes, context: context, now: configuration.now)
+    awakener.coordinator = self
+  }
+
+  isolated deinit { unlockObservation?.cancel() }
+
+  /// Registers a class under the tag that its instances' state names.
+  ///
+  /// Nothing named in a file is ever looked up as a type: only registered classes are made.
+  public func register<Controller: RestorableController>(_ type: Controller.Type, as tag: RestorationClass) {
+    registry.register(type, as: tag)
+  }
+
+  var recovery: (any RestorationRecoveryDelegate)? { delegate as? any RestorationRecoveryDelegate }
+
+  var log: any RestorationLog { configuration.log }
+}
+
+/// Brings the first change of a burst from any thread to the coordinator's main actor.
+final class Awakener: Sendable {
+  /// Set once, before any change can be noticed, and read on the main actor only.
+  @MainActor weak var coordinator: RestorationCoordinator?
+
+  func wake() {
+    Task { @MainActor in coordinator?.changesWereNoticed() }
+  }
+}
+
+extension RestorationConfiguration {
+  /// What is recorded with an archive that is saved now.
+  var context: RestorationContext {
+    RestorationContext(
+      applicationVersion: applicationVersion, schemaVersion: schemaVersion, systemVersion: systemVersion,
+      timeSaved: now(), interfaceIdiom: interfaceIdiom, versionTag: interfaceVersion)
+  }
+}

@@ -1,0 +1,124 @@
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// A preserved tree, loaded off the main actor and laid flat: parents before children, siblings in order.
+struct RestorationPlan: Sendable {
+  /// One preserved object.
+  struct Node: Sendable {
+    /// The node's number; nil when it exists only among what was saved while locked.
+    var id: NodeID?
+    /// Index of the parent; nil for a root.
+    var parent: Int?
+    /// Index of the first node after the subtree.
+    var end: Int
+    var path: RestorationPath
+    var attributes: RestorationArchive.Attributes
+    var byteCount: Int
+    var record: any StateRecord
+    /// Why the record could not be read.
+    var damage: String?
+
+    var kind: NodeReport.Kind {
+      if attributes.flags.contains(.view) { return .view }
+      return attributes.flags.contains(.shared) ? .shared : .controller
+    }
+  }
+
+  var nodes: [Node] = []
+  /// Indices of the children of every node, and of the roots under the last index.
+  var children: [[Int]] = []
+  var roots: [Int] = []
+  var context: RestorationContext
+  var application: any StateRecord = EmptyRecord()
+  var source: RestorationReport.Source?
+  /// Nodes that were saved while locked.
+  var mergedCount = 0
+
+  init(context: RestorationContext) {
+    self.context = context
+  }
+
+  /// Loads every node of an archive, and over it what was saved while locked.
+  init(
+    reader: RestorationArchive.Reader, overlay: RestorationArchive.Reader? = nil
+  ) throws(ArchiveError) {
+    try self.init(context: (overlay ?? reader).context)
+    nodes.reserveCapacity(reader.nodeCount)
+    children.reserveCapacity(reader.nodeCount)
+    for root in try reader.roots {
+      guard let node = try reader.node(root) else { continue }
+      switch node.identifier {
+      case ReservedNode.application: application = try reader.record(of: root)
+      case ReservedNode.kept: continue
+      case ReservedNode.shared:
+        for child in try reader.children(of: root) { try add(child, of: reader) }
+      default: try add(root, of: reader)
+      }
+    }
+    if let overlay { try lay(overlay) }
+  }
+
+  private mutating func add(_ root: NodeID, of reader: RestorationArchive.Reader) throws(ArchiveError) {
+    var stack: [(id: NodeID, parent: Int?)] = [(root, nil)]
+    var open: [Int] = []
+    while let (id, parent) = stack.popLast() {
+      guard let node = try reader.node(id) else { continue }
+      let index = nodes.count
+      while let last = open.last, last != parent {
+        nodes[last].end = index
+        open.removeLast()
+      }
+      let path =
+        parent.map { nodes[$0].path.appending(node.identifier) }
+        ?? (node.attributes.flags.contains(.shared) ? [ReservedNode.shared, node.identifier] : [node.identifier])
+      var item = Node(
+        id: id, parent: parent, end: index + 1, path: path, attributes: node.attributes, byteCount: node.byteCount,
+        record: EmptyRecord())
+      if node.byteCount > 0 {
+        do {
+          item.record = try reader.record(of: id)
+        } catch {
+          item.damage = error.message
+        }
+      }
+      nodes.append(item)
+      children.append([])
+      if let parent { children[parent].append(index) } else { roots.append(index) }
+      open.append(index)
+      stack += try reader.children(of: id).reversed().map { ($0, index) }
+    }
+    for index in open { nodes[index].end = nodes.count }
+  }
+
+  /// Puts what was saved while locked over the nodes of the same paths; new ones go to the end of their parents.
+  private mutating func lay(_ overlay: RestorationArchive.Reader) throws(ArchiveError) {
+    let upper = try RestorationPlan(reader: overlay)
+    application = upper.application.keys.isEmpty ? application : upper.application
+    for item in upper.nodes where item.byteCount > 0 {
+      guard let index = index(at: item.path) else { continue }
+      mergedCount += 1
+      nodes[index].record = item.record
+      nodes[index].attributes = item.attributes
+      nodes[index].byteCount = item.byteCount
+      nodes[index].damage = item.damage
+    }
+  }
+
+  /// The node at a path; nil when there is none.
+  func index(at path: RestorationPath) -> Int? {
+    var level = roots
+    var found: Int?
+    if path.components.first == ReservedNode.shared {
+      return roots.first { nodes[$0].path == path }
+    }
+    for identifier in path.components {
+      guard let next = level.first(where: { nodes[$0].path.last == identifier }) else { return nil }
+      found = next
+      level = children[next]
+    }
+    return found
+  }
+
+  /// The node with a number; nil when there is none.
+  func index(of id: NodeID) -> Int? { nodes.firstIndex { $0.id == id } }
+}

@@ -1,0 +1,63 @@
+public import RestorationArchive
+
+/// What to do with the state of a device that was locked at launch, once it is unlocked.
+public enum LateRestoration: String, Sendable, Hashable, Codable, CaseIterable {
+  /// Restore now what the user has not touched meanwhile; touched nodes keep the newer state.
+  case restoreUntouched
+  /// Leave it to the program, which calls ``RestorationCoordinator/restore(into:)`` when it suits.
+  case wait
+}
+
+/// Decisions that most programs leave to the framework; a delegate may adopt it in addition.
+///
+/// Every method has a default. Implement them in the class that declares the conformance: a subclass's own method would
+/// not be called.
+@MainActor public protocol RestorationRecoveryDelegate: AnyObject {
+  /// Decides what to restore after the same state ended two runs badly. By default the older generation.
+  func coordinator(_ coordinator: RestorationCoordinator, decideAfter history: CrashHistory) -> CrashDecision
+
+  /// Says whether a node that was left out after a crash is to be tried again. By default not.
+  func coordinator(_ coordinator: RestorationCoordinator, shouldRetryNodeAt path: RestorationPath) -> Bool
+
+  /// Says what to do when the device is unlocked after a locked launch. By default late restoring.
+  func coordinatorCanRestoreLate(_ coordinator: RestorationCoordinator) -> LateRestoration
+
+  /// Takes the report of a restoration that the coordinator made by itself, after an unlock.
+  func coordinator(_ coordinator: RestorationCoordinator, didRestoreLate report: RestorationReport)
+
+  /// Takes the outcome of a save that the coordinator made by itself.
+  func coordinator(_ coordinator: RestorationCoordinator, didPreserve outcome: PreservationOutcome)
+
+  /// Takes the failure of a save that the coordinator made by itself; what was preserved before is still there.
+  func coordinator(_ coordinator: RestorationCoordinator, didFailToPreserve error: RestorationError)
+
+  /// Called when asynchronous restoring did not end within its time limit; later answers are ignored.
+  func coordinatorExtensionDidTimeOut(_ coordinator: RestorationCoordinator)
+}
+
+extension RestorationRecoveryDelegate {
+  /// The older generation.
+  public func coordinator(
+    _ coordinator: RestorationCoordinator, decideAfter history: CrashHistory
+  ) -> CrashDecision { .olderGeneration }
+
+  /// Not again.
+  public func coordinator(
+    _ coordinator: RestorationCoordinator, shouldRetryNodeAt path: RestorationPath
+  ) -> Bool { false }
+
+  /// Late restoring of what is untouched.
+  public func coordinatorCanRestoreLate(_ coordinator: RestorationCoordinator) -> LateRestoration { .restoreUntouched }
+
+  /// Does nothing.
+  public func coordinator(_ coordinator: RestorationCoordinator, didRestoreLate report: RestorationReport) {}
+
+  /// Does nothing.
+  public func coordinator(_ coordinator: RestorationCoordinator, didPreserve outcome: PreservationOutcome) {}
+
+  /// Does nothing.
+  public func coordinator(_ coordinator: RestorationCoordinator, didFailToPreserve error: RestorationError) {}
+
+  /// Does nothing.
+  public func coordinatorExtensionDidTimeOut(_ coordinator: RestorationCoordinator) {}
+}

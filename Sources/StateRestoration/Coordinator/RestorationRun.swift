@@ -1,0 +1,323 @@
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// One main-actor turn of restoring: objects, containers, decoding, finished hooks, in this order (R3.2).
+///
+/// Works on a whole plan, or on the subtree of an object that turned up later.
+@MainActor final class RestorationRun {
+  let plan: RestorationPlan
+  let registry: RestorationRegistry
+  let log: any RestorationLog
+  let note: (UInt32) -> Void
+  let now: Date
+  weak var delegate: (any RestorationCoordinatorDelegate)?
+  /// Paths that keep the user's newer state.
+  var touched: Set<RestorationPath> = []
+  /// Says whether the node that failed before is tried again.
+  var retries: (RestorationPath) -> Bool = { _ in false }
+  /// Nodes left out for this run, by index.
+  var leftOut: Set<Int> = []
+
+  /// The live object of every node, once it is known.
+  private(set) var objects: [(any RestorableObject)?]
+  private(set) var outcomes: [NodeReport?]
+  private var existing: Set<Int> = []
+  private var paths: [RestorationPath: Int] = [:]
+  private let clock = ContinuousClock()
+
+  init(
+    plan: RestorationPlan, registry: RestorationRegistry, delegate: (any RestorationCoordinatorDelegate)?,
+    log: any RestorationLog, now: Date, note: @escaping (UInt32) -> Void
+  ) {
+    self.plan = plan
+    self.registry = registry
+    self.delegate = delegate
+    self.log = log
+    self.now = now
+    self.note = note
+    objects = Array(repeating: nil, count: plan.nodes.count)
+    outcomes = Array(repeating: nil, count: plan.nodes.count)
+  }
+
+  // MARK: - The turn
+
+  /// Finds or makes every object, below the roots that are given.
+  func makeObjects(root: any RestorableController) {
+    for index in plan.nodes.indices where objects[index] == nil && outcomes[index] == nil {
+      if plan.nodes[index].parent == nil, plan.nodes[index].kind == .controller {
+        meetRoot(index, root)
+      } else {
+        meet(index)
+      }
+    }
+  }
+
+  /// Makes the objects of one subtree whose top exists already.
+  func makeObjects(at top: Int, object: any RestorableController, origin: NodeReport.Origin) {
+    guard admit(object, at: top, origin: origin) else { return }
+    for index in plan.nodes.indices[(top + 1)..<plan.nodes[top].end] { meet(index) }
+  }
+
+  /// Gives containers their children, parents first, in the range of nodes.
+  func installChildren(in range: Range<Int>? = nil) {
+    for index in range ?? plan.nodes.indices {
+      guard let container = objects[index] as? any RestorationContainer else { continue }
+      let children = plan.children[index].filter {
+        plan.nodes[$0].kind == .controller && !plan.nodes[$0].attributes.flags.contains(.byHand)
+      }
+      guard !children.isEmpty else { continue }
+      let roles = withDecoder(for: index) { (try? $0.childRoles()) ?? [:] }
+      container.installRestoredChildren(
+        children.map { child in
+          let path = plan.nodes[child].path
+          return RestoredChild(
+            path: path, role: path.last.flatMap { roles[$0] },
+            controller: objects[child] as? any RestorableController, existed: existing.contains(child))
+        })
+      findViews(of: index)
+    }
+    rejectUninstalled(in: range ?? plan.nodes.indices)
+  }
+
+  /// Lets every object decode its state, parents first.
+  func decode(in range: Range<Int>? = nil) {
+    for index in range ?? plan.nodes.indices {
+      guard let object = objects[index], outcomes[index]?.isRestored == true else { continue }
+      decode(index, object)
+    }
+  }
+
+  /// Tells every restored object that restoring is over.
+  func finish(in range: Range<Int>? = nil) {
+    for index in range ?? plan.nodes.indices where outcomes[index]?.isRestored == true {
+      objects[index]?.applicationFinishedRestoringState()
+    }
+  }
+
+  /// The reports of all nodes met, in the plan's order.
+  func reports(in range: Range<Int>? = nil) -> [NodeReport] {
+    (range ?? plan.nodes.indices).compactMap { outcomes[$0] }
+  }
+
+  // MARK: - Finding or making one object
+
+  private func meetRoot(_ index: Int, _ root: any RestorableController) {
+    if root.restorationIdentifier == plan.nodes[index].path.last {
+      _ = admit(root, at: index, origin: .existing)
+    } else {
+      fail(index, .noObject)
+    }
+  }
+
+  private func meet(_ index: Int) {
+    let node = plan.nodes[index]
+    if let reason = obstacle(at: index) { return fail(index, reason) }
+    switch node.kind {
+    case .shared:
+      guard let object = node.path.last.flatMap({ registry.sharedObject($0) }) else {
+        return fail(index, .noObject)
+      }
+      _ = admit(object, at: index, origin: .existing)
+    case .view:
+      guard let view = view(at: index) else { return }
+      _ = admit(view, at: index, origin: .existing)
+    case .controller: meetController(index)
+    }
+  }
+
+  /// What stands against a node before anybody is asked for its object.
+  private func obstacle(at index: Int) -> NotRestoredReason? {
+    let node = plan.nodes[index]
+    if let parent = node.parent, outcomes[parent]?.isRestored != true, node.kind != .view {
+      return .parentNotRestored
+    }
+    if leftOut.contains(index) || (node.attributes.flags.contains(.leftOut) && !retries(node.path)) {
+      return .leftOutAfterCrash
+    }
+    if let tag = node.attributes.classTag, let registered = registry.registeredClass(tag) {
+      if let limit = registered.freshFor,
+        let reason = Freshness.expiry(of: node.attributes.savedAt ?? plan.context.timeSaved, limit: limit, now: now)
+      {
+        return reason
+      }
+      if let model = node.attributes.model, registered.onlyIf?(model) == false { return .modelGone(model) }
+    }
+    return nil
+  }
+
+  private func meetController(_ index: Int) {
+    let node = plan.nodes[index]
+    let tag = node.attributes.classTag
+    note(UInt32(clamping: node.id?.rawValue ?? 0))
+    let start = clock.now
+    var object: (any RestorableController)?
+    var origin = NodeReport.Origin.restorationClass
+    if let tag, let make = registry.registeredClass(tag)?.make {
+      object = withDecoder(for: index) { make(node.path, $0) }
+      guard object != nil else { return fail(index, .refusedByClass(tag)) }
+    }
+    if object == nil, !node.attributes.flags.contains(.byHand) {
+      origin = .delegate
+      object = withDecoder(for: index) { delegate?.makeController(at: node.path, coder: $0) }
+      if object == nil {
+        origin = .existing
+        object = existingChild(at: index)
+      }
+      if object == nil {
+        origin = .blueprint
+        if let make = node.path.last.flatMap({ registry.blueprint($0) }) {
+          object = withDecoder(for: index) { make(node.path, $0) }
+        }
+      }
+    }
+    guard let object else {
+      return fail(index, tag.map { registry.registeredClass($0) == nil ? .unknownClass($0) : .noObject } ?? .noObject)
+    }
+    if origin == .existing || existingChild(at: index) === object { existing.insert(index) }
+    guard admit(object, at: index, origin: origin) else { return }
+    outcomes[index]?.duration = clock.now - start
+  }
+
+  private func withDecoder<Value>(for index: Int, _ body: (RestorationDecoder) -> Value) -> Value {
+    let node = plan.nodes[index]
+    let decoder = RestorationDecoder(
+      record: node.record, path: node.path, context: plan.context, storedVersion: node.attributes.version)
+    defer { decoder.finish() }
+    return body(decoder)
+  }
+
+  /// Checks class and model of an object for a node, and accepts it.
+  private func admit(_ object: any RestorableObject, at index: Int, origin: NodeReport.Origin) -> Bool {
+    let node = plan.nodes[index]
+    let controller = object as? any RestorableController
+    var findings: [NodeReport.Finding] = []
+    if let tag = node.attributes.classTag {
+      guard registry.accepts(object, recorded: tag) else {
+        fail(index, .classMismatch(recorded: tag, found: "\(type(of: object))"))
+        return false
+      }
+      if registry.registeredClass(tag) == nil { findings.append(.unregisteredClass(tag)) }
+    }
+    if let recorded = node.attributes.model, let found = controller?.restorationModelIdentifier, recorded != found {
+      fail(index, .modelMismatch(recorded: recorded, found: found))
+      return false
+    }
+    if let identifier = controller?.restorationIdentifier, identifier != node.path.last {
+      findings.append(.identifierDiffers(found: identifier.rawValue))
+    }
+    objects[index] = object
+    paths[node.path] = index
+    outcomes[index] = NodeReport(
+      path: node.path, kind: node.kind, result: .restored(origin), restorationClass: node.attributes.classTag,
+      byteCount: node.byteCount, findings: findings)
+    return true
+  }
+
+  private func existingChild(at index: Int) -> (any RestorableController)? {
+    guard let parent = plan.nodes[index].parent, let container = objects[parent] as? any RestorableController,
+      let identifier = plan.nodes[index].path.last
+    else { return nil }
+    return container.restorationChildren.first { $0.restorationIdentifier == identifier }
+  }
+
+  private func view(at index: Int) -> (any RestorableView)? {
+    let node = plan.nodes[index]
+    guard let parent = node.parent, let owner = objects[parent] as? any RestorableController else {
+      if let parent = node.parent, outcomes[parent]?.isRestored != true { fail(index, .parentNotRestored) }
+      return nil
+    }
+    let view = owner.restorationViews.first { $0.restorationIdentifier == node.path.last }
+    if view == nil { fail(index, .noObject) }
+    return view
+  }
+
+  /// Views that a container made only when its children came.
+  private func findViews(of index: Int) {
+    for child in plan.children[index] where plan.nodes[child].kind == .view && objects[child] == nil {
+      outcomes[child] = nil
+      meet(child)
+    }
+  }
+
+  func clear(_ index: Int) {
+    objects[index] = nil
+    outcomes[index] = nil
+    existing.remove(index)
+  }
+
+  private func fail(_ index: Int, _ reason: NotRestoredReason) {
+    let node = plan.nodes[index]
+    objects[index] = nil
+    outcomes[index] = NodeReport(
+      path: node.path, kind: node.kind, result: .notRestored(reason), restorationClass: node.attributes.classTag,
+      byteCount: node.byteCount)
+    log.log(.warning, "\(node.path) was not restored: \(reason)")
+  }
+
+  // MARK: - After all exist
+
+  /// A made object that no container took dies after restoring: its state is not given away.
+  private func rejectUninstalled(in range: Range<Int>) {
+    for index in range where outcomes[index]?.isRestored == true && !existing.contains(index) {
+      let node = plan.nodes[index]
+      guard node.kind == .controller, !node.attributes.flags.contains(.byHand), let parent = node.parent,
+        let object = objects[index], let owner = objects[parent] as? any RestorableController
+      else {
+        if let parent = node.parent, outcomes[parent]?.isRestored != true, node.kind == .controller {
+          fail(index, .parentNotRestored)
+        }
+        continue
+      }
+      if !owner.restorationChildren.contains(where: { $0 === object }) { fail(index, .notInstalled) }
+    }
+  }
+
+  private func decode(_ index: Int, _ object: any RestorableObject) {
+    let node = plan.nodes[index]
+    if touched.contains(node.path) { return reject(index, .touchedMeanwhile) }
+    if let damage = node.damage { return reject(index, .damaged(damage)) }
+    guard node.byteCount > 0 else { return }
+    note(UInt32(clamping: node.id?.rawValue ?? 0))
+    let start = clock.now
+    do throws(RestorationError) {
+      let decoder = RestorationDecoder(
+        record: node.record, path: node.path, context: plan.context, storedVersion: node.attributes.version,
+        resolve: { [self] in resolve($0) })
+      let binding = ObjectBinding(object)
+      if let from = try binding.apply(decoder) {
+        outcomes[index]?.findings.append(.migrated(from: from, to: binding.version))
+      }
+      let unread = decoder.unreadKeys
+      if !unread.isEmpty { outcomes[index]?.findings.append(.unreadKeys(unread)) }
+      for key in decoder.unresolvedKeys { outcomes[index]?.findings.append(.unresolvedReference(key: key)) }
+    } catch {
+      reject(index, reason(for: error, node: node, object: object))
+    }
+    if let before = outcomes[index]?.duration { outcomes[index]?.duration = before + (clock.now - start) }
+  }
+
+  /// Reports a node whose object stays but did not get its state.
+  private func reject(_ index: Int, _ reason: NotRestoredReason) {
+    outcomes[index]?.result = .notRestored(reason)
+    log.log(.warning, "\(plan.nodes[index].path) was not given its state: \(reason)")
+  }
+
+  private func reason(
+    for error: RestorationError, node: RestorationPlan.Node, object: any RestorableObject
+  ) -> NotRestoredReason {
+    switch error.code {
+    case .newerVersion:
+      .newerVersion(stored: node.attributes.version, known: type(of: object).stateVersion)
+    case .noMigration, .migrationFailed: .migrationFailed(error.description)
+    default: .decodingFailed(error.description)
+    }
+  }
+
+  /// The restored object of a reference; nil when it was not restored.
+  func resolve(_ reference: NodeReference) -> (any RestorableObject)? {
+    switch reference {
+    case .path(let path): paths[path].flatMap { objects[$0] }
+    case .node(let id): plan.index(of: id).flatMap { objects[$0] }
+    }
+  }
+}

@@ -1,0 +1,173 @@
+internal import DataProtection
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// A state that was opened and can be restored, with what is known about it.
+struct LoadedState: Sendable {
+  var plan: RestorationPlan
+  var state: StoredState
+  var reader: RestorationArchive.Reader
+  var isNewest: Bool
+  var crash: CrashPlan
+  var history: CrashHistory
+  var remarks: [RestorationReport.Remark]
+  var reason: RestorationReason
+  /// What was saved while locked and lies over the plan.
+  var overlay: StoredPending?
+}
+
+/// Why nothing can be restored.
+struct LoadFailure: Error, Sendable {
+  var outcome: RestorationOutcome
+  var remarks: [RestorationReport.Remark]
+  var reason: RestorationReason
+}
+
+/// Opens, checks and lays out a state; runs on the worker.
+struct StateLoader: Sendable {
+  let store: any PreservationStore
+  let limits: RestorationArchive.Limits
+  let configuration: RestorationConfiguration
+  /// Whether what was saved while locked is laid over the state; not when the live objects are newer.
+  var joinsPending = true
+
+  /// Loads the newest state.
+  func loadNewest() throws(LoadFailure) -> LoadedState {
+    var remarks: [RestorationReport.Remark] = []
+    let pending = try promotePending(&remarks)
+    let state: StoredState
+    do {
+      state = try store.openNewest()
+    } catch {
+      throw failure(error, remarks)
+    }
+    var attempt: InterruptedAttempt?
+    do {
+      attempt = try store.interruptedAttempt(for: state)
+    } catch {
+      remarks.append(.markerIgnored(error.description))
+    }
+    if attempt?.meaning == .damaged { remarks.append(.markerIgnored("it is damaged")) }
+    if attempt?.meaning == .livePeer { remarks.append(.markerIgnored("another process is restoring this state")) }
+    var crash = CrashPlan(after: attempt, isDeveloperMode: configuration.isDeveloperMode)
+    if attempt?.meaning == .otherArchive, predecessorDied() { crash = .nothing }
+    return try layOut(
+      state, attempt: attempt, crash: crash, pending: joinsPending ? pending : nil, isNewest: true, remarks: remarks)
+  }
+
+  /// Loads the generation before the newest.
+  func loadPredecessor(remarks: [RestorationReport.Remark], because text: String) throws(LoadFailure) -> LoadedState {
+    do {
+      let state = try store.openPredecessor()
+      var loaded = try layOut(
+        state, attempt: nil, crash: .restoreEverything, pending: nil, isNewest: false,
+        remarks: remarks + [.olderGeneration(text)])
+      loaded.reason = .olderGeneration
+      return loaded
+    } catch let error as LoadFailure {
+      throw error
+    } catch {
+      throw LoadFailure(
+        outcome: .givenUpAfterCrashes, remarks: remarks + [.failure("there is no older generation: \(error)")],
+        reason: .afterCrash)
+    }
+  }
+
+  /// Takes over what was saved whole while locked; returns touched nodes that are still to be joined.
+  private func promotePending(_ remarks: inout [RestorationReport.Remark]) throws(LoadFailure) -> StoredPending? {
+    let pending: StoredPending?
+    do {
+      pending = try store.openPending()
+    } catch {
+      guard error.code == .locked else {
+        remarks.append(.failure("what was saved while locked could not be read: \(error)"))
+        return nil
+      }
+      throw failure(error, remarks)
+    }
+    guard let pending else { return nil }
+    guard pending.isBaseUnchanged else {
+      remarks.append(.pendingConflict)
+      return nil
+    }
+    guard pending.isWhole else { return pending }
+    do {
+      _ = try store.promotePending(pending)
+    } catch {
+      remarks.append(error.code == .superseded ? .pendingConflict : .failure(error.description))
+    }
+    return nil
+  }
+
+  private func predecessorDied() -> Bool {
+    guard !configuration.isDeveloperMode, let older = try? store.openPredecessor(),
+      let attempt = try? store.interruptedAttempt(for: older)
+    else { return false }
+    return attempt.meaning == .died && attempt.failedAttempts > 0
+  }
+
+  private func layOut(
+    _ state: StoredState, attempt: InterruptedAttempt?, crash: CrashPlan, pending: StoredPending?, isNewest: Bool,
+    remarks: [RestorationReport.Remark]
+  ) throws(LoadFailure) -> LoadedState {
+    var remarks = remarks
+    do {
+      let data = try state.read(0..<state.byteCount)
+      let reader = try RestorationArchive.Reader(base: .init(data), deltas: state.frames, limits: limits)
+      var overlay: RestorationArchive.Reader?
+      if let pending { overlay = try? RestorationArchive.Reader(base: .init(pending.content), limits: limits) }
+      var plan = try RestorationPlan(reader: reader, overlay: overlay)
+      plan.source = .init(
+        generation: state.generation.rawValue, savedAt: plan.context.timeSaved,
+        applicationVersion: plan.context.applicationVersion.rawValue, byteCount: state.byteCount,
+        changes: state.frames.count)
+      if plan.mergedCount > 0 { remarks.append(.mergedPendingChanges(nodes: plan.mergedCount)) }
+      var reason = RestorationReason.normal
+      if plan.context.applicationVersion != configuration.applicationVersion { reason = .afterUpdate }
+      switch state.standing {
+      case .current: break
+      case .olderGeneration(let code):
+        reason = .olderGeneration
+        remarks.append(.olderGeneration(code.map { "the newest is \($0.description)" } ?? "as the program asked"))
+      case .rollbackUnverifiable: remarks.append(.rollbackUnverifiable)
+      }
+      if state.tailDropped > 0 { remarks.append(.tailDropped(bytes: state.tailDropped)) }
+      if crash != .restoreEverything {
+        reason = .afterCrash
+        remarks.append(.interruptedBefore(attempts: attempt?.failedAttempts ?? 1))
+      }
+      return LoadedState(
+        plan: plan, state: state, reader: reader, isNewest: isNewest, crash: crash,
+        history: CrashHistory(
+          failedAttempts: attempt?.failedAttempts ?? 0, hasCulprit: attempt?.node != nil,
+          savedAt: plan.context.timeSaved),
+        remarks: remarks, reason: reason, overlay: overlay == nil ? nil : pending)
+    } catch let error as ArchiveError {
+      let outcome: RestorationOutcome = error.code == .unsupportedVersion ? .newerVersion : .damaged
+      throw LoadFailure(outcome: outcome, remarks: remarks + [.failure(error.description)], reason: .normal)
+    } catch let error as ProtectionError {
+      throw failure(error, remarks)
+    } catch {
+      throw LoadFailure(outcome: .unavailable, remarks: remarks + [.failure("\(error)")], reason: .normal)
+    }
+  }
+
+  /// Keeps the outcomes apart: only `notFound` means that nothing was preserved.
+  private func failure(_ error: ProtectionError, _ remarks: [RestorationReport.Remark]) -> LoadFailure {
+    let outcome: RestorationOutcome =
+      switch error.code {
+      case .notFound: .nothingPreserved
+      case .locked: .locked
+      case .missing: .missing
+      case .corrupt, .wrongIdentity, .wrongClass: .damaged
+      case .otherDevice: .otherDevice
+      case .keysMissing: .keysMissing
+      case .rolledBack: .rolledBack
+      case .unsupportedVersion: .newerVersion
+      default: .unavailable
+      }
+    let text = outcome == .nothingPreserved ? [] : [RestorationReport.Remark.failure(error.description)]
+    return LoadFailure(
+      outcome: outcome, remarks: remarks + text, reason: outcome == .locked ? .deferredUntilUnlock : .normal)
+  }
+}
