@@ -9,7 +9,9 @@ extension RestorationArchive {
     public var schemaVersion: StateVersion
     /// The operating system's version, as the program worded it.
     public var systemVersion: String
-    /// When the state was preserved. Kept to the bit.
+    /// When the state was preserved.
+    ///
+    /// Kept to the bit.
     public var timeSaved: Date
     /// The kind of interface the state comes from.
     public var interfaceIdiom: InterfaceIdiom

@@ -3,11 +3,17 @@ extension RestorationArchive {
   public struct Limits: Hashable, Sendable {
     /// The most nodes an archive may have.
     public var nodeCount: Int
-    /// The most levels the tree may have. Nesting inside one value has a bound of its own in the coder.
+    /// The most levels the tree may have.
+    ///
+    /// Nesting inside one value has a bound of its own in the coder.
     public var depth: Int
-    /// The budget of one node's encoded state, in bytes. What is bigger is shed and reported.
+    /// The budget of one node's encoded state, in bytes.
+    ///
+    /// What is bigger is shed and reported.
     public var bytesPerNode: Int
-    /// The budget of an archive's live bytes. Over it the lowest priorities are shed and reported.
+    /// The budget of an archive's live bytes.
+    ///
+    /// Over it the lowest priorities are shed and reported.
     public var bytesPerArchive: Int
     /// The most recently read bytes that a reader may keep, in bytes.
     public var readerCacheBytes: Int

@@ -25,7 +25,9 @@ extension RestorationArchive {
     public var priority: PreservationPriority
     /// What kind of object it is and what became of its state.
     public var flags: NodeFlags
-    /// When an object last gave this state; nil when the program doesn't say. Kept to the bit.
+    /// When an object last gave this state; nil when the program doesn't say.
+    ///
+    /// Kept to the bit.
     public var savedAt: Date?
     /// The element of the data model that the object shows; nil when it shows none.
     public var model: ModelIdentifier?
@@ -62,7 +64,9 @@ extension RestorationArchive {
     public static let carriedOver = NodeFlags(rawValue: 1 << 2)
     /// Left out of restoring because an attempt to restore it died.
     public static let leftOut = NodeFlags(rawValue: 1 << 3)
-    /// Its state was too big and was not stored. Set by the writer; cleared when state is stored again.
+    /// Its state was too big and was not stored.
+    ///
+    /// Set by the writer; cleared when state is stored again.
     public static let shed = NodeFlags(rawValue: 1 << 4)
     /// Made for the program's own use, such as the record of the app-level coder; no object answers to it.
     public static let reserved = NodeFlags(rawValue: 1 << 5)

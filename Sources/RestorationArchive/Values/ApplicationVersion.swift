@@ -1,7 +1,7 @@
 /// The version of the program that preserved the state, as the program words it.
 ///
 /// Compared for equality only: whoever needs an order of versions should migrate by ``StateVersion``.
-public struct ApplicationVersion: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral,
+public struct ApplicationVersion: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringInterpolation,
   CustomStringConvertible, Comparable
 {
   /// The text as given; compared and stored byte for byte.

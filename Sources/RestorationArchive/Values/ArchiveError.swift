@@ -2,7 +2,9 @@
 ///
 /// It never quotes state: text holds names, numbers and positions only.
 public struct ArchiveError: Error, Sendable, CustomStringConvertible {
-  /// The kind of failure; compare with the static members. More may come in later versions.
+  /// The kind of failure; compare with the static members.
+  ///
+  /// More may come in later versions.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The code's name, as printed.
     public let description: String

@@ -2,7 +2,7 @@
 ///
 /// Rows move between launches and model objects have a store of their own, so state keeps this and asks the
 /// data source where the element is now.
-public struct ModelIdentifier: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral,
+public struct ModelIdentifier: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringInterpolation,
   CustomStringConvertible, Comparable
 {
   /// The text as given; compared and stored byte for byte.

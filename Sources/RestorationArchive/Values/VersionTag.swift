@@ -1,7 +1,7 @@
 /// The user interface's own version: change it when old state no longer fits the new interface.
 ///
 /// The delegate reads it before restoring and may decline.
-public struct VersionTag: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral,
+public struct VersionTag: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringInterpolation,
   CustomStringConvertible, Comparable
 {
   /// The text as given; compared and stored byte for byte.

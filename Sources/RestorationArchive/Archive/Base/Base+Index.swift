@@ -1,0 +1,198 @@
+import FoundationEssentials
+
+extension Base {
+  /// Where the node of a number is; nil when the base has none.
+  func place(of id: UInt32) throws(ArchiveError) -> Place? {
+    // Numbers are mostly dense: the first guess is the number itself.
+    guard
+      let found = try search(
+        header.numberIndex, for: id, guess: Int(min(id, max(header.nodeCount, 1) - 1))),
+      found.key == id
+    else { return nil }
+    let place = try place(at: Int(found.value))
+    let claimed = try cache.parse(place.range) { (parser) throws(ArchiveError) in try parser.varint32() }
+    guard claimed == id else {
+      throw ArchiveError(.corrupt, "the index leads to another node", offset: place.range.lowerBound)
+    }
+    return place
+  }
+
+  /// Where the node at a path is; nil when the base has none.
+  ///
+  /// Its ancestors are compared with the path in the table of branches: their own blocks are not read.
+  func place(at path: RestorationPath) throws(ArchiveError) -> (place: Place, block: NodeBlock)? {
+    guard let last = path.last, path.components.count <= limits.depth else { return nil }
+    let key = PathHash(path).key
+    return try candidates(key) { (block, parser) throws(ArchiveError) in
+      guard try self.isNamed(last.rawValue, block, &parser) else { return false }
+      return try self.path(path.components.dropLast(), isBranch: block.parent)
+    }
+  }
+
+  /// Where the child of a branch is that has a name; nil when the base has none.
+  func place(
+    of name: String, under parent: UInt32, hash: PathHash
+  ) throws(ArchiveError) -> (place: Place, block: NodeBlock)? {
+    try candidates(hash.appending(name).key) { (block, parser) throws(ArchiveError) in
+      guard block.parent == parent else { return false }
+      return try self.isNamed(name, block, &parser)
+    }
+  }
+
+  /// The name of a node whose block a parser lends.
+  func name(of block: NodeBlock, _ parser: inout ByteParser) throws(ArchiveError) -> String {
+    switch block.name {
+    case .inline(let range): try parser.string(in: range)
+    case .branch(let index): try name(of: branch(index))
+    }
+  }
+
+  /// The first node of a key in the index by path that is the right one.
+  private func candidates(
+    _ key: UInt32, isRight: (NodeBlock, inout ByteParser) throws(ArchiveError) -> Bool
+  ) throws(ArchiveError) -> (place: Place, block: NodeBlock)? {
+    let count = Int(header.nodeCount)
+    let guess = Int((UInt64(key) * UInt64(count)) >> 32)
+    guard var entry = try search(header.pathIndex, for: key, guess: guess) else { return nil }
+    while entry.key == key {
+      let place = try place(at: Int(entry.value))
+      let found = try cache.parse(place.range) { (parser) throws(ArchiveError) -> NodeBlock? in
+        let block = try NodeBlock(parsing: &parser)
+        return try isRight(block, &parser) ? block : nil
+      }
+      if let found { return (place, found) }
+      guard entry.position + 1 < count else { break }
+      guard let next = try self.entry(header.pathIndex, entry.position + 1) else { break }
+      entry = next
+    }
+    return nil
+  }
+
+  private func isNamed(
+    _ name: String, _ block: NodeBlock, _ parser: inout ByteParser
+  ) throws(ArchiveError) -> Bool {
+    switch block.name {
+    case .inline(let range):
+      return parser.holds(name, in: range)
+    case .branch(let index):
+      return try parseBody(of: branch(index)) { (parser) throws(ArchiveError) in
+        let range = try parser.run()
+        return parser.holds(name, in: range)
+      }
+    }
+  }
+
+  private func path(
+    _ components: ArraySlice<RestorationIdentifier>, isBranch index: UInt32
+  ) throws(ArchiveError) -> Bool {
+    var index = index
+    for component in components.reversed() {
+      guard index != 0 else { return false }
+      let branch = try branch(index)
+      let matches = try parseBody(of: branch) { (parser) throws(ArchiveError) in
+        let range = try parser.run()
+        return parser.holds(component.rawValue, in: range)
+      }
+      guard matches else { return false }
+      index = branch.parent
+    }
+    return index == 0
+  }
+
+  // MARK: Searching
+
+  /// An entry of an index and its position.
+  private struct IndexEntry {
+    /// The position in the index.
+    var position: Int
+    /// What the index is sorted by: the upper four bytes.
+    var key: UInt32
+    /// Where the node's block begins: the lower four bytes.
+    var value: UInt32
+  }
+
+  private func entry(_ section: UInt32, _ position: Int) throws(ArchiveError) -> IndexEntry? {
+    var probe = IndexProbe(cache: cache, section: Int(section))
+    guard position < Int(header.nodeCount) else { return nil }
+    let word = try probe.word(position)
+    return IndexEntry(
+      position: position, key: UInt32(truncatingIfNeeded: word >> 32), value: UInt32(truncatingIfNeeded: word))
+  }
+
+  /// The first entry whose key isn't below the one sought, found from a guess outward; nil past the last.
+  ///
+  /// The distance doubles until the place is enclosed, so a good guess stays within a block.
+  private func search(
+    _ section: UInt32, for sought: UInt32, guess: Int
+  ) throws(ArchiveError) -> IndexEntry? {
+    let count = Int(header.nodeCount)
+    guard count > 0 else { return nil }
+    var index = IndexProbe(cache: cache, section: Int(section))
+    let sought = UInt64(sought) << 32
+    var low = 0
+    var high = count
+    var probe = min(max(guess, 0), count - 1)
+    var stride = 1
+    if try index.word(probe) < sought {
+      low = probe + 1
+      while low < count {
+        probe = min(probe + stride, count - 1)
+        guard try index.word(probe) < sought else {
+          high = probe
+          break
+        }
+        low = probe + 1
+        stride *= 2
+      }
+    } else {
+      high = probe
+      while high > 0 {
+        probe = max(probe - stride, 0)
+        guard try index.word(probe) >= sought else {
+          low = probe + 1
+          break
+        }
+        high = probe
+        stride *= 2
+      }
+    }
+    while low < high {
+      let middle = low + (high - low) / 2
+      if try index.word(middle) < sought {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    guard low < count else { return nil }
+    let word = try index.word(low)
+    return IndexEntry(
+      position: low, key: UInt32(truncatingIfNeeded: word >> 32), value: UInt32(truncatingIfNeeded: word))
+  }
+}
+
+/// Reads entries of an index, holding on to the block that the last one was in.
+private struct IndexProbe {
+  let cache: BlockCache
+  let section: Int
+  var number = -1
+  var block = Data()
+
+  /// The entry at a position, which must be one of the index; entries never straddle blocks.
+  mutating func word(_ position: Int) throws(ArchiveError) -> UInt64 {
+    let offset = section + position * BaseHeader.indexEntryByteCount
+    let size = RestorationArchive.Source.blockSize
+    if offset / size != number {
+      number = offset / size
+      block = try cache.block(number)
+    }
+    return block.bytes.word(at: offset % size)
+  }
+}
+
+extension RawSpan {
+  /// The little-endian number at an offset; traps when it is not all within the span.
+  func word(at offset: Int) -> UInt64 {
+    unsafe UInt64(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+}

@@ -1,0 +1,116 @@
+import FoundationEssentials
+
+/// The fixed header of a base archive: where its sections are and how much is in them.
+///
+/// The sections follow each other without overlap in the order of the fields, so that checking the order checks
+/// everything. `Docs/ArchiveFormat.md` is the specification.
+struct BaseHeader: Hashable, Sendable {
+  /// The first eight bytes of every base archive.
+  static let magic: UInt64 = 0x0A1A_0A0D_4153_5289
+  /// The number of bytes of the header.
+  static let byteCount = 80
+  /// The format version that this module writes, and the newest it reads.
+  static let formatVersion: UInt16 = 1
+  /// The bytes of one entry of the table of branches.
+  static let branchByteCount = 16
+  /// The bytes of one entry of each index.
+  static let indexEntryByteCount = 8
+  /// The number that stands for the parent of the roots.
+  static let rootID: UInt32 = .max
+
+  /// The fingerprint of everything after it.
+  var fingerprint: UInt64 = 0
+  /// The number of nodes.
+  var nodeCount: UInt32 = 0
+  /// The number that the next node will get.
+  var nextID: UInt32 = 0
+  /// The bytes of all nodes' states.
+  var liveBytes: UInt64 = 0
+  /// Where the tables of keys and shapes begin; the context ends there.
+  var tables: UInt32 = 0
+  /// Where the class tags begin.
+  var tags: UInt32 = 0
+  /// Where the table of branches begins; a multiple of 16.
+  var branches: UInt32 = 0
+  /// The number of branches: the nodes that have children, and the parent of the roots.
+  var branchCount: UInt32 = 0
+  /// Where the records begin; the branches' names and children are before them.
+  var records: UInt32 = 0
+  /// Where the index by number begins; a multiple of 8.
+  var numberIndex: UInt32 = 0
+  /// Where the index by path begins.
+  var pathIndex: UInt32 = 0
+  /// The number of bytes of the archive.
+  var end: UInt32 = 0
+
+  /// Where the context begins.
+  var context: Int { Self.byteCount }
+
+  /// Where the branches' names and children begin.
+  var branchBodies: Int { Int(branches) + Int(branchCount) * Self.branchByteCount }
+
+  /// Writes the header.
+  func encode(into buffer: inout ByteBuffer) {
+    buffer.append(integer: Self.magic)
+    buffer.append(integer: Self.formatVersion)
+    buffer.append(integer: UInt16(Self.byteCount))
+    buffer.append(integer: UInt32(0))
+    buffer.append(integer: fingerprint)
+    buffer.append(integer: nodeCount)
+    buffer.append(integer: nextID)
+    buffer.append(integer: liveBytes)
+    for field in [tables, tags, branches, branchCount, records, numberIndex, pathIndex, end] {
+      buffer.append(integer: field)
+    }
+    buffer.append(integer: UInt64(0))
+  }
+
+  /// Reads and checks the header of an archive of `byteCount` bytes.
+  init(parsing parser: inout ByteParser, byteCount: Int, limits: RestorationArchive.Limits) throws(ArchiveError) {
+    guard parser.remaining >= 8, try parser.integer(UInt64.self) == Self.magic else {
+      throw ArchiveError(.notAnArchive, "these bytes do not begin as an archive does", offset: 0)
+    }
+    let version = try parser.integer(UInt16.self)
+    guard version == Self.formatVersion else {
+      throw ArchiveError(
+        version > Self.formatVersion ? .unsupportedVersion : .corrupt,
+        "the archive is of format \(version) and this program reads format \(Self.formatVersion)", offset: 8)
+    }
+    guard try parser.integer(UInt16.self) == Self.byteCount, try parser.integer(UInt32.self) == 0 else {
+      throw ArchiveError(.corrupt, "the archive's header is not one of format \(version)", offset: 10)
+    }
+    fingerprint = try parser.integer()
+    nodeCount = try parser.integer()
+    nextID = try parser.integer()
+    liveBytes = try parser.integer()
+    tables = try parser.integer()
+    tags = try parser.integer()
+    branches = try parser.integer()
+    branchCount = try parser.integer()
+    records = try parser.integer()
+    numberIndex = try parser.integer()
+    pathIndex = try parser.integer()
+    end = try parser.integer()
+    guard try parser.integer(UInt64.self) == 0 else { throw parser.corrupt("reserved bytes are not zero") }
+    guard Int(end) <= byteCount else {
+      throw ArchiveError(
+        .truncated, "the archive has \(byteCount) bytes of \(end); take another copy", offset: byteCount)
+    }
+    let indexBytes = Int(nodeCount) * Self.indexEntryByteCount
+    guard
+      Int(end) == byteCount, context <= tables, tables <= tags, tags <= branches, branches % 16 == 0, branchCount >= 1,
+      branchBodies <= Int(records), records <= numberIndex, numberIndex % 8 == 0,
+      Int(pathIndex) == Int(numberIndex) + indexBytes, Int(end) == Int(pathIndex) + indexBytes,
+      Int(branchCount) <= Int(nodeCount) + 1, nodeCount <= nextID, liveBytes <= UInt64(numberIndex - records)
+    else {
+      throw ArchiveError(.corrupt, "the archive's header contradicts itself", offset: 24)
+    }
+    guard Int(nodeCount) <= limits.nodeCount else {
+      throw ArchiveError(
+        .limitExceeded, "the archive has \(nodeCount) nodes and the limit is \(limits.nodeCount)", offset: 24)
+    }
+  }
+
+  /// Makes a header to be filled in.
+  init() {}
+}

@@ -1,0 +1,133 @@
+/// Reads integers and texts from a run of bytes, checking every bound; it never reads past what it was given.
+///
+/// Safe to use inside the closure that lends it: every access is checked against `bytes`, which that closure's caller
+/// keeps alive. It must not leave the closure.
+@safe
+struct ByteParser {
+  private let bytes: UnsafeRawBufferPointer
+  /// The position of the first byte in whatever errors count from.
+  let origin: Int
+  /// The next byte to be read, counted from the first.
+  private(set) var position = 0
+
+  /// Makes a parser of borrowed bytes.
+  init(_ bytes: UnsafeRawBufferPointer, origin: Int) {
+    unsafe self.bytes = unsafe bytes
+    self.origin = origin
+  }
+
+  /// The number of all bytes.
+  var count: Int { unsafe bytes.count }
+
+  /// The number of bytes not read yet.
+  var remaining: Int { count - position }
+
+  /// The position of the next byte in whatever errors count from.
+  var offset: Int { origin + position }
+
+  /// The error of bytes that end too early.
+  func truncated(_ what: String) -> ArchiveError {
+    ArchiveError(.truncated, "\(what) is cut short", offset: offset)
+  }
+
+  /// The error of bytes that break the format.
+  func corrupt(_ message: String) -> ArchiveError {
+    ArchiveError(.corrupt, message, offset: offset)
+  }
+
+  /// Reads a byte.
+  mutating func byte() throws(ArchiveError) -> UInt8 {
+    guard position < count else { throw truncated("a byte") }
+    defer { position += 1 }
+    return unsafe bytes[position]
+  }
+
+  /// Reads a little-endian integer of its own width.
+  mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(
+    _ type: T.Type = T.self
+  ) throws(ArchiveError) -> T {
+    guard remaining >= MemoryLayout<T>.size else { throw truncated("a number of \(MemoryLayout<T>.size) bytes") }
+    defer { position += MemoryLayout<T>.size }
+    return unsafe T(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: T.self))
+  }
+
+  /// Reads a number of seven bits a byte, lowest first, in its shortest form.
+  mutating func varint() throws(ArchiveError) -> UInt64 {
+    let first = try byte()
+    if first < 0x80 { return UInt64(first) }
+    var value = UInt64(first & 0x7F)
+    var shift: UInt64 = 7
+    while true {
+      let next = try byte()
+      guard shift < 63 || next <= 1 else { throw corrupt("a number is too big") }
+      value |= UInt64(next & 0x7F) << shift
+      if next < 0x80 {
+        guard next != 0 else { throw corrupt("a number is longer than it needs to be") }
+        return value
+      }
+      shift += 7
+    }
+  }
+
+  /// Reads a variable-length number of at most 32 bits.
+  mutating func varint32() throws(ArchiveError) -> UInt32 {
+    let value = try varint()
+    guard let small = UInt32(exactly: value) else { throw corrupt("a number is too big") }
+    return small
+  }
+
+  /// Reads a count of things that take at least `bytesEach`, and checks it against the bytes that are left.
+  mutating func count(bytesEach: Int = 1) throws(ArchiveError) -> Int {
+    let value = try varint()
+    guard value <= UInt64(remaining / max(1, bytesEach)) else { throw truncated("a list") }
+    return Int(value)
+  }
+
+  /// Skips a length-prefixed run of bytes and returns where it is, counted from the first byte.
+  mutating func run() throws(ArchiveError) -> Range<Int> {
+    let length = try count()
+    let start = position
+    position += length
+    return start..<position
+  }
+
+  /// Reads a length-prefixed text.
+  mutating func text() throws(ArchiveError) -> String {
+    try string(in: try run())
+  }
+
+  /// Makes a text of bytes that were skipped before; refuses what is not UTF-8.
+  func string(in range: Range<Int>) throws(ArchiveError) -> String {
+    let slice = unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
+    let text = unsafe String(validating: slice, as: UTF8.self)
+    guard let text else { throw corrupt("a text is not UTF-8") }
+    return text
+  }
+
+  /// Whether bytes that were skipped before are those of a text.
+  func holds(_ text: String, in range: Range<Int>) -> Bool {
+    guard text.utf8.count == range.count else { return false }
+    var text = text
+    return text.withUTF8 { utf8 in
+      unsafe utf8.elementsEqual(UnsafeRawBufferPointer(rebasing: bytes[range]))
+    }
+  }
+
+  /// Goes to a position counted from the first byte.
+  mutating func seek(to target: Int) throws(ArchiveError) {
+    guard target >= 0, target <= count else { throw truncated("a section") }
+    position = target
+  }
+
+  /// The little-endian 32-bit number at a position; nil past the end.
+  func word(at target: Int) -> UInt32? {
+    guard target >= 0, target <= count - 4 else { return nil }
+    return unsafe UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: target, as: UInt32.self))
+  }
+
+  /// The little-endian 64-bit number at a position; nil past the end.
+  func doubleWord(at target: Int) -> UInt64? {
+    guard target >= 0, target <= count - 8 else { return nil }
+    return unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: target, as: UInt64.self))
+  }
+}

@@ -1,0 +1,26 @@
+import FoundationEssentials
+
+extension Data {
+  /// Lends a parser of a range counted from the first byte; `origin` is what errors count its start from.
+  func parse<Result>(
+    _ range: Range<Int>, origin: Int, _ body: (inout ByteParser) throws(ArchiveError) -> Result
+  ) throws(ArchiveError) -> Result {
+    let span = bytes.extracting(range)
+    return try unsafe span.withUnsafeBytes { (raw) throws(ArchiveError) in
+      var parser = unsafe ByteParser(raw, origin: origin)
+      return try body(&parser)
+    }
+  }
+
+  /// Lends a parser of all bytes.
+  func parse<Result>(
+    _ body: (inout ByteParser) throws(ArchiveError) -> Result
+  ) throws(ArchiveError) -> Result {
+    try parse(0..<count, origin: 0, body)
+  }
+
+  /// The bytes of a range counted from the first byte; shares storage.
+  func part(_ range: Range<Int>) -> Data {
+    self[startIndex + range.lowerBound..<startIndex + range.upperBound]
+  }
+}

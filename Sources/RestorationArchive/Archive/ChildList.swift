@@ -1,0 +1,45 @@
+/// A list of node numbers as it is stored: runs of consecutive numbers.
+///
+/// Children that were inserted one after another, or a whole list with one child more, take a few bytes.
+enum ChildList {
+  /// Writes a list.
+  static func encode(_ children: [UInt32], into buffer: inout ByteBuffer) {
+    var runs = 0
+    var body = ByteBuffer()
+    var previousEnd: Int64 = 0
+    var index = 0
+    while index < children.count {
+      let start = index
+      while index + 1 < children.count, children[index + 1] &- children[index] == 1 { index += 1 }
+      let step = Int64(children[start]) - previousEnd
+      body.append(varint: UInt64(bitPattern: (step << 1) ^ (step >> 63)))
+      body.append(varint: UInt64(index - start))
+      previousEnd = Int64(children[index]) + 1
+      runs += 1
+      index += 1
+    }
+    buffer.append(varint: UInt64(runs))
+    buffer.bytes.append(contentsOf: body.bytes)
+  }
+
+  /// Reads a list of at most `limit` numbers, each below `nextID`.
+  static func parse(
+    _ parser: inout ByteParser, limit: Int, nextID: UInt32
+  ) throws(ArchiveError) -> [UInt32] {
+    var children: [UInt32] = []
+    var previousEnd: Int64 = 0
+    for _ in 0..<(try parser.count(bytesEach: 2)) {
+      let zigzag = try parser.varint()
+      let step = Int64(bitPattern: (zigzag >> 1)) ^ -Int64(bitPattern: zigzag & 1)
+      let extra = try parser.varint32()
+      let (start, overflow) = previousEnd.addingReportingOverflow(step)
+      guard !overflow, start >= 0, start + Int64(extra) < Int64(nextID) else {
+        throw parser.corrupt("a list of children names a node that cannot be")
+      }
+      guard children.count + Int(extra) < limit else { throw parser.corrupt("a list of children is too long") }
+      children.append(contentsOf: UInt32(start)...UInt32(start) + extra)
+      previousEnd = start + Int64(extra) + 1
+    }
+    return children
+  }
+}

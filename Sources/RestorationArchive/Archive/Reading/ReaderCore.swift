@@ -1,0 +1,180 @@
+import FoundationEssentials
+import Synchronization
+
+/// What the copies of a reader share: the base, its deltas, and what was parsed of them so far.
+final class ReaderCore: Sendable {
+  /// A node's block and where it is.
+  struct Located: Sendable {
+    /// What the block says.
+    var block: NodeBlock
+    /// The block's bytes, in the base or in the delta.
+    var range: Range<Int>
+    /// The delta; nil for a node of the base.
+    var delta: Delta?
+  }
+
+  /// The tables of keys and shapes, and the class tags: those of the base and what deltas added.
+  struct Tables: Sendable {
+    /// The keys and shapes that records are coded against.
+    var coding = CodingTables()
+    /// The class tags, by index.
+    var tags: [RestorationClass] = []
+  }
+
+  /// The base.
+  let base: Base
+  /// The deltas.
+  let deltas: DeltaChain
+  /// The bounds that reading keeps.
+  let limits: RestorationArchive.Limits
+  private let parsedTables = Mutex<Tables?>(nil)
+
+  /// Opens an archive: reads the base's header and the deltas that hold the indexes.
+  init(
+    base source: RestorationArchive.Source, deltas: RestorationArchive.DeltaSource, limits: RestorationArchive.Limits
+  ) throws(ArchiveError) {
+    base = try Base(source, limits: limits)
+    self.deltas = try DeltaChain(deltas, base: base.header.fingerprint, limits: limits)
+    self.limits = limits
+  }
+
+  /// The number of nodes.
+  var nodeCount: Int { Int(deltas.newest?.header.nodeCount ?? base.header.nodeCount) }
+  /// The number that the next node will get.
+  var nextID: UInt32 { deltas.newest?.header.nextID ?? base.header.nextID }
+  /// The bytes of all nodes' states.
+  var liveBytes: Int { Int(clamping: deltas.newest?.header.liveBytes ?? base.header.liveBytes) }
+  /// Whether a delta changed the tree.
+  var changesTree: Bool { deltas.newest?.header.changesTree ?? false }
+
+  // MARK: Context and tables
+
+  /// The context of the newest save.
+  func context() throws(ArchiveError) -> RestorationArchive.Context {
+    guard let newest = deltas.newest else { return try baseContext() }
+    var context: RestorationArchive.Context
+    if newest.header.contextDelta == 0 {
+      context = try baseContext()
+    } else {
+      let delta = try deltas.delta(newest.header.contextDelta)
+      context = try delta.data.parse(DeltaHeader.byteCount..<Int(delta.header.tables), origin: DeltaHeader.byteCount) {
+        (parser) throws(ArchiveError) in try RestorationArchive.Context(parsing: &parser)
+      }
+    }
+    context.timeSaved = Date(timeIntervalSinceReferenceDate: Double(bitPattern: newest.header.timeSaved))
+    return context
+  }
+
+  private func baseContext() throws(ArchiveError) -> RestorationArchive.Context {
+    try base.cache.parse(base.header.context..<Int(base.header.tables)) { (parser) throws(ArchiveError) in
+      try RestorationArchive.Context(parsing: &parser)
+    }
+  }
+
+  /// The tables, parsed when they are first needed.
+  func tables() throws(ArchiveError) -> Tables {
+    if let tables = parsedTables.withLock({ $0 }) { return tables }
+    var tables = Tables()
+    let header = base.header
+    try tables.coding.append(parsing: try base.cache.bytes(Int(header.tables)..<Int(header.tags)))
+    try base.cache.parse(Int(header.tags)..<Int(header.branches)) { (parser) throws(ArchiveError) in
+      try Self.parseTags(&parser, into: &tables.tags)
+    }
+    for delta in try deltas.tableAdditions() {
+      let header = delta.header
+      if header.tags > header.tables {
+        try tables.coding.append(parsing: delta.data.part(Int(header.tables)..<Int(header.tags)))
+      }
+      guard header.blocks > header.tags else { continue }
+      try delta.data.parse(Int(header.tags)..<Int(header.blocks), origin: Int(header.tags)) {
+        (parser) throws(ArchiveError) in try Self.parseTags(&parser, into: &tables.tags)
+      }
+    }
+    parsedTables.withLock { $0 = tables }
+    return tables
+  }
+
+  private static func parseTags(
+    _ parser: inout ByteParser, into tags: inout [RestorationClass]
+  ) throws(ArchiveError) {
+    for _ in 0..<(try parser.count()) { tags.append(RestorationClass(try parser.text())) }
+  }
+
+  // MARK: Nodes
+
+  /// The newest block of a node; nil when there is none of that number.
+  func locate(_ id: UInt32) throws(ArchiveError) -> Located? {
+    if let entry = deltas.nodeEntry(of: id) {
+      guard entry.offset != DeltaHeader.removed else { return nil }
+      let delta = try deltas.delta(entry.delta)
+      let range = try delta.block(at: entry.offset)
+      let block = try delta.data.parse(range, origin: range.lowerBound) { (parser) throws(ArchiveError) in
+        try NodeBlock(parsing: &parser)
+      }
+      guard block.id == id, case .inline = block.name else {
+        throw ArchiveError(.corrupt, "the index of a delta leads to another node", offset: range.lowerBound)
+      }
+      return Located(block: block, range: range, delta: delta)
+    }
+    guard let place = try base.place(of: id) else { return nil }
+    return Located(block: try base.block(at: place), range: place.range, delta: nil)
+  }
+
+  /// The number of a node's parent; ``BaseHeader/rootID`` for a root.
+  func parent(of node: Located) throws(ArchiveError) -> UInt32 {
+    if node.delta != nil { return node.block.parent == 0 ? BaseHeader.rootID : node.block.parent - 1 }
+    return try base.branch(node.block.parent).id
+  }
+
+  /// Lends a parser of a node's block.
+  func parse<Result>(
+    _ node: Located, _ body: (inout ByteParser) throws(ArchiveError) -> Result
+  ) throws(ArchiveError) -> Result {
+    if let delta = node.delta { return try delta.data.parse(node.range, origin: node.range.lowerBound, body) }
+    return try base.cache.parse(node.range, body)
+  }
+
+  /// A node's name.
+  func name(of node: Located) throws(ArchiveError) -> String {
+    try parse(node) { (parser) throws(ArchiveError) in try self.base.name(of: node.block, &parser) }
+  }
+
+  /// The bytes of a node's state.
+  func payload(of node: Located) throws(ArchiveError) -> Data {
+    let range = node.range.lowerBound + node.block.payload.lowerBound..<node.range.upperBound
+    if let delta = node.delta { return delta.data.part(range) }
+    return try base.cache.bytes(range)
+  }
+
+  /// A node's attributes, its tag and model with them.
+  func attributes(of node: Located) throws(ArchiveError) -> RestorationArchive.Attributes {
+    var attributes = node.block.attributes
+    if let index = node.block.tag {
+      let tags = try tables().tags
+      guard Int(index) < tags.count else {
+        throw ArchiveError(.corrupt, "a node names class tag \(index) of \(tags.count)", offset: node.range.lowerBound)
+      }
+      attributes.classTag = tags[Int(index)]
+    }
+    if let model = node.block.model {
+      attributes.model = ModelIdentifier(
+        try parse(node) { (parser) throws(ArchiveError) in try parser.string(in: model) })
+    }
+    return attributes
+  }
+
+  /// The numbers of a node's children; those of the roots for ``BaseHeader/rootID``.
+  func children(of id: UInt32) throws(ArchiveError) -> [UInt32] {
+    if let children = try deltas.children(of: id) { return children }
+    if id == BaseHeader.rootID { return try base.children(of: base.branch(0)) }
+    if let entry = deltas.nodeEntry(of: id), entry.offset == DeltaHeader.removed { return [] }
+    guard let place = try base.place(of: id), case .branch(let index) = try base.block(at: place).name else {
+      return []
+    }
+    let branch = try base.branch(index)
+    guard branch.id == id else {
+      throw ArchiveError(.corrupt, "a node names the branch of another", offset: place.range.lowerBound)
+    }
+    return try base.children(of: branch)
+  }
+}

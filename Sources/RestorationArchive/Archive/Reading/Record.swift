@@ -1,0 +1,51 @@
+extension RestorationArchive {
+  /// One node's encoded state: its values are decoded one by one, as they are asked for.
+  public struct Record: Sendable {
+    /// The number of the node whose state it is.
+    public let node: NodeID
+    private let core: ReaderCore
+    private let decoder: RecordDecoder?
+
+    /// Reads the outline of a node's state.
+    init(core: ReaderCore, node: ReaderCore.Located) throws(ArchiveError) {
+      self.core = core
+      self.node = NodeID(rawValue: node.block.id)
+      do {
+        let payload = try core.payload(of: node)
+        decoder = payload.isEmpty ? nil : try RecordDecoder(payload, tables: try core.tables().coding)
+      } catch {
+        var located = error
+        located.path = try? core.path(of: node.block.id)
+        throw located
+      }
+    }
+
+    /// The path of the node; empty when damage hides it.
+    public var path: RestorationPath { (try? core.path(of: node.rawValue)) ?? [] }
+
+    /// The keys of the values, in the order in which they were encoded.
+    public var keys: [String] { decoder?.keys ?? [] }
+
+    /// True when the node has no state.
+    public var isEmpty: Bool { keys.isEmpty }
+
+    /// Whether a value is stored under a key.
+    public func contains(_ key: String) -> Bool { decoder?.contains(key) ?? false }
+
+    /// Decodes the value under a key: `keyNotFound` when there is none, `decodingFailed` when it doesn't fit.
+    public func decode<T: Decodable>(
+      _ type: T.Type = T.self, forKey key: String, userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    ) throws(ArchiveError) -> T {
+      guard let decoder else {
+        throw ArchiveError(.keyNotFound, "the object has no state, so none under \"\(key)\"", path: path)
+      }
+      do {
+        return try decoder.decode(type, forKey: key, path: nil, userInfo: userInfo)
+      } catch {
+        var located = error
+        located.path = path
+        throw located
+      }
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import FoundationEssentials
+
+/// A base archive being put together, node after node, parents first.
+struct ArchiveImage {
+  /// A node whose children are being written.
+  private struct Open {
+    var branch: UInt32
+    var hash: PathHash
+  }
+
+  /// The records, each a length and a block.
+  var records = ByteBuffer()
+  private var branchEntries: [(id: UInt32, parent: UInt32, body: UInt32, count: UInt32)] = []
+  private var branchBodies = ByteBuffer()
+  private var numbers: [UInt64] = []
+  private var paths: [UInt64] = []
+  private var open: [Open] = [Open(branch: 0, hash: .root)]
+  private var scratch = ByteBuffer()
+  private let depthLimit: Int
+  private var rootChildren: [UInt32] = []
+
+  /// Makes an image of nothing, with room for what is expected.
+  init(nodeCount: Int, liveBytes: Int, depthLimit: Int) {
+    self.depthLimit = depthLimit
+    records.bytes.reserveCapacity(liveBytes + nodeCount * 48)
+    numbers.reserveCapacity(nodeCount)
+    paths.reserveCapacity(nodeCount)
+  }
+
+  /// Writes the head of a node; its state must follow at once.
+  ///
+  /// - Parameter depth: 1 for a root; at most one more than that of the node before.
+  mutating func begin(
+    _ node: RestorationArchive.Writer.Visit, children: [UInt32], depth: Int, tag: UInt32?
+  ) throws(ArchiveError) {
+    guard depth <= depthLimit else {
+      throw ArchiveError(.limitExceeded, "the tree is deeper than \(depthLimit) levels")
+    }
+    open.removeSubrange(depth...)
+    let parent = open[depth - 1]
+    if depth == 1 { rootChildren.append(node.id) }
+    let hash = parent.hash.appending(node.name)
+    var branch: UInt32?
+    if !children.isEmpty {
+      let index = UInt32(branchEntries.count + 1)
+      branchEntries.append((node.id, parent.branch, UInt32(branchBodies.count), UInt32(children.count)))
+      branchBodies.append(text: node.name)
+      ChildList.encode(children, into: &branchBodies)
+      open.append(Open(branch: index, hash: hash))
+      branch = index
+    }
+    guard records.count < Int(UInt32.max / 2) else {
+      throw ArchiveError(.limitExceeded, "the archive would be bigger than 2 GiB; lower its budget")
+    }
+    let position = UInt64(records.count)
+    numbers.append(UInt64(node.id) << 32 | position)
+    paths.append(UInt64(hash.key) << 32 | position)
+    scratch.bytes.removeAll(keepingCapacity: true)
+    NodeBlock.encodeHead(
+      id: node.id, parent: parent.branch, name: node.name, branch: branch, tag: tag, attributes: node.attributes,
+      into: &scratch)
+    records.append(varint: UInt64(scratch.count + node.payload.count))
+    records.bytes.append(contentsOf: scratch.bytes)
+  }
+
+  /// Puts the sections behind each other.
+  mutating func assemble(
+    context: RestorationArchive.Context, tables: [UInt8], tags: [RestorationClass], nextID: UInt32, nodeCount: Int,
+    liveBytes: Int
+  ) throws(ArchiveError) -> Data {
+    var header = BaseHeader()
+    header.nodeCount = UInt32(nodeCount)
+    header.nextID = nextID
+    header.liveBytes = UInt64(liveBytes)
+    var front = ByteBuffer()
+    header.encode(into: &front)
+    context.encode(into: &front)
+    header.tables = UInt32(front.count)
+    front.bytes.append(contentsOf: tables)
+    header.tags = UInt32(front.count)
+    front.append(varint: UInt64(tags.count))
+    for tag in tags { front.append(text: tag.rawValue) }
+    front.align(to: 16)
+    header.branches = UInt32(front.count)
+    header.branchCount = UInt32(branchEntries.count + 1)
+
+    var rootBody = ByteBuffer()
+    rootBody.append(text: "")
+    ChildList.encode(rootChildren, into: &rootBody)
+    let bodies = UInt32(header.branchBodies)
+    let first = (id: BaseHeader.rootID, parent: UInt32(0), body: UInt32(0), count: UInt32(rootChildren.count))
+    front.append(branch: first, body: bodies)
+    for entry in branchEntries {
+      front.append(branch: entry, body: bodies + UInt32(rootBody.count) + entry.body)
+    }
+    front.bytes.append(contentsOf: rootBody.bytes)
+    front.bytes.append(contentsOf: branchBodies.bytes)
+    header.records = UInt32(front.count)
+    records.align(to: 8, origin: front.count)
+    guard front.count + records.count + 16 * nodeCount < Int(UInt32.max) else {
+      throw ArchiveError(.limitExceeded, "the archive would be bigger than 4 GiB; lower its budget")
+    }
+    header.numberIndex = header.records + UInt32(records.count)
+    header.pathIndex = header.numberIndex + UInt32(8 * nodeCount)
+    header.end = header.pathIndex + UInt32(8 * nodeCount)
+    numbers.sort()
+    paths.sort()
+    return image(header, front)
+  }
+
+  private func image(_ header: BaseHeader, _ front: ByteBuffer) -> Data {
+    var header = header
+    let base = UInt64(header.records)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Int(header.end))
+    bytes.append(contentsOf: front.bytes)
+    bytes.append(contentsOf: records.bytes)
+    for index in [numbers, paths] {
+      let entries = index.map { ($0 + base).littleEndian }
+      unsafe entries.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+    }
+    header.fingerprint = unsafe bytes.withUnsafeBytes { raw in
+      unsafe Fingerprint.of(UnsafeRawBufferPointer(rebasing: raw[BaseHeader.byteCount...]))
+    }
+    var final = ByteBuffer()
+    header.encode(into: &final)
+    bytes.replaceSubrange(0..<BaseHeader.byteCount, with: final.bytes)
+    return Data(bytes)
+  }
+}
+
+extension ByteBuffer {
+  /// Writes an entry of the table of branches.
+  fileprivate mutating func append(
+    branch: (id: UInt32, parent: UInt32, body: UInt32, count: UInt32), body: UInt32
+  ) {
+    for field in [branch.id, branch.parent, body, branch.count] {
+      append(integer: field)
+    }
+  }
+}

@@ -1,0 +1,97 @@
+public import FoundationEssentials
+
+extension RestorationArchive.Writer {
+  /// Makes a whole archive of what there is now; it is the base of the deltas that follow.
+  ///
+  /// The same calls on a new writer give the same bytes in every process. The work is about that of copying the
+  /// states: none is decoded or encoded. When it throws, nothing has changed but that what was over the budget is left out.
+  public mutating func makeArchive() throws(ArchiveError) -> Data {
+    if liveBytes > limits.bytesPerArchive { try shed(among: try loadAll()) }
+    var image = ArchiveImage(nodeCount: nodeCount, liveBytes: liveBytes, depthLimit: limits.depth)
+    try walk { (writer, node, children, depth) throws(ArchiveError) in
+      try image.begin(node, children: children, depth: depth, tag: writer.index(of: node.tag))
+      try node.appendPayload(writer, &image.records)
+    }
+    let data = try image.assemble(
+      context: context, tables: tables.additions(), tags: tags, nextID: nextID, nodeCount: nodeCount,
+      liveBytes: liveBytes)
+    let core = try ReaderCore(
+      base: RestorationArchive.Source(data), deltas: RestorationArchive.DeltaSource([]), limits: limits)
+    reader = core
+    slots = []
+    slotOfNode = [:]
+    links = [:]
+    dirty = []
+    deltaBytes = 0
+    written = Written(context: context, tables: tables.mark, tagCount: tags.count)
+    return data
+  }
+
+  /// A node as the walk meets it: with a slot, or as the reader has it.
+  struct Visit {
+    var id: UInt32
+    var name: String
+    var attributes: RestorationArchive.Attributes
+    var payload: Slot.Payload
+
+    /// The class tag.
+    var tag: RestorationClass? { attributes.classTag }
+
+    /// Writes the bytes of the state.
+    func appendPayload(
+      _ writer: RestorationArchive.Writer, _ buffer: inout ByteBuffer
+    ) throws(ArchiveError) {
+      try writer.append(payload, to: &buffer)
+    }
+  }
+
+  /// Visits all nodes, parents before children and siblings in order.
+  ///
+  /// Each child must name its parent, and there can be no more nodes than were counted: damage that makes circles
+  /// or shares children ends there.
+  private mutating func walk(
+    _ body: (inout Self, Visit, [UInt32], Int) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    struct Level {
+      var parent: UInt32
+      var children: [UInt32]
+      var next = 0
+    }
+    var levels = [Level(parent: BaseHeader.rootID, children: try childNumbers(of: BaseHeader.rootID))]
+    var count = 0
+    while let level = levels.last {
+      guard level.next < level.children.count else {
+        levels.removeLast()
+        continue
+      }
+      levels[levels.count - 1].next += 1
+      let number = level.children[level.next]
+      let (visit, parent) = try visit(number)
+      count += 1
+      guard parent == level.parent, count <= nodeCount else {
+        throw ArchiveError(.corrupt, "node \(number) is listed below another parent than its own, or twice")
+      }
+      let children = try childNumbers(of: number)
+      try body(&self, visit, children, levels.count)
+      if !children.isEmpty { levels.append(Level(parent: number, children: children)) }
+    }
+    guard count == nodeCount else {
+      throw ArchiveError(.corrupt, "the archive tells of \(nodeCount) nodes and has \(count)")
+    }
+  }
+
+  private func visit(_ number: UInt32) throws(ArchiveError) -> (Visit, parent: UInt32) {
+    if let index = slotOfNode[number] {
+      let slot = slots[index]
+      guard !slot.isRemoved else { throw noSuchNode(NodeID(rawValue: number)) }
+      return (Visit(id: number, name: slot.name, attributes: slot.attributes, payload: slot.payload), slot.parent)
+    }
+    guard let reader, let located = try reader.locate(number) else {
+      throw noSuchNode(NodeID(rawValue: number))
+    }
+    let visit = Visit(
+      id: number, name: try reader.name(of: located), attributes: try reader.attributes(of: located),
+      payload: located.block.payload.isEmpty ? .none : .stored(located))
+    return (visit, try reader.parent(of: located))
+  }
+}

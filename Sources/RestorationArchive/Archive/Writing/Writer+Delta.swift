@@ -1,0 +1,159 @@
+public import FoundationEssentials
+
+extension RestorationArchive.Writer {
+  /// Makes a delta of what changed since the last archive or delta; nil when nothing did.
+  ///
+  /// Its cost goes with the changes, not with the nodes. A new writer has no base yet: make an archive first
+  /// (`wrongBase`). When it throws, nothing has changed.
+  public mutating func makeDelta() throws(ArchiveError) -> Data? {
+    guard hasChanges else { return nil }
+    guard let reader else {
+      throw ArchiveError(.wrongBase, "there is no base yet for a delta; make an archive first")
+    }
+    guard written.deltaCount < Int(UInt32.max) - 1 else {
+      throw ArchiveError(.limitExceeded, "there are too many deltas; make an archive")
+    }
+    try shed(among: dirty)
+    var header = DeltaHeader()
+    header.number = UInt32(written.deltaCount + 1)
+    header.base = reader.base.header.fingerprint
+    header.timeSaved = context.timeSaved.timeIntervalSinceReferenceDate.bitPattern
+    var buffer = ByteBuffer()
+    buffer.bytes.reserveCapacity(1024)
+    header.encode(into: &buffer)
+
+    let hasNewContext = hasNewContext
+    if hasNewContext { context.encode(into: &buffer) }
+    header.contextDelta = hasNewContext ? header.number : written.contextDelta
+
+    header.tables = UInt32(buffer.count)
+    let run = try encodeBlocks(&header, &buffer)
+    header.end = UInt32(buffer.count)
+    let total = deltaBytes + buffer.count
+    header.totalBytes = UInt32(clamping: total)
+    header.encode(over: &buffer)
+
+    written.deltaCount += 1
+    written.context = context
+    written.contextDelta = header.contextDelta
+    written.tables = tables.mark
+    written.tagCount = tags.count
+    written.tablesDelta = header.tablesDelta
+    written.changesTree = header.changesTree
+    written.runs.removeAll { $0.number >= DeltaHeader.firstCovered(by: written.deltaCount) }
+    written.runs.append((written.deltaCount, run))
+    deltaBytes = total
+    for index in dirty { slots[index].markStored() }
+    dirty.removeAll(keepingCapacity: true)
+    return Data(buffer.bytes)
+  }
+
+  /// Writes tables, nodes, lists and indexes, and returns what the indexes hold.
+  private mutating func encodeBlocks(
+    _ header: inout DeltaHeader, _ buffer: inout ByteBuffer
+  ) throws(ArchiveError) -> DeltaRun {
+    // Nodes come after the tables in the delta, and they add tags: they are encoded aside.
+    var blocks = ByteBuffer()
+    var run = DeltaRun()
+    var scratch = ByteBuffer()
+    header.changesTree = written.changesTree
+    for index in dirty {
+      let slot = slots[index]
+      if slot.isRemoved {
+        guard slot.isStored else { continue }
+        run.nodes.append(Delta.Entry(id: slot.id, delta: header.number, offset: DeltaHeader.removed))
+        header.changesTree = true
+        continue
+      }
+      if slot.isRelinked {
+        run.links.append(Delta.Link(parent: slot.parent, name: slot.name, id: slot.id))
+        header.changesTree = true
+      }
+      if slot.isChanged {
+        run.nodes.append(Delta.Entry(id: slot.id, delta: header.number, offset: UInt32(blocks.count)))
+        scratch.bytes.removeAll(keepingCapacity: true)
+        NodeBlock.encodeHead(
+          id: slot.id, parent: slot.parent == BaseHeader.rootID ? 0 : slot.parent + 1, name: slot.name, branch: nil,
+          tag: self.index(of: slot.attributes.classTag), attributes: slot.attributes, into: &scratch)
+        blocks.append(varint: UInt64(scratch.count + slot.payload.count))
+        blocks.bytes.append(contentsOf: scratch.bytes)
+        try append(slot.payload, to: &blocks)
+      }
+      if slot.hasChangedChildren {
+        run.children.append(Delta.Entry(id: slot.id, delta: header.number, offset: UInt32(blocks.count)))
+        ChildList.encode(slot.children ?? [], into: &blocks)
+      }
+      guard blocks.count < Int(UInt32.max / 2) else {
+        throw ArchiveError(.limitExceeded, "the delta would be too big; make an archive")
+      }
+    }
+    if tables.mark != written.tables { buffer.bytes.append(contentsOf: tables.additions(since: written.tables)) }
+    header.tags = UInt32(buffer.count)
+    if tags.count > written.tagCount {
+      buffer.append(varint: UInt64(tags.count - written.tagCount))
+      for tag in tags[written.tagCount...] { buffer.append(text: tag.rawValue) }
+    }
+    header.blocks = UInt32(buffer.count)
+    let adds = header.blocks > header.tables
+    header.tablesDelta = adds ? header.number : written.tablesDelta
+    header.earlierTablesDelta = adds ? written.tablesDelta : 0
+    buffer.bytes.append(contentsOf: blocks.bytes)
+
+    for index in run.nodes.indices where run.nodes[index].offset != DeltaHeader.removed {
+      run.nodes[index].offset += header.blocks
+    }
+    for index in run.children.indices { run.children[index].offset += header.blocks }
+    run.nodes.sort { $0.id < $1.id }
+    run.children.sort { $0.id < $1.id }
+    run.links.sort()
+    for older in written.runs.reversed() where older.number >= DeltaHeader.firstCovered(by: Int(header.number)) {
+      run.merge(under: older.run)
+    }
+    header.nodeIndex = UInt32(buffer.count)
+    for entry in run.nodes { buffer.append(entry) }
+    header.childIndex = UInt32(buffer.count)
+    for entry in run.children { buffer.append(entry) }
+    header.linkIndex = UInt32(buffer.count)
+    for link in run.links { buffer.append(integer: UInt64(link.id) << 32 | UInt64(link.key)) }
+    header.nodeCount = UInt32(nodeCount)
+    header.nextID = nextID
+    header.liveBytes = UInt64(liveBytes)
+    return run
+  }
+
+  /// Writes the bytes of a state.
+  func append(_ payload: Slot.Payload, to buffer: inout ByteBuffer) throws(ArchiveError) {
+    switch payload {
+    case .none: break
+    case .bytes(let bytes): buffer.bytes.append(contentsOf: bytes)
+    case .stored(let located): if let data = try reader?.payload(of: located) { buffer.append(data) }
+    }
+  }
+}
+
+extension RestorationArchive.Writer.Slot {
+  /// Remembers that everything of it is in the base or a delta now.
+  mutating func markStored() {
+    isStored = true
+    isChanged = false
+    hasChangedChildren = false
+    isRelinked = false
+  }
+}
+
+extension DeltaHeader {
+  /// Writes the header over the first bytes of a buffer.
+  func encode(over buffer: inout ByteBuffer) {
+    var header = ByteBuffer()
+    encode(into: &header)
+    buffer.bytes.replaceSubrange(0..<Self.byteCount, with: header.bytes)
+  }
+}
+
+extension ByteBuffer {
+  /// Writes an entry of an index of nodes or of children.
+  mutating func append(_ entry: Delta.Entry) {
+    append(integer: UInt64(entry.delta) << 32 | UInt64(entry.id))
+    append(integer: entry.offset)
+  }
+}

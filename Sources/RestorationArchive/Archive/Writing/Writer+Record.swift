@@ -1,0 +1,91 @@
+import FoundationEssentials
+
+extension RestorationArchive.Writer {
+  /// Encodes and stores a node's state, in the place of what it had, and its attributes.
+  ///
+  /// Encoding happens now, on the caller's thread. When it throws (`encodingFailed`, with the node's path) the node
+  /// keeps what it had. State over ``RestorationArchive/Limits/bytesPerNode`` is not stored, unless its priority is
+  /// `required`; either way ``takeSheddings()`` tells of it. The same bytes as before, with the same attributes but for
+  /// `savedAt`, leave the node unchanged: nothing is written for them.
+  public mutating func setRecord(
+    of id: NodeID, entries: [RestorationArchive.Entry], attributes: RestorationArchive.Attributes,
+    userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  ) throws(ArchiveError) {
+    let slot = try load(id)
+    var bytes: [UInt8]
+    do {
+      bytes = entries.isEmpty ? [] : try RecordEncoder(userInfo: userInfo).encode(entries, tables: &tables)
+    } catch {
+      var located = error
+      located.path = try? path(of: id)
+      throw located
+    }
+    var attributes = attributes
+    attributes.flags.remove(.shed)
+    if bytes.count > limits.bytesPerNode {
+      let isLeftOut = attributes.priority != .required
+      sheddings.append(
+        RestorationArchive.Shedding(
+          path: try path(of: id), node: id, priority: attributes.priority, byteCount: bytes.count, budget: .node,
+          isLeftOut: isLeftOut))
+      if isLeftOut {
+        bytes = []
+        attributes.flags.insert(.shed)
+      }
+    }
+    try store(bytes.isEmpty ? .none : .bytes(bytes), attributes, in: slot)
+  }
+
+  /// Changes a node's attributes and leaves its state alone.
+  public mutating func setAttributes(
+    _ attributes: RestorationArchive.Attributes, of id: NodeID
+  ) throws(ArchiveError) {
+    let slot = try load(id)
+    guard slots[slot].attributes != attributes else { return }
+    change(slot) {
+      $0.attributes = attributes
+      $0.isChanged = true
+    }
+  }
+
+  /// The bytes of a node's state.
+  func payload(of slot: Slot) throws(ArchiveError) -> Data {
+    switch slot.payload {
+    case .none: Data()
+    case .bytes(let bytes): Data(bytes)
+    case .stored(let located): try reader?.payload(of: located) ?? Data()
+    }
+  }
+
+  private mutating func store(
+    _ payload: Slot.Payload, _ attributes: RestorationArchive.Attributes, in slot: Int
+  ) throws(ArchiveError) {
+    var comparable = attributes
+    comparable.savedAt = slots[slot].attributes.savedAt
+    if comparable == slots[slot].attributes, payload.count == slots[slot].payload.count {
+      switch (payload, slots[slot].payload) {
+      case (.none, .none): return
+      case (.bytes(let new), .bytes(let old)) where new == old: return
+      case (.bytes(let new), .stored(let located)):
+        if let old = try? reader?.payload(of: located), old.elementsEqual(new) { return }
+      default: break
+      }
+    }
+    liveBytes += payload.count - slots[slot].payload.count
+    change(slot) {
+      $0.payload = payload
+      $0.attributes = attributes
+      $0.isChanged = true
+    }
+  }
+
+  /// The index of a class tag, which is added when it is new.
+  mutating func index(of tag: RestorationClass?) -> UInt32? {
+    guard let tag else { return nil }
+    if let index = tagIndex[tag] { return index }
+    let index = UInt32(tags.count)
+    tags.append(tag)
+    tagIndex[tag] = index
+    return index
+  }
+}

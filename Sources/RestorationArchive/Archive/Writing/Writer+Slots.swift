@@ -1,0 +1,74 @@
+extension RestorationArchive.Writer {
+  /// The slot of the parent of the roots.
+  static func rootSlot(children: [UInt32]?) -> Slot {
+    Slot(
+      id: BaseHeader.rootID, parent: BaseHeader.rootID, name: "", attributes: .init(), payload: .none,
+      children: children, isStored: true)
+  }
+
+  /// The position of a node's slot, made of what the reader says if there was none.
+  mutating func load(_ id: NodeID) throws(ArchiveError) -> Int {
+    if let index = slotOfNode[id.rawValue] {
+      guard !slots[index].isRemoved, id.rawValue != BaseHeader.rootID else { throw noSuchNode(id) }
+      return index
+    }
+    guard let reader, let located = try reader.locate(id.rawValue) else { throw noSuchNode(id) }
+    let node = try reader.node(located)
+    let parent = node.parent?.rawValue ?? BaseHeader.rootID
+    slotOfNode[id.rawValue] = slots.count
+    links[Link(parent: parent, name: node.identifier)] = id.rawValue
+    slots.append(
+      Slot(
+        id: id.rawValue, parent: parent, name: node.identifier.rawValue, attributes: node.attributes,
+        payload: node.byteCount == 0 ? .none : .stored(located), isStored: true))
+    return slots.count - 1
+  }
+
+  /// The position of the slot of a node, or of the parent of the roots, with its children in it.
+  mutating func loadChildren(of number: UInt32) throws(ArchiveError) -> Int {
+    let index: Int
+    if number == BaseHeader.rootID {
+      if let known = slotOfNode[number] {
+        index = known
+      } else {
+        index = slots.count
+        slots.append(Self.rootSlot(children: nil))
+        slotOfNode[number] = index
+      }
+    } else {
+      index = try load(NodeID(rawValue: number))
+    }
+    if slots[index].children == nil { slots[index].children = try reader?.children(of: number) ?? [] }
+    return index
+  }
+
+  /// The numbers of a node's children, or of the roots.
+  func childNumbers(of number: UInt32) throws(ArchiveError) -> [UInt32] {
+    if let index = slotOfNode[number] {
+      if slots[index].isRemoved { return [] }
+      if let children = slots[index].children { return children }
+    }
+    return try reader?.children(of: number) ?? []
+  }
+
+  /// The number of a node's parent.
+  func parentNumber(of number: UInt32) throws(ArchiveError) -> UInt32 {
+    if let index = slotOfNode[number] { return slots[index].parent }
+    guard let reader, let located = try reader.locate(number) else {
+      throw noSuchNode(NodeID(rawValue: number))
+    }
+    return try reader.parent(of: located)
+  }
+
+  /// Changes a slot and remembers that the next delta must hold it.
+  mutating func change(_ index: Int, _ body: (inout Slot) -> Void) {
+    let wasDirty = slots[index].isDirty
+    body(&slots[index])
+    if !wasDirty, slots[index].isDirty { dirty.append(index) }
+  }
+
+  /// The error of a number that no node has.
+  func noSuchNode(_ id: NodeID) -> ArchiveError {
+    ArchiveError(.noSuchNode, "there is no node \(id)")
+  }
+}

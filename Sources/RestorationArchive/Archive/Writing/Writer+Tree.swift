@@ -1,0 +1,178 @@
+extension RestorationArchive.Writer {
+  /// Adds a node without state: `duplicateIdentifier` when a sibling has its identifier.
+  ///
+  /// - Parameter index: the place among its siblings; nil for the last. A place past the end is the last.
+  public mutating func insert(
+    _ identifier: RestorationIdentifier, parent: NodeID? = nil, at index: Int? = nil,
+    attributes: RestorationArchive.Attributes = .init()
+  ) throws(ArchiveError) -> NodeID {
+    let parentNumber = parent?.rawValue ?? BaseHeader.rootID
+    let parentSlot = try loadChildren(of: parentNumber)
+    try requireFree(identifier, under: parent)
+    guard nodeCount < limits.nodeCount, nextID < BaseHeader.rootID else {
+      throw ArchiveError(.limitExceeded, "there are \(nodeCount) nodes already; raise the limit or remove some")
+    }
+    guard try depth(of: parentNumber) < limits.depth else {
+      throw ArchiveError(.limitExceeded, "the tree would be deeper than \(limits.depth) levels")
+    }
+    let id = nextID
+    nextID += 1
+    nodeCount += 1
+    slotOfNode[id] = slots.count
+    links[Link(parent: parentNumber, name: identifier)] = id
+    slots.append(
+      Slot(
+        id: id, parent: parentNumber, name: identifier.rawValue, attributes: attributes, payload: .none, children: [],
+        isStored: false))
+    place(id, at: index, in: parentSlot)
+    change(slots.count - 1) {
+      $0.isChanged = true
+      $0.isRelinked = true
+    }
+    return NodeID(rawValue: id)
+  }
+
+  /// Gives a node another parent or another place: `invalidTree` when it would lie below itself.
+  ///
+  /// - Parameter index: the place among its new siblings, itself not counted; nil for the last.
+  public mutating func move(_ id: NodeID, to parent: NodeID?, at index: Int? = nil) throws(ArchiveError) {
+    let slot = try load(id)
+    let target = parent?.rawValue ?? BaseHeader.rootID
+    let source = slots[slot].parent
+    let targetSlot = try loadChildren(of: target)
+    let sourceSlot = try loadChildren(of: source)
+    let identifier = RestorationIdentifier(slots[slot].name)
+    if source != target {
+      try requireFree(identifier, under: parent)
+      var ancestor = target
+      while ancestor != BaseHeader.rootID {
+        guard ancestor != id.rawValue else {
+          throw ArchiveError(.invalidTree, "node \(id) cannot lie below itself", path: try? path(of: id))
+        }
+        ancestor = slots[try load(NodeID(rawValue: ancestor))].parent
+      }
+      guard try depth(of: target) + height(of: id.rawValue) <= limits.depth else {
+        throw ArchiveError(.limitExceeded, "the tree would be deeper than \(limits.depth) levels")
+      }
+    }
+    let before = slots[sourceSlot].children
+    slots[sourceSlot].children?.removeAll { $0 == id.rawValue }
+    if source == target {
+      var children = slots[targetSlot].children ?? []
+      children.insert(id.rawValue, at: min(max(index ?? children.count, 0), children.count))
+      slots[targetSlot].children = children
+      if children != before { change(targetSlot) { $0.hasChangedChildren = true } }
+      return
+    }
+    change(sourceSlot) { $0.hasChangedChildren = true }
+    place(id.rawValue, at: index, in: targetSlot)
+    links[Link(parent: source, name: identifier)] = nil
+    links[Link(parent: target, name: identifier)] = id.rawValue
+    change(slot) {
+      $0.parent = target
+      $0.isChanged = true
+      $0.isRelinked = true
+    }
+  }
+
+  /// Puts a node's children, or the roots, in another order, which must be of the same children.
+  public mutating func setChildren(_ children: [NodeID], of parent: NodeID?) throws(ArchiveError) {
+    let slot = try loadChildren(of: parent?.rawValue ?? BaseHeader.rootID)
+    let numbers = children.map(\.rawValue)
+    guard numbers != slots[slot].children else { return }
+    guard numbers.sorted() == slots[slot].children?.sorted() else {
+      throw ArchiveError(
+        .invalidTree, "an order of children must name each child once; insert, move or remove for anything else")
+    }
+    change(slot) {
+      $0.children = numbers
+      $0.hasChangedChildren = true
+    }
+  }
+
+  /// Gives a node another identifier: `duplicateIdentifier` when a sibling has it.
+  public mutating func rename(_ id: NodeID, to identifier: RestorationIdentifier) throws(ArchiveError) {
+    let slot = try load(id)
+    let old = Link(parent: slots[slot].parent, name: RestorationIdentifier(slots[slot].name))
+    guard old.name != identifier else { return }
+    try requireFree(identifier, under: old.parent == BaseHeader.rootID ? nil : NodeID(rawValue: old.parent))
+    links[old] = nil
+    links[Link(parent: old.parent, name: identifier)] = id.rawValue
+    change(slot) {
+      $0.name = identifier.rawValue
+      $0.isChanged = true
+      $0.isRelinked = true
+    }
+  }
+
+  /// Removes a node and everything below it.
+  public mutating func remove(_ id: NodeID) throws(ArchiveError) {
+    let top = try load(id)
+    // Everything is read before anything is changed, so that a failing source leaves the tree whole.
+    var found = [id.rawValue]
+    var next = 0
+    while next < found.count {
+      guard found.count <= nodeCount else {
+        throw ArchiveError(.corrupt, "the nodes below \(id) form a circle", path: try? path(of: id))
+      }
+      _ = try load(NodeID(rawValue: found[next]))
+      found.append(contentsOf: try childNumbers(of: found[next]))
+      next += 1
+    }
+    let parent = try loadChildren(of: slots[top].parent)
+    change(parent) {
+      $0.children?.removeAll { $0 == id.rawValue }
+      $0.hasChangedChildren = true
+    }
+    for number in found {
+      guard let slot = slotOfNode[number] else { continue }
+      links[Link(parent: slots[slot].parent, name: RestorationIdentifier(slots[slot].name))] = nil
+      nodeCount -= 1
+      liveBytes -= slots[slot].payload.count
+      change(slot) {
+        $0.isRemoved = true
+        $0.isChanged = true
+        $0.children = []
+        $0.payload = .none
+      }
+    }
+  }
+
+  // MARK: Helpers
+
+  private mutating func place(_ id: UInt32, at index: Int?, in slot: Int) {
+    let count = slots[slot].children?.count ?? 0
+    slots[slot].children?.insert(id, at: min(max(index ?? count, 0), count))
+    change(slot) { $0.hasChangedChildren = true }
+  }
+
+  private func requireFree(_ identifier: RestorationIdentifier, under parent: NodeID?) throws(ArchiveError) {
+    guard let taken = try child(of: parent, identifier: identifier) else { return }
+    throw ArchiveError(
+      .duplicateIdentifier, "node \(taken) has this identifier already; give its sibling another",
+      path: try? path(of: taken))
+  }
+
+  private func depth(of number: UInt32) throws(ArchiveError) -> Int {
+    var depth = 0
+    var next = number
+    while next != BaseHeader.rootID, depth <= limits.depth {
+      next = try parentNumber(of: next)
+      depth += 1
+    }
+    return depth
+  }
+
+  private func height(of number: UInt32) throws(ArchiveError) -> Int {
+    var level = [number]
+    var height = 0
+    while !level.isEmpty, height <= limits.depth {
+      height += 1
+      var below: [UInt32] = []
+      for number in level { below.append(contentsOf: try childNumbers(of: number)) }
+      guard below.count <= nodeCount else { throw ArchiveError(.corrupt, "nodes form a circle") }
+      level = below
+    }
+    return height
+  }
+}

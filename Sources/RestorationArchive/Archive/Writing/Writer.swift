@@ -1,0 +1,159 @@
+extension RestorationArchive {
+  /// Makes archives and deltas from changed nodes only; what is not touched is carried over byte for byte.
+  ///
+  /// The numbers it gives out stay good through every archive and delta it makes and in every reader of them. When
+  /// something it made could not be stored, make an archive next: a delta only fits on everything made before it.
+  public struct Writer: Sendable {
+    /// The circumstances that the next archive or delta will tell of.
+    ///
+    /// A new time of saving alone is no change worth writing.
+    public var context: Context
+
+    let limits: Limits
+    /// The base and the deltas that untouched nodes are in; nil before the first archive of a new writer.
+    var reader: ReaderCore?
+    var slots: [Slot]
+    /// The position in `slots` of each node that has one.
+    var slotOfNode: [UInt32: Int]
+    /// The names of the nodes that have slots.
+    var links: [Link: UInt32]
+    /// The positions in `slots` of what the next delta must hold.
+    var dirty: [Int] = []
+    var nextID: UInt32
+    var tables: CodingTables
+    var tags: [RestorationClass]
+    var tagIndex: [RestorationClass: UInt32]
+    var sheddings: [Shedding] = []
+    /// What was last written of the context, the tables and the deltas.
+    var written: Written
+
+    /// The number of nodes.
+    public internal(set) var nodeCount: Int
+
+    /// The bytes of all nodes' states as they are now: about what the next whole archive will be.
+    public internal(set) var liveBytes: Int
+
+    /// The bytes of the deltas made since the base, those that were read included.
+    public internal(set) var deltaBytes: Int
+
+    /// What the base and its deltas hold besides nodes, so that a delta holds only what is new.
+    struct Written: Sendable {
+      var context: Context
+      var tables: CodingTables.Mark
+      var tagCount: Int
+      var deltaCount = 0
+      var contextDelta: UInt32 = 0
+      var tablesDelta: UInt32 = 0
+      var changesTree = false
+      /// The runs whose deltas' indexes cover all deltas, oldest first, with the numbers of those deltas.
+      var runs: [(number: Int, run: DeltaRun)] = []
+    }
+
+    /// Begins a new archive with nothing in it.
+    public init(context: Context, limits: Limits = .default) {
+      self.context = context
+      self.limits = limits
+      slots = [Self.rootSlot(children: [])]
+      slotOfNode = [BaseHeader.rootID: 0]
+      links = [:]
+      nextID = 0
+      tables = CodingTables()
+      tags = []
+      tagIndex = [:]
+      nodeCount = 0
+      liveBytes = 0
+      deltaBytes = 0
+      written = Written(context: context, tables: tables.mark, tagCount: 0)
+    }
+
+    /// Continues an archive: every node is there, and none of its bytes are read until they are needed.
+    ///
+    /// The reader's source must stay readable until the next ``makeArchive()`` has returned.
+    public init(continuing reader: Reader, limits: Limits = .default) throws(ArchiveError) {
+      let core = reader.core
+      let tables = try core.tables()
+      let context = try core.context()
+      self.context = context
+      self.limits = limits
+      self.reader = core
+      slots = []
+      slotOfNode = [:]
+      links = [:]
+      nextID = core.nextID
+      self.tables = tables.coding
+      tags = tables.tags
+      tagIndex = Dictionary(
+        zip(tables.tags, tables.tags.indices.map { UInt32($0) }), uniquingKeysWith: { first, _ in first })
+      nodeCount = core.nodeCount
+      liveBytes = core.liveBytes
+      deltaBytes = Int(core.deltas.newest?.header.totalBytes ?? 0)
+      written = Written(context: context, tables: self.tables.mark, tagCount: tags.count)
+      written.deltaCount = core.deltas.count
+      if let newest = core.deltas.newest?.header {
+        written.contextDelta = newest.contextDelta
+        written.tablesDelta = newest.tablesDelta
+        written.changesTree = newest.changesTree
+        written.runs = core.deltas.covering.reversed().map { (Int($0.header.number), DeltaRun($0)) }
+      }
+    }
+
+    /// Whether the next delta would hold anything.
+    public var hasChanges: Bool { !dirty.isEmpty || hasNewContext }
+
+    /// Whether the context says something new besides the time.
+    var hasNewContext: Bool {
+      var timeless = context
+      timeless.timeSaved = written.context.timeSaved
+      return timeless != written.context
+    }
+
+    /// The nodes without a parent, in order.
+    public var roots: [NodeID] {
+      get throws(ArchiveError) { try childNumbers(of: BaseHeader.rootID).map(NodeID.init(rawValue:)) }
+    }
+
+    /// What is known of a node; nil when there is none of that number.
+    public func node(_ id: NodeID) throws(ArchiveError) -> Node? {
+      guard id.rawValue != BaseHeader.rootID else { return nil }
+      guard let index = slotOfNode[id.rawValue] else { return try reader?.locate(id.rawValue).map(reader!.node) }
+      let slot = slots[index]
+      guard !slot.isRemoved else { return nil }
+      return Node(
+        id: id, parent: slot.parent == BaseHeader.rootID ? nil : NodeID(rawValue: slot.parent),
+        identifier: RestorationIdentifier(slot.name), attributes: slot.attributes, byteCount: slot.payload.count)
+    }
+
+    /// The children of a node, in order; none for a number that no node has.
+    public func children(of id: NodeID) throws(ArchiveError) -> [NodeID] {
+      guard id.rawValue != BaseHeader.rootID else { return [] }
+      return try childNumbers(of: id.rawValue).map(NodeID.init(rawValue:))
+    }
+
+    /// The child of a node, or a root, that has an identifier; nil when there is none.
+    public func child(of parent: NodeID?, identifier: RestorationIdentifier) throws(ArchiveError) -> NodeID? {
+      let parent = parent?.rawValue ?? BaseHeader.rootID
+      if let known = links[Link(parent: parent, name: identifier)] { return NodeID(rawValue: known) }
+      guard let found = try reader?.child(of: parent, named: identifier.rawValue) else { return nil }
+      // A node with a slot would have been found by its link, were it still here.
+      return slotOfNode[found.block.id] == nil ? NodeID(rawValue: found.block.id) : nil
+    }
+
+    /// The path of a node; `noSuchNode` when there is none of that number.
+    public func path(of id: NodeID) throws(ArchiveError) -> RestorationPath {
+      var components: [RestorationIdentifier] = []
+      var next: NodeID? = id
+      while let current = next {
+        guard let node = try node(current), components.count < limits.depth else { throw noSuchNode(current) }
+        components.append(node.identifier)
+        next = node.parent
+      }
+      return RestorationPath(components.reversed())
+    }
+
+    /// Takes what was over a budget since the last call, in the order in which it was noticed.
+    public mutating func takeSheddings() -> [Shedding] {
+      defer { sheddings = [] }
+      return sheddings
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import FoundationEssentials
+
+extension RestorationArchive.Writer {
+  /// A node that was looked at or changed since the base; all others are only in the reader.
+  struct Slot: Sendable {
+    /// Where a node's state is.
+    enum Payload: Sendable {
+      /// Encoded in this run.
+      case bytes([UInt8])
+      /// Where the reader found it.
+      case stored(ReaderCore.Located)
+      /// None.
+      case none
+
+      /// The number of bytes.
+      var count: Int {
+        switch self {
+        case .bytes(let bytes): bytes.count
+        case .stored(let located): located.block.payload.count
+        case .none: 0
+        }
+      }
+    }
+
+    /// The node's number; ``BaseHeader/rootID`` for the parent of the roots.
+    var id: UInt32
+    /// The parent's number.
+    var parent: UInt32
+    /// The identifier.
+    var name: String
+    /// Everything else that is known.
+    var attributes: RestorationArchive.Attributes
+    /// The state.
+    var payload: Payload
+    /// The children's numbers; nil while they are as the reader has them.
+    var children: [UInt32]?
+    /// Whether the reader or an earlier delta has the node.
+    var isStored: Bool
+    /// Whether the next delta must hold the node.
+    var isChanged = false
+    /// Whether the next delta must hold the list of children.
+    var hasChangedChildren = false
+    /// Whether the node got its parent or its name since the last delta.
+    var isRelinked = false
+    /// Whether the node is gone.
+    var isRemoved = false
+
+    /// Whether the next delta must hold anything of it.
+    var isDirty: Bool { isChanged || hasChangedChildren || isRelinked }
+  }
+
+  /// A name under a parent.
+  struct Link: Hashable, Sendable {
+    /// The parent's number.
+    var parent: UInt32
+    /// The identifier.
+    var name: RestorationIdentifier
+  }
+}
