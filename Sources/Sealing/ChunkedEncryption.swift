@@ -74,8 +74,10 @@ package enum ChunkedEncryption {
     return Sealed(bytes: bytes, commitment: commitment)
   }
 
-  /// Seals a message into memory of exactly the right size; returns the commitment.
-  private static func seal(
+  /// Seals a message into memory of exactly the right size, ``sealedByteCount(of:)``; returns the commitment.
+  ///
+  /// What a failure leaves in the memory is not a message; give it to nobody.
+  package static func seal(
     _ plaintext: Span<UInt8>, key: borrowing SecretKey, context: Span<UInt8>, random: any RandomSource,
     into message: UnsafeMutableRawBufferPointer
   ) throws(SealingError) -> [UInt8] {

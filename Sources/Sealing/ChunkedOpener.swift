@@ -106,7 +106,16 @@ package final class ChunkedOpener: Sendable {
     }
   }
 
-  /// Whether the keys are still there.
+  /// Opens one chunk.
+  package func openChunk(_ index: Int, of sealed: Span<UInt8>) throws(SealingError) -> [UInt8] {
+    var plaintext = [UInt8](repeating: 0, count: plaintextRange(ofChunks: index..<index + 1).count)
+    try unsafe plaintext.withFilled { (target) throws(SealingError) in
+      try unsafe openChunks(index..<index + 1, of: sealed, into: target)
+    }
+    return plaintext
+  }
+
+  /// Whether the keys are gone.
   package var isWiped: Bool { keys.withLock { $0 == nil } }
 
   /// Wipes the message's keys now; waits for an opening in progress.

@@ -1,3 +1,4 @@
+import CLibcrypto
 import Glibc
 
 /// Where random bytes come from; only tests have another than ``SystemRandom``.
@@ -36,6 +37,13 @@ package struct SystemRandom: RandomSource {
 }
 
 extension [UInt8] {
+  /// Overwrites the bytes in a way that no compiler leaves out; only the array's own copy, if others have one.
+  package mutating func wipe() {
+    unsafe withUnsafeMutableBytes { bytes in
+      if let start = bytes.baseAddress { unsafe OPENSSL_cleanse(start, bytes.count) }
+    }
+  }
+
   /// Lends the storage to something that fills it and throws our errors.
   mutating func withFilled(
     _ body: (UnsafeMutableRawBufferPointer) throws(SealingError) -> Void

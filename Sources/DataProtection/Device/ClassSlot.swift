@@ -34,6 +34,20 @@ final class ClassSlot: @unchecked Sendable {
     }
   }
 
+  /// Puts a key in that came from outside, if it is the one that the keybag names as active.
+  func installIfNamed(_ key: HeldKey) -> Bool {
+    turn.take {
+      guard key.identifier == known.first else { return false }
+      active = key
+      return true
+    }
+  }
+
+  /// Forgets the keys from before the first passcode.
+  func dropRetired() {
+    turn.take { retired = [] }
+  }
+
   /// Forgets the keys; waits for whoever computes with one just now.
   func drop() {
     turn.take {

@@ -55,6 +55,12 @@ final class KeyRing: ClassKeys, StoreKeys {
     }
   }
 
+  /// Lets retired keys go, once the keybag has none any more.
+  func dropRetired(_ keybag: Keybag) {
+    for protection in ProtectionClass.allCases { slot(protection).dropRetired() }
+    adopt(keybag)
+  }
+
   /// Drops the keys of some classes, waits for whoever computes with them, and wipes what was made from them.
   ///
   /// - Parameters:

@@ -3,8 +3,8 @@ import FoundationEssentials
 /// What the header of a sealed file binds, as far as the store decides it.
 struct SealedFields: Hashable, Sendable {
   /// What kind of sealed file it is.
-  enum Kind: Hashable, Sendable {
-    case archive, journal
+  enum Kind: Hashable, Sendable, CaseIterable {
+    case archive, journal, file
   }
 
   /// A flag in the header's upper schema half: the generation was saved while locked.

@@ -1,0 +1,80 @@
+import Sealing
+import Synchronization
+
+extension ProtectedDevice {
+  /// Erases everything: keys first, so that nothing sealed can ever be read again, then files and records.
+  ///
+  /// Afterwards the device is as new: without a passcode, unlocked, and with another keybag. Interrupted after the
+  /// keys were destroyed, opening it throws `keysMissing` until it is erased again.
+  ///
+  /// - Throws: `busy` or `io`. If the keys could not be destroyed, everything is as it was.
+  @concurrent
+  public func eraseAllContent() async throws(ProtectionError) {
+    await gate.enter()
+    defer { gate.leave() }
+    try directory.withLock { () throws(ProtectionError) in
+      if let deviceKey = try provider.loadKey() {
+        try eraseUnderLock(deviceKey)
+      } else {
+        try eraseUnderLock(try provider.makeKey())
+      }
+    }
+    announcer.deliver()
+  }
+
+  /// Erases a device that can't be opened, or that nobody wants to open; it is made anew when it is opened next.
+  ///
+  /// - Parameters:
+  ///   - location: Where it is.
+  ///   - options: How it would be opened.
+  /// - Throws: `busy`, `io` or `unsafeLocation`.
+  @concurrent
+  public static func eraseAllContent(
+    at location: DeviceLocation, options: DeviceOptions = DeviceOptions()
+  ) async throws(ProtectionError) {
+    try await eraseAllContent(at: location, options: options, environment: .system)
+  }
+
+  /// Erases a device in an environment of the caller's.
+  @concurrent
+  package static func eraseAllContent(
+    at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), environment: DeviceEnvironment
+  ) async throws(ProtectionError) {
+    let directory = try DeviceDirectory.open(
+      try location.path(variables: environment.variables), environment.fileSystem, options: options)
+    try directory.withLock { () throws(ProtectionError) in
+      try KeybagStorage(directory, environment).destroyKeys()
+      try directory.removeContent()
+    }
+  }
+
+  /// Erases under the directory's lock, and begins anew.
+  func eraseUnderLock(_ deviceKey: borrowing DeviceKey) throws(ProtectionError) {
+    let storage = KeybagStorage(directory, environment)
+    try storage.destroyKeys()
+    let all = Set(ProtectionClass.allCases)
+    transition.take {
+      ring.wipe(keys: all, files: all)
+      forgetCustody(of: all)
+      state.withLock { state in
+        state.lockCount += 1
+        state.lockState = .locked
+        state.isAvailable = false
+      }
+    }
+    stores.forget()
+    wrongPasscodes.removeAll()
+    try directory.removeContent()
+    let keybag = try Self.makeKeybag(storage, deviceKey, environment)
+    let keys = try keybag.keysWithoutPasscode()
+    transition.take {
+      ring.adopt(keybag.keybag)
+      ring.install(keys)
+      state.withLock { state in
+        state.lockState = .unlocked
+        state.isAvailable = true
+        state.hasPasscode = false
+      }
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import Sealing
+
+extension ProtectedDevice {
+  /// Opens the device in a directory, or makes it when nothing is there.
+  ///
+  /// An interrupted change of the passcode is finished. With a passcode the device opens locked, as after a reboot;
+  /// without one it opens unlocked and takes no time.
+  ///
+  /// - Parameters:
+  ///   - location: Where it is; the directory is made if need be, for this user alone.
+  ///   - options: How it behaves.
+  /// - Returns: The device.
+  /// - Throws: `keysMissing` when sealed data is there without its keys: nothing is made anew over it, and only
+  ///   ``eraseAllContent(at:options:)`` goes on. `otherDevice` when the device key is another one. `corrupt`,
+  ///   `unsupportedVersion`, `unsafeLocation`, `busy` and `io` as they say. Nothing sealed is changed in any case.
+  @concurrent
+  public static func open(
+    at location: DeviceLocation, options: DeviceOptions = DeviceOptions()
+  ) async throws(ProtectionError) -> ProtectedDevice {
+    try await open(at: location, options: options, environment: .system)
+  }
+
+  /// Opens a device in an environment of the caller's.
+  @concurrent
+  package static func open(
+    at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), environment: DeviceEnvironment
+  ) async throws(ProtectionError) -> ProtectedDevice {
+    let directory = try DeviceDirectory.open(
+      try location.path(variables: environment.variables), environment.fileSystem, options: options)
+    try directory.joinSession()
+    return try directory.withLock { () throws(ProtectionError) in
+      try open(directory, options: options, environment: environment)
+    }
+  }
+
+  private static func open(
+    _ directory: DeviceDirectory, options: DeviceOptions, environment: DeviceEnvironment
+  ) throws(ProtectionError) -> ProtectedDevice {
+    let provider = options.keyProvider ?? DeviceKeyFile(directory: directory, random: environment.random)
+    let storage = KeybagStorage(directory, environment)
+    let deviceKey = try loadOrMakeKey(provider, directory)
+    let keybag: OpenKeybag
+    if let found = try storage.load(deviceKey) {
+      keybag = found
+    } else {
+      keybag = try makeKeybag(storage, deviceKey, environment)
+    }
+    let ring = KeyRing(
+      keybag: keybag.keybag.identifier, revision: keybag.keybag.revision,
+      storageKeys: try StorageKeys(deviceKey), bootIdentifier: environment.bootClock.bootIdentifier)
+    ring.adopt(keybag.keybag)
+    let none = try keybag.alwaysAvailableKey()
+    ring.slot(.none).install(active: none, retired: [])
+    var state = State(lockState: .unlocked, isAvailable: true, hasPasscode: keybag.keybag.hasPasscode)
+    if keybag.keybag.hasPasscode {
+      // Brings the record up to this start of the machine, so that delays run from now.
+      _ = try AttemptLog(
+        directory, keybag: keybag.keybag.identifier, deviceKey: deviceKey, clock: environment.bootClock
+      ).read()
+      let isUnlocked = options.custody.map { ring.takeKeys(from: $0) } ?? false
+      state.lockState = isUnlocked ? .unlocked : .locked
+      state.isAvailable = isUnlocked
+    } else {
+      ring.install(try keybag.keysWithoutPasscode())
+    }
+    return try ProtectedDevice(
+      environment: environment, options: options, directory: directory, provider: provider, ring: ring, state: state)
+  }
+
+  private static func loadOrMakeKey(
+    _ provider: any DeviceKeyProvider, _ directory: DeviceDirectory
+  ) throws(ProtectionError) -> DeviceKey {
+    if let key = try provider.loadKey() { return key }
+    let hasKeybag = try directory.names().contains { $0.hasPrefix(KeybagStorage.keybagPrefix) }
+    let hasSealedFiles = try directory.hasSealedFiles()
+    guard !hasKeybag, !hasSealedFiles else {
+      throw ProtectionError(
+        .keysMissing, "There is sealed data, but the device key is gone; put it back, or erase the device.")
+    }
+    return try provider.makeKey()
+  }
+
+  /// The first keybag: without a passcode, all keys within the device's reach.
+  static func makeKeybag(
+    _ storage: KeybagStorage, _ deviceKey: borrowing DeviceKey, _ environment: DeviceEnvironment
+  ) throws(ProtectionError) -> OpenKeybag {
+    try storage.sweepUnfinishedCreation()
+    let keys = try KeybagKeys.renewing(ProtectionClass.allCases, of: nil, random: environment.random)
+    let identifier = try sealing("name the keybag") { () throws(SealingError) in
+      KeybagIdentifier(bytes: try environment.random.bytes(count: KeybagIdentifier.byteCount))
+    }
+    return try storage.commit(
+      keys, identifier: identifier, revision: 1, isForTests: environment.scrypt.isForTests,
+      stretched: StretchedPasscode(noneWithSalt: try makeSalt(environment.random)), deviceKey: deviceKey)
+  }
+
+  /// A new salt.
+  static func makeSalt(_ random: any RandomSource) throws(ProtectionError) -> [UInt8] {
+    try sealing("make a salt") { () throws(SealingError) in try random.bytes(count: 32) }
+  }
+}
+
+extension KeybagStorage {
+  /// The keys of a directory, as an environment treats them.
+  init(_ directory: DeviceDirectory, _ environment: DeviceEnvironment) {
+    self.init(
+      directory: directory, allowsTestProfile: environment.scrypt.isForTests, random: environment.random)
+  }
+}
+
+extension OpenKeybag {
+  /// All keys of a keybag that has no passcode.
+  func keysWithoutPasscode() throws(ProtectionError) -> KeybagKeys {
+    let stretched = try StretchedPasscode(noneWithSalt: keybag.salt)
+    guard try isRight(stretched) else {
+      throw ProtectionError(.corrupt, "The keybag is damaged; put a good copy back, or erase the device.")
+    }
+    return try keys(stretched)
+  }
+}

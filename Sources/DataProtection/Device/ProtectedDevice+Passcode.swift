@@ -1,0 +1,127 @@
+import Sealing
+import Synchronization
+
+extension ProtectedDevice {
+  // MARK: Unlocking
+
+  /// Unlocks the device.
+  ///
+  /// The keys come in, ``isProtectedDataAvailable`` becomes `true`, then `protectedDataDidBecomeAvailable` is posted.
+  /// An unlock during the grace period of a lock undoes the lock, and posts the same. On a device that is unlocked the
+  /// passcode is checked and nothing else happens; without a passcode any is right.
+  ///
+  /// - Parameter passcode: The passcode.
+  /// - Throws: `wrongPasscode`, with the delay until the next is checked; `passcodeDelayed` when it came too soon and
+  ///   was not looked at; `locked` when the device was locked meanwhile; `busy`, `io`, `corrupt`, `keysMissing`. The
+  ///   same wrong passcode counts once.
+  @concurrent
+  public func unlock(passcode: consuming Passcode) async throws(ProtectionError) {
+    await gate.enter()
+    defer { gate.leave() }
+    let count = state.withLock { $0.lockCount }
+    let opened = try withKeys(passcode)
+    try install(opened.keys, ifNotLockedSince: count)
+    announcer.deliver()
+    if opened.keybag.keybag.hasRetiredKeys {
+      // What the first passcode left to do; it goes on at the next unlock if it can't be done now.
+      try? finishResealing(opened)
+    }
+  }
+
+  /// How long to wait until a passcode is checked; zero when none has to.
+  ///
+  /// - Returns: The delay, which runs only while the machine does, and in full again after a restart.
+  /// - Throws: `busy`, `io` or what else keeps the device's records from being read.
+  @concurrent
+  public func remainingPasscodeDelay() async throws(ProtectionError) -> Duration {
+    guard hasPasscode else { return .zero }
+    await gate.enter()
+    defer { gate.leave() }
+    return try directory.withLock { () throws(ProtectionError) in
+      let deviceKey = try loadDeviceKey()
+      return try attempts(deviceKey).remainingDelay()
+    }
+  }
+
+  // MARK: Changing
+
+  /// Gives the device its first passcode.
+  ///
+  /// New class keys are made and everything is sealed anew under them, because the old keys were never protected by a
+  /// passcode. The device stays unlocked. Interrupted, the sealing goes on at the next unlock.
+  ///
+  /// - Parameter passcode: The new passcode.
+  /// - Throws: `passcodeAlreadySet`; `busy` when another program has the device open; `durabilityUnknown` when it is
+  ///   not known whether the passcode survives a power cut. After any other error there is none.
+  @concurrent
+  public func setPasscode(_ passcode: consuming Passcode) async throws(ProtectionError) {
+    await gate.enter()
+    defer { gate.leave() }
+    let stretched = try stretch(passcode)
+    let opened = try directory.withoutOthers { () throws(ProtectionError) in
+      try directory.withLock { () throws(ProtectionError) in
+        let deviceKey = try loadDeviceKey()
+        let keybag = try loadKeybag(deviceKey)
+        guard !keybag.keybag.hasPasscode else {
+          throw ProtectionError(.passcodeAlreadySet, "The device has a passcode already; change it instead.")
+        }
+        let renewed = try KeybagKeys.renewing(
+          [.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication],
+          of: try keybag.keysWithoutPasscode(), random: environment.random)
+        // Before the passcode counts: a missing record would count as many wrong ones.
+        try attempts(deviceKey).reset()
+        return try commit(renewed, stretched, replacing: keybag, deviceKey)
+      }
+    }
+    adopt(opened, hasPasscode: true)
+    try install(opened.keys, ifNotLockedSince: nil)
+    announcer.deliver()
+    try? finishResealing(opened)
+  }
+
+  /// Replaces the passcode; no file changes.
+  ///
+  /// The lock state stays as it is. The old passcode opens nothing any more, unless an old copy of the device's
+  /// directory survives somewhere.
+  ///
+  /// - Parameters:
+  ///   - old: The passcode until now; a wrong one counts as for ``unlock(passcode:)``.
+  ///   - new: The passcode from now on.
+  /// - Throws: `passcodeNotSet`; as ``unlock(passcode:)``; `durabilityUnknown` when it is not known which of the two
+  ///   works after a power cut: exactly one does. After any other error the old one does.
+  @concurrent
+  public func changePasscode(
+    from old: consuming Passcode, to new: consuming Passcode
+  ) async throws(ProtectionError) {
+    await gate.enter()
+    defer { gate.leave() }
+    try requirePasscode()
+    let opened = try withKeys(old)
+    let changed = try rewrap(opened, new)
+    adopt(changed, hasPasscode: true)
+  }
+
+  /// Takes the passcode away: nothing locks any more. No file changes, and the device is unlocked.
+  ///
+  /// - Parameter passcode: The passcode until now; a wrong one counts as for ``unlock(passcode:)``.
+  /// - Throws: `passcodeNotSet`; as ``unlock(passcode:)``; `durabilityUnknown` when it is not known whether the
+  ///   passcode is gone after a power cut. After any other error it is still there.
+  @concurrent
+  public func removePasscode(_ passcode: consuming Passcode) async throws(ProtectionError) {
+    await gate.enter()
+    defer { gate.leave() }
+    try requirePasscode()
+    let opened = try withKeys(passcode)
+    let changed = try rewrap(opened, nil)
+    forgetCustody(of: Set(ProtectionClass.allCases))
+    adopt(changed, hasPasscode: false)
+    try install(changed.keys, ifNotLockedSince: nil)
+    announcer.deliver()
+  }
+
+  private func requirePasscode() throws(ProtectionError) {
+    guard hasPasscode else {
+      throw ProtectionError(.passcodeNotSet, "The device has no passcode; set one first.")
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import Sealing
+import Synchronization
+
+/// An emulated device: a directory of sealed files whose keys depend on a passcode, and that can be locked.
+///
+/// ```swift
+/// let device = try await ProtectedDevice.open(at: .applicationState("com.example.notes"))
+/// try await device.setPasscode(Passcode("correct horse"))
+/// let drafts = try device.files(in: "drafts")
+/// try drafts.create("letter", contents: Data("Dear …".utf8), protection: .complete)
+///
+/// device.lock()                                            // ten seconds of grace, then the keys are wiped
+/// try await device.unlock(passcode: Passcode("correct horse"))
+/// ```
+///
+/// Without a passcode nothing ever locks. With one, the lock state belongs to this process: a new process starts as
+/// after a reboot and needs the passcode, unless a ``ClassKeyCustody`` keeps the keys for it.
+///
+/// A device is safe to use from any thread. What takes a passcode is asynchronous, because checking one takes about
+/// half a second and 128 MiB on purpose; ``lock()`` and ``reboot()`` are immediate.
+public final class ProtectedDevice: Sendable {
+  struct State {
+    var lockState: LockState
+    var isAvailable: Bool
+    var hasPasscode: Bool
+    /// Raised by every lock and reboot, so that a passcode checked meanwhile doesn't undo them.
+    var lockCount: UInt64 = 0
+    /// The count of the lock whose grace period runs, so that an older one's end doesn't cut it short.
+    var lockingSince: UInt64 = 0
+  }
+
+  let environment: DeviceEnvironment
+  let options: DeviceOptions
+  let directory: DeviceDirectory
+  let provider: any DeviceKeyProvider
+  let ring: KeyRing
+  let announcer = Announcer()
+  let wrongPasscodes: WrongPasscodes
+  /// One operation with a passcode at a time.
+  let gate = SerialGate()
+  /// Held while the lock state changes together with the keys; never while observers run or the disk is waited for.
+  let transition = Turn()
+  let state: Mutex<State>
+  let stores: DeviceStores
+
+  init(
+    environment: DeviceEnvironment, options: DeviceOptions, directory: DeviceDirectory,
+    provider: any DeviceKeyProvider, ring: KeyRing, state: State
+  ) throws(ProtectionError) {
+    self.environment = environment
+    self.options = options
+    self.directory = directory
+    self.provider = provider
+    self.ring = ring
+    self.state = Mutex(state)
+    wrongPasscodes = try WrongPasscodes(random: environment.random)
+    stores = DeviceStores(environment: environment, options: options, directory: directory, ring: ring)
+  }
+
+  // MARK: State
+
+  /// Whether files of every class can be read and written now.
+  ///
+  /// `true` without a passcode, while unlocked, and during the grace period of a lock; `false` from the moment at
+  /// which the keys are wiped until the unlock, and before the first unlock.
+  public var isProtectedDataAvailable: Bool { state.withLock { $0.isAvailable } }
+
+  /// Where the device is between unlocked and locked.
+  public var lockState: LockState { state.withLock { $0.lockState } }
+
+  /// Whether the device has a passcode; without one it never locks.
+  public var hasPasscode: Bool { state.withLock { $0.hasPasscode } }
+
+  /// Whether the operating system would not keep secrets out of the swap space.
+  ///
+  /// Raise the limit for locked memory (`ulimit -l`) or use encrypted swap.
+  public var secretsMayBeSwapped: Bool { SecretArena.shared.standing.secretsMayBeSwapped }
+
+  // MARK: Notifications
+
+  /// The notifications from now on, for one consumer.
+  public var protectedDataNotifications: ProtectedDataNotifications { ProtectedDataNotifications(announcer) }
+
+  /// Has a closure called for every notification, in order.
+  ///
+  /// It is called on the thread that caused the notification, one notification at a time, with no lock held: it may
+  /// read and write files, and lock or unlock the device, whose notifications then follow. `lock()` waits for it, an
+  /// expiring grace period doesn't.
+  ///
+  /// - Parameter observer: Called until the observation is cancelled or released.
+  /// - Returns: The observation; keep it.
+  public func observeProtectedData(
+    _ observer: @escaping @Sendable (ProtectedDataNotification) -> Void
+  ) -> ProtectedDataObservation {
+    ProtectedDataObservation(announcer, number: announcer.add(observer))
+  }
+}
