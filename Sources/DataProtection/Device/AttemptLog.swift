@@ -1,6 +1,8 @@
 import Sealing
 
-/// The count of wrong passcodes on disk, and the wait it imposes. Every call needs the directory's lock.
+/// The count of wrong passcodes on disk, and the wait it imposes.
+///
+/// Every call needs the directory's lock.
 struct AttemptLog: ~Copyable {
   private let directory: DeviceDirectory
   private let keybag: KeybagIdentifier

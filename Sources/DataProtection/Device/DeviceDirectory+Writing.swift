@@ -22,7 +22,7 @@ extension DeviceDirectory {
   /// Makes the directory's names durable.
   func synchronize() throws(ProtectionError) {
     do throws(FileSystemError) {
-      try fileSystem.synchronize(descriptor)
+      try uninterrupted { () throws(FileSystemError) in try fileSystem.synchronize(descriptor) }
     } catch {
       throw ProtectionError(
         .durabilityUnknown,
@@ -31,7 +31,9 @@ extension DeviceDirectory {
     }
   }
 
-  /// Removes a file's name; nothing happens when there is none. Not durable yet.
+  /// Removes a file's name; nothing happens when there is none.
+  ///
+  /// Not durable yet.
   func remove(_ name: String) throws(ProtectionError) {
     try attempt("remove \"\(name)\"") { () throws(FileSystemError) in
       do throws(FileSystemError) {
@@ -51,7 +53,7 @@ extension DeviceDirectory {
     }
     do throws(FileSystemError) {
       // Once: after a failed sync a second one may lie.
-      try fileSystem.synchronize(file.descriptor)
+      try uninterrupted { () throws(FileSystemError) in try fileSystem.synchronize(file.descriptor) }
     } catch {
       throw ProtectionError(
         .io, "The old keys were overwritten, but could not be synchronised; open the device again to repeat it.",
@@ -70,14 +72,25 @@ extension DeviceDirectory {
     defer { fileSystem.close(file) }
     do throws(FileSystemError) {
       try fileSystem.writeAll(file, bytes, at: 0)
-      try fileSystem.synchronize(file)
-      try publish(temporary)
+      try uninterrupted { () throws(FileSystemError) in try fileSystem.synchronize(file) }
+      try uninterrupted { () throws(FileSystemError) in try publish(temporary) }
     } catch {
       try? fileSystem.unlink(temporary, in: descriptor)
       throw ProtectionError(
         error.code == .fileExists ? .alreadyExists : .io,
         "The operating system failed to write the device's keys; those from before are still there.",
         errno: error.code.rawValue, cause: error)
+    }
+  }
+}
+
+/// Makes a call again for as long as a signal interrupts it.
+private func uninterrupted(_ body: () throws(FileSystemError) -> Void) throws(FileSystemError) {
+  while true {
+    do throws(FileSystemError) {
+      return try body()
+    } catch where error.code == .interrupted {
+      continue
     }
   }
 }

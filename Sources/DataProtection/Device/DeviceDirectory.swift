@@ -179,7 +179,9 @@ final class DeviceDirectory: Sendable {
 
   // MARK: Files
 
-  /// The names in the directory. Files that a crash left half written are swept; call it under the lock.
+  /// The names in the directory.
+  ///
+  /// Files that a crash left half written are swept; call it under the lock.
   func names() throws(ProtectionError) -> [String] {
     let names = try attempt("list the device's directory") { () throws(FileSystemError) in
       try fileSystem.names(in: descriptor)
@@ -191,7 +193,9 @@ final class DeviceDirectory: Sendable {
     }
   }
 
-  /// Opens a file; `nil` when there is none. What isn't a regular file of ours with one name is `.corrupt`.
+  /// Opens a file; `nil` when there is none.
+  ///
+  /// What isn't a regular file of ours with one name is `.corrupt`.
   func open(_ name: String, forWriting: Bool = false) throws(ProtectionError) -> DeviceFile? {
     let opened: Descriptor
     do throws(ProtectionError) {

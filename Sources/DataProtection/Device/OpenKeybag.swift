@@ -55,7 +55,9 @@ struct OpenKeybag: Sendable {
     return ConstantTime.areEqual(expected.span, passcodeMAC.span)
   }
 
-  /// All class keys; the passcode must have been found right. Throws `.corrupt` when a key doesn't fit its name or
+  /// All class keys; the passcode must have been found right.
+  ///
+  /// Throws `.corrupt` when a key doesn't fit its name or
   /// the public key its private one.
   func keys(_ stretched: StretchedPasscode) throws(ProtectionError) -> KeybagKeys {
     let passcodeKey = try binding.passcodeKey(stretched)

@@ -101,7 +101,9 @@ extension ProtectedDevice {
     adopt(changed, hasPasscode: true)
   }
 
-  /// Takes the passcode away: nothing locks any more. No file changes, and the device is unlocked.
+  /// Takes the passcode away: nothing locks any more.
+  ///
+  /// No file changes, and the device is unlocked.
   ///
   /// - Parameter passcode: The passcode until now; a wrong one counts as for ``unlock(passcode:)``.
   /// - Throws: `passcodeNotSet`; as ``unlock(passcode:)``; `durabilityUnknown` when it is not known whether the

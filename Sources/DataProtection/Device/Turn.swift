@@ -4,7 +4,9 @@ import Synchronization
 struct Turn: ~Copyable, Sendable {
   private let mutex = Mutex<Void>(())
 
-  /// Runs the body while nobody else has the turn. It isn't recursive.
+  /// Runs the body while nobody else has the turn.
+  ///
+  /// It isn't recursive.
   borrowing func take<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
     var outcome: Result<R, E>?
     mutex.withLock { _ in

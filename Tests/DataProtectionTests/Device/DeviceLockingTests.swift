@@ -1,0 +1,166 @@
+import DataProtection
+import FaultyFileSystem
+import FileSystem
+import SimulatedTime
+import Synchronization
+import Testing
+
+@Suite struct DeviceLockingTests {
+  let world = TestWorld()
+
+  /// An unlocked device with the passcode "1234".
+  func makeDevice(grace: Duration = .seconds(10)) async throws -> (TestWorld, ProtectedDevice) {
+    var world = world
+    world.options.gracePeriod = grace
+    let device = try await world.open()
+    try await device.setPasscode(Passcode("1234"))
+    return (world, device)
+  }
+
+  @Test func `a lock runs from unlocked over locking to locked, and an unlock back`() async throws {
+    let (world, device) = try await makeDevice()
+    let log = Log<String>()
+    let observation = device.observeProtectedData { [unowned device] notification in
+      log.append("\(notification) \(device.lockState) \(device.isProtectedDataAvailable)")
+    }
+    device.lock()
+    #expect(device.lockState == .locking)
+    #expect(device.isProtectedDataAvailable)
+    await world.finishLock(device)
+    #expect(device.lockState == .locked)
+    #expect(!device.isProtectedDataAvailable)
+    device.lock()
+    try await device.unlock(passcode: Passcode("1234"))
+    #expect(
+      log.all == [
+        "protectedDataWillBecomeUnavailable locking true", "protectedDataDidBecomeAvailable unlocked true",
+      ])
+    _ = observation
+  }
+
+  @Test func `with no grace period the keys are gone when lock returns`() async throws {
+    let (_, device) = try await makeDevice(grace: .zero)
+    let log = Log<LockState>()
+    let observation = device.observeProtectedData { [unowned device] _ in log.append(device.lockState) }
+    device.lock()
+    #expect(device.lockState == .locked)
+    #expect(log.all == [.locking])
+    _ = observation
+  }
+
+  @Test func `an unlock in the grace period undoes the lock, and its end comes to nothing`() async throws {
+    let (world, device) = try await makeDevice()
+    device.lock()
+    await world.clock.waitForSleepers(1)
+    world.clock.advance(by: .seconds(4))
+    try await device.unlock(passcode: Passcode("1234"))
+    device.lock()
+    await world.clock.waitForSleepers(2)
+    // The first lock's period ends; the second's has six seconds to go.
+    world.clock.advance(by: .seconds(6))
+    for _ in 0..<100 { await Task.yield() }
+    #expect(device.lockState == .locking)
+    world.clock.advance(by: .seconds(4))
+    while device.lockState == .locking { await Task.yield() }
+    #expect(device.lockState == .locked)
+  }
+
+  @Test func `observers may lock and unlock, and all hear everything in one order`() async throws {
+    let (_, device) = try await makeDevice(grace: .zero)
+    let (first, second) = (Log<ProtectedDataNotification>(), Log<ProtectedDataNotification>())
+    let relocks = Mutex(3)
+    let one = device.observeProtectedData { [unowned device] notification in
+      first.append(notification)
+      guard notification == .protectedDataDidBecomeAvailable else { return }
+      let isDue = relocks.withLock { count in
+        count -= 1
+        return count >= 0
+      }
+      if isDue { device.lock() }
+    }
+    let two = device.observeProtectedData { second.append($0) }
+    for _ in 0..<3 {
+      device.lock()
+      try await device.unlock(passcode: Passcode("1234"))
+      #expect(device.lockState == .locked)
+    }
+    let round: [ProtectedDataNotification] = [
+      .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeAvailable,
+    ]
+    #expect(first.all == round + round + round + [.protectedDataWillBecomeUnavailable])
+    #expect(second.all == first.all)
+    withExtendedLifetime((one, two)) {}
+  }
+
+  @Test func `the sequence gives every notification in order`() async throws {
+    let (_, device) = try await makeDevice(grace: .zero)
+    let notifications = device.protectedDataNotifications
+    for _ in 0..<5 {
+      device.lock()
+      try await device.unlock(passcode: Passcode("1234"))
+    }
+    var seen: [ProtectedDataNotification] = []
+    for await notification in notifications {
+      seen.append(notification)
+      if seen.count == 10 { break }
+    }
+    #expect(
+      seen
+        == Array(
+          repeating: [.protectedDataWillBecomeUnavailable, .protectedDataDidBecomeAvailable], count: 5
+        ).flatMap { $0 })
+  }
+
+  @Test func `a cancelled observation hears nothing more, even when cancelled by an observer`() async throws {
+    let (_, device) = try await makeDevice(grace: .zero)
+    let log = Log<Int>()
+    let later = Mutex<ProtectedDataObservation?>(nil)
+    let one = device.observeProtectedData { _ in
+      log.append(1)
+      later.withLock { $0 }?.cancel()
+    }
+    later.withLock { $0 = device.observeProtectedData { _ in log.append(2) } }
+    device.lock()
+    #expect(log.all == [1])
+    withExtendedLifetime(one) {}
+  }
+
+  @Test func `a lock during the check of a passcode wins`() async throws {
+    let (world, _) = try await makeDevice(grace: .zero)
+    let faulty = FaultyFileSystemProbe(world)
+    let device = try await world.open(through: faulty.fileSystem)
+    faulty.onNextCall { [unowned device] in device.lock() }
+    #expect(await code { try await device.unlock(passcode: Passcode("1234")) } == .locked)
+    #expect(device.lockState == .locked)
+    try await device.unlock(passcode: Passcode("1234"))
+    #expect(device.lockState == .unlocked)
+  }
+
+  @Test func `a reboot locks at once, without a word`() async throws {
+    let (_, device) = try await makeDevice()
+    let log = Log<ProtectedDataNotification>()
+    let observation = device.observeProtectedData { log.append($0) }
+    device.reboot()
+    #expect(device.lockState == .locked)
+    #expect(!device.isProtectedDataAvailable)
+    #expect(log.all.isEmpty)
+    try await device.unlock(passcode: Passcode("1234"))
+    #expect(log.all == [.protectedDataDidBecomeAvailable])
+    _ = observation
+  }
+
+  @Test func `a hanging observer doesn't keep the keys after the grace period`() async throws {
+    let (world, device) = try await makeDevice()
+    let log = Log<LockState>()
+    let observation = device.observeProtectedData { [unowned device] _ in
+      while world.clock.sleeperCount == 0 {}
+      world.clock.advance(by: .seconds(10))
+      // It hangs until the lock is over, which doesn't wait for it.
+      while device.lockState == .locking {}
+      log.append(device.lockState)
+    }
+    device.lock()
+    #expect(log.all == [.locked])
+    _ = observation
+  }
+}

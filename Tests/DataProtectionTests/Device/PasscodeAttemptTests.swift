@@ -1,0 +1,139 @@
+import DataProtection
+import FaultyFileSystem
+import FileSystem
+import SimulatedTime
+import Testing
+
+@Suite struct PasscodeAttemptTests {
+  let world = TestWorld()
+
+  func setUp() async throws -> ProtectedDevice {
+    try await world.open().setPasscode(Passcode("right"))
+    return try await world.open()
+  }
+
+  /// Tries so many different wrong passcodes, waiting each delay out.
+  func tryWrong(_ range: ClosedRange<Int>, on device: ProtectedDevice) async throws {
+    for number in range {
+      world.bootClock.advance(by: try await device.remainingPasscodeDelay())
+      #expect(await code { try await device.unlock(passcode: Passcode("wrong \(number)")) } == .wrongPasscode)
+    }
+  }
+
+  @Test func `the same wrong passcode counts once`() async throws {
+    let device = try await setUp()
+    for _ in 0..<20 {
+      #expect(await code { try await device.unlock(passcode: Passcode("wrong")) } == .wrongPasscode)
+    }
+    #expect(try await device.remainingPasscodeDelay() == .zero)
+    try await device.unlock(passcode: Passcode("right"))
+  }
+
+  @Test(arguments: [
+    (4, 0), (5, 60), (6, 300), (7, 900), (8, 900), (9, 3600), (10, 3600), (11, 3600),
+  ])
+  func `so many wrong passcodes delay the next by so many seconds`(count: Int, seconds: Int) async throws {
+    let device = try await setUp()
+    try await tryWrong(1...count, on: device)
+    #expect(try await device.remainingPasscodeDelay() == .seconds(seconds))
+    guard seconds > 0 else { return }
+    #expect(await code { try await device.unlock(passcode: Passcode("right")) } == .passcodeDelayed)
+    world.bootClock.advance(by: .seconds(seconds) - .nanoseconds(1))
+    #expect(await code { try await device.unlock(passcode: Passcode("right")) } == .passcodeDelayed)
+    world.bootClock.advance(by: .nanoseconds(1))
+    try await device.unlock(passcode: Passcode("right"))
+    #expect(try await device.remainingPasscodeDelay() == .zero)
+  }
+
+  @Test func `a new process goes on counting, and a new start of the machine begins the delay anew`() async throws {
+    let device = try await setUp()
+    try await tryWrong(1...5, on: device)
+    world.bootClock.advance(by: .seconds(50))
+    let second = try await world.open()
+    #expect(try await second.remainingPasscodeDelay() == .seconds(10))
+    world.bootClock.restart()
+    let third = try await world.open()
+    #expect(try await third.remainingPasscodeDelay() == .seconds(60))
+    world.bootClock.advance(by: .seconds(59))
+    #expect(try await third.remainingPasscodeDelay() == .seconds(1))
+  }
+
+  @Test(arguments: ["deleted", "damaged", "a link", "too long"])
+  func `a record that isn't there or isn't ours means the longest delay`(_ tampering: String) async throws {
+    _ = try await setUp()
+    let path = TestWorld.path + "/attempts"
+    var bytes = try #require(world.memory.content(atPath: path))
+    world.memory.remove(atPath: path)
+    switch tampering {
+    case "damaged":
+      bytes[30] ^= 1
+      world.memory.plant(bytes, atPath: path)
+    case "a link": world.memory.plant(.symbolicLink, atPath: path)
+    case "too long": world.memory.plant([UInt8](repeating: 0, count: 5000), atPath: path)
+    default: break
+    }
+    let device = try await world.open()
+    #expect(await code { try await device.unlock(passcode: Passcode("right")) } == .passcodeDelayed)
+    #expect(try await device.remainingPasscodeDelay() == .seconds(3600))
+    // It runs out once, and doesn't begin anew with every opening.
+    world.bootClock.advance(by: .seconds(3600))
+    try await world.open().unlock(passcode: Passcode("right"))
+  }
+
+  @Test func `the attempt is on disk before the passcode is checked`() async throws {
+    let device = try await setUp()
+    try await tryWrong(1...4, on: device)
+    let probe = FaultyFileSystemProbe(world)
+    let other = try await world.open(through: probe.fileSystem)
+    // The power goes at each call in turn; once the record is replaced, the fifth attempt counts for ever.
+    let before = world.memory.callCount
+    _ = await code { try await other.unlock(passcode: Passcode("wrong 5")) }
+    let calls = world.memory.callCount - before
+    #expect(calls > 5)
+    let after = world.memory.afterPowerCut(.dropAll)
+    let next = try await TestWorld(memory: after, bootClock: world.bootClock).open()
+    #expect(try await next.remainingPasscodeDelay() == .seconds(60))
+  }
+
+  @Test func `attempts that never finished delay but don't erase`() async throws {
+    var world = world
+    world.options.erasesAfterTenWrongPasscodes = true
+    try await world.open().setPasscode(Passcode("right"))
+    for number in 0..<12 {
+      let device = try await world.open()
+      world.bootClock.advance(by: try await device.remainingPasscodeDelay())
+      // The power goes in the middle of the check: when the record says "begun" and not yet "wrong".
+      let start = world.memory.callCount
+      let copy = TestWorld(memory: world.memory.afterProcessDeath(), bootClock: world.bootClock)
+      let probe = try await copy.open()
+      let opening = copy.memory.callCount
+      _ = await code { try await probe.unlock(passcode: Passcode("wrong \(number)")) }
+      let calls = copy.memory.callCount - opening
+      world.memory.cutPower(afterCall: start + calls - 6)
+      _ = await code { try await device.unlock(passcode: Passcode("wrong \(number)")) }
+      world.memory = world.memory.afterPowerCut(.dropAll)
+    }
+    let device = try await world.open()
+    #expect(device.hasPasscode)
+    #expect(try await device.remainingPasscodeDelay() == .seconds(3600))
+  }
+
+  @Test(arguments: [true, false])
+  func `ten wrong passcodes erase the device only where that is turned on`(isOn: Bool) async throws {
+    var world = world
+    world.options.erasesAfterTenWrongPasscodes = isOn
+    try await world.open().setPasscode(Passcode("right"))
+    let device = try await world.open()
+    try await tryWrong(1...10, on: device)
+    #expect(device.hasPasscode == !isOn)
+    #expect(try await world.open().hasPasscode == !isOn)
+  }
+
+  @Test func `a wrong passcode may become the right one`() async throws {
+    let device = try await setUp()
+    #expect(await code { try await device.unlock(passcode: Passcode("next")) } == .wrongPasscode)
+    try await device.changePasscode(from: Passcode("right"), to: Passcode("next"))
+    try await device.unlock(passcode: Passcode("next"))
+    #expect(device.isProtectedDataAvailable)
+  }
+}
