@@ -1,3 +1,4 @@
+import FaultyFileSystem
 import Synchronization
 
 /// Lets something happen at the next call of a device to its disk.
