@@ -1,3 +1,4 @@
+import Observation
 import RestorationArchive
 
 /// What is known of a class once and for all: which ways of preserving its instances use, and how to use them.
@@ -12,6 +13,12 @@ import RestorationArchive
 
   /// Whether instances have marked properties; nil until the first instance was reflected on.
   var hasMarkedProperties: Bool?
+
+  /// Whether every change of an instance's stored properties is observed; false until the first was reflected on.
+  ///
+  /// A subclass inherits the conformance to `Observable` without the observation: one that adds stored properties of
+  /// its own and isn't marked `@Observable` itself changes silently.
+  private(set) var observesEverything = false
 
   private static var plans: [ObjectIdentifier: ClassPlan] = [:]
 
@@ -43,10 +50,15 @@ import RestorationArchive
     if hasMarkedProperties == false { return [] }
     var levels: [[RestoredProperty]] = []
     var mirror: Mirror? = Mirror(reflecting: object)
+    var isObserved = type is any Observable.Type
     while let level = mirror {
-      levels.append(level.children.compactMap { $0.value as? RestoredProperty })
+      let marked = level.children.compactMap { $0.value as? RestoredProperty }
+      let isSilent = level.children.count > marked.count && !level.children.contains { $0.label == Self.registrar }
+      if isSilent { isObserved = false }
+      levels.append(marked)
       mirror = level.superclassMirror
     }
+    observesEverything = isObserved
     let properties = levels.reversed().flatMap { $0 }
     hasMarkedProperties = !properties.isEmpty
     var keys: Set<String> = []
@@ -57,6 +69,9 @@ import RestorationArchive
     }
     return properties
   }
+
+  // What the observation macro calls the property that it adds.
+  private static let registrar = "_$observationRegistrar"
 
   private static func controllerShape<T: RestorableController>(_ type: T.Type) -> any ShapeFacet {
     if let container = type as? any RestorationContainer.Type { return containerShape(container) }

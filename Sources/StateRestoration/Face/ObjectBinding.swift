@@ -14,6 +14,12 @@ package import RestorationArchive
   /// The version of the object's class.
   package var version: StateVersion { plan.version }
 
+  /// Whether every change of the object's stored properties raises the flag by itself.
+  package var observesEverything: Bool { plan.observesEverything }
+
+  /// How many observations were begun: one, and one more after each change that an observation saw.
+  package private(set) var observationCount = 0
+
   private let plan: ClassPlan
   private let properties: [RestoredProperty]
 
@@ -43,6 +49,7 @@ package import RestorationArchive
     guard observing else { return read(object, path: path, context: context) }
     flag.lower()
     guard flag.arm() else { return read(object, path: path, context: context) }
+    observationCount += 1
     let flag = flag
     return withObservationTracking {
       read(object, path: path, context: context)

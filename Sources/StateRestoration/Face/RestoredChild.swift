@@ -8,7 +8,9 @@ public import RestorationArchive
   /// What the child was to its container; nil if the container recorded nothing.
   public let role: RestorationRole?
 
-  /// The child; nil if it could not be restored. The report says why.
+  /// The child; nil if it could not be restored.
+  ///
+  /// The report says why.
   public let controller: (any RestorableController)?
 
   /// True if the child was in the hierarchy before restoring, false if it was made for it.

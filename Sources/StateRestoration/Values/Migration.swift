@@ -10,7 +10,9 @@ public struct Migration<From: Decodable & Sendable, To: Sendable>: Sendable {
   /// Makes the newer state of the older; an error refuses the state, which is kept and reported.
   public let transform: @Sendable (From) throws -> To
 
-  /// Describes a step. Keep the types of old states around: they are what the archives hold.
+  /// Describes a step.
+  ///
+  /// Keep the types of old states around: they are what the archives hold.
   public init(from: StateVersion, _ transform: @escaping @Sendable (From) throws -> To) {
     self.from = from
     self.transform = transform

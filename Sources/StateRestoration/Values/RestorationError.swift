@@ -2,7 +2,9 @@ public import RestorationArchive
 
 /// Why state could not be given back: what happened and where, never the state itself.
 public struct RestorationError: Error, Sendable {
-  /// The kind of failure; compare with the static members. More may come in later versions.
+  /// The kind of failure; compare with the static members.
+  ///
+  /// More may come in later versions.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The code's name, as printed.
     public let description: String
