@@ -1,0 +1,91 @@
+import StateRestoration
+import Testing
+
+@MainActor struct ContainersTests {
+  @Test func `a navigation stack ends at the controller before the one that could not be restored`() {
+    let navigation = NavigationController(restorationIdentifier: "nav", root: LeafController("launch"))
+    let (a, b, d) = (LeafController("a"), LeafController("b"), LeafController("d"))
+    navigation.installRestoredChildren([child("a", a), child("b", b), child("c", nil), child("d", d)])
+    #expect(navigation.stack.map(\.restorationIdentifier) == ["a", "b"])
+    #expect(navigation.top === b)
+  }
+
+  @Test func `a stack whose bottom could not be restored stays what it was at launch`() {
+    let root = LeafController("launch")
+    let navigation = NavigationController(restorationIdentifier: "nav", root: root)
+    navigation.installRestoredChildren([child("a", nil), child("b", LeafController("b"))])
+    #expect(navigation.stack.count == 1 && navigation.top === root)
+  }
+
+  @Test func `pushing and popping keeps the bottom`() {
+    let navigation = NavigationController(restorationIdentifier: "nav", root: LeafController("a"))
+    let b = LeafController("b")
+    navigation.push(b)
+    navigation.push(LeafController("c"))
+    #expect(navigation.pop()?.restorationIdentifier == "c")
+    navigation.popToRoot()
+    #expect(navigation.pop() == nil)
+    #expect(navigation.restorationChildren.map(\.restorationIdentifier) == ["a"])
+  }
+
+  @Test func `pushing the same object twice is a mistake that names both`() async {
+    await #expect(processExitsWith: .failure) {
+      await MainActor.run {
+        let leaf = LeafController("a")
+        let navigation = NavigationController(restorationIdentifier: "nav", root: leaf)
+        navigation.push(leaf)
+      }
+    }
+  }
+
+  @Test func `the selected tab comes back by identifier, wherever it stands now`() throws {
+    let before = TabController(
+      restorationIdentifier: "tabs", tabs: [LeafController("a"), LeafController("b"), LeafController("c")])
+    before.select(1)
+    let after = TabController(
+      restorationIdentifier: "tabs", tabs: [LeafController("new"), LeafController("c"), LeafController("b")])
+    try RoundTrip.decode(RoundTrip.encode(before), into: after)
+    #expect(after.selected?.restorationIdentifier == "b")
+  }
+
+  @Test func `a tab that can't be restored is absent and the selection is what it was at launch`() throws {
+    let before = TabController(restorationIdentifier: "tabs", tabs: [LeafController("a"), LeafController("b")])
+    before.select(1)
+    let record = try RoundTrip.encode(before)
+    let after = TabController(restorationIdentifier: "tabs")
+    after.installRestoredChildren([child("a", LeafController("a")), child("b", nil)])
+    try RoundTrip.decode(record, into: after)
+    #expect(after.tabs.map(\.restorationIdentifier) == ["a"])
+    #expect(after.selectedIndex == 0)
+  }
+
+  @Test func `tabs that are new in this version stand after the restored ones`() {
+    let (a, b) = (LeafController("a"), LeafController("b"))
+    let tabs = TabController(restorationIdentifier: "tabs", tabs: [LeafController("new"), a, b])
+    tabs.installRestoredChildren([child("b", b), child("a", a)])
+    #expect(tabs.tabs.map(\.restorationIdentifier) == ["b", "a", "new"])
+    #expect(tabs.selected?.restorationIdentifier == "new")
+  }
+
+  @Test func `columns come back by their role, and the divider as a fraction`() throws {
+    let (list, detail) = (LeafController("list"), LeafController("detail"))
+    let before = SplitController(
+      restorationIdentifier: "split", primary: list, secondary: detail, dividerPosition: 0.4)
+    let record = try RoundTrip.encode(before)
+    let after = SplitController(restorationIdentifier: "split", primary: list, dividerPosition: 0.2)
+    after.installRestoredChildren([
+      child("detail", detail, role: before.restorationRole(of: detail)),
+      child("list", list, role: before.restorationRole(of: list)),
+    ])
+    try RoundTrip.decode(record, into: after)
+    #expect(after.primary === list && after.secondary === detail)
+    #expect(after.dividerPosition == 0.4)
+  }
+
+  @Test(arguments: [(-1.0, 0.1), (2.0, 0.9), (0.5, 0.5), (.nan, 0.33), (.infinity, 0.9)])
+  func `the divider stays within its range`(_ asked: Double, _ got: Double) {
+    let split = SplitController(restorationIdentifier: "split")
+    split.dividerPosition = asked
+    #expect(split.dividerPosition == got)
+  }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import StateRestoration
+import Testing
+
+@MainActor struct ListControllerTests {
+  /// Sections of elements that are their own identifiers.
+  final class Source: DataSourceModelAssociation {
+    var sections: [[String]]
+
+    init(_ sections: [[String]]) { self.sections = sections }
+
+    var counts: [Int] { sections.map(\.count) }
+
+    func modelIdentifier(forElementAt indexPath: IndexPath) -> ModelIdentifier? {
+      ModelIdentifier(sections[indexPath[0]][indexPath[1]])
+    }
+
+    func indexPath(forElementWithModelIdentifier identifier: ModelIdentifier) -> IndexPath? {
+      for (section, items) in sections.enumerated() {
+        if let item = items.firstIndex(of: identifier.rawValue) { return path(section, item) }
+      }
+      return nil
+    }
+  }
+
+  private func list(_ source: Source?, counts: [Int]? = nil) -> ListController {
+    let list = ListController(restorationIdentifier: "list", association: source)
+    if let counts = counts ?? source?.counts { list.dataSourceDidLoad(elementCounts: counts) }
+    return list
+  }
+
+  @Test func `selection and scrolling follow their elements wherever they moved`() throws {
+    let old = Source([["a", "b", "c", "d"]])
+    let before = list(old)
+    before.select([path(0, 1), path(0, 3)])
+    before.scroll(to: path(0, 2), offset: 7)
+    let new = Source([["x", "d"], ["c", "b"]])
+    let after = list(new)
+    try RoundTrip.decode(RoundTrip.encode(before), into: after)
+    #expect(after.selection == [path(1, 1), path(0, 1)])
+    #expect(after.firstVisible == path(1, 0))
+    #expect(after.anchorOffset == 7)
+  }
+
+  @Test func `an element that is gone deselects`() throws {
+    let old = Source([["a", "b", "c"]])
+    let before = list(old)
+    before.select([path(0, 0), path(0, 1)])
+    let source = Source([["a", "c"]])
+    let after = list(source)
+    try RoundTrip.decode(RoundTrip.encode(before), into: after)
+    #expect(after.selection == [path(0, 0)])
+  }
+
+  @Test(arguments: [
+    (["a", "b", "d", "e"], "d"), (["a", "b", "e"], "b"), (["a", "e"], "e"), (["a"], "a"), (["x", "y", "z"], "z"),
+  ])
+  func `an anchor that is gone falls back to the nearest surviving neighbour`(_ left: [String], _ expected: String)
+    throws
+  {
+    let old = Source([["a", "b", "c", "d", "e"]])
+    let before = list(old)
+    before.scroll(to: path(0, 2), offset: 3)
+    let source = Source([left])
+    let after = list(source)
+    try RoundTrip.decode(RoundTrip.encode(before), into: after)
+    #expect(after.firstVisible.map { left[$0[1]] } == expected)
+    #expect(after.anchorOffset == 0)
+  }
+
+  @Test(
+    arguments: [
+      ([9], path(0, 5)), ([3], path(0, 2)), ([0], nil), ([], nil), ([0, 4], path(1, 0)),
+    ] as [([Int], IndexPath?)])
+  func `without an association the raw index path is used, clamped`(_ counts: [Int], _ expected: IndexPath?) throws {
+    let before = list(nil, counts: [9])
+    before.select([path(0, 5)])
+    before.scroll(to: path(0, 5))
+    let after = list(nil, counts: counts)
+    try RoundTrip.decode(RoundTrip.encode(before), into: after)
+    #expect(after.selection == (expected.map { [$0] } ?? []))
+    #expect(after.firstVisible == expected)
+  }
+
+  @Test func `data that arrives after restoring resolves the association then`() throws {
+    let old = Source([["a", "b"]])
+    let before = list(old)
+    before.select([path(0, 1)])
+    let late = Source([])
+    let fresh = ListController(restorationIdentifier: "list", association: late)
+    try RoundTrip.decode(RoundTrip.encode(before), into: fresh)
+    #expect(fresh.isAwaitingData && fresh.selection.isEmpty)
+    late.sections = [["b", "a"]]
+    fresh.dataSourceDidLoad(elementCounts: late.counts)
+    #expect(fresh.selection == [path(0, 0)])
+    #expect(!fresh.isAwaitingData)
+  }
+
+  @Test func `a save while the data is awaited keeps the position`() throws {
+    let old = Source([["a", "b"]])
+    let before = list(old)
+    before.select([path(0, 1)])
+    let waiting = ListController(restorationIdentifier: "list")
+    try RoundTrip.decode(RoundTrip.encode(before), into: waiting)
+    // The waiting list sees no elements yet: only what was awaited can know who was selected.
+    let source = Source([["x", "y", "b"]])
+    let later = list(source)
+    try RoundTrip.decode(RoundTrip.encode(waiting), into: later)
+    #expect(later.selection == [path(0, 2)])
+  }
+
+  @Test func `a change of the data while running moves the selection with its element`() {
+    let source = Source([["a", "b", "c"]])
+    let running = list(source)
+    running.select([path(0, 2)])
+    running.dataSourceWillChange()
+    source.sections = [["c", "a", "b"]]
+    running.dataSourceDidLoad(elementCounts: source.counts)
+    #expect(running.selection == [path(0, 0)])
+  }
+
+  @Test func `index paths of no element are never selected`() {
+    let source = Source([["a"]])
+    let running = list(source)
+    running.select([path(0, 0), path(0, 1), path(3, 0), IndexPath(indexes: [0]), path(0, 0)])
+    #expect(running.selection == [path(0, 0)])
+    running.scroll(to: path(0, 9))
+    #expect(running.firstVisible == nil)
+  }
+}
+
+private func path(_ section: Int, _ item: Int) -> IndexPath { IndexPath(indexes: [section, item]) }

@@ -1,0 +1,66 @@
+import StateRestoration
+import Testing
+
+@MainActor struct PresentationTests {
+  final class Sheet: PresentableController {
+    let restorationIdentifier: RestorationIdentifier? = "rename"
+    var presentation: Presentation?
+  }
+
+  final class Owner: ContainerController {
+    var names: [String] = []
+
+    init() {
+      super.init(restorationIdentifier: "owner")
+      expectResult(of: "rename", as: String.self) { [weak self] in self?.names.append($0) }
+    }
+  }
+
+  @Test func `the result of a restored sheet reaches the restored owner`() {
+    let owner = Owner()
+    let sheet = Sheet()
+    owner.installRestoredChildren([child("rename", sheet, role: .presented)])
+    #expect(owner.presentedController === sheet)
+    sheet.presentation?.finish(with: "new name")
+    #expect(owner.names == ["new name"])
+    #expect(owner.presentedController == nil)
+  }
+
+  @Test func `a presented controller that can't be restored is not presented`() {
+    let owner = Owner()
+    owner.installRestoredChildren([child("rename", nil, role: .presented)])
+    #expect(owner.presentedController == nil)
+    #expect(owner.restorationChildren.isEmpty)
+  }
+
+  @Test func `a cancelled sheet has no result, and a finished one no second`() {
+    let owner = Owner()
+    let sheet = Sheet()
+    owner.present(sheet)
+    let presentation = sheet.presentation
+    presentation?.cancel()
+    #expect(owner.presentedController == nil && sheet.presentation == nil)
+    presentation?.finish(with: "late")
+    #expect(owner.names.isEmpty)
+  }
+
+  @Test func `the presented child is preserved as such, after the contained ones`() {
+    let navigation = NavigationController(restorationIdentifier: "nav", root: LeafController("a"))
+    let sheet = Sheet()
+    navigation.present(sheet)
+    #expect(navigation.restorationChildren.map(\.restorationIdentifier) == ["a", "rename"])
+    #expect(navigation.restorationRole(of: sheet) == .presented)
+    #expect(navigation.stack.first.flatMap(navigation.restorationRole) == nil)
+  }
+
+  @Test func `a result of the wrong type is a mistake`() async {
+    await #expect(processExitsWith: .failure) {
+      await MainActor.run {
+        let owner = Owner()
+        let sheet = Sheet()
+        owner.present(sheet)
+        sheet.presentation?.finish(with: 7)
+      }
+    }
+  }
+}
