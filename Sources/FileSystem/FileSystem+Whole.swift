@@ -2,8 +2,7 @@ extension FileSystem {
   /// Writes all bytes at an offset, through short writes and interruptions.
   ///
   /// If it throws, any part of the bytes may have been written.
-  package func writeAll(_ descriptor: Descriptor, _ bytes: RawSpan, at offset: Int64) throws(FileSystemError)
-  {
+  package func writeAll(_ descriptor: Descriptor, _ bytes: RawSpan, at offset: Int64) throws(FileSystemError) {
     var written = 0
     while written < bytes.byteCount {
       do throws(FileSystemError) {

@@ -143,7 +143,13 @@ extension ArchiveStore {
       if let end = base.ends.last { try session.checkEnd(end, base, survey, isOurs: end.isOurs) }
       let made = try session.createJournal(
         frame, base: base, identity: survey.identity, protection: protection, identifier: randomIdentifier())
-      return (made, session.synchronizeDirectory())
+      let isDurable = session.synchronizeDirectory()
+      if !isDurable {
+        // A name that may not last must not be found by the next process, which could not tell.
+        try? session.unlink(
+          .journal(slot: survey.slot, number: base.record.generation, index: made.writer.end.index))
+      }
+      return (made, isDurable)
     }
     state.knownTip = tip
     state.base!.ends.append(made.writer.end)
@@ -187,7 +193,9 @@ extension StoreSession {
     }
   }
 
-  /// Writes a journal with its first frame under its name. The name is not durable yet.
+  /// Writes a journal with its first frame under its name.
+  ///
+  /// The name is not durable yet.
   func createJournal(
     _ frame: Data, rest: some Collection<Data> = [], base: ArchiveStoreState.Base, identity: [UInt8],
     protection: ProtectionClass, identifier: [UInt8]

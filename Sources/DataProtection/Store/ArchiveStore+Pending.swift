@@ -14,7 +14,7 @@ extension ArchiveStore {
         throw ProtectionError(
           .superseded, "The state that is saved was not read in this run; save only the touched nodes.")
       }
-      let survey = try session.survey(slot)
+      let survey = try session.ensureLedger(try session.survey(slot))
       var ledger = session.ledgerForWriting(survey.reading, names: survey.names)
       var fields = SealedFields(
         kind: .archive, protection: .completeUnlessOpen, identity: survey.identity, generation: 0, schema: schema,
@@ -62,7 +62,7 @@ extension ArchiveStore {
   public func openPending() throws(ProtectionError) -> PendingArchive? {
     try withLock { state, session throws(ProtectionError) in
       let survey = try session.survey(slot)
-      guard let (record, content) = try session.findPending(survey) else { return nil }
+      guard let (record, content) = try session.findPending(survey, protection: state.protection) else { return nil }
       let bytes = try content.read(0..<content.byteCount)
       let preamble = try PendingPreamble(bytes)
       state.verified.insert(record.generation)
@@ -82,7 +82,8 @@ extension ArchiveStore {
     try withLock { state, session throws(ProtectionError) in
       state.knownTip = try store.raiseTip()
       let survey = try session.survey(slot)
-      guard pending.kind == .whole, let (record, content) = try session.findPending(survey),
+      guard pending.kind == .whole,
+        let (record, content) = try session.findPending(survey, protection: state.protection),
         Data(record.commitment) == pending.commitment
       else {
         throw ProtectionError(.superseded, "That pending generation is not the one that is there now.")
@@ -93,7 +94,7 @@ extension ArchiveStore {
       }
       var ledger = session.ledgerForWriting(survey.reading, names: survey.names)
       var entry = ledger.entries[survey.slot] ?? Ledger.Entry()
-      entry.predecessor = try? session.findNewest(survey, protection: state.protection).record
+      entry.predecessor = try previousGeneration(&state, session, survey)
       entry.current = record
       entry.pending = nil
       entry.isUnverified = false
@@ -136,7 +137,22 @@ extension ArchiveStore {
 
 extension StoreSession {
   /// The pending generation, opened: the one that the ledger lists, or one that a crash cut short of it.
+  ///
+  /// `nil` also when a newer generation, which a crash cut short of the ledger, already includes it.
   func findPending(
+    _ survey: SlotSurvey, protection: ProtectionClass
+  ) throws(ProtectionError) -> (Ledger.Record, any SealedContent)? {
+    guard let found = try findUnconsumedPending(survey) else { return nil }
+    if let newest = survey.generations.first, newest > survey.floor, newest > found.0.generation,
+      let content = try? findNewest(survey, protection: protection).content,
+      content.fields.flags & SealedFields.consumesPendingFlag != 0, content.fields.generation > found.0.generation
+    {
+      return nil
+    }
+    return found
+  }
+
+  private func findUnconsumedPending(
     _ survey: SlotSurvey
   ) throws(ProtectionError) -> (Ledger.Record, any SealedContent)? {
     let floor = max(survey.floor, survey.entry?.pending?.generation ?? 0)
@@ -162,9 +178,18 @@ extension StoreSession {
     return (pending, try openListed(pending, survey))
   }
 
-  /// A pending generation that no ledger lists yet; `nil` when there is none or it can't be read now.
-  func unlistedPending(_ survey: SlotSurvey) -> Ledger.Record? {
-    (try? findPending(survey))?.0
+  /// The pending generation that a new entry goes on listing; what is listed and can't be read stays listed.
+  func pendingToKeep(
+    _ survey: SlotSurvey, protection: ProtectionClass
+  ) throws(ProtectionError) -> Ledger.Record? {
+    guard !survey.pending.isEmpty || survey.entry?.pending != nil else { return nil }
+    do throws(ProtectionError) {
+      return try findPending(survey, protection: protection)?.0
+    } catch  where error.code == .io || error.code == .busy {
+      throw error
+    } catch {
+      return survey.entry?.pending
+    }
   }
 
   private func openPending(

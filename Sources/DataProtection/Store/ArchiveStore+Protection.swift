@@ -44,6 +44,9 @@ extension StoreSession {
     fields.identifier = archives.randomIdentifier()
     var ledger = ledgerForWriting(survey.reading, names: survey.names)
     fields.generation = ledger.highWater + 1
+    while survey.names.contains(where: { $0.hasNumber(fields.generation, of: survey.slot) }) {
+      fields.generation += 1
+    }
     let sealed = try store.sealer.seal(plaintext, fields)
     let record = Ledger.Record(
       generation: fields.generation, commitment: sealed.commitment, protection: protection, wasPending: false)
@@ -56,11 +59,15 @@ extension StoreSession {
         identifier: archives.randomIdentifier())
       base.ends = [made.writer.end]
       base.journalByteCount = made.byteCount
-      guard synchronizeDirectory() else { throw notChanged }
+      guard synchronizeDirectory() else {
+        try? unlink(.journal(slot: survey.slot, number: fields.generation, index: 0))
+        throw notChanged
+      }
     }
-    _ = try create(
-      .generation(slot: survey.slot, number: fields.generation, isPending: false), sealed.bytes)
+    let name = StoreName.generation(slot: survey.slot, number: fields.generation, isPending: false)
+    _ = try create(name, sealed.bytes)
     guard synchronizeDirectory() else {
+      try? unlink(name)
       throw ProtectionError(
         .durabilityUnknown, "The class may or may not be changed after a power cut; change it again.")
     }

@@ -15,12 +15,12 @@ extension ArchiveStore {
     try withLock { state, session throws(ProtectionError) in
       // First the tip: a peer that appends meanwhile looks again before it acknowledges.
       state.knownTip = try store.raiseTip()
-      let survey = try session.survey(slot)
+      let survey = try session.ensureLedger(try session.survey(slot))
       let previous = try previousGeneration(&state, session, survey)
       var ledger = session.ledgerForWriting(survey.reading, names: survey.names)
       var fields = SealedFields(
         kind: .archive, protection: state.protection, identity: survey.identity, generation: 0, schema: schema,
-        flags: 0, identifier: randomIdentifier())
+        flags: pending == nil ? 0 : SealedFields.consumesPendingFlag, identifier: randomIdentifier())
       let published = try session.publishGeneration(plaintext, &fields, after: ledger.highWater, survey)
       let record = Ledger.Record(
         generation: fields.generation, commitment: published.commitment, protection: fields.protection,
@@ -37,8 +37,7 @@ extension ArchiveStore {
       entry.predecessor = previous
       entry.isUnverified = false
       entry.isDeleting = false
-      if entry.pending == nil { entry.pending = session.unlistedPending(survey) }
-      if let pending, entry.pending?.generation == pending.generation.rawValue { entry.pending = nil }
+      entry.pending = pending == nil ? try session.pendingToKeep(survey, protection: state.protection) : nil
       ledger.entries[survey.slot] = entry
       ledger.highWater = max(ledger.highWater, fields.generation)
       let ledgerByteCount = session.list(ledger, survey)
@@ -58,7 +57,7 @@ extension ArchiveStore {
   /// The generation that becomes the predecessor: the newest one that this program has verified, to the last byte.
   ///
   /// What can't be verified now (because it is locked, say) keeps its place in the ledger: it is no worse than it was.
-  private func previousGeneration(
+  func previousGeneration(
     _ state: inout ArchiveStoreState, _ session: borrowing StoreSession, _ survey: SlotSurvey
   ) throws(ProtectionError) -> Ledger.Record? {
     if let current = survey.entry?.current, current.protection != state.protection, !current.wasPending {

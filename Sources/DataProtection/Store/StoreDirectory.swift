@@ -101,7 +101,13 @@ package final class StoreDirectory: Sendable {
       do throws(FileSystemError) {
         return try fileSystem.openFile(lock, in: directory, .write)
       } catch  where error.code == .noSuchFile {
-        try fileSystem.synchronize(parent)
+        do throws(FileSystemError) {
+          try fileSystem.synchronize(parent)
+        } catch {
+          // A directory whose name may not last must not be taken for one whose name does.
+          if error.code != .interrupted { try? fileSystem.removeDirectory(name, in: parent) }
+          throw error
+        }
         return try fileSystem.openFile(lock, in: directory, [.write, .create])
       }
     }

@@ -1,4 +1,6 @@
-/// The names in a store's directory. No part of one comes from outside: a slot is the beginning of its HMAC.
+/// The names in a store's directory.
+///
+/// No part of one comes from outside: a slot is the beginning of its HMAC.
 enum StoreName: Hashable, Sendable {
   /// A generation; one saved while locked keeps its own ending for good.
   case generation(slot: SlotName, number: UInt64, isPending: Bool)
@@ -25,6 +27,14 @@ enum StoreName: Hashable, Sendable {
     }
   }
 
+  /// Whether the file is sealed: a generation or a journal, not set aside.
+  var isSealed: Bool {
+    switch self {
+    case .generation, .journal: true
+    default: false
+    }
+  }
+
   /// The name as it stands in the directory.
   var text: String {
     switch self {
@@ -43,34 +53,42 @@ enum StoreName: Hashable, Sendable {
 
   /// Reads a name; `nil` for anything the store would not have written itself, letter by letter.
   init?(_ text: String) {
-    guard let name = StoreName.parse(text), name.text == text else { return nil }
-    self = name
-  }
-
-  private static func parse(_ text: String) -> StoreName? {
-    if text == "ledger" { return .ledger }
-    if text == "lock" { return .lock }
-    let dots = text.split(separator: ".", omittingEmptySubsequences: false)
-    let parts = dots[0].split(separator: "-", omittingEmptySubsequences: false)
-    guard dots.count == 2 else {
-      guard dots.count == 1, let number = parts.last.flatMap({ UInt64($0, radix: 16) }) else { return nil }
-      switch (parts.first, parts.count) {
-      case ("tmp", 2): return .temporary(number: number)
-      case ("aside", 3) where parts[1] == "ledger": return .ledgerSetAside(number: number)
-      case ("aside", 3): return SlotName(parts[1]).map { .setAside(slot: $0, number: number) }
-      default: return nil
-      }
+    if text == "ledger" {
+      self = .ledger
+      return
     }
-    guard let slot = SlotName(parts[0]) else { return nil }
-    let numbers = parts.dropFirst().map { UInt64($0, radix: 16) }
-    switch (dots[1], numbers.count) {
-    case ("marker", 0): return .marker(slot: slot)
-    case ("archive", 1): return numbers[0].map { .generation(slot: slot, number: $0, isPending: false) }
-    case ("pending", 1): return numbers[0].map { .generation(slot: slot, number: $0, isPending: true) }
-    case ("journal", 2):
-      guard let number = numbers[0], let index = numbers[1].flatMap(UInt32.init(exactly:)) else { return nil }
-      return .journal(slot: slot, number: number, index: index)
-    default: return nil
+    if text == "lock" {
+      self = .lock
+      return
+    }
+    var scanner = NameScanner(text)
+    if scanner.skip("tmp-") {
+      guard let number = scanner.hexadecimal(16), scanner.isAtEnd else { return nil }
+      self = .temporary(number: number)
+    } else if scanner.skip("aside-ledger-") {
+      guard let number = scanner.hexadecimal(16), scanner.isAtEnd else { return nil }
+      self = .ledgerSetAside(number: number)
+    } else if scanner.skip("aside-") {
+      guard let slot = scanner.slot(), scanner.skip("-"), let number = scanner.hexadecimal(16), scanner.isAtEnd
+      else { return nil }
+      self = .setAside(slot: slot, number: number)
+    } else {
+      guard let slot = scanner.slot() else { return nil }
+      if scanner.skip(".marker") {
+        guard scanner.isAtEnd else { return nil }
+        self = .marker(slot: slot)
+        return
+      }
+      guard scanner.skip("-"), let number = scanner.hexadecimal(16) else { return nil }
+      if scanner.skip(".archive") {
+        self = .generation(slot: slot, number: number, isPending: false)
+      } else if scanner.skip(".pending") {
+        self = .generation(slot: slot, number: number, isPending: true)
+      } else {
+        guard scanner.skip("-"), let index = scanner.hexadecimal(8), scanner.skip(".journal") else { return nil }
+        self = .journal(slot: slot, number: number, index: UInt32(index))
+      }
+      guard scanner.isAtEnd else { return nil }
     }
   }
 }
@@ -80,42 +98,75 @@ struct SlotName: Hashable, Comparable, Sendable {
   /// The size in the formats.
   static let byteCount = 16
 
-  /// The bytes.
-  let bytes: [UInt8]
+  /// Two lower-case hexadecimal digits a byte.
+  let text: String
+
+  fileprivate init(text: String) {
+    self.text = text
+  }
 
   /// Takes the first 16 bytes of an identity.
   init(identity: some Collection<UInt8>) {
-    bytes = Array(identity.prefix(SlotName.byteCount))
+    text = identity.prefix(SlotName.byteCount).map { hexadecimal(UInt64($0), 2) }.joined()
   }
 
-  /// Reads 32 hexadecimal digits.
-  init?(_ text: Substring) {
-    guard text.utf8.count == 2 * SlotName.byteCount else { return nil }
-    var bytes: [UInt8] = []
-    var high: UInt8?
-    for digit in text.utf8 {
-      let value: UInt8
-      switch digit {
-      case 0x30...0x39: value = digit - 0x30
-      case 0x61...0x66: value = digit - 0x61 + 10
-      default: return nil
-      }
-      if let first = high {
-        bytes.append(first << 4 | value)
-        high = nil
-      } else {
-        high = value
-      }
-    }
-    self.bytes = bytes
+  /// The bytes.
+  var bytes: [UInt8] {
+    var scanner = NameScanner(text)
+    return (0..<SlotName.byteCount).map { _ in UInt8(scanner.hexadecimal(2)!) }
   }
-
-  /// The hexadecimal digits.
-  var text: String { bytes.map { hexadecimal(UInt64($0), 2) }.joined() }
 
   /// Orders names by their bytes.
   static func < (left: SlotName, right: SlotName) -> Bool {
-    left.bytes.lexicographicallyPrecedes(right.bytes)
+    left.text < right.text
+  }
+}
+
+/// Reads a name from left to right.
+private struct NameScanner {
+  private let bytes: [UInt8]
+  private var position = 0
+
+  init(_ text: String) {
+    bytes = Array(text.utf8)
+  }
+
+  /// Whether everything was read.
+  var isAtEnd: Bool { position == bytes.count }
+
+  /// Takes exactly this text.
+  mutating func skip(_ text: StaticString) -> Bool {
+    let count = text.utf8CodeUnitCount
+    guard bytes.count - position >= count else { return false }
+    let isThere = unsafe bytes[position..<position + count].elementsEqual(
+      UnsafeBufferPointer(start: text.utf8Start, count: count))
+    if isThere { position += count }
+    return isThere
+  }
+
+  /// Takes exactly so many lower-case digits.
+  mutating func hexadecimal(_ count: Int) -> UInt64? {
+    guard bytes.count - position >= count else { return nil }
+    var value: UInt64 = 0
+    for digit in bytes[position..<position + count] {
+      switch digit {
+      case 0x30...0x39: value = value << 4 | UInt64(digit - 0x30)
+      case 0x61...0x66: value = value << 4 | UInt64(digit - 0x61 + 10)
+      default: return nil
+      }
+    }
+    position += count
+    return value
+  }
+
+  /// Takes the digits of a slot.
+  mutating func slot() -> SlotName? {
+    let start = position
+    guard hexadecimal(16) != nil, hexadecimal(16) != nil else {
+      position = start
+      return nil
+    }
+    return SlotName(text: String(decoding: bytes[start..<position], as: UTF8.self))
   }
 }
 

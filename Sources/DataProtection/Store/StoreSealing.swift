@@ -10,6 +10,9 @@ struct SealedFields: Hashable, Sendable {
   /// A flag in the header's upper schema half: the generation was saved while locked.
   static let pendingFlag: UInt32 = 1
 
+  /// A flag there too: the content includes what the pending generations with lower numbers held.
+  static let consumesPendingFlag: UInt32 = 2
+
   /// What kind of sealed file it is.
   var kind: Kind
   /// The class whose key wraps the file key.

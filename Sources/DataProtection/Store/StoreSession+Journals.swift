@@ -81,7 +81,7 @@ extension StoreSession {
     chain.ends.append(end)
     chain.lastFrames = ends
     chain.byteCount += end.offset
-    chain.lastTail = bytes[end.offset...].lastIndex { $0 != 0 }.map { $0 + 1 - end.offset } ?? 0
+    chain.lastTail = countUpToLastNonZero(bytes[end.offset...])
     if isLast { chain.tailDropped += chain.lastTail }
   }
 

@@ -66,7 +66,22 @@ extension StoreSession {
     return ledger
   }
 
-  /// Writes the ledger. Returns whether it is durable; `false` if it was replaced and only the last sync failed.
+  /// Makes a store's first ledger before its first generation.
+  ///
+  /// Otherwise a crash between the two would look like a ledger that was lost, or taken away.
+  func ensureLedger(_ survey: SlotSurvey) throws(ProtectionError) -> SlotSurvey {
+    guard case .absent = survey.reading, !survey.names.contains(where: { $0.isSealed }) else { return survey }
+    let ledger = Ledger(keybag: store.keys.keybagIdentifier, keybagRevision: store.keys.keybagRevision)
+    guard try writeLedger(ledger).isDurable else {
+      throw ProtectionError(.io, "The disk failed to take the first ledger; nothing is saved.")
+    }
+    return SlotSurvey(
+      identity: survey.identity, slot: survey.slot, reading: .valid(ledger), names: survey.names, entry: nil)
+  }
+
+  /// Writes the ledger.
+  ///
+  /// Returns whether it is durable; `false` if it was replaced and only the last sync failed.
   ///
   /// If it throws, the old one is there.
   func writeLedger(_ ledger: Ledger) throws(ProtectionError) -> (isDurable: Bool, byteCount: Int) {

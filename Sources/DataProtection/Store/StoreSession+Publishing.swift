@@ -33,8 +33,11 @@ extension StoreSession {
       } catch  where error.code == .alreadyExists {
         continue
       }
+      let isDurable = synchronizeDirectory()
+      // A name that may not last must not be found by the next process, which could not tell.
+      if !isDurable { try? unlink(name) }
       return PublishedGeneration(
-        commitment: sealed.commitment, byteCount: sealed.bytes.count, isDurable: synchronizeDirectory())
+        commitment: sealed.commitment, byteCount: sealed.bytes.count, isDurable: isDurable)
     }
   }
 
@@ -69,6 +72,10 @@ extension StoreSession {
         try? unlink(name)
         gone.insert(number)
       case .old where isPending: break
+      case .otherClass:
+        // A change of class that was cut short, or a copy planted under another class: no copy stays under it.
+        try? unlink(name)
+        gone.insert(number)
       case .old, .damaged:
         // Older than nothing that is known, or damaged: somebody may want to look at it.
         setAside(name, among: survey.names)
@@ -87,7 +94,7 @@ extension StoreSession {
   }
 
   private enum Judgement {
-    case old, damaged, untouchable
+    case old, otherClass, damaged, untouchable
   }
 
   /// Whether an unlisted file may go: it is ours, readable, and old; or damaged; or not to be touched.
@@ -99,8 +106,8 @@ extension StoreSession {
       let protection = try store.sealer.claimedProtection(try file.read(0..<min(file.byteCount, 256))[...])
       let content = try store.sealer.openArchive(
         file, protection: protection, identity: survey.identity, generation: number)
-      _ = content
-      return .old
+      let isExpected = protection == entry.current?.protection || content.fields.flags & SealedFields.pendingFlag != 0
+      return isExpected ? .old : .otherClass
     } catch {
       switch error.code {
       case .corrupt, .wrongIdentity, .rolledBack, .wrongClass: return .damaged
@@ -111,8 +118,11 @@ extension StoreSession {
 }
 
 extension StoreName {
-  /// Whether it is a generation of that slot and number, of whatever ending.
+  /// Whether it is a generation of that slot and number, of whatever ending, or a journal of it.
   func hasNumber(_ number: UInt64, of slot: SlotName) -> Bool {
-    if case .generation(slot, number, _) = self { true } else { false }
+    switch self {
+    case .generation(slot, number, _), .journal(slot, number, _): true
+    default: false
+    }
   }
 }

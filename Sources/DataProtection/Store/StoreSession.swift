@@ -14,7 +14,9 @@ struct StoreSession: ~Copyable {
 
   // MARK: Looking
 
-  /// All names that the store itself could have written. Temporaries that a crash left are swept here.
+  /// All names that the store itself could have written.
+  ///
+  /// Temporaries that a crash left are swept here.
   func names() throws(ProtectionError) -> [StoreName] {
     let texts = try attempt("list the store") { () throws(FileSystemError) in
       try fileSystem.names(in: store.directory)
@@ -72,7 +74,9 @@ struct StoreSession: ~Copyable {
 
   // MARK: Writing
 
-  /// Writes a file whole and durably under a name that is free. The name itself is not durable yet.
+  /// Writes a file whole and durably under a name that is free.
+  ///
+  /// The name itself is not durable yet.
   ///
   /// It has no name before it is synchronised, so that a crash leaves nothing or all of it. Throws
   /// `.alreadyExists` when the name is taken; nothing is left behind then, as on any other error.
