@@ -1,18 +1,98 @@
 public import FoundationEssentials
 
 /// Encodes one value into self-contained bytes: fast, compact, and the same bytes for the same value in every process.
+///
+/// All of `Codable` works as it does with Foundation's coders. Dictionaries and sets are written in the order of their
+/// keys' bytes; a type's own `encode(to:)` that walks through a set answers for its own order.
+///
+/// Misuse that the protocols allow never does harm: a second value in a single-value container, containers of two kinds
+/// for one value, and a container used after its value was encoded make `encode` throw `EncodingError.invalidValue`.
 public struct ArchiveEncoder: Sendable {
   /// What the encoded values find in their encoder's `userInfo`.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-  /// The most levels that values may be nested in each other.
+  /// The most levels that values may be nested in each other; deeper values throw. 64 unless set, 1 024 at most.
   public var depthLimit = 64
 
   /// Makes an encoder; it can be used any number of times, from any thread.
   public init() {}
 
   /// Encodes a value.
-  public func encode<T: Encodable>(_ value: T) throws -> Data { Data() }
+  ///
+  /// Throws `EncodingError`, or whatever the value's own `encode(to:)` throws.
+  public func encode<T: Encodable>(_ value: T) throws -> Data {
+    unsafe try withEncoded(value) { header, payload in
+      var data = Data(capacity: header.count + payload.count)
+      data.append(contentsOf: header)
+      if let base = payload.baseAddress {
+        unsafe data.append(base.assumingMemoryBound(to: UInt8.self), count: payload.count)
+      }
+      return data
+    }
+  }
 
-  /// Encodes a value and appends its bytes.
-  public func encode<T: Encodable>(_ value: T, into bytes: inout [UInt8]) throws {}
+  /// Encodes a value and appends its bytes to a buffer, which is unchanged when this throws.
+  ///
+  /// A buffer that is used again and again saves the allocation of a new one each time.
+  public func encode<T: Encodable>(_ value: T, into bytes: inout [UInt8]) throws {
+    unsafe try withEncoded(value) { header, payload in
+      bytes.append(contentsOf: header)
+      unsafe bytes.append(contentsOf: payload)
+    }
+  }
+
+  /// Encodes a value and lends its two parts.
+  private func withEncoded<T: Encodable, Result>(
+    _ value: T, _ body: ([UInt8], UnsafeRawBufferPointer) throws -> Result
+  ) throws -> Result {
+    let state = unsafe EncodePool.take()
+    defer { unsafe EncodePool.giveBack(state) }
+    let universe = unsafe state.pointee.universe
+    universe.begin()
+    let tag = try unsafe state.encodeTopLevel(value, userInfo: userInfo, depthLimit: depthLimit)
+    var header = CodedHeader.bytes(tag: tag)
+    universe.content.write(from: .start, into: &header)
+    return try unsafe body(header, UnsafeRawBufferPointer(start: state.pointee.base, count: state.pointee.count))
+  }
+}
+
+/// What a self-contained value begins with: two bytes that name the format, its version, the tag of the value.
+enum CodedHeader {
+  static let magic: [UInt8] = [0xAC, 0x56]
+  static let version: UInt8 = 1
+
+  static func bytes(tag: UInt8) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(1024)
+    bytes.append(contentsOf: magic)
+    bytes.append(version)
+    bytes.append(tag)
+    return bytes
+  }
+}
+
+extension UnsafeMutablePointer where Pointee == EncodeState {
+  /// Encodes a value into the empty buffer and tells its tag.
+  func encodeTopLevel<T: Encodable>(
+    _ value: T, userInfo: [CodingUserInfoKey: any Sendable], depthLimit: Int
+  ) throws -> UInt8 {
+    unsafe prepare(userInfo: userInfo, depthLimit: depthLimit)
+    let root = unsafe pointee.root
+    let tag = try unsafe root.encode(value)
+    if let misuse = unsafe pointee.misuse { throw misuse }
+    if unsafe root.pointee.child?.pointee.kind == .unopened && tag == ValueTag.object {
+      throw EncodingError.invalidValue(
+        value,
+        EncodingError.Context(codingPath: [], debugDescription: "Top-level \(T.self) did not encode any values."))
+    }
+    return tag
+  }
+
+  /// Makes an empty state ready for values.
+  func prepare(userInfo: [CodingUserInfoKey: any Sendable], depthLimit: Int) {
+    unsafe pointee.epoch = pointee.universe.epoch
+    unsafe pointee.depthLimit = min(max(depthLimit, 1), 1024)
+    if !userInfo.isEmpty { unsafe pointee.userInfo = userInfo }
+    unsafe pointee.root.pointee.depth = 0
+    unsafe pointee.root.pointee.kind = .single
+  }
 }

@@ -15,15 +15,89 @@ package struct CodingTables: Sendable {
     package static let start = Mark(keys: 0, shapes: 0)
   }
 
+  private var storage = TableStorage(TableContent())
+
   /// Makes empty tables.
   package init() {}
 
   /// Where the tables are now.
-  package var mark: Mark { .start }
+  package var mark: Mark {
+    let content = storage.content
+    return Mark(keys: content.keyCount, shapes: content.shapeCount)
+  }
 
   /// The bytes of everything that was added since a mark, for ``append(parsing:)``.
-  package func additions(since mark: Mark = .start) -> [UInt8] { [] }
+  package func additions(since mark: Mark = .start) -> [UInt8] {
+    var bytes: [UInt8] = []
+    storage.content.write(from: mark, into: &bytes)
+    return bytes
+  }
 
   /// Adds what ``additions(since:)`` of the same tables wrote; hostile bytes throw and leave the tables as they were.
-  package mutating func append(parsing bytes: Data) throws(ArchiveError) {}
+  package mutating func append(parsing bytes: Data) throws(ArchiveError) {
+    var content = storage.content
+    var failure: CodingFailure?
+    unsafe bytes.withUnsafeBytes { bytes in
+      var cursor = unsafe ByteCursor(bytes)
+      do throws(CodingFailure) {
+        try content.append(&cursor)
+        if cursor.remaining > 0 { throw cursor.corrupt("there are more bytes than the tables have") }
+      } catch { failure = error }
+    }
+    if let failure { throw failure.archiveError }
+    storage = TableStorage(content)
+  }
+
+  /// What the tables hold.
+  var content: TableContent { storage.content }
+
+  /// A number that only these tables have.
+  var identity: UInt64 { storage.identity }
+
+  /// The state that encodes against these tables, which nobody else shares from now on.
+  mutating func takeEncodingState() -> EncodeStateRef {
+    if !isKnownUniquelyReferenced(&storage) { storage = TableStorage(storage.content) }
+    return unsafe storage.encodingState()
+  }
+}
+
+/// The tables behind a ``CodingTables``, with the state that encodes against them once there is one.
+@safe final class TableStorage: @unchecked Sendable {
+  // Sendable: it is changed only through a reference that is known to be the only one.
+
+  /// A number that no other storage has.
+  let identity = DecodePool.makeIdentity()
+  private var stored: TableContent
+  private var state: EncodeStateRef?
+
+  init(_ content: TableContent) {
+    stored = content
+    unsafe state = nil
+  }
+
+  deinit {
+    guard let state = unsafe state else { return }
+    unsafe state.pointee.universe.content = TableContent()
+    unsafe EncodePool.giveBack(state)
+  }
+
+  /// The keys and shapes; while there is an encoding state they live in it.
+  var content: TableContent { unsafe state?.pointee.universe.content ?? stored }
+
+  /// The state, which knows the tables.
+  func encodingState() -> EncodeStateRef {
+    if let state = unsafe state {
+      if unsafe !state.pointee.universe.isBloated(beyond: state.pointee.universe.content) { return unsafe state }
+      // It learnt much that the tables do not need: begin anew with the tables alone.
+      let content = unsafe state.pointee.universe.content
+      unsafe state.pointee.attach(EncodingUniverse())
+      unsafe state.pointee.universe.begin(with: content)
+      return unsafe state
+    }
+    let taken = unsafe EncodePool.take()
+    unsafe taken.pointee.universe.begin(with: stored)
+    stored = TableContent()
+    unsafe state = taken
+    return unsafe taken
+  }
 }

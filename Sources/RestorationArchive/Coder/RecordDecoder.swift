@@ -2,19 +2,104 @@ package import FoundationEssentials
 
 /// Decodes the entries of one record, one by one, as they are asked for.
 package struct RecordDecoder: Sendable {
-  /// Makes a decoder and checks the record's outline: its keys and where each value lies.
-  package init(_ bytes: Data, tables: CodingTables) throws(ArchiveError) {}
+  private let bytes: Data
+  private let tables: CodingTables
+
+  /// Makes a decoder and checks the record's outline: that it has keys and knows the tables.
+  package init(_ bytes: Data, tables: CodingTables) throws(ArchiveError) {
+    self.bytes = bytes
+    self.tables = tables
+    do {
+      try unsafe withEntries { _ in }
+    } catch { throw Self.archiveError(error, path: nil) }
+  }
 
   /// The keys, in the order in which they were encoded.
-  package var keys: [String] { [] }
+  package var keys: [String] {
+    (try? unsafe withEntries { unsafe $0.allKeys() }) ?? []
+  }
 
   /// Whether there is an entry with a key.
-  package func contains(_ key: String) -> Bool { false }
+  package func contains(_ key: String) -> Bool {
+    (try? unsafe withEntries { frame in
+      var cursor = unsafe frame.cursor(at: frame.pointee.next)
+      return try unsafe frame.enter(key, &cursor) != nil
+    }) ?? false
+  }
 
   /// Decodes the entry with a key: `keyNotFound` when there is none, `decodingFailed` or `corrupt` when it doesn't fit.
   package func decode<T: Decodable>(
-    _ type: T.Type, forKey key: String, path: RestorationPath? = nil, userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    _ type: T.Type, forKey key: String, path: RestorationPath? = nil, userInfo: [CodingUserInfoKey: any Sendable] = [:],
+    depthLimit: Int = 64
   ) throws(ArchiveError) -> T {
-    throw ArchiveError(.keyNotFound, "nothing is stored under \"\(key)\"", path: path)
+    let value: T?
+    do {
+      value = try unsafe withEntries(userInfo: userInfo, depthLimit: depthLimit) { frame in
+        var cursor = unsafe frame.cursor(at: frame.pointee.next)
+        guard let tag = try unsafe frame.enter(key, &cursor) else { return nil }
+        return try unsafe withUnsafePointer(to: key) {
+          unsafe frame.pointee.currentKey = UnsafeRawPointer($0)
+          unsafe frame.pointee.currentFacts = nil
+          return try unsafe frame.read(type, tag, &cursor)
+        }
+      }
+    } catch { throw Self.archiveError(error, path: path) }
+    guard let value else {
+      throw ArchiveError(.keyNotFound, "nothing is stored under \"\(key)\"", path: path)
+    }
+    return value
+  }
+
+  private static func archiveError(_ error: any Error, path: RestorationPath?) -> ArchiveError {
+    if case DecodingError.dataCorrupted(let context) = error, var known = context.underlyingError as? ArchiveError {
+      known.path = path
+      known.cause = error
+      return known
+    }
+    return ArchiveError(.decodingFailed, "a value could not be decoded; see the cause", path: path, cause: error)
+  }
+
+  /// Lends the record's object as a frame.
+  private func withEntries<Result>(
+    userInfo: [CodingUserInfoKey: any Sendable] = [:], depthLimit: Int = 64,
+    _ body: (DecodeFrameRef) throws -> Result
+  ) throws -> Result {
+    try unsafe bytes.withUnsafeBytes { bytes in
+      try tables.content.withView { view in
+        let state = unsafe DecodePool.take(for: tables.identity)
+        defer { unsafe DecodePool.giveBack(state) }
+        unsafe state.pointee.begin(bytes, view, identity: tables.identity, userInfo: userInfo, depthLimit: depthLimit)
+        let root = unsafe state.pointee.root
+        var cursor = unsafe ByteCursor(bytes)
+        let tag: UInt8
+        do throws(CodingFailure) {
+          tag = try cursor.readTag()
+        } catch { throw error.decodingError([]) }
+        let frame = try unsafe root.push(tag, at: cursor.next)
+        defer { unsafe root.pop(frame) }
+        try unsafe frame.openKeyed(state.pointee.facts(of: AnyCodingKey.self))
+        return try unsafe body(frame)
+      }
+    }
+  }
+}
+
+extension UnsafeMutablePointer where Pointee == DecodeFrame {
+  /// Puts a cursor at the payload of a key's entry and tells its tag; nil when there is none.
+  fileprivate func enter(_ key: String, _ cursor: inout ByteCursor) throws -> UInt8? {
+    var key = key
+    guard let index = try key.withUTF8({ unsafe try find($0) }) else { return nil }
+    if unsafe pointee.offsets == nil {
+      // Walk there: one entry is wanted, so remembering where the others are would not pay.
+      let walker = unsafe walker
+      do throws(CodingFailure) {
+        var place = unsafe self.cursor(at: pointee.next)
+        for passed in unsafe pointee.index..<index { try unsafe skipEntry(passed, &place, walker) }
+        unsafe pointee.next = place.next
+        unsafe pointee.index = index
+      } catch { throw unsafe error.decodingError(path()) }
+    }
+    let tag = try unsafe open(entry: index, &cursor)
+    return tag == ValueTag.absent ? nil : tag
   }
 }

@@ -1,0 +1,126 @@
+/// A place in borrowed bytes; every read is checked against their end.
+@safe
+struct ByteCursor {
+  /// The next byte to read.
+  var next: UnsafePointer<UInt8>
+  /// The end of the bytes.
+  let end: UnsafePointer<UInt8>
+  /// The start of the bytes, from which offsets are counted.
+  let base: UnsafePointer<UInt8>
+
+  /// The position of the next byte.
+  var offset: Int { unsafe next - base }
+
+  /// The number of bytes left.
+  @inline(__always)
+  var remaining: Int { unsafe end - next }
+
+  /// The failure of bytes that end too early.
+  @inline(never)
+  func truncated() -> CodingFailure {
+    CodingFailure("it ends too early", at: offset, code: .truncated)
+  }
+
+  /// The failure of bytes that mean nothing.
+  @inline(never)
+  func corrupt(_ message: String) -> CodingFailure {
+    CodingFailure(message, at: offset)
+  }
+
+  /// Reads a byte.
+  @inline(__always)
+  mutating func readByte() throws(CodingFailure) -> UInt8 {
+    guard remaining >= 1 else { throw truncated() }
+    let byte = unsafe next.pointee
+    unsafe next += 1
+    return byte
+  }
+
+  /// Reads a tag that may stand before a value; `absent` only means something where a shape says `any`.
+  @inline(__always)
+  mutating func readTag() throws(CodingFailure) -> UInt8 {
+    let tag = try readByte()
+    guard tag < ValueTag.any else { throw corrupt("\(tag) is not the tag of a value") }
+    return tag
+  }
+
+  /// Reads an integer of a fixed width, lowest byte first.
+  @inline(__always)
+  mutating func readFixed<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type) throws(CodingFailure) -> T {
+    guard remaining >= MemoryLayout<T>.size else { throw truncated() }
+    let value = unsafe UnsafeRawPointer(next).loadUnaligned(as: T.self)
+    unsafe next += MemoryLayout<T>.size
+    return T(littleEndian: value)
+  }
+
+  /// Reads a number of the form that `EncodeState.writeNumber` writes.
+  @inline(__always)
+  mutating func readNumber() throws(CodingFailure) -> UInt64 {
+    guard remaining >= 1 else { throw truncated() }
+    let first = unsafe next.pointee
+    if first < 240 {
+      unsafe next += 1
+      return UInt64(first)
+    }
+    return try readLongNumber(first)
+  }
+
+  @inline(never)
+  private mutating func readLongNumber(_ first: UInt8) throws(CodingFailure) -> UInt64 {
+    guard first < 248 else { throw corrupt("\(first) does not begin a number") }
+    unsafe next += 1
+    return try readBits(width: Int(first) - 239)
+  }
+
+  /// Reads a count of things that take at least `size` bytes each.
+  @inline(__always)
+  mutating func readCount(ofSize size: Int = 1) throws(CodingFailure) -> Int {
+    let number = try readNumber()
+    guard number <= UInt64(remaining) else { throw truncated() }
+    if size > 1 { guard Int(number) <= remaining / size else { throw truncated() } }
+    return Int(truncatingIfNeeded: number)
+  }
+
+  /// Reads bytes behind their number.
+  @inline(__always)
+  mutating func readBytes() throws(CodingFailure) -> UnsafeBufferPointer<UInt8> {
+    let count = try readCount()
+    let bytes = unsafe UnsafeBufferPointer(start: next, count: count)
+    unsafe next += count
+    return unsafe bytes
+  }
+
+  /// Reads a string, which must be valid UTF-8.
+  @inline(__always)
+  mutating func readString() throws(CodingFailure) -> String {
+    let start = self
+    let bytes = try unsafe readBytes()
+    guard let string = unsafe String(validating: bytes, as: UTF8.self) else {
+      throw start.corrupt("a string is not valid UTF-8")
+    }
+    return string
+  }
+
+  /// Reads an integer of 1 to 8 bytes.
+  @inline(__always)
+  mutating func readBits(width: Int) throws(CodingFailure) -> UInt64 {
+    guard remaining >= width else { throw truncated() }
+    var bits: UInt64
+    if remaining >= 8 {
+      bits = unsafe UInt64(littleEndian: UnsafeRawPointer(next).loadUnaligned(as: UInt64.self))
+      bits &= UInt64.max &>> UInt64(64 &- 8 &* width)
+    } else {
+      bits = 0
+      for index in 0..<width { unsafe bits |= UInt64(next[index]) &<< UInt64(8 &* index) }
+    }
+    unsafe next += width
+    return bits
+  }
+
+  /// Passes over bytes.
+  @inline(__always)
+  mutating func skip(_ count: Int) throws(CodingFailure) {
+    guard remaining >= count else { throw truncated() }
+    unsafe next += count
+  }
+}

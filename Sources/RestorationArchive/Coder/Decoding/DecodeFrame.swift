@@ -1,0 +1,210 @@
+typealias DecodeFrameRef = UnsafeMutablePointer<DecodeFrame>
+
+/// One value being decoded. Frames form a chain, one a level, that is never freed: a stale handle finds a mark that is
+/// not its own, never freed memory.
+@safe
+struct DecodeFrame {
+  /// How the value's entries are found.
+  enum Kind: UInt8 {
+    /// Nothing was asked for yet.
+    case unopened
+    /// An object's fields, in the order of its shape.
+    case shape
+    /// A map's entries, in their order.
+    case map
+    /// An array's elements.
+    case array
+    /// Whatever it is, it was read to its end.
+    case done
+  }
+
+  /// A keyed container that can be handed out again when nobody else has kept it.
+  @safe
+  struct Box {
+    var type: UInt = 0
+    var facts: KeyFactsRef?
+    var object: AnyObject?
+    var mark: UInt64 = 0
+  }
+
+  /// Set in a mark while a value inside is being decoded.
+  static let suspended: UInt64 = 1 << 63
+  /// A mark that no frame ever has.
+  static let dead: UInt64 = 1 << 62
+
+  /// The mark that handles on the value must have; 0 when there is no value.
+  var mark: UInt64 = 0
+  /// The mark that the value's containers must have.
+  var containerMark: UInt64 = 0
+  /// The mark given last.
+  var counter: UInt64 = 0
+  /// The bytes and tables.
+  var state: DecodeStateRef
+  /// The level above; nil for the first of a chain.
+  let parent: DecodeFrameRef?
+  /// The level below; nil when it was never needed.
+  var child: DecodeFrameRef?
+  /// For the first of a chain that serves a nested container: who owns it.
+  var owner: Unmanaged<NestedDecoding>?
+  /// The payload.
+  var start: UnsafePointer<UInt8>
+  /// The next field, entry or element to read; the end of the value when it is done.
+  var next: UnsafePointer<UInt8>
+  /// The number of the next field, entry or element.
+  var index = 0
+  /// How many there are.
+  var count = 0
+  /// The fields of an object's shape.
+  var fields: UnsafePointer<UInt32>?
+  /// Where each field or entry starts, counted from ``start``, once they were asked for out of order.
+  var offsets: UnsafeMutablePointer<UInt32>?
+  /// The entries of a map by their keys, with ``offsets``.
+  var order: UnsafeMutablePointer<UInt32>?
+  /// Where the value ends, once that is known.
+  var end: UnsafePointer<UInt8>?
+  /// For the key type that opened it: by byte, one more than the number of the key's field.
+  var plan: UnsafeMutablePointer<UInt16>?
+  /// That key type.
+  var facts: KeyFactsRef?
+  /// The key whose value is being decoded.
+  var currentKey: UnsafeRawPointer?
+  /// That key's type; nil when it is a string.
+  var currentFacts: KeyFactsRef?
+  /// The index of the element being decoded.
+  var currentIndex = 0
+  /// The number of values this one lies in.
+  var depth = 0
+  /// What the payload is.
+  var tag = ValueTag.absent
+  /// The tag of a map's values or a packed array's elements.
+  var innerTag = ValueTag.absent
+  /// How the entries are found.
+  var kind = Kind.unopened
+  /// What the value inside this one is called in the path.
+  var pathKind = PathKind.none
+  /// The containers to be handed out again, by a hash of their key type.
+  let boxes: UnsafeMutablePointer<Box>
+
+  /// What the value inside a frame is called in the path.
+  enum PathKind: UInt8 {
+    case none, key, index
+  }
+
+  init(state: DecodeStateRef, parent: DecodeFrameRef?) {
+    unsafe self.state = state
+    unsafe self.parent = parent
+    unsafe start = state.pointee.base
+    unsafe next = state.pointee.base
+    unsafe boxes = .allocate(capacity: 8)
+    unsafe boxes.initialize(repeating: Box(), count: 8)
+  }
+}
+
+extension UnsafeMutablePointer where Pointee == DecodeFrame {
+  /// Begins a value inside this one.
+  @inline(__always)
+  func push(_ tag: UInt8, at start: UnsafePointer<UInt8>) throws -> DecodeFrameRef {
+    let child = unsafe pointee.child ?? makeChild()
+    let depth = unsafe pointee.depth &+ 1
+    if unsafe depth > pointee.state.pointee.depthLimit { throw unsafe tooDeep(at: start) }
+    unsafe child.begin(tag, at: start, depth: depth, state: pointee.state)
+    unsafe pointee.mark |= DecodeFrame.suspended
+    unsafe pointee.containerMark |= DecodeFrame.suspended
+    return unsafe child
+  }
+
+  /// Makes the frame stand for a payload.
+  @inline(__always)
+  func begin(_ tag: UInt8, at start: UnsafePointer<UInt8>, depth: Int, state: DecodeStateRef) {
+    unsafe pointee.state = state
+    unsafe pointee.counter &+= 1
+    unsafe pointee.mark = pointee.counter
+    unsafe pointee.start = start
+    unsafe pointee.tag = tag
+    unsafe pointee.kind = .unopened
+    unsafe pointee.end = nil
+    unsafe pointee.depth = depth
+    unsafe pointee.pathKind = .none
+  }
+
+  /// Ends the value inside this one.
+  @inline(__always)
+  func pop(_ child: DecodeFrameRef) {
+    unsafe child.finish()
+    unsafe pointee.mark &= ~DecodeFrame.suspended
+    unsafe pointee.containerMark &= ~DecodeFrame.suspended
+  }
+
+  /// Makes all handles stale and frees what was allocated for the value.
+  @inline(__always)
+  func finish() {
+    unsafe pointee.mark = 0
+    unsafe pointee.containerMark = 0
+    if unsafe pointee.offsets != nil { unsafe forgetOffsets() }
+  }
+
+  @inline(never)
+  private func forgetOffsets() {
+    unsafe pointee.offsets?.deallocate()
+    unsafe pointee.offsets = nil
+    unsafe pointee.order?.deallocate()
+    unsafe pointee.order = nil
+  }
+
+  @inline(never)
+  private func makeChild() -> DecodeFrameRef {
+    let child = DecodeFrameRef.allocate(capacity: 1)
+    unsafe child.initialize(to: DecodeFrame(state: pointee.state, parent: self))
+    unsafe pointee.child = child
+    return unsafe child
+  }
+
+  @inline(never)
+  func tooDeep(at start: UnsafePointer<UInt8>) -> any Error {
+    let limit = unsafe pointee.state.pointee.depthLimit
+    let offset = unsafe start - pointee.state.pointee.base
+    return unsafe CodingFailure("values are nested more than \(limit) deep", at: offset, code: .limitExceeded)
+      .decodingError(pathInside())
+  }
+
+  /// The path to the value that this frame decodes.
+  func path() -> [any CodingKey] {
+    if let parent = unsafe pointee.parent { return unsafe parent.pathInside() }
+    return unsafe pointee.owner?.takeUnretainedValue().path ?? []
+  }
+
+  /// The path to the value inside this one that is being decoded.
+  func pathInside() -> [any CodingKey] {
+    var path = unsafe path()
+    switch unsafe pointee.pathKind {
+    case .none: break
+    case .index: unsafe path.append(AnyCodingKey(intValue: pointee.currentIndex))
+    case .key:
+      guard let key = unsafe pointee.currentKey else { break }
+      if let facts = unsafe pointee.currentFacts {
+        unsafe path.append(facts.pointee.key(at: key))
+      } else {
+        unsafe path.append(AnyCodingKey(dictionaryKey: key.assumingMemoryBound(to: String.self).pointee))
+      }
+    }
+    return path
+  }
+
+  /// The path for a handle with a mark: also while a value inside is being decoded; empty when it is stale.
+  func path(ifMarked mark: UInt64, container: Bool) -> [any CodingKey] {
+    let own = unsafe container ? pointee.containerMark : pointee.mark
+    return unsafe own & ~DecodeFrame.suspended == mark ? path() : []
+  }
+
+  /// The error of a container or decoder that was kept for too long.
+  @inline(never)
+  func misused(_ what: String) -> any Error {
+    DecodingError.dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: what))
+  }
+
+  /// A cursor from a place to the end of all bytes.
+  @inline(__always)
+  func cursor(at place: UnsafePointer<UInt8>) -> ByteCursor {
+    unsafe ByteCursor(next: place, end: pointee.state.pointee.end, base: pointee.state.pointee.base)
+  }
+}

@@ -1,0 +1,274 @@
+/// A keyed container: valid while its value is being decoded and nothing inside it is.
+@safe
+struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let frame: DecodeFrameRef
+  let facts: KeyFactsRef
+  let mark: UInt64
+  /// Keeps the frame of a nested container.
+  let owner: NestedDecoding?
+
+  /// What the key of an entry stands for.
+  typealias Entry = (index: Int, tag: UInt8)
+
+  var codingPath: [any CodingKey] { unsafe frame.path(ifMarked: mark, container: true) }
+
+  var allKeys: [Key] {
+    guard (try? check()) != nil else { return [] }
+    return unsafe frame.allKeys().compactMap { Key(stringValue: $0) }
+  }
+
+  @inline(__always)
+  func check() throws {
+    guard unsafe frame.pointee.containerMark == mark else {
+      throw unsafe frame.misused("A keyed container was used after its value was decoded, or inside another value.")
+    }
+    if let owner { try owner.check() }
+  }
+
+  // MARK: Finding entries
+
+  /// The number of a key's entry, or -1.
+  @inline(__always)
+  private func locate(_ key: Key) throws -> Int {
+    if unsafe facts.pointee.isByte && frame.pointee.facts == facts, let plan = unsafe frame.pointee.plan {
+      let byte = unsafe withUnsafePointer(to: key) { unsafe UnsafeRawPointer($0).load(as: UInt8.self) }
+      if byte < DecodeState.planWidth {
+        let known = unsafe plan[Int(byte)]
+        if known != 0 { return known == DecodeState.absent ? -1 : Int(known) &- 1 }
+      }
+    }
+    return try learn(key)
+  }
+
+  @inline(never)
+  private func learn(_ key: Key) throws -> Int {
+    guard unsafe facts.pointee.isIndexed else {
+      var text = key.stringValue
+      return try text.withUTF8 { unsafe try frame.find($0) } ?? -1
+    }
+    let byte =
+      unsafe facts.pointee.isByte
+      ? Int(withUnsafePointer(to: key) { unsafe UnsafeRawPointer($0).load(as: UInt8.self) }) : 0
+    if unsafe facts.pointee.names[byte].baseAddress == nil {
+      unsafe facts.pointee.names[byte] = StableText.copy(key.stringValue)
+    }
+    let found = try unsafe frame.find(facts.pointee.names[byte]) ?? -1
+    if unsafe byte < DecodeState.planWidth && frame.pointee.facts == facts, let plan = unsafe frame.pointee.plan {
+      unsafe plan[byte] = found < 0 ? DecodeState.absent : UInt16(found + 1)
+    }
+    return found
+  }
+
+  /// Puts a cursor at the payload of a key's entry; its tag is `absent` when there is none.
+  @inline(__always)
+  private func enter(_ key: Key, _ cursor: inout ByteCursor) throws -> Entry {
+    try check()
+    let index = try locate(key)
+    if unsafe index == frame.pointee.index && frame.pointee.kind == .shape && frame.pointee.offsets == nil {
+      unsafe cursor.next = frame.pointee.next
+      let tag = unsafe UInt8(truncatingIfNeeded: frame.pointee.fields.unsafelyUnwrapped[index])
+      if tag != ValueTag.any { return (index, tag) }
+    } else if index < 0 {
+      return (index, ValueTag.absent)
+    }
+    return (index, try unsafe frame.open(entry: index, &cursor))
+  }
+
+  /// Puts a cursor at the payload of a key's entry, which must exist, reads it, and moves on.
+  @inline(__always)
+  private func reading<Value>(
+    _ key: Key, _ read: (UInt8, inout ByteCursor) throws -> Value
+  ) throws -> Value {
+    var cursor = unsafe frame.cursor(at: frame.pointee.next)
+    let (index, tag) = try enter(key, &cursor)
+    if tag == ValueTag.absent { throw notFound(key) }
+    let value = try unsafe withUnsafePointer(to: key) {
+      unsafe frame.pointee.currentKey = UnsafeRawPointer($0)
+      unsafe frame.pointee.currentFacts = facts
+      return try read(tag, &cursor)
+    }
+    unsafe frame.passed(entry: index, cursor)
+    return value
+  }
+
+  /// The same for an entry that may be missing or null.
+  @inline(__always)
+  private func readingIfPresent<Value>(
+    _ key: Key, _ read: (UInt8, inout ByteCursor) throws -> Value
+  ) throws -> Value? {
+    var cursor = unsafe frame.cursor(at: frame.pointee.next)
+    let (index, tag) = try enter(key, &cursor)
+    if tag <= ValueTag.null {
+      if index >= 0 { unsafe frame.passed(entry: index, cursor) }
+      return nil
+    }
+    let value = try unsafe withUnsafePointer(to: key) {
+      unsafe frame.pointee.currentKey = UnsafeRawPointer($0)
+      unsafe frame.pointee.currentFacts = facts
+      return try read(tag, &cursor)
+    }
+    unsafe frame.passed(entry: index, cursor)
+    return value
+  }
+
+  @inline(never)
+  private func notFound(_ key: Key) -> any Error {
+    unsafe DecodingError.keyNotFound(
+      key,
+      DecodingError.Context(
+        codingPath: frame.path(), debugDescription: "No value associated with key \(key) (\"\(key.stringValue)\")."))
+  }
+
+  // MARK: Asking
+
+  func contains(_ key: Key) -> Bool {
+    var cursor = unsafe frame.cursor(at: frame.pointee.next)
+    guard let (_, tag) = try? enter(key, &cursor) else { return false }
+    return tag != ValueTag.absent
+  }
+
+  func decodeNil(forKey key: Key) throws -> Bool {
+    var cursor = unsafe frame.cursor(at: frame.pointee.next)
+    let (_, tag) = try enter(key, &cursor)
+    if tag == ValueTag.absent { throw notFound(key) }
+    return tag == ValueTag.null
+  }
+
+  // MARK: Decoding
+
+  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+    try reading(key) { tag, cursor in try unsafe frame.read(type, tag, &cursor) }
+  }
+
+  func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+    try readingIfPresent(key) { tag, cursor in try unsafe frame.read(type, tag, &cursor) }
+  }
+
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
+    try reading(key) { tag, cursor in try unsafe frame.readBool(tag, &cursor) }
+  }
+
+  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+    try readingIfPresent(key) { tag, cursor in try unsafe frame.readBool(tag, &cursor) }
+  }
+
+  func decode(_ type: String.Type, forKey key: Key) throws -> String {
+    try reading(key) { tag, cursor in try unsafe frame.readString(tag, &cursor) }
+  }
+
+  func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+    try readingIfPresent(key) { tag, cursor in try unsafe frame.readString(tag, &cursor) }
+  }
+
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+    try reading(key) { tag, cursor in try unsafe frame.readDouble(tag, &cursor) }
+  }
+
+  func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+    try readingIfPresent(key) { tag, cursor in try unsafe frame.readDouble(tag, &cursor) }
+  }
+
+  func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
+    try reading(key) { tag, cursor in try unsafe frame.readFloat(tag, &cursor) }
+  }
+
+  func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
+    try readingIfPresent(key) { tag, cursor in try unsafe frame.readFloat(tag, &cursor) }
+  }
+
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
+    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
+    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
+    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
+    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
+    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
+    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
+    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
+    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
+    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
+    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
+    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
+    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
+    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
+    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
+    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
+    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
+    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
+    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
+    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
+    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
+    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+}

@@ -1,0 +1,205 @@
+/// An unkeyed container: valid while its value is being decoded and nothing inside it is.
+@safe
+struct UnkeyedDecoding: UnkeyedDecodingContainer {
+  let frame: DecodeFrameRef
+  let mark: UInt64
+  /// Keeps the frame of a nested container.
+  let owner: NestedDecoding?
+  /// The number of the next element.
+  private(set) var currentIndex = 0
+  /// The next element.
+  private var next: UnsafePointer<UInt8>
+  private let header: ArrayHeader
+
+  /// Starts to read an array.
+  init(_ frame: DecodeFrameRef, mark: UInt64, owner: NestedDecoding?) throws {
+    unsafe self.frame = frame
+    self.mark = mark
+    self.owner = owner
+    var cursor = unsafe frame.cursor(at: frame.pointee.start)
+    let read: ArrayHeader?
+    do throws(CodingFailure) {
+      read = try unsafe ArrayHeader(frame.pointee.tag, &cursor)
+    } catch { throw unsafe error.decodingError(frame.path()) }
+    guard let read else { throw unsafe frame.mismatchedContainer([Any].self) }
+    header = read
+    unsafe next = cursor.next
+    if unsafe frame.pointee.kind == .unopened {
+      unsafe frame.pointee.kind = .array
+      unsafe frame.pointee.innerTag = header.innerTag
+      unsafe frame.pointee.count = header.count
+      unsafe frame.pointee.index = 0
+      unsafe frame.pointee.next = next
+    }
+    unsafe frame.pointee.pathKind = .index
+  }
+
+  var codingPath: [any CodingKey] { unsafe frame.path(ifMarked: mark, container: true) }
+
+  var count: Int? { header.count }
+
+  var isAtEnd: Bool { currentIndex >= header.count }
+
+  @inline(__always)
+  private func check() throws {
+    guard unsafe frame.pointee.containerMark == mark else {
+      throw unsafe frame.misused("An unkeyed container was used after its value was decoded, or inside another value.")
+    }
+    if let owner { try owner.check() }
+  }
+
+  @inline(never)
+  private func atEnd(_ type: Any.Type) -> any Error {
+    unsafe DecodingError.valueNotFound(
+      type,
+      DecodingError.Context(
+        codingPath: frame.pathInside(), debugDescription: "Unkeyed container is at end."))
+  }
+
+  /// Puts a cursor at the next element, reads it, and moves on.
+  @inline(__always)
+  private mutating func reading<Value>(
+    _ type: Any.Type, _ read: (DecodeFrameRef, UInt8, inout ByteCursor) throws -> Value
+  ) throws -> Value {
+    try check()
+    unsafe frame.pointee.currentIndex = currentIndex
+    if isAtEnd { throw atEnd(type) }
+    var cursor = unsafe frame.cursor(at: next)
+    let tag: UInt8
+    do throws(CodingFailure) {
+      tag = try header.openElement(&cursor)
+    } catch { throw unsafe frame.corrupt(error) }
+    let value = try unsafe read(frame, tag, &cursor)
+    moveOn(cursor)
+    return value
+  }
+
+  @inline(__always)
+  private mutating func moveOn(_ cursor: ByteCursor) {
+    currentIndex += 1
+    unsafe next = cursor.next
+    if unsafe frame.pointee.kind == .array {
+      unsafe frame.pointee.index = currentIndex
+      unsafe frame.pointee.next = next
+    }
+  }
+
+  mutating func decodeNil() throws -> Bool {
+    try check()
+    unsafe frame.pointee.currentIndex = currentIndex
+    if isAtEnd { throw atEnd(Any?.self) }
+    var cursor = unsafe frame.cursor(at: next)
+    do throws(CodingFailure) {
+      guard try header.openElement(&cursor) == ValueTag.null else { return false }
+    } catch { throw unsafe frame.corrupt(error) }
+    moveOn(cursor)
+    return true
+  }
+
+  mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
+    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.read(type, tag, &cursor) }
+  }
+
+  mutating func decodeIfPresent<T: Decodable>(_ type: T.Type) throws -> T? {
+    if isAtEnd { return nil }
+    if try decodeNil() { return nil }
+    return try decode(type)
+  }
+
+  mutating func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type
+  ) throws -> KeyedDecodingContainer<NestedKey> {
+    try nestedDecoder([String: Any].self) { try $0.container(keyedBy: type) }
+  }
+
+  mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    try nestedDecoder([Any].self) { try $0.unkeyedContainer() }
+  }
+
+  mutating func superDecoder() throws -> any Decoder { try nestedDecoder((any Decoder).self) { $0 } }
+
+  /// Makes a decoder of the next element, and moves on once it did what was asked.
+  private mutating func nestedDecoder<Value>(
+    _ type: Any.Type, _ body: (NestedDecoderHandle) throws -> Value
+  ) throws -> Value {
+    try check()
+    unsafe frame.pointee.currentIndex = currentIndex
+    if isAtEnd { throw atEnd(type) }
+    var cursor = unsafe frame.cursor(at: next)
+    let tag: UInt8
+    let start: UnsafePointer<UInt8>
+    do throws(CodingFailure) {
+      tag = try header.openElement(&cursor)
+      unsafe start = cursor.next
+      try unsafe frame.walker.skip(tag, &cursor)
+    } catch { throw unsafe frame.corrupt(error) }
+    let value = try unsafe body(
+      NestedDecoderHandle(NestedDecoding(tag, at: start, path: frame.pathInside(), inside: frame)))
+    moveOn(cursor)
+    return value
+  }
+
+  mutating func decode(_ type: Bool.Type) throws -> Bool {
+    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readBool(tag, &cursor) }
+  }
+
+  mutating func decode(_ type: String.Type) throws -> String {
+    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readString(tag, &cursor) }
+  }
+
+  mutating func decode(_ type: Double.Type) throws -> Double {
+    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readDouble(tag, &cursor) }
+  }
+
+  mutating func decode(_ type: Float.Type) throws -> Float {
+    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readFloat(tag, &cursor) }
+  }
+
+  mutating func decode(_ type: Int.Type) throws -> Int {
+    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  mutating func decode(_ type: Int8.Type) throws -> Int8 {
+    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  mutating func decode(_ type: Int16.Type) throws -> Int16 {
+    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  mutating func decode(_ type: Int32.Type) throws -> Int32 {
+    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  mutating func decode(_ type: Int64.Type) throws -> Int64 {
+    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  mutating func decode(_ type: Int128.Type) throws -> Int128 {
+    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  mutating func decode(_ type: UInt.Type) throws -> UInt {
+    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  mutating func decode(_ type: UInt8.Type) throws -> UInt8 {
+    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  mutating func decode(_ type: UInt16.Type) throws -> UInt16 {
+    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  mutating func decode(_ type: UInt32.Type) throws -> UInt32 {
+    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  mutating func decode(_ type: UInt64.Type) throws -> UInt64 {
+    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+
+  mutating func decode(_ type: UInt128.Type) throws -> UInt128 {
+    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+  }
+}

@@ -1,0 +1,135 @@
+extension Dictionary: FastEncodable where Key: Encodable, Value: Encodable {
+  static func encodeCollection(at value: UnsafeRawPointer, in frame: EncodeFrameRef) throws -> UInt8 {
+    let dictionary = unsafe value.assumingMemoryBound(to: Self.self).pointee
+    if Key.self == String.self {
+      return try unsafe encodeTexts(unsafeBitCast(dictionary, to: [String: Value].self), in: frame)
+    }
+    if Key.self is any CodingKeyRepresentable.Type {
+      let pairs = dictionary.map { pair in
+        ((pair.key as! any CodingKeyRepresentable).codingKey.stringValue, pair.value)
+      }
+      return try unsafe encodeTexts(Dictionary<String, Value>(pairs) { first, _ in first }, in: frame)
+    }
+    return try unsafe encodePairs(dictionary, in: frame)
+  }
+
+  private static func encodeTexts(_ dictionary: [String: Value], in frame: EncodeFrameRef) throws -> UInt8 {
+    let state = unsafe frame.pointee.state
+    let (kind, _) = unsafe state.pointee.kind(of: Value.self)
+    if kind.tag != 0 {
+      unsafe state.pointee.writeByte(kind.tag)
+      unsafe state.pointee.writeNumber(UInt64(dictionary.count))
+      // The common types by name, so that the compiler makes code for them.
+      switch kind {
+      case .int: unsafe state.pointee.writeEntries(of: unsafeBitCast(dictionary, to: [String: Int].self), .int)
+      case .string: unsafe state.pointee.writeEntries(of: unsafeBitCast(dictionary, to: [String: String].self), .string)
+      case .double: unsafe state.pointee.writeEntries(of: unsafeBitCast(dictionary, to: [String: Double].self), .double)
+      case .bool: unsafe state.pointee.writeEntries(of: unsafeBitCast(dictionary, to: [String: Bool].self), .bool)
+      default: unsafe state.pointee.writeEntries(of: dictionary, kind)
+      }
+      return ValueTag.map
+    }
+    let entries = dictionary.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    let child = try unsafe frame.push()
+    unsafe child.pointee.kind = .map
+    unsafe child.pointee.currentFacts = nil
+    unsafe state.pointee.writeByte(ValueTag.any)
+    unsafe state.pointee.writeNumber(UInt64(entries.count))
+    do {
+      for entry in entries {
+        unsafe state.pointee.writeString(entry.key)
+        try unsafe withUnsafePointer(to: entry.key) {
+          unsafe child.pointee.currentKey = UnsafeRawPointer($0)
+          try unsafe child.encodeElement(entry.value)
+        }
+      }
+    } catch {
+      unsafe frame.abandon(child)
+      throw error
+    }
+    unsafe frame.pop(child)
+    return ValueTag.map
+  }
+
+  /// Keys that are not text: an array of keys and values, by the keys' canonical bytes.
+  private static func encodePairs(_ dictionary: Self, in frame: EncodeFrameRef) throws -> UInt8 {
+    let child = try unsafe frame.push()
+    unsafe child.pointee.kind = .array
+    unsafe child.pointee.count = 0
+    let state = unsafe child.pointee.state
+    do {
+      var entries: [(bytes: [UInt8], key: Key, value: Value)] = []
+      entries.reserveCapacity(dictionary.count)
+      for (key, value) in dictionary { entries.append((try unsafe child.canonicalBytes(of: key), key, value)) }
+      entries.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+      unsafe state.pointee.writeNumber(2 * UInt64(entries.count))
+      for entry in entries {
+        try unsafe child.encodeElement(entry.key, canonicalBytes: entry.bytes)
+        try unsafe child.encodeElement(entry.value)
+      }
+    } catch {
+      unsafe frame.abandon(child)
+      throw error
+    }
+    unsafe frame.pop(child)
+    return ValueTag.array
+  }
+}
+
+extension Set: FastEncodable where Element: Encodable {
+  static func encodeCollection(at value: UnsafeRawPointer, in frame: EncodeFrameRef) throws -> UInt8 {
+    let set = unsafe value.assumingMemoryBound(to: Self.self).pointee
+    let state = unsafe frame.pointee.state
+    let (kind, _) = unsafe state.pointee.kind(of: Element.self)
+    if kind.tag != 0 {
+      unsafe state.pointee.writeByte(kind.tag)
+      unsafe state.pointee.writeNumber(UInt64(set.count))
+      unsafe state.pointee.writeElements(of: set, kind)
+      return ValueTag.packed
+    }
+    let child = try unsafe frame.push()
+    unsafe child.pointee.kind = .array
+    unsafe child.pointee.count = 0
+    do {
+      var entries: [(bytes: [UInt8], element: Element)] = []
+      entries.reserveCapacity(set.count)
+      for element in set { entries.append((try unsafe child.canonicalBytes(of: element), element)) }
+      entries.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+      unsafe state.pointee.writeNumber(UInt64(entries.count))
+      for entry in entries { try unsafe child.encodeElement(entry.element, canonicalBytes: entry.bytes) }
+    } catch {
+      unsafe frame.abandon(child)
+      throw error
+    }
+    unsafe frame.pop(child)
+    return ValueTag.array
+  }
+}
+
+extension UnsafeMutablePointer where Pointee == EncodeFrame {
+  /// The bytes of a value, tag and all, with written-out keys: the same whatever was encoded before.
+  fileprivate func canonicalBytes<T: Encodable>(of value: T) throws -> [UInt8] {
+    let state = unsafe pointee.state
+    let wasCanonical = unsafe state.pointee.isCanonical
+    let start = unsafe state.pointee.count
+    let count = unsafe pointee.count
+    unsafe state.pointee.isCanonical = true
+    defer {
+      unsafe state.pointee.isCanonical = wasCanonical
+      unsafe state.pointee.truncate(to: start)
+      unsafe pointee.count = count
+    }
+    try unsafe encodeElement(value)
+    return unsafe [UInt8](UnsafeBufferPointer(start: state.pointee.base + start, count: state.pointee.count - start))
+  }
+
+  /// Encodes an element whose canonical bytes are known.
+  fileprivate func encodeElement<T: Encodable>(_ value: T, canonicalBytes: [UInt8]) throws {
+    if unsafe pointee.state.pointee.isCanonical {
+      unsafe canonicalBytes.withUnsafeBytes { unsafe pointee.state.pointee.append($0) }
+      unsafe pointee.count += 1
+    } else {
+      try unsafe encodeElement(value)
+    }
+  }
+}

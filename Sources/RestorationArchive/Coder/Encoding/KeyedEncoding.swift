@@ -1,0 +1,268 @@
+/// A keyed container: three words, valid while its value is being encoded and nothing inside it is.
+@safe
+struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  let frame: EncodeFrameRef
+  let facts: KeyFactsRef
+  let mark: UInt64
+
+  var codingPath: [any CodingKey] { unsafe frame.path(ifMarked: mark, container: true) }
+
+  /// The bytes being written.
+  @inline(__always)
+  private var state: EncodeStateRef { unsafe frame.pointee.state }
+
+  /// Begins an entry and tells the number of its key, or 0 in a map.
+  @inline(__always)
+  private func open(_ key: Key) throws -> UInt32 {
+    guard unsafe frame.pointee.containerMark == mark else {
+      throw unsafe frame.misused("A keyed container was used after its value was encoded, or inside another value.")
+    }
+    if unsafe frame.pointee.kind == .shape {
+      if unsafe facts.pointee.isByte {
+        let byte = unsafe withUnsafePointer(to: key) { unsafe UnsafeRawPointer($0).load(as: UInt8.self) }
+        let number = unsafe facts.pointee.numbers[Int(byte)]
+        if number != 0 { return number }
+      }
+      return learn(key)
+    }
+    unsafe state.pointee.writeString(key.stringValue)
+    unsafe frame.pointee.tagPosition = state.pointee.count
+    unsafe state.pointee.writeByte(0)
+    return 0
+  }
+
+  @inline(never)
+  private func learn(_ key: Key) -> UInt32 {
+    if unsafe facts.pointee.isEmpty && facts.pointee.numbers[0] != 0 { return unsafe facts.pointee.numbers[0] }
+    let number = unsafe state.pointee.universe.number(of: key.stringValue)
+    if unsafe facts.pointee.isIndexed {
+      let index =
+        unsafe facts.pointee.isByte
+        ? Int(withUnsafePointer(to: key) { unsafe UnsafeRawPointer($0).load(as: UInt8.self) }) : 0
+      unsafe facts.pointee.numbers[index] = number
+    }
+    return number
+  }
+
+  /// Ends an entry.
+  @inline(__always)
+  private func close(_ number: UInt32, _ tag: UInt8) {
+    if number != 0 {
+      unsafe frame.advance(number, tag)
+    } else {
+      unsafe frame.closeEntry(tag)
+    }
+  }
+
+  /// Begins an entry that may be absent.
+  @inline(__always)
+  private func openOptional(_ key: Key, _ tag: UInt8) throws -> UInt32 {
+    let number = try open(key)
+    if number != 0 { unsafe state.pointee.writeByte(tag) }
+    return number
+  }
+
+  /// Ends an entry that may be absent.
+  @inline(__always)
+  private func closeOptional(_ number: UInt32, _ tag: UInt8) {
+    close(number, number != 0 ? ValueTag.any : tag)
+  }
+
+  /// Marks a key as given no value, so that the shape does not depend on it.
+  @inline(__always)
+  private func encodeAbsent(_ key: Key) throws {
+    if unsafe frame.pointee.kind == .shape || frame.pointee.containerMark != mark {
+      let number = try openOptional(key, ValueTag.absent)
+      unsafe frame.advance(number, ValueTag.any)
+    }
+  }
+
+  func encodeNil(forKey key: Key) throws {
+    let number = try openOptional(key, ValueTag.null)
+    closeOptional(number, ValueTag.null)
+  }
+
+  func encode(_ value: Bool, forKey key: Key) throws {
+    let number = try open(key)
+    unsafe state.pointee.writeByte(value ? 1 : 0)
+    close(number, ValueTag.bool)
+  }
+
+  func encode(_ value: String, forKey key: Key) throws {
+    let number = try open(key)
+    unsafe state.pointee.writeString(value)
+    close(number, ValueTag.string)
+  }
+
+  func encode(_ value: Double, forKey key: Key) throws {
+    let number = try open(key)
+    unsafe state.pointee.writeFixed(value.bitPattern)
+    close(number, ValueTag.double)
+  }
+
+  func encode(_ value: Float, forKey key: Key) throws {
+    let number = try open(key)
+    unsafe state.pointee.writeFixed(value.bitPattern)
+    close(number, ValueTag.float)
+  }
+
+  @inline(__always)
+  private func encodeInteger(_ value: Int64, _ key: Key) throws {
+    let number = try open(key)
+    unsafe state.pointee.writeInteger(value)
+    close(number, ValueTag.integer)
+  }
+
+  func encode(_ value: Int, forKey key: Key) throws { try encodeInteger(Int64(value), key) }
+  func encode(_ value: Int8, forKey key: Key) throws { try encodeInteger(Int64(value), key) }
+  func encode(_ value: Int16, forKey key: Key) throws { try encodeInteger(Int64(value), key) }
+  func encode(_ value: Int32, forKey key: Key) throws { try encodeInteger(Int64(value), key) }
+  func encode(_ value: Int64, forKey key: Key) throws { try encodeInteger(value, key) }
+  func encode(_ value: UInt8, forKey key: Key) throws { try encodeInteger(Int64(value), key) }
+  func encode(_ value: UInt16, forKey key: Key) throws { try encodeInteger(Int64(value), key) }
+  func encode(_ value: UInt32, forKey key: Key) throws { try encodeInteger(Int64(value), key) }
+  func encode(_ value: UInt, forKey key: Key) throws { try encode(UInt64(value), forKey: key) }
+
+  func encode(_ value: UInt64, forKey key: Key) throws {
+    let number = try open(key)
+    unsafe state.pointee.writeInteger(value)
+    close(number, ValueTag.integer)
+  }
+
+  func encode(_ value: Int128, forKey key: Key) throws {
+    let number = try open(key)
+    unsafe state.pointee.writeInteger(value)
+    close(number, ValueTag.integer)
+  }
+
+  func encode(_ value: UInt128, forKey key: Key) throws {
+    let number = try open(key)
+    unsafe state.pointee.writeInteger(value)
+    close(number, ValueTag.integer)
+  }
+
+  func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+    let before = unsafe state.pointee.count
+    let number = try open(key)
+    unsafe frame.pointee.currentFacts = facts
+    let tag: UInt8
+    do {
+      tag = try unsafe withUnsafePointer(to: key) {
+        unsafe frame.pointee.currentKey = UnsafeRawPointer($0)
+        return try unsafe frame.encode(value)
+      }
+    } catch {
+      unsafe state.pointee.truncate(to: before)
+      throw error
+    }
+    if tag == ValueTag.null && number != 0 {
+      unsafe state.pointee.writeByte(ValueTag.null)
+      unsafe frame.advance(number, ValueTag.any)
+    } else {
+      close(number, tag)
+    }
+  }
+
+  func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
+    guard let value else { return try encodeAbsent(key) }
+    let before = unsafe state.pointee.count
+    let number = try openOptional(key, 0)
+    let start = unsafe state.pointee.count
+    unsafe frame.pointee.currentFacts = facts
+    let tag: UInt8
+    do {
+      tag = try unsafe withUnsafePointer(to: key) {
+        unsafe frame.pointee.currentKey = UnsafeRawPointer($0)
+        return try unsafe frame.encode(value)
+      }
+    } catch {
+      unsafe state.pointee.truncate(to: before)
+      throw error
+    }
+    if number != 0 { unsafe state.pointee.base[start - 1] = tag }
+    closeOptional(number, tag)
+  }
+
+  func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
+    guard let value else { return try encodeAbsent(key) }
+    let number = try openOptional(key, ValueTag.bool)
+    unsafe state.pointee.writeByte(value ? 1 : 0)
+    closeOptional(number, ValueTag.bool)
+  }
+
+  func encodeIfPresent(_ value: String?, forKey key: Key) throws {
+    guard let value else { return try encodeAbsent(key) }
+    let number = try openOptional(key, ValueTag.string)
+    unsafe state.pointee.writeString(value)
+    closeOptional(number, ValueTag.string)
+  }
+
+  func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
+    guard let value else { return try encodeAbsent(key) }
+    let number = try openOptional(key, ValueTag.double)
+    unsafe state.pointee.writeFixed(value.bitPattern)
+    closeOptional(number, ValueTag.double)
+  }
+
+  func encodeIfPresent(_ value: Float?, forKey key: Key) throws {
+    guard let value else { return try encodeAbsent(key) }
+    let number = try openOptional(key, ValueTag.float)
+    unsafe state.pointee.writeFixed(value.bitPattern)
+    closeOptional(number, ValueTag.float)
+  }
+
+  @inline(__always)
+  private func encodeInteger(ifPresent value: Int64?, _ key: Key) throws {
+    guard let value else { return try encodeAbsent(key) }
+    let number = try openOptional(key, ValueTag.integer)
+    unsafe state.pointee.writeInteger(value)
+    closeOptional(number, ValueTag.integer)
+  }
+
+  func encodeIfPresent(_ value: Int?, forKey key: Key) throws {
+    try encodeInteger(ifPresent: value.map(Int64.init), key)
+  }
+  func encodeIfPresent(_ value: Int8?, forKey key: Key) throws {
+    try encodeInteger(ifPresent: value.map(Int64.init), key)
+  }
+  func encodeIfPresent(_ value: Int16?, forKey key: Key) throws {
+    try encodeInteger(ifPresent: value.map(Int64.init), key)
+  }
+  func encodeIfPresent(_ value: Int32?, forKey key: Key) throws {
+    try encodeInteger(ifPresent: value.map(Int64.init), key)
+  }
+  func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try encodeInteger(ifPresent: value, key) }
+  func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws {
+    try encodeInteger(ifPresent: value.map(Int64.init), key)
+  }
+  func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws {
+    try encodeInteger(ifPresent: value.map(Int64.init), key)
+  }
+  func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws {
+    try encodeInteger(ifPresent: value.map(Int64.init), key)
+  }
+  func encodeIfPresent(_ value: UInt?, forKey key: Key) throws {
+    try encodeIfPresent(value.map(UInt64.init), forKey: key)
+  }
+
+  func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws {
+    guard let value else { return try encodeAbsent(key) }
+    let number = try openOptional(key, ValueTag.integer)
+    unsafe state.pointee.writeInteger(value)
+    closeOptional(number, ValueTag.integer)
+  }
+
+  func encodeIfPresent(_ value: Int128?, forKey key: Key) throws {
+    guard let value else { return try encodeAbsent(key) }
+    let number = try openOptional(key, ValueTag.integer)
+    unsafe state.pointee.writeInteger(value)
+    closeOptional(number, ValueTag.integer)
+  }
+
+  func encodeIfPresent(_ value: UInt128?, forKey key: Key) throws {
+    guard let value else { return try encodeAbsent(key) }
+    let number = try openOptional(key, ValueTag.integer)
+    unsafe state.pointee.writeInteger(value)
+    closeOptional(number, ValueTag.integer)
+  }
+}

@@ -1,0 +1,88 @@
+/// An unkeyed container: two words, valid while its value is being encoded and nothing inside it is.
+@safe
+struct UnkeyedEncoding: UnkeyedEncodingContainer {
+  let frame: EncodeFrameRef
+  let mark: UInt64
+
+  var codingPath: [any CodingKey] { unsafe frame.path(ifMarked: mark, container: true) }
+
+  var count: Int { unsafe frame.pointee.containerMark & ~EncodeFrame.suspended == mark ? frame.pointee.count : 0 }
+
+  /// Begins an element and gives the bytes being written.
+  @inline(__always)
+  private func open(_ tag: UInt8) throws -> EncodeStateRef {
+    guard unsafe frame.pointee.containerMark == mark else { throw misuse() }
+    let state = unsafe frame.pointee.state
+    unsafe state.pointee.writeByte(tag)
+    unsafe frame.pointee.count &+= 1
+    return unsafe state
+  }
+
+  private func misuse() -> any Error {
+    unsafe frame.misused("An unkeyed container was used after its value was encoded, or inside another value.")
+  }
+
+  func encodeNil() throws { _ = try unsafe open(ValueTag.null) }
+  func encode(_ value: Bool) throws { try unsafe open(ValueTag.bool).pointee.writeByte(value ? 1 : 0) }
+  func encode(_ value: String) throws { try unsafe open(ValueTag.string).pointee.writeString(value) }
+  func encode(_ value: Double) throws { try unsafe open(ValueTag.double).pointee.writeFixed(value.bitPattern) }
+  func encode(_ value: Float) throws { try unsafe open(ValueTag.float).pointee.writeFixed(value.bitPattern) }
+  func encode(_ value: Int) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
+  func encode(_ value: Int8) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
+  func encode(_ value: Int16) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
+  func encode(_ value: Int32) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
+  func encode(_ value: Int64) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(value) }
+  func encode(_ value: Int128) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(value) }
+  func encode(_ value: UInt) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(UInt64(value)) }
+  func encode(_ value: UInt8) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
+  func encode(_ value: UInt16) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
+  func encode(_ value: UInt32) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
+  func encode(_ value: UInt64) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(value) }
+  func encode(_ value: UInt128) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(value) }
+
+  func encode<T: Encodable>(_ value: T) throws {
+    guard unsafe frame.pointee.containerMark == mark else { throw misuse() }
+    try unsafe frame.encodeElement(value)
+  }
+
+  func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type) -> KeyedEncodingContainer<NestedKey> {
+    nestedEncoder().container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { nestedEncoder().unkeyedContainer() }
+
+  func superEncoder() -> any Encoder { nestedEncoder() }
+
+  private func nestedEncoder() -> EncoderHandle {
+    guard unsafe frame.pointee.containerMark == mark else {
+      _ = misuse()
+      return unsafe EncoderHandle(frame: frame, mark: EncodeFrame.dead)
+    }
+    do {
+      let side = try unsafe frame.makeSide()
+      unsafe side.pointee.ownerKey = unsafe AnyCodingKey(intValue: frame.pointee.count)
+      unsafe frame.pointee.count += 1
+      return unsafe EncoderHandle(frame: side.pointee.root, mark: side.pointee.root.pointee.mark)
+    } catch {
+      return unsafe EncoderHandle(frame: frame, mark: EncodeFrame.dead)
+    }
+  }
+}
+
+extension UnsafeMutablePointer where Pointee == EncodeFrame {
+  /// Encodes an element with its tag.
+  @inline(__always)
+  func encodeElement<T: Encodable>(_ value: T) throws {
+    let state = unsafe pointee.state
+    let start = unsafe state.pointee.count
+    unsafe state.pointee.writeByte(0)
+    do {
+      let tag = try unsafe encode(value)
+      unsafe state.pointee.base[start] = tag
+    } catch {
+      unsafe state.pointee.truncate(to: start)
+      throw error
+    }
+    unsafe pointee.count &+= 1
+  }
+}

@@ -1,0 +1,76 @@
+extension TableContent {
+  /// Writes everything that came after a mark: the number of keys, each as a string; the number of shapes, for each
+  /// the number of its fields, and for each field the number of its key and its tag.
+  func write(from mark: CodingTables.Mark, into bytes: inout [UInt8]) {
+    var writer = TableWriter(bytes: bytes)
+    bytes = []
+    writer.append(keyCount - mark.keys)
+    for key in mark.keys..<keyCount {
+      let range = keyRange(key)
+      writer.append(range.count)
+      writer.bytes.append(contentsOf: keyText[range])
+    }
+    writer.append(shapeCount - mark.shapes)
+    for shape in mark.shapes..<shapeCount {
+      let range = fieldRange(shape)
+      writer.append(range.count)
+      for field in fields[range] {
+        writer.append(Int(field >> 8))
+        writer.bytes.append(UInt8(truncatingIfNeeded: field))
+      }
+    }
+    bytes = writer.bytes
+  }
+
+  /// Adds what ``write(from:into:)`` wrote and moves the cursor behind it.
+  ///
+  /// All of it takes at most four times as much memory as the bytes did.
+  mutating func append(_ cursor: inout ByteCursor) throws(CodingFailure) {
+    let available = cursor.remaining
+    let keys = try cursor.readCount()
+    guard keyCount + keys <= CodingLimits.tableEntries else { throw cursor.corrupt("there are too many keys") }
+    keyEnds.reserveCapacity(keyEnds.count + keys)
+    for _ in 0..<keys {
+      let bytes = try unsafe cursor.readBytes()
+      guard unsafe String(validating: bytes, as: UTF8.self) != nil else {
+        throw cursor.corrupt("a key is not valid UTF-8")
+      }
+      guard keyText.count + bytes.count <= Int32.max else { throw cursor.corrupt("there are too many keys") }
+      unsafe keyText.append(contentsOf: bytes)
+      keyEnds.append(UInt32(keyText.count))
+    }
+    let shapes = try cursor.readCount()
+    guard shapeCount + shapes <= CodingLimits.tableEntries else { throw cursor.corrupt("there are too many shapes") }
+    shapeEnds.reserveCapacity(shapeEnds.count + shapes)
+    for _ in 0..<shapes {
+      let count = try cursor.readCount(ofSize: 2)
+      guard count <= CodingLimits.fieldsPerShape else { throw cursor.corrupt("a shape has too many fields") }
+      for _ in 0..<count {
+        let key = try cursor.readNumber()
+        guard key < UInt64(keyCount) else { throw cursor.corrupt("there is no key \(key)") }
+        let tag = try cursor.readByte()
+        guard ValueTag.isFieldTag(tag) else { throw cursor.corrupt("\(tag) is not the tag of a field") }
+        fields.append(UInt32(truncatingIfNeeded: key) << 8 | UInt32(tag))
+      }
+      guard fields.count <= Int32.max else { throw cursor.corrupt("there are too many fields") }
+      shapeEnds.append(UInt32(fields.count))
+    }
+    _ = available
+  }
+}
+
+/// Writes numbers into an array of bytes.
+struct TableWriter {
+  var bytes: [UInt8]
+
+  /// Writes a number of the form that `EncodeState.writeNumber` writes.
+  mutating func append(_ number: Int) {
+    if number < 240 {
+      bytes.append(UInt8(number))
+    } else {
+      let length = (71 - number.leadingZeroBitCount) >> 3
+      bytes.append(UInt8(239 + length))
+      for index in 0..<length { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * index))) }
+    }
+  }
+}
