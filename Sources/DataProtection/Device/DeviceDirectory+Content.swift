@@ -72,3 +72,31 @@ extension DeviceDirectory {
     }
   }
 }
+
+extension DeviceDirectory {
+  /// Opens a directory below this one, and makes it, durably, when it isn't there; the caller closes it.
+  func makeSubdirectory(_ name: String, in parent: Descriptor) throws(ProtectionError) -> Descriptor {
+    if let found = try openSubdirectory(name, in: parent) { return found }
+    return try attempt("make a directory") { () throws(FileSystemError) in
+      do throws(FileSystemError) {
+        try fileSystem.makeDirectory(name, in: parent, mode: 0o700)
+      } catch  where error.code == .fileExists {
+        // Another process was first; its directory is as good.
+      }
+      try fileSystem.synchronize(parent)
+      return try fileSystem.openDirectory(name, in: parent)
+    }
+  }
+
+  /// Whether there is a directory of that name.
+  func hasSubdirectory(_ name: String, in parent: Descriptor) throws(ProtectionError) -> Bool {
+    do throws(FileSystemError) {
+      return try fileSystem.status(ofName: name, in: parent).kind == .directory
+    } catch  where error.code == .noSuchFile {
+      return false
+    } catch {
+      throw ProtectionError(
+        .io, "The operating system failed to look at a directory.", errno: error.code.rawValue, cause: error)
+    }
+  }
+}

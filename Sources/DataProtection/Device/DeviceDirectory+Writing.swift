@@ -89,7 +89,7 @@ private func uninterrupted(_ body: () throws(FileSystemError) -> Void) throws(Fi
   while true {
     do throws(FileSystemError) {
       return try body()
-    } catch where error.code == .interrupted {
+    } catch  where error.code == .interrupted {
       continue
     }
   }

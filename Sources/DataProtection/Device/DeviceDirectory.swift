@@ -76,7 +76,7 @@ final class DeviceDirectory: Sendable {
       throw ProtectionError(
         .unsafeLocation, "\"\(path)\" is a link or no directory; choose a directory of your own.",
         errno: error.code.rawValue, cause: error)
-    } catch where error.code == .accessDenied {
+    } catch  where error.code == .accessDenied {
       throw ProtectionError(
         .unsafeLocation, "\"\(path)\" can't be entered; choose a directory of your own, or check its owner and mode.",
         errno: error.code.rawValue, cause: error)

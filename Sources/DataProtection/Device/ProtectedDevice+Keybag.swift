@@ -91,7 +91,8 @@ extension ProtectedDevice {
 
   /// Seals everything anew that is still under keys from before the first passcode, then drops those keys.
   func finishResealing(_ opened: UnlockedKeybag) throws(ProtectionError) {
-    try stores.reseal()
+    // What can't be sealed anew now keeps the old keys in the keybag, and is tried again at the next unlock.
+    guard try stores.reseal() else { return }
     var keys = opened.keys
     keys.retired = [:]
     let clean = keys

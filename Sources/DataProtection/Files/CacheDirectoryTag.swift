@@ -1,10 +1,12 @@
+import FileSystem
+
 /// The mark by which backup programs leave a directory out (the Cache Directory Tagging Specification).
 ///
 /// GNU tar's `--exclude-caches`, borg, restic and their like honour it.
 enum CacheDirectoryTag {
   /// The file's name.
   static let name = "CACHEDIR.TAG"
-  /// What it must begin with, and a line for people.
+  /// What it must begin with, and lines for people.
   static let content =
     """
     Signature: 8a477f597d28d172789f06886806bc55
@@ -12,4 +14,35 @@ enum CacheDirectoryTag {
     # See https://bford.info/cachedir/
 
     """
+
+  /// Marks a directory; if that fails it is tried again at the next opening, and nothing else depends on it.
+  static func write(in directory: Descriptor, _ fileSystem: any FileSystem) {
+    guard let file = try? fileSystem.openFile(name, in: directory, [.write, .create, .exclusive]) else { return }
+    defer { fileSystem.close(file) }
+    let bytes = Array(content.utf8)
+    try? unsafe fileSystem.writeAll(file, bytes.span.bytes, at: 0)
+  }
+
+  /// Whether a directory is marked.
+  static func isThere(in directory: Descriptor, _ fileSystem: any FileSystem) throws(ProtectionError) -> Bool {
+    do throws(FileSystemError) {
+      return try fileSystem.status(ofName: name, in: directory).kind == .regular
+    } catch  where error.code == .noSuchFile {
+      return false
+    } catch {
+      throw ProtectionError(
+        .io, "The operating system failed to look at the backup mark.", errno: error.code.rawValue, cause: error)
+    }
+  }
+
+  /// Takes the mark away.
+  static func remove(in directory: Descriptor, _ fileSystem: any FileSystem) throws(ProtectionError) {
+    try attempt("take the backup mark away") { () throws(FileSystemError) in
+      do throws(FileSystemError) {
+        try fileSystem.unlink(name, in: directory)
+      } catch  where error.code == .noSuchFile {
+        // Gone already.
+      }
+    }
+  }
 }

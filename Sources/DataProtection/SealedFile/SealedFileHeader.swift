@@ -7,6 +7,8 @@ struct SealedFileHeader: Hashable, Sendable {
   static let formatVersion: UInt16 = 1
   /// The part that the key wrap binds: everything before the wrapped key.
   static let boundByteCount = 112
+  /// Where the identity stands.
+  static let identityRange = 48..<80
   /// The longest header.
   static let maximumByteCount = 184
 

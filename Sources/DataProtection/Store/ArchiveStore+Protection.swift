@@ -30,7 +30,7 @@ extension StoreSession {
   /// Seals a generation and its frames under another class, and deletes everything older.
   ///
   /// The journal gets its name, durably, before the generation does: a generation without its frames never shows.
-  fileprivate func reseal(
+  func reseal(
     _ found: FoundGeneration, _ chain: JournalChain, _ survey: SlotSurvey, as protection: ProtectionClass,
     using archives: ArchiveStore
   ) throws(ProtectionError) -> ArchiveStoreState.Base {

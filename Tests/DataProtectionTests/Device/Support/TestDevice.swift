@@ -78,7 +78,7 @@ struct TestWorld {
     do {
       try await device.unlock(passcode: Passcode(passcode))
       return true
-    } catch where error.code == .wrongPasscode {
+    } catch  where error.code == .wrongPasscode {
       return false
     }
   }

@@ -1,0 +1,23 @@
+extension ProtectedDevice {
+  /// The archives of one slot: the generations of one thing that a program saves.
+  ///
+  /// - Parameters:
+  ///   - slot: Whose archive it is.
+  ///   - protection: The class that new generations get, and existing ones must have.
+  /// - Returns: The store of that slot. Two of one slot exclude each other, but each knows only its own journal.
+  /// - Throws: `unsafeLocation` or `io` when the store's directory can't be opened.
+  public func archives(
+    for slot: ArchiveSlot, protection: ProtectionClass = .complete
+  ) throws(ProtectionError) -> ArchiveStore {
+    try stores.archives().archives(for: slot, protection: protection)
+  }
+
+  /// A directory of protected files; it is made when it isn't there.
+  ///
+  /// - Parameter directory: Its name: any string, which never becomes part of a path.
+  /// - Returns: The directory.
+  /// - Throws: `unsafeLocation` or `io` when it can't be opened.
+  public func files(in directory: String = "") throws(ProtectionError) -> ProtectedFiles {
+    ProtectedFiles(collection: try stores.files(in: directory))
+  }
+}

@@ -1,0 +1,164 @@
+import FileSystem
+import FoundationEssentials
+import Sealing
+
+/// One directory of protected files: an index over a store of sealed contents.
+///
+/// Creating writes the content first and the index after it, deleting the other way round, so that a crash leaves at
+/// most content that no name leads to, which is swept at the next opening. Every change holds the directory's own lock
+/// file, so that two processes don't lose each other's names.
+final class FileCollection: Sendable {
+  /// The longest file name, in bytes of UTF-8.
+  static let maximumNameByteCount = 1024
+
+  let name: String
+  let store: StoreDirectory
+  let ring: KeyRing
+  private let place: Descriptor
+  private let lockFile: Descriptor
+  private let random: any RandomSource
+  private let patience: Duration
+  private let turn = Turn()
+  private let index: ArchiveStore
+
+  init(
+    name: String, store: StoreDirectory, place: Descriptor, ring: KeyRing, random: any RandomSource,
+    patience: Duration
+  ) throws(ProtectionError) {
+    self.name = name
+    self.store = store
+    self.place = place
+    self.ring = ring
+    self.random = random
+    self.patience = patience
+    lockFile = try attempt("open the lock of the protected files") { () throws(FileSystemError) in
+      try store.fileSystem.openFile("lock", in: place, [.write, .create])
+    }
+    index = store.archives(for: Self.slot(name, "index"), protection: .none)
+    try? sweep()
+  }
+
+  deinit {
+    store.fileSystem.close(lockFile)
+    store.fileSystem.close(place)
+  }
+
+  private static func slot(_ directory: String, _ slot: String) -> ArchiveSlot {
+    ArchiveSlot(application: "protected-files", scene: directory, slot: slot)
+  }
+
+  // MARK: The index
+
+  /// Reads the index; an empty one when nothing was ever created.
+  func read() throws(ProtectionError) -> FileIndex {
+    do throws(ProtectionError) {
+      return try FileIndex([UInt8](index.openNewest().readAll()))
+    } catch  where error.code == .notFound {
+      return FileIndex()
+    }
+  }
+
+  /// Runs the body while no other thread or process changes the directory.
+  func change<R>(_ body: (inout FileIndex) throws(ProtectionError) -> R) throws(ProtectionError) -> R {
+    try exclusively { () throws(ProtectionError) in
+      let old = try read()
+      var new = old
+      let result = try body(&new)
+      if new != old {
+        let receipt = try index.publish(Data(new.bytes))
+        guard receipt.durability == .durable else {
+          throw ProtectionError(
+            .durabilityUnknown, "The change was made, but may not survive a power cut; make it again to be sure.")
+        }
+      }
+      return result
+    }
+  }
+
+  private func exclusively<R>(_ body: () throws(ProtectionError) -> R) throws(ProtectionError) -> R {
+    try turn.take { () throws(ProtectionError) in
+      let isOurs = try attempt("lock the protected files") { () throws(FileSystemError) in
+        try store.fileSystem.lock(lockFile, .exclusive, patience: patience)
+      }
+      guard isOurs else {
+        throw ProtectionError(.busy, "Another process is changing the protected files; try again.")
+      }
+      defer { try? store.fileSystem.unlock(lockFile) }
+      return try body()
+    }
+  }
+
+  /// Deletes contents that a crash left without a name.
+  private func sweep() throws(ProtectionError) {
+    try exclusively { () throws(ProtectionError) in
+      var slots = Set(try read().entries.values.map(slotName))
+      slots.insert(SlotName(identity: try store.identity(of: index.slot)))
+      try store.withLock { session throws(ProtectionError) in
+        let orphans = Set(try session.names().compactMap(\.slot)).subtracting(slots)
+        for orphan in orphans.sorted() {
+          try session.deleteSlot(try session.survey(identity: orphan.bytes))
+        }
+      }
+    }
+  }
+
+  private func slotName(_ entry: FileIndex.Entry) throws(ProtectionError) -> SlotName {
+    SlotName(identity: try store.identity(of: contentSlot(entry)))
+  }
+
+  // MARK: Contents
+
+  /// The generations of one file's content.
+  func contents(of entry: FileIndex.Entry) -> ArchiveStore {
+    store.archives(for: contentSlot(entry), protection: entry.protection)
+  }
+
+  private func contentSlot(_ entry: FileIndex.Entry) -> ArchiveSlot {
+    Self.slot(name, "file-" + hexadecimal(entry.identifier))
+  }
+
+  /// A new entry, and its content sealed and written; the name is the caller's to add.
+  func make(
+    _ contents: Data, _ protection: ProtectionClass, created: Double
+  ) throws(ProtectionError) -> (entry: FileIndex.Entry, receipt: PublishReceipt) {
+    let identifier = try sealing("name a file") { () throws(SealingError) in try random.bytes(count: 16) }
+    let entry = FileIndex.Entry(identifier: identifier, protection: protection, created: created)
+    return (entry, try self.contents(of: entry).publish(contents).orUnknown())
+  }
+
+  /// Refuses what the class table refuses to open now.
+  func requireOpening(_ protection: ProtectionClass) throws(ProtectionError) {
+    guard ring.slot(protection).isAvailable else { throw .locked(protection) }
+  }
+
+  // MARK: Backup
+
+  var isExcludedFromBackup: Bool {
+    get throws(ProtectionError) { try CacheDirectoryTag.isThere(in: place, store.fileSystem) }
+  }
+
+  func setExcludedFromBackup(_ isExcluded: Bool) throws(ProtectionError) {
+    if isExcluded {
+      CacheDirectoryTag.write(in: place, store.fileSystem)
+      guard try isExcludedFromBackup else {
+        throw ProtectionError(.io, "The backup mark could not be written; is the disk full or read-only?")
+      }
+    } else {
+      try CacheDirectoryTag.remove(in: place, store.fileSystem)
+    }
+    try attempt("synchronise the backup mark") { () throws(FileSystemError) in
+      try store.fileSystem.synchronize(place)
+    }
+  }
+}
+
+extension PublishReceipt {
+  /// The receipt, or the error that a write which may be lost in a power cut is.
+  func orUnknown() throws(ProtectionError) -> PublishReceipt {
+    guard durability == .durable else {
+      throw ProtectionError(
+        .durabilityUnknown, "The file was written, but may not survive a power cut; write it again to be sure.")
+    }
+    return self
+  }
+}

@@ -1,0 +1,217 @@
+public import FoundationEssentials
+
+/// A flat directory of protected files on a device.
+///
+/// ```swift
+/// let drafts = try device.files(in: "drafts")
+/// try drafts.create("letter", contents: Data("Dear …".utf8), protection: .completeUnlessOpen)
+/// for file in try drafts.list() { print(file.name, file.protection, file.byteCount) }
+/// ```
+///
+/// What is allowed while the device is locked depends on the file's class, see ``ProtectionClass``; a refusal is
+/// always `locked`, a file that isn't there always `notFound`. Listing, renaming and deleting are always allowed. Names
+/// are any strings of at most 1024 bytes: they are sealed too, and never become part of a path.
+///
+/// Every call is synchronous, blocks on the disk and may come from any thread; keep them off the main actor. Each
+/// write is durable when it returns and leaves the old or the new content, whole, whatever happens.
+public struct ProtectedFiles: Sendable {
+  let collection: FileCollection
+
+  /// The directory's name.
+  public var name: String { collection.name }
+
+  // MARK: Creating and writing
+
+  /// Creates a file.
+  ///
+  /// - Parameters:
+  ///   - name: Its name, which must be free.
+  ///   - contents: What is in it.
+  ///   - protection: Its class; `nil` for the directory's default.
+  /// - Returns: An open handle. That of a `completeUnlessOpen` file created while locked stays usable until it is
+  ///   closed.
+  /// - Throws: `alreadyExists`; `locked` when files of this class can't be created now; `busy`, `io`; no file then.
+  ///   `durabilityUnknown`: the file is there but may not survive a power cut.
+  @discardableResult
+  public func create(
+    _ name: String, contents: Data = Data(), protection: ProtectionClass? = nil
+  ) throws(ProtectionError) -> ProtectedFileHandle {
+    try Self.check(name)
+    return try collection.change { index throws(ProtectionError) in
+      guard index.entries[name] == nil else { throw Self.taken(name) }
+      let made = try collection.make(
+        contents, protection ?? index.defaultProtection, created: Date().timeIntervalSince1970)
+      index.entries[name] = made.entry
+      return try ProtectedFileHandle(collection, made.entry, written: contents, made.receipt.generation)
+    }
+  }
+
+  /// Replaces the content of a file, or creates the file with the directory's default class.
+  ///
+  /// - Parameters:
+  ///   - contents: What is in it from now on.
+  ///   - name: Its name.
+  /// - Throws: `locked` when the file exists and can't be opened now, or doesn't and can't be created now; nothing has
+  ///   changed then. `busy`, `io`, `durabilityUnknown` as for ``create(_:contents:protection:)``.
+  public func write(_ contents: Data, to name: String) throws(ProtectionError) {
+    do throws(ProtectionError) {
+      let entry = try entry(name)
+      // Replacing is opening and truncating: while locked, only creating is allowed.
+      try collection.requireOpening(entry.protection)
+      _ = try collection.contents(of: entry).publish(contents).orUnknown()
+    } catch  where error.code == .notFound {
+      try create(name, contents: contents).close()
+    }
+  }
+
+  // MARK: Reading
+
+  /// Reads a whole file.
+  ///
+  /// - Parameter name: Its name.
+  /// - Returns: The content.
+  /// - Throws: `notFound`, `locked`, `corrupt`, `missing`, `rolledBack`, `otherDevice`, `unsupportedVersion`, `io`.
+  public func read(_ name: String) throws(ProtectionError) -> Data {
+    try open(name).readAll()
+  }
+
+  /// Opens a file for reading at random and for writing.
+  ///
+  /// - Parameter name: Its name.
+  /// - Returns: A handle whose fate at a lock follows the file's class.
+  /// - Throws: As ``read(_:)``.
+  public func open(_ name: String) throws(ProtectionError) -> ProtectedFileHandle {
+    let entry = try entry(name)
+    try collection.requireOpening(entry.protection)
+    return try ProtectedFileHandle(collection, entry)
+  }
+
+  // MARK: Always allowed
+
+  /// What is known of every file, by name; works while locked.
+  ///
+  /// - Returns: The attributes, in the order of the names' bytes.
+  /// - Throws: `corrupt`, `missing` or what else keeps the directory's list from being read.
+  public func list() throws(ProtectionError) -> [ProtectedFileAttributes] {
+    let entries = try collection.read().entries
+    var all: [ProtectedFileAttributes] = []
+    for (name, entry) in entries.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+      all.append(try collection.attributes(name, entry))
+    }
+    return all
+  }
+
+  /// What is known of one file; works while locked.
+  ///
+  /// - Parameter name: Its name.
+  /// - Returns: The attributes.
+  /// - Throws: `notFound`, or `missing` when its content was removed from outside.
+  public func attributes(of name: String) throws(ProtectionError) -> ProtectedFileAttributes {
+    try collection.attributes(name, entry(name))
+  }
+
+  /// Renames a file; works while locked. Open handles stay usable.
+  ///
+  /// - Parameters:
+  ///   - name: Its name.
+  ///   - newName: Its new name, which must be free.
+  /// - Throws: `notFound`, `alreadyExists`, `busy`, `io`.
+  public func rename(_ name: String, to newName: String) throws(ProtectionError) {
+    try Self.check(newName)
+    try collection.change { index throws(ProtectionError) in
+      guard let entry = index.entries.removeValue(forKey: name) else { throw Self.notFound(name) }
+      guard index.entries[newName] == nil, name != newName else { throw Self.taken(newName) }
+      index.entries[newName] = entry
+    }
+  }
+
+  /// Deletes a file; works while locked. Open handles can still read.
+  ///
+  /// - Parameter name: Its name.
+  /// - Throws: `notFound`, `busy`, `io`.
+  public func delete(_ name: String) throws(ProtectionError) {
+    let entry = try collection.change { index throws(ProtectionError) in
+      guard let entry = index.entries.removeValue(forKey: name) else { throw Self.notFound(name) }
+      return entry
+    }
+    try collection.contents(of: entry).deleteAll()
+  }
+
+  // MARK: Classes
+
+  /// Gives a file another class: it is sealed anew, and its old bytes are deleted.
+  ///
+  /// - Parameters:
+  ///   - protection: The new class.
+  ///   - name: The file's name.
+  /// - Throws: `locked` unless the file can be read now and the new class created now; nothing has changed then.
+  ///   Otherwise as ``create(_:contents:protection:)``.
+  public func setProtection(_ protection: ProtectionClass, of name: String) throws(ProtectionError) {
+    let old = try collection.change { index throws(ProtectionError) -> FileIndex.Entry? in
+      guard let entry = index.entries[name] else { throw Self.notFound(name) }
+      try collection.requireOpening(entry.protection)
+      guard entry.protection != protection else { return nil }
+      let contents = try collection.contents(of: entry).openNewest().readAll()
+      index.entries[name] = try collection.make(contents, protection, created: entry.created).entry
+      return entry
+    }
+    if let old { try collection.contents(of: old).deleteAll() }
+  }
+
+  /// The class of files that are created without one; `complete` unless it was changed.
+  ///
+  /// - Throws: What keeps the directory's list from being read.
+  public var defaultProtection: ProtectionClass {
+    get throws(ProtectionError) { try collection.read().defaultProtection }
+  }
+
+  /// Sets the class of files that are created without one; existing files keep theirs.
+  ///
+  /// - Parameter protection: The class.
+  /// - Throws: `busy`, `io`, `durabilityUnknown`.
+  public func setDefaultProtection(_ protection: ProtectionClass) throws(ProtectionError) {
+    try collection.change { index throws(ProtectionError) in index.defaultProtection = protection }
+  }
+
+  // MARK: Backup
+
+  /// Whether backup programs are told to leave the directory out, by a `CACHEDIR.TAG` file in it.
+  ///
+  /// - Throws: `io`.
+  public var isExcludedFromBackup: Bool {
+    get throws(ProtectionError) { try collection.isExcludedFromBackup }
+  }
+
+  /// Tells backup programs to leave the directory out, or not to.
+  ///
+  /// The mark is that of the Cache Directory Tagging Specification, which GNU tar (`--exclude-caches`), borg and restic
+  /// honour; it is a request, not a protection.
+  ///
+  /// - Parameter isExcluded: Whether to leave it out.
+  /// - Throws: `io`.
+  public func setExcludedFromBackup(_ isExcluded: Bool) throws(ProtectionError) {
+    try collection.setExcludedFromBackup(isExcluded)
+  }
+
+  // MARK: Names
+
+  private func entry(_ name: String) throws(ProtectionError) -> FileIndex.Entry {
+    guard let entry = try collection.read().entries[name] else { throw Self.notFound(name) }
+    return entry
+  }
+
+  private static func check(_ name: String) throws(ProtectionError) {
+    guard (1...FileCollection.maximumNameByteCount).contains(name.utf8.count) else {
+      throw ProtectionError(
+        .invalidArgument, "A file name has 1 to \(FileCollection.maximumNameByteCount) bytes, not \(name.utf8.count).")
+    }
+  }
+
+  private static func notFound(_ name: String) -> ProtectionError {
+    ProtectionError(.notFound, "There is no protected file \"\(name)\".")
+  }
+
+  private static func taken(_ name: String) -> ProtectionError {
+    ProtectionError(.alreadyExists, "There is a protected file \"\(name)\" already; choose another name.")
+  }
+}
