@@ -1,0 +1,163 @@
+import Observation
+import StateRestoration
+import Testing
+
+/// Changes are noticed by themselves, whichever way the state is coded (R9.1).
+@MainActor struct ObjectBindingTests {
+  @Observable final class Editor: StatefulController {
+    @ObservationIgnored let restorationIdentifier: RestorationIdentifier? = "editor"
+    var restorableState = ""
+    @ObservationIgnored var silent = 0
+  }
+
+  final class Search: RestorableController {
+    let restorationIdentifier: RestorationIdentifier? = "search"
+    @Restored("query") var query = ""
+    @Restored("tags") var tags: [String] = []
+  }
+
+  @Observable class Coded: CodingController, RestorationContainer {
+    @ObservationIgnored let restorationIdentifier: RestorationIdentifier? = "coded"
+    var title = ""
+    var restorationChildren: [any RestorableController] = []
+    func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(title, forKey: "title") }
+    func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}
+    func installRestoredChildren(_ children: [RestoredChild]) {}
+    func restorationRole(of child: any RestorableController) -> RestorationRole? {
+      child is Search ? "search" : nil
+    }
+  }
+
+  final class Silent: Coded {
+    var unobserved = 0
+  }
+
+  private func captured(_ object: any RestorableObject) -> (binding: ObjectBinding, changes: Counter) {
+    let changes = Counter()
+    let binding = ObjectBinding(object) { changes.increment() }
+    _ = binding.capture(context: .test, observing: true)
+    return (binding, changes)
+  }
+
+  @Test func `a new binding is raised until its first capture`() {
+    let editor = Editor()
+    let binding = ObjectBinding(editor)
+    #expect(binding.flag.isRaised)
+    _ = binding.capture(context: .test, observing: true)
+    #expect(!binding.flag.isRaised)
+  }
+
+  @Test func `a change of an observable state raises the flag once`() {
+    let editor = Editor()
+    let (binding, changes) = captured(editor)
+    editor.restorableState = "a"
+    editor.restorableState = "b"
+    #expect(binding.flag.isRaised)
+    #expect(changes.value == 1)
+    _ = binding.capture(context: .test, observing: true)
+    editor.restorableState = "c"
+    #expect(changes.value == 2)
+  }
+
+  @Test func `assigning a marked property raises the flag, and so does changing it in place`() {
+    let search = Search()
+    let (binding, changes) = captured(search)
+    search.query = "swift"
+    #expect(changes.value == 1)
+    _ = binding.capture(context: .test, observing: true)
+    search.tags.append("new")
+    #expect(changes.value == 2)
+    #expect(search.tags == ["new"])
+  }
+
+  @Test func `everything that a coder method reads is observed`() {
+    let coded = Coded()
+    let (binding, changes) = captured(coded)
+    coded.title = "Notes"
+    #expect(changes.value == 1)
+    _ = binding.capture(context: .test, observing: true)
+    coded.restorationChildren = [Search()]
+    #expect(changes.value == 2)
+  }
+
+  @Test func `what can't be observed is announced by hand`() {
+    let editor = Editor()
+    let (binding, changes) = captured(editor)
+    editor.silent = 1
+    #expect(!binding.flag.isRaised)
+    editor.invalidateRestorableState()
+    #expect(changes.value == 0)
+    let bindings = ObjectBindings()
+    let tracked = bindings.binding(for: editor) { changes.increment() }
+    _ = tracked.capture(context: .test, observing: true)
+    editor.invalidateRestorableState()
+    #expect(tracked.flag.isRaised)
+    #expect(changes.value == 1)
+  }
+
+  @Test func `a capture without observing leaves the flag up`() {
+    let editor = Editor()
+    let binding = ObjectBinding(editor)
+    _ = binding.capture(context: .test)
+    #expect(binding.flag.isRaised)
+    #expect(binding.observationCount == 0)
+  }
+
+  @Test func `two coordinators notice the same change`() {
+    let search = Search()
+    let (one, _) = captured(search)
+    let (two, _) = captured(search)
+    search.query = "swift"
+    #expect(one.flag.isRaised)
+    #expect(two.flag.isRaised)
+  }
+
+  @Test func `nobody is called once the binding is gone`() {
+    let search = Search()
+    let changes = Counter()
+    do {
+      let binding = ObjectBinding(search) { changes.increment() }
+      _ = binding.capture(context: .test, observing: true)
+    }
+    search.query = "swift"
+    #expect(changes.value == 0)
+  }
+
+  @Test func `a binding doesn't keep its object alive`() {
+    var editor: Editor? = Editor()
+    let binding = ObjectBinding(editor!)
+    editor = nil
+    #expect(binding.object == nil)
+    #expect(binding.capture(context: .test) == nil)
+  }
+
+  @Test func `a binding is one object's, even if another takes its address`() {
+    let bindings = ObjectBindings()
+    var objects = (0..<64).map { _ in Editor() }
+    for object in objects { _ = bindings.binding(for: object) }
+    #expect(bindings.count == 64)
+    objects = []
+    let fresh = (0..<64).map { _ in Editor() }
+    for object in fresh {
+      #expect(bindings.existingBinding(for: object) == nil)
+      #expect(bindings.binding(for: object).object === object)
+    }
+    bindings.removeDead()
+    #expect(bindings.count == 64)
+  }
+
+  @Test func `a subclass with properties of its own isn't taken for observed`() {
+    let (coded, silent, search) = (Coded(), Silent(), Search())
+    #expect(ObjectBinding(coded).observesEverything)
+    #expect(!ObjectBinding(silent).observesEverything)
+    #expect(!ObjectBinding(search).observesEverything)
+  }
+
+  @Test func `roles of children are captured and come back by identifier`() throws {
+    let coded = Coded()
+    coded.restorationChildren = [Search(), Editor()]
+    let roles = try stored(coded).childRoles()
+    #expect(roles == ["search": "search"])
+    #expect(try decoder().childRoles().isEmpty)
+  }
+}

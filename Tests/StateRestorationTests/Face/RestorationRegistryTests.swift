@@ -1,0 +1,126 @@
+import StateRestoration
+import Testing
+
+/// Only registered classes are made, and only of the recorded class is state accepted (R2.4, R2.6, R2.7).
+@MainActor struct RestorationRegistryTests {
+  class Editor: RestorationFactory {
+    var restorationIdentifier: RestorationIdentifier? { "editor" }
+    var restorationClass: RestorationClass? { "editor" }
+
+    static func makeForRestoration(
+      at path: RestorationPath, coder: RestorationDecoder
+    ) -> (any RestorableController)? {
+      path.last == "editor" ? Editor() : nil
+    }
+  }
+
+  final class RichEditor: Editor {}
+
+  final class Plain: RestorableController {
+    let restorationIdentifier: RestorationIdentifier? = "plain"
+    var restorationClass: RestorationClass?
+  }
+
+  @Test func `a registered class makes its own instances, or declines`() throws {
+    let registry = RestorationRegistry()
+    registry.register(Editor.self, as: "editor")
+    let make = try #require(registry.registeredClass("editor")?.make)
+    #expect(make(["root", "editor"], try decoder()) is Editor)
+    #expect(make(["root", "other"], try decoder()) == nil)
+  }
+
+  @Test func `a closure can make instances too`() throws {
+    let registry = RestorationRegistry()
+    registry.register(Plain.self, as: "plain") { _, _ in Plain() }
+    let make = try #require(registry.registeredClass("plain")?.make)
+    #expect(make(["plain"], try decoder()) is Plain)
+  }
+
+  @Test func `a class registered without a way to make it leaves the making to others`() throws {
+    let registry = RestorationRegistry()
+    registry.register(Plain.self, as: "plain")
+    #expect(try #require(registry.registeredClass("plain")).make == nil)
+  }
+
+  @Test func `a former tag leads to the class's tag of today`() throws {
+    let registry = RestorationRegistry()
+    registry.register(Editor.self, as: "editor", formerly: ["note-editor"])
+    #expect(registry.registeredClass("note-editor")?.tag == "editor")
+  }
+
+  @Test func `a tag that was not registered makes nothing, whatever the archive calls it`() {
+    let registry = RestorationRegistry()
+    #expect(registry.registeredClass("StateRestorationTests.RestorationRegistryTests.Plain") == nil)
+    #expect(registry.registeredClass("Editor") == nil)
+  }
+
+  @Test func `state goes to the recorded class and its subclasses only`() {
+    let registry = RestorationRegistry()
+    registry.register(Editor.self, as: "editor")
+    #expect(registry.accepts(Editor(), recorded: "editor"))
+    #expect(registry.accepts(RichEditor(), recorded: "editor"))
+    #expect(!registry.accepts(Plain(), recorded: "editor"))
+    #expect(registry.accepts(Plain(), recorded: nil))
+  }
+
+  @Test func `state of an unregistered class goes only to an object with the same tag`() {
+    let registry = RestorationRegistry()
+    let plain = Plain()
+    #expect(!registry.accepts(plain, recorded: "unknown"))
+    plain.restorationClass = "unknown"
+    #expect(registry.accepts(plain, recorded: "unknown"))
+  }
+
+  @Test func `two classes under one tag trap and are both named`() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await MainActor.run {
+        let registry = RestorationRegistry()
+        registry.register(Editor.self, as: "editor")
+        registry.register(Plain.self, as: "plain", formerly: ["editor"])
+      }
+    }
+    let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(text.contains("“editor” is the tag of two classes, Editor and Plain"))
+  }
+
+  @Test func `a blueprint makes what has an identifier`() throws {
+    let registry = RestorationRegistry()
+    registry.registerBlueprint("plain") { _, _ in Plain() }
+    let make = try #require(registry.blueprint("plain"))
+    #expect(make(["plain"], try decoder()) is Plain)
+    #expect(registry.blueprint("other") == nil)
+  }
+
+  final class Library: RestorableObject {}
+
+  @Test func `a shared object is known by identifier and not kept alive`() {
+    let registry = RestorationRegistry()
+    var library: Library? = Library()
+    registry.register(shared: library!, as: "library")
+    #expect(registry.sharedObject("library") === library)
+    #expect(registry.livingSharedObjects.map(\.identifier) == ["library"])
+    library = nil
+    #expect(registry.sharedObject("library") == nil)
+    #expect(registry.livingSharedObjects.isEmpty)
+  }
+
+  @Test func `two shared objects of one identifier trap and are both named`() async {
+    await #expect(processExitsWith: .failure) {
+      await MainActor.run {
+        let registry = RestorationRegistry()
+        let (one, two) = (Library(), Library())
+        registry.register(shared: one, as: "library")
+        registry.register(shared: two, as: "library")
+        withExtendedLifetime(one) {}
+      }
+    }
+  }
+
+  @Test func `a registration is announced`() {
+    let registry = RestorationRegistry()
+    var tags: [RestorationClass] = []
+    registry.onRegistration = { if case .restorationClass(let tag) = $0 { tags.append(tag) } }
+    registry.register(Editor.self, as: "editor")
+    #expect(tags == ["editor"])
+  }
+}
