@@ -8,7 +8,9 @@ public import FoundationEssentials
 public struct ArchiveDecoder: Sendable {
   /// What the decoded values find in their decoder's `userInfo`.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-  /// The most levels that values may be nested in each other; deeper values throw. 64 unless set, 1 024 at most.
+  /// The most levels that values may be nested in each other; deeper values throw.
+  ///
+  /// 64 unless set, 1 024 at most.
   public var depthLimit = 64
 
   /// Makes a decoder; it can be used any number of times, from any thread.

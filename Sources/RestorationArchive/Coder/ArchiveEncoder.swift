@@ -10,7 +10,9 @@ public import FoundationEssentials
 public struct ArchiveEncoder: Sendable {
   /// What the encoded values find in their encoder's `userInfo`.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-  /// The most levels that values may be nested in each other; deeper values throw. 64 unless set, 1 024 at most.
+  /// The most levels that values may be nested in each other; deeper values throw.
+  ///
+  /// 64 unless set, 1 024 at most.
   public var depthLimit = 64
 
   /// Makes an encoder; it can be used any number of times, from any thread.

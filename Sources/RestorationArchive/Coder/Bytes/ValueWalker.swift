@@ -109,7 +109,7 @@ struct ValueWalker {
     switch tag {
     case ValueTag.object:
       let shape = try unsafe readShape(&cursor)
-      for unsafefield in unsafe shape { try skipField(field, &cursor, depth: depth + 1) }
+      for index in shape.indices { try skipField(unsafe shape[index], &cursor, depth: depth + 1) }
     case ValueTag.map:
       let valueTag = try cursor.readByte()
       guard ValueTag.isFieldTag(valueTag) else { throw cursor.corrupt("\(valueTag) is not the tag of a map's values") }

@@ -1,7 +1,9 @@
 typealias DecodeFrameRef = UnsafeMutablePointer<DecodeFrame>
 
-/// One value being decoded. Frames form a chain, one a level, that is never freed: a stale handle finds a mark that is
-/// not its own, never freed memory.
+/// One value being decoded.
+///
+/// Frames form a chain, one a level, that is never freed: a stale handle finds a mark that is not its own,
+/// never freed memory.
 @safe
 struct DecodeFrame {
   /// How the value's entries are found.

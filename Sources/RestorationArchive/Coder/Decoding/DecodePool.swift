@@ -1,7 +1,9 @@
 import Synchronization
 
-/// The decoding states of the process. Their memory is never freed, so that stale handles stay harmless; there are as
-/// many as were ever needed at once.
+/// The decoding states of the process.
+///
+/// Their memory is never freed, so that stale handles stay harmless; there are as many as were ever needed at
+/// once.
 enum DecodePool {
   /// The pooled states and chains of frames.
   @safe

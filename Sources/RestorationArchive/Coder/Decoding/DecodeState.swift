@@ -1,6 +1,8 @@
 typealias DecodeStateRef = UnsafeMutablePointer<DecodeState>
 
-/// The bytes being read and the chain of values being decoded from them. Its memory is pooled and never freed.
+/// The bytes being read and the chain of values being decoded from them.
+///
+/// Its memory is pooled and never freed.
 @safe
 struct DecodeState {
   /// How one type is decoded.

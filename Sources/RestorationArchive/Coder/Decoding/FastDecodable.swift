@@ -1,4 +1,6 @@
-/// A collection that the coder decodes without asking it. Each is one word in memory.
+/// A collection that the coder decodes without asking it.
+///
+/// Each is one word in memory.
 protocol FastDecodable {
   /// Decodes a value into uninitialised memory, inside a frame, and moves the cursor behind the payload.
   static func decodeCollection(

@@ -22,7 +22,9 @@ extension EncodeState {
 }
 
 extension UnsafeMutablePointer where Pointee == EncodeFrame {
-  /// Encodes any value inside this one: writes its payload and tells its tag. What it wrote is taken back on failure.
+  /// Encodes any value inside this one: writes its payload and tells its tag.
+  ///
+  /// What it wrote is taken back on failure.
   @inline(__always)
   func encode<T: Encodable>(_ value: T) throws -> UInt8 {
     let state = unsafe pointee.state

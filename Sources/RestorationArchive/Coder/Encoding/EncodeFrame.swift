@@ -1,7 +1,9 @@
 typealias EncodeFrameRef = UnsafeMutablePointer<EncodeFrame>
 
-/// One value being encoded. Frames form a chain, one a level, that is never freed: a stale handle finds a mark that
-/// is not its own, never freed memory.
+/// One value being encoded.
+///
+/// Frames form a chain, one a level, that is never freed: a stale handle finds a mark that is not its own,
+/// never freed memory.
 @safe struct EncodeFrame {
   /// What the value has asked for.
   enum Kind: UInt8 {

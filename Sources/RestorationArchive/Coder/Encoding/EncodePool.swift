@@ -1,7 +1,9 @@
 import Synchronization
 
-/// The encoding states of the process. A state's memory is never freed, so that stale handles stay harmless; there are
-/// as many as were ever needed at once.
+/// The encoding states of the process.
+///
+/// A state's memory is never freed, so that stale handles stay harmless; there are as many as were ever
+/// needed at once.
 enum EncodePool {
   /// The pooled states.
   @safe private struct Content: @unchecked Sendable {

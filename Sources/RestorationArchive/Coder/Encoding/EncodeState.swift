@@ -1,6 +1,8 @@
 typealias EncodeStateRef = UnsafeMutablePointer<EncodeState>
 
-/// A buffer being written and the chain of values being encoded into it. Its memory is pooled and never freed.
+/// A buffer being written and the chain of values being encoded into it.
+///
+/// Its memory is pooled and never freed.
 @safe struct EncodeState {
   /// What a nested container or a super encoder writes, to be inserted when its owner is complete.
   @safe struct Side {

@@ -56,9 +56,9 @@ import FoundationEssentials
   }
 
   deinit {
-    for unsafefacts in unsafe factsBehind.values { unsafe facts.destroy() }
+    unsafe factsBehind.values.forEach { unsafe $0.destroy() }
     unsafe recordFacts.destroy()
-    for unsafenode in unsafe nodes { unsafe node.deallocate() }
+    unsafe nodes.forEach { unsafe $0.deallocate() }
     unsafe canonicalRoot.deallocate()
     unsafe types.deinitialize(count: Self.typeSlots)
     unsafe types.deallocate()

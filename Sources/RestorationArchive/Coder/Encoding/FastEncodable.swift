@@ -63,7 +63,8 @@ extension EncodeState {
         }
         unsafe next += 8 * count
       } else if kind == .string {
-        for unsafestring in unsafe buffer(String.self) { writeString(string) }
+        let strings = unsafe buffer(String.self)
+        for index in 0..<count { writeString(unsafe strings[index]) }
       } else if let elements = unsafe elements {
         for index in 0..<count { unsafe writeScalar(elements + index * stride, kind) }
       }
@@ -74,7 +75,7 @@ extension EncodeState {
   @inline(__always)
   private mutating func writeSigned<T: SignedInteger & FixedWidthInteger>(_ values: UnsafeBufferPointer<T>) -> UInt8 {
     var all: UInt64 = 0
-    for unsafevalue in unsafe values { all |= Self.zigzag(Int64(truncatingIfNeeded: value)) }
+    for index in values.indices { all |= Self.zigzag(Int64(truncatingIfNeeded: unsafe values[index])) }
     return unsafe writeWidth(all, 0, values) { Self.zigzag(Int64(truncatingIfNeeded: $0)) }
   }
 
@@ -82,7 +83,7 @@ extension EncodeState {
   private mutating func writeUnsigned<T: UnsignedInteger & FixedWidthInteger>(_ values: UnsafeBufferPointer<T>) -> UInt8
   {
     var all: UInt64 = 0
-    for unsafevalue in unsafe values { all |= UInt64(truncatingIfNeeded: value) }
+    for index in values.indices { all |= UInt64(truncatingIfNeeded: unsafe values[index]) }
     return unsafe writeWidth(all, 128, values) { UInt64(truncatingIfNeeded: $0) }
   }
 
@@ -94,8 +95,8 @@ extension EncodeState {
     writeByte(UInt8(truncatingIfNeeded: width) | flag)
     writeNumber(UInt64(values.count))
     reserve(width * values.count)
-    for unsafevalue in unsafe values {
-      unsafe UnsafeMutableRawPointer(next).storeBytes(of: bits(value).littleEndian, as: UInt64.self)
+    for index in values.indices {
+      unsafe UnsafeMutableRawPointer(next).storeBytes(of: bits(values[index]).littleEndian, as: UInt64.self)
       unsafe next += width
     }
     return ValueTag.integers
