@@ -19,10 +19,10 @@ import Synchronization
 
   /// Lends a context; `clean` runs before it is kept for the next borrower, and frees it by returning `false`.
   func withContext<Result: ~Copyable>(
-    _ body: (OpaquePointer) throws(SealingError) -> Result, clean: (OpaquePointer) -> Bool
+    isNew: Bool = false, _ body: (OpaquePointer) throws(SealingError) -> Result, clean: (OpaquePointer) -> Bool
   ) throws(SealingError) -> Result {
     let context: OpaquePointer
-    if let kept = idle.withLock({ $0.popLast() }) {
+    if !isNew, let kept = idle.withLock({ $0.popLast() }) {
       unsafe context = kept.pointer
     } else {
       unsafe context = try make()

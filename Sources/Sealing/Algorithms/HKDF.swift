@@ -44,8 +44,7 @@ package enum HKDF {
         guard let context = try unsafe EVP_KDF_CTX_new(Algorithm.hkdf.handle()) else {
           throw .library("EVP_KDF_CTX_new")
         }
-        var mode = EVP_KDF_HKDF_MODE_EXPAND_ONLY
-        let isReady = unsafe withParameters(.text("digest", digest), .number("mode", &mode)) { list in
+        let isReady = unsafe withParameters(.text("digest", digest), .text("mode", "EXPAND_ONLY")) { list in
           unsafe EVP_KDF_CTX_set_params(context, list) == 1
         }
         guard isReady else {
@@ -66,17 +65,21 @@ package enum HKDF {
     guard first.count + second.count + third.count <= 1024 else {
       throw SealingError(.invalidLength, "The info of a key derivation may have 1 024 bytes at most.")
     }
+    // A used context must not get an empty info: libcrypto 3.0.22 then frees the one before but keeps its length, and
+    // reads from a null pointer. A new context has no info, which is the same as an empty one.
+    let isEmpty = first.isEmpty && second.isEmpty && third.isEmpty
     try key.withBytes { (key: Span<UInt8>) throws(SealingError) in
-      try unsafe contexts.withContext { (context) throws(SealingError) in
+      try unsafe contexts.withContext(isNew: isEmpty) { (kdf) throws(SealingError) in
         let isDone = unsafe key.withUnsafeBytes { key in
           unsafe first.withUnsafeBytes { first in
             unsafe second.withUnsafeBytes { second in
               unsafe third.withUnsafeBytes { third in
-                unsafe withParameters(
-                  .bytes("key", key), .bytes("info", first), .bytes("info", second), .bytes("info", third)
-                ) { list in
+                let label = unsafe isEmpty ? nil : OSSL_PARAM.bytes("info", first)
+                let salt = unsafe isEmpty ? nil : OSSL_PARAM.bytes("info", second)
+                let context = unsafe isEmpty ? nil : OSSL_PARAM.bytes("info", third)
+                return unsafe withParameters(.bytes("key", key), label, salt, context) { list in
                   unsafe EVP_KDF_derive(
-                    context, target.baseAddress?.assumingMemoryBound(to: UInt8.self), target.count, list) == 1
+                    kdf, target.baseAddress?.assumingMemoryBound(to: UInt8.self), target.count, list) == 1
                 }
               }
             }
@@ -84,8 +87,9 @@ package enum HKDF {
         }
         guard isDone else { throw .library("EVP_KDF_derive") }
       } clean: { context in
+        guard !isEmpty else { return false }
         // The context's copy of the key is wiped when it takes one that is none.
-        unsafe HMACSHA256.noKey.withUnsafeBytes { key in
+        return unsafe HMACSHA256.noKey.withUnsafeBytes { key in
           unsafe withParameters(.bytes("key", key)) { list in
             unsafe EVP_KDF_CTX_set_params(context, list) == 1
           }

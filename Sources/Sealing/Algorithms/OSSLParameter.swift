@@ -15,12 +15,9 @@ extension OSSL_PARAM {
     unsafe OSSL_PARAM_construct_utf8_string(name.cString, UnsafeMutablePointer(mutating: value.cString), 0)
   }
 
+  /// A number, kept in memory that outlives the call which reads the list.
   static func number(_ name: StaticString, _ value: UnsafeMutablePointer<UInt64>) -> OSSL_PARAM {
     unsafe OSSL_PARAM_construct_uint64(name.cString, value)
-  }
-
-  static func number(_ name: StaticString, _ value: UnsafeMutablePointer<Int32>) -> OSSL_PARAM {
-    unsafe OSSL_PARAM_construct_int(name.cString, value)
   }
 }
 

@@ -50,24 +50,24 @@ package enum Scrypt {
         // Freeing the context wipes its copy of the passcode; the working memory is wiped by libcrypto as well.
         guard let context = unsafe EVP_KDF_CTX_new(algorithm) else { throw .library("EVP_KDF_CTX_new") }
         defer { unsafe EVP_KDF_CTX_free(context) }
-        var work = cost.work
-        var blockSize = UInt64(cost.blockSize)
-        var parallelism = UInt64(cost.parallelism)
-        var limit = byteCount + 1 << 20
+        var numbers = [cost.work, UInt64(cost.blockSize), UInt64(cost.parallelism), byteCount + 1 << 20]
         let isReady = unsafe passcode.withUnsafeBytes { passcode in
           unsafe salt.withUnsafeBytes { salt in
-            unsafe withParameters(
-              .bytes("pass", passcode), .bytes("salt", salt), .number("n", &work), .number("r", &blockSize),
-              .number("p", &parallelism)
-            ) { list in
-              unsafe EVP_KDF_CTX_set_params(context, list) == 1
+            unsafe numbers.withUnsafeMutableBufferPointer { numbers in
+              let start = numbers.baseAddress!
+              return unsafe withParameters(
+                .bytes("pass", passcode), .bytes("salt", salt), .number("n", start), .number("r", start + 1),
+                .number("p", start + 2)
+              ) { list in
+                unsafe EVP_KDF_CTX_set_params(context, list) == 1
+              }
+                && withParameters(.number("maxmem_bytes", start + 3)) { list in
+                  unsafe EVP_KDF_CTX_set_params(context, list) == 1
+                }
             }
           }
         }
-        let isBounded = unsafe withParameters(.number("maxmem_bytes", &limit)) { list in
-          unsafe EVP_KDF_CTX_set_params(context, list) == 1
-        }
-        guard isReady, isBounded else { throw .library("EVP_KDF_CTX_set_params") }
+        guard isReady else { throw .library("EVP_KDF_CTX_set_params") }
         let isDone = unsafe EVP_KDF_derive(
           context, target.baseAddress?.assumingMemoryBound(to: UInt8.self), target.count, nil)
         guard isDone == 1 else { throw .library("EVP_KDF_derive") }

@@ -53,6 +53,7 @@ package final class SecretArena: Sendable {
     let found = state.withLock { (state: inout State) -> Result<SecretSlot, SealingError> in
       for block in state.blocks {
         guard block.isCookieIntact else { return .failure(.secretsLost) }
+        guard !block.isDedicated else { continue }
         if let slot = block.takeGranules(granules, byteCount: byteCount) { return .success(slot) }
       }
       let needed = (granules + 1) * SecretBlock.granuleByteCount
@@ -74,8 +75,7 @@ package final class SecretArena: Sendable {
     slot.wipe()
     state.withLock { (state: inout State) in
       slot.block.giveBack(slot)
-      // Blocks made for one large secret go with it; the standard ones stay for the next.
-      if slot.block.byteCount > SecretBlock.standardByteCount {
+      if slot.block.isDedicated {
         state.blocks.removeAll { $0 === slot.block }
         slot.block.unmap()
       }

@@ -10,6 +10,8 @@ import Glibc
   static let standardByteCount = 16 * 1024
 
   let byteCount: Int
+  /// Whether it was made for one large secret, and goes with it.
+  var isDedicated: Bool { byteCount > Self.standardByteCount }
   private let base: UnsafeMutableRawPointer
   private let cookie: UInt64
   /// Set when the kernel can't wipe on fork: the process that made the block.

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Makes vectors.json with an independent implementation: Python's `cryptography` and `hashlib`.
+
+usage: make-vectors.py > vectors.json        (pip install cryptography)
+
+The files are golden: they are made once and never again. Every input is derived from its name, so that the same
+script gives the same bytes. The chunked encryption and the sealed file are written here from their specifications,
+<https://c2sp.org/chunked-encryption> and Docs/ProtectedFileFormat.md, without a look at the Swift code.
+"""
+import hashlib
+import hmac
+import json
+import struct
+
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF, HKDFExpand
+from cryptography.hazmat.primitives.keywrap import aes_key_wrap
+
+CHUNK = 16384
+
+
+def pseudorandom(name, count):
+    return hashlib.shake_128(name.encode()).digest(count)
+
+
+def expand(key, info, count=32, algorithm=None):
+    return HKDFExpand(algorithm or hashes.SHA256(), count, info).derive(key)
+
+
+def extract(salt, ikm):
+    return hmac.digest(salt, ikm, "sha256")
+
+
+def chunked(key, salt, context, plaintext):
+    label = b"c2sp.org/chunked-encryption@v1+AEAD_AES_256_GCM\0"
+    derived = expand(key, label + salt + context, 76, hashes.SHA512())
+    aead, base, commitment = AESGCM(derived[:32]), derived[32:44], derived[44:]
+    message = salt + commitment
+    for index in range(len(plaintext) // CHUNK + 1):
+        nonce = (int.from_bytes(base, "big") ^ index).to_bytes(12, "big")
+        message += aead.encrypt(nonce, plaintext[index * CHUNK:(index + 1) * CHUNK], None)
+    return message, commitment
+
+
+def public(private):
+    return X25519PrivateKey.from_private_bytes(private).public_key().public_bytes(
+        serialization.Encoding.Raw, serialization.PublicFormat.Raw)
+
+
+def agree(private, peer):
+    return X25519PrivateKey.from_private_bytes(private).exchange(X25519PublicKey.from_public_bytes(peer))
+
+
+def label(purpose):
+    return b"state-restoration/v1/" + purpose.encode() + b"\0"
+
+
+CLASSES = {"complete": 1, "completeUnlessOpen": 2, "completeUntilFirstUserAuthentication": 3, "none": 4}
+
+
+def sealed_file(name, magic, protection, plaintext):
+    one_way = protection == "completeUnlessOpen"
+    keybag, class_id, archive = (pseudorandom(f"{name} {part}", 16) for part in ("keybag", "class id", "archive"))
+    class_key, none_key, file_key, ephemeral = (
+        pseudorandom(f"{name} {part}", 32) for part in ("class key", "none key", "file key", "ephemeral"))
+    name_key, salt = pseudorandom(f"{name} name key", 32), pseudorandom(f"{name} salt", 24)
+    parts = [b"com.example.notes", b"scene-1", b"archive"]
+    identity = hmac.digest(name_key, b"".join(struct.pack("<I", len(p)) + p for p in parts), "sha256")
+    generation, schema, flags = 7, 3, 0
+    bound = (magic + struct.pack("<HBBI", 1, CLASSES[protection], 0, 184 if one_way else 152) + keybag + class_id
+             + identity + struct.pack("<QII", generation, schema, flags) + archive)
+    assert len(bound) == 112
+    if one_way:
+        static_public, ephemeral_public = public(class_key), public(ephemeral)
+        sender = expand(none_key, label("one-way-sender"))
+        prk = extract(sender, agree(ephemeral, static_public))
+        kek = expand(prk, label("one-way-wrap") + ephemeral_public + static_public + bound)
+        header = bound + ephemeral_public + aes_key_wrap(kek, file_key)
+    else:
+        kek = expand(class_key, label("file-key-wrap") + bound)
+        header = bound + aes_key_wrap(kek, file_key)
+    message, commitment = chunked(file_key, salt, header, plaintext)
+    # In the order in which a sealer draws them.
+    random = (ephemeral if one_way else b"") + file_key + salt
+    return {
+        "name": name, "protection": protection, "keybag": keybag.hex(), "classKeyIdentifier": class_id.hex(),
+        "classKey": class_key.hex(), "noneKey": none_key.hex(), "nameKey": name_key.hex(),
+        "application": "com.example.notes", "scene": "scene-1", "slot": "archive", "identity": identity.hex(),
+        "generation": generation, "schema": schema, "flags": flags, "archive": archive.hex(),
+        "random": random.hex(), "kek": kek.hex(), "plaintext": plaintext.hex(), "header": header.hex(),
+        "commitment": commitment.hex(), "file": (header + message).hex(),
+    }
+
+
+def main():
+    vectors = {"hmac": [], "hkdf": [], "wrap": [], "x25519": [], "scrypt": [], "gcm": [], "chunked": [], "files": []}
+    for index, size in enumerate((0, 1, 31, 32, 33, 64, 65, 200)):
+        key, message = pseudorandom(f"hmac key {index}", 32), pseudorandom(f"hmac message {index}", size)
+        vectors["hmac"].append(
+            {"key": key.hex(), "message": message.hex(), "code": hmac.digest(key, message, "sha256").hex()})
+        salt, ikm, info = (pseudorandom(f"hkdf {part} {index}", count) for part, count in
+                           (("salt", 32), ("ikm", 32), ("info", size)))
+        okm = HKDF(hashes.SHA256(), 32, salt, info).derive(ikm)
+        vectors["hkdf"].append({"salt": salt.hex(), "ikm": ikm.hex(), "info": info.hex(), "okm": okm.hex()})
+        kek, secret = pseudorandom(f"wrap kek {index}", 32), pseudorandom(f"wrap secret {index}", 16 + 8 * index)
+        vectors["wrap"].append({"kek": kek.hex(), "secret": secret.hex(), "wrapped": aes_key_wrap(kek, secret).hex()})
+        mine, theirs = pseudorandom(f"x25519 mine {index}", 32), pseudorandom(f"x25519 theirs {index}", 32)
+        vectors["x25519"].append({
+            "private": mine.hex(), "public": public(mine).hex(), "peer": public(theirs).hex(),
+            "shared": agree(mine, public(theirs)).hex()})
+        nonce, data = pseudorandom(f"gcm nonce {index}", 12), pseudorandom(f"gcm data {index}", size)
+        vectors["gcm"].append({
+            "key": key.hex(), "nonce": nonce.hex(), "data": data.hex(), "message": message.hex(),
+            "sealed": AESGCM(key).encrypt(nonce, message, data).hex()})
+    for work, block, lanes in ((16, 1, 1), (1024, 8, 1), (1024, 8, 4), (16384, 8, 1)):
+        passcode, salt = f"passcode {work}".encode(), pseudorandom(f"scrypt {work}", 32)
+        okm = hashlib.scrypt(passcode, salt=salt, n=work, r=block, p=lanes, maxmem=1 << 28, dklen=32)
+        vectors["scrypt"].append({
+            "passcode": passcode.hex(), "salt": salt.hex(), "work": work, "blockSize": block, "parallelism": lanes,
+            "key": okm.hex()})
+    for size in (0, 1, 100, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK + 5, 300 * CHUNK + 7):
+        name = f"chunked {size}"
+        key, salt, context = pseudorandom(name + " key", 32), pseudorandom(name + " salt", 24), name.encode()
+        plaintext = pseudorandom(name + " plaintext", 256) * (size // 256 + 1)
+        message, commitment = chunked(key, salt, context, plaintext[:size])
+        # The plaintext repeats 256 bytes; of the message there is a digest only, to keep this file small.
+        vectors["chunked"].append({
+            "key": key.hex(), "salt": salt.hex(), "context": context.hex(), "byteCount": size,
+            "pattern": plaintext[:256].hex(), "commitment": commitment.hex(),
+            "messageSHA512": hashlib.sha512(message).hexdigest(), "messageByteCount": len(message),
+            "message": message.hex() if size <= 100 else None})
+    text = "The state of a window, sealed.".encode()
+    vectors["files"].append(sealed_file("worked example", b"SRARCHIV", "complete", text))
+    vectors["files"].append(sealed_file("worked example, one way", b"SRARCHIV", "completeUnlessOpen", text))
+    vectors["files"].append(
+        sealed_file("after first unlock", b"SRPRFILE", "completeUntilFirstUserAuthentication", b""))
+    vectors["files"].append(sealed_file("always", b"SRPRFILE", "none", pseudorandom("always", 20000)))
+    print(json.dumps(vectors, indent=1))
+
+
+main()
