@@ -153,8 +153,7 @@ extension Disk.Inode {
   /// Makes the content at least so long, with zeroes.
   fileprivate mutating func grow(to length: Int) {
     guard content.count < length else { return }
-    // As an array: appending a repetition costs a hundred times more without optimisation.
-    content += [UInt8](repeating: 0, count: length - content.count)
+    content.append(contentsOf: repeatElement(0, count: length - content.count))
   }
 }
 

@@ -6,7 +6,9 @@ struct CaptureBatch: Sendable {
   /// Names a live object for as long as it is tracked; dense, so that the worker looks it up in an array.
   typealias Key = Int
 
-  /// A live object that is new, has another parent or another identifier. Parents come before children.
+  /// A live object that is new, has another parent or another identifier.
+  ///
+  /// Parents come before children.
   struct Placement: Sendable {
     var key: Key
     /// The parent's key; nil for a root.

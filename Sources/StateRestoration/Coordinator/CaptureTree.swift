@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import Observation
 internal import RestorationArchive
 
 /// The live hierarchy as it was at the last capture, and the walk that brings it up to date.
@@ -24,6 +23,8 @@ internal import RestorationArchive
   private var orphans: [TrackedNode] = []
   private var unresolved: [(node: TrackedNode, record: Int, references: [CapturedReference])] = []
   private var hasMoved = false
+  /// Objects whose parents were asked again in this capture.
+  private var relinked: Set<CaptureBatch.Key> = []
 
   /// A restored object and the node it came from.
   struct Claim {
@@ -56,6 +57,7 @@ internal import RestorationArchive
   ) -> CaptureBatch {
     batch = CaptureBatch()
     hasMoved = false
+    relinked = []
     collect(scope)
     adopt(controllers)
     adoptShared()
@@ -135,23 +137,25 @@ internal import RestorationArchive
       orphans.append(node)
       return
     }
-    if node.kind != .shared, captured.identifier != node.identifier, !node.isShadowed { reread(parentOf: node) }
+    if node.kind != .shared, captured.identifier != node.identifier, !node.isShadowed, relink(node) { return }
     if node.kind == .controller { readChildren(of: node, captured) }
     if !node.isShadowed { record(captured, of: node) }
   }
 
-  /// The identifier has changed: the parent knows what that means for the siblings.
-  private func reread(parentOf node: TrackedNode) {
-    guard !node.isByHand else { return }
+  /// The identifier has changed: the parent is read first, as it knows what that means for the siblings.
+  private func relink(_ node: TrackedNode) -> Bool {
+    guard !node.isByHand, relinked.insert(node.key).inserted else { return false }
+    node.isDirty = true
+    pending.append(node)
     if let parent = node.parent {
-      if !parent.isDirty {
-        parent.isDirty = true
-        pending.append(parent)
-      }
+      if parent.isDirty { pending.removeAll { $0 === parent } }
+      parent.isDirty = true
+      pending.append(parent)
     } else {
-      roots = link(
-        roots.compactMap { root in root.controller.map { ($0, $0.restorationIdentifier) } }, to: nil, former: roots)
+      let controllers = roots.compactMap { root in root.controller.map { ($0, $0.restorationIdentifier) } }
+      roots = link(controllers, to: nil, former: roots)
     }
+    return true
   }
 
   private func readChildren(of node: TrackedNode, _ captured: CapturedState) {
@@ -249,7 +253,7 @@ internal import RestorationArchive
   private func insert(_ node: TrackedNode, parent: TrackedNode?, section: CaptureBatch.Section) {
     node.parent = parent
     node.isDirty = true
-    node.awareness = node.object.map { awareness(of: $0) } ?? .nothing
+    node.awareness = node.object.map { awareness(of: $0, node.binding) } ?? .nothing
     nodes.append(node)
     byObject[node.objectIdentity] = node
     pending.append(node)
@@ -417,11 +421,11 @@ internal import RestorationArchive
   }
 
   /// How much of an object's changes is noticed; a fact of its class.
-  private func awareness(of object: any RestorableObject) -> TrackedNode.Awareness {
+  private func awareness(of object: any RestorableObject, _ binding: ObjectBinding) -> TrackedNode.Awareness {
     let type = ObjectIdentifier(type(of: object))
     if let known = awarenessOfClass[type] { return known }
     let awareness: TrackedNode.Awareness =
-      if object is any Observable {
+      if binding.observesEverything {
         .everything
       } else if object is any StatefulObject || object is any CodingObject {
         .nothing

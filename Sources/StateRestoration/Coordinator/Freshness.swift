@@ -18,7 +18,9 @@ enum Freshness {
     return Double(seconds) + Double(attoseconds) / 1e18
   }
 
-  /// Why state is too old; nil when it isn't. A clock that was set back makes nothing expire.
+  /// Why state is too old; nil when it isn't.
+  ///
+  /// A clock that was set back makes nothing expire.
   static func expiry(of savedAt: Date, limit: Duration, now: Date) -> NotRestoredReason? {
     let age = now.timeIntervalSince(savedAt)
     let limit = seconds(limit)

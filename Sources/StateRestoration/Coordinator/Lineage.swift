@@ -88,7 +88,9 @@ struct Lineage: Sendable {
     }
   }
 
-  /// Brings the writer up to date; values are encoded here. What can't be encoded keeps what it had.
+  /// Brings the writer up to date; values are encoded here.
+  ///
+  /// What can't be encoded keeps what it had.
   mutating func apply(_ batch: CaptureBatch) throws(ArchiveError) -> [PreservationFinding] {
     var findings: [PreservationFinding] = []
     let leaving = Set(batch.removals)

@@ -8,7 +8,7 @@ public struct RestorationConfiguration: Sendable {
   public var application: String
   /// The program's version, recorded in every archive.
   public var applicationVersion: ApplicationVersion
-  /// The program's own version of what it stores, for migrations of the whole. Newer archives are kept, not read.
+  /// The program's own version of what it stores; newer archives are kept, not read.
   public var schemaVersion: StateVersion = 1
   /// The operating system's version, in the program's words.
   public var systemVersion = ""
@@ -28,8 +28,6 @@ public struct RestorationConfiguration: Sendable {
   public var archiveByteBudget = 64 << 20
   /// Keeps state across force quits and failures, for debugging (R6.4).
   public var isDeveloperMode = false
-  /// Whether objects decode last first: the order is not promised, and tests check that nothing depends on it.
-  package var decodesInReverse = false
   /// Where the coordinator says what it does.
   public var log: any RestorationLog = SilentRestorationLog()
   /// The clock of intervals and time limits.

@@ -76,7 +76,11 @@ extension RestorationCoordinator {
           return .deferred(.locked)
         }
         if phase == .idle { phase = .ready }
-        return .unchanged(lastReceipt)
+        let findings = captured.findings + saved.findings
+        for finding in findings { log.log(.warning, finding.description) }
+        var receipt = lastReceipt
+        receipt?.findings = findings
+        return .unchanged(receipt)
       }
       if phase == .idle { phase = .ready }
       hasPendingSave = written.kind == .pendingWhole || written.kind == .pendingChange
@@ -125,10 +129,20 @@ extension RestorationCoordinator {
 }
 
 extension RestorationError.Code {
-  /// A save failed; what was preserved before is still there. See the cause.
+  /// A save failed; what was preserved before is still there.
   public static let preservationFailed = RestorationError.Code("preservationFailed")
   /// Restoring was asked for while another restoration was running.
   public static let restorationInProgress = RestorationError.Code("restorationInProgress")
-  /// What is on disk could not be deleted. See the cause.
+  /// What is on disk could not be deleted; see the cause.
   public static let discardFailed = RestorationError.Code("discardFailed")
+}
+
+extension RestorationCoordinator {
+  /// Captures everything that is due and hands nothing over: for tests of the walk and for measuring it.
+  ///
+  /// - Returns: The number of objects whose values were copied.
+  @discardableResult
+  package func captureForTesting(_ root: any RestorableController, everything: Bool = true) -> Int {
+    capture(root, scope: everything ? .all : .noticed, context: configuration.context).capturedCount
+  }
 }

@@ -63,7 +63,7 @@ extension RestorationCoordinator {
     switch result {
     case .failure(let failure): report = await nothingRestored(failure)
     case .success(let loaded):
-      report = await restore(loaded, into: root, touched: touched, retriesLeftOut: retriesLeftOut)
+      report = await restore(loaded, into: root, touched: touched, retriesLeftOut: retriesLeftOut, isLate: isLate)
     }
     report.duration = clock.now - start
     lastReport = report
@@ -147,7 +147,8 @@ extension RestorationCoordinator {
   // MARK: - The turn
 
   private func restore(
-    _ loaded: LoadedState, into root: any RestorableController, touched: Set<RestorationPath>, retriesLeftOut: Bool
+    _ loaded: LoadedState, into root: any RestorableController, touched: Set<RestorationPath>, retriesLeftOut: Bool,
+    isLate: Bool
   ) async -> RestorationReport {
     var report = RestorationReport(outcome: .restored, reason: loaded.reason, source: loaded.plan.source)
     report.remarks = loaded.remarks
@@ -167,7 +168,6 @@ extension RestorationCoordinator {
       plan: loaded.plan, registry: registry, delegate: delegate, log: log, now: configuration.now(),
       note: { [attempt] in attempt?.note(node: $0) })
     run.touched = touched
-    run.decodesInReverse = configuration.decodesInReverse
     run.retries = { [weak self] path in
       guard let self else { return false }
       return retriesLeftOut || recovery?.coordinator(self, shouldRetryNodeAt: path) == true
@@ -187,7 +187,7 @@ extension RestorationCoordinator {
     report.nodes = run.reports()
     report.mainActorDuration = clock.now - start
     restored = run
-    await settle(run, loaded: loaded)
+    await settle(run, loaded: loaded, isLate: isLate)
     if extensions.count == 0 { finishAttempt() } else { startExtensionLimit() }
     return report
   }
@@ -238,7 +238,7 @@ extension RestorationCoordinator {
   }
 
   /// Hands the state to the worker as what the next save continues, and tells the tree what came from where.
-  private func settle(_ run: RestorationRun, loaded: LoadedState) async {
+  private func settle(_ run: RestorationRun, loaded: LoadedState, isLate: Bool) async {
     tree.reset()
     tree.claim(run.claims)
     let dropped = run.droppedNodes
@@ -259,14 +259,14 @@ extension RestorationCoordinator {
       } catch {
         lineage.begin(.empty, context: context)
       }
-      lineage.merging = pending
+      // What this run saved while locked is older than its live objects: the next whole generation replaces it.
+      lineage.merging = isLate ? (try? lineage.store.openPending()) : pending
     }
   }
 
   func finishAttempt() {
-    guard let attempt else { return }
-    self.attempt = nil
-    Task { await worker.run { _ in attempt.finish() } }
+    attempt?.finish()
+    attempt = nil
   }
 
   func resumeWaiting() {

@@ -30,7 +30,7 @@ public import RestorationArchive
   /// The receipt of the last save; nil before the first.
   public internal(set) var lastReceipt: PreservationReceipt?
 
-  /// When the coordinator preserves by itself. Never, unless told otherwise.
+  /// When the coordinator preserves by itself; never, unless told otherwise.
   public var preservesAutomatically = AutomaticPreservation.never {
     didSet { if preservesAutomatically != oldValue { automaticPolicyChanged() } }
   }

@@ -15,8 +15,6 @@ internal import RestorationArchive
   var touched: Set<RestorationPath> = []
   /// Says whether the node that failed before is tried again.
   var retries: (RestorationPath) -> Bool = { _ in false }
-  /// Whether objects decode last first, for tests of code that must not depend on the order.
-  var decodesInReverse = false
   /// Nodes left out for this run, by index.
   var leftOut: Set<Int> = []
 
@@ -83,9 +81,7 @@ internal import RestorationArchive
 
   /// Lets every object decode its state, parents first.
   func decode(in range: Range<Int>? = nil) {
-    let indices = range ?? plan.nodes.indices
-    for position in indices {
-      let index = decodesInReverse ? indices.lowerBound + indices.upperBound - 1 - position : position
+    for index in range ?? plan.nodes.indices {
       guard let object = objects[index], outcomes[index]?.isRestored == true else { continue }
       decode(index, object)
     }

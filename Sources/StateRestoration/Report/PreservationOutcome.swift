@@ -1,4 +1,6 @@
-/// What a request to preserve came to. Declining is not the same as having nothing to do.
+/// What a request to preserve came to.
+///
+/// Declining is not the same as having nothing to do.
 public enum PreservationOutcome: Sendable, Hashable, Codable {
   /// Why a save waits although nothing failed.
   public enum Deferral: String, Sendable, Hashable, Codable {

@@ -1,0 +1,79 @@
+import FoundationEssentials
+import SimulatedTime
+import StateRestoration
+import Synchronization
+import Testing
+
+/// Automatic preservation: the first change at once, bursts coalesced, nothing without a change.
+@MainActor @Suite struct AutomaticTests {
+  func running(_ bench: Bench, _ root: Screen) async throws -> RestorationCoordinator {
+    let coordinator = bench.launch()
+    _ = try await coordinator.preserve(root)
+    return coordinator
+  }
+
+  @Test func `the first change is saved at once and a burst after it once per interval`() async throws {
+    let bench = Bench()
+    let root = Screen("root", children: [Screen("a")])
+    let coordinator = try await running(bench, root)
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
+    await bench.delegate.nextEvent()
+    await bench.clock.waitForSleepers()
+    bench.clock.advance(by: .seconds(1))
+    while bench.clock.sleeperCount > 0 { await Task.yield() }
+    _ = bench.store.takeCalls()
+    root.text = "one"
+    await bench.delegate.nextEvent()
+    #expect(bench.store.takeCalls() == ["append"])
+    await bench.clock.waitForSleepers()
+    for number in 0..<20 { root["a"]?.text = "burst \(number)" }
+    await Task.yield()
+    #expect(bench.store.takeCalls().isEmpty)
+    bench.clock.advance(by: .seconds(1))
+    await bench.delegate.nextEvent()
+    #expect(bench.store.takeCalls() == ["append"])
+    let again = Screen("root", children: [Screen("a")])
+    _ = try await bench.launch().restore(into: again)
+    #expect(again["a"]?.text == "burst 19")
+  }
+
+  @Test func `a change of an object that cannot be observed is saved when it is announced`() async throws {
+    let bench = Bench()
+    let panel = Panel("panel", value: 1)
+    let root = Screen("root", children: [panel])
+    let coordinator = try await running(bench, root)
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
+    await bench.delegate.nextEvent()
+    await bench.clock.waitForSleepers()
+    bench.clock.advance(by: .seconds(1))
+    while bench.clock.sleeperCount > 0 { await Task.yield() }
+    panel.value = 2
+    panel.invalidateRestorableState()
+    await bench.delegate.nextEvent()
+    let again = Panel("panel")
+    _ = try await bench.launch().restore(into: Screen("root", children: [again]))
+    #expect(again.value == 2)
+  }
+
+  @Test func `a failed automatic save is told to the delegate and tried again`() async throws {
+    let bench = Bench()
+    let root = Screen("root")
+    let coordinator = try await running(bench, root)
+    bench.store.state.withLock { $0.failures = ["append": .io] }
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
+    await bench.delegate.nextEvent()
+    await bench.clock.waitForSleepers()
+    bench.clock.advance(by: .seconds(1))
+    while bench.clock.sleeperCount > 0 { await Task.yield() }
+    root.text = "changed"
+    await bench.delegate.nextEvent()
+    #expect(bench.delegate.errors.count == 1)
+    bench.store.state.withLock { $0.failures = [:] }
+    await bench.clock.waitForSleepers()
+    bench.clock.advance(by: .seconds(1))
+    await bench.delegate.nextEvent()
+    let again = Screen("root")
+    _ = try await bench.launch().restore(into: again)
+    #expect(again.text == "changed")
+  }
+}

@@ -1,0 +1,186 @@
+import FoundationEssentials
+import StateRestoration
+import Testing
+
+/// State that nobody asked for survives; moving, renaming, late registration and forgetting.
+@MainActor @Suite struct CarryOverTests {
+  @Test func `state that nobody asked for survives any number of saves`() async throws {
+    let bench = Bench()
+    try await bench.preserve(
+      Screen("root", children: [Screen("hidden", text: "kept", children: [Screen("deep", text: "d")])]))
+    for round in 0..<5 {
+      let coordinator = bench.launch()
+      let root = Screen("root")
+      _ = try await coordinator.restore(into: root)
+      root.text = "round \(round)"
+      let receipt = try #require(try await coordinator.preserve(root).receipt)
+      #expect(receipt.carriedOverNodes == 2)
+    }
+    let root = Screen("root", children: [Screen("hidden", children: [Screen("deep")])])
+    _ = try await bench.launch().restore(into: root)
+    #expect(root["hidden"]?.text == "kept")
+    #expect(root["hidden"]?["deep"]?.text == "d")
+    #expect(root.text == "round 4")
+  }
+
+  @Test func `a save without restoring carries over what it can read`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", text: "old", children: [Screen("other", text: "kept")]))
+    try await bench.preserve(Screen("root", text: "new"))
+    let root = Screen("root", children: [Screen("other")])
+    _ = try await bench.launch().restore(into: root)
+    #expect(root.text == "new")
+    #expect(root["other"]?.text == "kept")
+  }
+
+  @Test func `an object that left the hierarchy is not preserved any more`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("a"), Screen("b")]))
+    let coordinator = bench.launch()
+    let root = Screen("root", children: [Screen("a"), Screen("b")])
+    _ = try await coordinator.restore(into: root)
+    root.restorationChildren.removeLast()
+    _ = try await coordinator.preserve(root)
+    let report = try await bench.launch().restore(into: Screen("root", children: [Screen("a"), Screen("b")]))
+    #expect(report.nodes.map(\.path) == [["root"], ["root", "a"]])
+  }
+
+  @Test func `forgetting a path removes what nobody uses and nothing else`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("a"), Screen("b", text: "b")]))
+    let coordinator = bench.launch()
+    let root = Screen("root", children: [Screen("a")])
+    _ = try await coordinator.restore(into: root)
+    _ = try await coordinator.preserve(root)
+    #expect(await coordinator.forget(["root", "a"]) == false)
+    #expect(await coordinator.forget(["root", "nowhere"]) == false)
+    #expect(await coordinator.forget(["root", "b"]))
+    _ = try await coordinator.preserve(root)
+    let report = try await bench.launch().restore(into: Screen("root", children: [Screen("a"), Screen("b")]))
+    #expect(report.nodes.map(\.path) == [["root"], ["root", "a"]])
+  }
+
+  @Test func `a moved node keeps its data and what is carried over below it`() async throws {
+    let bench = Bench()
+    try await bench.preserve(
+      Screen(
+        "root",
+        children: [
+          Screen("left", children: [Screen("x", text: "x", children: [Screen("later", text: "l")])]), Screen("right"),
+        ]))
+    let coordinator = bench.launch()
+    let x = Screen("x")
+    let root = Screen("root", children: [Screen("left", children: [x]), Screen("right")])
+    _ = try await coordinator.restore(into: root)
+    root["left"]?.restorationChildren = []
+    root["right"]?.restorationChildren = [x]
+    _ = try await coordinator.preserve(root)
+    let again = Screen(
+      "root", children: [Screen("left"), Screen("right", children: [Screen("x", children: [Screen("later")])])])
+    let report = try await bench.launch().restore(into: again)
+    #expect(again["right"]?["x"]?.text == "x")
+    #expect(again["right"]?["x"]?["later"]?.text == "l")
+    #expect(report[["root", "left", "x"]] == nil)
+  }
+
+  @Test func `a renamed node keeps its data`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let child = Screen("before", text: "data")
+    let root = Screen("root", children: [child])
+    _ = try await coordinator.preserve(root)
+    child.restorationIdentifier = "after"
+    let receipt = try #require(try await coordinator.preserve(root).receipt)
+    #expect(receipt.kind == .change)
+    let again = Screen("root", children: [Screen("after")])
+    let report = try await bench.launch().restore(into: again)
+    #expect(again["after"]?.text == "data")
+    #expect(report.nodes.map(\.path) == [["root"], ["root", "after"]])
+  }
+
+  @Test func `two siblings can swap their identifiers`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let a = Screen("a", text: "first")
+    let b = Screen("b", text: "second")
+    let root = Screen("root", children: [a, b])
+    _ = try await coordinator.preserve(root)
+    a.restorationIdentifier = "b"
+    b.restorationIdentifier = "a"
+    let receipt = try #require(try await coordinator.preserve(root).receipt)
+    #expect(receipt.findings.isEmpty)
+    let again = Screen("root", children: [Screen("a"), Screen("b")])
+    _ = try await bench.launch().restore(into: again)
+    #expect(again["b"]?.text == "first")
+    #expect(again["a"]?.text == "second")
+  }
+
+  @Test func `the order of children comes back`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = Screen("root", children: ["a", "b", "c", "d"].map { Screen(RestorationIdentifier($0)) })
+    _ = try await coordinator.preserve(root)
+    root.restorationChildren.swapAt(0, 3)
+    root.restorationChildren.insert(Screen("e"), at: 1)
+    _ = try await coordinator.preserve(root)
+    bench.delegate.make = { path, _ in Screen(path.last) }
+    let again = Screen("root")
+    _ = try await bench.launch().restore(into: again)
+    #expect(again.installed.map(\.identifier.rawValue) == ["d", "e", "b", "c", "a"])
+  }
+
+  @Test func `an object registered after restoring gets its state at once, with what is below it`() async throws {
+    let bench = Bench()
+    try await bench.preserve(
+      Screen("root", children: [Screen("tab", text: "t", children: [Screen("page", text: "p")])]))
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    _ = try await coordinator.restore(into: root)
+    let tab = Screen("tab", children: [Screen("page")])
+    root.restorationChildren = [tab]
+    let report = try #require(coordinator.register(tab, at: ["root", "tab"]))
+    #expect(report.result == .restored(.registration))
+    #expect(tab.text == "t")
+    #expect(tab["page"]?.text == "p")
+    #expect(coordinator.lastReport?[["root", "tab", "page"]]?.isRestored == true)
+    #expect(coordinator.register(tab, at: ["root", "tab"]) == nil)
+  }
+
+  @Test func `the draft of one note does not land in the editor of another`() async throws {
+    let bench = Bench()
+    let editor = Screen("editor", text: "draft of A")
+    editor.restorationModelIdentifier = "A"
+    try await bench.preserve(Screen("root", children: [editor]))
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    _ = try await coordinator.restore(into: root)
+    let other = Screen("editor")
+    other.restorationModelIdentifier = "B"
+    root.restorationChildren = [other]
+    let report = coordinator.register(other, at: ["root", "editor"])
+    #expect(report?.notRestoredReason == .modelMismatch(recorded: "A", found: "B"))
+    #expect(other.text.isEmpty)
+    _ = try await coordinator.preserve(root)
+    #expect(try bench.newestReader().keptNodes().map(\.attributes.model) == ["A"])
+  }
+
+  @Test func `restoring into a running hierarchy takes the whole screen back`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = Screen("root", text: "before", children: [Screen("a", text: "a")])
+    _ = try await coordinator.preserve(root)
+    root.text = "edited"
+    root["a"]?.text = "edited too"
+    _ = try await coordinator.restore(into: root)
+    #expect(root.text == "before")
+    #expect(root["a"]?.text == "a")
+    root.text = "edited again"
+    guard case .preserved = try await coordinator.preserve(root) else {
+      Issue.record("not preserved")
+      return
+    }
+    let again = Screen("root")
+    _ = try await bench.launch().restore(into: again)
+    #expect(again.text == "edited again")
+  }
+}

@@ -1,0 +1,95 @@
+import FoundationEssentials
+import StateRestoration
+import Testing
+
+/// R1: nothing happens unless the delegate says yes; its app-level hooks frame the others.
+@MainActor @Suite struct OptingInTests {
+  final class SilentDelegate: RestorationCoordinatorDelegate {}
+
+  @Test func `nothing is preserved unless the delegate says yes`() async throws {
+    let bench = Bench()
+    bench.delegate.saves = false
+    let outcome = try await bench.preserve(Screen("root"))
+    #expect(outcome == .declined)
+    #expect(bench.store.takeCalls().isEmpty)
+  }
+
+  @Test func `both questions default to no`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", text: "kept"))
+    let silent = SilentDelegate()
+    let coordinator = RestorationCoordinator(store: bench.store, delegate: silent)
+    let root = Screen("root")
+    #expect(try await coordinator.restore(into: root).outcome == .declined)
+    #expect(root.text.isEmpty)
+    #expect(try await coordinator.preserve(root) == .declined)
+    withExtendedLifetime(silent) {}
+  }
+
+  @Test func `without a delegate nothing is preserved and nothing restored`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", text: "kept"))
+    let coordinator = RestorationCoordinator(store: bench.store, delegate: nil)
+    #expect(try await coordinator.restore(into: Screen("root")).outcome == .declined)
+    #expect(try await coordinator.preserve(Screen("root")) == .declined)
+  }
+
+  @Test func `the questions are asked every time`() async throws {
+    let bench = Bench()
+    let journal = Journal()
+    bench.delegate.journal = journal
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    _ = try await coordinator.preserve(root)
+    _ = try await coordinator.preserve(root)
+    _ = try await coordinator.restore(into: root)
+    _ = try await coordinator.restore(into: root)
+    #expect(journal.lines.filter { $0 == "shouldSave" }.count == 2)
+    #expect(journal.lines.filter { $0 == "shouldRestore" }.count == 2)
+  }
+
+  @Test func `restoring can be refused after a look at the version tag in the coder`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", text: "kept"))
+    bench.delegate.refusesTag = "2.0"
+    let root = Screen("root")
+    let report = try await bench.launch().restore(into: root)
+    #expect(report.outcome == .declined)
+    #expect(root.text.isEmpty)
+    bench.delegate.refusesTag = "1.0"
+    #expect(try await bench.launch().restore(into: root).outcome == .restored)
+    #expect(root.text == "kept")
+  }
+
+  @Test func `state that was refused stays as a generation when the next save replaces it`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", text: "first"))
+    bench.delegate.restores = false
+    let coordinator = bench.launch()
+    let root = Screen("root", text: "second")
+    _ = try await coordinator.restore(into: root)
+    _ = try await coordinator.preserve(root)
+    bench.delegate.restores = true
+    let again = Screen("root")
+    let report = try await bench.launch().restore(into: again, from: .olderGeneration)
+    #expect(again.text == "first")
+    #expect(report.reason == .olderGeneration)
+  }
+
+  @Test func `app-level state is encoded before any controller and decoded after all of them`() async throws {
+    let bench = Bench()
+    let journal = Journal()
+    bench.delegate.journal = journal
+    bench.delegate.appValue = "window on the left"
+    let root = Panel("root", value: 1, journal: journal)
+    root.restorationChildren = [Panel("child", value: 2, journal: journal)]
+    try await bench.preserve(root)
+    #expect(journal.take() == ["shouldSave", "willEncode", "encode root", "encode child"])
+    _ = try await bench.launch().restore(into: root)
+    #expect(
+      journal.take() == [
+        "shouldRestore", "decode root", "decode child", "didDecode", "finished root", "finished child",
+      ])
+    #expect(bench.delegate.restoredAppValue == "window on the left")
+  }
+}

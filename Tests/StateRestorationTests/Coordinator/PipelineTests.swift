@@ -1,0 +1,224 @@
+import FoundationEssentials
+import StateRestoration
+import Synchronization
+import Testing
+
+/// R9: what is written, when, and where the work is done.
+@MainActor @Suite struct PipelineTests {
+  func tree(_ count: Int) -> Screen {
+    Screen("root", children: (0..<count).map { Screen(RestorationIdentifier("child-\($0)"), text: "\($0)") })
+  }
+
+  @Test func `when nothing has changed nothing is captured, encoded or written`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = tree(50)
+    _ = try await coordinator.preserve(root)
+    _ = bench.store.takeCalls()
+    guard case .unchanged(let receipt) = try await coordinator.preserve(root) else {
+      Issue.record("something was written")
+      return
+    }
+    #expect(receipt?.generation == 1)
+    #expect(bench.store.takeCalls().isEmpty)
+    #expect(coordinator.captureForTesting(root) == 0)
+  }
+
+  @Test func `after one change one node is captured and appended as a change`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = tree(50)
+    _ = try await coordinator.preserve(root)
+    _ = bench.store.takeCalls()
+    root["child-7"]?.text = "changed"
+    let receipt = try #require(try await coordinator.preserve(root).receipt)
+    #expect(receipt.kind == .change)
+    #expect(receipt.capturedNodes == 1)
+    #expect(bench.store.takeCalls() == ["append"])
+    let again = tree(50)
+    _ = try await bench.launch().restore(into: again)
+    #expect(again["child-7"]?.text == "changed")
+    #expect(again["child-8"]?.text == "8")
+  }
+
+  @Test func `a controller that cannot be observed is asked at every save, and an equal answer writes nothing`()
+    async throws
+  {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = Panel("root", value: 1)
+    _ = try await coordinator.preserve(root)
+    _ = bench.store.takeCalls()
+    guard case .unchanged = try await coordinator.preserve(root) else {
+      Issue.record("something was written")
+      return
+    }
+    #expect(bench.store.takeCalls().isEmpty)
+    root.value = 2
+    #expect(try await coordinator.preserve(root).receipt?.kind == .change)
+  }
+
+  @Test func `a restored hierarchy that did not change writes nothing`() async throws {
+    let bench = Bench()
+    try await bench.preserve(tree(5))
+    let coordinator = bench.launch()
+    let root = tree(5)
+    _ = try await coordinator.restore(into: root)
+    _ = bench.store.takeCalls()
+    guard case .unchanged = try await coordinator.preserve(root) else {
+      Issue.record("something was written")
+      return
+    }
+    #expect(bench.store.takeCalls().isEmpty)
+  }
+
+  @Test func `compaction writes a whole generation when the journal has grown`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = tree(5)
+    _ = try await coordinator.preserve(root)
+    bench.store.state.withLock { $0.isCompactionDue = true }
+    root["child-1"]?.text = "changed"
+    #expect(try await coordinator.preserve(root).receipt?.kind == .whole)
+  }
+
+  @Test func `when another process went ahead a whole generation is written`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = tree(5)
+    _ = try await coordinator.preserve(root)
+    bench.store.state.withLock { $0.failures = ["append": .superseded] }
+    root["child-1"]?.text = "changed"
+    #expect(try await coordinator.preserve(root).receipt?.kind == .whole)
+  }
+
+  @Test(arguments: ["append", "publish"])
+  func `a failed save throws, loses nothing, and the next one saves everything`(call: String) async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = tree(5)
+    if call == "append" { _ = try await coordinator.preserve(root) }
+    bench.store.state.withLock { $0.failures = [call: .io] }
+    root["child-1"]?.text = "changed"
+    await #expect(throws: RestorationError.self) { try await coordinator.preserve(root) }
+    bench.store.state.withLock { $0.failures = [:] }
+    #expect(try await coordinator.preserve(root).receipt?.kind == .whole)
+    let again = tree(5)
+    _ = try await bench.launch().restore(into: again)
+    #expect(again["child-1"]?.text == "changed")
+  }
+
+  @Test func `a save of unknown durability is told, and the next one starts again from memory`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = tree(5)
+    bench.store.state.withLock { $0.durability = .unknown }
+    #expect(try await coordinator.preserve(root).receipt?.durability == .unknown)
+    bench.store.state.withLock { $0.durability = .durable }
+    #expect(try await coordinator.preserve(root).receipt?.kind == .whole)
+  }
+
+  @Test func `saves requested during a save are folded into one more, and none is lost`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = tree(3)
+    let (started, startedContinuation) = AsyncStream.makeStream(of: Void.self)
+    let gate = Gate()
+    bench.store.state.withLock {
+      $0.gate = { call in
+        guard call == "publish" else { return }
+        startedContinuation.yield()
+        gate.wait()
+      }
+    }
+    async let first = coordinator.preserve(root)
+    for await _ in started { break }
+    bench.store.state.withLock { $0.gate = nil }
+    let later = (0..<4).map { number in
+      root["child-0"]?.text = "request \(number)"
+      return Task { try await coordinator.preserve(root) }
+    }
+    await Task.yield()
+    gate.open()
+    _ = try await first
+    var outcomes: Set<PreservationOutcome> = []
+    for request in later { outcomes.insert(try await request.value) }
+    #expect(outcomes.count == 1)
+    let writes = bench.store.takeCalls().filter { $0 == "publish" || $0 == "append" }
+    #expect(writes == ["publish", "append"])
+    let again = tree(3)
+    _ = try await bench.launch().restore(into: again)
+    #expect(again["child-0"]?.text == "request 3")
+  }
+
+  @Test func `a value that cannot be encoded is named and its earlier state kept`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let odd = Odd()
+    let root = Screen("root", children: [odd])
+    _ = try await coordinator.preserve(root)
+    odd.restorableState.fails = true
+    odd.restorableState.value = 9
+    let receipt = try await coordinator.preserve(root).receipt
+    guard case .encodingFailed(let path, _)? = receipt?.findings.first else {
+      Issue.record("not named: \(String(describing: receipt))")
+      return
+    }
+    #expect(path == ["root", "odd"])
+    let again = Odd()
+    _ = try await bench.launch().restore(into: Screen("root", children: [again]))
+    #expect(again.restorableState.value == 1)
+  }
+
+  @Test func `a node over its budget is named with its owner`() async throws {
+    let bench = Bench()
+    bench.configuration.nodeByteBudget = 200
+    let big = Screen("big", text: String(repeating: "x", count: 1000))
+    let receipt = try #require(try await bench.preserve(Screen("root", children: [big])).receipt)
+    guard case .overBudget(let path, let bytes, 200)? = receipt.findings.first else {
+      Issue.record("not named: \(receipt)")
+      return
+    }
+    #expect(path == ["root", "big"])
+    #expect(bytes > 1000)
+  }
+
+  @Test func `an archive over its budget sheds the lowest priority and names the path`() async throws {
+    let bench = Bench()
+    bench.configuration.archiveByteBudget = 20_000
+    let low = Screen("low", text: String(repeating: "x", count: 15_000))
+    low.preservationPriority = .low
+    let high = Screen("high", text: String(repeating: "y", count: 15_000))
+    high.preservationPriority = .high
+    let receipt = try #require(try await bench.preserve(Screen("root", children: [low, high])).receipt)
+    #expect(receipt.findings.contains { if case .shed(["root", "low"], _) = $0 { true } else { false } })
+    let root = Screen("root", children: [Screen("low"), Screen("high")])
+    _ = try await bench.launch().restore(into: root)
+    #expect(root["low"]?.text == "")
+    #expect(root["high"]?.text.count == 15_000)
+  }
+
+  final class Odd: StatefulController {
+    nonisolated struct State: Codable, Sendable {
+      var value = 1
+      var fails = false
+      func encode(to encoder: any Encoder) throws {
+        if fails { throw EncodingError.invalidValue(0, .init(codingPath: [], debugDescription: "as the test wants")) }
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(value, forKey: .value)
+        try container.encode(fails, forKey: .fails)
+      }
+    }
+    let restorationIdentifier: RestorationIdentifier? = "odd"
+    var restorableState = State()
+  }
+}
+
+/// Keeps a thread waiting until a test opens it.
+final class Gate: Sendable {
+  private let isOpen = Atomic(false)
+
+  func open() { isOpen.store(true, ordering: .releasing) }
+
+  func wait() { while !isOpen.load(ordering: .acquiring) {} }
+}

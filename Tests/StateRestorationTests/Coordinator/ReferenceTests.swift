@@ -1,0 +1,98 @@
+import FoundationEssentials
+import StateRestoration
+import Testing
+
+/// R2.7, R3.3: references and shared objects.
+@MainActor @Suite struct ReferenceTests {
+  final class Manager: CodingObject {
+    var value = 0
+    init(_ value: Int = 0) { self.value = value }
+    func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(value, forKey: "value") }
+    func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+      value = try coder.decode(forKey: "value")
+    }
+  }
+
+  @Test func `a reference to another preserved object comes back as the restored object`() async throws {
+    let bench = Bench()
+    let target = Panel("target", value: 1)
+    let source = Panel("source", value: 2)
+    source.friend = target
+    try await bench.preserve(Screen("root", children: [source, target]))
+    let again = Screen("root", children: [Panel("source"), Panel("target")])
+    _ = try await bench.launch().restore(into: again)
+    let restored = try #require(again.restorationChildren[0] as? Panel)
+    #expect(restored.strongFriend === again.restorationChildren[1])
+  }
+
+  @Test func `an object encoded from two places is one object after restoring`() async throws {
+    let bench = Bench()
+    let shared = Panel("shared", value: 3)
+    shared.tag = "panel"
+    let one = Panel("one")
+    let two = Panel("two")
+    one.strongFriend = shared
+    two.strongFriend = shared
+    try await bench.preserve(Screen("root", children: [one, two]))
+    let again = Screen("root", children: [Panel("one"), Panel("two")])
+    _ = try await bench.launch { $0.register(Panel.self, as: "panel") { path, _ in Panel(path.last) } }
+      .restore(into: again)
+    let first = try #require((again.restorationChildren[0] as? Panel)?.strongFriend as? Panel)
+    #expect(first === (again.restorationChildren[1] as? Panel)?.strongFriend)
+    #expect(first.value == 3)
+  }
+
+  @Test func `a reference to an object that was not restored comes back as nil and is named`() async throws {
+    let bench = Bench()
+    let target = Panel("target", value: 1)
+    let source = Panel("source", value: 2)
+    source.friend = target
+    try await bench.preserve(Screen("root", children: [source, target]))
+    let again = Screen("root", children: [Panel("source")])
+    let report = try await bench.launch().restore(into: again)
+    #expect((again.restorationChildren[0] as? Panel)?.strongFriend == nil)
+    #expect(report[["root", "source"]]?.findings == [.unresolvedReference(key: "friend")])
+  }
+
+  @Test func `a reference to an object that cannot be preserved is named when it is saved`() async throws {
+    let root = Panel("root")
+    let stranger = Panel(nil)
+    root.friend = stranger
+    let receipt = try await Bench().preserve(root).receipt
+    #expect(receipt?.findings == [.danglingReference(path: ["root"], key: "friend")])
+    withExtendedLifetime(stranger) {}
+  }
+
+  @Test func `a reference follows its object when that moves`() async throws {
+    let bench = Bench()
+    let target = Panel("target", value: 1)
+    let source = Panel("source", value: 2)
+    source.friend = target
+    let left = Screen("left", children: [target])
+    let right = Screen("right")
+    let root = Screen("root", children: [source, left, right])
+    let coordinator = bench.launch()
+    _ = try await coordinator.preserve(root)
+    left.restorationChildren = []
+    right.restorationChildren = [target]
+    _ = try await coordinator.preserve(root)
+    let again = Screen(
+      "root", children: [Panel("source"), Screen("left"), Screen("right", children: [Panel("target")])])
+    _ = try await bench.launch().restore(into: again)
+    #expect((again.restorationChildren[0] as? Panel)?.strongFriend === again["right"]?.restorationChildren[0])
+  }
+
+  @Test func `a registered shared object gets its own turn and is referred to by identifier`() async throws {
+    let bench = Bench()
+    let manager = Manager(42)
+    let panel = Panel("root")
+    panel.friend = manager
+    _ = try await bench.launch { $0.register(shared: manager, as: "manager") }.preserve(panel)
+    let other = Manager()
+    let again = Panel("root")
+    let report = try await bench.launch { $0.register(shared: other, as: "manager") }.restore(into: again)
+    #expect(other.value == 42)
+    #expect(again.strongFriend === other)
+    #expect(report.nodes.last?.kind == .shared)
+  }
+}

@@ -1,0 +1,118 @@
+import FoundationEssentials
+import SimulatedTime
+import StateRestoration
+import Synchronization
+
+/// A delegate that says yes, keeps one app-level value and decides as a test wants.
+final class YesDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDelegate {
+  var saves = true
+  var restores = true
+  var journal: Journal?
+  var appValue = ""
+  var restoredAppValue: String?
+  var make: (RestorationPath, RestorationDecoder) -> (any RestorableController)? = { _, _ in nil }
+  var askedContext: RestorationContext?
+  var crashDecision = CrashDecision.olderGeneration
+  var histories: [CrashHistory] = []
+  var retries: Set<RestorationPath> = []
+  var late = LateRestoration.restoreUntouched
+  var lateReports: [RestorationReport] = []
+  var outcomes: [PreservationOutcome] = []
+  var errors: [RestorationError] = []
+  var timeouts = 0
+  var refusesTag: String?
+  var waiters: [CheckedContinuation<Void, Never>] = []
+
+  func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool {
+    journal?.add("shouldSave")
+    coder.encode("2.0", forKey: "interface")
+    return saves
+  }
+
+  func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool {
+    journal?.add("shouldRestore")
+    askedContext = coder.context
+    if let refusesTag, (try? coder.decode(String.self, forKey: "interface")) == refusesTag { return false }
+    return restores
+  }
+
+  func willEncodeRestorableState(with coder: RestorationEncoder) {
+    journal?.add("willEncode")
+    coder.encode(appValue, forKey: "app")
+  }
+
+  func didDecodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+    journal?.add("didDecode")
+    restoredAppValue = try coder.decodeIfPresent(String.self, forKey: "app")
+  }
+
+  func makeController(at path: RestorationPath, coder: RestorationDecoder) -> (any RestorableController)? {
+    make(path, coder)
+  }
+
+  func coordinator(_ coordinator: RestorationCoordinator, decideAfter history: CrashHistory) -> CrashDecision {
+    histories.append(history)
+    return crashDecision
+  }
+
+  func coordinator(_ coordinator: RestorationCoordinator, shouldRetryNodeAt path: RestorationPath) -> Bool {
+    retries.contains(path)
+  }
+
+  func coordinatorCanRestoreLate(_ coordinator: RestorationCoordinator) -> LateRestoration { late }
+
+  func coordinator(_ coordinator: RestorationCoordinator, didRestoreLate report: RestorationReport) {
+    lateReports.append(report)
+  }
+
+  func coordinator(_ coordinator: RestorationCoordinator, didPreserve outcome: PreservationOutcome) {
+    outcomes.append(outcome)
+    resume()
+  }
+
+  func coordinator(_ coordinator: RestorationCoordinator, didFailToPreserve error: RestorationError) {
+    errors.append(error)
+    resume()
+  }
+
+  func coordinatorExtensionDidTimeOut(_ coordinator: RestorationCoordinator) {
+    timeouts += 1
+    resume()
+  }
+
+  private func resume() {
+    let waiting = waiters
+    waiters = []
+    for waiter in waiting { waiter.resume() }
+  }
+
+  /// Waits for the next thing that the coordinator does by itself.
+  func nextEvent() async { await withCheckedContinuation { waiters.append($0) } }
+}
+
+/// One store with a fresh coordinator per simulated launch.
+@MainActor final class Bench {
+  let store = MemoryStore()
+  let clock = ManualClock()
+  let delegate = YesDelegate()
+  var configuration = RestorationConfiguration(application: "test", applicationVersion: "1.0")
+  var time = Date(timeIntervalSinceReferenceDate: 1_000_000)
+
+  init() { configuration.clock = clock }
+
+  /// A coordinator as a new process would make it; what the old one left on disk is there.
+  func launch(_ set: (RestorationRegistry) -> Void = { _ in }) -> RestorationCoordinator {
+    let registry = RestorationRegistry()
+    set(registry)
+    let time = time
+    configuration.now = { time }
+    return RestorationCoordinator(
+      store: store, delegate: delegate, configuration: configuration, registry: registry)
+  }
+
+  /// Preserves a hierarchy in a process of its own.
+  @discardableResult
+  func preserve(_ root: any RestorableController) async throws -> PreservationOutcome {
+    try await launch().preserve(root)
+  }
+}

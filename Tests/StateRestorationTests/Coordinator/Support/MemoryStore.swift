@@ -1,0 +1,182 @@
+import DataProtection
+import FoundationEssentials
+import StateRestoration
+import Synchronization
+
+/// A store in memory that a test can lock, damage and fail, and that counts every call.
+final class MemoryStore: PreservationStore {
+  struct Stored: Sendable {
+    var number: UInt64
+    var base: Data
+    var frames: [Data] = []
+    var isDamaged = false
+  }
+
+  struct Marker: Sendable {
+    var generation: UInt64
+    var node: UInt32?
+    var attempts: Int
+    var isPowerCut = false
+  }
+
+  struct State: Sendable {
+    var generations: [Stored] = []
+    var next: UInt64 = 1
+    var isLocked = false
+    var pending: StoredPending?
+    var pendingBase: UInt64?
+    var marker: Marker?
+    var isCompactionDue = false
+    /// Errors to throw, by the name of the call.
+    var failures: [String: ProtectionError.Code] = [:]
+    /// Names of the calls, in order.
+    var calls: [String] = []
+    var durability = Durability.durable
+    var tailDropped = 0
+    var standing = ArchiveStanding.current
+    /// Called at the beginning of every call; a test may keep it waiting there.
+    var gate: (@Sendable (String) -> Void)?
+  }
+
+  let state = Mutex(State())
+
+  private func enter(_ call: String) throws(ProtectionError) {
+    let (code, gate) = state.withLock { state in
+      state.calls.append(call)
+      return (state.failures[call], state.gate)
+    }
+    gate?(call)
+    if let code { throw ProtectionError(code, "\(call) fails as the test wants") }
+  }
+
+  private func check(locked call: String) throws(ProtectionError) {
+    try enter(call)
+    if state.withLock({ $0.isLocked }) { throw ProtectionError(.locked, "The device is locked.") }
+  }
+
+  func openNewest() throws(ProtectionError) -> StoredState {
+    try check(locked: "openNewest")
+    return try open(state.withLock { $0.generations.last }, standing: state.withLock { $0.standing })
+  }
+
+  func openPredecessor() throws(ProtectionError) -> StoredState {
+    try check(locked: "openPredecessor")
+    return try open(state.withLock { $0.generations.dropLast().last }, standing: .olderGeneration(because: nil))
+  }
+
+  private func open(_ stored: Stored?, standing: ArchiveStanding) throws(ProtectionError) -> StoredState {
+    guard let stored else { throw ProtectionError(.notFound, "Nothing was saved.") }
+    if stored.isDamaged { throw ProtectionError(.corrupt, "The file is damaged.") }
+    return StoredState(
+      generation: Generation(rawValue: stored.number), standing: standing, byteCount: stored.base.count,
+      frames: stored.frames, tailDropped: state.withLock { $0.tailDropped }, handle: stored.number
+    ) { range in Data(stored.base[range]) }
+  }
+
+  func publish(_ plaintext: Data, consuming pending: StoredPending?) throws(ProtectionError) -> StoreReceipt {
+    try check(locked: "publish")
+    return state.withLock { state in
+      state.generations.append(Stored(number: state.next, base: plaintext))
+      state.generations = Array(state.generations.suffix(2))
+      if pending != nil { state.pending = nil }
+      state.isCompactionDue = false
+      defer { state.next += 1 }
+      return StoreReceipt(
+        generation: Generation(rawValue: state.next), bytesWritten: plaintext.count, durability: state.durability)
+    }
+  }
+
+  func append(_ frame: Data) throws(ProtectionError) -> StoreReceipt {
+    try check(locked: "append")
+    return try state.withLock { (state) throws(ProtectionError) in
+      guard let last = state.generations.indices.last else { throw ProtectionError(.superseded, "No base.") }
+      state.generations[last].frames.append(frame)
+      return StoreReceipt(
+        generation: Generation(rawValue: state.generations[last].number), bytesWritten: frame.count,
+        durability: state.durability)
+    }
+  }
+
+  var isCompactionDue: Bool { state.withLock { $0.isCompactionDue } }
+
+  func freezeJournal() {}
+
+  func publishPending(_ plaintext: Data, whole: Bool) throws(ProtectionError) -> StoreReceipt {
+    try enter("publishPending")
+    return state.withLock { state in
+      state.pendingBase = state.generations.last?.number
+      state.pending = StoredPending(isWhole: whole, isBaseUnchanged: true, content: plaintext)
+      defer { state.next += 1 }
+      return StoreReceipt(
+        generation: Generation(rawValue: state.next), bytesWritten: plaintext.count, durability: .durable)
+    }
+  }
+
+  func openPending() throws(ProtectionError) -> StoredPending? {
+    try check(locked: "openPending")
+    return state.withLock { state in
+      state.pending.map { pending in
+        var pending = pending
+        pending.isBaseUnchanged = state.generations.last?.number == state.pendingBase
+        return pending
+      }
+    }
+  }
+
+  func promotePending(_ pending: StoredPending) throws(ProtectionError) -> StoreReceipt {
+    try publish(pending.content, consuming: pending)
+  }
+
+  func discardPending(_ pending: StoredPending) throws(ProtectionError) {
+    try enter("discardPending")
+    state.withLock { $0.pending = nil }
+  }
+
+  func deleteAll() throws(ProtectionError) {
+    try enter("deleteAll")
+    state.withLock { state in
+      state.generations = []
+      state.pending = nil
+      state.marker = nil
+    }
+  }
+
+  func interruptedAttempt(for stored: StoredState) throws(ProtectionError) -> InterruptedAttempt? {
+    try enter("interruptedAttempt")
+    guard let marker = state.withLock({ $0.marker }) else { return nil }
+    guard marker.generation == stored.generation.rawValue else {
+      return InterruptedAttempt(meaning: .otherArchive, node: nil, failedAttempts: 0)
+    }
+    return InterruptedAttempt(
+      meaning: marker.isPowerCut ? .machineRestarted : .died, node: marker.node,
+      failedAttempts: marker.isPowerCut ? marker.attempts - 1 : marker.attempts)
+  }
+
+  func beginAttempt(for stored: StoredState) throws(ProtectionError) -> any RestorationAttempting {
+    try enter("beginAttempt")
+    state.withLock { state in
+      let generation = stored.generation.rawValue
+      let before = state.marker?.generation == generation ? state.marker?.attempts ?? 0 : 0
+      state.marker = Marker(generation: generation, node: nil, attempts: before + 1)
+    }
+    return MemoryAttempt(store: self)
+  }
+
+  /// The number of calls since the last question.
+  func takeCalls() -> [String] {
+    state.withLock { state in
+      defer { state.calls = [] }
+      return state.calls
+    }
+  }
+
+  func lock(_ isLocked: Bool) { state.withLock { $0.isLocked = isLocked } }
+}
+
+struct MemoryAttempt: RestorationAttempting {
+  let store: MemoryStore
+
+  func note(node: UInt32) { store.state.withLock { $0.marker?.node = node } }
+
+  func finish() { store.state.withLock { $0.marker = nil } }
+}

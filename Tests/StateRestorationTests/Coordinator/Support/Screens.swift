@@ -1,0 +1,121 @@
+import Observation
+import StateRestoration
+
+/// A screen with one value, noticed by observation.
+@Observable final class Screen: StatefulController, RestorationContainer {
+  nonisolated struct State: Codable, Sendable, Equatable {
+    var text = ""
+    var number = 0
+  }
+
+  var restorationIdentifier: RestorationIdentifier?
+  var restorationClass: RestorationClass?
+  var restorationModelIdentifier: ModelIdentifier?
+  var preservationPriority = PreservationPriority.normal
+  var restorableState = State()
+  var restorationChildren: [any RestorableController] = []
+  var restorationViews: [any RestorableView] = []
+  @ObservationIgnored var installed: [RestoredChild] = []
+  @ObservationIgnored var finishedCount = 0
+  @ObservationIgnored var onFinish: (() -> Void)?
+  @ObservationIgnored var takesChildren = true
+
+  init(
+    _ identifier: RestorationIdentifier?, text: String = "", tag: RestorationClass? = nil,
+    children: [any RestorableController] = []
+  ) {
+    restorationIdentifier = identifier
+    restorationClass = tag
+    restorableState.text = text
+    restorationChildren = children
+  }
+
+  func installRestoredChildren(_ children: [RestoredChild]) {
+    installed = children
+    guard takesChildren else { return }
+    var list: [any RestorableController] = []
+    for child in children { if let controller = child.controller { list.append(controller) } }
+    for old in restorationChildren where !list.contains(where: { $0 === old }) { list.append(old) }
+    restorationChildren = list
+  }
+
+  func applicationFinishedRestoringState() {
+    finishedCount += 1
+    onFinish?()
+  }
+
+  var text: String {
+    get { restorableState.text }
+    set { restorableState.text = newValue }
+  }
+
+  subscript(_ identifier: RestorationIdentifier) -> Screen? {
+    for case let screen as Screen in restorationChildren where screen.restorationIdentifier == identifier {
+      return screen
+    }
+    return nil
+  }
+}
+
+/// A view with one value.
+@Observable final class Field: StatefulView {
+  var restorationIdentifier: RestorationIdentifier?
+  var restorableState = 0
+
+  init(_ identifier: RestorationIdentifier?, _ value: Int = 0) {
+    restorationIdentifier = identifier
+    restorableState = value
+  }
+}
+
+/// A controller that codes by hand, notes the order of calls, and can refer to others.
+class Panel: CodingController {
+  var restorationIdentifier: RestorationIdentifier?
+  var restorationClass: RestorationClass? { tag }
+  var tag: RestorationClass?
+  var value = 0
+  weak var friend: (any RestorableObject)?
+  var strongFriend: (any RestorableObject)?
+  var restorationChildren: [any RestorableController] = []
+  var journal: Journal?
+  var failsDecoding = false
+  var onDecode: (() -> Void)?
+
+  init(_ identifier: RestorationIdentifier?, value: Int = 0, journal: Journal? = nil) {
+    restorationIdentifier = identifier
+    self.value = value
+    self.journal = journal
+  }
+
+  func encodeRestorableState(with coder: RestorationEncoder) {
+    journal?.add("encode \(restorationIdentifier?.rawValue ?? "-")")
+    coder.encode(value, forKey: "value")
+    if let friend = friend ?? strongFriend { coder.encodeReference(to: friend, forKey: "friend") }
+  }
+
+  func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+    journal?.add("decode \(restorationIdentifier?.rawValue ?? "-")")
+    onDecode?()
+    if failsDecoding { throw RestorationError(.invalidState, "as the test wants") }
+    value = try coder.decode(forKey: "value")
+    if coder.contains("friend") {
+      strongFriend = try coder.reference(to: (any RestorableObject).self, forKey: "friend")
+    }
+  }
+
+  func applicationFinishedRestoringState() {
+    journal?.add("finished \(restorationIdentifier?.rawValue ?? "-")")
+  }
+}
+
+/// The order of callbacks.
+@MainActor final class Journal {
+  private(set) var lines: [String] = []
+
+  func add(_ line: String) { lines.append(line) }
+
+  func take() -> [String] {
+    defer { lines = [] }
+    return lines
+  }
+}

@@ -1,0 +1,146 @@
+import FoundationEssentials
+import StateRestoration
+import Synchronization
+import Testing
+
+/// R3.1–R3.5: order, context and versions.
+@MainActor @Suite struct VersionTests {
+  nonisolated struct Old: Codable, Sendable { var words: String }
+  nonisolated struct New: Codable, Sendable { var list: [String] }
+
+  final class OldEditor: StatefulController {
+    let restorationIdentifier: RestorationIdentifier? = "editor"
+    let restorationClass: RestorationClass? = "editor"
+    var restorableState = Old(words: "")
+  }
+
+  final class NewEditor: StatefulController {
+    static var stateVersion: StateVersion { 2 }
+    static var migrations: StateMigrations<New> {
+      Migration(from: 1) { (old: Old) in New(list: old.words.split(separator: " ").map(String.init)) }
+    }
+    let restorationIdentifier: RestorationIdentifier? = "editor"
+    let restorationClass: RestorationClass? = "editor"
+    var restorableState = New(list: [])
+  }
+
+  @Test func `every coder tells versions, time of saving and idiom`() async throws {
+    let bench = Bench()
+    bench.configuration = RestorationConfiguration(
+      application: "test", applicationVersion: "3.1", interfaceVersion: "7", interfaceIdiom: .terminal)
+    bench.configuration.systemVersion = "linux 6"
+    bench.configuration.schemaVersion = 4
+    try await bench.preserve(Screen("root"))
+    _ = try await bench.launch().restore(into: Screen("root"))
+    let context = try #require(bench.delegate.askedContext)
+    #expect(context.applicationVersion == "3.1")
+    #expect(context.schemaVersion == 4)
+    #expect(context.systemVersion == "linux 6")
+    #expect(context.versionTag == "7")
+    #expect(context.interfaceIdiom == .terminal)
+    #expect(context.timeSaved == bench.time)
+  }
+
+  @Test func `older state is migrated and the report says from where to where`() async throws {
+    let bench = Bench()
+    let old = OldEditor()
+    old.restorableState.words = "two words"
+    _ = try await bench.preserve(Screen("root", children: [old]))
+    let editor = NewEditor()
+    let report = try await bench.launch { $0.register(NewEditor.self, as: "editor") }
+      .restore(into: Screen("root", children: [editor]))
+    #expect(editor.restorableState.list == ["two", "words"])
+    #expect(report[["root", "editor"]]?.findings == [.migrated(from: 1, to: 2)])
+  }
+
+  @Test func `state of a newer class version is refused, kept through saves, and reported`() async throws {
+    let bench = Bench()
+    let new = NewEditor()
+    new.restorableState.list = ["from", "the", "future"]
+    try await bench.preserve(Screen("root", children: [new]))
+    let root = Screen("root", children: [OldEditor()])
+    let coordinator = bench.launch()
+    let report = try await coordinator.restore(into: root)
+    #expect(report[["root", "editor"]]?.notRestoredReason == .newerVersion(stored: 2, known: 1))
+    _ = try await coordinator.preserve(root)
+    _ = try await coordinator.preserve(root)
+    let kept = try bench.newestReader()
+    let nodes = try kept.keptNodes()
+    #expect(nodes.map(\.attributes.version) == [2])
+  }
+
+  @Test func `an archive of a newer schema is refused, kept as a generation, and reported`() async throws {
+    let bench = Bench()
+    bench.configuration.schemaVersion = 2
+    try await bench.preserve(Screen("root", text: "future"))
+    bench.configuration.schemaVersion = 1
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    #expect(try await coordinator.restore(into: root).outcome == .newerVersion)
+    #expect(root.text.isEmpty)
+    _ = try await coordinator.preserve(root)
+    #expect(bench.store.state.withLock { $0.generations.count } == 2)
+  }
+
+  @Test func `a program of another version learns that it restores after an update`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root"))
+    bench.configuration.applicationVersion = "2.0"
+    let coordinator = bench.launch()
+    #expect(await coordinator.prepare() == .afterUpdate)
+    #expect(try await coordinator.restore(into: Screen("root")).reason == .afterUpdate)
+  }
+
+  @Test func `finished hooks run after every object and the application have decoded`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("a", text: "a")]))
+    let root = Screen("root", children: [Screen("a")])
+    var seen: [String?] = []
+    root.onFinish = { seen.append(root["a"]?.text) }
+    bench.delegate.journal = nil
+    _ = try await bench.launch().restore(into: root)
+    #expect(seen == ["a"])
+    #expect(bench.delegate.restoredAppValue != nil)
+    #expect(root.finishedCount == 1)
+  }
+
+  @Test func `an object that throws while decoding is reported and its stored state is kept`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Panel("panel", value: 8)]))
+    let panel = Panel("panel")
+    panel.failsDecoding = true
+    let coordinator = bench.launch()
+    let root = Screen("root", children: [panel])
+    let report = try await coordinator.restore(into: root)
+    guard case .decodingFailed(let text)? = report[["root", "panel"]]?.notRestoredReason else {
+      Issue.record("not reported: \(report)")
+      return
+    }
+    #expect(text.contains("as the test wants"))
+    _ = try await coordinator.preserve(root)
+    #expect(try bench.newestReader().keptNodes().count == 1)
+  }
+
+  @Test func `keys that nobody read are named`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Panel("child", value: 1)]))
+    let report = try await bench.launch().restore(into: Screen("root", children: [Screen("child")]))
+    #expect(report[["root", "child"]]?.findings == [.unreadKeys(["value"])])
+  }
+}
+
+extension Bench {
+  /// The newest archive as a launch would read it.
+  func newestReader() throws -> RestorationArchive.Reader {
+    let stored = try #require(store.state.withLock { $0.generations.last })
+    return try RestorationArchive.Reader(base: .init(stored.base), deltas: stored.frames)
+  }
+}
+
+extension RestorationArchive.Reader {
+  /// State that lost its place and is kept.
+  func keptNodes() throws -> [RestorationArchive.Node] {
+    guard let kept = try node(at: ["$kept"]) else { return [] }
+    return try children(of: kept.id).compactMap { try node($0) }
+  }
+}
