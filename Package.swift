@@ -66,8 +66,11 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "restore-bench",
-      dependencies: ["StateRestoration", "RestorationArchive", "DataProtection", "FileSystem", "Sealing"],
+      dependencies: [
+        "StateRestoration", "RestorationArchive", "DataProtection", "FileSystem", "Sealing", "CAllocationCounter",
+      ],
       path: "Benchmarks/restore-bench", swiftSettings: settings),
+    .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
 
     tests("FileSystemTests", ["FileSystem", "CSystem"]),
     tests("FaultyFileSystemTests", ["FaultyFileSystem", "FileSystem"]),

@@ -139,6 +139,19 @@ package final class StoreDirectory: Sendable {
     _ body: (borrowing StoreSession) throws(ProtectionError) -> R
   ) throws(ProtectionError) -> R {
     var outcome: Result<R, ProtectionError>?
+    try locked { session in
+      do throws(ProtectionError) {
+        outcome = .success(try body(session))
+      } catch {
+        outcome = .failure(error)
+      }
+    }
+    return try outcome!.get()
+  }
+
+  /// Takes a turn and the lock; not generic, because Swift 6.3.1 fails to specialize all of it at once.
+  private func locked(_ body: (borrowing StoreSession) -> Void) throws(ProtectionError) {
+    var failure: ProtectionError?
     turn.withLock { _ in
       do throws(ProtectionError) {
         let isOurs = try attempt("lock the store") { () throws(FileSystemError) in
@@ -148,12 +161,12 @@ package final class StoreDirectory: Sendable {
           throw ProtectionError(.busy, "Another process keeps the store locked; try again when it is done.")
         }
         defer { try? fileSystem.unlock(lockFile) }
-        outcome = .success(try body(StoreSession(self)))
+        body(StoreSession(self))
       } catch {
-        outcome = .failure(error)
+        failure = error
       }
     }
-    return try outcome!.get()
+    if let failure { throw failure }
   }
 
   /// The counter that every new generation, journal and deletion raises, of whatever process.
