@@ -22,7 +22,9 @@ package import FoundationEssentials
   var keepsStateForDebugging: Bool { get }
 }
 
-/// Where one snapshot is kept, sealed. Every call blocks and must not come from the main actor.
+/// Where one snapshot is kept, sealed.
+///
+/// Every call blocks and must not come from the main actor.
 package protocol SnapshotStore: Sendable {
   /// The snapshot; `nil` when there is none.
   func open() throws(ProtectionError) -> Data?

@@ -28,6 +28,8 @@ public struct RestorationConfiguration: Sendable {
   public var archiveByteBudget = 64 << 20
   /// Keeps state across force quits and failures, for debugging (R6.4).
   public var isDeveloperMode = false
+  /// Whether objects decode last first: the order is not promised, and tests check that nothing depends on it.
+  package var decodesInReverse = false
   /// Where the coordinator says what it does.
   public var log: any RestorationLog = SilentRestorationLog()
   /// The clock of intervals and time limits.

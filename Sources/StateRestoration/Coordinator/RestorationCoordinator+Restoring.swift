@@ -168,6 +168,7 @@ extension RestorationCoordinator {
       plan: loaded.plan, registry: registry, delegate: delegate, log: log, now: configuration.now(),
       note: { [attempt] in attempt?.note(node: $0) })
     run.touched = touched
+    run.decodesInReverse = configuration.decodesInReverse
     run.retries = { [weak self] path in
       guard let self else { return false }
       return retriesLeftOut || recovery?.coordinator(self, shouldRetryNodeAt: path) == true

@@ -15,6 +15,8 @@ internal import RestorationArchive
   var touched: Set<RestorationPath> = []
   /// Says whether the node that failed before is tried again.
   var retries: (RestorationPath) -> Bool = { _ in false }
+  /// Whether objects decode last first, for tests of code that must not depend on the order.
+  var decodesInReverse = false
   /// Nodes left out for this run, by index.
   var leftOut: Set<Int> = []
 
@@ -81,7 +83,9 @@ internal import RestorationArchive
 
   /// Lets every object decode its state, parents first.
   func decode(in range: Range<Int>? = nil) {
-    for index in range ?? plan.nodes.indices {
+    let indices = range ?? plan.nodes.indices
+    for position in indices {
+      let index = decodesInReverse ? indices.lowerBound + indices.upperBound - 1 - position : position
       guard let object = objects[index], outcomes[index]?.isRestored == true else { continue }
       decode(index, object)
     }

@@ -1,0 +1,44 @@
+public import ApplicationLifecycle
+public import DataProtection
+
+extension RestorableApplication {
+  /// Joins a coordinator, its device and a life cycle.
+  ///
+  /// The snapshot is kept in a slot of its own, next to the coordinator's archive and under its protection class.
+  /// - Throws: What keeps the device from giving the snapshot's slot.
+  public convenience init(
+    device: ProtectedDevice, coordinator: RestorationCoordinator, lifecycle: Lifecycle = Lifecycle(),
+    delegate: any RestorableApplicationDelegate
+  ) throws(ProtectionError) {
+    let slot = ArchiveSlot(
+      application: coordinator.configuration.application, scene: coordinator.session.rawValue, slot: "snapshot")
+    let store = try device.archives(for: slot, protection: coordinator.configuration.protection)
+    self.init(
+      engine: coordinator, device: device, snapshots: DeviceSnapshotStore(store: store), lifecycle: lifecycle,
+      delegate: delegate)
+  }
+}
+
+extension RestorationCoordinator: ApplicationEngine {
+  package func restoreState(into root: any RestorableController) async throws -> RestorationReport {
+    try await restore(into: root)
+  }
+
+  package func preserveState(of root: any RestorableController) async throws -> PreservationOutcome {
+    try await preserve(root)
+  }
+
+  package func beginGuard() { extendStateRestoration() }
+
+  package func endGuard() { completeStateRestoration() }
+
+  package func deleteState() async throws { try await discardAfterForceQuit() }
+
+  package var keepsStateForDebugging: Bool { configuration.isDeveloperMode }
+}
+
+extension ProtectedDevice: ApplicationDevice {
+  package func observeAvailability(_ body: @escaping @Sendable (Bool) -> Void) -> any Sendable {
+    observeProtectedData { body($0 == .protectedDataDidBecomeAvailable) }
+  }
+}
