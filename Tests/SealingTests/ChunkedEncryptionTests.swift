@@ -95,6 +95,35 @@ struct ChunkedEncryptionTests {
     }
   }
 
+  @Test func `every changed bit of a message of three chunks is noticed, and none of its plaintext given out`() throws {
+    let plaintext = [UInt8](repeating: 7, count: 2 * 16384 + 500)
+    var message = try seal(plaintext)
+    for bit in 0..<56 * 8 {
+      message[bit / 8] ^= 1 << (bit % 8)
+      #expect(codeThrown { _ = try open(message) } == .authenticationFailed)
+      message[bit / 8] ^= 1 << (bit % 8)
+    }
+    let opener = try ChunkedOpener(
+      prefix: Array(message.prefix(56)).span, messageByteCount: message.count, key: key.key(), context: context.span)
+    var unnoticed = 0
+    for chunk in 0..<3 {
+      var sealed = Array(message[opener.messageRange(ofChunks: chunk..<chunk + 1)])
+      var target = [UInt8](repeating: 0, count: opener.plaintextRange(ofChunks: chunk..<chunk + 1).count)
+      for bit in 0..<sealed.count * 8 {
+        sealed[bit / 8] ^= 1 << (bit % 8)
+        let code = codeThrown {
+          try unsafe target.withUnsafeMutableBytes { target in
+            try unsafe opener.openChunks(chunk..<chunk + 1, of: sealed.span, into: target)
+          }
+        }
+        if code != .authenticationFailed || target[bit % target.count] != 0 { unnoticed += 1 }
+        sealed[bit / 8] ^= 1 << (bit % 8)
+      }
+    }
+    #expect(unnoticed == 0)
+    #expect(try open(message) == plaintext)
+  }
+
   @Test func `a failed run leaves none of its plaintext`() throws {
     var message = try seal([UInt8](repeating: 7, count: 40000))
     message[message.count - 1] ^= 1
