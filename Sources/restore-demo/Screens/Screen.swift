@@ -1,0 +1,40 @@
+/// A controller that draws itself into a part of the terminal and takes keys.
+@MainActor protocol Screen: AnyObject {
+  /// What stands above it.
+  var title: String { get }
+
+  /// The keys it knows, for the footer: the key and what it does.
+  var hints: [Hint] { get }
+
+  /// Whether its text must not be seen while the device is locked or in a snapshot.
+  var isSensitive: Bool { get }
+
+  /// Draws itself.
+  ///
+  /// - Parameters:
+  ///   - canvas: The whole screen.
+  ///   - area: The part that belongs to this controller.
+  ///   - isFocused: Whether keys go to it, so that it shows the cursor.
+  func draw(into canvas: inout Canvas, area: Canvas.Rectangle, isFocused: Bool)
+
+  /// Takes a key.
+  ///
+  /// - Returns: Whether the key meant anything here; otherwise it goes to the parent.
+  func handle(_ key: Key) -> Bool
+}
+
+extension Screen {
+  var hints: [Hint] { [] }
+  var isSensitive: Bool { true }
+}
+
+/// A key and what it does, as the footer shows it.
+struct Hint: Hashable, Sendable {
+  var key: String
+  var meaning: String
+
+  init(_ key: String, _ meaning: String) {
+    self.key = key
+    self.meaning = meaning
+  }
+}
