@@ -1,0 +1,145 @@
+import Foundation
+import StateRestoration
+
+/// One note, open for editing. Caret, scrolling and the unsaved draft come back.
+@MainActor final class EditorController: RestorableController, Screen {
+  /// The tag under which editors are registered.
+  static let tag: RestorationClass = "editor"
+
+  let restorationIdentifier: RestorationIdentifier? = "editor"
+  let restorationClass: RestorationClass? = EditorController.tag
+
+  /// The note that is edited; also the key by which the factory finds it again.
+  @Restored("note") private(set) var identifier: ModelIdentifier = ""
+  /// What was typed and not written to the file; nil when nothing was.
+  @Restored("draft") private(set) var draft: String? = nil
+  @Restored("caret") private var caret = 0
+  @Restored("top") private var top = 0
+
+  private(set) var note: Note
+  private let shelf: NoteShelf
+  private let onStatus: @MainActor (String) -> Void
+  private var buffer = TextBuffer()
+  private var columns = 80
+  private var visibleRows = 10
+
+  /// Opens a note.
+  ///
+  /// - Throws: A line for the user when the note can't be read as text.
+  init(
+    note: Note, shelf: NoteShelf, onStatus: @escaping @MainActor (String) -> Void
+  ) throws(NoteLibrary.Problem) {
+    self.note = note
+    self.shelf = shelf
+    self.onStatus = onStatus
+    buffer = TextBuffer(try shelf.library.text(of: note), caret: 0)
+    identifier = note.identity.modelIdentifier
+  }
+
+  /// Which note the state belongs to: a draft never lands in another note's editor.
+  var restorationModelIdentifier: ModelIdentifier? { ModelIdentifier("note") }
+
+  var title: String { note.name + (draft == nil ? "" : " •") }
+
+  var hints: [Hint] {
+    [Hint("^S", "write"), Hint("^N", "rename"), Hint("Esc", "back")]
+  }
+
+  func applicationFinishedRestoringState() {
+    // The note may have moved or changed since; the identity says which it is now.
+    identifier = note.identity.modelIdentifier
+    buffer = TextBuffer(draft ?? buffer.text, caret: caret)
+    caret = buffer.caret
+  }
+
+  /// The note has another name now.
+  func noteWasRenamed(to renamed: Note) {
+    note = renamed
+    identifier = renamed.identity.modelIdentifier
+  }
+
+  func draw(into canvas: inout Canvas, area: Canvas.Rectangle, isFocused: Bool) {
+    columns = max(area.columns - 1, 2)
+    visibleRows = max(area.rows, 1)
+    let layout = TextLayout(buffer.characters, columns: columns)
+    let position = layout.position(ofCaret: buffer.caret)
+    let first = firstRow(showing: position.row, of: layout.rows.count)
+    for line in 0..<min(visibleRows, layout.rows.count - first) {
+      canvas.draw(layout.text(ofRow: first + line), row: line, column: 0, in: area)
+    }
+    if isFocused {
+      canvas.cursor = (area.row + position.row - first, area.column + min(position.column, area.columns - 1))
+    }
+  }
+
+  func handle(_ key: Key) -> Bool {
+    switch key {
+    case .character(let character): edit { $0.insert(String(character)) }
+    case .paste(let text): edit { $0.insert(text) }
+    case .enter: edit { $0.insert("\n") }
+    case .tab: edit { $0.insert("\t") }
+    case .backspace: edit { $0.deleteBackward() }
+    case .delete: edit { $0.deleteForward() }
+    case .left: move(to: buffer.caret - 1)
+    case .right: move(to: buffer.caret + 1)
+    case .up: move(byRows: -1)
+    case .down: move(byRows: 1)
+    case .pageUp: move(byRows: -visibleRows)
+    case .pageDown: move(byRows: visibleRows)
+    case .home: moveInRow(to: 0)
+    case .end: moveInRow(to: .max)
+    case .control("s"): write()
+    default: return false
+    }
+    return true
+  }
+
+  private func edit(_ change: (inout TextBuffer) -> Void) {
+    let old = buffer.characters.count
+    change(&buffer)
+    guard buffer.characters.count != old || draft != nil else { return }
+    draft = buffer.text
+    caret = buffer.caret
+    follow()
+  }
+
+  private func move(to offset: Int) {
+    buffer.moveCaret(to: offset)
+    caret = buffer.caret
+    follow()
+  }
+
+  private func move(byRows rows: Int) {
+    let layout = TextLayout(buffer.characters, columns: columns)
+    let position = layout.position(ofCaret: buffer.caret)
+    move(to: layout.caret(atRow: position.row + rows, column: position.column))
+  }
+
+  private func moveInRow(to column: Int) {
+    let layout = TextLayout(buffer.characters, columns: columns)
+    move(to: layout.caret(atRow: layout.position(ofCaret: buffer.caret).row, column: column))
+  }
+
+  /// Scrolls as little as needed for the caret to be seen.
+  private func follow() {
+    let layout = TextLayout(buffer.characters, columns: columns)
+    let first = firstRow(showing: layout.position(ofCaret: buffer.caret).row, of: layout.rows.count)
+    if first != top { top = first }
+  }
+
+  private func firstRow(showing row: Int, of count: Int) -> Int {
+    ListDrawing.top(showing: row, from: top, height: visibleRows, count: count)
+  }
+
+  private func write() {
+    guard let draft else { return onStatus("\(note.name) has no changes to write") }
+    do throws(NoteLibrary.Problem) {
+      try shelf.write(draft, to: note)
+      self.draft = nil
+      if let current = shelf.library.note(note.identity) { noteWasRenamed(to: current) }
+      onStatus("\(note.name) written")
+    } catch {
+      onStatus(error.description)
+    }
+  }
+}

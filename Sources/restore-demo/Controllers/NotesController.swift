@@ -1,0 +1,147 @@
+import StateRestoration
+
+/// The Notes tab: a stack of folders, notes and editor, in two columns when there is room.
+///
+/// The hierarchy is the same at every width; only the drawing differs. In two columns the list stands in the first
+/// and the editor in the second.
+@MainActor final class NotesController: SplitController, Screen {
+  /// The stack of folders, notes and editor.
+  let stack: NavigationController
+  private let shelf: NoteShelf
+  private let onStatus: @MainActor (String) -> Void
+
+  /// From how many columns on there are two.
+  private static let wide = 100
+
+  init(shelf: NoteShelf, onStatus: @escaping @MainActor (String) -> Void) {
+    self.shelf = shelf
+    self.onStatus = onStatus
+    stack = NavigationController(restorationIdentifier: "stack")
+    super.init(
+      restorationIdentifier: "notes-tab", primary: stack, dividerPosition: 0.3, dividerRange: 0.15...0.7)
+    stack.push(FolderListController(shelf: shelf) { [weak self] in self?.openFolder($0) })
+    expectResult(of: RenameController.identifier, as: RenameController.Answer.self) { [weak self] answer in
+      self?.rename(answer)
+    }
+  }
+
+  var title: String { stack.stack.compactMap { ($0 as? any Screen)?.title }.joined(separator: " › ") }
+
+  var hints: [Hint] {
+    if let sheet = presentedController as? RenameController { return sheet.hints }
+    return top?.hints ?? []
+  }
+
+  /// The screen that has the keys, apart from a sheet.
+  var top: (any Screen)? { stack.top as? any Screen }
+
+  /// Makes the list of a folder, unless the folder is gone.
+  func makeList(of folder: String) -> NoteListController? {
+    guard shelf.library.folders.contains(where: { $0.place == folder }) else { return nil }
+    return NoteListController(folder: folder, shelf: shelf) { [weak self] in self?.openNote($0) }
+  }
+
+  /// Makes the editor of a note; nil when the note is gone or no text, and the status line says so.
+  func makeEditor(of identifier: ModelIdentifier) -> EditorController? {
+    guard let identity = NoteIdentity(identifier), let note = shelf.library.note(identity) else {
+      let name = NoteIdentity(identifier)?.place ?? "the note"
+      onStatus("\(name) is gone, so its editor was not opened again")
+      return nil
+    }
+    return makeEditor(of: note)
+  }
+
+  /// Makes the sheet that renames a note; nil when the note is gone.
+  func makeRename(of identifier: ModelIdentifier) -> RenameController? {
+    NoteIdentity(identifier).flatMap(shelf.library.note).map(RenameController.init)
+  }
+
+  /// Shows a note from anywhere: its folder's list below it.
+  func show(_ note: Note) {
+    guard let bottom = stack.stack.first, let list = makeList(of: note.folder), let editor = makeEditor(of: note)
+    else { return }
+    if let row = list.notes.firstIndex(of: note) { list.choose(row) }
+    stack.setStack([bottom, list, editor])
+  }
+
+  func draw(into canvas: inout Canvas, area: Canvas.Rectangle, isFocused: Bool) {
+    canvas.draw(title, row: 0, column: 1, in: area, style: .title)
+    let body = area.droppingRows(1)
+    let isSheetOpen = presentedController != nil
+    if area.columns >= Self.wide {
+      drawColumns(into: &canvas, area: body, isFocused: isFocused && !isSheetOpen)
+    } else {
+      top?.draw(into: &canvas, area: body, isFocused: isFocused && !isSheetOpen)
+    }
+    if let sheet = presentedController as? any Screen {
+      canvas.cursor = nil
+      sheet.draw(into: &canvas, area: body, isFocused: isFocused)
+    }
+  }
+
+  func handle(_ key: Key) -> Bool {
+    if let sheet = presentedController as? any Screen { return sheet.handle(key) }
+    if top?.handle(key) == true { return true }
+    switch key {
+    case .escape, .backspace: stack.pop()
+    case .left where stack.stack.count > 1: stack.pop()
+    case .control("n"): presentRename()
+    case .altLeft: dividerPosition -= 0.05
+    case .altRight: dividerPosition += 0.05
+    default: return false
+    }
+    return true
+  }
+
+  private func drawColumns(into canvas: inout Canvas, area: Canvas.Rectangle, isFocused: Bool) {
+    let width = min(max(Int((Double(area.columns) * dividerPosition).rounded()), 10), area.columns - 10)
+    let first = Canvas.Rectangle(row: area.row, column: area.column, rows: area.rows, columns: width)
+    let second = Canvas.Rectangle(
+      row: area.row, column: area.column + width + 2, rows: area.rows, columns: area.columns - width - 2)
+    for row in 0..<area.rows { canvas.draw("│", row: row, column: width, in: area, style: .dim) }
+    let list = stack.stack.last { $0 is RowListController } as? RowListController
+    list?.draw(into: &canvas, area: first, isFocused: isFocused && list === stack.top)
+    if let editor = stack.top as? EditorController {
+      editor.draw(into: &canvas, area: second, isFocused: isFocused)
+    } else {
+      canvas.draw("Open a note with Enter.", row: 0, column: 0, in: second, style: .dim)
+    }
+  }
+
+  private func makeEditor(of note: Note) -> EditorController? {
+    do throws(NoteLibrary.Problem) {
+      return try EditorController(note: note, shelf: shelf, onStatus: onStatus)
+    } catch {
+      onStatus(error.description)
+      return nil
+    }
+  }
+
+  private func openFolder(_ folder: String) {
+    if let list = makeList(of: folder) { stack.push(list) }
+  }
+
+  private func openNote(_ note: Note) {
+    if let editor = makeEditor(of: note) { stack.push(editor) }
+  }
+
+  private func presentRename() {
+    let note = (stack.top as? EditorController)?.note ?? (stack.top as? NoteListController)?.selectedNote
+    if let note { present(RenameController(note: note)) }
+  }
+
+  private func rename(_ answer: RenameController.Answer) {
+    guard let note = NoteIdentity(answer.note).flatMap(shelf.library.note) else {
+      return onStatus("the note is gone, so it was not renamed")
+    }
+    do throws(NoteLibrary.Problem) {
+      let renamed = try shelf.rename(note, to: answer.name)
+      for case let editor as EditorController in stack.stack where editor.note.identity.inode == note.identity.inode {
+        editor.noteWasRenamed(to: renamed)
+      }
+      onStatus("\(note.name) is \(renamed.name) now")
+    } catch {
+      onStatus(error.description)
+    }
+  }
+}
