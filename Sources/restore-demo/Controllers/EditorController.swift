@@ -36,9 +36,6 @@ import StateRestoration
     identifier = note.identity.modelIdentifier
   }
 
-  /// Which note the state belongs to: a draft never lands in another note's editor.
-  var restorationModelIdentifier: ModelIdentifier? { ModelIdentifier("note") }
-
   var title: String { note.name + (draft == nil ? "" : " •") }
 
   var hints: [Hint] {

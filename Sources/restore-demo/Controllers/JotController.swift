@@ -1,0 +1,15 @@
+import StateRestoration
+
+/// One line that was jotted down on the lock screen.
+@MainActor final class JotController: RestorableController {
+  /// The tag under which jots are registered.
+  static let tag: RestorationClass = "jot"
+
+  let restorationIdentifier: RestorationIdentifier?
+  let restorationClass: RestorationClass? = JotController.tag
+
+  /// The line.
+  @Restored("text") var text = ""
+
+  init(identifier: RestorationIdentifier) { restorationIdentifier = identifier }
+}

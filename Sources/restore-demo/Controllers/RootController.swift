@@ -1,0 +1,34 @@
+import StateRestoration
+
+extension RestorationRole {
+  /// The inbox, which is no tab.
+  static let inbox: RestorationRole = "inbox"
+}
+
+/// The root: the three tabs, and the inbox beside them.
+@MainActor final class RootController: TabController {
+  let notes: NotesController
+  let search: SearchController
+  let settings: SettingsController
+  let inbox = InboxController()
+
+  init(notes: NotesController, search: SearchController, settings: SettingsController) {
+    self.notes = notes
+    self.search = search
+    self.settings = settings
+    super.init(restorationIdentifier: "root", tabs: [notes, search, settings])
+  }
+
+  override var containedControllers: [any RestorableController] { super.containedControllers + [inbox] }
+
+  override func restorationRole(of child: any RestorableController) -> RestorationRole? {
+    child === inbox ? .inbox : super.restorationRole(of: child)
+  }
+
+  override func install(_ children: [RestoredChild]) {
+    super.install(children.filter { $0.role != .inbox })
+  }
+
+  /// The screen of the selected tab.
+  var screen: (any Screen)? { selected as? any Screen }
+}

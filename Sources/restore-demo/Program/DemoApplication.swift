@@ -1,0 +1,314 @@
+import Foundation
+import StateRestoration
+
+/// The program: it owns the hierarchy, draws it, and hands keys down; the framework does the rest.
+///
+/// It is the same for a terminal and for a script: both give it keys and take its screen.
+@MainActor final class DemoApplication {
+  let device: ProtectedDevice
+  let root: RootController
+  let shelf: NoteShelf
+  let coordinator: RestorationCoordinator
+  private(set) var application: RestorableApplication?
+  /// Whether another instance uses the same state, so that this one preserves nothing.
+  let isSecond: Bool
+
+  /// Called when the screen may have changed.
+  var onChange: @MainActor () -> Void = {}
+  /// Called when the program is to end.
+  var onEnd: @MainActor () -> Void = {}
+
+  private(set) var status = ""
+  var lockScreen: LockScreen?
+  var dialog: PasscodeDialog?
+  private var reportView: ReportView?
+  private var jot: JotController?
+  private var snapshot: String?
+  private(set) var lateReport: RestorationReport?
+  private let restoration: DemoRestoration
+
+  /// How long changes are gathered before they are preserved; what a SIGKILL can cost.
+  static let interval = Duration.milliseconds(300)
+
+  init(library: NoteLibrary, device: ProtectedDevice, isSecond: Bool, log: any RestorationLog) throws {
+    self.device = device
+    self.isSecond = isSecond
+    let shelf = NoteShelf(library)
+    self.shelf = shelf
+    let relay = StatusRelay()
+    let notes = NotesController(shelf: shelf) { relay.say($0) }
+    let search = SearchController(shelf: shelf) { relay.open($0) }
+    let settings = SettingsController(hasPasscode: { device.hasPasscode }) { relay.act($0) }
+    root = RootController(notes: notes, search: search, settings: settings)
+    restoration = DemoRestoration(root: root, preserves: !isSecond)
+    var configuration = RestorationConfiguration(application: "restore-demo", applicationVersion: "1.0")
+    configuration.log = log
+    coordinator = try RestorationCoordinator(device: device, delegate: restoration, configuration: configuration)
+    restoration.register(with: coordinator.registry)
+    relay.application = self
+    restoration.application = self
+  }
+
+  /// Launches: restores what is there, or asks for the passcode.
+  func launch() async throws {
+    let application = try RestorableApplication(device: device, coordinator: coordinator, delegate: restoration)
+    self.application = application
+    if isLocked { lockScreen = LockScreen() }
+    try await application.launch()
+    coordinator.preservesAutomatically = .onChange(coalescedOver: Self.interval)
+    if isSecond { say("another restore-demo uses this state: this one shows it and preserves nothing") }
+    onChange()
+  }
+
+  /// Whether the notes must not be shown.
+  var isLocked: Bool { device.hasPasscode && device.lockState != .unlocked }
+
+  /// Puts a line into the status line.
+  func say(_ text: String) {
+    status = text
+    onChange()
+  }
+
+  /// The report of the restoration, the late one after an unlock included.
+  var report: RestorationReport? { lateReport ?? application?.report }
+
+  // MARK: - Drawing
+
+  /// Draws the whole screen.
+  func draw(rows: Int, columns: Int) -> Canvas {
+    var canvas = Canvas(rows: rows, columns: columns)
+    if let lockScreen {
+      lockScreen.draw(into: &canvas, jot: jot?.text ?? "")
+      return canvas
+    }
+    let screen = root.screen
+    let common = [Hint("^T", "tab"), Hint("^L", "lock"), Hint("^R", "report"), Hint("^Q", "quit"), Hint("^\\", "forget")]
+    let chrome = Chrome(
+      tabs: root.tabs.compactMap { ($0 as? any Screen).map { $0 is NotesController ? "Notes" : $0.title } },
+      selectedTab: root.selectedIndex, status: status, hints: (screen?.hints ?? []) + common)
+    var area = chrome.draw(into: &canvas)
+    if let snapshot {
+      for (row, line) in snapshot.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        canvas.draw(line, row: row, column: 0, in: area, style: .dim)
+      }
+      return canvas
+    }
+    let jots = root.inbox.jots.map(\.text).filter { !$0.isEmpty }
+    if screen is NotesController, root.notes.stack.stack.count == 1, !jots.isEmpty {
+      for (row, line) in jots.prefix(3).enumerated() {
+        canvas.draw("✎ \(line)", row: row, column: 1, in: area, style: .warning)
+      }
+      canvas.draw("  jotted while locked; ^D throws away", row: min(jots.count, 3), column: 1, in: area, style: .dim)
+      area = area.droppingRows(min(jots.count, 3) + 1)
+    }
+    let isCovered = dialog != nil || reportView != nil
+    screen?.draw(into: &canvas, area: area, isFocused: !isCovered)
+    dialog?.prompt.draw(into: &canvas, area: area)
+    reportView?.draw(into: &canvas, area: area)
+    return canvas
+  }
+
+  // MARK: - Keys
+
+  /// Hands a key to whatever has the keys now.
+  func handle(_ key: Key) async {
+    defer { onChange() }
+    if lockScreen != nil { return await handleLocked(key) }
+    if await handleEverywhere(key) { return }
+    if var view = reportView {
+      reportView = view.handle(key) ? view : nil
+      return
+    }
+    if dialog != nil { return await handleDialog(key) }
+    if key == .control("d"), root.notes.stack.stack.count == 1, !root.inbox.jots.isEmpty { return root.inbox.clear() }
+    if root.screen?.handle(key) != true, key == .tab { selectNextTab() }
+  }
+
+  /// The keys that mean the same everywhere.
+  private func handleEverywhere(_ key: Key) async -> Bool {
+    switch key {
+    case .control("t"): selectNextTab()
+    case .function(let number) where root.tabs.indices.contains(number - 1): root.select(number - 1)
+    case .control("l"): await lock()
+    case .control("r"): reportView = ReportView(report?.description ?? "Nothing was restored in this run.")
+    case .control("q"), .control("c"): await quit()
+    case .control("\\"): await forget()
+    case .control("g"): shelf.reload()
+    default: return false
+    }
+    return true
+  }
+
+  private func handleLocked(_ key: Key) async {
+    if lockScreen?.isChecking == true { return }
+    switch (key, lockScreen?.field) {
+    case (.control("q"), _), (.control("c"), _): await quit()
+    case (.control("\\"), _): await forget()
+    case (.tab, .passcode): lockScreen?.field = .jot
+    case (.tab, _): lockScreen?.field = .passcode
+    case (.enter, .passcode): await unlock(with: lockScreen?.prompt.text ?? "")
+    case (.enter, _): jot = nil
+    case (_, .passcode): _ = lockScreen?.prompt.handle(key)
+    default: editJot(with: key)
+    }
+  }
+
+  private func editJot(with key: Key) {
+    let current = jot ?? root.inbox.begin()
+    jot = current
+    var buffer = TextBuffer(current.text)
+    if buffer.editLine(with: key) { current.text = buffer.text }
+  }
+
+  private func handleDialog(_ key: Key) async {
+    if dialog?.isWorking == true { return }
+    switch key {
+    case .escape: dialog = nil
+    case .enter:
+      guard dialog?.answer() == .done, let dialog else { return }
+      await change(dialog)
+    default: _ = dialog?.prompt.handle(key)
+    }
+  }
+
+  private func selectNextTab() {
+    root.select(((root.selectedIndex ?? 0) + 1) % root.tabs.count)
+  }
+
+  /// Shows a note that was found by a search.
+  func open(_ note: Note) {
+    root.notes.show(note)
+    if let index = root.tabs.firstIndex(where: { $0 === root.notes }) { root.select(index) }
+  }
+
+  // MARK: - The device
+
+  /// Locks: preserves, then takes the keys and the picture away.
+  func lock() async {
+    guard device.hasPasscode else { return say("there is no passcode yet: set one in Settings, then lock") }
+    guard lockScreen == nil else { return }
+    jot = nil
+    dialog = nil
+    reportView = nil
+    lockScreen = LockScreen()
+    onChange()
+    try? await application?.lifecycle.resignActive()
+    await preserve()
+    device.lock()
+  }
+
+  /// Tries a passcode. What was preserved comes back before this returns.
+  @discardableResult
+  func unlock(with passcode: String) async -> Bool {
+    lockScreen?.isChecking = true
+    onChange()
+    defer { lockScreen?.isChecking = false }
+    do {
+      try await device.unlock(passcode: Passcode(passcode))
+    } catch {
+      lockScreen?.prompt.clear()
+      lockScreen?.prompt.message = error.message
+      return false
+    }
+    await coordinator.settle()
+    jot = nil
+    lockScreen = nil
+    try? await application?.lifecycle.becomeActive()
+    return true
+  }
+
+  private func change(_ dialog: PasscodeDialog) async {
+    self.dialog?.isWorking = true
+    onChange()
+    do {
+      switch dialog.purpose {
+      case .set: try await device.setPasscode(Passcode(dialog.answers[0]))
+      case .change: try await device.changePasscode(from: Passcode(dialog.answers[0]), to: Passcode(dialog.answers[1]))
+      case .remove: try await device.removePasscode(Passcode(dialog.answers[0]))
+      }
+      self.dialog = nil
+      root.settings.rowsDidChange()
+      say(device.hasPasscode ? "the passcode is set; ^L locks" : "the passcode is removed: nothing locks now")
+    } catch {
+      self.dialog = nil
+      say(error.message)
+    }
+  }
+
+  /// Does what a row of Settings asks for.
+  func perform(_ action: SettingsController.Action) {
+    switch action {
+    case .setPasscode: dialog = PasscodeDialog(.set)
+    case .changePasscode: dialog = PasscodeDialog(.change)
+    case .removePasscode: dialog = PasscodeDialog(.remove)
+    case .lock: Task { await lock() }
+    }
+  }
+
+  // MARK: - Preserving and ending
+
+  /// Preserves now and says so in the status line.
+  func preserve() async {
+    do { _ = try await application?.preserve() } catch { say("not preserved: \(error)") }
+  }
+
+  /// Ends with a last save.
+  func quit() async {
+    try? await application?.lifecycle.terminate()
+    onEnd()
+  }
+
+  /// Ends by force: everything preserved is forgotten.
+  func forget() async {
+    if isSecond { return say("this instance preserves nothing, so it has nothing to forget") }
+    do {
+      try await application?.forceQuit()
+      onEnd()
+    } catch {
+      say("not forgotten: \(error)")
+    }
+  }
+
+  /// Shows how the last save went.
+  func didPreserve(_ outcome: PreservationOutcome) {
+    switch outcome {
+    case .preserved(let receipt):
+      let milliseconds = receipt.duration / .milliseconds(1)
+      let kind = receipt.kind == .pendingWhole || receipt.kind == .pendingChange ? ", sealed until the unlock" : ""
+      say(
+        "generation \(receipt.generation) · \(receipt.bytesWritten) bytes · "
+          + "\((milliseconds * 10).rounded() / 10) ms\(kind)")
+    case .unchanged, .declined, .deferred: break
+    }
+  }
+
+  /// Shows how a restoration went.
+  func didRestore(_ report: RestorationReport, isLate: Bool) {
+    if isLate { lateReport = report }
+    if let missing = report.notRestored.first {
+      say("\(missing.path) did not come back: \(missing.notRestoredReason.map(String.init(describing:)) ?? "") (^R)")
+    } else if report.outcome == .restored {
+      say("everything is where it was: \(report.restoredCount) controllers (^R)")
+    } else if report.outcome != .nothingPreserved {
+      say("\(report.outcome) (^R)")
+    }
+  }
+
+  /// What a snapshot shows: the frame without the notes' text.
+  func makeSnapshot() -> String { root.screen?.isSensitive == true ? "" : draw(rows: 24, columns: 80).text }
+
+  /// Shows a snapshot until restoring has ended.
+  func show(snapshot text: String?) {
+    snapshot = text
+    onChange()
+  }
+}
+
+/// Connects controllers that exist before the program does with the program.
+@MainActor private final class StatusRelay {
+  weak var application: DemoApplication?
+
+  func say(_ text: String) { application?.say(text) }
+  func open(_ note: Note) { application?.open(note) }
+  func act(_ action: SettingsController.Action) { application?.perform(action) }
+}
