@@ -11,16 +11,19 @@ struct Arguments: Equatable {
   var state: String?
   /// The script to run without a terminal.
   var script: String?
+  /// The file that gets the framework's log; `nil` for none.
+  var log: String?
   var showsHelp = false
 
   static let usage = """
-    restore-demo [FOLDER] [--state DIR] [--script FILE]
+    restore-demo [FOLDER] [--state DIR] [--script FILE] [--log FILE]
 
     Notes in a terminal that come back exactly as you left them: after a kill, a crash, a power cut, and only to you.
 
       FOLDER         a folder of .md or .txt files (default: this package's Docs)
       --state DIR    where the sealed state is kept (default: the platform's state directory)
       --script FILE  run without a terminal: one command a line, - for standard input
+      --log FILE     append what the framework does, paths and counts but never text
 
     Script commands: text WORDS, key NAME, wait preserved, lock, unlock PASSCODE, background, foreground,
     resize ROWS COLUMNS, screen, report, status, force-quit, crash, kill, quit.
@@ -34,6 +37,7 @@ struct Arguments: Equatable {
       switch word {
       case "--help", "-h": showsHelp = true
       case "--state": state = try Self.value(of: word, from: &rest)
+      case "--log": log = try Self.value(of: word, from: &rest)
       case "--script": script = try Self.value(of: word, from: &rest)
       case _ where word.hasPrefix("-") && word != "-":
         throw Problem(description: "\(word) is not an option. See restore-demo --help.")

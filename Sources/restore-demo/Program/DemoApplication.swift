@@ -15,6 +15,11 @@ import StateRestoration
 
   /// Called when the screen may have changed.
   var onChange: @MainActor () -> Void = {}
+  /// Called when the terminal is to be taken or given back.
+  var onWindow: @MainActor (_ isShown: Bool) -> Void {
+    get { restoration.onWindow }
+    set { restoration.onWindow = newValue }
+  }
   /// Called when the program is to end.
   var onEnd: @MainActor () -> Void = {}
 

@@ -1,0 +1,80 @@
+import Dispatch
+import Foundation
+import StateRestoration
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The program on a real terminal: a thread reads keys, a stream brings them to the main actor, which draws.
+@MainActor final class TerminalProgram {
+  /// What can happen.
+  private enum Event: Sendable {
+    case keys([Key])
+    case resized
+    case changed
+    case terminalGone
+    case ended
+  }
+
+  private let application: DemoApplication
+  private let session: TerminalSession
+  private var renderer = Renderer()
+  private let driver = SignalDriver()
+
+  init(application: DemoApplication, session: TerminalSession) {
+    self.application = application
+    self.session = session
+  }
+
+  /// Runs until the user quits or a signal ends the program.
+  func run() async throws {
+    let (events, sender) = AsyncStream.makeStream(of: Event.self)
+    application.onChange = { sender.yield(.changed) }
+    application.onEnd = { sender.yield(.ended) }
+    application.onWindow = { [weak self] isShown in
+      guard let self else { return }
+      if isShown {
+        session.enter()
+        renderer.invalidate()
+      } else {
+        session.leave()
+      }
+    }
+    let resizes = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: .global())
+    resizes.setEventHandler { @Sendable in sender.yield(.resized) }
+    resizes.activate()
+    defer { session.leave() }
+
+    session.enter()
+    draw()
+    try await application.launch()
+    if let lifecycle = application.application?.lifecycle { driver.start(driving: lifecycle) }
+    _ = KeyReader(
+      onKeys: { @Sendable in sender.yield(.keys($0)) }, onEnd: { @Sendable in sender.yield(.terminalGone) })
+    draw()
+    for await event in events {
+      switch event {
+      case .keys(let keys):
+        for key in keys {
+          if key == .control("z") { kill(getpid(), SIGTSTP) } else { await application.handle(key) }
+        }
+        draw()
+      case .resized:
+        renderer.invalidate()
+        draw()
+      case .changed: draw()
+      case .terminalGone: await application.quit()
+      case .ended: return
+      }
+    }
+  }
+
+  private func draw() {
+    guard session.isEntered else { return }
+    let size = session.size
+    session.write(renderer.bytes(for: application.draw(rows: size.rows, columns: size.columns)))
+  }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import StateRestoration
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The program's beginning: reads the command line, opens folder and device, and says in one line what is wrong.
+@main @MainActor enum RestoreDemo {
+  static func main() async {
+    do {
+      let arguments = try Arguments(CommandLine.arguments.dropFirst())
+      if arguments.showsHelp {
+        print(Arguments.usage)
+        return
+      }
+      ProcessHardening.apply()
+      try await run(arguments)
+    } catch let problem as Arguments.Problem {
+      fail(problem.description, status: 2)
+    } catch let problem as Script.Problem {
+      fail(problem.description, status: 2)
+    } catch let failure as ScriptProgram.Failure {
+      fail("line \(failure.line) of the script failed: \(failure.description)", status: 1)
+    } catch let error as ProtectionError {
+      fail(error.message, status: 1)
+    } catch is TerminalSession.NotATerminal {
+      fail("standard input or output is not a terminal. Run it in one, or give it --script FILE.", status: 2)
+    } catch {
+      fail("\(error)", status: 1)
+    }
+  }
+
+  private static func run(_ arguments: Arguments) async throws {
+    let script = try arguments.script.map { try Script(text(ofScript: $0)) }
+    let session = script == nil ? try TerminalSession() : nil
+    let library = try NoteLibrary(path: arguments.folder ?? defaultFolder)
+    let state = arguments.state ?? defaultState
+    let directory = state.hasPrefix("/") ? state : FileManager.default.currentDirectoryPath + "/" + state
+    var options = DeviceOptions()
+    // The screen is blank from the first moment, so the keys go at once as well.
+    options.gracePeriod = .zero
+    let device = try await ProtectedDevice.open(at: .directory(directory), options: options)
+    let instance = InstanceLock(besideDirectory: directory)
+    var log: any RestorationLog = SilentRestorationLog()
+    if let path = arguments.log {
+      guard let file = FileLog(path: path) else {
+        throw Arguments.Problem(description: "\(path) can't be written. Name a file that can be.")
+      }
+      log = file
+    }
+    let application = try DemoApplication(library: library, device: device, isSecond: !instance.isFirst, log: log)
+    if let script {
+      try await ScriptProgram(application: application, script: script).run()
+    } else if let session {
+      try await TerminalProgram(application: application, session: session).run()
+    }
+    withExtendedLifetime(instance) {}
+  }
+
+  /// The package's own documentation, seen from the folder of the package.
+  private static var defaultFolder: String {
+    FileManager.default.currentDirectoryPath + "/Docs"
+  }
+
+  /// Where the platform keeps the state of programs.
+  private static var defaultState: String {
+    let environment = ProcessInfo.processInfo.environment
+    if let path = environment["XDG_STATE_HOME"], path.hasPrefix("/") { return path + "/restore-demo" }
+    return FileManager.default.homeDirectoryForCurrentUser.path + "/.local/state/restore-demo"
+  }
+
+  private static func text(ofScript path: String) throws(Arguments.Problem) -> String {
+    let data = path == "-" ? FileHandle.standardInput.readDataToEndOfFile() : FileManager.default.contents(atPath: path)
+    guard let data, let text = String(validating: data, as: UTF8.self) else {
+      throw Arguments.Problem(description: "the script \(path) can't be read as text. Name a file of commands.")
+    }
+    return text
+  }
+
+  private static func fail(_ text: String, status: Int32) -> Never {
+    FileHandle.standardError.write(Data("restore-demo: \(text)\n".utf8))
+    exit(status)
+  }
+}
