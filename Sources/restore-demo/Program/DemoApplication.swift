@@ -87,7 +87,9 @@ import StateRestoration
       return canvas
     }
     let screen = root.screen
-    let common = [Hint("^T", "tab"), Hint("^L", "lock"), Hint("^R", "report"), Hint("^Q", "quit"), Hint("^\\", "forget")]
+    let common = [
+      Hint("^T", "tab"), Hint("^L", "lock"), Hint("^R", "report"), Hint("^Q", "quit"), Hint("^\\", "forget"),
+    ]
     let chrome = Chrome(
       tabs: root.tabs.compactMap { ($0 as? any Screen).map { $0 is NotesController ? "Notes" : $0.title } },
       selectedTab: root.selectedIndex, status: status, hints: (screen?.hints ?? []) + common)

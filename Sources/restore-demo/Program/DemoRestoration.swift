@@ -2,7 +2,8 @@ import Foundation
 import StateRestoration
 
 /// What the program tells the framework: that it wants its state kept, and how its controllers are made again.
-@MainActor final class DemoRestoration: RestorableApplicationDelegate, RestorationCoordinatorDelegate,
+@MainActor
+final class DemoRestoration: RestorableApplicationDelegate, RestorationCoordinatorDelegate,
   RestorationRecoveryDelegate
 {
   weak var application: DemoApplication?
