@@ -30,6 +30,7 @@ import StateRestoration
   private var jot: JotController?
   private var snapshot: String?
   private(set) var lateReport: RestorationReport?
+  private var waitingForLateReport: CheckedContinuation<Void, Never>?
   private let restoration: DemoRestoration
 
   /// How long changes are gathered before they are preserved; what a SIGKILL can cost.
@@ -217,11 +218,17 @@ import StateRestoration
       lockScreen?.prompt.message = error.message
       return false
     }
-    await coordinator.settle()
+    if coordinator.lastReport?.outcome == .locked { await lateRestoration() }
     jot = nil
     lockScreen = nil
     try? await application?.lifecycle.becomeActive()
     return true
+  }
+
+  /// Waits for the restoration that the coordinator makes by itself after an unlock.
+  private func lateRestoration() async {
+    if lateReport != nil { return }
+    await withCheckedContinuation { waitingForLateReport = $0 }
   }
 
   private func change(_ dialog: PasscodeDialog) async {
@@ -291,7 +298,11 @@ import StateRestoration
 
   /// Shows how a restoration went.
   func didRestore(_ report: RestorationReport, isLate: Bool) {
-    if isLate { lateReport = report }
+    if isLate {
+      lateReport = report
+      waitingForLateReport?.resume()
+      waitingForLateReport = nil
+    }
     if let missing = report.notRestored.first {
       say("\(missing.path) did not come back: \(missing.notRestoredReason.map(String.init(describing:)) ?? "") (^R)")
     } else if report.outcome == .restored {
