@@ -1,7 +1,9 @@
 import Foundation
 import StateRestoration
 
-/// One note, open for editing. Caret, scrolling and the unsaved draft come back.
+/// One note, open for editing.
+///
+/// Caret, scrolling and the unsaved draft come back.
 @MainActor final class EditorController: RestorableController, Screen {
   /// The tag under which editors are registered.
   static let tag: RestorationClass = "editor"

@@ -1,7 +1,9 @@
 import Foundation
 import StateRestoration
 
-/// The bottom of the notes' stack: the folders that hold notes. It exists at launch.
+/// The bottom of the notes' stack: the folders that hold notes.
+///
+/// It exists at launch.
 @MainActor final class FolderListController: RowListController, DataSourceModelAssociation {
   private let shelf: NoteShelf
   private let onOpen: @MainActor (String) -> Void

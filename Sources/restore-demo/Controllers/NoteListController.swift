@@ -1,7 +1,9 @@
 import Foundation
 import StateRestoration
 
-/// The notes of one folder. Its selection and scrolling follow the notes, whatever they are called now.
+/// The notes of one folder.
+///
+/// Its selection and scrolling follow the notes, whatever they are called now.
 @MainActor final class NoteListController: RowListController, DataSourceModelAssociation {
   /// The tag under which lists of notes are registered.
   static let tag: RestorationClass = "note-list"

@@ -1,6 +1,8 @@
 import StateRestoration
 
-/// The sheet that asks for a note's new name. It comes back with what was typed, and its result reaches the presenter.
+/// The sheet that asks for a note's new name.
+///
+/// It comes back with what was typed, and its result reaches the presenter.
 @MainActor final class RenameController: PresentableController, Screen {
   /// The tag under which the sheet is registered.
   static let tag: RestorationClass = "rename"

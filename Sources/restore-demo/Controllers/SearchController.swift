@@ -1,7 +1,9 @@
 import Foundation
 import StateRestoration
 
-/// Notes whose name or text holds what is typed. It exists at launch; query and selection come back.
+/// Notes whose name or text holds what is typed.
+///
+/// It exists at launch; query and selection come back.
 @MainActor final class SearchController: RowListController, DataSourceModelAssociation {
   @Restored("query") private var query = ""
   @Restored("caret") private var caret = 0

@@ -1,6 +1,8 @@
 import StateRestoration
 
-/// The passcode and the lock. It exists at launch; only which row is selected comes back: no passcode is ever preserved.
+/// The passcode and the lock.
+///
+/// It exists at launch; only which row is selected comes back: no passcode is ever preserved.
 @MainActor final class SettingsController: RowListController {
   /// What a row asks for.
   enum Action { case setPasscode, changePasscode, removePasscode, lock }

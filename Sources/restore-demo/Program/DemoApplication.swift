@@ -205,7 +205,9 @@ import StateRestoration
     device.lock()
   }
 
-  /// Tries a passcode. What was preserved comes back before this returns.
+  /// Tries a passcode.
+  ///
+  /// What was preserved comes back before this returns.
   @discardableResult
   func unlock(with passcode: String) async -> Bool {
     lockScreen?.isChecking = true

@@ -1,4 +1,6 @@
-/// A dialog that asks for the passcodes that a change needs, one after another. Never preserved.
+/// A dialog that asks for the passcodes that a change needs, one after another.
+///
+/// Never preserved.
 struct PasscodeDialog {
   /// What the passcodes are for.
   enum Purpose { case set, change, remove }
