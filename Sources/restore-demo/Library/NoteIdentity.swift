@@ -1,4 +1,3 @@
-import RestorationArchive
 import StateRestoration
 
 /// Which note it is, across renames, edits by other programs and restarts.
