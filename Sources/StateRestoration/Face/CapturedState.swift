@@ -5,7 +5,7 @@ package struct CapturedState {
   /// The object's identifier; nil for one that is excluded and for shared objects.
   package var identifier: RestorationIdentifier?
   /// Class tag, version, priority and model of the object, as the archive records them.
-  package var attributes = RestorationArchive.Attributes()
+  package var attributes: RestorationArchive.Attributes
   /// The values under their keys, in the order of encoding.
   package var entries: [RestorationArchive.Entry] = []
   /// References to other objects, to be replaced by their places.
@@ -18,5 +18,8 @@ package struct CapturedState {
   /// Whether the object is to be preserved at all.
   package var isExcluded: Bool { identifier?.isEmpty ?? true }
 
-  package init() {}
+  /// Describes an object without values, children and views.
+  package init(attributes: RestorationArchive.Attributes = RestorationArchive.Attributes()) {
+    self.attributes = attributes
+  }
 }

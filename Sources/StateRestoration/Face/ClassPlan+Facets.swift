@@ -23,7 +23,8 @@ import RestorationArchive
   func decode(_ object: any RestorableObject, with coder: RestorationDecoder) throws(RestorationError)
 }
 
-@MainActor private func downcast<T: AnyObject>(_ object: any RestorableObject, to type: T.Type) -> T {
+@inline(__always) @MainActor
+private func downcast<T: AnyObject>(_ object: any RestorableObject, to type: T.Type) -> T {
   assert(object is T)
   return unsafe unsafeDowncast(object, to: T.self)
 }

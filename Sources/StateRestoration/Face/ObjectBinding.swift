@@ -6,7 +6,7 @@ package import RestorationArchive
 /// Made once per object and coordinator, so that reflection and casts are not paid per capture.
 @MainActor package final class ObjectBinding {
   /// The object; nil once it died.
-  package private(set) weak var object: (any RestorableObject)?
+  package weak let object: (any RestorableObject)?
 
   /// Raised when the object may have changed since it was last captured.
   package let flag: ChangeFlag
@@ -82,24 +82,28 @@ package import RestorationArchive
   private func read(
     _ object: any RestorableObject, path: RestorationPath?, context: RestorationContext
   ) -> CapturedState {
-    var capture = CapturedState()
-    plan.shape.read(object, into: &capture)
-    capture.attributes.version = plan.version
+    var capture = CapturedState(attributes: RestorationArchive.Attributes(version: plan.version))
+    fill(&capture, from: object, path: path, context: context)
+    return capture
+  }
+
+  private func fill(
+    _ capture: inout CapturedState, from object: any RestorableObject, path: RestorationPath?,
+    context: RestorationContext
+  ) {
     if let state = plan.state {
-      capture.entries.append(RestorationArchive.Entry(key: ReservedKey.state, value: state.capture(object)))
+      capture.entries = [RestorationArchive.Entry(key: ReservedKey.state, value: state.capture(object))]
     }
+    plan.shape.read(object, into: &capture)
     for property in properties {
       capture.entries.append(RestorationArchive.Entry(key: property.key, value: property.capture()))
     }
-    if let coding = plan.coding {
-      let coder = RestorationEncoder(
-        path: path, context: context, owner: plan.type, properties: properties)
-      coding.encode(object, with: coder)
-      let (entries, references) = coder.finish()
-      capture.entries += entries
-      capture.references = references
-    }
-    return capture
+    guard let coding = plan.coding else { return }
+    let coder = RestorationEncoder(path: path, context: context, owner: plan.type, properties: properties)
+    coding.encode(object, with: coder)
+    let (entries, references) = coder.finish()
+    capture.entries += entries
+    capture.references = references
   }
 }
 

@@ -50,7 +50,8 @@ public import RestorationArchive
     _ type: Controller.Type, as tag: RestorationClass, formerly: [RestorationClass] = [],
     freshFor limit: Duration? = nil, onlyIf modelExists: ModelCheck? = nil
   ) {
-    add(type, tag, formerly, limit, modelExists, nil)
+    // Called from generic code, a class that makes its own instances comes here too.
+    add(type, tag, formerly, limit, modelExists, (type as? any RestorationFactory.Type).map { Self.maker($0) })
   }
 
   /// Registers how to make whatever has an identifier and was made by nobody else: what a storyboard is to UIKit.
@@ -74,6 +75,10 @@ public import RestorationArchive
     }
     sharedObjects[identifier] = SharedObject(object: object)
     onRegistration?(.shared(identifier))
+  }
+
+  private static func maker<Factory: RestorationFactory>(_ factory: Factory.Type) -> Maker<any RestorableController> {
+    { Factory.makeForRestoration(at: $0, coder: $1) }
   }
 
   private struct SharedObject { weak let object: (any RestorableObject)? }

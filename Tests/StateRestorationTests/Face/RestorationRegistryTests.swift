@@ -29,6 +29,16 @@ import Testing
     #expect(make(["root", "other"], try decoder()) == nil)
   }
 
+  @Test func `a class that makes its own instances does so when registered from generic code`() throws {
+    func register<Controller: RestorableController>(_ type: Controller.Type, in registry: RestorationRegistry) {
+      registry.register(type, as: "editor")
+    }
+    let registry = RestorationRegistry()
+    register(Editor.self, in: registry)
+    let make = try #require(registry.registeredClass("editor")?.make)
+    #expect(make(["editor"], try decoder()) is Editor)
+  }
+
   @Test func `a closure can make instances too`() throws {
     let registry = RestorationRegistry()
     registry.register(Plain.self, as: "plain") { _, _ in Plain() }
