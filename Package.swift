@@ -62,7 +62,7 @@ let package = Package(
     .executableTarget(
       name: "restore-demo", dependencies: ["StateRestoration"], swiftSettings: settings),
     .executableTarget(
-      name: "restore-inspect", dependencies: ["StateRestoration", "RestorationArchive", "DataProtection"],
+      name: "restore-inspect", dependencies: ["StateRestoration", "RestorationArchive", "DataProtection", "FileSystem"],
       swiftSettings: settings),
     .executableTarget(
       name: "restore-bench",
