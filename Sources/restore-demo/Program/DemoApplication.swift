@@ -29,6 +29,8 @@ import StateRestoration
   private var reportView: ReportView?
   private var jot: JotController?
   private var snapshot: String?
+  /// How many receipts there were in this run, so that each one shown differs from the one before.
+  private var saves = 0
   private(set) var lateReport: RestorationReport?
   private var waitingForLateReport: CheckedContinuation<Void, Never>?
   private let restoration: DemoRestoration
@@ -291,8 +293,9 @@ import StateRestoration
     case .preserved(let receipt):
       let milliseconds = receipt.duration / .milliseconds(1)
       let kind = receipt.kind == .pendingWhole || receipt.kind == .pendingChange ? ", sealed until the unlock" : ""
+      saves += 1
       say(
-        "generation \(receipt.generation) · \(receipt.bytesWritten) bytes · "
+        "save \(saves) · generation \(receipt.generation) · \(receipt.bytesWritten) bytes · "
           + "\((milliseconds * 10).rounded() / 10) ms\(kind)")
     case .unchanged, .declined, .deferred: break
     }

@@ -17,6 +17,9 @@ final class PseudoTerminal {
     var description: String
   }
 
+  /// The program ended while the test waited for something.
+  struct Ended: Error {}
+
   let processIdentifier: pid_t
   private(set) var screen: ScreenEmulator
   private var master: Int32
@@ -104,7 +107,9 @@ final class PseudoTerminal {
     let clock = ContinuousClock()
     let end = clock.now + timeout
     while !(condition(screen) && !screen.isUpdating) {
-      guard clock.now < end, pump(milliseconds: 100) || status == nil && isRunning else {
+      if pump(milliseconds: 100) { continue }
+      guard isRunning else { throw Ended() }
+      guard clock.now < end else {
         throw TimedOut(description: "waited for \(what); the screen was:\n\(screen.text)\n\(screen.ordinaryText)")
       }
     }
