@@ -27,6 +27,7 @@ extension RestorationCoordinator {
       recovery?.coordinator(self, didRestoreLate: report)
     } else if hasPendingSave {
       hasPendingSave = false
+      log.log(.debug, "promoting what was saved while locked")
       await worker.run { lineage in
         lineage.merging = try? lineage.store.openPending()
         lineage.requireWhole()

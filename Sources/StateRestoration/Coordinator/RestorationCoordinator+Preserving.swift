@@ -56,6 +56,7 @@ extension RestorationCoordinator {
       log.log(.info, "preserving was declined")
       return .declined
     }
+    log.log(.debug, "capturing")
     var batch = capture(root, scope: scope, context: context)
     batch.application = application
     let captureDuration = clock.now - start

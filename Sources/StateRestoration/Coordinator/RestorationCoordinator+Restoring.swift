@@ -180,6 +180,7 @@ extension RestorationCoordinator {
       report.outcome = .declined
       return await refuse(report)
     }
+    log.log(.debug, "restoring generation \(loaded.plan.source?.generation ?? 0)")
     run.makeObjects(root: root)
     run.installChildren()
     run.decode()

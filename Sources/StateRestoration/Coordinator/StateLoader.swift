@@ -91,6 +91,7 @@ struct StateLoader: Sendable {
       return nil
     }
     guard pending.isWhole else { return pending }
+    configuration.log.log(.debug, "promoting what was saved while locked")
     do {
       _ = try store.promotePending(pending)
     } catch {
