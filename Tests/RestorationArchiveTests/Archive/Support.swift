@@ -96,3 +96,13 @@ final class CountedBytes: Sendable {
     }
   }
 }
+
+/// Counts calls from any thread.
+final class Counter: Sendable {
+  private let calls = Mutex(0)
+
+  /// The number so far.
+  var count: Int { calls.withLock { $0 } }
+
+  func add() { calls.withLock { $0 += 1 } }
+}

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// Reads integers and texts from a run of bytes, checking every bound; it never reads past what it was given.
 ///
 /// Safe to use inside the closure that lends it: every access is checked against `bytes`, which that closure's caller
@@ -102,6 +104,11 @@ struct ByteParser {
     let text = unsafe String(validating: slice, as: UTF8.self)
     guard let text else { throw corrupt("a text is not UTF-8") }
     return text
+  }
+
+  /// A copy of bytes that were skipped before.
+  func data(in range: Range<Int>) -> Data {
+    unsafe Data(UnsafeRawBufferPointer(rebasing: bytes[range]))
   }
 
   /// Whether bytes that were skipped before are those of a text.

@@ -134,7 +134,8 @@ struct DeltaHeader: Hashable, Sendable {
         "delta \(expected) has \(parser.count) bytes instead of \(end)", offset: parser.count)
     }
     guard
-      end <= totalBytes, marks <= 1, Self.byteCount <= tables, tables <= tags, tags <= blocks, blocks <= nodeIndex,
+      end <= totalBytes, marks <= 1, liveBytes < 1 << 40, Self.byteCount <= tables, tables <= tags, tags <= blocks,
+      blocks <= nodeIndex,
       nodeIndex <= childIndex, childIndex <= linkIndex, linkIndex <= end,
       (childIndex - nodeIndex) % UInt32(Self.entryByteCount) == 0,
       (linkIndex - childIndex) % UInt32(Self.entryByteCount) == 0, (end - linkIndex) % UInt32(Self.linkByteCount) == 0,

@@ -3,12 +3,14 @@ extension RestorationArchive {
   public struct Record: Sendable {
     /// The number of the node whose state it is.
     public let node: NodeID
-    private let core: ReaderCore
+    let core: ReaderCore
+    let located: ReaderCore.Located
     private let decoder: RecordDecoder?
 
     /// Reads the outline of a node's state.
     init(core: ReaderCore, node: ReaderCore.Located) throws(ArchiveError) {
       self.core = core
+      located = node
       self.node = NodeID(rawValue: node.block.id)
       do {
         let payload = try core.payload(of: node)

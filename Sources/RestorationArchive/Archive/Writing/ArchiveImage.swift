@@ -22,9 +22,11 @@ struct ArchiveImage {
   /// Makes an image of nothing, with room for what is expected.
   init(nodeCount: Int, liveBytes: Int, depthLimit: Int) {
     self.depthLimit = depthLimit
-    records.bytes.reserveCapacity(liveBytes + nodeCount * 48)
-    numbers.reserveCapacity(nodeCount)
-    paths.reserveCapacity(nodeCount)
+    // Damaged archives may tell of more or less than there is.
+    let expected = min(max(nodeCount, 0), 1 << 20)
+    records.bytes.reserveCapacity(min(max(liveBytes, 0), 1 << 28) + expected * 48)
+    numbers.reserveCapacity(expected)
+    paths.reserveCapacity(expected)
   }
 
   /// Writes the head of a node; its state must follow at once.
@@ -69,9 +71,9 @@ struct ArchiveImage {
     liveBytes: Int
   ) throws(ArchiveError) -> Data {
     var header = BaseHeader()
-    header.nodeCount = UInt32(nodeCount)
+    header.nodeCount = UInt32(clamping: nodeCount)
     header.nextID = nextID
-    header.liveBytes = UInt64(liveBytes)
+    header.liveBytes = UInt64(clamping: liveBytes)
     var front = ByteBuffer()
     header.encode(into: &front)
     context.encode(into: &front)

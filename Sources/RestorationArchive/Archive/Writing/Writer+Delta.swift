@@ -115,9 +115,9 @@ extension RestorationArchive.Writer {
     for entry in run.children { buffer.append(entry) }
     header.linkIndex = UInt32(buffer.count)
     for link in run.links { buffer.append(integer: UInt64(link.id) << 32 | UInt64(link.key)) }
-    header.nodeCount = UInt32(nodeCount)
+    header.nodeCount = UInt32(clamping: nodeCount)
     header.nextID = nextID
-    header.liveBytes = UInt64(liveBytes)
+    header.liveBytes = UInt64(clamping: liveBytes)
     return run
   }
 

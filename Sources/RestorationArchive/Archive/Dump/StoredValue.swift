@@ -1,0 +1,72 @@
+public import FoundationEssentials
+
+extension RestorationArchive {
+  /// A stored value as the bytes tell of it, without the type that was encoded: for looking into archives.
+  ///
+  /// What was one type may look like another: an enumeration like its raw value, a URL like whatever it encodes.
+  public indirect enum StoredValue: Hashable, Sendable {
+    /// Nothing, stored as such.
+    case null
+    /// A Boolean.
+    case bool(Bool)
+    /// An integer of any width, in decimal.
+    case integer(String)
+    /// A floating-point number of any width.
+    case number(Double)
+    /// A text.
+    case string(String)
+    /// Bytes.
+    case data(Data)
+    /// A moment.
+    case date(Date)
+    /// A universally unique identifier.
+    case uuid(String)
+    /// Values under keys, in their stored order.
+    case object([Field])
+    /// Values in order.
+    case array([StoredValue])
+
+    /// A value under a key.
+    public struct Field: Hashable, Sendable {
+      /// The key.
+      public var key: String
+      /// The value.
+      public var value: StoredValue
+    }
+
+    /// What it is and how big, without saying what it holds.
+    public var redactedDescription: String {
+      switch self {
+      case .null: "null"
+      case .bool: "Boolean"
+      case .integer: "integer"
+      case .number: "number"
+      case .string(let text): "text of \(text.utf8.count) bytes"
+      case .data(let data): "data of \(data.count) bytes"
+      case .date: "date"
+      case .uuid: "UUID"
+      case .object(let fields): "\(fields.count) fields"
+      case .array(let elements): "\(elements.count) elements"
+      }
+    }
+  }
+}
+
+extension RestorationArchive.Record {
+  /// The record's values as the bytes tell of them, under their keys.
+  public func storedValues() throws(ArchiveError) -> [RestorationArchive.StoredValue.Field] {
+    let payload = try core.payload(of: located)
+    guard !payload.isEmpty else { return [] }
+    let content = try core.tables().coding.content
+    let value = try payload.parse { (parser) throws(ArchiveError) in
+      var reading = StoredValueParser(tables: content)
+      let value = try reading.value(&parser)
+      guard parser.remaining == 0 else { throw parser.corrupt("a node's state has bytes too many") }
+      return value
+    }
+    guard case .object(let fields) = value else {
+      throw ArchiveError(.corrupt, "a node's state is not a list of values under keys", path: path)
+    }
+    return fields
+  }
+}
