@@ -62,7 +62,7 @@ extension DeviceDirectory {
 
   private func openSubdirectory(_ name: String, in parent: Descriptor) throws(ProtectionError) -> Descriptor? {
     do throws(FileSystemError) {
-      return try fileSystem.openDirectory(name, in: parent)
+      return try uninterrupted { () throws(FileSystemError) in try fileSystem.openDirectory(name, in: parent) }
     } catch  where error.code == .noSuchFile {
       return nil
     } catch {
@@ -91,7 +91,9 @@ extension DeviceDirectory {
   /// Whether there is a directory of that name.
   func hasSubdirectory(_ name: String, in parent: Descriptor) throws(ProtectionError) -> Bool {
     do throws(FileSystemError) {
-      return try fileSystem.status(ofName: name, in: parent).kind == .directory
+      return try uninterrupted { () throws(FileSystemError) in
+        try fileSystem.status(ofName: name, in: parent).kind == .directory
+      }
     } catch  where error.code == .noSuchFile {
       return false
     } catch {

@@ -85,7 +85,7 @@ extension DeviceDirectory {
 }
 
 /// Makes a call again for as long as a signal interrupts it.
-private func uninterrupted(_ body: () throws(FileSystemError) -> Void) throws(FileSystemError) {
+func uninterrupted<R>(_ body: () throws(FileSystemError) -> R) throws(FileSystemError) -> R {
   while true {
     do throws(FileSystemError) {
       return try body()

@@ -69,7 +69,7 @@ final class DeviceDirectory: Sendable {
     _ path: String, _ fileSystem: any FileSystem
   ) throws(ProtectionError) -> Descriptor {
     do throws(FileSystemError) {
-      return try fileSystem.openDirectory(atPath: path)
+      return try uninterrupted { () throws(FileSystemError) in try fileSystem.openDirectory(atPath: path) }
     } catch  where error.code == .noSuchFile {
       // Made below, after the directory that holds it.
     } catch  where error.code == .symbolicLink || error.code == .notDirectory {

@@ -10,6 +10,16 @@ struct Effaceable: Sendable {
   static let byteCount = 120
   private static let keyRange = 56..<88
 
+  static let damaged = ProtectionError(
+    .corrupt, "The keybag's key is damaged; put a good copy back, or erase the device.")
+
+  /// Whether the file was being overwritten when something cut it short: its first bytes went first.
+  static func isDestroyed(_ bytes: borrowing SecretBytes) throws(SealingError) -> Bool {
+    try bytes.withBytes { (bytes: Span<UInt8>) throws(SealingError) in
+      bytes.extracting(first: magic.count).copied().allSatisfy { $0 == 0 }
+    }
+  }
+
   let deviceIdentifier: [UInt8]
   let keybag: KeybagIdentifier
   let revision: UInt64
@@ -41,7 +51,7 @@ struct Effaceable: Sendable {
     _ bytes: borrowing SecretBytes, deviceKey: borrowing DeviceKey
   ) throws(ProtectionError) -> (effaceable: Effaceable, isAuthentic: Bool, key: HeldSecret) {
     let code = try deviceKey.derive(.effaceable)
-    var version: UInt16 = 0
+    var version: UInt16?
     var result: (Effaceable, Bool, HeldSecret)?
     try sealing("read the keybag's key") { () throws(SealingError) in
       try bytes.withBytes { (bytes: Span<UInt8>) throws(SealingError) in
@@ -49,7 +59,7 @@ struct Effaceable: Sendable {
         let head = bytes.extracting(first: keyRange.lowerBound).copied()
         guard head.starts(with: magic) else { return }
         var reader = FieldReader(head[magic.count...])
-        version = reader.integer()
+        version = reader.integer(UInt16.self)
         _ = reader.take(6)
         let effaceable = Effaceable(
           deviceIdentifier: Array(reader.take(16)), keybag: KeybagIdentifier(bytes: Array(reader.take(16))),
@@ -61,14 +71,12 @@ struct Effaceable: Sendable {
         result = (effaceable, isAuthentic, HeldSecret(key))
       }
     }
-    guard version == 0 || version == Self.version else {
+    guard version == nil || version == Self.version else {
       throw ProtectionError(
         .unsupportedVersion,
-        "The keybag's key has format \(version), which only a newer version of this program knows; use that one.")
+        "The keybag's key has format \(version ?? 0), which only a newer version of this program knows; use that one.")
     }
-    guard let result, version == Self.version else {
-      throw ProtectionError(.corrupt, "The keybag's key is damaged; put a good copy back, or erase the device.")
-    }
+    guard let result else { throw damaged }
     return (result.0, result.1, result.2)
   }
 }

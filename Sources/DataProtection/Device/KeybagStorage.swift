@@ -30,12 +30,8 @@ struct KeybagStorage: Sendable {
       throw Self.keysMissing
     }
     let found = try readEffaceable(revision, deviceKey)
-    guard found.isAuthentic, found.effaceable.revision == revision else {
-      throw try failure(found.effaceable, bytes, deviceKey)
-    }
-    let binding = try KeybagBinding(deviceKey, found.key.key)
-    let keybag = try OpenKeybag(
-      bytes, effaceable: found.effaceable, binding: binding, allowsTestProfile: allowsTestProfile)
+    guard found.effaceable.revision == revision else { throw Effaceable.damaged }
+    let keybag = try Self.open(bytes, found, deviceKey, allowsTestProfile: allowsTestProfile)
     if effaceables.count > 1 || keybags.count > 1 {
       // What can't be finished now is finished at the next opening; until then the highest revision counts.
       try? finish(keeping: revision, effaceables: effaceables, keybags: keybags)
@@ -85,7 +81,8 @@ struct KeybagStorage: Sendable {
 
   /// Destroys every effaceable file: from here on nothing sealed can be read again.
   func destroyKeys() throws(ProtectionError) {
-    for revision in Self.revisions(try directory.names(), Self.effaceablePrefix) {
+    // The newest last: a crash between two must not bring an older passcode back.
+    for revision in Self.revisions(try directory.names(), Self.effaceablePrefix).sorted() {
       try directory.efface(Self.effaceablePrefix + Self.text(revision))
     }
     try directory.synchronize()
@@ -113,9 +110,7 @@ struct KeybagStorage: Sendable {
     _ revision: UInt64, _ deviceKey: borrowing DeviceKey
   ) throws(ProtectionError) -> (effaceable: Effaceable, isAuthentic: Bool, key: HeldSecret) {
     guard let file = try directory.open(Self.effaceablePrefix + Self.text(revision)) else { throw Self.keysMissing }
-    guard file.byteCount == Effaceable.byteCount else {
-      throw ProtectionError(.corrupt, "The keybag's key is damaged; put a good copy back, or erase the device.")
-    }
+    guard file.byteCount == Effaceable.byteCount else { throw Effaceable.damaged }
     var failure: ProtectionError?
     let bytes = try sealing("read the keybag's key") { () throws(SealingError) in
       try unsafe SecretBytes(byteCount: Effaceable.byteCount) { (target) throws(SealingError) in
@@ -127,21 +122,32 @@ struct KeybagStorage: Sendable {
       }
     }
     if let failure { throw failure }
+    let isDestroyed = try sealing("read the keybag's key") { () throws(SealingError) in
+      try Effaceable.isDestroyed(bytes)
+    }
+    // An erase was cut short after its first step: the keys are gone for good, and it has to be asked for again.
+    guard !isDestroyed else { throw Self.keysMissing }
     return try Effaceable.open(bytes, deviceKey: deviceKey)
   }
 
-  /// Tells another device's keys from damaged ones: in the former both files name the same other device.
-  private func failure(
-    _ effaceable: Effaceable, _ keybag: [UInt8], _ deviceKey: borrowing DeviceKey
-  ) throws(ProtectionError) -> ProtectionError {
-    let own = try deviceKey.identifier()
-    let claimed = try KeybagCodec.parse(keybag).keybag.deviceIdentifier
-    guard effaceable.deviceIdentifier == claimed, claimed != own else {
-      return ProtectionError(.corrupt, "The keybag's key is damaged; put a good copy back, or erase the device.")
+  /// Opens a keybag's bytes with its effaceable file.
+  ///
+  /// Throws `.otherDevice` when both name another device, `.corrupt` or `.unsupportedVersion`.
+  static func open(
+    _ bytes: [UInt8], _ found: (effaceable: Effaceable, isAuthentic: Bool, key: HeldSecret),
+    _ deviceKey: borrowing DeviceKey, allowsTestProfile: Bool
+  ) throws(ProtectionError) -> OpenKeybag {
+    guard found.isAuthentic else {
+      let own = try deviceKey.identifier()
+      let claimed = try KeybagCodec.parse(bytes).keybag.deviceIdentifier
+      guard found.effaceable.deviceIdentifier == claimed, claimed != own else { throw Effaceable.damaged }
+      throw ProtectionError(
+        .otherDevice,
+        "The keys belong to a device with another device key; put that key back, or erase and begin anew.")
     }
-    return ProtectionError(
-      .otherDevice,
-      "The keys belong to a device with another device key; put that key back, or erase and begin anew.")
+    return try OpenKeybag(
+      bytes, effaceable: found.effaceable, binding: try KeybagBinding(deviceKey, found.key.key),
+      allowsTestProfile: allowsTestProfile)
   }
 
   private func makeKey() throws(ProtectionError) -> HeldSecret {

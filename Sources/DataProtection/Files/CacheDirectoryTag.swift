@@ -26,7 +26,9 @@ enum CacheDirectoryTag {
   /// Whether a directory is marked.
   static func isThere(in directory: Descriptor, _ fileSystem: any FileSystem) throws(ProtectionError) -> Bool {
     do throws(FileSystemError) {
-      return try fileSystem.status(ofName: name, in: directory).kind == .regular
+      return try uninterrupted { () throws(FileSystemError) in
+        try fileSystem.status(ofName: name, in: directory).kind == .regular
+      }
     } catch  where error.code == .noSuchFile {
       return false
     } catch {

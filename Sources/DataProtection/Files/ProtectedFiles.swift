@@ -110,7 +110,9 @@ public struct ProtectedFiles: Sendable {
     try collection.attributes(name, entry(name))
   }
 
-  /// Renames a file; works while locked. Open handles stay usable.
+  /// Renames a file; works while locked.
+  ///
+  /// Open handles stay usable.
   ///
   /// - Parameters:
   ///   - name: Its name.
@@ -125,7 +127,9 @@ public struct ProtectedFiles: Sendable {
     }
   }
 
-  /// Deletes a file; works while locked. Open handles can still read.
+  /// Deletes a file; works while locked.
+  ///
+  /// Open handles can still read.
   ///
   /// - Parameter name: Its name.
   /// - Throws: `notFound`, `busy`, `io`.

@@ -1,0 +1,139 @@
+import DataProtection
+import FaultyFileSystem
+import FileSystem
+import FoundationEssentials
+import Testing
+
+/// The power goes, or a call fails, at every step of everything that changes keys.
+@Suite struct DevicePowerCutTests {
+  @Test func `a first creation that is cut short is begun again`() async throws {
+    let trial = TestWorld()
+    do { _ = try await trial.open() }
+    let calls = trial.memory.callCount
+    for number in 0...calls {
+      let world = TestWorld()
+      world.memory.cutPower(afterCall: number)
+      let outcome = await code { _ = try await world.open() }
+      for policy in world.memory.powerCutPolicies {
+        let next = TestWorld(memory: world.memory.afterPowerCut(policy))
+        let device = try await next.open()
+        #expect(device.isProtectedDataAvailable, "call \(number), \(policy)")
+        #expect(next.names.count == 5, "call \(number), \(policy): \(next.names)")
+        if outcome == nil { try device.files().create("x") }
+      }
+    }
+  }
+
+  enum Change: CaseIterable, Sendable {
+    case set, change, remove, erase
+  }
+
+  /// A device on which a change can be made, with a file to watch.
+  func makeWorld(_ change: Change) async throws -> TestWorld {
+    let world = TestWorld()
+    let device = try await world.open()
+    try device.files().create("x", contents: Data("abc".utf8))
+    if change != .set { try await device.setPasscode(Passcode("old")) }
+    return world
+  }
+
+  func perform(_ change: Change, _ device: ProtectedDevice) async throws {
+    switch change {
+    case .set: try await device.setPasscode(Passcode("new"))
+    case .change: try await device.changePasscode(from: Passcode("old"), to: Passcode("new"))
+    case .remove: try await device.removePasscode(Passcode("old"))
+    case .erase: try await device.eraseAllContent()
+    }
+  }
+
+  /// Which passcodes open the device: "old", "new", "none" or, after an erase, "missing".
+  func working(_ world: TestWorld) async throws -> [String] {
+    if await code(of: { _ = try await world.open() }) == .keysMissing { return ["missing"] }
+    if try await !world.open().hasPasscode { return ["none"] }
+    var working: [String] = []
+    for passcode in ["old", "new"] {
+      if try await world.opens(passcode) { working.append(passcode) }
+    }
+    return working
+  }
+
+  func check(_ change: Change, _ world: TestWorld, isDone: Bool, _ comment: Comment) async throws {
+    let found = try await working(world)
+    let before = change == .set ? "none" : "old"
+    let after = change == .set || change == .change ? "new" : "none"
+    if change == .erase, found == ["missing"] {
+      #expect(!isDone, comment)
+      try await world.erase()
+      #expect(try await world.open().isProtectedDataAvailable, comment)
+      return
+    }
+    #expect(found == [after] || (!isDone && found == [before]), comment)
+    let device = try await world.open()
+    if let passcode = found.first, passcode != "none" { try await device.unlock(passcode: Passcode(passcode)) }
+    let content = try? device.files().read("x")
+    #expect(content == (change == .erase && found == ["none"] ? nil : Data("abc".utf8)), comment)
+    #expect(!world.names.contains { $0.hasPrefix("tmp-") }, comment)
+    #expect(world.names.filter { $0.hasPrefix("keybag-") }.count == 1, comment)
+    #expect(world.names.filter { $0.hasPrefix("effaceable-") }.count == 1, comment)
+  }
+
+  @Test(arguments: Change.allCases)
+  func `after a power cut exactly one passcode opens the device`(_ change: Change) async throws {
+    let start = try await makeWorld(change)
+    let trial = TestWorld(memory: start.memory.afterProcessDeath())
+    let trialDevice = try await trial.open()
+    let opening = trial.memory.callCount
+    try await perform(change, trialDevice)
+    let calls = trial.memory.callCount - opening
+    #expect(calls > 10)
+    for number in 0...calls {
+      let world = TestWorld(memory: start.memory.afterProcessDeath())
+      let device = try await world.open()
+      world.memory.cutPower(afterCall: world.memory.callCount + number)
+      let outcome = await code { try await perform(change, device) }
+      for policy in world.memory.powerCutPolicies {
+        let next = TestWorld(memory: world.memory.afterPowerCut(policy))
+        try await check(change, next, isDone: outcome == nil && number == calls, "call \(number), \(policy)")
+      }
+    }
+  }
+
+  @Test(arguments: Change.allCases, [FileSystemError.Code.inputOutput, .noSpace, .interrupted])
+  func `after a failed call exactly one passcode opens the device`(
+    _ change: Change, _ failure: FileSystemError.Code
+  ) async throws {
+    let start = try await makeWorld(change)
+    let trial = TestWorld(memory: start.memory.afterProcessDeath())
+    let counting = FaultyFileSystem(trial.memory)
+    let trialDevice = try await trial.open(through: counting)
+    let opening = counting.callCount
+    try await perform(change, trialDevice)
+    let calls = counting.callCount - opening
+    for number in 1...calls {
+      let world = TestWorld(memory: start.memory.afterProcessDeath())
+      let faulty = FaultyFileSystem(world.memory)
+      let outcome = await code {
+        let device = try await world.open(through: faulty)
+        faulty.fail(call: faulty.callCount + number, .error(failure))
+        try await perform(change, device)
+      }
+      if failure == .interrupted { #expect(outcome == nil, "call \(number)") }
+      let next = TestWorld(memory: world.memory.afterProcessDeath())
+      try await check(change, next, isDone: false, "call \(number)")
+    }
+  }
+
+  @Test func `short writes change nothing`() async throws {
+    let world = TestWorld()
+    let faulty = FaultyFileSystem(world.memory)
+    faulty.fail(from: 1, [.write], .shortWrite)
+    do {
+      let device = try await world.open(through: faulty)
+      try device.files().create("x", contents: Data("abc".utf8))
+      try await device.setPasscode(Passcode("old"))
+      try await device.changePasscode(from: Passcode("old"), to: Passcode("new"))
+    }
+    #expect(try await world.opens("new"))
+    #expect(!faulty.hits.isEmpty)
+  }
+}

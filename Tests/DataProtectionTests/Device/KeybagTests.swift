@@ -1,0 +1,233 @@
+import DataProtection
+import FaultyFileSystem
+import FileSystem
+import FoundationEssentials
+import Testing
+
+/// Everything that can be done to the files of keys from outside.
+@Suite struct KeybagTests {
+  let world = TestWorld()
+
+  /// A device with a passcode and a file of every class.
+  func setUp() async throws {
+    let device = try await world.open()
+    try await device.setPasscode(Passcode("right"))
+    let files = try device.files()
+    for protection in ProtectionClass.allCases {
+      try files.create("\(protection)", contents: Data("\(protection)".utf8), protection: protection)
+    }
+  }
+
+  func outcome(of tampering: (MemoryFileSystem) throws -> Void) async throws -> ProtectionError.Code? {
+    let copy = TestWorld(memory: world.memory.afterProcessDeath(), bootClock: world.bootClock)
+    try tampering(copy.memory)
+    let names = copy.names
+    let outcome = await code {
+      let device = try await copy.open()
+      try await device.unlock(passcode: Passcode("right"))
+    }
+    if outcome != nil { #expect(copy.names == names, "A refused device must be left as it is.") }
+    return outcome
+  }
+
+  @Test(arguments: ["keybag-", "effaceable-"])
+  func `every flipped bit is found, and no attempt is counted`(_ prefix: String) async throws {
+    try await setUp()
+    let path = try world.only(prefix)
+    let bytes = try #require(world.memory.content(atPath: path))
+    let deviceKey = try #require(world.memory.content(atPath: TestWorld.path + "/device.key"))
+    let keybag = try #require(world.memory.content(atPath: world.only("keybag-")))
+    let effaceable = try #require(world.memory.content(atPath: world.only("effaceable-")))
+    for bit in 0..<bytes.count * 8 {
+      var changed = bytes
+      changed[bit / 8] ^= 1 << (bit % 8)
+      // A version is a claim that is believed: an older program must not touch a newer one's keys.
+      let expected: ProtectionError.Code = (8..<10).contains(bit / 8) ? .unsupportedVersion : .corrupt
+      let found = await code {
+        let isKeybag = prefix == "keybag-"
+        _ = try KeybagInspection.open(
+          keybag: isKeybag ? changed : keybag, effaceable: isKeybag ? effaceable : changed, deviceKey: deviceKey)
+      }
+      #expect(found == expected, "bit \(bit)")
+      // The whole way, for one bit of each byte.
+      guard bit % 8 == bit / 8 % 8 else { continue }
+      #expect(try await outcome { $0.plant(changed, atPath: path) } == expected, "bit \(bit)")
+    }
+    #expect(try await world.opens("right"))
+  }
+
+  @Test(arguments: ["keybag-", "effaceable-"])
+  func `every truncation and an added byte is found`(_ prefix: String) async throws {
+    try await setUp()
+    let path = try world.only(prefix)
+    let bytes = try #require(world.memory.content(atPath: path))
+    for count in 0..<bytes.count {
+      #expect(try await outcome { $0.plant(Array(bytes[..<count]), atPath: path) } == .corrupt, "\(count) bytes")
+    }
+    #expect(try await outcome { $0.plant(bytes + [0], atPath: path) } == .corrupt)
+    #expect(try await outcome { $0.plant([UInt8](repeating: 1, count: 100_000), atPath: path) } == .corrupt)
+  }
+
+  @Test(arguments: ["keybag-", "effaceable-", "device.key"])
+  func `keys that are gone are missed, and nothing is made in their place`(_ prefix: String) async throws {
+    try await setUp()
+    let path = try world.only(prefix)
+    #expect(try await outcome { $0.remove(atPath: path) } == .keysMissing)
+    let kept = try #require(world.memory.content(atPath: path))
+    world.memory.remove(atPath: path)
+    #expect(await code { _ = try await world.open() } == .keysMissing)
+    world.memory.plant(kept, atPath: path)
+    #expect(try await world.opens("right"))
+  }
+
+  @Test func `with the keybag and everything else of the device gone, sealed files are still missed`() async throws {
+    try await setUp()
+    for name in world.names where name != "files" { world.memory.remove(atPath: TestWorld.path + "/" + name) }
+    #expect(await code { _ = try await world.open() } == .keysMissing)
+    try await world.erase()
+    let device = try await world.open()
+    #expect(!device.hasPasscode)
+    #expect(try device.files().list().isEmpty)
+  }
+
+  @Test(arguments: ["keybag-", "effaceable-", "device.key", "lock"])
+  func `links and foreign files in place of keys are refused`(_ prefix: String) async throws {
+    try await setUp()
+    let path = try world.only(prefix)
+    let expected: ProtectionError.Code = prefix == "lock" ? .unsafeLocation : .corrupt
+    let bytes = try #require(world.memory.content(atPath: path))
+    #expect(
+      try await outcome { memory in
+        memory.remove(atPath: path)
+        memory.plant(.other, atPath: path)
+      } == expected)
+    #expect(try await outcome { $0.plantLink(from: path, toPath: TestWorld.path + "/second name") } == expected)
+    #expect(try await outcome { $0.setOwner(4711, atPath: path) } != nil)
+    world.memory.plant(bytes, atPath: path)
+  }
+
+  @Test func `a key in a keybag of another revision or device is refused`() async throws {
+    try await setUp()
+    let old = try #require(world.memory.content(atPath: world.only("keybag-")))
+    let oldEffaceable = try #require(world.memory.content(atPath: world.only("effaceable-")))
+    do {
+      let device = try await world.open()
+      try await device.changePasscode(from: Passcode("right"), to: Passcode("new"))
+    }
+    let (keybag, effaceable) = (try world.only("keybag-"), try world.only("effaceable-"))
+    // The old keybag under the new name, with the new and with the old effaceable file.
+    #expect(try await outcome { $0.plant(old, atPath: keybag) } == .corrupt)
+    #expect(try await outcome { $0.plant(oldEffaceable, atPath: effaceable) } == .corrupt)
+    #expect(
+      try await outcome { memory in
+        memory.plant(old, atPath: keybag)
+        memory.plant(oldEffaceable, atPath: effaceable)
+      } == .corrupt)
+  }
+
+  @Test func `halves of two keybags don't make one`() async throws {
+    try await setUp()
+    let one = try #require(world.memory.content(atPath: world.only("keybag-")))
+    let other = TestWorld()
+    let device = try await other.open()
+    try await device.setPasscode(Passcode("right"))
+    let two = try #require(other.memory.content(atPath: other.only("keybag-")))
+    try #require(one.count == two.count)
+    let path = try world.only("keybag-")
+    for cut in stride(from: 1, to: one.count, by: 7) {
+      #expect(try await outcome { $0.plant(Array(one[..<cut] + two[cut...]), atPath: path) } == .corrupt, "\(cut)")
+    }
+    #expect(try await outcome { $0.plant(two, atPath: path) } == .corrupt)
+  }
+
+  @Test func `a foreign device key is another device, not damage`() async throws {
+    try await setUp()
+    let path = TestWorld.path + "/device.key"
+    #expect(
+      try await outcome { $0.plant([UInt8](repeating: 7, count: 32), atPath: path) } == .otherDevice)
+    #expect(try await outcome { $0.plant([UInt8](repeating: 7, count: 31), atPath: path) } == .corrupt)
+  }
+
+  @Test func `production refuses a keybag with the keys of a test`() async throws {
+    _ = try await world.open()
+    let environment = DeviceEnvironment(
+      fileSystem: world.memory, clock: world.clock, bootClock: world.bootClock, scrypt: .production)
+    #expect(
+      await code {
+        _ = try await ProtectedDevice.open(at: .directory(TestWorld.path), environment: environment)
+      } == .corrupt)
+  }
+
+  @Test func `after an erase nothing sealed before can be read, and the device is as new`() async throws {
+    let device = try await world.open()
+    let files = try device.files()
+    try files.create("x", contents: Data("abc".utf8), protection: ProtectionClass.none)
+    try await device.setPasscode(Passcode("right"))
+    let handle = try files.open("x")
+    try await device.eraseAllContent()
+    #expect(await code { _ = try handle.readAll() } == .locked)
+    #expect(!device.hasPasscode)
+    #expect(device.isProtectedDataAvailable)
+    #expect(try device.files().list().isEmpty)
+    try device.files().create("y", contents: Data([1]))
+    #expect(try await world.open().files().read("y") == Data([1]))
+  }
+
+  @Test func `old effaceable bytes are overwritten`() async throws {
+    let device = try await world.open()
+    try await device.setPasscode(Passcode("one"))
+    let old = try #require(world.memory.content(atPath: world.only("effaceable-")))
+    try await device.changePasscode(from: Passcode("one"), to: Passcode("two"))
+    let key = Array(old[56..<88])
+    #expect(!world.memory.allContents.contains { $0.count >= 88 && Array($0[56..<88]) == key })
+    let journal = world.memory.calls.map { "\($0.operation) \($0.name ?? "")" }
+    #expect(journal.contains { $0.hasPrefix("write") })
+  }
+
+  @Test func `the first passcode makes new class keys, and everything is sealed anew under them`() async throws {
+    let device = try await world.open()
+    let files = try device.files()
+    for protection in ProtectionClass.allCases {
+      try files.create("\(protection)", contents: Data("\(protection)".utf8), protection: protection)
+    }
+    let archive = try device.archives(for: ArchiveSlot(application: "a"))
+    _ = try archive.publish(Data("base".utf8))
+    _ = try archive.append(Data("frame".utf8))
+    // An old copy of all keys, from when there was no passcode.
+    let old = world.memory.afterProcessDeath()
+    try await device.setPasscode(Passcode("right"))
+    for protection in ProtectionClass.allCases {
+      #expect(try files.read("\(protection)") == Data("\(protection)".utf8))
+    }
+    let again = try device.archives(for: ArchiveSlot(application: "a")).openNewest()
+    #expect(try again.readAll() == Data("base".utf8))
+    #expect(again.frames == [Data("frame".utf8)])
+    // Two revisions: one with the retired keys, and one without.
+    #expect(try world.only("keybag-").hasSuffix("3"))
+
+    // With the old keys put back, only what needs no passcode opens.
+    for name in world.names where name.hasPrefix("keybag-") || name.hasPrefix("effaceable-") {
+      world.memory.remove(atPath: TestWorld.path + "/" + name)
+    }
+    for name in old.names(atPath: TestWorld.path) where name.hasPrefix("keybag-") || name.hasPrefix("effaceable-") {
+      let path = TestWorld.path + "/" + name
+      world.memory.plant(try #require(old.content(atPath: path)), atPath: path)
+    }
+    // The ledgers have seen a later keybag: they betray the old one.
+    do {
+      let attacker = try await world.open()
+      for protection in ProtectionClass.allCases {
+        #expect(await code { _ = try attacker.files().read("\(protection)") } == .rolledBack)
+      }
+    }
+    // Without the ledgers nothing betrays it, but it opens only what never needed a passcode.
+    let root = TestWorld.path + "/files"
+    let place = try #require(world.memory.names(atPath: root).first)
+    world.memory.remove(atPath: "\(root)/\(place)/archives/ledger")
+    let attacker = try await world.open()
+    for protection in ProtectionClass.allCases {
+      let outcome = await code { _ = try attacker.files().read("\(protection)") }
+      #expect(outcome == (protection == .none ? nil : .otherDevice), "\(protection)")
+    }
+  }
+}

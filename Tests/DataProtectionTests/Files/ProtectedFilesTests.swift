@@ -1,0 +1,156 @@
+import DataProtection
+import FaultyFileSystem
+import FileSystem
+import FoundationEssentials
+import Testing
+
+@Suite struct ProtectedFilesTests {
+  let world = TestWorld()
+
+  @Test func `files come back in a new process, by name`() async throws {
+    let files = try await world.open().files(in: "drafts")
+    try files.create("a", contents: Data("one".utf8))
+    try files.write(Data("two".utf8), to: "b")
+    try files.write(Data("three".utf8), to: "a")
+    let again = try await world.open().files(in: "drafts")
+    #expect(try again.list().map(\.name) == ["a", "b"])
+    #expect(try again.read("a") == Data("three".utf8))
+    #expect(try again.read("b") == Data("two".utf8))
+    #expect(try await world.open().files(in: "other").list().isEmpty)
+  }
+
+  @Test func `no name and no content is readable on the disk`() async throws {
+    let marker = "a very recognisable marker"
+    let files = try await world.open().files(in: marker)
+    for protection in ProtectionClass.allCases {
+      try files.create("\(marker) \(protection)", contents: Data(marker.utf8), protection: protection)
+    }
+    for content in world.memory.allContents {
+      #expect(!String(decoding: content, as: UTF8.self).contains(marker))
+    }
+  }
+
+  @Test(arguments: ["", String(repeating: "x", count: 1025)])
+  func `names that are empty or too long are refused`(_ name: String) async throws {
+    let files = try await world.open().files()
+    #expect(await code { try files.create(name) } == .invalidArgument)
+    #expect(await code { try files.write(Data(), to: name) } == .invalidArgument)
+  }
+
+  @Test(arguments: ["../../etc/passwd", "/", ".", "a\0b", "\n", "é", "\u{1F600}", String(repeating: "y", count: 1024)])
+  func `any other name is just a name`(_ name: String) async throws {
+    let files = try await world.open().files(in: name)
+    try files.create(name, contents: Data([1]))
+    #expect(try files.list().map(\.name) == [name])
+    #expect(try files.read(name) == Data([1]))
+  }
+
+  @Test func `missing files, taken names and closed handles have outcomes of their own`() async throws {
+    let files = try await world.open().files()
+    #expect(await code { _ = try files.read("x") } == .notFound)
+    #expect(await code { try files.delete("x") } == .notFound)
+    #expect(await code { try files.rename("x", to: "y") } == .notFound)
+    #expect(await code { try files.setProtection(.none, of: "x") } == .notFound)
+    let handle = try files.create("x", contents: Data("abc".utf8))
+    #expect(await code { try files.create("x") } == .alreadyExists)
+    try files.create("y")
+    #expect(await code { try files.rename("x", to: "y") } == .alreadyExists)
+    #expect(await code { _ = try handle.read(2..<4) } == .invalidArgument)
+    handle.close()
+    #expect(await code { _ = try handle.readAll() } == .invalidHandle)
+    #expect(await code { try handle.write(Data()) } == .invalidHandle)
+  }
+
+  @Test func `a range of a large file opens only the chunks that hold it`() async throws {
+    let files = try await world.open().files()
+    let bytes = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    try files.create("large", contents: bytes).close()
+    let handle = try files.open("large")
+    #expect(try handle.byteCount == bytes.count)
+    for range in [0..<1, 16_383..<16_385, 999_999..<1_000_000, 400_000..<440_000, 5..<5] {
+      #expect(try handle.read(range) == bytes[range])
+    }
+    #expect(try files.attributes(of: "large").byteCount == bytes.count)
+  }
+
+  @Test func `a change of class keeps name, content and date, and leaves nothing of the old`() async throws {
+    let files = try await world.open().files()
+    try files.create("x", contents: Data("abc".utf8), protection: ProtectionClass.none)
+    let old = try files.attributes(of: "x")
+    let names = Set(contentNames)
+    try files.setProtection(.complete, of: "x")
+    let new = try files.attributes(of: "x")
+    #expect(new.protection == .complete)
+    #expect(new.creationDate == old.creationDate)
+    #expect(new.generation > old.generation)
+    #expect(try files.read("x") == Data("abc".utf8))
+    // The index went on by one generation, the content is another: two of three names are new at least.
+    #expect(contentNames.count <= names.count + 1)
+  }
+
+  /// The sealed files of the only directory.
+  var contentNames: [String] {
+    let root = TestWorld.path + "/files"
+    guard let place = world.memory.names(atPath: root).first else { return [] }
+    return world.memory.names(atPath: "\(root)/\(place)/archives").filter { $0.hasSuffix(".archive") }
+  }
+
+  @Test func `new files take the directory's default class`() async throws {
+    let files = try await world.open().files()
+    #expect(try files.defaultProtection == .complete)
+    try files.setDefaultProtection(.completeUnlessOpen)
+    try files.create("x")
+    try files.write(Data(), to: "y")
+    #expect(try files.list().map(\.protection) == [.completeUnlessOpen, .completeUnlessOpen])
+    #expect(try await world.open().files().defaultProtection == .completeUnlessOpen)
+  }
+
+  @Test func `the backup mark is set and taken away, and archives always have it`() async throws {
+    let device = try await world.open()
+    let files = try device.files()
+    #expect(try !files.isExcludedFromBackup)
+    try files.setExcludedFromBackup(true)
+    #expect(try files.isExcludedFromBackup)
+    let root = TestWorld.path + "/files"
+    let place = try #require(world.memory.names(atPath: root).first)
+    let tag = try #require(world.memory.content(atPath: "\(root)/\(place)/CACHEDIR.TAG"))
+    #expect(String(decoding: tag, as: UTF8.self).hasPrefix("Signature: 8a477f597d28d172789f06886806bc55"))
+    try files.setExcludedFromBackup(false)
+    #expect(try !files.isExcludedFromBackup)
+    _ = try device.archives(for: ArchiveSlot(application: "a"))
+    #expect(world.memory.content(atPath: TestWorld.path + "/archives/CACHEDIR.TAG") != nil)
+  }
+
+  @Test func `a list that was removed or damaged is never taken for an empty directory`() async throws {
+    let files = try await world.open().files()
+    try files.create("x", contents: Data("abc".utf8))
+    let root = TestWorld.path + "/files"
+    let place = try #require(world.memory.names(atPath: root).first)
+    for name in world.memory.names(atPath: "\(root)/\(place)/archives") where name.hasSuffix(".archive") {
+      world.memory.remove(atPath: "\(root)/\(place)/archives/\(name)")
+    }
+    let again = try await world.open().files()
+    #expect(await code { _ = try again.list() } == .missing)
+    #expect(await code { try again.create("x") } == .missing)
+  }
+
+  @Test func `a deleted file can still be read through a handle`() async throws {
+    let files = try await world.open().files()
+    try files.create("x", contents: Data("abc".utf8)).close()
+    let handle = try files.open("x")
+    try files.delete("x")
+    #expect(try handle.readAll() == Data("abc".utf8))
+    #expect(await code { _ = try files.open("x") } == .notFound)
+  }
+
+  @Test func `two programs creating files don't lose each other's`() async throws {
+    let (one, two) = (try await world.open(), try await world.open())
+    let (first, second) = (try one.files(), try two.files())
+    for number in 0..<10 {
+      try first.create("first \(number)")
+      try second.create("second \(number)")
+    }
+    #expect(try first.list().count == 20)
+    #expect(try second.list() == first.list())
+  }
+}
