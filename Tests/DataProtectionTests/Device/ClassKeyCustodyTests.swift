@@ -1,0 +1,93 @@
+import DataProtection
+import FoundationEssentials
+import Synchronization
+import Testing
+
+/// A custody as a session daemon would be: it outlives the devices of a test.
+final class DaemonCustody: ClassKeyCustody {
+  private let keys = Mutex<[CustodyEntry: [UInt8]]>([:])
+
+  func keep(_ key: Span<UInt8>, for entry: CustodyEntry) {
+    let bytes = key.indices.map { key[$0] }
+    keys.withLock { $0[entry] = bytes }
+  }
+
+  func lend(_ entry: CustodyEntry, to body: (Span<UInt8>) -> Void) {
+    guard let bytes = keys.withLock({ $0[entry] }) else { return }
+    body(bytes.span)
+  }
+
+  func forget(_ entry: CustodyEntry) {
+    keys.withLock { $0[entry] = nil }
+  }
+
+  var classes: Set<ProtectionClass> { Set(keys.withLock { $0.keys.map(\.protection) }) }
+
+  func replaceAll() {
+    keys.withLock { keys in
+      for entry in keys.keys { keys[entry] = [UInt8](repeating: 9, count: 32) }
+    }
+  }
+
+  /// The keys, each byte changed, so that a scan of the memory doesn't find this very copy.
+  func takeMasked() -> [[UInt8]] {
+    keys.withLock { keys in
+      let masked = keys.values.map { $0.map { $0 ^ 0x5a } }
+      keys = [:]
+      return masked
+    }
+  }
+}
+
+@Suite struct ClassKeyCustodyTests {
+  func makeWorld() -> (TestWorld, DaemonCustody) {
+    var world = TestWorld()
+    let custody = DaemonCustody()
+    world.options.custody = custody
+    world.options.gracePeriod = .zero
+    return (world, custody)
+  }
+
+  @Test func `a custody keeps a restarted process unlocked`() async throws {
+    let (world, _) = makeWorld()
+    do {
+      let device = try await world.open()
+      try await device.setPasscode(Passcode("1234"))
+      try device.files().create("x", contents: Data([1]))
+    }
+    let device = try await world.open()
+    #expect(device.isProtectedDataAvailable)
+    #expect(try device.files().read("x") == Data([1]))
+  }
+
+  @Test func `a lock and a reboot take from the custody what they take from memory`() async throws {
+    let (world, custody) = makeWorld()
+    let device = try await world.open()
+    try await device.setPasscode(Passcode("1234"))
+    #expect(custody.classes.count == 3)
+    device.lock()
+    #expect(custody.classes == [.completeUntilFirstUserAuthentication])
+    let next = try await world.open()
+    #expect(next.lockState == .locked)
+    #expect(
+      await code { try next.files().create("x", protection: .completeUntilFirstUserAuthentication) } == nil)
+    device.reboot()
+    #expect(custody.classes.isEmpty)
+    #expect(
+      await code {
+        _ = try await world.open().files().create("y", protection: .completeUntilFirstUserAuthentication)
+      } == .locked)
+  }
+
+  @Test func `wrong keys from a custody are passed over`() async throws {
+    let (world, custody) = makeWorld()
+    do {
+      try await world.open().setPasscode(Passcode("1234"))
+    }
+    custody.replaceAll()
+    let device = try await world.open()
+    #expect(!device.isProtectedDataAvailable)
+    try await device.unlock(passcode: Passcode("1234"))
+    #expect(device.isProtectedDataAvailable)
+  }
+}

@@ -1,0 +1,78 @@
+import DataProtection
+import FoundationEssentials
+import Testing
+
+/// Many threads at once: nothing deadlocks, and nothing comes back that isn't whole.
+@Suite struct LockCycleTests {
+  @Test(.timeLimit(.minutes(5)))
+  func `a thousand lock cycles with readers and writers lose nothing`() async throws {
+    var world = TestWorld()
+    world.options.gracePeriod = .zero
+    let device = try await world.open()
+    try await device.setPasscode(Passcode("1234"))
+    let files = try device.files()
+    for protection in ProtectionClass.allCases {
+      try files.create("\(protection)", contents: Self.content(0), protection: protection)
+    }
+    let isDone = SharedFlag()
+    let log = Log<ProtectedDataNotification>()
+    let observation = device.observeProtectedData { [unowned device] notification in
+      log.append(notification)
+      // An observer that reads a file, whatever the state.
+      _ = try? device.files().read("none")
+    }
+    let counts = try await withThrowingTaskGroup(of: [ProtectionError.Code?: Int].self) { group in
+      for protection in ProtectionClass.allCases {
+        group.addTask { try await Self.work(on: files, "\(protection)", writes: true, until: isDone) }
+        group.addTask { try await Self.work(on: files, "\(protection)", writes: false, until: isDone) }
+      }
+      for cycle in 0..<1000 {
+        device.lock()
+        #expect(device.lockState == .locked)
+        if cycle % 100 == 99 { device.reboot() }
+        try await device.unlock(passcode: Passcode("1234"))
+        #expect(device.isProtectedDataAvailable)
+      }
+      isDone.set()
+      var counts: [ProtectionError.Code?: Int] = [:]
+      for try await part in group { counts.merge(part, uniquingKeysWith: +) }
+      return counts
+    }
+    // Only two things may ever happen to a reader or writer: it works, or the device is locked.
+    #expect(Set(counts.keys).isSubset(of: [nil, .locked]), "\(counts)")
+    #expect((counts[nil] ?? 0) > 0)
+    let round: [ProtectedDataNotification] = [
+      .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeAvailable,
+    ]
+    #expect(log.all == Array(repeating: round, count: 1000).flatMap { $0 })
+    withExtendedLifetime(observation) {}
+  }
+
+  /// Three chunks that all say the same number: a torn or mixed one is seen at once.
+  static func content(_ number: UInt8) -> Data {
+    Data(repeating: number, count: 40_000)
+  }
+
+  static func work(
+    on files: ProtectedFiles, _ name: String, writes: Bool, until isDone: SharedFlag
+  ) async throws -> [ProtectionError.Code?: Int] {
+    var counts: [ProtectionError.Code?: Int] = [:]
+    var number: UInt8 = 0
+    while !isDone.isSet {
+      do throws(ProtectionError) {
+        if writes {
+          number &+= 1
+          try files.write(content(number), to: name)
+        } else {
+          let read = try files.read(name)
+          #expect(read.count == 40_000 && Set(read).count == 1)
+        }
+        counts[nil, default: 0] += 1
+      } catch {
+        counts[error.code, default: 0] += 1
+      }
+      await Task.yield()
+    }
+    return counts
+  }
+}
