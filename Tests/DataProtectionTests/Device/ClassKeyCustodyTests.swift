@@ -4,17 +4,20 @@ import Synchronization
 import Testing
 
 /// A custody as a session daemon would be: it outlives the devices of a test.
+///
+/// It keeps the keys with every byte changed, so that a scan of the memory doesn't find these very copies.
 final class DaemonCustody: ClassKeyCustody {
   private let keys = Mutex<[CustodyEntry: [UInt8]]>([:])
 
   func keep(_ key: Span<UInt8>, for entry: CustodyEntry) {
-    let bytes = key.indices.map { key[$0] }
+    let bytes = key.indices.map { key[$0] ^ 0x5a }
     keys.withLock { $0[entry] = bytes }
   }
 
   func lend(_ entry: CustodyEntry, to body: (Span<UInt8>) -> Void) {
     guard let bytes = keys.withLock({ $0[entry] }) else { return }
-    body(bytes.span)
+    let key = bytes.map { $0 ^ 0x5a }
+    body(key.span)
   }
 
   func forget(_ entry: CustodyEntry) {
@@ -29,12 +32,11 @@ final class DaemonCustody: ClassKeyCustody {
     }
   }
 
-  /// The keys, each byte changed, so that a scan of the memory doesn't find this very copy.
+  /// The keys as they are kept, which are forgotten.
   func takeMasked() -> [[UInt8]] {
     keys.withLock { keys in
-      let masked = keys.values.map { $0.map { $0 ^ 0x5a } }
-      keys = [:]
-      return masked
+      defer { keys = [:] }
+      return Array(keys.values)
     }
   }
 }
