@@ -23,6 +23,10 @@ internal import RestorationArchive
   private var orphans: [TrackedNode] = []
   private var unresolved: [(node: TrackedNode, record: Int, references: [CapturedReference])] = []
   private var hasMoved = false
+  /// Objects whose changes can't be noticed without asking them.
+  private var unnoticed: [TrackedNode] = []
+  /// Objects whose state refers to others.
+  private var referrers: [CaptureBatch.Key: TrackedNode] = [:]
   /// Objects whose parents were asked again in this capture.
   private var relinked: Set<CaptureBatch.Key> = []
 
@@ -83,6 +87,8 @@ internal import RestorationArchive
     byObject = [:]
     roots = []
     shared = []
+    unnoticed = []
+    referrers = [:]
     claims = [:]
     _ = changes.drain()
   }
@@ -97,16 +103,24 @@ internal import RestorationArchive
 
   private func collect(_ scope: Scope) {
     for key in changes.drain() where key < nodes.count {
-      if let node = nodes[key], !node.isDirty {
-        node.isDirty = true
-        pending.append(node)
-      }
+      if let node = nodes[key] { mark(node) }
     }
     guard scope == .all else { return }
-    for case let node? in nodes where !node.isDirty && node.awareness != .everything {
-      node.isDirty = true
-      pending.append(node)
-    }
+    unnoticed.removeAll { $0.isRemoved }
+    for node in unnoticed { mark(node) }
+  }
+
+  private func mark(_ node: TrackedNode) {
+    guard !node.isDirty else { return }
+    node.isDirty = true
+    pending.append(node)
+  }
+
+  /// Has an object asked at every capture of everything, as its changes can't be noticed.
+  private func distrust(_ node: TrackedNode) {
+    guard !node.isUnnoticed else { return }
+    node.isUnnoticed = true
+    unnoticed.append(node)
   }
 
   private func adopt(_ controllers: [any RestorableController]) {
@@ -163,7 +177,7 @@ internal import RestorationArchive
     let former = node.children
     var live = link(captured.children.map { ($0, $0.restorationIdentifier) }, to: node, former: former)
     // An excluded child is not observed, so its parent has to be asked again.
-    if live.count != captured.children.count { node.awareness = .nothing }
+    if live.count != captured.children.count { distrust(node) }
     live += linkViews(captured.views, to: node, taken: live)
     let isSame = live.count == former.count && zip(live, former).allSatisfy { $0 === $1 }
     guard !isSame else { return }
@@ -254,6 +268,7 @@ internal import RestorationArchive
     node.parent = parent
     node.isDirty = true
     node.awareness = node.object.map { awareness(of: $0, node.binding) } ?? .nothing
+    if node.awareness != .everything { distrust(node) }
     nodes.append(node)
     byObject[node.objectIdentity] = node
     pending.append(node)
@@ -311,8 +326,12 @@ internal import RestorationArchive
         attributes.savedAt = Freshness.stamp(now(), limit: limit)
       }
     }
-    node.hasReferences = !captured.references.isEmpty
-    if node.hasReferences || !node.byHand.isEmpty {
+    if captured.references.isEmpty {
+      if !referrers.isEmpty { referrers[node.key] = nil }
+    } else {
+      referrers[node.key] = node
+    }
+    if !captured.references.isEmpty || !node.byHand.isEmpty {
       unresolved.append((node, batch.records.count, captured.references))
     }
     batch.records.append(.init(key: node.key, entries: captured.entries, attributes: attributes))
@@ -334,9 +353,10 @@ internal import RestorationArchive
   }
 
   private func rereadReferrers() {
+    guard !referrers.isEmpty else { return }
     let fresh = Set(unresolved.map { $0.node.key })
-    for case let node? in nodes where node.hasReferences && !node.isRemoved && !fresh.contains(node.key) {
-      read(node)
+    for (key, node) in referrers.sorted(by: { $0.key < $1.key }) {
+      if node.isRemoved { referrers[key] = nil } else if !fresh.contains(key) { read(node) }
     }
     while let node = pending.popLast() { read(node) }
   }

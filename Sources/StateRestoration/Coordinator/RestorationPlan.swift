@@ -118,7 +118,4 @@ struct RestorationPlan: Sendable {
     }
     return found
   }
-
-  /// The node with a number; nil when there is none.
-  func index(of id: NodeID) -> Int? { nodes.firstIndex { $0.id == id } }
 }

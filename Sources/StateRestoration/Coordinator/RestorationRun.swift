@@ -24,7 +24,10 @@ internal import RestorationArchive
   private(set) var objects: [(any RestorableObject)?]
   private(set) var outcomes: [NodeReport?]
   private var existing: Set<Int> = []
-  private var paths: [RestorationPath: Int] = [:]
+  /// The children that existed before, of parents that have many.
+  private var childTables: [Int: [RestorationIdentifier: any RestorableController]] = [:]
+  /// The nodes by path; made when the first reference is resolved.
+  private lazy var paths = Dictionary(plan.nodes.enumerated().map { ($1.path, $0) }) { first, _ in first }
   private let clock = ContinuousClock()
 
   init(
@@ -210,7 +213,6 @@ internal import RestorationArchive
       findings.append(.identifierDiffers(found: identifier.rawValue))
     }
     objects[index] = object
-    paths[node.path] = index
     outcomes[index] = NodeReport(
       path: node.path, kind: node.kind, result: .restored(origin), restorationClass: node.attributes.classTag,
       byteCount: node.byteCount, findings: findings)
@@ -221,7 +223,15 @@ internal import RestorationArchive
     guard let parent = plan.nodes[index].parent, let container = objects[parent] as? any RestorableController,
       let identifier = plan.nodes[index].path.last
     else { return nil }
-    return container.restorationChildren.first { $0.restorationIdentifier == identifier }
+    if let table = childTables[parent] { return table[identifier] }
+    let children = container.restorationChildren
+    guard plan.children[parent].count > 8 else { return children.first { $0.restorationIdentifier == identifier } }
+    var table: [RestorationIdentifier: any RestorableController] = [:]
+    for child in children {
+      if let identifier = child.restorationIdentifier, table[identifier] == nil { table[identifier] = child }
+    }
+    childTables[parent] = table
+    return table[identifier]
   }
 
   private func view(at index: Int) -> (any RestorableView)? {
@@ -262,6 +272,8 @@ internal import RestorationArchive
 
   /// A made object that no container took dies after restoring: its state is not given away.
   private func rejectUninstalled(in range: Range<Int>) {
+    childTables = [:]
+    var installedChildren: [Int: Set<ObjectIdentifier>] = [:]
     for index in range where outcomes[index]?.isRestored == true && !existing.contains(index) {
       let node = plan.nodes[index]
       guard node.kind == .controller, !node.attributes.flags.contains(.byHand), let parent = node.parent,
@@ -272,7 +284,9 @@ internal import RestorationArchive
         }
         continue
       }
-      if !owner.restorationChildren.contains(where: { $0 === object }) { fail(index, .notInstalled) }
+      let installed = installedChildren[parent] ?? Set(owner.restorationChildren.map { ObjectIdentifier($0) })
+      installedChildren[parent] = installed
+      if !installed.contains(ObjectIdentifier(object)) { fail(index, .notInstalled) }
     }
   }
 
@@ -295,7 +309,7 @@ internal import RestorationArchive
       if !unread.isEmpty { outcomes[index]?.findings.append(.unreadKeys(unread)) }
       for key in decoder.unresolvedKeys { outcomes[index]?.findings.append(.unresolvedReference(key: key)) }
     } catch {
-      reject(index, reason(for: error, node: node, object: object))
+      reject(index, error.reason(stored: node.attributes.version, known: type(of: object).stateVersion))
     }
     if let before = outcomes[index]?.duration { outcomes[index]?.duration = before + (clock.now - start) }
   }
@@ -306,22 +320,11 @@ internal import RestorationArchive
     log.log(.warning, "\(plan.nodes[index].path) was not given its state: \(reason)")
   }
 
-  private func reason(
-    for error: RestorationError, node: RestorationPlan.Node, object: any RestorableObject
-  ) -> NotRestoredReason {
-    switch error.code {
-    case .newerVersion:
-      .newerVersion(stored: node.attributes.version, known: type(of: object).stateVersion)
-    case .noMigration, .migrationFailed: .migrationFailed(error.description)
-    default: .decodingFailed(error.description)
-    }
-  }
-
   /// The restored object of a reference; nil when it was not restored.
   func resolve(_ reference: NodeReference) -> (any RestorableObject)? {
     switch reference {
     case .path(let path): paths[path].flatMap { objects[$0] }
-    case .node(let id): plan.index(of: id).flatMap { objects[$0] }
+    case .node(let id): plan.nodes.firstIndex { $0.id == id }.flatMap { objects[$0] }
     }
   }
 }

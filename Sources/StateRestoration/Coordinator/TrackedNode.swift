@@ -29,8 +29,8 @@ internal import RestorationArchive
   let isByHand: Bool
   /// Whether a change since the last capture is known.
   var isDirty = false
-  /// Whether the state holds references, whose paths go stale when something moves.
-  var hasReferences = false
+  /// Whether the object is asked at every capture of everything.
+  var isUnnoticed = false
   /// Whether the node has left the tree.
   var isRemoved = false
   /// Whether the stored state could not be read and is kept until the object has newer state.

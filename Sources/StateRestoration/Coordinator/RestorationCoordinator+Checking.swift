@@ -1,0 +1,83 @@
+public import FoundationEssentials
+public import RestorationArchive
+
+extension RestorationCoordinator {
+  /// Reads old archives with today's classes and runs all their migrations, without an app and without restoring.
+  ///
+  /// Keep one archive per released version (`restore-inspect export` or the testing product record them) and check them
+  /// in CI. Nodes of classes that aren't registered are read, not decoded.
+  ///
+  /// - Parameters:
+  ///   - archives: The bytes of whole archives by name, not sealed.
+  ///   - registry: The classes of today's program.
+  ///   - schemaVersion: Today's schema version of the program; newer archives are a failure.
+  public static func check(
+    archives: [String: Data], registry: RestorationRegistry, schemaVersion: StateVersion = 1
+  ) -> [ArchiveCheck] {
+    archives.sorted { $0.key < $1.key }.map { name, data in
+      check(name, data, registry, schemaVersion)
+    }
+  }
+
+  /// Reads all archives of a folder; see ``check(archives:registry:schemaVersion:)``.
+  ///
+  /// Throws when the folder can't be listed; a file that can't be read is a failure of its own.
+  public static func check(
+    archives folder: URL, registry: RestorationRegistry, schemaVersion: StateVersion = 1
+  ) throws -> [ArchiveCheck] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map { name in
+      do {
+        return check(name, try Data(contentsOf: folder.appending(path: name)), registry, schemaVersion)
+      } catch {
+        return ArchiveCheck(name: name, failure: "the file can't be read: \(error)")
+      }
+    }
+  }
+
+  private static func check(
+    _ name: String, _ data: Data, _ registry: RestorationRegistry, _ schemaVersion: StateVersion
+  ) -> ArchiveCheck {
+    let plan: RestorationPlan
+    do {
+      plan = try RestorationPlan(reader: RestorationArchive.Reader(base: .init(data)))
+    } catch {
+      return ArchiveCheck(name: name, failure: error.description)
+    }
+    guard plan.context.schemaVersion <= schemaVersion else {
+      return ArchiveCheck(
+        name: name, nodeCount: plan.nodes.count,
+        failure: "schema version \(plan.context.schemaVersion) is newer than \(schemaVersion)")
+    }
+    var result = ArchiveCheck(name: name, nodeCount: plan.nodes.count)
+    for node in plan.nodes {
+      if let damage = node.damage {
+        result.problems.append(.init(path: node.path, reason: .damaged(damage)))
+        continue
+      }
+      guard let tag = node.attributes.classTag, let registered = registry.registeredClass(tag), node.byteCount > 0
+      else { continue }
+      let decoder = RestorationDecoder(
+        record: node.record, path: node.path, context: plan.context, storedVersion: node.attributes.version)
+      result.checkedCount += 1
+      do throws(RestorationError) {
+        try registry.verify(decoder, as: tag)
+      } catch {
+        let reason = error.reason(stored: node.attributes.version, known: registered.version)
+        result.problems.append(.init(path: node.path, reason: reason))
+      }
+      decoder.finish()
+    }
+    return result
+  }
+}
+
+extension RestorationError {
+  /// The same failure as a report words it.
+  func reason(stored: StateVersion, known: StateVersion) -> NotRestoredReason {
+    switch code {
+    case .newerVersion: .newerVersion(stored: stored, known: known)
+    case .noMigration, .migrationFailed: .migrationFailed(description)
+    default: .decodingFailed(description)
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import FoundationEssentials
+import StateRestoration
+import Testing
+
+/// Reports and receipts are values that print as readable trees and survive coding.
+@MainActor @Suite struct ReportTests {
+  nonisolated static let reasons: [(NotRestoredReason, String)] = [
+    (.noObject, "no object"), (.unknownClass("tag"), "“tag” is not registered"),
+    (.refusedByClass("tag"), "“tag” declined"), (.classMismatch(recorded: "tag", found: "Panel"), "is a Panel"),
+    (.newerVersion(stored: 3, known: 2), "newer than 2"), (.migrationFailed("step 2"), "step 2"),
+    (.decodingFailed("key"), "key"), (.damaged("bytes"), "bytes"), (.parentNotRestored, "parent"),
+    (.expired(age: 10, limit: 5), "10 s old"), (.modelGone("note"), "note"),
+    (.modelMismatch(recorded: "A", found: nil), "“A”"), (.leftOutAfterCrash, "left out"),
+    (.touchedMeanwhile, "newer state"), (.notInstalled, "container"), (.timedOut, "too late"),
+  ]
+
+  @Test(arguments: reasons.indices)
+  func `every reason says in words what happened and survives coding`(index: Int) throws {
+    let (reason, words) = Self.reasons[index]
+    #expect("\(reason)".contains(words))
+    #expect(!"\(reason)".contains("StateRestoration."))
+    let encoded = try JSONEncoder().encode(reason)
+    #expect(try JSONDecoder().decode(NotRestoredReason.self, from: encoded) == reason)
+  }
+
+  @Test func `a report prints as a tree with a mark for every node`() async throws {
+    let bench = Bench()
+    try await bench.preserve(
+      Screen("root", children: [Screen("a", children: [Screen("b")]), Screen("lost"), Panel("odd", value: 1)]))
+    let root = Screen("root", children: [Screen("a", children: [Screen("b")]), Screen("odd")])
+    let report = try await bench.launch().restore(into: root)
+    let lines = "\(report)".split(separator: "\n").map(String.init)
+    #expect(lines[0].hasPrefix("Restoration: restored, generation 1"))
+    #expect(lines[0].contains("4 of 5 nodes"))
+    #expect(lines[1].hasPrefix("✓ root"))
+    #expect(lines[2].hasPrefix("  ✓ a"))
+    #expect(lines[3].hasPrefix("    ✓ b"))
+    #expect(lines[4].hasPrefix("  ✗ lost  no object"))
+    #expect(lines[5].hasPrefix("  ! odd") && lines[5].contains("never read: value"))
+  }
+
+  @Test func `a report survives coding`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("lost")]))
+    let report = try await bench.launch().restore(into: Screen("root"))
+    let encoded = try JSONEncoder().encode(report)
+    #expect(try JSONDecoder().decode(RestorationReport.self, from: encoded) == report)
+  }
+
+  @Test func `a receipt prints its numbers and survives coding`() async throws {
+    let outcome = try await Bench().preserve(Screen("root", children: [Screen("a"), Screen("a")]))
+    let receipt = try #require(outcome.receipt)
+    #expect("\(receipt)".hasPrefix("Preservation: generation 1, whole"))
+    #expect("\(receipt)".contains("! root"))
+    let encoded = try JSONEncoder().encode(outcome)
+    #expect(try JSONDecoder().decode(PreservationOutcome.self, from: encoded) == outcome)
+  }
+
+  @Test func `a report never holds state`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", text: "secret words", children: [Panel("p", value: 4711)]))
+    let report = try await bench.launch().restore(into: Screen("root", children: [Screen("p")]))
+    let encoded = String(decoding: try JSONEncoder().encode(report), as: UTF8.self)
+    #expect(!encoded.contains("secret words"))
+    #expect(!encoded.contains("4711"))
+  }
+
+  @Test func `expired state and state without its model are reported and not carried over`() async throws {
+    let bench = Bench()
+    let old = Screen("old", text: "o", tag: "fresh")
+    let gone = Screen("gone", text: "g", tag: "note")
+    gone.restorationModelIdentifier = "note 1"
+    let register: (RestorationRegistry) -> Void = {
+      $0.register(Screen.self, as: "fresh", freshFor: .seconds(60))
+      $0.register(Panel.self, as: "other")
+    }
+    let first = bench.launch(register)
+    _ = try await first.preserve(Screen("root", children: [old, gone]))
+    bench.time += 3600
+    let registry = RestorationRegistry()
+    registry.register(Screen.self, as: "fresh", freshFor: .seconds(60))
+    registry.register(Panel.self, as: "note", onlyIf: { _ in false })
+    let time = bench.time
+    bench.configuration.now = { time }
+    let coordinator = RestorationCoordinator(
+      store: bench.store, delegate: bench.delegate, configuration: bench.configuration, registry: registry)
+    let root = Screen("root")
+    let report = try await coordinator.restore(into: root)
+    guard case .expired? = report[["root", "old"]]?.notRestoredReason else {
+      Issue.record("not expired: \(report)")
+      return
+    }
+    #expect(report[["root", "gone"]]?.notRestoredReason == .modelGone("note 1"))
+    root.text = "changed"
+    _ = try await coordinator.preserve(root)
+    #expect(try await bench.launch().restore(into: Screen("root")).nodes.count == 1)
+  }
+
+  @Test func `logging tells paths and outcomes, and never values`() async throws {
+    let bench = Bench()
+    let log = MemoryLog()
+    bench.configuration.log = log
+    try await bench.preserve(Screen("root", text: "secret words", children: [Screen("lost")]))
+    _ = try await bench.launch().restore(into: Screen("root"))
+    #expect(log.lines.contains { $0.contains("root") && $0.contains("lost") })
+    #expect(!log.lines.contains { $0.contains("secret") })
+  }
+
+  @Test func `old archives are checked with today's migrations without an app`() async throws {
+    let bench = Bench()
+    let old = VersionTests.OldEditor()
+    old.restorableState.words = "a b"
+    try await bench.preserve(Screen("root", children: [old]))
+    let data = try #require(bench.store.newestBase)
+    let registry = RestorationRegistry()
+    registry.register(VersionTests.NewEditor.self, as: "editor")
+    let sound = RestorationCoordinator.check(archives: ["1.0": data], registry: registry)
+    #expect(sound.map(\.isSound) == [true])
+    #expect(sound.map(\.checkedCount) == [1])
+    let other = RestorationRegistry()
+    other.register(BrokenEditor.self, as: "editor")
+    let broken = RestorationCoordinator.check(archives: ["1.0": data, "junk": Data([1, 2, 3])], registry: other)
+    #expect(broken.map(\.isSound) == [false, false])
+    #expect(broken[0].problems.map(\.path) == [["root", "editor"]])
+    #expect(broken[1].failure != nil)
+    #expect("\(broken[0])".contains("editor"))
+  }
+
+  final class BrokenEditor: StatefulController {
+    nonisolated struct State: Codable, Sendable { var number: Int }
+    static var stateVersion: StateVersion { 3 }
+    let restorationIdentifier: RestorationIdentifier? = "editor"
+    let restorationClass: RestorationClass? = "editor"
+    var restorableState = State(number: 0)
+  }
+}

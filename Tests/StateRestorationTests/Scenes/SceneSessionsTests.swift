@@ -1,0 +1,96 @@
+import DataProtection
+import FoundationEssentials
+import StateRestoration
+import Synchronization
+import Testing
+
+/// Scenes: several at once, each with its archive, opened, closed and discarded independently.
+@MainActor @Suite struct SceneSessionsTests {
+  /// The stores of a program's scenes, which outlive its processes.
+  @MainActor final class Stores {
+    let list = MemoryStore()
+    var scenes: [SceneSession.ID: MemoryStore] = [:]
+    let delegate = YesDelegate()
+    var time = Date(timeIntervalSinceReferenceDate: 0)
+
+    func launch() -> SceneSessions {
+      var configuration = RestorationConfiguration(application: "test")
+      configuration.now = { MainActor.assumeIsolated { self.time } }
+      return SceneSessions(list: list, configuration: configuration) { id in
+        let store = self.scenes[id] ?? MemoryStore()
+        self.scenes[id] = store
+        return RestorationCoordinator(store: store, delegate: self.delegate, configuration: configuration, session: id)
+      }
+    }
+  }
+
+  @Test func `every scene has an archive of its own`() async throws {
+    let stores = Stores()
+    let scenes = stores.launch()
+    for id in ["left", "right"] as [SceneSession.ID] {
+      _ = try await scenes.open(id).preserve(Screen("window", text: id.rawValue))
+    }
+    let again = stores.launch()
+    try await again.load()
+    for id in ["left", "right"] as [SceneSession.ID] {
+      let window = Screen("window")
+      _ = try await again.coordinator(for: id).restore(into: window)
+      #expect(window.text == id.rawValue)
+    }
+  }
+
+  @Test func `open scenes are restored with the frontmost first, closed ones not`() async throws {
+    let stores = Stores()
+    let scenes = stores.launch()
+    for id in ["one", "two", "three", "closed"] as [SceneSession.ID] {
+      stores.time += 1
+      _ = try await scenes.open(id).preserve(Screen("window", text: id.rawValue))
+    }
+    stores.time += 1
+    try await scenes.close("closed")
+    try await scenes.activate("one")
+    let again = stores.launch()
+    try await again.load()
+    #expect(again.frontmost?.id == "one")
+    let reports = try await again.restoreOpenScenes { _ in Screen("window") }
+    #expect(reports.map(\.session.id) == ["one", "three", "two"])
+    #expect(reports.allSatisfy { $0.report.outcome == .restored })
+    #expect(again.sessions.map(\.id) == ["one", "closed", "three", "two"])
+  }
+
+  @Test func `a closed scene keeps its state and can be opened again`() async throws {
+    let stores = Stores()
+    let scenes = stores.launch()
+    _ = try await scenes.open("a").preserve(Screen("window", text: "kept"))
+    try await scenes.close("a")
+    let window = Screen("window")
+    _ = try await scenes.open("a").restore(into: window)
+    #expect(window.text == "kept")
+  }
+
+  @Test func `a discarded scene leaves nothing and the others stay`() async throws {
+    let stores = Stores()
+    let scenes = stores.launch()
+    _ = try await scenes.open("a").preserve(Screen("window", text: "a"))
+    _ = try await scenes.open("b").preserve(Screen("window", text: "b"))
+    try await scenes.discard("a")
+    #expect(stores.scenes["a"]?.state.withLock { $0.generations.isEmpty } == true)
+    #expect(stores.scenes["b"]?.state.withLock { $0.generations.count } == 1)
+    let again = stores.launch()
+    #expect(try await again.load().map(\.id) == ["b"])
+  }
+
+  @Test func `a list that is locked is neither taken for empty nor written over`() async throws {
+    let stores = Stores()
+    _ = try await stores.launch().open("a").preserve(Screen("window"))
+    stores.list.lock(true)
+    let scenes = stores.launch()
+    await #expect(throws: RestorationError.self) { try await scenes.load() }
+    await #expect(throws: RestorationError.self) { try await scenes.open("b") }
+    stores.list.lock(false)
+    #expect(try await scenes.load().map(\.id).contains("a"))
+    try await scenes.activate("b")
+    let again = stores.launch()
+    #expect(try await Set(again.load().map(\.id)) == ["a", "b"])
+  }
+}
