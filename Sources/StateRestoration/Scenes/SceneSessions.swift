@@ -98,7 +98,7 @@ internal import RestorationArchive
     try await save()
   }
 
-  /// Closes a scene; its state stays until it is discarded. Preserve its hierarchy before.
+  /// Closes a scene, whose hierarchy was preserved before; its state stays until it is discarded.
   public func close(_ id: SceneSession.ID) async throws(RestorationError) {
     guard let index = sessions.firstIndex(where: { $0.id == id }) else { return }
     sessions[index].isOpen = false
@@ -152,7 +152,7 @@ internal import RestorationArchive
     }
   }
 
-  /// Writes the list. What was never read is read first, so that no session is lost.
+  /// Writes the list; what was never read is read first, so that no session is lost.
   private func save() async throws(RestorationError) {
     if !isLoaded { try await load() }
     let sessions = sessions

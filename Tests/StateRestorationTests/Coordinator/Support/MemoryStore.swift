@@ -49,13 +49,14 @@ final class MemoryStore: PreservationStore {
     if let code { throw ProtectionError(code, "\(call) fails as the test wants") }
   }
 
-  private func check(locked call: String) throws(ProtectionError) {
+  /// A locked store still knows that there is nothing: "locked" and "nothing was saved" never mix.
+  private func check(locked call: String, isEmpty: Bool = false) throws(ProtectionError) {
     try enter(call)
-    if state.withLock({ $0.isLocked }) { throw ProtectionError(.locked, "The device is locked.") }
+    if !isEmpty, state.withLock({ $0.isLocked }) { throw ProtectionError(.locked, "The device is locked.") }
   }
 
   func openNewest() throws(ProtectionError) -> StoredState {
-    try check(locked: "openNewest")
+    try check(locked: "openNewest", isEmpty: state.withLock { $0.generations.isEmpty })
     return try open(state.withLock { $0.generations.last }, standing: state.withLock { $0.standing })
   }
 
@@ -113,7 +114,7 @@ final class MemoryStore: PreservationStore {
   }
 
   func openPending() throws(ProtectionError) -> StoredPending? {
-    try check(locked: "openPending")
+    try check(locked: "openPending", isEmpty: state.withLock { $0.pending == nil })
     return state.withLock { state in
       state.pending.map { pending in
         var pending = pending
