@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// The oracle: a tree of names and numbers, live and saved. It knows no paths, deltas or generations.
+  /// The oracle: a tree of names and numbers, live and saved, without paths, deltas or generations.
   struct Model {
     final class Node {
       var name: Int
