@@ -37,11 +37,9 @@ package struct RecordDecoder: Sendable {
       value = try unsafe withEntries(userInfo: userInfo, depthLimit: depthLimit) { frame in
         var cursor = unsafe frame.cursor(at: frame.pointee.next)
         guard let tag = try unsafe frame.enter(key, &cursor) else { return nil }
-        return try unsafe withUnsafePointer(to: key) {
-          unsafe frame.pointee.currentKey = UnsafeRawPointer($0)
-          unsafe frame.pointee.currentFacts = nil
-          return try unsafe frame.read(type, tag, &cursor)
-        }
+        unsafe frame.pointee.currentByte = -1
+        unsafe frame.pointee.currentKey = AnyCodingKey(stringValue: key)
+        return try unsafe frame.read(type, tag, &cursor)
       }
     } catch { throw Self.archiveError(error, path: path) }
     guard let value else {

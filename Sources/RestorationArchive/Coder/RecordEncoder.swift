@@ -48,7 +48,7 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
     unsafe pointee.kind = .shape
     unsafe pointee.facts = state.pointee.universe.recordFacts
     unsafe pointee.node = pointee.facts.pointee.root
-    unsafe pointee.currentFacts = nil
+    unsafe pointee.currentByte = -1
     unsafe state.pointee.writeByte(0)
   }
 
@@ -58,10 +58,8 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
     // Records of one kind come with the same keys in the same order: try the one that came last time.
     let likely = unsafe UInt32(truncatingIfNeeded: pointee.node.pointee.lastEdge >> 8)
     let key = likely != 0 && universe.keys[Int(likely)] == entry.key ? likely : universe.number(of: entry.key)
-    let tag = try unsafe withUnsafePointer(to: entry.key) {
-      unsafe pointee.currentKey = UnsafeRawPointer($0)
-      return try unsafe encodeAny(entry.value)
-    }
+    unsafe pointee.currentKey = AnyCodingKey(stringValue: entry.key)
+    let tag = try unsafe encodeAny(entry.value)
     if tag == ValueTag.null {
       unsafe pointee.state.pointee.writeByte(ValueTag.null)
       unsafe advance(key, ValueTag.any)

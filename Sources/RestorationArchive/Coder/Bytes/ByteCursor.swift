@@ -95,10 +95,32 @@ struct ByteCursor {
   mutating func readString() throws(CodingFailure) -> String {
     let start = self
     let bytes = try unsafe readBytes()
-    guard let string = unsafe String(validating: bytes, as: UTF8.self) else {
+    let string = unsafe String(decoding: bytes, as: UTF8.self)
+    // Decoding repairs what is not valid: then the bytes are not the same.
+    if unsafe !Self.isASCII(bytes) && !Self.holds(string, bytes) {
       throw start.corrupt("a string is not valid UTF-8")
     }
     return string
+  }
+
+  @inline(__always)
+  private static func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard let start = unsafe UnsafeRawPointer(bytes.baseAddress) else { return true }
+    var all: UInt64 = 0
+    var index = 0
+    while index &+ 8 <= bytes.count {
+      unsafe all |= start.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      index &+= 8
+    }
+    while index < bytes.count {
+      unsafe all |= UInt64(bytes[index])
+      index &+= 1
+    }
+    return all & 0x8080_8080_8080_8080 == 0
+  }
+
+  private static func holds(_ string: String, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    unsafe string.utf8.count == bytes.count && string.utf8.elementsEqual(bytes)
   }
 
   /// Reads an integer of 1 to 8 bytes.

@@ -68,9 +68,11 @@ struct DecodeFrame {
   var plan: UnsafeMutablePointer<UInt16>?
   /// That key type.
   var facts: KeyFactsRef?
-  /// The key whose value is being decoded.
-  var currentKey: UnsafeRawPointer?
-  /// That key's type; nil when it is a string.
+  /// The byte of the key whose value is being decoded; -1 for ``currentKey``, -2 for none.
+  var currentByte: Int16 = -2
+  /// That key, when it is not known by its byte.
+  var currentKey: (any CodingKey)?
+  /// The type of the key known by its byte.
   var currentFacts: KeyFactsRef?
   /// The index of the element being decoded.
   var currentIndex = 0
@@ -169,6 +171,13 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
       .decodingError(pathInside())
   }
 
+  /// Remembers the key whose value comes next by its byte and its type, which belong together.
+  @inline(__always)
+  func setCurrentKey(_ byte: UInt8, _ facts: KeyFactsRef) {
+    unsafe pointee.currentByte = Int16(byte)
+    unsafe pointee.currentFacts = facts
+  }
+
   /// The path to the value that this frame decodes.
   func path() -> [any CodingKey] {
     if let parent = unsafe pointee.parent { return unsafe parent.pathInside() }
@@ -182,11 +191,11 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
     case .none: break
     case .index: unsafe path.append(AnyCodingKey(intValue: pointee.currentIndex))
     case .key:
-      guard let key = unsafe pointee.currentKey else { break }
-      if let facts = unsafe pointee.currentFacts {
-        unsafe path.append(facts.pointee.key(at: key))
-      } else {
-        unsafe path.append(AnyCodingKey(dictionaryKey: key.assumingMemoryBound(to: String.self).pointee))
+      let byte = unsafe pointee.currentByte
+      if byte >= 0, let facts = unsafe pointee.currentFacts {
+        unsafe path.append(facts.pointee.key(of: UInt8(byte)))
+      } else if byte == -1, let key = unsafe pointee.currentKey {
+        path.append(key)
       }
     }
     return path

@@ -37,6 +37,13 @@ struct DecoderHandle: Decoder {
       try unsafe frame.openKeyed(facts)
       return unsafe frame.firstContainer(facts, type, owner)
     }
+    return unsafe try otherContainer(facts, type, owner)
+  }
+
+  @inline(never)
+  private func otherContainer<Key: CodingKey>(
+    _ facts: KeyFactsRef, _ type: Key.Type, _ owner: NestedDecoding?
+  ) throws -> KeyedDecodingContainer<Key> {
     guard unsafe frame.pointee.kind == .shape || frame.pointee.kind == .map else {
       if unsafe frame.pointee.tag == ValueTag.object || frame.pointee.tag == ValueTag.map {
         // A single-value container read it first: read it again.
@@ -106,7 +113,7 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
   func openKeyed(_ facts: KeyFactsRef) throws {
     unsafe pointee.facts = facts
     unsafe pointee.pathKind = .key
-    unsafe pointee.currentKey = nil
+    unsafe pointee.currentByte = -2
     if unsafe pointee.tag == ValueTag.object, unsafe pointee.state.pointee.end > pointee.start {
       let first = unsafe pointee.start.pointee
       let tables = unsafe pointee.state.pointee.tables
@@ -179,13 +186,22 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
       && isKnownUniquelyReferenced(&box.pointee.object)
     {
       unsafe pointee.containerMark = box.pointee.mark
-      return unsafe unsafeBitCast(box.pointee.object, to: KeyedDecodingContainer<Key>.self)
+      return unsafe withUnsafePointer(to: &box.pointee.object) {
+        unsafe UnsafeRawPointer($0).assumingMemoryBound(to: KeyedDecodingContainer<Key>.self).pointee
+      }
     }
+    return unsafe makeContainer(facts, type, owner, box)
+  }
+
+  @inline(never)
+  private func makeContainer<Key: CodingKey>(
+    _ facts: KeyFactsRef, _ type: Key.Type, _ owner: NestedDecoding?, _ box: UnsafeMutablePointer<DecodeFrame.Box>
+  ) -> KeyedDecodingContainer<Key> {
     let container = unsafe KeyedDecodingContainer(
       KeyedDecoding<Key>(frame: self, facts: facts, mark: liveContainerMark(), owner: owner))
     if owner == nil && MemoryLayout<KeyedDecodingContainer<Key>>.size == MemoryLayout<AnyObject?>.size {
       unsafe box.pointee = DecodeFrame.Box(
-        type: address, facts: facts, object: unsafeBitCast(container, to: AnyObject?.self),
+        type: UInt(bitPattern: ObjectIdentifier(type)), facts: facts, object: unsafeBitCast(container, to: AnyObject?.self),
         mark: pointee.containerMark)
     }
     return container

@@ -39,7 +39,7 @@ extension Dictionary: FastDecodable where Key: Decodable, Value: Decodable {
     _ tag: UInt8, _ cursor: inout ByteCursor, in frame: DecodeFrameRef,
     _ convert: (String, DecodeFrameRef) throws -> Converted
   ) throws -> [Converted: Value] {
-    guard tag == ValueTag.map || tag == ValueTag.object else { throw unsafe frame.mismatch(Self.self, found: tag) }
+    guard tag == ValueTag.map || tag == ValueTag.object else { throw unsafe frame.mismatch([String: Any].self, found: tag) }
     let child = try unsafe frame.push(tag, at: cursor.next)
     defer { unsafe frame.pop(child) }
     try unsafe child.openKeyed(child.pointee.state.pointee.facts(of: AnyCodingKey.self))
@@ -47,7 +47,7 @@ extension Dictionary: FastDecodable where Key: Decodable, Value: Decodable {
     let count = unsafe child.pointee.count
     let stride = 2 * (MemoryLayout<Converted>.stride + MemoryLayout<Value>.stride)
     var result = [Converted: Value](minimumCapacity: cursor.affordable(count, stride: stride))
-    unsafe child.pointee.currentFacts = nil
+    unsafe child.pointee.currentByte = -1
     for index in 0..<count {
       let text: String
       let inner: UInt8
@@ -55,11 +55,9 @@ extension Dictionary: FastDecodable where Key: Decodable, Value: Decodable {
         (text, inner) = try unsafe child.openEntry(index, &cursor)
       } catch { throw unsafe error.decodingError(child.path()) }
       if unsafe inner == ValueTag.absent && child.pointee.kind == .shape { continue }
-      try unsafe withUnsafePointer(to: text) {
-        unsafe child.pointee.currentKey = UnsafeRawPointer($0)
-        let key = try unsafe convert(text, child)
-        result[key] = try unsafe child.read(Value.self, inner, &cursor)
-      }
+      unsafe child.pointee.currentKey = AnyCodingKey(dictionaryKey: text)
+      let key = try unsafe convert(text, child)
+      result[key] = try unsafe child.read(Value.self, inner, &cursor)
     }
     return result
   }
@@ -67,7 +65,7 @@ extension Dictionary: FastDecodable where Key: Decodable, Value: Decodable {
   private static func decodePairs(
     _ tag: UInt8, _ cursor: inout ByteCursor, in frame: DecodeFrameRef
   ) throws -> Self {
-    try unsafe frame.readElements(Self.self, tag, &cursor) { child, header, cursor in
+    try unsafe frame.readElements(tag, &cursor) { child, header, cursor in
       guard header.count.isMultiple(of: 2) else {
         throw unsafe DecodingError.dataCorrupted(
           DecodingError.Context(

@@ -15,7 +15,7 @@ extension Array: FastDecodable where Element: Decodable {
     if kind != .general {
       if try unsafe frame.readPlainArray(into: place, kind, tag, &cursor) { return }
     }
-    let result: [Element] = try unsafe frame.readElements(Self.self, tag, &cursor) { child, header, cursor in
+    let result: [Element] = try unsafe frame.readElements(tag, &cursor) { child, header, cursor in
       var result: [Element] = []
       result.reserveCapacity(cursor.affordable(header.count, stride: MemoryLayout<Element>.stride))
       for index in 0..<header.count {
@@ -33,7 +33,7 @@ extension Set: FastDecodable where Element: Decodable {
   static func decodeCollection(
     into place: UnsafeMutableRawPointer, _ tag: UInt8, _ cursor: inout ByteCursor, in frame: DecodeFrameRef
   ) throws {
-    let result: Set<Element> = try unsafe frame.readElements(Self.self, tag, &cursor) { child, header, cursor in
+    let result: Set<Element> = try unsafe frame.readElements(tag, &cursor) { child, header, cursor in
       var result = Set<Element>(
         minimumCapacity: cursor.affordable(header.count, stride: 2 * MemoryLayout<Element>.stride))
       for index in 0..<header.count {
@@ -66,7 +66,7 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
   /// Reads an array of any form inside this value.
   @inline(__always)
   func readElements<Value>(
-    _ type: Any.Type, _ tag: UInt8, _ cursor: inout ByteCursor,
+    _ tag: UInt8, _ cursor: inout ByteCursor,
     _ body: (DecodeFrameRef, ArrayHeader, inout ByteCursor) throws -> Value
   ) throws -> Value {
     let start = unsafe cursor.next
@@ -74,7 +74,7 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
     do throws(CodingFailure) {
       header = try ArrayHeader(tag, &cursor)
     } catch { throw unsafe corrupt(error) }
-    guard let header else { throw unsafe mismatch(type, found: tag) }
+    guard let header else { throw unsafe mismatch([Any].self, found: tag) }
     let child = try unsafe push(tag, at: start)
     defer { unsafe pop(child) }
     unsafe child.pointee.pathKind = .index

@@ -31,7 +31,8 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   @inline(__always)
   private func locate(_ key: Key) throws -> Int {
     if unsafe facts.pointee.isByte && frame.pointee.facts == facts, let plan = unsafe frame.pointee.plan {
-      let byte = unsafe withUnsafePointer(to: key) { unsafe UnsafeRawPointer($0).load(as: UInt8.self) }
+      let byte = byte(of: key)
+      unsafe frame.setCurrentKey(byte, facts)
       if byte < DecodeState.planWidth {
         let known = unsafe plan[Int(byte)]
         if known != 0 { return known == DecodeState.absent ? -1 : Int(known) &- 1 }
@@ -40,15 +41,26 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     return try learn(key)
   }
 
+  @inline(__always)
+  private func byte(of key: Key) -> UInt8 {
+    unsafe withUnsafePointer(to: key) { unsafe UnsafeRawPointer($0).load(as: UInt8.self) }
+  }
+
   @inline(never)
   private func learn(_ key: Key) throws -> Int {
+    if unsafe facts.pointee.isByte {
+      unsafe frame.setCurrentKey(byte(of: key), facts)
+    } else {
+      unsafe frame.pointee.currentByte = -1
+      unsafe frame.pointee.currentKey = key
+    }
     guard unsafe facts.pointee.isIndexed else {
       var text = key.stringValue
       return try text.withUTF8 { unsafe try frame.find($0) } ?? -1
     }
     let byte =
       unsafe facts.pointee.isByte
-      ? Int(withUnsafePointer(to: key) { unsafe UnsafeRawPointer($0).load(as: UInt8.self) }) : 0
+      ? Int(byte(of: key)) : 0
     if unsafe facts.pointee.names[byte].baseAddress == nil {
       unsafe facts.pointee.names[byte] = StableText.copy(key.stringValue)
     }
@@ -82,11 +94,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var cursor = unsafe frame.cursor(at: frame.pointee.next)
     let (index, tag) = try enter(key, &cursor)
     if tag == ValueTag.absent { throw notFound(key) }
-    let value = try unsafe withUnsafePointer(to: key) {
-      unsafe frame.pointee.currentKey = UnsafeRawPointer($0)
-      unsafe frame.pointee.currentFacts = facts
-      return try read(tag, &cursor)
-    }
+    let value = try read(tag, &cursor)
     unsafe frame.passed(entry: index, cursor)
     return value
   }
@@ -102,11 +110,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
       if index >= 0 { unsafe frame.passed(entry: index, cursor) }
       return nil
     }
-    let value = try unsafe withUnsafePointer(to: key) {
-      unsafe frame.pointee.currentKey = UnsafeRawPointer($0)
-      unsafe frame.pointee.currentFacts = facts
-      return try read(tag, &cursor)
-    }
+    let value = try read(tag, &cursor)
     unsafe frame.passed(entry: index, cursor)
     return value
   }

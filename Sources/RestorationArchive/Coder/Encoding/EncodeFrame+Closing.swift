@@ -17,7 +17,7 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
   func openMap() {
     unsafe pointee.kind = .map
     unsafe pointee.count = 0
-    unsafe pointee.currentKey = nil
+    unsafe pointee.currentByte = -2
     unsafe pointee.state.pointee.writeByte(ValueTag.any)
     unsafe pointee.state.pointee.writeByte(0)
   }

@@ -39,9 +39,11 @@ typealias EncodeFrameRef = UnsafeMutablePointer<EncodeFrame>
   var node: ShapeNodeRef
   /// The key type that opened it.
   var facts: KeyFactsRef
-  /// The key whose value is being encoded.
-  var currentKey: UnsafeRawPointer?
-  /// That key's type; nil when it is a string.
+  /// The byte of the key whose value is being encoded; -1 for ``currentKey``, -2 for none.
+  var currentByte: Int16 = -2
+  /// That key, when it is not known by its byte.
+  var currentKey: (any CodingKey)?
+  /// The type of the key known by its byte.
   var currentFacts: KeyFactsRef?
   /// Where the payload starts in the state's buffer.
   var start = 0
@@ -134,6 +136,13 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
     return error
   }
 
+  /// Remembers the key whose value comes next by its byte and its type, which belong together.
+  @inline(__always)
+  func setCurrentKey(_ byte: UInt8, _ facts: KeyFactsRef) {
+    unsafe pointee.currentByte = Int16(byte)
+    unsafe pointee.currentFacts = facts
+  }
+
   /// The path to the value that this frame encodes.
   func path() -> [any CodingKey] {
     if let parent = unsafe pointee.parent { return unsafe parent.pathInside() }
@@ -147,12 +156,11 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
     case .array:
       unsafe path.append(AnyCodingKey(intValue: pointee.count))
     case .shape, .map:
-      if let key = unsafe pointee.currentKey {
-        if let facts = unsafe pointee.currentFacts {
-          unsafe path.append(facts.pointee.key(at: key))
-        } else {
-          unsafe path.append(AnyCodingKey(dictionaryKey: key.assumingMemoryBound(to: String.self).pointee))
-        }
+      let byte = unsafe pointee.currentByte
+      if byte >= 0, let facts = unsafe pointee.currentFacts {
+        unsafe path.append(facts.pointee.key(of: UInt8(byte)))
+      } else if byte == -1, let key = unsafe pointee.currentKey {
+        path.append(key)
       }
     case .unopened, .single:
       break

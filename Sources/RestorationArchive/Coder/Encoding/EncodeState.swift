@@ -116,8 +116,7 @@ typealias EncodeStateRef = UnsafeMutablePointer<EncodeState>
     if let ownerKey {
       path.append(ownerKey)
     } else if let facts = unsafe ownerFacts {
-      var byte = ownerByte
-      path.append(unsafe withUnsafePointer(to: &byte) { unsafe facts.pointee.key(at: $0) })
+      unsafe path.append(facts.pointee.key(of: ownerByte))
     }
     return path
   }

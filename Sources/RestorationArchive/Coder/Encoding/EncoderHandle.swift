@@ -12,18 +12,18 @@ struct EncoderHandle: Encoder {
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    if unsafe frame.pointee.mark == mark {
+    guard unsafe frame.pointee.mark == mark && frame.pointee.kind == .unopened else { return otherContainer(type) }
+    let facts = unsafe frame.pointee.state.pointee.facts(of: type)
+    unsafe frame.openKeyed(facts)
+    return unsafe frame.firstContainer(facts, type)
+  }
+
+  @inline(never)
+  private func otherContainer<Key: CodingKey>(_ type: Key.Type) -> KeyedEncodingContainer<Key> {
+    if unsafe frame.pointee.mark == mark && (frame.pointee.kind == .shape || frame.pointee.kind == .map) {
       let facts = unsafe frame.pointee.state.pointee.facts(of: type)
-      switch unsafe frame.pointee.kind {
-      case .unopened:
-        unsafe frame.openKeyed(facts)
-        return unsafe frame.firstContainer(facts, type)
-      case .shape, .map:
-        return unsafe KeyedEncodingContainer(
-          KeyedEncoding<Key>(frame: frame, facts: facts, mark: frame.liveContainerMark()))
-      case .single, .array:
-        break
-      }
+      return unsafe KeyedEncodingContainer(
+        KeyedEncoding<Key>(frame: frame, facts: facts, mark: frame.liveContainerMark()))
     }
     _ = unsafe frame.misused("A keyed container was asked for too late, or after a container of another kind.")
     return unsafe KeyedEncodingContainer(
@@ -71,13 +71,22 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
       && isKnownUniquelyReferenced(&box.pointee.object)
     {
       unsafe pointee.containerMark = box.pointee.mark
-      return unsafe unsafeBitCast(box.pointee.object, to: KeyedEncodingContainer<Key>.self)
+      return unsafe withUnsafePointer(to: &box.pointee.object) {
+        unsafe UnsafeRawPointer($0).assumingMemoryBound(to: KeyedEncodingContainer<Key>.self).pointee
+      }
     }
+    return unsafe makeContainer(facts, type, box)
+  }
+
+  @inline(never)
+  private func makeContainer<Key: CodingKey>(
+    _ facts: KeyFactsRef, _ type: Key.Type, _ box: UnsafeMutablePointer<EncodeFrame.Box>
+  ) -> KeyedEncodingContainer<Key> {
     let container = unsafe KeyedEncodingContainer(
       KeyedEncoding<Key>(frame: self, facts: facts, mark: liveContainerMark()))
     if MemoryLayout<KeyedEncodingContainer<Key>>.size == MemoryLayout<AnyObject?>.size {
       unsafe box.pointee = EncodeFrame.Box(
-        type: address, facts: facts, object: unsafeBitCast(container, to: AnyObject?.self),
+        type: UInt(bitPattern: ObjectIdentifier(type)), facts: facts, object: unsafeBitCast(container, to: AnyObject?.self),
         mark: pointee.containerMark)
     }
     return container

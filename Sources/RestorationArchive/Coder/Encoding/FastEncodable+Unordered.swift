@@ -4,6 +4,10 @@ extension Dictionary: FastEncodable where Key: Encodable, Value: Encodable {
     if Key.self == String.self {
       return try unsafe encodeTexts(unsafeBitCast(dictionary, to: [String: Value].self), in: frame)
     }
+    return try unsafe encodeOther(dictionary, in: frame)
+  }
+
+  private static func encodeOther(_ dictionary: Self, in frame: EncodeFrameRef) throws -> UInt8 {
     if Key.self is any CodingKeyRepresentable.Type {
       let pairs = dictionary.map { pair in
         ((pair.key as! any CodingKeyRepresentable).codingKey.stringValue, pair.value)
@@ -29,19 +33,22 @@ extension Dictionary: FastEncodable where Key: Encodable, Value: Encodable {
       }
       return ValueTag.map
     }
+    return try unsafe encodeTagged(dictionary, in: frame)
+  }
+
+  private static func encodeTagged(_ dictionary: [String: Value], in frame: EncodeFrameRef) throws -> UInt8 {
+    let state = unsafe frame.pointee.state
     let entries = dictionary.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     let child = try unsafe frame.push()
     unsafe child.pointee.kind = .map
-    unsafe child.pointee.currentFacts = nil
+    unsafe child.pointee.currentByte = -1
     unsafe state.pointee.writeByte(ValueTag.any)
     unsafe state.pointee.writeNumber(UInt64(entries.count))
     do {
       for entry in entries {
         unsafe state.pointee.writeString(entry.key)
-        try unsafe withUnsafePointer(to: entry.key) {
-          unsafe child.pointee.currentKey = UnsafeRawPointer($0)
-          try unsafe child.encodeElement(entry.value)
-        }
+        unsafe child.pointee.currentKey = AnyCodingKey(dictionaryKey: entry.key)
+        try unsafe child.encodeElement(entry.value)
       }
     } catch {
       unsafe frame.abandon(child)

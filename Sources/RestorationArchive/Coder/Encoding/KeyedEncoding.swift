@@ -19,26 +19,45 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
     if unsafe frame.pointee.kind == .shape {
       if unsafe facts.pointee.isByte {
-        let byte = unsafe withUnsafePointer(to: key) { unsafe UnsafeRawPointer($0).load(as: UInt8.self) }
+        let byte = byte(of: key)
+        unsafe frame.setCurrentKey(byte, facts)
         let number = unsafe facts.pointee.numbers[Int(byte)]
         if number != 0 { return number }
       }
       return learn(key)
     }
+    remember(key)
     unsafe state.pointee.writeString(key.stringValue)
     unsafe frame.pointee.tagPosition = state.pointee.count
     unsafe state.pointee.writeByte(0)
     return 0
   }
 
+  /// Remembers a key for the coding path.
+  @inline(never)
+  private func remember(_ key: Key) {
+    if unsafe facts.pointee.isByte {
+      unsafe frame.setCurrentKey(byte(of: key), facts)
+    } else {
+      unsafe frame.pointee.currentByte = -1
+      unsafe frame.pointee.currentKey = key
+    }
+  }
+
+  @inline(__always)
+  private func byte(of key: Key) -> UInt8 {
+    unsafe withUnsafePointer(to: key) { unsafe UnsafeRawPointer($0).load(as: UInt8.self) }
+  }
+
   @inline(never)
   private func learn(_ key: Key) -> UInt32 {
+    remember(key)
     if unsafe facts.pointee.isEmpty && facts.pointee.numbers[0] != 0 { return unsafe facts.pointee.numbers[0] }
     let number = unsafe state.pointee.universe.number(of: key.stringValue)
     if unsafe facts.pointee.isIndexed {
       let index =
         unsafe facts.pointee.isByte
-        ? Int(withUnsafePointer(to: key) { unsafe UnsafeRawPointer($0).load(as: UInt8.self) }) : 0
+        ? Int(byte(of: key)) : 0
       unsafe facts.pointee.numbers[index] = number
     }
     return number
@@ -144,13 +163,9 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
     let before = unsafe state.pointee.count
     let number = try open(key)
-    unsafe frame.pointee.currentFacts = facts
     let tag: UInt8
     do {
-      tag = try unsafe withUnsafePointer(to: key) {
-        unsafe frame.pointee.currentKey = UnsafeRawPointer($0)
-        return try unsafe frame.encode(value)
-      }
+      tag = try unsafe frame.encode(value)
     } catch {
       unsafe state.pointee.truncate(to: before)
       throw error
@@ -168,13 +183,9 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let before = unsafe state.pointee.count
     let number = try openOptional(key, 0)
     let start = unsafe state.pointee.count
-    unsafe frame.pointee.currentFacts = facts
     let tag: UInt8
     do {
-      tag = try unsafe withUnsafePointer(to: key) {
-        unsafe frame.pointee.currentKey = UnsafeRawPointer($0)
-        return try unsafe frame.encode(value)
-      }
+      tag = try unsafe frame.encode(value)
     } catch {
       unsafe state.pointee.truncate(to: before)
       throw error

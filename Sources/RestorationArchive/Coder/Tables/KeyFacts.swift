@@ -39,6 +39,12 @@ typealias KeyFactsRef = UnsafeMutablePointer<KeyFacts>
     unsafe self.root = root
   }
 
+  /// Makes the key of a byte.
+  func key(of byte: UInt8) -> any CodingKey {
+    var byte = byte
+    return unsafe withUnsafePointer(to: &byte) { unsafe key(at: UnsafeRawPointer($0)) }
+  }
+
   /// Makes the key that lies at an address.
   func key(at pointer: UnsafeRawPointer) -> any CodingKey {
     unsafe type.key(at: pointer)
