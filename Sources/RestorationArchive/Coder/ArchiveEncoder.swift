@@ -79,9 +79,11 @@ extension UnsafeMutablePointer where Pointee == EncodeState {
   ) throws -> UInt8 {
     unsafe prepare(userInfo: userInfo, depthLimit: depthLimit)
     let root = unsafe pointee.root
+    // What an earlier value left there must not be taken for this one's.
+    unsafe root.pointee.child?.pointee.kind = .single
     let tag = try unsafe root.encode(value)
     if let misuse = unsafe pointee.misuse { throw misuse }
-    if unsafe root.pointee.child?.pointee.kind == .unopened && tag == ValueTag.object {
+    if unsafe root.pointee.child?.pointee.kind == .unopened && tag == ValueTag.map {
       throw EncodingError.invalidValue(
         value,
         EncodingError.Context(codingPath: [], debugDescription: "Top-level \(T.self) did not encode any values."))
@@ -94,6 +96,8 @@ extension UnsafeMutablePointer where Pointee == EncodeState {
     unsafe pointee.epoch = pointee.universe.epoch
     unsafe pointee.depthLimit = min(max(depthLimit, 1), 1024)
     if !userInfo.isEmpty { unsafe pointee.userInfo = userInfo }
+    // A stale container may have been used meanwhile; that was told to whoever used it.
+    unsafe pointee.misuse = nil
     unsafe pointee.root.pointee.depth = 0
     unsafe pointee.root.pointee.kind = .single
   }

@@ -11,6 +11,12 @@ package struct CodingTables: Sendable {
     /// The number of shapes there were.
     package var shapes: Int
 
+    /// Makes a mark from numbers that were stored.
+    package init(keys: Int, shapes: Int) {
+      self.keys = keys
+      self.shapes = shapes
+    }
+
     /// The mark of empty tables.
     package static let start = Mark(keys: 0, shapes: 0)
   }

@@ -201,7 +201,8 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
       KeyedDecoding<Key>(frame: self, facts: facts, mark: liveContainerMark(), owner: owner))
     if owner == nil && MemoryLayout<KeyedDecodingContainer<Key>>.size == MemoryLayout<AnyObject?>.size {
       unsafe box.pointee = DecodeFrame.Box(
-        type: UInt(bitPattern: ObjectIdentifier(type)), facts: facts, object: unsafeBitCast(container, to: AnyObject?.self),
+        type: UInt(bitPattern: ObjectIdentifier(type)), facts: facts,
+        object: unsafeBitCast(container, to: AnyObject?.self),
         mark: pointee.containerMark)
     }
     return container

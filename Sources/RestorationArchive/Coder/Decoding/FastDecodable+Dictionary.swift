@@ -39,7 +39,9 @@ extension Dictionary: FastDecodable where Key: Decodable, Value: Decodable {
     _ tag: UInt8, _ cursor: inout ByteCursor, in frame: DecodeFrameRef,
     _ convert: (String, DecodeFrameRef) throws -> Converted
   ) throws -> [Converted: Value] {
-    guard tag == ValueTag.map || tag == ValueTag.object else { throw unsafe frame.mismatch([String: Any].self, found: tag) }
+    guard tag == ValueTag.map || tag == ValueTag.object else {
+      throw unsafe frame.mismatch([String: Any].self, found: tag)
+    }
     let child = try unsafe frame.push(tag, at: cursor.next)
     defer { unsafe frame.pop(child) }
     try unsafe child.openKeyed(child.pointee.state.pointee.facts(of: AnyCodingKey.self))

@@ -62,11 +62,17 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
     case .map:
       return unsafe closeMap()
     case .unopened:
-      unsafe openKeyed(state.pointee.universe.recordFacts)
-      if unsafe pointee.kind == .map { return unsafe closeMap() }
-      unsafe pointee.kind = .shape
-      return unsafe closeNewShape()
+      return unsafe closeEmpty()
     }
+  }
+
+  /// A value that asked for nothing is an empty object; the frame still says that it asked for nothing.
+  @inline(never)
+  private func closeEmpty() -> UInt8 {
+    unsafe openKeyed(pointee.state.pointee.universe.recordFacts)
+    let tag = unsafe closeMap()
+    unsafe pointee.kind = .unopened
+    return tag
   }
 
   @inline(never)
@@ -166,9 +172,9 @@ struct MapRewriter {
       var cursor = walker.cursor(at: 1)
       for field in fields {
         var tag = field.tag
-        if tag == ValueTag.any { tag = try cursor.readByte() }
+        if tag == ValueTag.any { tag = try cursor.readTag() }
         let start = cursor.offset
-        try walker.skip(tag, &cursor)
+        if tag != ValueTag.absent { try walker.skip(tag, &cursor) }
         entries.append(Entry(key: field.key, tag: tag, payload: start..<cursor.offset))
       }
     }

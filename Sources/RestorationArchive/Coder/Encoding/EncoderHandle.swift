@@ -86,7 +86,8 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
       KeyedEncoding<Key>(frame: self, facts: facts, mark: liveContainerMark()))
     if MemoryLayout<KeyedEncodingContainer<Key>>.size == MemoryLayout<AnyObject?>.size {
       unsafe box.pointee = EncodeFrame.Box(
-        type: UInt(bitPattern: ObjectIdentifier(type)), facts: facts, object: unsafeBitCast(container, to: AnyObject?.self),
+        type: UInt(bitPattern: ObjectIdentifier(type)), facts: facts,
+        object: unsafeBitCast(container, to: AnyObject?.self),
         mark: pointee.containerMark)
     }
     return container

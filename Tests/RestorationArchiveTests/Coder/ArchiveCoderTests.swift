@@ -1,0 +1,183 @@
+import Foundation
+import RestorationArchive
+import Testing
+
+/// The corners of `Codable`, as Foundation's own tests visit them.
+struct ArchiveCoderTests {
+  private func roundTrip<T: Codable>(_ value: T) throws -> T {
+    try ArchiveDecoder().decode(T.self, from: ArchiveEncoder().encode(value))
+  }
+
+  @Test func `every bit pattern of floating-point numbers comes back`() throws {
+    let doubles: [UInt64] = [
+      0, 1 << 63, 0x7FF0_0000_0000_0000, 0xFFF0_0000_0000_0000, 0x7FF8_0000_0000_0001, 0x7FF0_0000_0000_0001,
+      0xFFFF_FFFF_FFFF_FFFF, 1,
+    ]
+    for bits in doubles {
+      #expect(try roundTrip(Double(bitPattern: bits)).bitPattern == bits)
+      #expect(try roundTrip([Double(bitPattern: bits)])[0].bitPattern == bits)
+      #expect(try roundTrip(["a": Double(bitPattern: bits)])["a"]?.bitPattern == bits)
+    }
+    for bits: UInt32 in [0, 1 << 31, 0x7FC0_0001, 0x7F80_0001, 0xFFFF_FFFF] {
+      #expect(try roundTrip(Float(bitPattern: bits)).bitPattern == bits)
+    }
+    for bits: UInt16 in [0, 1 << 15, 0x7E01, 0x7C01, 0xFFFF] {
+      #expect(try roundTrip([Float16(bitPattern: bits)])[0].bitPattern == bits)
+    }
+  }
+
+  @Test func `integers of every width come back, and as any type that holds them`() throws {
+    #expect(try roundTrip([Int128.min, .max, 0, -1]) == [.min, .max, 0, -1])
+    #expect(try roundTrip([UInt128.min, .max, 1 << 64]) == [.min, .max, 1 << 64])
+    let edges: [Int128] = [
+      0, 119, 120, -120, -121, 127, 128, 255, 256, 1 << 31, -(1 << 31), (1 << 63) - 1, -(1 << 63), 1 << 63,
+    ]
+    for edge in edges {
+      let data = try ArchiveEncoder().encode(edge)
+      func check<T: FixedWidthInteger & Codable>(_ type: T.Type) throws {
+        if let expected = T(exactly: edge) {
+          #expect(try ArchiveDecoder().decode(T.self, from: data) == expected)
+          #expect(try ArchiveEncoder().encode(expected) == data)
+        } else {
+          #expect(throws: DecodingError.self) { try ArchiveDecoder().decode(T.self, from: data) }
+        }
+      }
+      try check(Int8.self)
+      try check(UInt8.self)
+      try check(Int16.self)
+      try check(UInt16.self)
+      try check(Int32.self)
+      try check(UInt32.self)
+      try check(Int64.self)
+      try check(UInt64.self)
+      try check(UInt128.self)
+    }
+    #expect(try ArchiveDecoder().decode(Double.self, from: ArchiveEncoder().encode(3)) == 3)
+    #expect(try ArchiveDecoder().decode(Int.self, from: ArchiveEncoder().encode(3.0)) == 3)
+    #expect(try ArchiveDecoder().decode([Float].self, from: ArchiveEncoder().encode([1, 300])) == [1, 300])
+  }
+
+  @Test func `empty things come back`() throws {
+    #expect(try roundTrip([Int]()) == [])
+    #expect(try roundTrip([String: Int]()) == [:])
+    #expect(try roundTrip(Set<String>()) == [])
+    #expect(try roundTrip("") == "")
+    #expect(try roundTrip(Data()) == Data())
+    #expect(try roundTrip([[Int]()]) == [[]])
+    #expect(try roundTrip(Empty()) == Empty())
+    #expect(try roundTrip(Int?.none) == nil)
+    #expect(try roundTrip([Int?.none, 1]) == [nil, 1])
+    #expect(try roundTrip(["a": Int?.none]) == ["a": nil])
+    #expect(try roundTrip("a\0b") == "a\0b")
+    #expect(try roundTrip(1..<5) == 1..<5)
+    #expect(try roundTrip("a"..."c") == "a"..."c")
+    let relative = URL(string: "b/c", relativeTo: URL(string: "https://example.com/a/"))
+    #expect(try roundTrip([relative]) == [relative])
+  }
+
+  @Test func `the same value has the same bytes, whatever order a hash table has`() throws {
+    let names = (0..<50).map { "name \($0)" }
+    var reference: Data?
+    for shift in 0..<20 {
+      let order = Array(names[shift...] + names[..<shift])
+      var dictionary: [String: [Point: Set<Int>]] = [:]
+      for name in order { dictionary[name] = [Point(x: 1, y: 2): [1, 2, 3], Point(x: 3, y: 4): [200, 300]] }
+      dictionary.reserveCapacity(shift * 100)
+      let data = try ArchiveEncoder().encode(dictionary)
+      #expect(reference == nil || reference == data)
+      reference = data
+      #expect(try roundTrip(dictionary) == dictionary)
+    }
+  }
+
+  @Test func `fields can be added, removed, reordered and become optional`() throws {
+    struct Old: Codable { var a = 1, b = "two", c = [3.0], d = Point(x: 4, y: 5) }
+    struct New: Codable { var d: Point, e: Int?, c: [Double]?, a: Int }
+    let data = try ArchiveEncoder().encode([Old(), Old()])
+    let back = try ArchiveDecoder().decode([New].self, from: data)
+    #expect(back.count == 2)
+    for new in back {
+      #expect(new.d == Point(x: 4, y: 5))
+      #expect(new.e == nil)
+      #expect(new.c == [3])
+      #expect(new.a == 1)
+    }
+  }
+
+  @Test func `more fields and more shapes than the tables take become maps`() throws {
+    struct Sparse: Codable, Equatable {
+      var values: [Int: Int]
+      enum Keys: String, CodingKey { case a, b, c, d, e, f, g, h }
+      static let all: [Keys] = [.a, .b, .c, .d, .e, .f, .g, .h]
+      init(values: [Int: Int]) { self.values = values }
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Keys.self)
+        values = [:]
+        for key in container.allKeys {
+          values[Self.all.firstIndex(of: key)!] = try container.decode(Int.self, forKey: key)
+        }
+      }
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Keys.self)
+        for index in 0..<8 { if let value = values[index] { try container.encode(value, forKey: Self.all[index]) } }
+      }
+    }
+    let all = (0..<256).map { bits in
+      Sparse(values: Dictionary(uniqueKeysWithValues: (0..<8).filter { bits >> $0 & 1 == 1 }.map { ($0, $0) }))
+    }
+    #expect(try roundTrip(all) == all)
+    struct Many: Codable, Equatable {
+      struct Key: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+      }
+      var count: Int
+      init(count: Int) { self.count = count }
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        count = container.allKeys.count
+        for index in (0..<count).reversed() {
+          guard try container.decode(Int.self, forKey: Key(stringValue: "k\(index)")) == index else {
+            count = -1; return
+          }
+        }
+      }
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        for index in 0..<count { try container.encode(index, forKey: Key(stringValue: "k\(index)")) }
+      }
+    }
+    #expect(try roundTrip([Many(count: 1000), Many(count: 3)]) == [Many(count: 1000), Many(count: 3)])
+  }
+
+  @Test func `values nested too deep are refused when encoding too`() throws {
+    final class Node: Codable {
+      var next: Node?
+      init(_ depth: Int) { next = depth > 1 ? Node(depth - 1) : nil }
+    }
+    _ = try roundTrip(Node(63))
+    #expect(throws: EncodingError.self) { try ArchiveEncoder().encode(Node(66)) }
+    var deep = ArchiveEncoder()
+    deep.depthLimit = 500
+    let data = try deep.encode(Node(400))
+    #expect(throws: DecodingError.self) { try ArchiveDecoder().decode(Node.self, from: data) }
+    var decoder = ArchiveDecoder()
+    decoder.depthLimit = 500
+    _ = try decoder.decode(Node.self, from: data)
+    let cycle = Node(1)
+    cycle.next = cycle
+    defer { cycle.next = nil }
+    #expect(throws: EncodingError.self) { try ArchiveEncoder().encode(cycle) }
+  }
+
+  @Test func `a value can be appended to a buffer and read from a span`() throws {
+    var bytes: [UInt8] = [1, 2, 3]
+    try ArchiveEncoder().encode(["a", "b"], into: &bytes)
+    #expect(Array(bytes.prefix(3)) == [1, 2, 3])
+    bytes.removeFirst(3)
+    unsafe #expect(try ArchiveDecoder().decode([String].self, from: bytes.span.bytes) == ["a", "b"])
+    #expect(try ArchiveEncoder().encode(["a", "b"]) == Data(bytes))
+  }
+}

@@ -1,0 +1,255 @@
+import Foundation
+import RestorationArchive
+import Testing
+
+/// Nested containers, super coders, and what happens to those who misuse them.
+struct ContainerTests {
+  enum Keys: String, CodingKey { case a, b, c }
+  enum OtherKeys: String, CodingKey { case c, d }
+
+  /// Encodes through a closure.
+  private struct Writing: Encodable {
+    var body: (any Encoder) throws -> Void
+    func encode(to encoder: any Encoder) throws { try body(encoder) }
+  }
+
+  private func same(_ body: @escaping (any Encoder) throws -> Void) throws {
+    let value = Writing(body: body)
+    let mine = try ArchiveDecoder().decode(Anything.self, from: ArchiveEncoder().encode(value))
+    let json = try JSONDecoder().decode(Anything.self, from: JSONEncoder().encode(value))
+    #expect(String(describing: sorted(mine)) == String(describing: sorted(json)))
+  }
+
+  private func sorted(_ value: Anything) -> String {
+    switch value {
+    case .null: "null"
+    case .leaf(let text): text
+    case .list(let elements): "[" + elements.map(sorted).joined(separator: ",") + "]"
+    case .keyed(let entries):
+      "{" + entries.sorted { $0.key < $1.key }.map { "\($0.key):\(sorted($0.value))" }.joined(separator: ",") + "}"
+    }
+  }
+
+  @Test func `nested containers and super encoders can be written in any order`() throws {
+    try same { encoder in
+      var container = encoder.container(keyedBy: Keys.self)
+      var nested = container.nestedContainer(keyedBy: OtherKeys.self, forKey: .a)
+      var list = container.nestedUnkeyedContainer(forKey: .b)
+      try nested.encode(1, forKey: .c)
+      try list.encode("x")
+      try container.encode(2, forKey: .c)
+      var inner = list.nestedContainer(keyedBy: Keys.self)
+      try nested.encode("late", forKey: .d)
+      try list.encode([1, 2])
+      try inner.encode(Point(x: 0.5, y: 1.5), forKey: .a)
+      try Point(x: 2.5, y: 3.5).encode(to: container.superEncoder())
+      try 7.encode(to: list.superEncoder())
+    }
+  }
+
+  @Test func `containers asked for twice and with other keys are one value`() throws {
+    try same { encoder in
+      var first = encoder.container(keyedBy: Keys.self)
+      try first.encode(1, forKey: .a)
+      var second = encoder.container(keyedBy: OtherKeys.self)
+      try second.encode(2, forKey: .d)
+      try first.encode(3, forKey: .b)
+      try second.encode(4, forKey: .c)
+    }
+    try same { encoder in
+      var first = encoder.unkeyedContainer()
+      try first.encode(1)
+      var second = encoder.unkeyedContainer()
+      try second.encode(2)
+      try first.encodeNil()
+    }
+  }
+
+  @Test func `of a key encoded twice the last value stays`() throws {
+    try same { encoder in
+      var container = encoder.container(keyedBy: Keys.self)
+      try container.encode(1, forKey: .a)
+      try container.encode("b", forKey: .b)
+      try container.encode("again", forKey: .a)
+      try container.encodeIfPresent(Int?.none, forKey: .b)
+      try container.encodeNil(forKey: .c)
+    }
+  }
+
+  @Test func `a value inside that encodes nothing is an empty object, and an error alone`() throws {
+    try same { encoder in
+      var container = encoder.container(keyedBy: Keys.self)
+      try container.encode(Writing { _ in }, forKey: .a)
+      _ = container.superEncoder(forKey: .b)
+    }
+    #expect(throws: EncodingError.self) { try ArchiveEncoder().encode(Writing { _ in }) }
+  }
+
+  @Test func `a failed value leaves nothing behind`() throws {
+    struct Failure: Error {}
+    try same { encoder in
+      var container = encoder.container(keyedBy: Keys.self)
+      try? container.encode(
+        Writing { encoder in
+          var inner = encoder.container(keyedBy: Keys.self)
+          try inner.encode("lost", forKey: .a)
+          _ = inner.nestedUnkeyedContainer(forKey: .b)
+          throw Failure()
+        }, forKey: .a)
+      try container.encode(2, forKey: .b)
+    }
+    #expect(throws: Failure.self) { try ArchiveEncoder().encode(["a": Writing { _ in throw Failure() }]) }
+  }
+
+  @Test func `classes encode their superclass in the same or in a container of its own`() throws {
+    class Base: Codable { var base = 1 }
+    final class Shared: Base {
+      var own = "x"
+      enum CodingKeys: CodingKey { case own }
+      override init() { super.init() }
+      required init(from decoder: any Decoder) throws {
+        own = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .own)
+        try super.init(from: decoder)
+      }
+      override func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(own, forKey: .own)
+        try super.encode(to: encoder)
+      }
+    }
+    final class Apart: Base {
+      var base2 = 2
+      enum CodingKeys: CodingKey { case base2 }
+      override init() { super.init() }
+      required init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        base2 = try container.decode(Int.self, forKey: .base2)
+        try super.init(from: container.superDecoder())
+      }
+      override func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try super.encode(to: container.superEncoder())
+        try container.encode(base2, forKey: .base2)
+      }
+    }
+    let shared = Shared()
+    shared.base = 10
+    shared.own = "y"
+    let back = try ArchiveDecoder().decode(Shared.self, from: ArchiveEncoder().encode(shared))
+    #expect(back.base == 10 && back.own == "y")
+    let apart = Apart()
+    apart.base = 20
+    apart.base2 = 30
+    let second = try ArchiveDecoder().decode([Apart].self, from: ArchiveEncoder().encode([apart, apart]))
+    #expect(second[1].base == 20 && second[1].base2 == 30)
+  }
+
+  @Test func `misuse throws and harms nobody`() throws {
+    func fails(_ body: @escaping (any Encoder) throws -> Void) {
+      #expect(throws: EncodingError.self) { try ArchiveEncoder().encode(["v": Writing(body: body)]) }
+    }
+    fails { encoder in
+      var container = encoder.singleValueContainer()
+      try container.encode(1)
+      try container.encode(2)
+    }
+    fails { encoder in
+      _ = encoder.container(keyedBy: Keys.self)
+      var container = encoder.unkeyedContainer()
+      try? container.encode(1)
+    }
+    fails { encoder in
+      _ = encoder.unkeyedContainer()
+      var container = encoder.container(keyedBy: Keys.self)
+      try? container.encode(1, forKey: .a)
+    }
+    fails { encoder in
+      var outer = encoder.container(keyedBy: Keys.self)
+      let captured = outer
+      try outer.encode(
+        Writing { _ in
+          var late = captured
+          try late.encode(1, forKey: .b)
+        }, forKey: .a)
+    }
+  }
+
+  @Test func `containers kept after their value throw, also when others took their place`() throws {
+    var keyed: [KeyedEncodingContainer<Keys>] = []
+    var unkeyed: [any UnkeyedEncodingContainer] = []
+    var encoders: [any Encoder] = []
+    for round in 0..<3 {
+      let data = try ArchiveEncoder().encode(
+        (0..<3).map { _ in
+          Writing { encoder in
+            encoders.append(encoder)
+            var container = encoder.container(keyedBy: Keys.self)
+            try container.encode(round, forKey: .a)
+            keyed.append(container)
+            unkeyed.append(container.nestedUnkeyedContainer(forKey: .b))
+          }
+        })
+      #expect(try ArchiveDecoder().decode([Anything].self, from: data).count == 3)
+      for index in keyed.indices {
+        #expect(throws: EncodingError.self) { try keyed[index].encode(1, forKey: .a) }
+        #expect(throws: EncodingError.self) { try keyed[index].encode([1], forKey: .a) }
+        #expect(throws: EncodingError.self) { try unkeyed[index].encode("x") }
+        _ = keyed[index].nestedContainer(keyedBy: Keys.self, forKey: .c)
+        _ = encoders[index].container(keyedBy: OtherKeys.self)
+        _ = encoders[index].codingPath
+      }
+    }
+  }
+
+  private struct Reading: Decodable {
+    nonisolated(unsafe) static var body: (any Decoder) throws -> Void = { _ in }
+    init(from decoder: any Decoder) throws { unsafe try Self.body(decoder) }
+  }
+
+  @Test func `decoders and containers kept after their value throw`() throws {
+    let data = try ArchiveEncoder().encode(["v": ["a": ["x": 1], "b": ["x": 2]]])
+    var decoders: [any Decoder] = []
+    var keyed: [KeyedDecodingContainer<Keys>] = []
+    unsafe Reading.body = { decoder in
+      let container = try decoder.container(keyedBy: Keys.self)
+      keyed.append(container)
+      keyed.append(try container.nestedContainer(keyedBy: Keys.self, forKey: .b))
+      decoders.append(decoder)
+      decoders.append(try container.superDecoder(forKey: .a))
+      #expect(try container.decode([String: Int].self, forKey: .b) == ["x": 2])
+    }
+    for _ in 0..<3 { _ = try ArchiveDecoder().decode([String: Reading].self, from: data) }
+    for container in keyed {
+      #expect(throws: DecodingError.self) { try container.decode(Int.self, forKey: .a) }
+      #expect(!container.contains(.a))
+      #expect(container.allKeys.isEmpty)
+    }
+    for decoder in decoders { #expect(throws: DecodingError.self) { try decoder.container(keyedBy: Keys.self) } }
+  }
+
+  @Test func `user information and coding paths reach the values`() throws {
+    let key = CodingUserInfoKey(rawValue: "k")!
+    var encoder = ArchiveEncoder()
+    encoder.userInfo[key] = 5
+    var paths: [[String]] = []
+    let value = [
+      "outer": [
+        Writing { encoder in
+          #expect(encoder.userInfo[key] as? Int == 5)
+          paths.append(encoder.codingPath.map(\.stringValue))
+          var container = encoder.container(keyedBy: Keys.self)
+          paths.append(container.codingPath.map(\.stringValue))
+          var nested = container.nestedUnkeyedContainer(forKey: .b)
+          try nested.encode(1)
+          try nested.encode(
+            Writing { encoder in
+              paths.append(encoder.codingPath.map(\.stringValue))
+              try 1.encode(to: encoder)
+            })
+        }
+      ]
+    ]
+    _ = try encoder.encode(value)
+    #expect(paths == [["outer", "Index 0"], ["outer", "Index 0"], ["outer", "Index 0", "b", "Index 1"]])
+  }
+}
