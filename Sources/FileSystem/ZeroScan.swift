@@ -4,12 +4,18 @@ import Glibc
 
 /// How many of these bytes there are up to the last one that isn't zero; 0 when all of them are.
 ///
-/// Space that was reserved and never written is mostly what is looked at, so that case is one comparison.
+/// Space that was reserved and never written is mostly what is looked at, so whole blocks of it are compared at once.
 package func countUpToLastNonZero(_ bytes: ArraySlice<UInt8>) -> Int {
   unsafe bytes.withUnsafeBytes { buffer in
-    guard let start = buffer.baseAddress, buffer.count > 0 else { return 0 }
-    // All bytes are equal when the bytes equal themselves moved by one.
-    let isAllZero = unsafe buffer[0] == 0 && memcmp(start, start + 1, buffer.count - 1) == 0
-    return isAllZero ? 0 : (unsafe buffer.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0)
+    guard let start = buffer.baseAddress else { return 0 }
+    var count = buffer.count
+    // A block is all zero when it begins with zero and equals itself moved by one.
+    while count > 1 {
+      let block = min(count, 1024)
+      let first = unsafe start + (count - block)
+      guard unsafe buffer[count - block] == 0, unsafe memcmp(first, first + 1, block - 1) == 0 else { break }
+      count -= block
+    }
+    return unsafe buffer[..<count].lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
   }
 }

@@ -102,6 +102,15 @@ struct JournalOpener: JournalOpening {
   let frames: SealedFrames
   let registration: WipeRegistration?
 
+  /// How many bytes of a message hold its commitment.
+  var messagePrefixByteCount: Int { ChunkedEncryption.prefixByteCount }
+
+  /// What a message says that its key commits to; nothing is proved by it.
+  func claimedCommitment(of prefix: ArraySlice<UInt8>) -> [UInt8]? {
+    guard prefix.count >= ChunkedEncryption.prefixByteCount else { return nil }
+    return Array(prefix.prefix(ChunkedEncryption.prefixByteCount).suffix(32))
+  }
+
   /// Opens a message; throws `corrupt` when it is not that frame of this journal.
   func open(
     _ message: ArraySlice<UInt8>, number: UInt64, previous: [UInt8]

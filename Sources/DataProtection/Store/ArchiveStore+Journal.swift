@@ -52,7 +52,7 @@ extension ArchiveStore {
     guard let base = state.base, base.isAppendable, !state.isFrozen else {
       throw ProtectionError(.superseded, "There is no journal to append to; save the whole state.")
     }
-    guard frame.count <= JournalFrames.byteLimit / 2 else {
+    guard frame.count <= JournalFrames.byteLimit / 2, base.ends.last?.offset ?? 0 < JournalFrames.journalLimit else {
       throw ProtectionError(.superseded, "So large a change is better saved as the whole state.")
     }
     guard let writer = state.writer else { return try beginJournal(frame, base, &state) }
@@ -65,7 +65,9 @@ extension ArchiveStore {
       state.writer = nil
       throw error
     }
-    return try write(JournalFrames.encoded(sealed.message), sealed.commitment, writer, base, &state)
+    let bytes = JournalFrames.encoded(
+      sealed.message, number: writer.end.frameCount, skip: writer.skip(of: writer.end.frameCount))
+    return try write(bytes, sealed.commitment, writer, base, &state)
   }
 
   private func write(
@@ -91,6 +93,7 @@ extension ArchiveStore {
     // After the sync, not before it: whoever raises the tip later reads this frame, and whoever raised it earlier
     // may not have. Then the frame counts only if it is shown that nobody has gone on from this generation.
     if try store.readTip() != state.knownTip { try lookAgain(&state) }
+    writer.offsets.append(offset)
     writer.end.frameCount += 1
     writer.end.lastCommitment = commitment
     writer.end.offset += bytes.count
@@ -103,8 +106,8 @@ extension ArchiveStore {
   /// Reserves space for what comes, so that the sync has no metadata to write.
   private func grow(_ writer: inout JournalWriter, to length: Int) throws(ProtectionError) {
     guard length > writer.allocated else { return }
-    let step = max(JournalFrames.allocationStep, min(writer.allocated, 16 * JournalFrames.allocationStep))
-    let allocated = length + step
+    // In even steps: the reader looks for the end no farther than this from the file's end.
+    let allocated = length + JournalFrames.allocationStep
     do throws(FileSystemError) {
       try store.fileSystem.allocate(writer.file.descriptor, length: Int64(allocated))
     } catch  where error.code == .notSupported || error.code == .interrupted {
@@ -212,9 +215,14 @@ extension StoreSession {
     var content = Data(sealer.header + binding)
     var commitment = JournalEnd.noCommitment
     var frameCount: UInt64 = 0
+    var offsets: [Int] = []
     for frame in [frame] + rest {
       let sealed = try sealer.seal(frame, number: frameCount, previous: commitment)
-      content += JournalFrames.encoded(sealed.message)
+      let skip = JournalFrames.skipTarget(ofNumberFromOne: frameCount + 1)
+      let bytes = JournalFrames.encoded(
+        sealed.message, number: frameCount, skip: skip == 0 ? 0 : offsets[Int(skip) - 1])
+      offsets.append(content.count)
+      content += bytes
       commitment = sealed.commitment
       frameCount += 1
     }
@@ -230,6 +238,6 @@ extension StoreSession {
     let end = JournalEnd(
       index: index, identifier: identifier, frameCount: frameCount, lastCommitment: commitment, offset: content.count,
       isOurs: true)
-    return (JournalWriter(file: file, sealer: sealer, end: end, allocated: allocated), content.count)
+    return (JournalWriter(file: file, sealer: sealer, end: end, offsets: offsets, allocated: allocated), content.count)
   }
 }

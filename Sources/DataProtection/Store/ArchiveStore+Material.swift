@@ -91,7 +91,7 @@ extension StoreSession {
     }
     let content = try store.sealer.openArchive(
       file, protection: wasPending ? .completeUnlessOpen : protection, identity: survey.identity, generation: number)
-    let chain = try readJournals(of: content, survey, protection: protection)
+    let chain = try readJournals(of: content, survey, protection: protection, checksAll: true)
     guard chain.ends.contains(where: { $0.index == index }) else {
       throw ProtectionError(.corrupt, "The journal is damaged or doesn't follow the one before it.")
     }

@@ -120,15 +120,18 @@ extension ArchiveStore {
     try withLock { state, session throws(ProtectionError) in
       let survey = try session.survey(slot)
       let number = pending.generation.rawValue
-      if survey.entry?.pending?.generation == number {
+      guard survey.entry?.current?.generation != number, survey.entry?.predecessor?.generation != number else {
+        return
+      }
+      if survey.reading.ledger != nil {
         var ledger = session.ledgerForWriting(survey.reading, names: survey.names)
-        ledger.entries[survey.slot]?.pending = nil
+        var entry = ledger.entries[survey.slot] ?? Ledger.Entry()
+        if entry.pending?.generation == number { entry.pending = nil }
+        entry.pendingFloor = max(entry.pendingFloor, number)
+        ledger.entries[survey.slot] = entry
         guard try session.writeLedger(ledger).isDurable else {
           throw ProtectionError(.durabilityUnknown, "The pending generation may come back after a power cut.")
         }
-      }
-      guard survey.entry?.current?.generation != number, survey.entry?.predecessor?.generation != number else {
-        return
       }
       try session.unlink(.generation(slot: survey.slot, number: number, isPending: true))
     }
@@ -155,7 +158,8 @@ extension StoreSession {
   private func findUnconsumedPending(
     _ survey: SlotSurvey
   ) throws(ProtectionError) -> (Ledger.Record, any SealedContent)? {
-    let floor = max(survey.floor, survey.entry?.pending?.generation ?? 0)
+    let floor = max(
+      survey.floor, survey.entry?.pending?.generation ?? 0, survey.entry?.pendingFloor ?? 0)
     var problem: ProtectionError?
     for number in survey.pending where number > floor {
       do throws(ProtectionError) {

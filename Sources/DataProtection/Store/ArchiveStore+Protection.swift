@@ -53,9 +53,10 @@ extension StoreSession {
     var base = ArchiveStoreState.Base(
       record: record, identifier: fields.identifier, byteCount: plaintext.count, ends: [], journalByteCount: 0,
       isAppendable: true)
-    if let first = chain.frames.first {
+    let frames = try chain.readFrames()
+    if let first = frames.first {
       let made = try createJournal(
-        first, rest: chain.frames.dropFirst(), base: base, identity: survey.identity, protection: protection,
+        first, rest: frames.dropFirst(), base: base, identity: survey.identity, protection: protection,
         identifier: archives.randomIdentifier())
       base.ends = [made.writer.end]
       base.journalByteCount = made.byteCount

@@ -43,7 +43,10 @@ public final class ArchiveStore: Sendable {
   /// When the newest one is damaged or gone, the ledger's predecessor stands in, and `standing` says so. Throws one
   /// of `notFound` (nothing was ever saved), `missing`, `locked`, `corrupt`, `wrongIdentity`, `wrongClass`,
   /// `otherDevice`, `keysMissing`, `rolledBack`, `unsupportedVersion`, `busy`, `io`. No archive is changed.
-  public func openNewest() throws(ProtectionError) -> OpenedArchive {
+  ///
+  /// - Parameter checkingFrames: Whether every frame is opened now, so that damage in the middle of a journal ends it
+  ///   there; without it only the last one is, and each other one when it is read.
+  public func openNewest(checkingFrames: Bool = false) throws(ProtectionError) -> OpenedArchive {
     try withLock { state, session throws(ProtectionError) in
       let survey = try session.survey(slot)
       let found: FoundGeneration
@@ -54,7 +57,8 @@ public final class ArchiveStore: Sendable {
         state.foundNothing = error.code == .notFound
         throw error
       }
-      let chain = try session.readJournals(of: found.content, survey, protection: state.protection)
+      let chain = try session.readJournals(
+        of: found.content, survey, protection: state.protection, checksAll: checkingFrames)
       state.adopt(
         ArchiveStoreState.Base(
           record: found.record, identifier: found.content.fields.identifier, byteCount: found.content.byteCount,
@@ -98,7 +102,7 @@ extension OpenedArchive {
     }
     self.init(
       generation: Generation(rawValue: fields.generation), standing: found.standing, protection: fields.protection,
-      schema: fields.schema, frames: chain.frames, tailDropped: chain.tailDropped,
+      schema: fields.schema, journals: chain,
       commitment: Data(found.content.commitment), content: content)
   }
 }

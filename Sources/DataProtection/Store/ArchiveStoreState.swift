@@ -48,6 +48,14 @@ struct JournalWriter {
   let sealer: any JournalSealing
   /// Where its acknowledged frames end.
   var end: JournalEnd
+  /// Where each frame begins.
+  var offsets: [Int]
   /// How much of the file has its space already.
   var allocated: Int
+
+  /// What a frame's `skip` field holds: the offset of the frame that its number leads to, or 0.
+  func skip(of number: UInt64) -> Int {
+    let target = JournalFrames.skipTarget(ofNumberFromOne: number + 1)
+    return target == 0 ? 0 : offsets[Int(target) - 1]
+  }
 }

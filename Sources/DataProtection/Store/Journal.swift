@@ -51,61 +51,67 @@ struct JournalBinding: Hashable, Sendable {
   }
 }
 
-/// The frames of a journal file: `length ‖ message ‖ length`, then zeroes.
+/// The frames of a journal file: `length ‖ number ‖ skip ‖ message ‖ mark`, one after another, then zeroes.
+///
+/// `skip` is the offset of the frame whose number, counted from one, is this one's without its lowest bit. By it and
+/// by `mark`, which repeats the length, any frame is found from the last one without reading those between. Only the
+/// message is authenticated; a wrong offset leads to a frame that doesn't open under the number it was looked for.
 enum JournalFrames {
+  /// The bytes before a message.
+  static let headerByteCount = 12
+  /// The bytes after a message.
+  static let markByteCount = 4
   /// The bytes that a frame has besides its message.
-  static let overhead = 8
-  /// A longer frame is damage; appending one is refused.
+  static let overhead = headerByteCount + markByteCount
+  /// A longer message is damage; appending one is refused.
   static let byteLimit = 64 << 20
+  /// A longer journal is compacted, whatever its base.
+  static let journalLimit = 1 << 30
   /// Space is reserved in such steps.
-  static let allocationStep = 64 << 10
+  static let allocationStep = 32 << 10
+  /// Added to the length at the end, so that a frame's last byte is never zero.
+  private static let markBit: UInt32 = 1 << 31
 
   /// A frame as it is written.
-  static func encoded(_ message: [UInt8]) -> [UInt8] {
+  static func encoded(_ message: [UInt8], number: UInt64, skip: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(message.count + overhead)
     bytes.appendInteger(UInt32(message.count))
+    bytes.appendInteger(UInt32(truncatingIfNeeded: number))
+    bytes.appendInteger(UInt32(truncatingIfNeeded: skip))
     bytes += message
-    bytes.appendInteger(UInt32(message.count))
+    bytes.appendInteger(UInt32(message.count) | markBit)
     return bytes
   }
 
-  /// The message at an offset, or `nil` where no whole frame is.
-  static func message(in bytes: [UInt8], at offset: Int) -> ArraySlice<UInt8>? {
-    guard offset >= 0, bytes.count - offset > overhead else { return nil }
-    var reader = FieldReader(bytes[offset...])
-    let length = Int(reader.integer(UInt32.self))
-    guard length > 0, length <= byteLimit, length <= bytes.count - offset - overhead else { return nil }
-    let message = reader.take(length)
-    guard Int(reader.integer(UInt32.self)) == length else { return nil }
-    return message
+  /// What stands before a message.
+  struct Header {
+    let messageByteCount: Int
+    let number: UInt64
+    let skip: Int
+
+    /// Reads 12 bytes; `nil` when no message can have that length.
+    init?(_ bytes: ArraySlice<UInt8>) {
+      guard bytes.count >= headerByteCount else { return nil }
+      var reader = FieldReader(bytes)
+      messageByteCount = Int(reader.integer(UInt32.self))
+      number = UInt64(reader.integer(UInt32.self))
+      skip = Int(reader.integer(UInt32.self))
+      guard messageByteCount > 0, messageByteCount <= byteLimit else { return nil }
+    }
   }
-}
 
-/// What a generation's journals hold.
-struct JournalChain: Sendable {
-  /// The frames, oldest first.
-  var frames: [Data] = []
-  /// The journals, oldest first.
-  var ends: [JournalEnd] = []
-  /// Bytes that were no whole frame, or stand after the first one that is damaged.
-  var tailDropped = 0
-  /// The bytes of all journals, headers included.
-  var byteCount = 0
-  /// Whether a journal was damaged, so that nothing after it counts.
-  var isBroken = false
-  /// Bytes other than zero after the last journal's last frame.
-  var lastTail = 0
-  /// What each frame of the last journal commits to, and where it ends.
-  var lastFrames: [(commitment: [UInt8], offset: Int)] = []
+  /// The message length that a frame's last four bytes repeat; `nil` when they are no mark.
+  static func length(mark bytes: ArraySlice<UInt8>) -> Int? {
+    guard bytes.count == markByteCount else { return nil }
+    var reader = FieldReader(bytes)
+    let mark: UInt32 = reader.integer()
+    let length = Int(mark & ~markBit)
+    return mark & markBit != 0 && length > 0 && length <= byteLimit ? length : nil
+  }
 
-  /// Where the last journal ends if it has only so many frames; `nil` if it never had that end.
-  func lastEnd(cutTo frameCount: UInt64) -> JournalEnd? {
-    guard var end = ends.last, frameCount > 0, frameCount <= end.frameCount else { return nil }
-    let frame = lastFrames[Int(frameCount) - 1]
-    end.frameCount = frameCount
-    end.lastCommitment = frame.commitment
-    end.offset = frame.offset
-    return end
+  /// The number, counted from one, of the frame that a frame's `skip` leads to; 0 for none.
+  static func skipTarget(ofNumberFromOne number: UInt64) -> UInt64 {
+    number & (number &- 1)
   }
 }

@@ -23,6 +23,8 @@ package struct Ledger: Hashable, Sendable {
     package var predecessor: Record?
     /// The generation saved while locked.
     package var pending: Record?
+    /// Generations saved while locked that have a number up to this one were discarded.
+    package var pendingFloor: UInt64 = 0
     /// Without a current record: generations above this number may be accepted.
     package var floor: UInt64 = 0
     /// Everything of the slot that is not listed here is being deleted.
@@ -63,7 +65,7 @@ extension Ledger {
   /// The layout that this program writes.
   static let version: UInt16 = 1
   static let headerByteCount = 64
-  static let entryByteCount = 176
+  static let entryByteCount = 184
   static let codeByteCount = 32
   /// More slots than this are no ledger of ours.
   static let entryLimit = 65_536
@@ -92,6 +94,7 @@ extension Ledger {
       bytes.append((entry.isDeleting ? 1 : 0) | (entry.isUnverified ? 2 : 0))
       bytes.appendZeroes(7)
       bytes.appendInteger(entry.floor)
+      bytes.appendInteger(entry.pendingFloor)
       for record in [entry.current, entry.predecessor, entry.pending] { Ledger.append(record, to: &bytes) }
     }
     return bytes + (try authenticate(bytes))
@@ -134,6 +137,7 @@ extension Ledger {
       entry.isDeleting = flags & 1 != 0
       entry.isUnverified = flags & 2 != 0
       entry.floor = reader.integer()
+      entry.pendingFloor = reader.integer()
       entry.current = try Ledger.record(&reader)
       entry.predecessor = try Ledger.record(&reader)
       entry.pending = try Ledger.record(&reader)

@@ -2,8 +2,8 @@ public import FoundationEssentials
 
 /// One generation, opened: its content by ranges, and the frames that were appended to it.
 ///
-/// Opening checks the header, the key, the length and every frame; the content's chunks are decrypted, and checked,
-/// when they are read. All calls block; call them from any thread but the main actor.
+/// Opening checks the header, the key, the length and the last frame; the content's chunks and the other
+/// frames are decrypted, and checked, when they are read. All calls block; call them from any thread but the main actor.
 public final class OpenedArchive: Sendable {
   /// The number of the generation.
   public let generation: Generation
@@ -15,26 +15,26 @@ public final class OpenedArchive: Sendable {
   public let schema: UInt32
   /// The length of its content in bytes.
   public let byteCount: Int
-  /// The frames appended since it was published, oldest first.
-  public let frames: [Data]
+  /// How many frames were appended since it was published.
+  public var frameCount: Int { journals.frameCount }
   /// Bytes at the journal's end that were no whole frame: an append that never finished, or damage.
   public let tailDropped: Int
   /// What the key commits to: it names this content and no other.
   public let commitment: Data
   let content: any ArchiveContent
+  let journals: JournalChain
 
   init(
     generation: Generation, standing: ArchiveStanding, protection: ProtectionClass, schema: UInt32,
-    frames: [Data],
-    tailDropped: Int, commitment: Data, content: any ArchiveContent
+    journals: JournalChain, commitment: Data, content: any ArchiveContent
   ) {
     self.generation = generation
     self.standing = standing
     self.protection = protection
     self.schema = schema
     self.byteCount = content.byteCount
-    self.frames = frames
-    self.tailDropped = tailDropped
+    self.journals = journals
+    tailDropped = journals.tailDropped
     self.commitment = commitment
     self.content = content
   }
@@ -49,6 +49,18 @@ public final class OpenedArchive: Sendable {
   /// Reads the whole content.
   public func readAll() throws(ProtectionError) -> Data {
     try content.read(0..<byteCount)
+  }
+
+  /// Opens one frame, counted from the oldest; only it is read and decrypted.
+  ///
+  /// Throws `.corrupt` when it is not what was appended; `openNewest(checkingFrames:)` finds how far they are whole.
+  public func frame(at index: Int) throws(ProtectionError) -> Data {
+    try journals.frame(at: index)
+  }
+
+  /// All frames, oldest first.
+  public var frames: [Data] {
+    get throws(ProtectionError) { try journals.readFrames() }
   }
 
   /// How many chunks have been decrypted so far.

@@ -67,6 +67,10 @@ protocol JournalSealing: Sendable {
 protocol JournalOpening: Sendable {
   /// What its header binds.
   var fields: SealedFields { get }
+  /// How many bytes of a message hold its commitment.
+  var messagePrefixByteCount: Int { get }
+  /// What a message says that its key commits to; nothing is proved by it.
+  func claimedCommitment(of prefix: ArraySlice<UInt8>) -> [UInt8]?
   /// Opens a message; throws `.corrupt` when it is not that frame of this journal.
   func open(
     _ message: ArraySlice<UInt8>, number: UInt64, previous: [UInt8]

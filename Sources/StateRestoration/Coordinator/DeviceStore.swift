@@ -5,9 +5,16 @@ internal import FoundationEssentials
 struct DeviceStore: PreservationStore {
   let store: ArchiveStore
 
-  func openNewest() throws(ProtectionError) -> StoredState { state(try store.openNewest()) }
+  func openNewest() throws(ProtectionError) -> StoredState {
+    do throws(ProtectionError) {
+      return try state(try store.openNewest())
+    } catch where error.code == .corrupt {
+      // A change in the middle may be damaged: what was appended before it still counts.
+      return try state(try store.openNewest(checkingFrames: true))
+    }
+  }
 
-  func openPredecessor() throws(ProtectionError) -> StoredState { state(try store.openPredecessor()) }
+  func openPredecessor() throws(ProtectionError) -> StoredState { try state(try store.openPredecessor()) }
 
   func publish(_ plaintext: Data, consuming pending: StoredPending?) throws(ProtectionError) -> StoreReceipt {
     receipt(try store.publish(plaintext, consuming: pending?.handle as? PendingArchive))
@@ -52,10 +59,10 @@ struct DeviceStore: PreservationStore {
     DeviceAttempt(attempt: try store.beginAttempt(for: archive(state)))
   }
 
-  private func state(_ opened: OpenedArchive) -> StoredState {
+  private func state(_ opened: OpenedArchive) throws(ProtectionError) -> StoredState {
     StoredState(
       generation: opened.generation, standing: opened.standing, byteCount: opened.byteCount,
-      frames: opened.frames, tailDropped: opened.tailDropped, handle: opened
+      frames: try opened.frames, tailDropped: opened.tailDropped, handle: opened
     ) { range in try opened.read(range) }
   }
 

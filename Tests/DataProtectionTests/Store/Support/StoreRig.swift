@@ -45,7 +45,7 @@ struct StoreRig {
       }
       state.standing = opened.standing
       state.content = try opened.readAll()
-      state.frames = opened.frames
+      state.frames = try opened.frames
       state.protection = store.protection
     } catch {
       state.problem = error.code

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Sealing
 import Synchronization
 
 @testable import DataProtection
@@ -150,6 +151,10 @@ struct ToyJournal: JournalSealing, JournalOpening {
     return (commitment + body + toyHash(context + body), commitment)
   }
 
+  var messagePrefixByteCount: Int { 32 }
+
+  func claimedCommitment(of prefix: ArraySlice<UInt8>) -> [UInt8]? { prefix.count == 32 ? Array(prefix) : nil }
+
   func open(
     _ message: ArraySlice<UInt8>, number: UInt64, previous: [UInt8]
   ) throws(ProtectionError) -> (frame: Data, commitment: [UInt8]) {
@@ -174,16 +179,13 @@ struct ToyKeys: StoreKeys {
   }
 }
 
-/// Thirty-two bytes that change when anything changes, in this process; no protection against anybody.
+/// HMAC-SHA-256 under a key that everybody knows: thirty-two bytes that change when anything changes.
 func toyHash(_ bytes: some Collection<UInt8>) -> [UInt8] {
-  var hasher = Hasher()
   let bytes = Array(bytes)
-  unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
-  var result: [UInt8] = []
-  for salt in 0..<4 {
-    var salted = hasher
-    salted.combine(salt)
-    result.appendInteger(salted.finalize())
-  }
-  return result
+  return try! HMACSHA256.authenticationCode(for: bytes.span, key: ToyKey.shared.key)
+}
+
+private final class ToyKey: Sendable {
+  static let shared = ToyKey()
+  let key = try! SecretKey(copying: [UInt8](repeating: 42, count: 32).span)
 }
