@@ -8,7 +8,7 @@ struct DeviceStore: PreservationStore {
   func openNewest() throws(ProtectionError) -> StoredState {
     do throws(ProtectionError) {
       return try state(try store.openNewest())
-    } catch where error.code == .corrupt {
+    } catch  where error.code == .corrupt {
       // A change in the middle may be damaged: what was appended before it still counts.
       return try state(try store.openNewest(checkingFrames: true))
     }

@@ -201,7 +201,7 @@ import Testing
     }
     let again = try device.archives(for: ArchiveSlot(application: "a")).openNewest()
     #expect(try again.readAll() == Data("base".utf8))
-    #expect(again.frames == [Data("frame".utf8)])
+    #expect(try again.frames == [Data("frame".utf8)])
     // Two revisions: one with the retired keys, and one without.
     #expect(try world.only("keybag-").hasSuffix("3"))
 
