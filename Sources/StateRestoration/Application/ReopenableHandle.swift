@@ -2,7 +2,7 @@ public import DataProtection
 
 /// An open handle of a protected file that can be closed while the program is inactive and opened anew (R5.3).
 @MainActor public protocol ReopenableHandle: AnyObject {
-  /// The class of the file; only handles of ``ProtectionClass/complete`` files are closed.
+  /// The class of the file; only handles of `complete` files are closed.
   var protection: ProtectionClass { get }
 
   /// Closes the file; the handle itself stays.

@@ -18,6 +18,9 @@ public import RestorationArchive
   /// The version of the class when the state was preserved; nil for the program's own state.
   public let storedVersion: StateVersion?
 
+  /// The model object that the state belongs to, so that a factory can make the controller for it.
+  public let modelIdentifier: ModelIdentifier?
+
   private let record: any StateRecord
   private let resolve: Resolver?
   private var isValid = true
@@ -31,12 +34,13 @@ public import RestorationArchive
   /// Makes a decoder of one record; without a resolver, references can't be read yet.
   package init(
     record: any StateRecord, path: RestorationPath, context: RestorationContext, storedVersion: StateVersion? = nil,
-    resolve: Resolver? = nil
+    modelIdentifier: ModelIdentifier? = nil, resolve: Resolver? = nil
   ) {
     self.record = record
     self.path = path
     self.context = context
     self.storedVersion = storedVersion
+    self.modelIdentifier = modelIdentifier
     self.resolve = resolve
   }
 

@@ -9,7 +9,9 @@ extension RestorationCoordinator {
   /// class and model identifier match, so that the draft of one note can't land in the editor of another. Install the
   /// controller in its parent first; the next save then knows that the state is in use.
   ///
-  /// - Parameter path: The controller's place, from the root.
+  /// - Parameters:
+  ///   - controller: The controller that has turned up.
+  ///   - path: The controller's place, from the root.
   /// - Returns: What became of it; nil when nothing was preserved at the path, or it is in use already.
   @discardableResult
   public func register(_ controller: any RestorableController, at path: RestorationPath) -> NodeReport? {

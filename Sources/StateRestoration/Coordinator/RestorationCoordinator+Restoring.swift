@@ -36,7 +36,10 @@ extension RestorationCoordinator {
   /// objects that exist take back the state that was preserved. While the device is locked nothing is restored and
   /// nothing on disk is touched; the report's outcome is then ``RestorationOutcome/locked``.
   ///
-  /// - Parameter retriesLeftOut: Whether nodes that were left out after a crash are tried again.
+  /// - Parameters:
+  ///   - root: The controller at the top of the hierarchy.
+  ///   - source: Which of the stored states to restore.
+  ///   - retriesLeftOut: Whether nodes that were left out after a crash are tried again.
   /// - Throws: ``RestorationError`` when a restoration is running already. What a file holds never throws: the report
   ///   tells.
   @discardableResult

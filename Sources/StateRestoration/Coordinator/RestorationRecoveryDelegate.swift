@@ -4,7 +4,7 @@ public import RestorationArchive
 public enum LateRestoration: String, Sendable, Hashable, Codable, CaseIterable {
   /// Restore now what the user has not touched meanwhile; touched nodes keep the newer state.
   case restoreUntouched
-  /// Leave it to the program, which calls ``RestorationCoordinator/restore(into:)`` when it suits.
+  /// Leave it to the program, which calls ``RestorationCoordinator/restore(into:from:retriesLeftOut:)`` when it suits.
   case wait
 }
 

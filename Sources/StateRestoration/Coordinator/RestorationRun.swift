@@ -188,7 +188,8 @@ internal import RestorationArchive
   private func withDecoder<Value>(for index: Int, _ body: (RestorationDecoder) -> Value) -> Value {
     let node = plan.nodes[index]
     let decoder = RestorationDecoder(
-      record: node.record, path: node.path, context: plan.context, storedVersion: node.attributes.version)
+      record: node.record, path: node.path, context: plan.context, storedVersion: node.attributes.version,
+      modelIdentifier: node.attributes.model)
     defer { decoder.finish() }
     return body(decoder)
   }
@@ -300,7 +301,7 @@ internal import RestorationArchive
     do throws(RestorationError) {
       let decoder = RestorationDecoder(
         record: node.record, path: node.path, context: plan.context, storedVersion: node.attributes.version,
-        resolve: { [self] in resolve($0) })
+        modelIdentifier: node.attributes.model, resolve: { [self] in resolve($0) })
       let binding = ObjectBinding(object)
       if let from = try binding.apply(decoder) {
         outcomes[index]?.findings.append(.migrated(from: from, to: binding.version))

@@ -2,7 +2,7 @@ public import RestorationArchive
 
 /// A class that remakes its own instances: a "restoration class".
 ///
-/// Register it under its tag with ``RestorationRegistry/register(_:as:formerly:freshFor:onlyIf:)``. Its answer is final:
+/// Register it under its tag with `RestorationRegistry.register(_:as:)`. Its answer is final:
 /// nil means that the subtree is not to be restored, and nobody else is asked.
 @MainActor public protocol RestorationFactory: RestorableController {
   /// Makes the controller that was at a path, or declines.

@@ -36,6 +36,11 @@ import Testing
     }
   }
 
+  @Test func `a factory learns which model object the state belongs to`() throws {
+    let coder = RestorationDecoder(record: EmptyRecord(), path: [], context: .test, modelIdentifier: "note-7")
+    #expect(coder.modelIdentifier == "note-7")
+  }
+
   @Test func `nil is only ever nothing stored`() throws {
     let coder = try coded { $0.encode("text", forKey: "text") }
     #expect(try coder.decodeIfPresent(String.self, forKey: "absent") == nil)

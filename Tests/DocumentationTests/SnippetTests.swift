@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+/// The code in the articles and in the README is that of the files in `Snippets`, which this target compiles.
+struct SnippetTests {
+  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  /// The snippets by name, each without the indentation that all its lines share.
+  static func snippets() throws -> [String: String] {
+    let folder = root.appendingPathComponent("Tests/DocumentationTests/Snippets")
+    var snippets: [String: String] = [:]
+    for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
+      var name: String?
+      var lines: [Substring] = []
+      for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
+      {
+        let text = line.trimmingCharacters(in: .whitespaces)
+        if text.hasPrefix("// snippet: ") {
+          name = String(text.dropFirst("// snippet: ".count))
+          lines = []
+        } else if text == "// snippet end", let ended = name {
+          let margin = lines.filter { !$0.isEmpty }.map { $0.prefix { $0 == " " }.count }.min() ?? 0
+          snippets[ended] = lines.map { $0.dropFirst(margin) }.joined(separator: "\n")
+          name = nil
+        } else if name != nil {
+          lines.append(line)
+        }
+      }
+    }
+    return snippets
+  }
+
+  /// The Swift code blocks of a page, each with the name that the comment before it gives.
+  static func blocks(in page: String) -> [(name: String?, code: String)] {
+    var blocks: [(name: String?, code: String)] = []
+    var name: String?
+    var code: [Substring]?
+    for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
+      if let lines = code {
+        if line == "```" {
+          blocks.append((name, lines.joined(separator: "\n")))
+          (code, name) = (nil, nil)
+        } else {
+          code = lines + [line]
+        }
+      } else if line.hasPrefix("<!-- snippet: "), line.hasSuffix(" -->") {
+        name = String(line.dropFirst("<!-- snippet: ".count).dropLast(" -->".count))
+      } else if line == "```swift" {
+        code = []
+      }
+    }
+    return blocks
+  }
+
+  static var pages: [String] {
+    ["README.md"]
+      + [
+        "StateRestoration", "GettingStarted", "PreservingAList", "VersionsAndMigrations", "LockedDevices",
+        "WhenSomethingDoesNotComeBack", "FromUIKit", "TestingYourRestoration",
+      ].map { "Docs/StateRestoration.docc/\($0).md" }
+  }
+
+  @Test(arguments: pages) func `every code block of a page is compiled as it stands there`(_ page: String) throws {
+    let snippets = try Self.snippets()
+    let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
+    for block in Self.blocks(in: text) {
+      let name = try #require(block.name, "a Swift block of \(page) has no snippet comment before it: \(block.code)")
+      #expect(block.code == snippets[name], "\(page) differs from the snippet \(name)")
+    }
+  }
+
+  @Test func `every article of the catalog is checked`() throws {
+    let folder = Self.root.appendingPathComponent("Docs/StateRestoration.docc")
+    let articles = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
+    #expect(Set(articles.map { "Docs/StateRestoration.docc/\($0)" }).isSubset(of: Self.pages))
+  }
+
+  @Test func `every snippet is shown somewhere`() throws {
+    var shown: Set<String> = []
+    for page in Self.pages {
+      let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
+      shown.formUnion(Self.blocks(in: text).compactMap(\.name))
+    }
+    #expect(Set(try Self.snippets().keys) == shown)
+  }
+}

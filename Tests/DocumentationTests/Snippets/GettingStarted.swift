@@ -1,0 +1,102 @@
+import StateRestoration
+
+struct GettingStartedSnippets {
+  // snippet: Factory
+  final class NoteController: StatefulController, RestorationFactory {
+    nonisolated struct State: Codable, Sendable {
+      var draft = ""
+    }
+
+    let note: ModelIdentifier
+    let restorationIdentifier: RestorationIdentifier? = "note"
+    let restorationClass: RestorationClass? = "note"
+    var restorationModelIdentifier: ModelIdentifier? { note }
+    var restorableState = State()
+
+    init(note: ModelIdentifier) {
+      self.note = note
+    }
+
+    static func makeForRestoration(
+      at path: RestorationPath, coder: RestorationDecoder
+    ) -> (any RestorableController)? {
+      coder.modelIdentifier.map { NoteController(note: $0) }
+    }
+  }
+  // snippet end
+
+  // snippet: Register
+  @MainActor func register(with restorer: RestorationCoordinator) {
+    restorer.registry.register(
+      NoteController.self, as: "note", formerly: ["memo"], freshFor: .seconds(30 * 24 * 3600))
+    restorer.registry.registerBlueprint("settings") { _, _ in SettingsController() }
+  }
+  // snippet end
+
+  final class SettingsController: RestorableController {
+    let restorationIdentifier: RestorationIdentifier? = "settings"
+  }
+
+  // snippet: Container
+  final class PairController: RestorationContainer {
+    let restorationIdentifier: RestorationIdentifier? = "pair"
+    var left: (any RestorableController)?
+    var right: (any RestorableController)?
+
+    var restorationChildren: [any RestorableController] { [left, right].compactMap { $0 } }
+
+    func restorationRole(of child: any RestorableController) -> RestorationRole? {
+      child === left ? "left" : "right"
+    }
+
+    func installRestoredChildren(_ children: [RestoredChild]) {
+      for child in children {
+        guard let controller = child.controller else { continue }
+        if child.role == "left" { left = controller } else { right = controller }
+      }
+    }
+  }
+  // snippet end
+
+  final class Library: RestorableObject {
+    @Restored("sort order") var sortOrder = "title"
+  }
+
+  // snippet: Reference
+  final class InspectorController: CodingController {
+    let restorationIdentifier: RestorationIdentifier? = "inspector"
+    weak var inspected: NoteController?
+
+    func encodeRestorableState(with coder: RestorationEncoder) {
+      coder.encodeReference(to: inspected, forKey: "inspected")
+    }
+
+    func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+      inspected = try coder.reference(to: NoteController.self, forKey: "inspected")
+    }
+  }
+  // snippet end
+
+  // snippet: Shared
+  @MainActor func share(_ library: Library, with restorer: RestorationCoordinator) {
+    restorer.registry.register(shared: library, as: "library")
+  }
+  // snippet end
+
+  final class Painter: RestorableController {
+    let restorationIdentifier: RestorationIdentifier? = "painter"
+    @Restored("ink", using: .colour) var ink = Colour(red: 0, green: 0, blue: 0)
+  }
+}
+
+// snippet: Saver
+struct Colour: Sendable {
+  var red, green, blue: Double
+}
+
+extension RestorationSaver where Value == Colour, Stored == [Double] {
+  static let colour = RestorationSaver(
+    preserve: { [$0.red, $0.green, $0.blue] },
+    restore: { $0.count == 3 ? Colour(red: $0[0], green: $0[1], blue: $0[2]) : nil })
+}
+// snippet end

@@ -1,0 +1,31 @@
+import FoundationEssentials
+import StateRestoration
+
+struct PreservingAListSnippets {
+  struct Note: Sendable {
+    let key: String
+    let title: String
+  }
+
+  // snippet: Association
+  final class Notes: DataSourceModelAssociation {
+    var notes: [Note] = []
+
+    func modelIdentifier(forElementAt indexPath: IndexPath) -> ModelIdentifier? {
+      ModelIdentifier(notes[indexPath[1]].key)
+    }
+
+    func indexPath(forElementWithModelIdentifier identifier: ModelIdentifier) -> IndexPath? {
+      notes.firstIndex { $0.key == identifier.rawValue }.map { [0, $0] }
+    }
+  }
+  // snippet end
+
+  // snippet: Loading
+  @MainActor func show(_ source: Notes, in list: ListController, loading: () async throws -> [Note]) async throws {
+    list.association = source
+    source.notes = try await loading()
+    list.dataSourceDidLoad(elementCounts: [source.notes.count])
+  }
+  // snippet end
+}

@@ -1,0 +1,37 @@
+import StateRestoration
+
+struct ThreeWaysSnippets {
+  // snippet: ThreeWays
+  // 1. Marked properties.
+  final class SearchController: RestorableController {
+    let restorationIdentifier: RestorationIdentifier? = "search"
+    @Restored("query") var query = ""
+  }
+
+  // 2. One Codable value.
+  nonisolated struct EditorState: Codable, Sendable {
+    var draft = ""
+    var caret = 0
+  }
+
+  final class EditorController: StatefulController {
+    let restorationIdentifier: RestorationIdentifier? = "editor"
+    let restorationClass: RestorationClass? = "editor"
+    var restorableState = EditorState()
+  }
+
+  // 3. UIKit's way, for class trees.
+  class CanvasController: CodingController {
+    let restorationIdentifier: RestorationIdentifier? = "canvas"
+    var zoom = 1.0
+
+    func encodeRestorableState(with coder: RestorationEncoder) {
+      coder.encode(zoom, forKey: "zoom")
+    }
+
+    func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+      zoom = try coder.decodeIfPresent(forKey: "zoom") ?? zoom
+    }
+  }
+  // snippet end
+}

@@ -1,0 +1,66 @@
+import StateRestoration
+
+struct VersionsAndMigrationsSnippets {
+  // snippet: Migrations
+  nonisolated struct EditorState1: Codable, Sendable {
+    var text: String
+  }
+
+  nonisolated struct EditorState2: Codable, Sendable {
+    var text: String
+    var caret: Int
+  }
+
+  nonisolated struct EditorState: Codable, Sendable {
+    var draft = ""
+    var caret = 0
+  }
+
+  final class EditorController: StatefulController {
+    static var stateVersion: StateVersion { 3 }
+
+    static var migrations: StateMigrations<EditorState> {
+      Migration(from: 1) { (old: EditorState1) in EditorState2(text: old.text, caret: 0) }
+      Migration(from: 2) { (old: EditorState2) in EditorState(draft: old.text, caret: old.caret) }
+    }
+
+    let restorationIdentifier: RestorationIdentifier? = "editor"
+    var restorableState = EditorState()
+  }
+  // snippet end
+
+  // snippet: FormerKey
+  final class SearchController: RestorableController {
+    let restorationIdentifier: RestorationIdentifier? = "search"
+    @Restored("query", formerly: "search text") var query = ""
+  }
+  // snippet end
+
+  // snippet: StoredVersion
+  class CanvasController: CodingController {
+    class var stateVersion: StateVersion { 2 }
+    let restorationIdentifier: RestorationIdentifier? = "canvas"
+    var zoom = 1.0
+
+    func encodeRestorableState(with coder: RestorationEncoder) {
+      coder.encode(zoom, forKey: "zoom")
+    }
+
+    func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+      let stored: Double = try coder.decode(forKey: "zoom")
+      // Version 1 stored percent.
+      zoom = coder.storedVersion == 1 ? stored / 100 : stored
+    }
+  }
+  // snippet end
+
+  // snippet: VersionTag
+  final class AppDelegate: RestorationCoordinatorDelegate {
+    func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
+
+    func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool {
+      coder.context.versionTag == "three columns" && coder.context.interfaceIdiom == .desktop
+    }
+  }
+  // snippet end
+}
