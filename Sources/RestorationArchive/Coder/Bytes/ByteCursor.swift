@@ -103,6 +103,11 @@ struct ByteCursor {
     return string
   }
 
+  /// Whether bytes are valid UTF-8.
+  static func isText(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    unsafe isASCII(bytes) || holds(String(decoding: bytes, as: UTF8.self), bytes)
+  }
+
   @inline(__always)
   private static func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let start = unsafe UnsafeRawPointer(bytes.baseAddress) else { return true }

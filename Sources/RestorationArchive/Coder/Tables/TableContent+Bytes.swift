@@ -26,13 +26,12 @@ extension TableContent {
   ///
   /// All of it takes at most four times as much memory as the bytes did.
   mutating func append(_ cursor: inout ByteCursor) throws(CodingFailure) {
-    let available = cursor.remaining
     let keys = try cursor.readCount()
     guard keyCount + keys <= CodingLimits.tableEntries else { throw cursor.corrupt("there are too many keys") }
     keyEnds.reserveCapacity(keyEnds.count + keys)
     for _ in 0..<keys {
       let bytes = try unsafe cursor.readBytes()
-      guard unsafe String(validating: bytes, as: UTF8.self) != nil else {
+      guard unsafe ByteCursor.isText(bytes) else {
         throw cursor.corrupt("a key is not valid UTF-8")
       }
       guard keyText.count + bytes.count <= Int32.max else { throw cursor.corrupt("there are too many keys") }
@@ -55,7 +54,6 @@ extension TableContent {
       guard fields.count <= Int32.max else { throw cursor.corrupt("there are too many fields") }
       shapeEnds.append(UInt32(fields.count))
     }
-    _ = available
   }
 }
 
