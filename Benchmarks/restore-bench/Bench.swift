@@ -1,3 +1,4 @@
+import DataProtection
 import Foundation
 
 /// Runs what was asked for.
@@ -15,8 +16,9 @@ struct Bench {
   var progress: (String) -> Void
 
   /// Whether a metric was asked for.
-  func wants(_ metric: String) -> Bool {
-    options.only.isEmpty || options.only.contains(metric)
+  var wants: @Sendable (String) -> Bool {
+    let only = options.only
+    return { only.isEmpty || only.contains($0) }
   }
 
   /// Measures everything that was asked for.
@@ -37,6 +39,23 @@ struct Bench {
       results += try coding.run(Wide.self, count: count)
       results += try coding.run(Texts.self, count: count)
     }
+    let count = options.nodes.max() ?? 1_000
+    progress("sealing")
+    let sealing = SealingMetrics(measurement: coding.measurement, wants: wants)
+    results += try sealing.run(count: count)
+    let folder = options.directory.map { URL(fileURLWithPath: $0) } ?? FileManager.default.temporaryDirectory
+    let directory = folder.appendingPathComponent("restore-bench-\(ProcessInfo.processInfo.processIdentifier)").path
+    try FileManager.default.createDirectory(
+      atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let device = try await ProtectedDevice.open(at: .directory("\(directory)/device"))
+    progress("saving and restoring on \(directory)")
+    let disk = DiskMetrics(rounds: options.isQuick ? 3 : 9, wants: wants, directory: directory)
+    results += try disk.run(count: count, device: device)
+    progress("the whole engine")
+    results += try await EngineMetrics(rounds: options.isQuick ? 3 : 9, wants: wants).run(count: count, device: device)
+    progress("unlocking")
+    results += try await sealing.unlock(device, rounds: 3)
     return results
   }
 }

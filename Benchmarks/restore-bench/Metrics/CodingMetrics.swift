@@ -6,7 +6,7 @@ struct CodingMetrics {
   /// How to measure.
   var measurement: Measurement
   /// Whether a metric was asked for.
-  var wants: (String) -> Bool
+  var wants: @Sendable (String) -> Bool
 
   /// Encoding, decoding and size of a workload of many nodes.
   func run<W: Workload>(_ workload: W.Type, count: Int) throws -> [Result] {

@@ -1,0 +1,188 @@
+import DataProtection
+import Foundation
+import RestorationArchive
+
+/// An archive of typical nodes in a store, and the same nodes as JSON and in SQLite.
+final class DiskBench {
+  typealias Item = Node<Typical.State>
+
+  /// The directory of the files without keys.
+  let directory: String
+  /// The store.
+  let store: ArchiveStore
+  private let device: ProtectedDevice
+  private let slot: ArchiveSlot
+  private var nodes: [Item]
+  private var ids: [NodeID] = []
+  private var paths: [RestorationPath] = []
+  private var writer: RestorationArchive.Writer
+  private var turn = 0
+  private let sqlite: SQLite?
+  private var rows: [(Int, Data)] = []
+  private let raw: Int32
+  private var rawOffset = 0
+  /// The bytes of the whole archive.
+  private(set) var archiveBytes = 0
+  /// The bytes of the last delta.
+  private(set) var deltaBytes = 0
+  /// The chunks opened by the last cold restore.
+  private(set) var chunksOpened = 0
+  /// The frames in the journal at the last cold restore.
+  private(set) var frameCount = 0
+
+  /// Makes the tree, about a hundred children to a container, and everything's first save.
+  init(count: Int, device: ProtectedDevice, directory: String) throws {
+    self.device = device
+    self.directory = directory
+    slot = ArchiveSlot(application: "restore-bench", scene: "\(count)")
+    store = try device.archives(for: slot)
+    nodes = Typical.nodes(count)
+    writer = RestorationArchive.Writer(
+      context: RestorationArchive.Context(timeSaved: Date(timeIntervalSinceReferenceDate: 0)))
+    sqlite = SQLite()
+    raw = try RawFile.preallocated("\(directory)/raw.journal", byteCount: 4 << 20)
+    var container: (id: NodeID, path: RestorationPath)?
+    for (index, node) in nodes.enumerated() {
+      let identifier = RestorationIdentifier(node.identifier)
+      let parent = index.isMultiple(of: 100) ? nil : container
+      let id = try writer.insert(identifier, parent: parent?.id)
+      let path = (parent?.path ?? []).appending(identifier)
+      if parent == nil { container = (id, path) }
+      ids.append(id)
+      paths.append(path)
+    }
+    if let sqlite {
+      let encoder = ArchiveEncoder()
+      rows = try nodes.enumerated().map { ($0.offset, try encoder.encode($0.element)) }
+      sqlite.connect("\(directory)/peer.sqlite")
+      sqlite.run("CREATE TABLE state (id INTEGER PRIMARY KEY, value BLOB)")
+      sqlite.replace(rows)
+    }
+    try preserveAll()
+    try preserveAllAsJSON()
+  }
+
+  deinit { close(raw) }
+
+  /// A lane for SQLite, or none when there is no SQLite.
+  func sqliteLane(_ pass: @escaping (SQLite) -> Void) -> [Lane] {
+    guard let sqlite else { return [] }
+    return [
+      Lane(name: "sqlite", prepare: { sqlite.connect("\(self.directory)/peer.sqlite") }) { pass(sqlite) }
+    ]
+  }
+
+  private func set(_ index: Int) throws {
+    let node = nodes[index]
+    try writer.setRecord(
+      of: ids[index], entries: [RestorationArchive.Entry(key: "state", value: node.state)],
+      attributes: RestorationArchive.Attributes(
+        classTag: RestorationClass(node.classTag), version: StateVersion(rawValue: node.version)))
+  }
+
+  // MARK: Preserving
+
+  /// Encodes every node, makes a whole archive and publishes it.
+  func preserveAll() throws {
+    turn += 1
+    for index in nodes.indices {
+      nodes[index].state.selection = turn &* 31 &+ index
+      try set(index)
+    }
+    let archive = try writer.makeArchive()
+    archiveBytes = archive.count
+    try store.publish(archive)
+  }
+
+  /// Encodes a changed node, makes a delta and appends it; every thousandth time a whole archive.
+  func preserveOne() throws {
+    turn += 1
+    let index = turn &* 7919 % nodes.count
+    nodes[index].state.selection = turn
+    try set(index)
+    guard let delta = try writer.makeDelta() else { return }
+    deltaBytes = delta.count
+    try store.append(delta)
+  }
+
+  /// Looks for changes when there are none.
+  func preserveNothing() throws {
+    guard try writer.makeDelta() == nil else { throw WrongValue(description: "a writer without changes") }
+  }
+
+  /// Saves one node at a time until a compaction is about due.
+  func fillJournal() throws {
+    while writer.deltaBytes < archiveBytes / 4 - 2_000 { try preserveOne() }
+  }
+
+  /// The same with Foundation's JSON, not encrypted.
+  func preserveAllAsJSON() throws {
+    try RawFile.replace("peer.json", in: directory, with: try JSONEncoder().encode(nodes))
+  }
+
+  /// The same with SQLite, not encrypted: rows that are encoded as ours.
+  func preserveAllWithSQLite(_ sqlite: SQLite) {
+    let encoder = ArchiveEncoder()
+    let rows = nodes.enumerated().map { ($0.offset, (try? encoder.encode($0.element)) ?? Data()) }
+    sqlite.replace(rows)
+  }
+
+  /// One row.
+  func preserveOneWithSQLite(_ sqlite: SQLite) {
+    turn += 1
+    let index = turn &* 7919 % nodes.count
+    nodes[index].state.selection = turn
+    sqlite.replace([(index, (try? ArchiveEncoder().encode(nodes[index])) ?? Data())])
+  }
+
+  /// Appends as many bytes as a delta has, without keys.
+  func appendRaw(_ data: Data? = nil) throws {
+    let data = data ?? Data(repeating: 0x33, count: deltaBytes + 60)
+    try RawFile.append(raw, data, at: rawOffset)
+    rawOffset = (rawOffset + data.count) % (3 << 20)
+  }
+
+  // MARK: Restoring
+
+  /// Opens what is on the disk.
+  func openReader() throws -> (reader: RestorationArchive.Reader, archive: OpenedArchive) {
+    let archive = try device.archives(for: slot).openNewest()
+    let source = RestorationArchive.Source(byteCount: archive.byteCount) { try archive.read($0) }
+    return (try RestorationArchive.Reader(base: source, deltas: archive.frames), archive)
+  }
+
+  /// Opens the archive, finds one node, decodes it and compares it.
+  func restoreOneCold() throws {
+    let (reader, archive) = try openReader()
+    try restoreOne(reader)
+    chunksOpened = archive.chunksOpened
+    frameCount = archive.frames.count
+  }
+
+  /// Finds one node of an open archive, decodes it and compares it.
+  func restoreOne(_ reader: RestorationArchive.Reader) throws {
+    turn += 1
+    let index = turn &* 7907 % nodes.count
+    guard let record = try reader.record(at: paths[index]) else {
+      throw WrongValue(description: "the archive does not find \(paths[index])")
+    }
+    let state = try record.decode(Typical.State.self, forKey: "state", userInfo: [:])
+    try verify(state.title == nodes[index].state.title, "the archive")
+  }
+
+  /// Decodes all JSON to have one node of it.
+  func restoreOneFromJSON() throws {
+    let data = try Data(contentsOf: URL(fileURLWithPath: "\(directory)/peer.json"))
+    consume(try JSONDecoder().decode([Item].self, from: data))
+  }
+
+  /// Opens the database, reads one row and decodes it.
+  func restoreOneFromSQLite(_ sqlite: SQLite) {
+    sqlite.disconnect()
+    sqlite.connect("\(directory)/peer.sqlite")
+    turn += 1
+    if let value = sqlite.value(turn &* 7907 % nodes.count) {
+      consume(try? ArchiveDecoder().decode(Item.self, from: value))
+    }
+  }
+}

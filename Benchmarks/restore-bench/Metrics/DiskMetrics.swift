@@ -1,0 +1,102 @@
+import DataProtection
+import Foundation
+import RestorationArchive
+
+/// Metrics of sealed archives on a disk, beside unencrypted JSON, SQLite and bare system calls.
+struct DiskMetrics {
+  typealias Item = Node<Typical.State>
+
+  /// How many rounds.
+  var rounds: Int
+  /// Whether a metric was asked for.
+  var wants: @Sendable (String) -> Bool
+  /// The directory to write in.
+  var directory: String
+
+  private static let names = [
+    "restoreOneCold", "restoreOneOpen", "preserveOne", "preserveNone", "preserveAll", "durableWrite", "journalAppend",
+  ]
+
+  /// Measures everything that was asked for with a number of nodes.
+  func run(count: Int, device: ProtectedDevice) throws -> [Result] {
+    guard Self.names.contains(where: wants) else { return [] }
+    let bench = try DiskBench(count: count, device: device, directory: directory)
+    let wall = Measurement(clock: .wall, rounds: rounds, atLeast: 0)
+    var results: [Result] = []
+    if wants("preserveAll") {
+      let taken = try wall.run(
+        units: 1,
+        [.ours { try bench.preserveAll() }, Lane(name: "json") { try bench.preserveAllAsJSON() }]
+          + bench.sqliteLane { bench.preserveAllWithSQLite($0) })
+      results.append(result("preserveAll", count, "ns", taken, bytes: Double(bench.archiveBytes)))
+    }
+    if wants("preserveOne") {
+      try bench.preserveAll()
+      let repeated = Measurement(clock: .wall, rounds: rounds * 15, atLeast: 0)
+      let taken = try repeated.run(
+        units: 1,
+        [.ours { try bench.preserveOne() }, Lane(name: "raw") { try bench.appendRaw() }]
+          + bench.sqliteLane { bench.preserveOneWithSQLite($0) })
+      let processor = try Measurement(clock: .processor, rounds: rounds * 15, atLeast: 0).run(
+        units: 1, [.ours { try bench.preserveOne() }, Lane(name: "raw") { try bench.appendRaw() }])
+      var line = result("preserveOne", count, "ns", taken, bytes: Double(bench.deltaBytes))
+      line.details = [
+        "share of the archive written, %": 100 * Double(bench.deltaBytes) / Double(bench.archiveBytes),
+        "CPU above raw append, µs":
+          ((processor[Lane.ours]?.nanoseconds ?? 0) - (processor["raw"]?.nanoseconds ?? 0)) / 1_000,
+      ]
+      results.append(line)
+    }
+    if wants("preserveNone") {
+      let taken = try Measurement(clock: .processor, rounds: rounds).run(
+        units: 1, [.ours { try bench.preserveNothing() }])
+      results.append(result("preserveNone", count, "ns", taken, bytes: 0))
+    }
+    if wants("restoreOneCold") {
+      for isLong in [false, true] {
+        try bench.preserveAll()
+        if isLong { try bench.fillJournal() }
+        let taken = try Measurement(clock: .wall, rounds: rounds * 5, atLeast: 0).run(
+          units: 1,
+          [.ours { try bench.restoreOneCold() }]
+            + (isLong ? [] : [Lane(name: "json") { try bench.restoreOneFromJSON() }])
+            + bench.sqliteLane { bench.restoreOneFromSQLite($0) })
+        var line = result("restoreOneCold", count, "ns", taken, bytes: nil)
+        line.workload = isLong ? "journal" : "typical"
+        line.details = ["chunks opened": Double(bench.chunksOpened), "frames": Double(bench.frameCount)]
+        results.append(line)
+      }
+    }
+    if wants("restoreOneOpen") {
+      try bench.preserveAll()
+      let reader = try bench.openReader().reader
+      let taken = try Measurement(clock: .processor, rounds: rounds).run(
+        units: 1, [.ours { try bench.restoreOne(reader) }])
+      results.append(result("restoreOneOpen", count, "ns", taken, bytes: nil))
+    }
+    if wants("durableWrite") {
+      for size in [30_000, bench.archiveBytes] {
+        let data = Data(repeating: 0x5A, count: size)
+        let taken = try wall.run(units: 1, [.ours { try RawFile.replace("raw", in: bench.directory, with: data) }])
+        results.append(result("durableWrite", count, "ns", taken, bytes: Double(size)))
+      }
+    }
+    if wants("journalAppend") {
+      try bench.preserveAll()
+      let frame = Data(repeating: 0x5A, count: 400)
+      let taken = try Measurement(clock: .wall, rounds: rounds * 10, atLeast: 0).run(
+        units: 1, [.ours { try bench.store.append(frame) }, Lane(name: "raw") { try bench.appendRaw(frame) }])
+      results.append(result("journalAppend", count, "ns", taken, bytes: 400))
+    }
+    return results
+  }
+
+  private func result(
+    _ metric: String, _ count: Int, _ unit: String, _ taken: [String: Taken], bytes: Double?
+  ) -> Result {
+    var baselines = taken.mapValues(\.nanoseconds)
+    let ours = baselines.removeValue(forKey: Lane.ours) ?? .nan
+    return Result(
+      metric: metric, nodes: count, workload: nil, unit: unit, value: ours, baselines: baselines, bytes: bytes)
+  }
+}

@@ -1,0 +1,136 @@
+import DataProtection
+import Foundation
+import StateRestoration
+
+/// Metrics of the whole engine: capturing on the main actor, and restoring a hierarchy.
+@MainActor
+struct EngineMetrics {
+  /// How many rounds.
+  var rounds: Int
+  /// Whether a metric was asked for.
+  var wants: @Sendable (String) -> Bool
+
+  /// Measures capturing and restoring a hierarchy of about a hundred children to a container.
+  func run(count: Int, device: ProtectedDevice) async throws -> [Result] {
+    guard wants("captureAll") || wants("captureOne") || wants("restoreAll") else { return [] }
+    let delegate = Willing()
+    let configuration = RestorationConfiguration(application: "restore-bench.engine.\(count)")
+    let coordinator = try RestorationCoordinator(device: device, delegate: delegate, configuration: configuration)
+    let tree = BenchTree(count: count)
+    _ = try await coordinator.restore(into: tree.root)
+    _ = try await coordinator.preserve(tree.root)
+    var results: [Result] = []
+    let measurement = Measurement(clock: .processor, rounds: rounds, atLeast: 0)
+    if wants("captureAll") {
+      let taken = try measurement.run(
+        units: count,
+        [
+          .ours { coordinator.captureForTesting(tree.root) },
+          Lane(name: "raw.copy") { consume(tree.leaves.map { Box($0.restorableState) }) },
+        ])
+      results.append(result("captureAll", count, "ns/node", taken))
+    }
+    if wants("captureOne") {
+      let taken = try Measurement(clock: .processor, rounds: rounds * 10, atLeast: 0).run(
+        units: 1,
+        [
+          .ours(prepare: {
+            let leaf = tree.leaves[tree.leaves.count / 2]
+            leaf.restorableState.selection &+= 1
+            coordinator.invalidateRestorableState(of: leaf)
+          }) { coordinator.captureForTesting(tree.root, everything: false) }
+        ])
+      results.append(result("captureOne", count, "ns", taken))
+    }
+    if wants("restoreAll") {
+      _ = try await coordinator.preserve(tree.root)
+      var times: [Double] = []
+      for _ in 0..<rounds {
+        let empty = BenchTree(count: count, isEmpty: true)
+        let fresh = try RestorationCoordinator(device: device, delegate: delegate, configuration: configuration)
+        let begun = Clock.wall.now
+        _ = try await fresh.restore(into: empty.root)
+        times.append(Clock.wall.now - begun)
+        try verify(empty.matches(tree), "restoring the whole hierarchy")
+      }
+      results.append(
+        Result(
+          metric: "restoreAll", nodes: count, unit: "ns", value: times.sorted()[times.count / 2], baselines: [:]))
+    }
+    return results
+  }
+
+  private func result(_ metric: String, _ count: Int, _ unit: String, _ taken: [String: Taken]) -> Result {
+    var baselines = taken.mapValues(\.nanoseconds)
+    let ours = baselines.removeValue(forKey: Lane.ours) ?? .nan
+    return Result(
+      metric: metric, nodes: count, unit: unit, value: ours, baselines: baselines,
+      allocations: taken[Lane.ours]?.allocations)
+  }
+}
+
+/// A delegate that says yes.
+private final class Willing: RestorationCoordinatorDelegate {
+  func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
+  func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
+}
+
+/// A value in a box of its own: the least that a capture can do.
+private final class Box<Value> {
+  let value: Value
+
+  init(_ value: Value) {
+    self.value = value
+  }
+}
+
+/// A controller with a typical state.
+@MainActor
+private final class Leaf: StatefulController {
+  let restorationIdentifier: RestorationIdentifier?
+  var restorableState: Typical.State
+
+  init(_ identifier: String, _ state: Typical.State) {
+    restorationIdentifier = RestorationIdentifier(identifier)
+    restorableState = state
+  }
+}
+
+/// A controller of controllers that exist already.
+@MainActor
+private final class Container: RestorationContainer {
+  let restorationIdentifier: RestorationIdentifier?
+  var children: [any RestorableController] = []
+  var restorationChildren: [any RestorableController] { children }
+
+  init(_ identifier: String) {
+    restorationIdentifier = RestorationIdentifier(identifier)
+  }
+
+  func installRestoredChildren(_ children: [RestoredChild]) {}
+}
+
+/// A hierarchy of typical states.
+@MainActor
+private struct BenchTree {
+  let root = Container("root")
+  var leaves: [Leaf] = []
+
+  init(count: Int, isEmpty: Bool = false) {
+    let nodes = Typical.nodes(count)
+    var container = root
+    for (index, node) in nodes.enumerated() {
+      if index.isMultiple(of: 100) {
+        container = Container("container \(index / 100)")
+        root.children.append(container)
+      }
+      let leaf = Leaf(node.identifier, isEmpty ? nodes[0].state : node.state)
+      container.children.append(leaf)
+      leaves.append(leaf)
+    }
+  }
+
+  func matches(_ other: BenchTree) -> Bool {
+    zip(leaves, other.leaves).allSatisfy { $0.restorableState == $1.restorableState }
+  }
+}
