@@ -3,7 +3,7 @@ import RestorationArchive
 import Testing
 
 /// Bytes that no encoder wrote: every one ends in a value or an error.
-struct HostileBytesTests {
+struct CoderHostileBytesTests {
   private static let samples: [(name: String, data: Data)] = {
     var random = SplitMix64(state: 7)
     let encoder = ArchiveEncoder()
