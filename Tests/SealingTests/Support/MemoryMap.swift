@@ -1,0 +1,92 @@
+import Foundation
+
+/// The memory of a process as `/proc` tells of it.
+struct MemoryMap {
+  struct Region {
+    var range: Range<UInt>
+    var isWritable: Bool
+    var name: String
+    /// The two-letter flags of `smaps`: `dd` is left out of core dumps.
+    var flags: Set<String>
+  }
+
+  let process: String
+  var regions: [Region] = []
+
+  static func own() throws -> MemoryMap { try MemoryMap(process: "self") }
+
+  /// - Parameter process: A process identifier, or `self`.
+  init(process: String) throws {
+    self.process = process
+    // Foundation reads such a file once, and the kernel gives it out page by page.
+    let file = unsafe open("/proc/\(process)/smaps", O_RDONLY)
+    guard file >= 0 else { throw CocoaError(.fileReadNoPermission) }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var page = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = unsafe read(file, &page, page.count)
+      guard count > 0 else { break }
+      bytes += page[..<count]
+    }
+    let text = String(decoding: bytes, as: UTF8.self)
+    for line in text.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      if words[0] == "VmFlags:" {
+        regions[regions.count - 1].flags = Set(words.dropFirst().map(String.init))
+      } else if !words[0].hasSuffix(":"), words.count >= 5 {
+        let ends = words[0].split(separator: "-").map { UInt($0, radix: 16)! }
+        regions.append(
+          Region(
+            range: ends[0]..<ends[1], isWritable: words[1].hasPrefix("rw"),
+            name: words.count > 5 ? String(words[5]) : "",
+            flags: []))
+      }
+    }
+  }
+
+  /// Whether the needle is among the first bytes: by its first byte, as most memory has none of it.
+  private static func contains(_ bytes: Data, _ count: Int, _ needle: [UInt8]) -> Bool {
+    unsafe bytes.withUnsafeBytes { bytes in
+      var offset = 0
+      while offset + needle.count <= count {
+        let start = unsafe bytes.baseAddress! + offset
+        guard let hit = unsafe memchr(start, Int32(needle[0]), count - needle.count - offset + 1) else { return false }
+        if unsafe memcmp(hit, needle, needle.count) == 0 { return true }
+        offset += unsafe UnsafeRawPointer(hit) - start + 1
+      }
+      return false
+    }
+  }
+
+  /// The flags of the region that holds an address.
+  func flags(at address: UInt) -> Set<String>? {
+    regions.first { $0.range.contains(address) }?.flags
+  }
+
+  /// Where the needles occur, with the region's name: among all memory, or only what a core dump would hold.
+  func occurrences(of needles: [String: [UInt8]], onlyDumped: Bool) throws -> [String] {
+    let memory = unsafe open("/proc/\(process)/mem", O_RDONLY)
+    guard memory >= 0 else { throw CocoaError(.fileReadNoPermission) }
+    defer { close(memory) }
+    var found: [String] = []
+    let step: UInt = 4 << 20
+    for region in regions where region.isWritable && !region.name.hasPrefix("[v") {
+      if onlyDumped, region.flags.contains("dd") { continue }
+      var start = region.range.lowerBound
+      while start < region.range.upperBound {
+        // Steps overlap so that nothing is missed between two.
+        let count = Int(min(step + 64, region.range.upperBound - start))
+        var bytes = Data(count: count)
+        let got = unsafe bytes.withUnsafeMutableBytes { unsafe pread(memory, $0.baseAddress!, count, off_t(start)) }
+        if got > 0 {
+          for (name, needle) in needles where Self.contains(bytes, got, needle) {
+            found.append("\(name) in \(region.name.isEmpty ? "anonymous memory" : region.name)")
+          }
+        }
+        start += step
+      }
+    }
+    return found
+  }
+}
