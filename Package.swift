@@ -62,7 +62,8 @@ let package = Package(
     .executableTarget(
       name: "restore-demo", dependencies: ["StateRestoration"], swiftSettings: settings),
     .executableTarget(
-      name: "restore-inspect", dependencies: ["StateRestoration", "RestorationArchive", "DataProtection", "FileSystem"],
+      name: "restore-inspect",
+      dependencies: ["StateRestoration", "RestorationArchive", "DataProtection", "FileSystem"],
       swiftSettings: settings),
     .executableTarget(
       name: "restore-bench",
@@ -84,8 +85,18 @@ let package = Package(
         "StateRestoration", "RestorationArchive", "ApplicationLifecycle", "DataProtection", "FileSystem",
         "FaultyFileSystem", "SimulatedTime", "StateRestorationTesting",
       ]),
-    tests("StateRestorationTestingTests", ["StateRestorationTesting", "StateRestoration", "SimulatedTime"]),
-    tests("RestoreInspectTests", ["restore-inspect", "StateRestorationTesting", "StateRestoration", "DataProtection"]),
+    tests(
+      "StateRestorationTestingTests",
+      [
+        "StateRestorationTesting", "StateRestoration", "RestorationArchive", "ApplicationLifecycle", "DataProtection",
+        "FileSystem", "FaultyFileSystem", "SimulatedTime",
+      ]),
+    tests(
+      "RestoreInspectTests",
+      [
+        "restore-inspect", "StateRestorationTesting", "StateRestoration", "RestorationArchive", "DataProtection",
+        "FileSystem", "FaultyFileSystem", "SimulatedTime",
+      ]),
     tests("EndToEndTests", ["restore-demo", "StateRestoration"]),
     tests("DocumentationTests", ["StateRestoration", "StateRestorationTesting"]),
   ]

@@ -3,7 +3,7 @@ public import StateRestoration
 
 /// What every preserved object of a hierarchy holds, by path and property: the user's own values, not a coder's output.
 ///
-/// Stored properties are found by reflection, in superclasses too. Left out are closures, objects that are not
+/// Stored properties are found by reflection, in superclasses too; fields of structs are named `property.field`. Left out are closures, objects that are not
 /// preserved, and everything below a controller without an identifier; references to preserved objects count as
 /// their identifiers.
 public struct HierarchyValues: Sendable, Hashable {
@@ -42,12 +42,24 @@ public struct HierarchyValues: Sendable, Hashable {
         guard let label = child.label, !label.hasPrefix("_$") else { continue }
         let name = label.hasPrefix("_") ? String(label.dropFirst()) : label
         guard !ignored.contains(name), found[name] == nil else { continue }
-        let value = (child.value as? any WrappedProperty)?.anyValue ?? child.value
-        found[name] = ValueText.text(of: value)
+        add((child.value as? any WrappedProperty)?.anyValue ?? child.value, name, ignored, &found)
       }
       mirror = level.superclassMirror
     }
     return found
+  }
+
+  /// Adds a value under a name; the fields of a struct one by one, so that a difference names the field.
+  @MainActor private static func add(
+    _ value: Any, _ name: String, _ ignored: Set<String>, _ found: inout [String: String]
+  ) {
+    guard found.count < 10_000, let fields = ValueText.fields(of: value) else {
+      found[name] = ValueText.text(of: value)
+      return
+    }
+    for field in fields where !ignored.contains("\(name).\(field.name)") {
+      add(field.value, "\(name).\(field.name)", ignored, &found)
+    }
   }
 
   /// What differs in other values that should be the same.

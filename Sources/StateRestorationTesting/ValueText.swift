@@ -8,6 +8,22 @@ enum ValueText {
   /// The text of a value; `nil` for what can't be compared: closures, and objects that are not preserved.
   @MainActor static func text(of value: Any, depth: Int = 0) -> String? {
     if depth > 32 { return "…" }
+    return scalar(value) ?? structured(value, depth)
+  }
+
+  /// The fields of a struct that is one value of several; `nil` for everything else.
+  @MainActor static func fields(of value: Any) -> [(name: String, value: Any)]? {
+    let mirror = Mirror(reflecting: value)
+    if mirror.displayStyle == .optional {
+      return mirror.children.first.flatMap { fields(of: $0.value) }
+    }
+    guard mirror.displayStyle == .struct, !mirror.children.isEmpty, scalar(value) == nil else { return nil }
+    // An identifier or a tag: a struct of one value is that value.
+    if mirror.children.count == 1, mirror.children.first?.label == "rawValue" { return nil }
+    return mirror.children.map { ($0.label ?? "", $0.value) }
+  }
+
+  @MainActor private static func scalar(_ value: Any) -> String? {
     switch value {
     case let value as String: return quoted(value)
     case let value as Bool: return value ? "true" : "false"
@@ -22,7 +38,7 @@ enum ValueText {
       return "→ \(value.restorationIdentifier?.description ?? "an excluded \(type(of: value))")"
     case let value as any RestorableView:
       return "→ \(value.restorationIdentifier?.description ?? "an excluded \(type(of: value))")"
-    default: return structured(value, depth)
+    default: return nil
     }
   }
 

@@ -1,4 +1,5 @@
 package import RestorationArchive
+import StateRestoration
 
 /// An archive read whole, node by node, with what is wrong in it.
 package struct InspectedArchive: Sendable {

@@ -128,9 +128,10 @@ import Testing
   /// Lets everything that is due on the main actor run.
   private func settle() async { for _ in 0..<50 { await Task.yield() } }
 
-  /// Waits until the state is reached; the test's time limit is the bound.
+  /// Waits until the state is reached, for a bounded number of turns.
   private func reach(_ state: LifecycleState, _ lifecycle: Lifecycle) async {
-    while lifecycle.state != state { await Task.yield() }
+    for _ in 0..<100_000 where lifecycle.state != state { await Task.yield() }
+    #expect(lifecycle.state == state)
   }
 }
 

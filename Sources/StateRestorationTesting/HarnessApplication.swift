@@ -1,0 +1,41 @@
+public import StateRestoration
+
+/// A program as the harness launches it: what it tells its life cycle and its coordinator.
+///
+/// The harness makes a new one for each launch, as a new process would.
+@MainActor public protocol HarnessApplication: RestorableApplicationDelegate, RestorationCoordinatorDelegate {
+  /// Registers restoration classes, blueprints and shared objects; called before restoring.
+  func register(with coordinator: RestorationCoordinator)
+}
+
+extension HarnessApplication {
+  /// Registers nothing.
+  public func register(with coordinator: RestorationCoordinator) {}
+}
+
+/// A program that is nothing but a hierarchy, and wants everything preserved and restored.
+@MainActor public final class HierarchyApplication<Root: RestorableController>: HarnessApplication {
+  /// The root of the hierarchy.
+  public let root: Root
+
+  private let registration: @MainActor (RestorationCoordinator) -> Void
+
+  /// Makes a program of a hierarchy.
+  public init(_ root: Root, registering registration: @escaping @MainActor (RestorationCoordinator) -> Void = { _ in })
+  {
+    self.root = root
+    self.registration = registration
+  }
+
+  /// The root.
+  public var rootController: (any RestorableController)? { root }
+
+  /// Registers what the test gave.
+  public func register(with coordinator: RestorationCoordinator) { registration(coordinator) }
+
+  /// Yes.
+  public func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
+
+  /// Yes.
+  public func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
+}

@@ -1,0 +1,117 @@
+import DataProtection
+import FoundationEssentials
+import RestorationArchive
+import StateRestoration
+
+/// What a program has on disk, node by node, as far as it can be read without its types.
+struct PreservedState {
+  /// The values of one node by key.
+  private var nodes: [RestorationPath: [String: StoredValue]] = [:]
+
+  /// Opens what a harness's program preserved.
+  @MainActor init<Application>(_ harness: RestorationHarness<Application>) async throws {
+    let archive = try await harness.openPreserved()
+    let reader = try RestorationArchive.Reader(
+      base: RestorationArchive.Source(archive.base), deltas: archive.deltas)
+    var stack = try reader.roots.map { ($0, RestorationPath()) }
+    while let (id, parent) = stack.popLast() {
+      guard let node = try reader.node(id) else { continue }
+      let path = parent.appending(node.identifier)
+      stack += try reader.children(of: id).map { ($0, path) }
+      let record = try reader.record(of: id)
+      var values: [String: StoredValue] = [:]
+      for key in record.keys { values[key] = try record.decode(StoredValue.self, forKey: key) }
+      nodes[path] = values
+    }
+  }
+
+  /// Nodes of both whose values differ; what is only in one is not restoring's doing.
+  func changes(to other: PreservedState) -> [LintFinding] {
+    nodes.keys.sorted { $0.description < $1.description }.compactMap { path in
+      guard let before = nodes[path], let after = other.nodes[path] else { return nil }
+      let keys = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }.sorted()
+      return keys.isEmpty ? nil : .changesByRestoring(path, keys: keys.map(Self.name))
+    }
+  }
+
+  /// Values that look like model data.
+  var modelData: [LintFinding] {
+    nodes.keys.sorted { $0.description < $1.description }.flatMap { path -> [LintFinding] in
+      guard let values = nodes[path] else { return [] }
+      return values.keys.sorted().compactMap { key in
+        values[key]?.whyModelData.map { .looksLikeModelData(path, key: Self.name(key), why: $0) }
+      }
+    }
+  }
+
+  /// Keys of the framework's own, as a person would say them.
+  private static func name(_ key: String) -> String { key == "$state" ? "restorableState" : key }
+}
+
+/// A stored value of any form, for comparing and measuring.
+private indirect enum StoredValue: Decodable, Hashable {
+  case scalar(String)
+  case text(String)
+  case bytes(Int, String)
+  case list([StoredValue])
+  case keyed([String: StoredValue])
+
+  private struct Key: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init?(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  init(from decoder: any Decoder) throws {
+    if let container = try? decoder.container(keyedBy: Key.self) {
+      var values: [String: StoredValue] = [:]
+      for key in container.allKeys { values[key.stringValue] = try container.decode(StoredValue.self, forKey: key) }
+      self = .keyed(values)
+    } else if var container = try? decoder.unkeyedContainer() {
+      var values: [StoredValue] = []
+      while !container.isAtEnd {
+        values.append(try container.decodeNil() ? .scalar("null") : try container.decode(StoredValue.self))
+      }
+      self = .list(values)
+    } else {
+      let container = try decoder.singleValueContainer()
+      if let value = try? container.decode(String.self) {
+        self = .text(value)
+      } else if let value = try? container.decode(Data.self) {
+        self = .bytes(value.count, value.base64EncodedString())
+      } else if let value = try? container.decode(Bool.self) {
+        self = .scalar("\(value)")
+      } else if let value = try? container.decode(Int128.self) {
+        self = .scalar("\(value)")
+      } else if let value = try? container.decode(Double.self) {
+        self = .scalar("\(value.bitPattern)")
+      } else if let value = try? container.decode(Date.self) {
+        self = .scalar("\(value.timeIntervalSinceReferenceDate.bitPattern)")
+      } else if let value = try? container.decode(UUID.self) {
+        self = .scalar(value.uuidString)
+      } else {
+        self = .scalar(container.decodeNil() ? "null" : "other")
+      }
+    }
+  }
+
+  /// Why the value looks like model data; `nil` when it doesn't.
+  ///
+  /// Bounds with room above what interface state needs: a draft of two pages, a list of open tabs, a thumbnail.
+  var whyModelData: String? {
+    switch self {
+    case .scalar: return nil
+    case .text(let text): return text.utf8.count > 8_192 ? "a text of \(text.utf8.count) bytes" : nil
+    case .bytes(let count, _): return count > 8_192 ? "\(count) bytes" : nil
+    case .list(let values):
+      if values.count > 256 { return "a list of \(values.count)" }
+      let records = values.count { if case .keyed(let fields) = $0 { fields.count >= 3 } else { false } }
+      if records > 16 { return "\(records) records" }
+      return values.lazy.compactMap(\.whyModelData).first
+    case .keyed(let values):
+      if values.count > 256 { return "\(values.count) keys" }
+      return values.keys.sorted().lazy.compactMap { values[$0]?.whyModelData }.first
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import DataProtection
+import FoundationEssentials
+public import RestorationArchive
+public import StateRestoration
+public import Testing
+
+/// Something that works today and will hurt later.
+public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
+  /// Two hierarchies made one after the other have different identifiers: state will not find its object again.
+  case unstableIdentifiers([RestorationPath])
+  /// Keys that are written and never read.
+  case unreadKeys(RestorationPath, [String])
+  /// State that is different when it is preserved again right after restoring.
+  case changesByRestoring(RestorationPath, keys: [String])
+  /// A node over its size budget.
+  case overBudget(RestorationPath, bytes: Int, limit: Int)
+  /// A value that looks like model data, which has a store of its own (R3.6).
+  case looksLikeModelData(RestorationPath, key: String, why: String)
+  /// Something that saving or restoring reported.
+  case reported(String)
+
+  /// One line: what, where, and what to do.
+  public var description: String {
+    switch self {
+    case .unstableIdentifiers(let paths):
+      "Identifiers differ from launch to launch: \(paths.map(\.description).joined(separator: ", ")). "
+        + "Take them from the data or write them down; never make them up at launch."
+    case .unreadKeys(let path, let keys): "\(path): written and never read: \(keys.joined(separator: ", "))."
+    case .changesByRestoring(let path, let keys):
+      "\(path): restoring changes what is preserved: \(keys.joined(separator: ", "))."
+    case .overBudget(let path, let bytes, let limit):
+      "\(path): \(bytes) bytes of state, the budget is \(limit). Keep identifiers of model objects, not the objects."
+    case .looksLikeModelData(let path, let key, let why):
+      "\(path): “\(key)” looks like model data (\(why)). Keep its identifier instead."
+    case .reported(let text): text
+    }
+  }
+}
+
+/// Looks for what works today and will hurt later: a round trip, and what it leaves to be said.
+///
+/// - Parameters:
+///   - subject: How the hierarchy is made.
+///   - change: Does what a user does, so that there is state to look at.
+/// - Returns: The findings, each also recorded as an issue at the caller's line; empty when all is well.
+@discardableResult
+@MainActor public func lintRestoration<Root: RestorableController>(
+  of subject: RestorationSubject<Root>, after change: @MainActor (Root) async throws -> Void = { _ in },
+  sourceLocation: SourceLocation = #_sourceLocation
+) async -> [LintFinding] {
+  var findings: [LintFinding] = []
+  do {
+    let unstable = unstableIdentifiers(of: subject)
+    if !unstable.isEmpty { findings.append(.unstableIdentifiers(unstable)) }
+    let device = try await SimulatedDevice()
+    let harness = subject.harness(on: device)
+    let application = try await harness.launch { subject.application() }
+    try await change(application.root)
+    try await harness.enterBackground()
+    try requirePreserved(harness)
+    findings += preservationFindings(harness)
+    let before = try await PreservedState(harness)
+    try await harness.relaunch()
+    for node in harness.report?.nodes ?? [] {
+      for case .unreadKeys(let keys) in node.findings { findings.append(.unreadKeys(node.path, keys)) }
+    }
+    // A first save after restoring may be a delta or nothing at all; the state is what counts.
+    try await harness.enterBackground()
+    let after = try await PreservedState(harness)
+    findings += before.changes(to: after) + before.modelData
+  } catch {
+    findings.append(.reported("\(error)"))
+  }
+  for finding in findings { Issue.record("\(finding)", sourceLocation: sourceLocation) }
+  return findings
+}
+
+/// Paths that are in one of two fresh hierarchies and not in the other.
+@MainActor private func unstableIdentifiers<Root>(of subject: RestorationSubject<Root>) -> [RestorationPath] {
+  let (first, second) = (subject.make(), subject.make())
+  let paths = [first, second].map { Set(HierarchyValues(of: $0).properties.keys) }
+  return paths[0].symmetricDifference(paths[1]).sorted { $0.description < $1.description }
+}
+
+@MainActor private func preservationFindings<Application>(
+  _ harness: RestorationHarness<Application>
+) -> [LintFinding] {
+  guard case .success(.preserved(let receipt)) = harness.restorable?.lastPreservation else { return [] }
+  return receipt.findings.map { finding in
+    if case .overBudget(let path, let bytes, let limit) = finding {
+      return .overBudget(path, bytes: bytes, limit: limit)
+    }
+    return .reported("\(finding)")
+  }
+}

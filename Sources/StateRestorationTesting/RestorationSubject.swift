@@ -1,0 +1,48 @@
+public import StateRestoration
+
+/// How a test makes a hierarchy anew, as a launch would, and what it needs to come back.
+public struct RestorationSubject<Root: RestorableController>: Sendable {
+  /// What the program says about itself.
+  public var configuration = RestorationConfiguration()
+
+  /// Properties that are not meant to come back: caches, results, moments.
+  public var ignoredProperties: Set<String> = []
+
+  /// How the program saves; by asking its joined life cycle to preserve, unless it does something of its own.
+  public var save:
+    @MainActor @Sendable (RestorableApplication, RestorationCoordinator) async throws -> PreservationOutcome? =
+      { application, _ in try await application.preserve() }
+
+  let make: @MainActor @Sendable () -> Root
+  let register: @MainActor @Sendable (RestorationCoordinator) -> Void
+
+  /// Describes a hierarchy.
+  ///
+  /// - Parameters:
+  ///   - ignoring: Names of properties that are not meant to come back.
+  ///   - make: Makes the hierarchy as it is at launch, before anything is restored.
+  ///   - register: Registers restoration classes, blueprints and shared objects.
+  public init(
+    ignoring: Set<String> = [], _ make: @escaping @MainActor @Sendable () -> Root,
+    registering register: @escaping @MainActor @Sendable (RestorationCoordinator) -> Void = { _ in }
+  ) {
+    ignoredProperties = ignoring
+    self.make = make
+    self.register = register
+  }
+
+  /// Installs the hierarchy on a device as a program of its own.
+  @MainActor func harness(on device: SimulatedDevice) -> RestorationHarness<HierarchyApplication<Root>> {
+    RestorationHarness(on: device, configuration: configuration)
+  }
+
+  /// Makes the program of one launch.
+  @MainActor func application() -> HierarchyApplication<Root> {
+    HierarchyApplication(make(), registering: register)
+  }
+
+  /// The user's own values of a hierarchy.
+  @MainActor func values(of root: Root) -> HierarchyValues {
+    HierarchyValues(of: root, ignoring: ignoredProperties)
+  }
+}

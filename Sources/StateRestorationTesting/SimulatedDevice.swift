@@ -1,0 +1,229 @@
+import ApplicationLifecycle
+public import DataProtection
+import FaultyFileSystem
+import FileSystem
+public import SimulatedTime
+
+/// A device for tests: a passcode, a lock, a disk in memory, and time that only the test moves.
+///
+/// Several programs can run on one device, each in a process of its own that can be killed without the others. The
+/// class keys belong to the device: a program launched on an unlocked device is unlocked. Nothing is shared between two
+/// devices, so tests can run in parallel.
+@MainActor public final class SimulatedDevice {
+  /// The clock of the device: lock grace, budgets, delays after wrong passcodes.
+  public let clock = ManualClock()
+
+  /// The passcode as the test last set it.
+  public private(set) var passcode: String?
+
+  /// The programs that are installed, for memory pressure.
+  var programs: [any SimulatedProgram] = []
+
+  private let gracePeriod: Duration
+  private let custody = SimulatedCustody()
+  private var disk: MemoryFileSystem
+  private var faults: FaultyFileSystem
+  private var processes: [SimulatedProcess] = []
+  private var bootClock: SimulatedBootClock
+  private var bootCount: UInt64 = 1
+  /// Counts suspensions, for the order of purging.
+  var suspensions: UInt64 = 0
+
+  /// Makes a new device: started, unlocked, and empty.
+  ///
+  /// - Parameters:
+  ///   - passcode: The passcode; without one nothing ever locks.
+  ///   - gracePeriod: How long `complete` files stay available after ``beginLock()``.
+  public init(passcode: String? = nil, gracePeriod: Duration = .seconds(10)) async throws(ProtectionError) {
+    self.gracePeriod = gracePeriod
+    disk = MemoryFileSystem()
+    faults = FaultyFileSystem(disk)
+    bootClock = SimulatedBootClock(clock: clock, number: bootCount)
+    if let passcode { try await setPasscode(passcode) }
+  }
+
+  // MARK: - Lock
+
+  /// Whether protected data is available to a program that runs now.
+  public var isProtectedDataAvailable: Bool {
+    get async throws(ProtectionError) {
+      try await withSystem { (device) throws(ProtectionError) in device.isProtectedDataAvailable }
+    }
+  }
+
+  /// Sets the passcode, or another one; `nil` removes it.
+  public func setPasscode(_ new: String?) async throws(ProtectionError) {
+    let old = passcode
+    try await withSystem { (device) async throws(ProtectionError) in
+      switch (old, new) {
+      case (nil, nil): break
+      case (nil, let new?): try await device.setPasscode(try Passcode(new))
+      case (let old?, let new?): try await device.changePasscode(from: try Passcode(old), to: try Passcode(new))
+      case (let old?, nil): try await device.removePasscode(try Passcode(old))
+      }
+    }
+    passcode = new
+  }
+
+  /// Begins to lock: the grace period runs on the test's clock.
+  public func beginLock() async throws(ProtectionError) {
+    let sleepers = clock.sleeperCount
+    try await withSystem { (device) throws(ProtectionError) in device.lock() }
+    for process in processes where process.isAlive { process.device.lock() }
+    await waitForGraceTimers(sleepersBefore: sleepers)
+  }
+
+  /// Waits until the grace periods that have begun are timed; the timers start on threads of their own.
+  func waitForGraceTimers(sleepersBefore count: Int) async {
+    guard gracePeriod > .zero else { return }
+    let locking = processes.count { $0.isAlive && $0.device.lockState == .locking }
+    // Bounded, because other sleepers may wake meanwhile.
+    for _ in 0..<100_000 where clock.sleeperCount < count + locking { await Task.yield() }
+  }
+
+  /// Locks and lets the grace period pass: the keys are gone when this returns.
+  public func lock() async throws(ProtectionError) {
+    try await beginLock()
+    await advance(by: gracePeriod)
+    for process in processes where process.isAlive {
+      for _ in 0..<1_000 where process.device.lockState == .locking {
+        await settle()
+        // A timer that began too late to see the time pass.
+        clock.advance(by: gracePeriod)
+      }
+    }
+    if passcode != nil { custody.forgetLocked() }
+  }
+
+  /// Unlocks with the right passcode, or with one of the test's choice.
+  public func unlock(passcode attempt: String? = nil) async throws(ProtectionError) {
+    guard let attempt = attempt ?? passcode else { return }
+    try await withSystem { (device) async throws(ProtectionError) in
+      try await device.unlock(passcode: Passcode(attempt))
+    }
+    for process in processes where process.isAlive {
+      try await process.device.unlock(passcode: Passcode(attempt))
+    }
+    await settle()
+  }
+
+  // MARK: - Time and ends
+
+  /// Lets time pass, and lets everything run that is due.
+  public func advance(by duration: Duration) async {
+    await settle()
+    clock.advance(by: duration)
+    await settle()
+  }
+
+  /// Restarts the device: all programs end without notice, and every class key but that of `none` is forgotten.
+  public func reboot() {
+    endProcesses(.reboot)
+    start()
+  }
+
+  /// Cuts the power, and starts the device again with what is left on the disk.
+  public func cutPower(losing loss: PowerCutLoss = .everythingUnsynchronized) {
+    endProcesses(.reboot)
+    let policy: PowerCutPolicy =
+      switch loss {
+      case .everythingUnsynchronized: .dropAll
+      case .nothing: .keepPrefix(.max)
+      case .one(let number): .loseOne(number)
+      case .endOfLastWrite(let count): .tearLast(keeping: count)
+      }
+    use(disk.afterPowerCut(policy))
+    start()
+  }
+
+  /// How many changes were not synchronised yet: what a power cut could take.
+  public var unsynchronizedChanges: Int {
+    disk.powerCutPolicies.count { if case .loseOne = $0 { true } else { false } }
+  }
+
+  /// Erases all content: nothing sealed before can be read again.
+  ///
+  /// The passcode is gone too.
+  public func erase() async throws(ProtectionError) {
+    try await withSystem { (device) async throws(ProtectionError) in try await device.eraseAllContent() }
+    endProcesses(.reboot)
+    passcode = nil
+    start()
+  }
+
+  /// Lets the disk go wrong until ``healDisk()``.
+  public func failDisk(_ fault: DiskFault) {
+    faults.fail(from: faults.callCount + 1, fault.plan.operations, .error(fault.plan.code))
+  }
+
+  /// Lets the disk go well again.
+  public func healDisk() { faults.heal() }
+
+  /// What is on the disk now.
+  public var contents: SimulatedDisk {
+    get { SimulatedDisk(disk.afterProcessDeath()) }
+    set {
+      endProcesses(.killed)
+      use(newValue.fileSystem.afterProcessDeath())
+    }
+  }
+
+  /// Warns running programs and purges suspended ones, the largest first, until so many bytes are free (R7.9).
+  public func applyMemoryPressure(toFree bytes: Int = .max) {
+    for program in programs { program.receiveMemoryWarning() }
+    let chosen = PurgeOrderCandidates(programs).purging(toFree: bytes)
+    for program in chosen { program.end(.memoryPressure) }
+  }
+
+  // MARK: - Processes
+
+  /// Starts a process of a program.
+  func startProcess() async throws(ProtectionError) -> SimulatedProcess {
+    let fileSystem = ProcessFileSystem(faults)
+    let process = SimulatedProcess(fileSystem: fileSystem, device: try await open(fileSystem))
+    processes.removeAll { !$0.isAlive }
+    processes.append(process)
+    return process
+  }
+
+  /// Lets tasks run that are ready; time stands still meanwhile.
+  func settle() async {
+    for _ in 0..<100 { await Task.yield() }
+  }
+
+  /// Opens the device for a moment, in a process of the system's own.
+  private func withSystem<Result>(
+    _ body: @MainActor (ProtectedDevice) async throws(ProtectionError) -> Result
+  ) async throws(ProtectionError) -> Result {
+    let fileSystem = ProcessFileSystem(faults)
+    defer { fileSystem.die() }
+    return try await body(try await open(fileSystem))
+  }
+
+  private func open(_ fileSystem: ProcessFileSystem) async throws(ProtectionError) -> ProtectedDevice {
+    var options = DeviceOptions()
+    options.gracePeriod = gracePeriod
+    options.custody = custody
+    return try await ProtectedDevice.open(
+      at: .directory("/device"), options: options,
+      environment: DeviceEnvironment(
+        fileSystem: fileSystem, clock: clock, bootClock: bootClock, scrypt: .test, variables: { _ in nil }))
+  }
+
+  private func endProcesses(_ reason: TerminationReason) {
+    for program in programs { program.end(reason) }
+    for process in processes { process.fileSystem.die() }
+    processes = []
+  }
+
+  private func use(_ fileSystem: MemoryFileSystem) {
+    disk = fileSystem
+    faults = FaultyFileSystem(fileSystem)
+  }
+
+  private func start() {
+    custody.forgetAll()
+    bootCount += 1
+    bootClock = SimulatedBootClock(clock: clock, number: bootCount)
+  }
+}

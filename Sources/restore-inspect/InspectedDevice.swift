@@ -1,0 +1,103 @@
+package import DataProtection
+import FileSystem
+import Foundation
+import RestorationArchive
+
+/// A device opened for looking: nothing is changed, but for the counter of wrong passcodes.
+package struct InspectedDevice: Sendable {
+  /// The class that an archive has is not known beforehand: each is tried, the usual one first.
+  private static let classes: [ProtectionClass] = [
+    .complete, .completeUntilFirstUserAuthentication, .completeUnlessOpen, .none,
+  ]
+
+  /// The opened device.
+  package let device: ProtectedDevice
+
+  /// Opens the device in a directory.
+  @concurrent
+  package static func open(
+    _ path: String, environment: DeviceEnvironment
+  ) async throws(InspectFailure) -> InspectedDevice {
+    let disk = ReadOnlyFileSystem(environment.fileSystem)
+    // Opening brings the record of wrong passcodes up to this start of the machine; that is the counter's business.
+    disk.countAttempts(true)
+    var environment = environment
+    environment.fileSystem = disk
+    do throws(ProtectionError) {
+      return InspectedDevice(device: try await ProtectedDevice.open(at: .directory(path), environment: environment))
+    } catch {
+      // Making something anew was refused: there was nothing.
+      let wasRefused = disk.refusals.contains { $0 == .makeDirectory || $0 == .link || $0 == .rename }
+      let isAbsent = (error.cause as? FileSystemError)?.code == .noSuchFile
+      if error.code == .io, wasRefused || isAbsent {
+        throw InspectFailure(.notFound, "There is no device in \(InspectStyle.safe(path)).")
+      }
+      throw InspectFailure(error)
+    }
+  }
+
+  /// Unlocks with a passcode; a wrong one is counted.
+  package func unlock(_ passcode: consuming Passcode) async throws(InspectFailure) {
+    do throws(ProtectionError) { try await device.unlock(passcode: passcode) } catch { throw InspectFailure(error) }
+  }
+
+  /// The store of a slot, under the class that its newest generation has.
+  func store(_ slot: ArchiveSlot) throws(ProtectionError) -> ArchiveStore {
+    do throws(ProtectionError) {
+      return try existingStore(slot)
+    } catch {
+      // A device on which nothing was ever preserved has no directory for it, and making one was refused.
+      guard (error.cause as? FileSystemError)?.code == .readOnlyFileSystem else { throw error }
+      throw ProtectionError(.notFound, "Nothing is preserved on this device.")
+    }
+  }
+
+  private func existingStore(_ slot: ArchiveSlot) throws(ProtectionError) -> ArchiveStore {
+    var first: ProtectionError?
+    for protection in Self.classes {
+      let store = try device.archives(for: slot, protection: protection)
+      do throws(ProtectionError) {
+        _ = try store.openNewest()
+        return store
+      } catch {
+        if error.code != .wrongClass { return store }
+        first = first ?? error
+      }
+    }
+    throw first ?? ProtectionError(.wrongClass, "The archive is of no known protection class.")
+  }
+
+  /// Reads the newest generation of a slot, or the one before it.
+  @concurrent
+  package func archive(
+    _ slot: ArchiveSlot, predecessor: Bool = false
+  ) async throws(InspectFailure) -> InspectedArchive {
+    do throws(ProtectionError) {
+      let store = try store(slot)
+      return try Self.read(predecessor ? try store.openPredecessor() : try store.openNewest())
+    } catch {
+      if error.code == .notFound {
+        throw InspectFailure(
+          .notFound,
+          predecessor
+            ? "There is only one generation, nothing to compare it with."
+            : "Nothing is preserved for application “\(InspectStyle.safe(slot.application))”, "
+              + "scene “\(InspectStyle.safe(slot.scene))”, slot “\(InspectStyle.safe(slot.slot))”.")
+      }
+      throw InspectFailure(error)
+    }
+  }
+
+  /// Reads an opened generation; what is wrong with the archive inside comes out as an error of the file.
+  static func read(_ opened: OpenedArchive) throws(ProtectionError) -> InspectedArchive {
+    do throws(ArchiveError) {
+      return try InspectedArchive(
+        RestorationArchive.Reader(
+          base: RestorationArchive.Source(byteCount: opened.byteCount) { try opened.read($0) }, deltas: opened.frames))
+    } catch {
+      if let cause = error.cause as? ProtectionError { throw cause }
+      throw ProtectionError(
+        error.code == .unsupportedVersion ? .unsupportedVersion : .corrupt, error.message, cause: error)
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import DataProtection
+package import FileSystem
+
+/// The keybags of a device's directory, as they say themselves; their keys are never shown.
+package enum InspectedKeybag {
+  /// Reads every keybag in a directory.
+  @concurrent
+  package static func report(
+    _ path: String, _ fileSystem: any FileSystem, _ style: InspectStyle
+  ) async throws(InspectFailure) -> InspectOutput {
+    let found = try read(path, fileSystem)
+    guard !found.isEmpty else {
+      throw InspectFailure(.notFound, "There is no keybag in \(InspectStyle.safe(path)).")
+    }
+    var code = InspectExitCode.success
+    var lines: [String] = []
+    var json: [JSONValue] = []
+    for (name, bytes) in found {
+      do throws(ProtectionError) {
+        let keybag = try KeybagSummary(bytes)
+        lines += Self.lines(keybag, name, style)
+        json.append(Self.json(keybag, name))
+      } catch {
+        code = code.combined(with: InspectExitCode(error.code))
+        lines.append("\(style.name(name)): \(style.bad("\(error.code): \(error.message)"))")
+        json.append(.object(["name": .string(name), "problem": .string(error.code.description)]))
+      }
+    }
+    return InspectOutput(lines: lines, json: .object(["keybags": .array(json)]), code: code)
+  }
+
+  private static func read(
+    _ path: String, _ fileSystem: any FileSystem
+  ) throws(InspectFailure) -> [(name: String, bytes: [UInt8])] {
+    do throws(FileSystemError) {
+      let directory = try fileSystem.openDirectory(atPath: path)
+      defer { fileSystem.close(directory) }
+      var found: [(name: String, bytes: [UInt8])] = []
+      for name in try fileSystem.names(in: directory).sorted() where name.hasPrefix(KeybagSummary.fileNamePrefix) {
+        let file = try fileSystem.openFile(name, in: directory, [])
+        defer { fileSystem.close(file) }
+        found.append((name, try fileSystem.readBytes(file, count: 65_536)))
+      }
+      return found
+    } catch {
+      let isAbsent = error.code == .noSuchFile || error.code == .notDirectory
+      throw InspectFailure(
+        isAbsent ? .notFound : .unavailable,
+        isAbsent ? "There is no directory \(InspectStyle.safe(path))." : "\(InspectStyle.safe(path)): \(error)")
+    }
+  }
+
+  private static func lines(_ keybag: KeybagSummary, _ name: String, _ style: InspectStyle) -> [String] {
+    var facts = ["revision \(keybag.revision)", "identifier \(keybag.identifier)"]
+    if let cost = keybag.derivation {
+      facts.append("passcode: scrypt N = 2^\(cost.workExponent), r = \(cost.blockSize), p = \(cost.parallelism)")
+    } else {
+      facts.append("no passcode")
+    }
+    if keybag.isForTests { facts.append("made for tests, refused by production") }
+    return ["\(style.name(name))  \(style.detail(facts.joined(separator: ", ")))"]
+      + keybag.keys.map { key in
+        "  \(key.protection)  \(style.detail("key \(key.identifier)\(key.isRetired ? ", retired" : "")"))"
+      }
+  }
+
+  private static func json(_ keybag: KeybagSummary, _ name: String) -> JSONValue {
+    .object([
+      "name": .string(name), "identifier": .string(keybag.identifier),
+      "revision": .integer(Int64(clamping: keybag.revision)),
+      "isForTests": .bool(keybag.isForTests),
+      "scrypt": keybag.derivation.map { cost in
+        .object([
+          "workExponent": .count(Int(cost.workExponent)), "blockSize": .count(Int(cost.blockSize)),
+          "parallelism": .count(Int(cost.parallelism)),
+        ])
+      } ?? .null,
+      "keys": .array(
+        keybag.keys.map { key in
+          .object([
+            "class": .string("\(key.protection)"), "identifier": .string(key.identifier),
+            "isRetired": .bool(key.isRetired),
+          ])
+        }),
+    ])
+  }
+}

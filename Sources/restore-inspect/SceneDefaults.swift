@@ -1,0 +1,7 @@
+import StateRestoration
+
+/// What a program with one scene calls it.
+enum SceneDefaults {
+  /// The scene of a program that has only one.
+  static let scene = SceneSession.ID.main.rawValue
+}

@@ -1,0 +1,63 @@
+import ApplicationLifecycle
+import FoundationEssentials
+import RestorationArchive
+import StateRestoration
+import StateRestorationTesting
+
+/// A small healthy program: a window with a list and an editor.
+@MainActor final class NotesApp: HarnessApplication {
+  let root = NotesWindow()
+  var calls: [String] = []
+  var shown: [String] = []
+  var windowCount = 0
+
+  var rootController: (any RestorableController)? { root }
+
+  func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
+  func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
+
+  func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse {
+    calls.append("willFinishLaunching")
+    return .proceed
+  }
+  func didFinishLaunching(with options: LaunchOptions) { calls.append("didFinishLaunching") }
+  func didBecomeActive() { calls.append("didBecomeActive") }
+  func willTerminate() { calls.append("willTerminate") }
+  func didReceiveMemoryWarning() { calls.append("memoryWarning") }
+  func didRestore(_ report: RestorationReport) { calls.append("didRestore") }
+  func showWindow() { windowCount += 1 }
+  func makeSnapshot() -> Data? { Data("picture of \(root.editor.draft)".utf8) }
+  func showSnapshot(_ snapshot: Data) { shown.append(String(decoding: snapshot, as: UTF8.self)) }
+  func removeSnapshot() { shown.append("removed") }
+}
+
+@MainActor final class NotesWindow: RestorableController {
+  let restorationIdentifier: RestorationIdentifier? = "root"
+  let list = NotesList()
+  let editor = NotesEditor()
+  var restorationChildren: [any RestorableController] { [list, editor] }
+}
+
+@MainActor final class NotesList: RestorableController {
+  let restorationIdentifier: RestorationIdentifier? = "list"
+  @Restored("query") var query = ""
+}
+
+@MainActor final class NotesEditor: CodingController {
+  let restorationIdentifier: RestorationIdentifier? = "editor"
+  var draft = ""
+  var caret = 0
+  /// Runs in the middle of restoring.
+  var onDecoded: @MainActor () -> Void = {}
+
+  func encodeRestorableState(with coder: RestorationEncoder) {
+    coder.encode(draft, forKey: "draft")
+    coder.encode(caret, forKey: "caret")
+  }
+
+  func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+    draft = try coder.decode(String.self, forKey: "draft")
+    caret = try coder.decode(Int.self, forKey: "caret")
+    onDecoded()
+  }
+}

@@ -1,0 +1,263 @@
+import ApplicationLifecycle
+import DataProtection
+import Foundation
+import RestorationArchive
+import SimulatedTime
+import StateRestoration
+import StateRestorationTesting
+import Testing
+
+@MainActor @Suite struct RestorationHarnessTests {
+  @Test func `what was preserved comes back in a new process`() async throws {
+    let harness = RestorationHarness<NotesApp>(on: try await SimulatedDevice())
+    let first = try await harness.launch { NotesApp() }
+    #expect(harness.report?.outcome == .nothingPreserved)
+    first.root.editor.draft = "hello"
+    let second = try await harness.restartAndRestore()
+    #expect(second !== first)
+    #expect(second.root.editor.draft == "hello")
+    #expect(harness.report?.outcome == .restored)
+    #expect(second.calls == ["willFinishLaunching", "didRestore", "didFinishLaunching", "didBecomeActive"])
+  }
+
+  @Test func `what was not preserved before a kill is lost, and nothing else`() async throws {
+    let harness = RestorationHarness<NotesApp>(on: try await SimulatedDevice())
+    try await harness.launch { NotesApp() }.root.editor.draft = "kept"
+    try await harness.enterBackground()
+    try await harness.enterForeground()
+    harness.application?.root.editor.draft = "lost"
+    harness.killWithoutNotice()
+    #expect(!harness.isRunning && harness.lifecycle?.endReason == .killed)
+    #expect(try await harness.relaunch().root.editor.draft == "kept")
+  }
+
+  @Test func `terminating preserves a last time`() async throws {
+    let harness = RestorationHarness<NotesApp>(on: try await SimulatedDevice())
+    try await harness.launch { NotesApp() }.root.editor.draft = "last"
+    try await harness.terminate()
+    #expect(try await harness.relaunch().root.editor.draft == "last")
+  }
+
+  @Test func `a force quit deletes the state, unless the developer's switch keeps it`() async throws {
+    for isDeveloperMode in [false, true] {
+      let harness = RestorationHarness<NotesApp>(on: try await SimulatedDevice())
+      harness.configuration.isDeveloperMode = isDeveloperMode
+      try await harness.launch { NotesApp() }.root.editor.draft = "hello"
+      try await harness.enterBackground()
+      try await harness.enterForeground()
+      try await harness.forceQuit()
+      #expect(harness.application?.calls.contains("willTerminate") == false)
+      #expect(try await harness.relaunch().root.editor.draft == (isDeveloperMode ? "hello" : ""))
+      #expect(harness.report?.outcome == (isDeveloperMode ? .restored : .nothingPreserved))
+    }
+  }
+
+  @Test func `an update is told apart, and restores what the older version preserved`() async throws {
+    let harness = RestorationHarness<NotesApp>(on: try await SimulatedDevice())
+    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
+    try await harness.enterBackground()
+    let updated = try await harness.relaunchAfterUpdate(to: "2.0")
+    #expect(updated.root.editor.draft == "hello")
+    #expect(harness.report?.reason == .afterUpdate)
+    #expect(harness.report?.source?.applicationVersion == "1.0")
+  }
+
+  @Test func `a locked device neither restores nor overwrites, and restores after the unlock`() async throws {
+    let device = try await SimulatedDevice(passcode: "1234")
+    let harness = RestorationHarness<NotesApp>(on: device)
+    try await harness.launch { NotesApp() }.root.editor.draft = "secret"
+    try await harness.enterBackground()
+    try await device.lock()
+    #expect(try await !device.isProtectedDataAvailable)
+    let locked = try await harness.relaunch()
+    #expect(harness.report?.outcome == .locked && locked.root.editor.draft == "")
+    try await device.unlock()
+    for _ in 0..<100_000 where locked.root.editor.draft.isEmpty { await Task.yield() }
+    #expect(locked.root.editor.draft == "secret")
+  }
+
+  @Test func `sleep preserves before the keys go, ten seconds later`() async throws {
+    let device = try await SimulatedDevice(passcode: "1234")
+    let harness = RestorationHarness<NotesApp>(on: device)
+    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
+    try await harness.sleep()
+    #expect(harness.lifecycle?.state == .suspended)
+    await device.advance(by: .seconds(9))
+    #expect(try await device.isProtectedDataAvailable)
+    await device.advance(by: .seconds(2))
+    for _ in 0..<1_000 {
+      guard try await device.isProtectedDataAvailable else { break }
+      await Task.yield()
+    }
+    #expect(try await !device.isProtectedDataAvailable)
+    try await device.unlock()
+    #expect(try await harness.relaunch().root.editor.draft == "hello")
+  }
+
+  @Test func `a reboot locks, and a wrong passcode opens nothing`() async throws {
+    let device = try await SimulatedDevice(passcode: "1234")
+    let harness = RestorationHarness<NotesApp>(on: device)
+    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
+    try await harness.enterBackground()
+    device.reboot()
+    #expect(harness.lifecycle?.endReason == .reboot)
+    let error = await #expect(throws: ProtectionError.self) { try await device.unlock(passcode: "0000") }
+    #expect(error?.code == .wrongPasscode)
+    #expect(try await harness.relaunch().root.editor.draft == "")
+    // Ended before the unlock: a process that is killed in the middle of late restoring is a crash while restoring.
+    harness.killWithoutNotice()
+    try await device.unlock()
+    #expect(try await harness.relaunch().root.editor.draft == "hello")
+  }
+
+  @Test func `an erased device has nothing to restore and no passcode`() async throws {
+    let device = try await SimulatedDevice(passcode: "1234")
+    let harness = RestorationHarness<NotesApp>(on: device)
+    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
+    try await harness.enterBackground()
+    harness.killWithoutNotice()
+    try await device.erase()
+    #expect(device.passcode == nil)
+    #expect(try await harness.relaunch().root.editor.draft == "")
+    #expect(harness.report?.outcome == .nothingPreserved)
+  }
+
+  @Test func `a crash while restoring leaves the culprit out the next time, and offers it again`() async throws {
+    let harness = RestorationHarness<NotesApp>(on: try await SimulatedDevice())
+    let first = try await harness.launch { NotesApp() }
+    first.root.editor.draft = "poison"
+    first.root.list.query = "kept"
+    try await harness.enterBackground()
+    harness.killWithoutNotice()
+    // The process dies in the middle of decoding the editor.
+    let dying = try? await harness.launch {
+      let app = NotesApp()
+      app.root.editor.onDecoded = { harness.killWithoutNotice() }
+      return app
+    }
+    #expect(dying == nil && !harness.isRunning)
+    let after = try await harness.launch { NotesApp() }
+    #expect(harness.report?.reason == .afterCrash)
+    #expect(after.root.editor.draft == "" && after.root.list.query == "kept")
+    #expect(harness.report?.leftOut == [["root", "editor"]])
+    let again = try await harness.coordinator?.restore(into: after.root, retriesLeftOut: true)
+    #expect(again?[["root", "editor"]]?.isRestored == true)
+    #expect(after.root.editor.draft == "poison")
+  }
+
+  @Test func `a launch that the watchdog kills counts as a crash while restoring`() async throws {
+    let device = try await SimulatedDevice()
+    let harness = RestorationHarness<NotesApp>(on: device)
+    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
+    try await harness.enterBackground()
+    harness.killWithoutNotice()
+    let error = await #expect(throws: LifecycleError.self) {
+      try await harness.launch {
+        let app = NotesApp()
+        app.root.editor.onDecoded = { device.clock.advance(by: .seconds(6)) }
+        return app
+      }
+    }
+    #expect(error?.code == .watchdog)
+    try await harness.launch { NotesApp() }
+    #expect(harness.report?.reason == .afterCrash)
+  }
+
+  @Test func `a kill or power cut during restoring never costs state`() async throws {
+    let device = try await SimulatedDevice()
+    let harness = RestorationHarness<NotesApp>(on: device)
+    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
+    try await harness.enterBackground()
+    harness.killWithoutNotice()
+    _ = try? await harness.launch {
+      let app = NotesApp()
+      app.root.editor.onDecoded = { device.cutPower() }
+      return app
+    }
+    // A power cut does not count the first time: everything is restored.
+    #expect(try await harness.launch { NotesApp() }.root.editor.draft == "hello")
+  }
+
+  @Test func `memory pressure warns the running and purges suspended programs, the largest first`() async throws {
+    let device = try await SimulatedDevice()
+    var harnesses: [RestorationHarness<NotesApp>] = []
+    for (name, footprint) in [("small", 10), ("large", 90), ("running", 500)] {
+      var configuration = RestorationConfiguration()
+      configuration.application = name
+      let harness = RestorationHarness<NotesApp>(on: device, configuration: configuration, footprint: footprint)
+      try await harness.launch { NotesApp() }.root.editor.draft = name
+      if name != "running" { try await harness.enterBackground() }
+      harnesses.append(harness)
+    }
+    device.applyMemoryPressure(toFree: 50)
+    #expect(harnesses.map(\.isRunning) == [true, false, true])
+    #expect(harnesses[1].lifecycle?.endReason == .memoryPressure)
+    #expect(harnesses[2].application?.calls.last == "memoryWarning")
+    #expect(harnesses[0].application?.calls.contains("memoryWarning") == false)
+    for harness in harnesses.prefix(2) {
+      let restored = try await harness.relaunch()
+      #expect(restored.root.editor.draft == harness.configuration.application, "each program has its own state")
+    }
+    try await harnesses[0].enterBackground()
+    harnesses[0].memoryPressure()
+    #expect(!harnesses[0].isRunning)
+  }
+
+  @Test func `the snapshot is sealed, shown at the next launch, and gone after a force quit`() async throws {
+    let harness = RestorationHarness<NotesApp>(on: try await SimulatedDevice())
+    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
+    try await harness.enterBackground()
+    let second = try await harness.relaunch()
+    #expect(second.shown == ["picture of hello", "removed"])
+    try await harness.forceQuit()
+    #expect(try await harness.relaunch().shown.isEmpty)
+  }
+
+  @Test func `a background launch restores without a window`() async throws {
+    let harness = RestorationHarness<NotesApp>(on: try await SimulatedDevice())
+    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
+    try await harness.enterBackground()
+    let app = try await harness.relaunch(.backgroundEvent("fetch"))
+    #expect(app.root.editor.draft == "hello" && app.windowCount == 0)
+    #expect(harness.lifecycle?.state == .suspended)
+    try await harness.enterForeground()
+    #expect(app.windowCount == 1)
+  }
+
+  @Test func `the disk can be put back to an earlier moment`() async throws {
+    let harness = RestorationHarness<NotesApp>(on: try await SimulatedDevice())
+    try await harness.launch { NotesApp() }.root.editor.draft = "first"
+    try await harness.enterBackground()
+    let disk = harness.snapshot()
+    try await harness.enterForeground()
+    harness.application?.root.editor.draft = "second"
+    try await harness.enterBackground()
+    #expect(try await harness.relaunch().root.editor.draft == "second")
+    harness.restore(from: disk)
+    #expect(try await harness.relaunch().root.editor.draft == "first")
+  }
+
+  @Test(arguments: [DiskFault.full, .unreachable, .failingSyncs, .readOnly])
+  func `a disk that goes wrong costs nothing that was acknowledged`(fault: DiskFault) async throws {
+    let device = try await SimulatedDevice()
+    let harness = RestorationHarness<NotesApp>(on: device)
+    try await harness.launch { NotesApp() }.root.editor.draft = "first"
+    try await harness.enterBackground()
+    try await harness.enterForeground()
+    device.failDisk(fault)
+    harness.application?.root.editor.draft = "second"
+    try await harness.enterBackground()
+    device.healDisk()
+    device.cutPower()
+    #expect(try await harness.relaunch().root.editor.draft == "first")
+  }
+
+  @Test func `an acknowledged save survives a power cut that takes everything unsynchronised`() async throws {
+    let device = try await SimulatedDevice()
+    let harness = RestorationHarness<NotesApp>(on: device)
+    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
+    try await harness.enterBackground()
+    device.cutPower()
+    #expect(try await harness.relaunch().root.editor.draft == "hello")
+  }
+}
