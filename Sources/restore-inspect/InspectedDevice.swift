@@ -90,10 +90,10 @@ package struct InspectedDevice: Sendable {
 
   /// Reads an opened generation; what is wrong with the archive inside comes out as an error of the file.
   static func read(_ opened: OpenedArchive) throws(ProtectionError) -> InspectedArchive {
+    let source = RestorationArchive.Source(byteCount: opened.byteCount) { try opened.read($0) }
+    let frames = try opened.frames
     do throws(ArchiveError) {
-      return try InspectedArchive(
-        RestorationArchive.Reader(
-          base: RestorationArchive.Source(byteCount: opened.byteCount) { try opened.read($0) }, deltas: opened.frames))
+      return try InspectedArchive(RestorationArchive.Reader(base: source, deltas: frames))
     } catch {
       if let cause = error.cause as? ProtectionError { throw cause }
       throw ProtectionError(
