@@ -63,6 +63,11 @@ extension SystemNotification.Kind {
     pipe = nil
   }
 
+  /// Ends the process by a signal, so that its parent sees the reason: what `onExit` does unless told otherwise.
+  ///
+  /// For an `onExit` of your own that first gives back a terminal or closes a window.
+  public nonisolated static func endProcess(by signal: LifecycleSignal) -> Never { SignalPipe.endProcess(by: signal) }
+
   isolated deinit { pipe?.giveBack() }
 
   private func handle(_ signal: LifecycleSignal, _ lifecycle: Lifecycle) async {

@@ -14,7 +14,6 @@ import Musl
   private enum Event: Sendable {
     case keys([Key])
     case resized
-    case changed
     case terminalGone
     case ended
   }
@@ -22,23 +21,29 @@ import Musl
   private let application: DemoApplication
   private let session: TerminalSession
   private var renderer = Renderer()
-  private let driver = SignalDriver()
+  private let driver: SignalDriver
 
   init(application: DemoApplication, session: TerminalSession) {
     self.application = application
     self.session = session
+    driver = SignalDriver(onExit: { signal in
+      // Everything has been preserved; the shell gets its terminal back, and learns which signal it was.
+      session.leave()
+      SignalDriver.endProcess(by: signal)
+    })
   }
 
   /// Runs until the user quits or a signal ends the program.
   func run() async throws {
     let (events, sender) = AsyncStream.makeStream(of: Event.self)
-    application.onChange = { sender.yield(.changed) }
+    application.onChange = { [weak self] in self?.draw() }
     application.onEnd = { sender.yield(.ended) }
     application.onWindow = { [weak self] isShown in
       guard let self else { return }
       if isShown {
         session.enter()
         renderer.invalidate()
+        draw()
       } else {
         session.leave()
       }
@@ -65,7 +70,6 @@ import Musl
       case .resized:
         renderer.invalidate()
         draw()
-      case .changed: draw()
       case .terminalGone: await application.quit()
       case .ended: return
       }

@@ -1,10 +1,12 @@
+import Testing
+
 @testable import restore_demo
 
 /// What a terminal would show after the bytes that a program wrote: enough of a VT100 for a strict check.
 ///
 /// Anything the emulator does not know counts as a broken screen (``complaints``), and so does text written outside an
 /// alternate screen or beyond the right edge.
-struct ScreenEmulator {
+struct ScreenEmulator: CustomTestStringConvertible {
   let rows: Int
   let columns: Int
   private(set) var cells: [[Character?]]
@@ -34,6 +36,9 @@ struct ScreenEmulator {
       return line
     }.joined(separator: "\n")
   }
+
+  /// In a failed test: the screen.
+  var testDescription: String { text }
 
   /// Takes bytes as they came; a sequence or a character may be split between two calls.
   mutating func feed(_ bytes: some Sequence<UInt8>) {
