@@ -100,19 +100,21 @@ struct TerminalProgramTests {
     terminal.type("\u{1B}OQ")
     try terminal.wait(forText: "Type what to look for")
     terminal.type("Trip")
-    try terminal.wait(forText: "Plans/Trip.md")
+    try terminal.wait(for: "the result") { $0.text.contains("Search: Trip") && $0.text.contains("Plans/Trip.md") }
     let before = body(of: terminal)
     terminal.type("\u{1A}")
     try terminal.waitForStop()
     #expect(!terminal.screen.isAlternate && terminal.screen.isCursorVisible)
     terminal.send(SIGCONT)
-    try terminal.wait(for: "the screen again") { $0.isAlternate && $0.text.contains("Plans/Trip.md") }
+    try terminal.wait(for: "the screen again") {
+      $0.isAlternate && $0.text.contains("Search: Trip") && $0.text.contains("Plans/Trip.md")
+    }
     #expect(body(of: terminal) == before)
     terminal.send(SIGKILL)
     _ = try terminal.waitForEnd()
 
     let again = try harness.start()
-    try again.wait(forText: "Plans/Trip.md")
+    try again.wait(for: "the query") { $0.text.contains("Search: Trip") && $0.text.contains("Plans/Trip.md") }
     #expect(body(of: again) == before)
     again.hangUp()
     _ = try again.waitForEnd()
