@@ -156,7 +156,7 @@ final class DiskBench {
     let (reader, archive) = try openReader()
     try restoreOne(reader)
     chunksOpened = archive.chunksOpened
-    frameCount = archive.frames.count
+    frameCount = archive.frameCount
   }
 
   /// Finds one node of an open archive, decodes it and compares it.

@@ -157,9 +157,9 @@ import Testing
       }
       try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: store)
       if geteuid() == 0 {
-        #expect(chown(store, 4711, 4711) == 0)
+        #expect(unsafe chown(store, 4711, 4711) == 0)
         #expect(throws: ProtectionError.self) { try self.store(LinuxFileSystem(), at: path) }
-        #expect(chown(store, 0, 0) == 0)
+        #expect(unsafe chown(store, 0, 0) == 0)
       }
       try self.store(LinuxFileSystem(), at: path).publish(base)
       try FileManager.default.moveItem(atPath: store, toPath: path + "/moved")
@@ -183,10 +183,10 @@ import Testing
       case "hard link": try FileManager.default.linkItem(atPath: folder + name, toPath: path + "/second")
       case "FIFO":
         try FileManager.default.removeItem(atPath: folder + name)
-        #expect(mkfifo(folder + name, 0o600) == 0)
+        #expect(unsafe mkfifo(folder + name, 0o600) == 0)
       default:
         guard geteuid() == 0 else { return }
-        #expect(chown(folder + name, 4711, 4711) == 0)
+        #expect(unsafe chown(folder + name, 4711, 4711) == 0)
       }
       do throws(ProtectionError) {
         _ = try archives.openNewest()
