@@ -148,7 +148,7 @@ struct TerminalProgramTests {
     terminal.type("\u{15}Journey.md")
     try terminal.wait(forText: "Journey.md")
     try terminal.wait(for: "a receipt") { $0.text.contains("generation") }
-    terminal.pump(milliseconds: 700)
+    while terminal.pump(milliseconds: 700) {}
     terminal.send(SIGKILL)
     _ = try terminal.waitForEnd()
     terminal = try harness.start()
@@ -204,7 +204,7 @@ struct TerminalProgramTests {
     var terminal = try harness.start(columns: 120)
     try terminal.wait(forText: "Open a note with Enter.")
     terminal.type("\u{1B}[1;3C\u{1B}[1;3C")
-    terminal.pump(milliseconds: 300)
+    while terminal.pump(milliseconds: 300) {}
     let before = body(of: terminal)
     terminal.type("\u{11}")
     _ = try terminal.waitForEnd()

@@ -57,7 +57,8 @@ extension RestorationCoordinator {
       return .declined
     }
     log.log(.debug, "capturing")
-    var batch = capture(root, scope: scope, context: context)
+    // While locked only what was noticed counts as touched: what merely can't be observed is as it was at launch.
+    var batch = capture(root, scope: phase == .deferred ? .noticed : scope, context: context)
     batch.application = application
     let captureDuration = clock.now - start
     if phase == .deferred {
