@@ -116,6 +116,7 @@ struct KillTests {
   private func live(
     _ harness: DemoHarness, _ kill: String, isLocking: Bool, _ random: inout SplitMix64, _ oracle: inout Oracle
   ) throws {
+    try? FileManager.default.removeItem(atPath: harness.arm)
     let terminal = try harness.start(kill: kill, rows: 40)
     defer {
       terminal.send(SIGKILL)
@@ -128,6 +129,7 @@ struct KillTests {
     } catch is PseudoTerminal.Ended {
       return
     }
+    _ = FileManager.default.createFile(atPath: harness.arm, contents: nil)
     oracle.check(terminal.screen)
     // What was not acknowledged may be lost; from here on the note is what the screen shows.
     oracle.typed = Oracle.note(on: terminal.screen)

@@ -53,7 +53,8 @@ enum CrashPlan: Hashable, Sendable {
     case .livePeer, .otherArchive, .damaged: self = .restoreEverything
     case .died, .machineRestarted:
       switch attempt.failedAttempts {
-      case 1: self = attempt.node.map { .leaveOut(node: $0) } ?? .olderGeneration
+      // Outside any node there is no culprit: a kill from outside is likelier than a crash, and must not cost state.
+      case 1: self = attempt.node.map { .leaveOut(node: $0) } ?? .restoreEverything
       case 2: self = .ask(node: attempt.node)
       case 3: self = .olderGeneration
       default: self = .nothing

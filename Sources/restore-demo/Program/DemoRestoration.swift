@@ -43,6 +43,13 @@ final class DemoRestoration: RestorableApplicationDelegate, RestorationCoordinat
 
   func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
 
+  func coordinator(_ coordinator: RestorationCoordinator, decideAfter history: CrashHistory) -> CrashDecision {
+    // Somebody who kills a terminal program, even twice, wants its state back all the same.
+    .tryAgain
+  }
+
+  func coordinator(_ coordinator: RestorationCoordinator, shouldRetryNodeAt path: RestorationPath) -> Bool { true }
+
   func coordinator(_ coordinator: RestorationCoordinator, didRestoreLate report: RestorationReport) {
     application?.didRestore(report, isLate: true)
   }

@@ -13,6 +13,8 @@ final class DemoHarness {
   let state: String
   let log: String
   let kills: String
+  /// While this file is missing, the kill switch counts no system call.
+  let arm: String
   private let scratch: String
 
   init(notes: [String: String] = ["Diary.md": "", "Plans/Trip.md": "Pack.\n", "Plans/Work.md": "Do.\n"]) throws {
@@ -21,6 +23,7 @@ final class DemoHarness {
     state = scratch + "/state"
     log = scratch + "/log"
     kills = scratch + "/kills"
+    arm = scratch + "/arm"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     for (name, text) in notes {
       let url = URL(fileURLWithPath: folder + "/" + name)
@@ -44,6 +47,7 @@ final class DemoHarness {
       environment["LD_PRELOAD"] = try KillSwitch.library.get()
       environment["KILL_SWITCH"] = kill
       environment["KILL_SWITCH_LOG"] = kills
+      environment["KILL_SWITCH_ARM"] = arm
     }
     return try PseudoTerminal(
       Self.program, arguments: [folder, "--state", state, "--log", log], environment: environment, rows: rows,

@@ -4,7 +4,7 @@
 // writes, after half of the bytes ("torn"). CALL is one of openat, pwrite, fsync, fdatasync, linkat, renameat2, unlinkat,
 // fallocate, or "log=WORDS": a write() whose bytes hold WORDS, by which a phase that makes no system call of its own can be
 // hit. KILL_SWITCH_LOG names a file that gets one line, "CALL:N:WHEN", just before the kill, so that a test can count
-// the kills that landed. Only calls on files count, not on the terminal.
+// the kills that landed. KILL_SWITCH_ARM names a file: until it is there, no call counts. Only calls on files count, not on the terminal.
 
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -57,6 +57,8 @@ static void die(void) {
 // Whether this is the call to die at.
 static int is_hit(const char *name) {
   if (wanted_count == 0 || strcmp(wanted, name) != 0) return 0;
+  const char *arm = getenv("KILL_SWITCH_ARM");
+  if (arm && syscall(SYS_access, arm, F_OK) != 0) return 0;
   return atomic_fetch_add(&seen, 1) + 1 == wanted_count;
 }
 
