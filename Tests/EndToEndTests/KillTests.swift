@@ -91,12 +91,9 @@ struct KillTests {
 
     /// The typed text as the editor shows it: rows of the note up to the file's own "end".
     static func note(on screen: ScreenEmulator) -> String {
-      var text = ""
-      for line in screen.text.split(separator: "\n", omittingEmptySubsequences: false).dropFirst(2) {
-        if let end = line.range(of: "end") { return text + line[..<end.lowerBound] }
-        text += line
-      }
-      return text
+      // The rows are joined before the end is looked for: it may itself be broken over two of them.
+      let text = screen.text.split(separator: "\n", omittingEmptySubsequences: false).dropFirst(2).joined()
+      return text.range(of: "end").map { String(text[..<$0.lowerBound]) } ?? text
     }
   }
 
