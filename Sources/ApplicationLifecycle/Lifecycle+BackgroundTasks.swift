@@ -9,7 +9,9 @@ extension Lifecycle {
 
   /// Asks for time in the background; end the task exactly once, in the handler at the latest.
   ///
-  /// - Parameter expirationHandler: Runs when the time is over; a task that is open afterwards is a leak.
+  /// - Parameters:
+  ///   - name: What the task is called in messages.
+  ///   - expirationHandler: Runs when the time is over; a task that is open afterwards is a leak.
   public func beginBackgroundTask(
     named name: String, expirationHandler: @escaping @MainActor () -> Void
   ) throws(LifecycleError) -> BackgroundTask {

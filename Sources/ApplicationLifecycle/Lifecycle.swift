@@ -43,6 +43,8 @@
   /// Makes the life cycle of a program that has not been launched.
   ///
   /// - Parameters:
+  ///   - exitsOnSuspend: Whether leaving the foreground ends the program (R7.10).
+  ///   - budgets: How long launching, leaving and ending may take.
   ///   - clock: The clock of the budgets and of the background time.
   ///   - log: Where incidents go at once, from any thread.
   public init(

@@ -16,6 +16,7 @@ public import Testing
 /// - Parameters:
 ///   - subject: How the hierarchy is made.
 ///   - change: Does what a user does; at launch the values are those of a fresh hierarchy.
+///   - sourceLocation: The line at which issues are recorded.
 /// - Returns: The differences, each also recorded as an issue at the caller's line; empty when all is well.
 @discardableResult
 @MainActor public func assertRestores<Root: RestorableController>(

@@ -12,7 +12,9 @@ public struct HierarchyValues: Sendable, Hashable {
 
   /// Reads a hierarchy.
   ///
-  /// - Parameter ignored: Names of properties that are not meant to come back: caches, results, moments.
+  /// - Parameters:
+  ///   - root: The root of the hierarchy.
+  ///   - ignored: Names of properties that are not meant to come back: caches, results, moments.
   @MainActor public init(of root: any RestorableController, ignoring ignored: Set<String> = []) {
     collect(root, at: [], ignored)
   }

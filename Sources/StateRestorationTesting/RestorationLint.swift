@@ -42,6 +42,7 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
 /// - Parameters:
 ///   - subject: How the hierarchy is made.
 ///   - change: Does what a user does, so that there is state to look at.
+///   - sourceLocation: The line at which issues are recorded.
 /// - Returns: The findings, each also recorded as an issue at the caller's line; empty when all is well.
 @discardableResult
 @MainActor public func lintRestoration<Root: RestorableController>(

@@ -10,7 +10,9 @@ extension RestorationArchive {
 
     /// Prepares an account.
     ///
-    /// - Parameter revealsValues: whether the states' values are shown. They are the user's: ask before doing so.
+    /// - Parameters:
+    ///   - reader: The archive.
+    ///   - revealsValues: Whether the states' values are shown. They are the user's: ask before doing so.
     public init(_ reader: Reader, revealsValues: Bool = false) {
       self.reader = reader
       self.revealsValues = revealsValues

@@ -1,7 +1,11 @@
 extension RestorationArchive.Writer {
   /// Adds a node without state: `duplicateIdentifier` when a sibling has its identifier.
   ///
-  /// - Parameter index: the place among its siblings; nil for the last. A place past the end is the last.
+  /// - Parameters:
+  ///   - identifier: What the node is called among its siblings.
+  ///   - parent: The node above it; nil for a root.
+  ///   - index: The place among its siblings; nil for the last. A place past the end is the last.
+  ///   - attributes: Class tag, version and the rest.
   public mutating func insert(
     _ identifier: RestorationIdentifier, parent: NodeID? = nil, at index: Int? = nil,
     attributes: RestorationArchive.Attributes = .init()
@@ -34,7 +38,10 @@ extension RestorationArchive.Writer {
 
   /// Gives a node another parent or another place: `invalidTree` when it would lie below itself.
   ///
-  /// - Parameter index: the place among its new siblings, itself not counted; nil for the last.
+  /// - Parameters:
+  ///   - id: The node.
+  ///   - parent: Its new parent; nil for a root.
+  ///   - index: The place among its new siblings, itself not counted; nil for the last.
   public mutating func move(_ id: NodeID, to parent: NodeID?, at index: Int? = nil) throws(ArchiveError) {
     let slot = try load(id)
     let target = parent?.rawValue ?? BaseHeader.rootID
