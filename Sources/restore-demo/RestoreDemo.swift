@@ -53,9 +53,13 @@ import Musl
     }
     let application = try DemoApplication(library: library, device: device, isSecond: !instance.isFirst, log: log)
     if let script {
-      try await ScriptProgram(application: application, script: script).run()
+      let program = ScriptProgram(application: application, script: script)
+      try await program.run()
+      withExtendedLifetime(program) {}
     } else if let session {
-      try await TerminalProgram(application: application, session: session).run()
+      let program = TerminalProgram(application: application, session: session)
+      try await program.run()
+      withExtendedLifetime(program) {}
     }
     withExtendedLifetime(instance) {}
   }
