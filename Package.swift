@@ -102,19 +102,29 @@ let package = Package(
   ]
 )
 
-// The fuzz targets have no `main`: they link only with `--sanitize fuzzer`, so they exist only when asked for.
+// The fuzz targets have no `main`: they link only with `--sanitize fuzzer`, so they exist only when asked for, and then
+// with nothing but what they need, so that building them is quick: see Tests/Fuzz/run.
 if Context.environment["RESTORATION_FUZZ"] != nil {
+  let modules = [
+    "CLibcrypto", "CSystem", "FileSystem", "FaultyFileSystem", "Sealing", "DataProtection", "RestorationArchive",
+  ]
+  let store: [Target.Dependency] = ["FuzzSupport", "DataProtection", "Sealing", "FileSystem", "FaultyFileSystem"]
   let fuzzers: [(String, [Target.Dependency])] = [
     ("FuzzCoder", ["RestorationArchive"]),
     ("FuzzArchive", ["RestorationArchive"]),
-    ("FuzzSealedFile", ["DataProtection", "Sealing", "FileSystem", "FaultyFileSystem"]),
-    ("FuzzKeybag", ["DataProtection", "Sealing", "FileSystem", "FaultyFileSystem"]),
-    ("FuzzLedger", ["DataProtection", "Sealing", "FileSystem", "FaultyFileSystem"]),
-    ("FuzzJournal", ["DataProtection", "Sealing", "FileSystem", "FaultyFileSystem"]),
+    ("FuzzSealedFile", store),
+    ("FuzzKeybag", store),
+    ("FuzzLedger", store),
+    ("FuzzJournal", store),
   ]
+  package.products = []
+  package.targets = package.targets.filter { modules.contains($0.name) }
+  package.targets.append(
+    .target(
+      name: "FuzzSupport", dependencies: ["DataProtection", "Sealing", "FileSystem", "FaultyFileSystem"],
+      path: "Tests/Fuzz/FuzzSupport", swiftSettings: settings))
   package.targets += fuzzers.map { name, dependencies in
     .executableTarget(
       name: name, dependencies: dependencies, path: "Tests/Fuzz/\(name)", swiftSettings: settings)
   }
-  package.products += fuzzers.map { name, _ in .executable(name: name, targets: [name]) }
 }
