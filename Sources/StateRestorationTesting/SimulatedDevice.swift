@@ -178,7 +178,7 @@ public import SimulatedTime
   // MARK: - Processes
 
   /// Starts a process of a program.
-  func startProcess() async throws(ProtectionError) -> SimulatedProcess {
+  package func startProcess() async throws(ProtectionError) -> SimulatedProcess {
     let fileSystem = ProcessFileSystem(faults)
     let process = SimulatedProcess(fileSystem: fileSystem, device: try await open(fileSystem))
     processes.removeAll { !$0.isAlive }

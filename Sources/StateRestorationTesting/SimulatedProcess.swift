@@ -1,10 +1,12 @@
 import ApplicationLifecycle
-import DataProtection
+package import DataProtection
 
 /// A process on a simulated device: its view of the disk and of the device.
-@MainActor final class SimulatedProcess {
-  let fileSystem: ProcessFileSystem
-  let device: ProtectedDevice
+@MainActor package final class SimulatedProcess {
+  /// The disk, until the process dies.
+  package let fileSystem: ProcessFileSystem
+  /// The device as the process opened it.
+  package let device: ProtectedDevice
 
   init(fileSystem: ProcessFileSystem, device: ProtectedDevice) {
     self.fileSystem = fileSystem

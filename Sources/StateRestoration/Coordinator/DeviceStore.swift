@@ -1,11 +1,14 @@
-internal import DataProtection
-internal import FoundationEssentials
+package import DataProtection
+package import FoundationEssentials
 
 /// The real store: one slot of a protected device.
-struct DeviceStore: PreservationStore {
+package struct DeviceStore: PreservationStore {
   let store: ArchiveStore
 
-  func openNewest() throws(ProtectionError) -> StoredState {
+  /// Keeps generations in a slot.
+  package init(store: ArchiveStore) { self.store = store }
+
+  package func openNewest() throws(ProtectionError) -> StoredState {
     do throws(ProtectionError) {
       return try state(try store.openNewest())
     } catch  where error.code == .corrupt {
@@ -14,48 +17,48 @@ struct DeviceStore: PreservationStore {
     }
   }
 
-  func openPredecessor() throws(ProtectionError) -> StoredState { try state(try store.openPredecessor()) }
+  package func openPredecessor() throws(ProtectionError) -> StoredState { try state(try store.openPredecessor()) }
 
-  func publish(_ plaintext: Data, consuming pending: StoredPending?) throws(ProtectionError) -> StoreReceipt {
+  package func publish(_ plaintext: Data, consuming pending: StoredPending?) throws(ProtectionError) -> StoreReceipt {
     receipt(try store.publish(plaintext, consuming: pending?.handle as? PendingArchive))
   }
 
-  func append(_ frame: Data) throws(ProtectionError) -> StoreReceipt {
+  package func append(_ frame: Data) throws(ProtectionError) -> StoreReceipt {
     let receipt = try store.append(frame)
     return StoreReceipt(
       generation: receipt.generation, bytesWritten: receipt.bytesWritten, durability: receipt.durability)
   }
 
-  var isCompactionDue: Bool { store.isCompactionDue }
+  package var isCompactionDue: Bool { store.isCompactionDue }
 
-  func freezeJournal() { store.freezeJournal() }
+  package func freezeJournal() { store.freezeJournal() }
 
-  func publishPending(_ plaintext: Data, whole: Bool) throws(ProtectionError) -> StoreReceipt {
+  package func publishPending(_ plaintext: Data, whole: Bool) throws(ProtectionError) -> StoreReceipt {
     receipt(try store.publishPending(plaintext, kind: whole ? .whole : .touchedNodes))
   }
 
-  func openPending() throws(ProtectionError) -> StoredPending? {
+  package func openPending() throws(ProtectionError) -> StoredPending? {
     guard let pending = try store.openPending() else { return nil }
     return StoredPending(
       isWhole: pending.kind == .whole, isBaseUnchanged: pending.isBaseUnchanged, content: pending.content,
       handle: pending)
   }
 
-  func promotePending(_ pending: StoredPending) throws(ProtectionError) -> StoreReceipt {
+  package func promotePending(_ pending: StoredPending) throws(ProtectionError) -> StoreReceipt {
     receipt(try store.promotePending(archive(pending)))
   }
 
-  func discardPending(_ pending: StoredPending) throws(ProtectionError) {
+  package func discardPending(_ pending: StoredPending) throws(ProtectionError) {
     try store.discardPending(archive(pending))
   }
 
-  func deleteAll() throws(ProtectionError) { try store.deleteAll() }
+  package func deleteAll() throws(ProtectionError) { try store.deleteAll() }
 
-  func interruptedAttempt(for state: StoredState) throws(ProtectionError) -> InterruptedAttempt? {
+  package func interruptedAttempt(for state: StoredState) throws(ProtectionError) -> InterruptedAttempt? {
     try store.interruptedAttempt(for: archive(state))
   }
 
-  func beginAttempt(for state: StoredState) throws(ProtectionError) -> any RestorationAttempting {
+  package func beginAttempt(for state: StoredState) throws(ProtectionError) -> any RestorationAttempting {
     DeviceAttempt(attempt: try store.beginAttempt(for: archive(state)))
   }
 

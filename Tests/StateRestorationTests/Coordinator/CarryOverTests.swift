@@ -4,8 +4,9 @@ import Testing
 
 /// State that nobody asked for survives; moving, renaming, late registration and forgetting.
 @MainActor @Suite struct CarryOverTests {
-  @Test func `state that nobody asked for survives any number of saves`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `state that nobody asked for survives any number of saves`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     try await bench.preserve(
       Screen("root", children: [Screen("hidden", text: "kept", children: [Screen("deep", text: "d")])]))
     for round in 0..<5 {
@@ -23,8 +24,9 @@ import Testing
     #expect(root.text == "round 4")
   }
 
-  @Test func `a save without restoring carries over what it can read`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `a save without restoring carries over what it can read`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     try await bench.preserve(Screen("root", text: "old", children: [Screen("other", text: "kept")]))
     try await bench.preserve(Screen("root", text: "new"))
     let root = Screen("root", children: [Screen("other")])
@@ -33,8 +35,9 @@ import Testing
     #expect(root["other"]?.text == "kept")
   }
 
-  @Test func `an object that left the hierarchy is not preserved any more`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `an object that left the hierarchy is not preserved any more`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     try await bench.preserve(Screen("root", children: [Screen("a"), Screen("b")]))
     let coordinator = bench.launch()
     let root = Screen("root", children: [Screen("a"), Screen("b")])
@@ -45,8 +48,9 @@ import Testing
     #expect(report.nodes.map(\.path) == [["root"], ["root", "a"]])
   }
 
-  @Test func `forgetting a path removes what nobody uses and nothing else`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `forgetting a path removes what nobody uses and nothing else`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     try await bench.preserve(Screen("root", children: [Screen("a"), Screen("b", text: "b")]))
     let coordinator = bench.launch()
     let root = Screen("root", children: [Screen("a")])
@@ -60,8 +64,9 @@ import Testing
     #expect(report.nodes.map(\.path) == [["root"], ["root", "a"]])
   }
 
-  @Test func `a moved node keeps its data and what is carried over below it`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `a moved node keeps its data and what is carried over below it`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     try await bench.preserve(
       Screen(
         "root",
@@ -83,8 +88,9 @@ import Testing
     #expect(report[["root", "left", "x"]] == nil)
   }
 
-  @Test func `a renamed node keeps its data`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `a renamed node keeps its data`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     let coordinator = bench.launch()
     let child = Screen("before", text: "data")
     let root = Screen("root", children: [child])
@@ -98,8 +104,9 @@ import Testing
     #expect(report.nodes.map(\.path) == [["root"], ["root", "after"]])
   }
 
-  @Test func `two siblings can swap their identifiers`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `two siblings can swap their identifiers`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     let coordinator = bench.launch()
     let a = Screen("a", text: "first")
     let b = Screen("b", text: "second")
@@ -115,8 +122,9 @@ import Testing
     #expect(again["a"]?.text == "second")
   }
 
-  @Test func `the order of children comes back`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `the order of children comes back`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     let coordinator = bench.launch()
     let root = Screen("root", children: ["a", "b", "c", "d"].map { Screen(RestorationIdentifier($0)) })
     _ = try await coordinator.preserve(root)
@@ -129,8 +137,11 @@ import Testing
     #expect(again.installed.map(\.identifier.rawValue) == ["d", "e", "b", "c", "a"])
   }
 
-  @Test func `an object registered after restoring gets its state at once, with what is below it`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `an object registered after restoring gets its state at once, with what is below it`(on kind: StoreKind)
+    async throws
+  {
+    let bench = try await Bench(kind)
     try await bench.preserve(
       Screen("root", children: [Screen("tab", text: "t", children: [Screen("page", text: "p")])]))
     let coordinator = bench.launch()
@@ -146,8 +157,9 @@ import Testing
     #expect(coordinator.register(tab, at: ["root", "tab"]) == nil)
   }
 
-  @Test func `the draft of one note does not land in the editor of another`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `the draft of one note does not land in the editor of another`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     let editor = Screen("editor", text: "draft of A")
     editor.restorationModelIdentifier = "A"
     try await bench.preserve(Screen("root", children: [editor]))
@@ -164,8 +176,9 @@ import Testing
     #expect(try bench.newestReader().keptNodes().map(\.attributes.model) == ["A"])
   }
 
-  @Test func `restoring into a running hierarchy takes the whole screen back`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `restoring into a running hierarchy takes the whole screen back`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     let coordinator = bench.launch()
     let root = Screen("root", text: "before", children: [Screen("a", text: "a")])
     _ = try await coordinator.preserve(root)

@@ -5,8 +5,8 @@ import Testing
 /// R2.4–R2.6: who gives the object of a path, what containers get, and which object gets the state.
 @MainActor @Suite struct LadderTests {
   /// Preserves a root with one child of a tag.
-  func preserved(tag: RestorationClass?) async throws -> Bench {
-    let bench = Bench()
+  func preserved(tag: RestorationClass?, on kind: StoreKind) async throws -> Bench {
+    let bench = try await Bench(kind)
     try await bench.preserve(Screen("root", children: [Screen("child", text: "kept", tag: tag)]))
     return bench
   }
@@ -17,8 +17,10 @@ import Testing
     return screen
   }
 
-  @Test func `the restoration class is asked before delegate, existing object and blueprint`() async throws {
-    let bench = try await preserved(tag: "screen")
+  @Test(arguments: StoreKind.allCases)
+  func `the restoration class is asked before delegate, existing object and blueprint`(on kind: StoreKind) async throws
+  {
+    let bench = try await preserved(tag: "screen", on: kind)
     bench.delegate.make = { path, _ in Screen(path.last, tag: "screen") }
     let existing = Screen("child", tag: "screen")
     let root = Screen("root", children: [existing])
@@ -31,8 +33,9 @@ import Testing
     #expect(root["child"]?.text == "kept")
   }
 
-  @Test func `nil from the restoration class is final and names the class`() async throws {
-    let bench = try await preserved(tag: "screen")
+  @Test(arguments: StoreKind.allCases)
+  func `nil from the restoration class is final and names the class`(on kind: StoreKind) async throws {
+    let bench = try await preserved(tag: "screen", on: kind)
     bench.delegate.make = { path, _ in Screen(path.last, tag: "screen") }
     let root = Screen("root", children: [Screen("child", tag: "screen")])
     let report = try await bench.launch { $0.register(Screen.self, as: "screen") { _, _ in nil } }.restore(into: root)
@@ -40,8 +43,9 @@ import Testing
     #expect(root["child"]?.text == "")
   }
 
-  @Test func `the delegate is asked before the existing object`() async throws {
-    let bench = try await preserved(tag: nil)
+  @Test(arguments: StoreKind.allCases)
+  func `the delegate is asked before the existing object`(on kind: StoreKind) async throws {
+    let bench = try await preserved(tag: nil, on: kind)
     bench.delegate.make = { path, _ in path == ["root", "child"] ? Screen(path.last) : nil }
     let existing = Screen("child")
     let root = Screen("root", children: [existing])
@@ -51,8 +55,9 @@ import Testing
     #expect(root["child"]?.text == "kept")
   }
 
-  @Test func `an existing object is taken before a blueprint`() async throws {
-    let bench = try await preserved(tag: nil)
+  @Test(arguments: StoreKind.allCases)
+  func `an existing object is taken before a blueprint`(on kind: StoreKind) async throws {
+    let bench = try await preserved(tag: nil, on: kind)
     let root = Screen("root", children: [Screen("child")])
     let report = try await bench.launch { $0.registerBlueprint("child") { path, _ in Screen(path.last) } }
       .restore(into: root)
@@ -60,8 +65,9 @@ import Testing
     #expect(root["child"]?.text == "kept")
   }
 
-  @Test func `a blueprint makes what nobody else gave`() async throws {
-    let bench = try await preserved(tag: nil)
+  @Test(arguments: StoreKind.allCases)
+  func `a blueprint makes what nobody else gave`(on kind: StoreKind) async throws {
+    let bench = try await preserved(tag: nil, on: kind)
     let root = Screen("root")
     let report = try await bench.launch { $0.registerBlueprint("child") { path, _ in Screen(path.last) } }
       .restore(into: root)
@@ -69,16 +75,20 @@ import Testing
     #expect(root["child"]?.text == "kept")
   }
 
-  @Test func `a subtree that nobody gives an object for is not restored and the report says why`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `a subtree that nobody gives an object for is not restored and the report says why`(on kind: StoreKind)
+    async throws
+  {
+    let bench = try await Bench(kind)
     try await bench.preserve(Screen("root", children: [Screen("child", children: [Screen("below")])]))
     let report = try await bench.launch().restore(into: Screen("root"))
     #expect(report[["root", "child"]]?.notRestoredReason == .noObject)
     #expect(report[["root", "child", "below"]]?.notRestoredReason == .parentNotRestored)
   }
 
-  @Test func `an unknown tag goes on down the ladder to the delegate`() async throws {
-    let bench = try await preserved(tag: "from another version")
+  @Test(arguments: StoreKind.allCases)
+  func `an unknown tag goes on down the ladder to the delegate`(on kind: StoreKind) async throws {
+    let bench = try await preserved(tag: "from another version", on: kind)
     bench.delegate.make = { path, _ in Screen(path.last, tag: "from another version") }
     let root = Screen("root")
     let report = try await bench.launch().restore(into: root)
@@ -89,9 +99,11 @@ import Testing
     #expect(other[["root", "child"]]?.notRestoredReason == .unknownClass("from another version"))
   }
 
-  @Test func `containers get all children, the failed ones as nil, parents first and before any decoding`() async throws
+  @Test(arguments: StoreKind.allCases)
+  func `containers get all children, the failed ones as nil, parents first and before any decoding`(on kind: StoreKind)
+    async throws
   {
-    let bench = Bench()
+    let bench = try await Bench(kind)
     try await bench.preserve(
       Screen(
         "root", text: "r",
@@ -111,8 +123,10 @@ import Testing
     #expect(root["a"]?["b"]?.text == "b")
   }
 
-  @Test func `a made object that its container does not take is reported and its state kept`() async throws {
-    let bench = try await preserved(tag: nil)
+  @Test(arguments: StoreKind.allCases)
+  func `a made object that its container does not take is reported and its state kept`(on kind: StoreKind) async throws
+  {
+    let bench = try await preserved(tag: nil, on: kind)
     bench.delegate.make = { path, _ in Screen(path.last) }
     let root = Screen("root")
     root.takesChildren = false
@@ -127,8 +141,9 @@ import Testing
     #expect(again["child"]?.text == "kept")
   }
 
-  @Test func `an object of another class than the recorded one is not given the state`() async throws {
-    let bench = try await preserved(tag: "screen")
+  @Test(arguments: StoreKind.allCases)
+  func `an object of another class than the recorded one is not given the state`(on kind: StoreKind) async throws {
+    let bench = try await preserved(tag: "screen", on: kind)
     bench.delegate.make = { path, _ in Panel(path.last) }
     let root = Screen("root")
     let report = try await bench.launch { $0.register(Screen.self, as: "screen") }.restore(into: root)
@@ -137,8 +152,9 @@ import Testing
 
   final class WidePanel: Panel {}
 
-  @Test func `an object of a subclass of the recorded class is given the state`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `an object of a subclass of the recorded class is given the state`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     let panel = Panel("child", value: 9)
     panel.tag = "panel"
     try await bench.preserve(Screen("root", children: [panel]))
@@ -149,8 +165,9 @@ import Testing
     #expect(report[["root", "child"]]?.isRestored == true)
   }
 
-  @Test func `a tag inherited by an unregistered subclass is named when it is preserved`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `a tag inherited by an unregistered subclass is named when it is preserved`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     let wide = WidePanel("child")
     wide.tag = "panel"
     let coordinator = bench.launch { $0.register(Panel.self, as: "panel") }

@@ -34,8 +34,9 @@ import Testing
     #expect(try await coordinator.preserve(Screen("root")) == .declined)
   }
 
-  @Test func `the questions are asked every time`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `the questions are asked every time`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     let journal = Journal()
     bench.delegate.journal = journal
     let coordinator = bench.launch()
@@ -48,8 +49,9 @@ import Testing
     #expect(journal.lines.filter { $0 == "shouldRestore" }.count == 2)
   }
 
-  @Test func `restoring can be refused after a look at the version tag in the coder`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `restoring can be refused after a look at the version tag in the coder`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     try await bench.preserve(Screen("root", text: "kept"))
     bench.delegate.refusesTag = "2.0"
     let root = Screen("root")
@@ -61,8 +63,9 @@ import Testing
     #expect(root.text == "kept")
   }
 
-  @Test func `state that was refused stays as a generation when the next save replaces it`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `state that was refused stays as a generation when the next save replaces it`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     try await bench.preserve(Screen("root", text: "first"))
     bench.delegate.restores = false
     let coordinator = bench.launch()
@@ -76,8 +79,10 @@ import Testing
     #expect(report.reason == .olderGeneration)
   }
 
-  @Test func `app-level state is encoded before any controller and decoded after all of them`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `app-level state is encoded before any controller and decoded after all of them`(on kind: StoreKind) async throws
+  {
+    let bench = try await Bench(kind)
     let journal = Journal()
     bench.delegate.journal = journal
     bench.delegate.appValue = "window on the left"

@@ -19,13 +19,17 @@ import Testing
     #expect(report.nodes.map(\.path) == [["root"], ["root", "seen"]])
   }
 
-  @Test func `an empty identifier is named in the receipt`() async throws {
-    let outcome = try await Bench().preserve(Screen("root", children: [Screen("")]))
+  @Test(arguments: StoreKind.allCases)
+  func `an empty identifier is named in the receipt`(on kind: StoreKind) async throws {
+    let outcome = try await Bench(kind).preserve(Screen("root", children: [Screen("")]))
     #expect(outcome.receipt?.findings == [.emptyIdentifier(parent: ["root"], owner: "Screen")])
   }
 
-  @Test func `a child below an excluded parent is preserved by hand and restored through its class`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `a child below an excluded parent is preserved by hand and restored through its class`(on kind: StoreKind)
+    async throws
+  {
+    let bench = try await Bench(kind)
     let friend = Panel("friend", value: 7)
     friend.tag = "panel"
     let root = Panel("root", value: 1)
@@ -38,8 +42,9 @@ import Testing
     #expect(report[["root", "friend"]]?.result == .restored(.restorationClass))
   }
 
-  @Test func `an object preserved by hand goes when nobody refers to it any more`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `an object preserved by hand goes when nobody refers to it any more`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     let friend = Panel("friend", value: 7)
     friend.tag = "panel"
     let root = Panel("root", value: 1)
@@ -52,8 +57,9 @@ import Testing
     #expect(report.nodes.map(\.path) == [["root"]])
   }
 
-  @Test func `the same identifier under two parents names two objects`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `the same identifier under two parents names two objects`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     try await bench.preserve(
       Screen(
         "root",
@@ -68,8 +74,11 @@ import Testing
     #expect(root["right"]?["list"]?.text == "r")
   }
 
-  @Test func `two siblings with one identifier are reported with both owners and the first wins`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `two siblings with one identifier are reported with both owners and the first wins`(on kind: StoreKind)
+    async throws
+  {
+    let bench = try await Bench(kind)
     let root = Screen("root", children: [Screen("twin", text: "first"), Panel("twin", value: 2)])
     let receipt = try #require(try await bench.preserve(root).receipt)
     #expect(receipt.findings == [.duplicateIdentifier(path: ["root", "twin"], kept: "Screen", refused: "Panel")])
@@ -79,8 +88,9 @@ import Testing
     #expect(again["twin"]?.text == "first")
   }
 
-  @Test func `the second of two siblings keeps its earlier state`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `the second of two siblings keeps its earlier state`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     let coordinator = bench.launch()
     let second = Screen("b", text: "earlier")
     let root = Screen("root", children: [Screen("a", text: "a"), second])
@@ -96,8 +106,10 @@ import Testing
     #expect(again["b"]?.text == "earlier")
   }
 
-  @Test func `a view is preserved when it has an identifier and its controller is preserved`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `a view is preserved when it has an identifier and its controller is preserved`(on kind: StoreKind) async throws
+  {
+    let bench = try await Bench(kind)
     let root = Screen("root", children: [Screen(nil), Screen("page")])
     root["page"]?.restorationViews = [Field("scroll", 5), Field(nil, 6)]
     (root.restorationChildren[0] as? Screen)?.restorationViews = [Field("lost", 7)]

@@ -9,18 +9,19 @@ import Testing
     Screen("root", children: (0..<count).map { Screen(RestorationIdentifier("child-\($0)"), text: "\($0)") })
   }
 
-  @Test func `when nothing has changed nothing is captured, encoded or written`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `when nothing has changed nothing is captured, encoded or written`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     let coordinator = bench.launch()
     let root = tree(50)
     _ = try await coordinator.preserve(root)
-    _ = bench.store.takeCalls()
+    let calls = bench.diskCalls
     guard case .unchanged(let receipt) = try await coordinator.preserve(root) else {
       Issue.record("something was written")
       return
     }
     #expect(receipt?.generation == 1)
-    #expect(bench.store.takeCalls().isEmpty)
+    #expect(bench.diskCalls == calls)
     #expect(coordinator.captureForTesting(root) == 0)
   }
 
@@ -41,35 +42,39 @@ import Testing
     #expect(again["child-8"]?.text == "8")
   }
 
-  @Test func `a controller that cannot be observed is asked at every save, and an equal answer writes nothing`()
+  @Test(arguments: StoreKind.allCases)
+  func `a controller that cannot be observed is asked at every save, and an equal answer writes nothing`(
+    on kind: StoreKind
+  )
     async throws
   {
-    let bench = Bench()
+    let bench = try await Bench(kind)
     let coordinator = bench.launch()
     let root = Panel("root", value: 1)
     _ = try await coordinator.preserve(root)
-    _ = bench.store.takeCalls()
+    let calls = bench.diskCalls
     guard case .unchanged = try await coordinator.preserve(root) else {
       Issue.record("something was written")
       return
     }
-    #expect(bench.store.takeCalls().isEmpty)
+    #expect(bench.diskCalls == calls)
     root.value = 2
     #expect(try await coordinator.preserve(root).receipt?.kind == .change)
   }
 
-  @Test func `a restored hierarchy that did not change writes nothing`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `a restored hierarchy that did not change writes nothing`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     try await bench.preserve(tree(5))
     let coordinator = bench.launch()
     let root = tree(5)
     _ = try await coordinator.restore(into: root)
-    _ = bench.store.takeCalls()
+    let calls = bench.diskCalls
     guard case .unchanged = try await coordinator.preserve(root) else {
       Issue.record("something was written")
       return
     }
-    #expect(bench.store.takeCalls().isEmpty)
+    #expect(bench.diskCalls == calls)
   }
 
   @Test func `compaction writes a whole generation when the journal has grown`() async throws {
@@ -151,8 +156,9 @@ import Testing
     #expect(again["child-0"]?.text == "request 3")
   }
 
-  @Test func `a value that cannot be encoded is named and its earlier state kept`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `a value that cannot be encoded is named and its earlier state kept`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     let coordinator = bench.launch()
     let odd = Odd()
     let root = Screen("root", children: [odd])
@@ -170,8 +176,9 @@ import Testing
     #expect(again.restorableState.value == 1)
   }
 
-  @Test func `a node over its budget is named with its owner`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `a node over its budget is named with its owner`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     bench.configuration.nodeByteBudget = 200
     let big = Screen("big", text: String(repeating: "x", count: 1000))
     let receipt = try #require(try await bench.preserve(Screen("root", children: [big])).receipt)
@@ -183,8 +190,9 @@ import Testing
     #expect(bytes > 1000)
   }
 
-  @Test func `an archive over its budget sheds the lowest priority and names the path`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `an archive over its budget sheds the lowest priority and names the path`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     bench.configuration.archiveByteBudget = 20_000
     let low = Screen("low", text: String(repeating: "x", count: 15_000))
     low.preservationPriority = .low

@@ -13,8 +13,9 @@ import Testing
     }
   }
 
-  @Test func `a reference to another preserved object comes back as the restored object`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `a reference to another preserved object comes back as the restored object`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     let target = Panel("target", value: 1)
     let source = Panel("source", value: 2)
     source.friend = target
@@ -25,8 +26,9 @@ import Testing
     #expect(restored.strongFriend === again.restorationChildren[1])
   }
 
-  @Test func `an object encoded from two places is one object after restoring`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `an object encoded from two places is one object after restoring`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     let shared = Panel("shared", value: 3)
     shared.tag = "panel"
     let one = Panel("one")
@@ -42,8 +44,10 @@ import Testing
     #expect(first.value == 3)
   }
 
-  @Test func `a reference to an object that was not restored comes back as nil and is named`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `a reference to an object that was not restored comes back as nil and is named`(on kind: StoreKind) async throws
+  {
+    let bench = try await Bench(kind)
     let target = Panel("target", value: 1)
     let source = Panel("source", value: 2)
     source.friend = target
@@ -54,17 +58,19 @@ import Testing
     #expect(report[["root", "source"]]?.findings == [.unresolvedReference(key: "friend")])
   }
 
-  @Test func `a reference to an object that cannot be preserved is named when it is saved`() async throws {
+  @Test(arguments: StoreKind.allCases)
+  func `a reference to an object that cannot be preserved is named when it is saved`(on kind: StoreKind) async throws {
     let root = Panel("root")
     let stranger = Panel(nil)
     root.friend = stranger
-    let receipt = try await Bench().preserve(root).receipt
+    let receipt = try await Bench(kind).preserve(root).receipt
     #expect(receipt?.findings == [.danglingReference(path: ["root"], key: "friend")])
     withExtendedLifetime(stranger) {}
   }
 
-  @Test func `a reference follows its object when that moves`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `a reference follows its object when that moves`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     let target = Panel("target", value: 1)
     let source = Panel("source", value: 2)
     source.friend = target
@@ -82,8 +88,10 @@ import Testing
     #expect((again.restorationChildren[0] as? Panel)?.strongFriend === again["right"]?.restorationChildren[0])
   }
 
-  @Test func `a registered shared object gets its own turn and is referred to by identifier`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `a registered shared object gets its own turn and is referred to by identifier`(on kind: StoreKind) async throws
+  {
+    let bench = try await Bench(kind)
     let manager = Manager(42)
     let panel = Panel("root")
     panel.friend = manager

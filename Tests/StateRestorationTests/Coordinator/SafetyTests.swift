@@ -1,3 +1,4 @@
+import DataProtection
 import FoundationEssentials
 import SimulatedTime
 import StateRestoration
@@ -7,8 +8,8 @@ import Testing
 /// R6: force quits, crashes while restoring, asynchronous restoring, developer mode.
 @MainActor @Suite struct SafetyTests {
   /// A bench with a root and two children, and a way to die at one of them.
-  func preserved() async throws -> Bench {
-    let bench = Bench()
+  func preserved(_ kind: StoreKind = .memory) async throws -> Bench {
+    let bench = try await Bench(kind)
     try await bench.preserve(
       Screen("root", text: "r", children: [Panel("good", value: 1), Panel("bad", value: 2), Panel("last", value: 3)]))
     return bench
@@ -18,18 +19,9 @@ import Testing
 
   func values(_ root: Screen) -> [Int] { root.restorationChildren.compactMap { ($0 as? Panel)?.value } }
 
-  /// Leaves the marker as a process that died while it restored the node at a path.
-  func die(_ bench: Bench, at path: RestorationPath?) throws {
-    let node = try path.map { path in try #require(try bench.newestReader().node(at: path)).id.rawValue }
-    bench.store.state.withLock { state in
-      let generation = state.generations.last?.number ?? 0
-      let before = state.marker?.generation == generation ? state.marker?.attempts ?? 0 : 0
-      state.marker = .init(generation: generation, node: node, attempts: before + 1)
-    }
-  }
-
-  @Test func `a force quit deletes the state and nothing saved afterwards brings it back`() async throws {
-    let bench = try await preserved()
+  @Test(arguments: StoreKind.allCases)
+  func `a force quit deletes the state and nothing saved afterwards brings it back`(on kind: StoreKind) async throws {
+    let bench = try await preserved(kind)
     let coordinator = bench.launch()
     let root = hierarchy()
     _ = try await coordinator.restore(into: root)
@@ -38,13 +30,14 @@ import Testing
     #expect(try await bench.launch().restore(into: root).outcome == .nothingPreserved)
   }
 
-  @Test func `an explicit discard deletes the state and saving begins anew`() async throws {
-    let bench = try await preserved()
+  @Test(arguments: StoreKind.allCases)
+  func `an explicit discard deletes the state and saving begins anew`(on kind: StoreKind) async throws {
+    let bench = try await preserved(kind)
     let coordinator = bench.launch()
     let root = hierarchy()
     _ = try await coordinator.restore(into: root)
     try await coordinator.discard()
-    #expect(bench.store.state.withLock { $0.generations.isEmpty })
+    #expect(throws: ProtectionError.self) { try bench.place.openNewest() }
     guard case .preserved(let receipt) = try await coordinator.preserve(root) else {
       Issue.record("not preserved")
       return
@@ -53,11 +46,12 @@ import Testing
     #expect(receipt.capturedNodes == 4)
   }
 
-  @Test func `developer mode keeps state across force quits and failures`() async throws {
-    let bench = try await preserved()
+  @Test(arguments: StoreKind.allCases)
+  func `developer mode keeps state across force quits and failures`(on kind: StoreKind) async throws {
+    let bench = try await preserved(kind)
     bench.configuration.isDeveloperMode = true
     try await bench.launch().discardAfterForceQuit()
-    for _ in 0..<4 { try die(bench, at: ["root", "bad"]) }
+    for _ in 0..<4 { try await bench.die(at: ["root", "bad"]) }
     let root = hierarchy()
     #expect(try await bench.launch().restore(into: root).restoredCount == 4)
     #expect(values(root) == [1, 2, 3])
@@ -72,12 +66,13 @@ import Testing
     }
     _ = try await bench.launch().restore(into: root)
     #expect(during?.node == (try bench.newestReader().node(at: ["root", "bad"]))?.id.rawValue)
-    #expect(bench.store.state.withLock { $0.marker } == nil)
+    #expect(try bench.marker == nil)
   }
 
-  @Test func `after a crash everything is restored but the node that was being restored`() async throws {
-    let bench = try await preserved()
-    try die(bench, at: ["root", "bad"])
+  @Test(arguments: StoreKind.allCases)
+  func `after a crash everything is restored but the node that was being restored`(on kind: StoreKind) async throws {
+    let bench = try await preserved(kind)
+    try await bench.die(at: ["root", "bad"])
     let coordinator = bench.launch()
     #expect(await coordinator.prepare() == .afterCrash)
     let root = hierarchy()
@@ -87,15 +82,18 @@ import Testing
     #expect(report.remarks.contains(.interruptedBefore(attempts: 1)))
   }
 
-  @Test func `what was left out is carried over, not tried again by itself, and comes back on request`() async throws {
-    let bench = try await preserved()
-    try die(bench, at: ["root", "bad"])
+  @Test(arguments: StoreKind.allCases)
+  func `what was left out is carried over, not tried again by itself, and comes back on request`(on kind: StoreKind)
+    async throws
+  {
+    let bench = try await preserved(kind)
+    try await bench.die(at: ["root", "bad"])
     for round in 0..<3 {
       let coordinator = bench.launch()
       let root = Screen("root", children: [Panel("good"), Panel("last")])
       let report = try await coordinator.restore(into: root)
       #expect(report.leftOut == [["root", "bad"]])
-      #expect(bench.store.state.withLock { $0.marker } == nil)
+      #expect(try bench.marker == nil)
       root.text = "round \(round)"
       _ = try await coordinator.preserve(root)
     }
@@ -106,9 +104,10 @@ import Testing
     #expect(try await bench.launch().restore(into: again).leftOut.isEmpty == false)
   }
 
-  @Test func `the delegate can have a left-out node tried again, and success ends it`() async throws {
-    let bench = try await preserved()
-    try die(bench, at: ["root", "bad"])
+  @Test(arguments: StoreKind.allCases)
+  func `the delegate can have a left-out node tried again, and success ends it`(on kind: StoreKind) async throws {
+    let bench = try await preserved(kind)
+    try await bench.die(at: ["root", "bad"])
     _ = try await bench.launch().restore(into: hierarchy())
     bench.delegate.retries = [["root", "bad"]]
     let coordinator = bench.launch()
@@ -128,8 +127,8 @@ import Testing
     root.text = "newer"
     bench.store.state.withLock { $0.isCompactionDue = true }
     _ = try await coordinator.preserve(root)
-    try die(bench, at: ["root", "bad"])
-    try die(bench, at: ["root", "bad"])
+    try await bench.die(at: ["root", "bad"])
+    try await bench.die(at: ["root", "bad"])
     let again = hierarchy()
     let report = try await bench.launch().restore(into: again)
     #expect(bench.delegate.histories.map(\.failedAttempts) == [2])
@@ -137,37 +136,44 @@ import Testing
     #expect(report.reason == .olderGeneration)
   }
 
-  @Test func `after two bad runs the delegate may choose to restore nothing, and nothing is deleted`() async throws {
-    let bench = try await preserved()
+  @Test(arguments: StoreKind.allCases)
+  func `after two bad runs the delegate may choose to restore nothing, and nothing is deleted`(on kind: StoreKind)
+    async throws
+  {
+    let bench = try await preserved(kind)
+    let generation = try bench.place.openNewest().generation
     bench.delegate.crashDecision = .restoreNothing
-    try die(bench, at: ["root", "bad"])
-    try die(bench, at: ["root", "bad"])
+    try await bench.die(at: ["root", "bad"])
+    try await bench.die(at: ["root", "bad"])
     let root = hierarchy()
     #expect(try await bench.launch().restore(into: root).outcome == .givenUpAfterCrashes)
-    #expect(bench.store.state.withLock { $0.generations.count } == 1)
+    #expect(try bench.place.openNewest().generation == generation)
   }
 
-  @Test func `after two bad runs the delegate may choose to try again without the culprit`() async throws {
-    let bench = try await preserved()
+  @Test(arguments: StoreKind.allCases)
+  func `after two bad runs the delegate may choose to try again without the culprit`(on kind: StoreKind) async throws {
+    let bench = try await preserved(kind)
     bench.delegate.crashDecision = .tryAgain
-    try die(bench, at: ["root", "bad"])
-    try die(bench, at: ["root", "last"])
+    try await bench.die(at: ["root", "bad"])
+    try await bench.die(at: ["root", "last"])
     let root = hierarchy()
     #expect(try await bench.launch().restore(into: root).leftOut == [["root", "last"]])
   }
 
-  @Test func `when everything was tried nothing is restored and the state stays`() async throws {
-    let bench = try await preserved()
-    for _ in 0..<4 { try die(bench, at: nil) }
+  @Test(arguments: StoreKind.allCases)
+  func `when everything was tried nothing is restored and the state stays`(on kind: StoreKind) async throws {
+    let bench = try await preserved(kind)
+    let generation = try bench.place.openNewest().generation
+    for _ in 0..<4 { try await bench.die(at: nil) }
     let report = try await bench.launch().restore(into: hierarchy())
     #expect(report.outcome == .givenUpAfterCrashes)
     #expect(report.reason == .afterCrash)
-    #expect(bench.store.state.withLock { $0.generations.count } == 1)
+    #expect(try bench.place.openNewest().generation == generation)
   }
 
   @Test func `a power cut while restoring does not count the first time`() async throws {
     let bench = try await preserved()
-    try die(bench, at: ["root", "bad"])
+    try await bench.die(at: ["root", "bad"])
     bench.store.state.withLock { $0.marker?.isPowerCut = true }
     let root = hierarchy()
     let report = try await bench.launch().restore(into: root)
@@ -175,20 +181,22 @@ import Testing
     #expect(values(root) == [1, 2, 3])
   }
 
-  @Test func `extended restoring stays guarded until it is completed`() async throws {
-    let bench = try await preserved()
+  @Test(arguments: StoreKind.allCases)
+  func `extended restoring stays guarded until it is completed`(on kind: StoreKind) async throws {
+    let bench = try await preserved(kind)
     let coordinator = bench.launch()
     let root = hierarchy()
     root.onFinish = { coordinator.extendStateRestoration() }
     _ = try await coordinator.restore(into: root)
     #expect(coordinator.isRestorationExtended)
-    #expect(bench.store.state.withLock { $0.marker } != nil)
+    #expect(try bench.marker != nil)
     coordinator.completeStateRestoration()
-    #expect(bench.store.state.withLock { $0.marker } == nil)
+    #expect(try bench.marker == nil)
   }
 
-  @Test func `extensions are balanced by scope`() async throws {
-    let bench = try await preserved()
+  @Test(arguments: StoreKind.allCases)
+  func `extensions are balanced by scope`(on kind: StoreKind) async throws {
+    let bench = try await preserved(kind)
     let coordinator = bench.launch()
     let value = await coordinator.withRestorationExtended {
       #expect(coordinator.isRestorationExtended)
@@ -208,7 +216,7 @@ import Testing
     bench.clock.advance(by: .seconds(31))
     await bench.delegate.nextEvent()
     #expect(bench.delegate.timeouts == 1)
-    #expect(bench.store.state.withLock { $0.marker } == nil)
+    #expect(try bench.marker == nil)
     #expect(coordinator.register(Panel("bad"), at: ["root", "bad"])?.notRestoredReason == .timedOut)
     #expect(coordinator.lastReport?.remarks.contains(.extensionTimedOut) == true)
     coordinator.completeStateRestoration()

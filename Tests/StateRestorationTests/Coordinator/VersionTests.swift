@@ -24,8 +24,9 @@ import Testing
     var restorableState = New(list: [])
   }
 
-  @Test func `every coder tells versions, time of saving and idiom`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `every coder tells versions, time of saving and idiom`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     bench.configuration = RestorationConfiguration(
       application: "test", applicationVersion: "3.1", interfaceVersion: "7", interfaceIdiom: .terminal)
     bench.configuration.systemVersion = "linux 6"
@@ -41,8 +42,9 @@ import Testing
     #expect(context.timeSaved == bench.time)
   }
 
-  @Test func `older state is migrated and the report says from where to where`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `older state is migrated and the report says from where to where`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     let old = OldEditor()
     old.restorableState.words = "two words"
     _ = try await bench.preserve(Screen("root", children: [old]))
@@ -53,8 +55,9 @@ import Testing
     #expect(report[["root", "editor"]]?.findings == [.migrated(from: 1, to: 2)])
   }
 
-  @Test func `state of a newer class version is refused, kept through saves, and reported`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `state of a newer class version is refused, kept through saves, and reported`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     let new = NewEditor()
     new.restorableState.list = ["from", "the", "future"]
     try await bench.preserve(Screen("root", children: [new]))
@@ -82,8 +85,9 @@ import Testing
     #expect(bench.store.state.withLock { $0.generations.count } == 2)
   }
 
-  @Test func `a program of another version learns that it restores after an update`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `a program of another version learns that it restores after an update`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     try await bench.preserve(Screen("root"))
     bench.configuration.applicationVersion = "2.0"
     let coordinator = bench.launch()
@@ -91,8 +95,9 @@ import Testing
     #expect(try await coordinator.restore(into: Screen("root")).reason == .afterUpdate)
   }
 
-  @Test func `finished hooks run after every object and the application have decoded`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `finished hooks run after every object and the application have decoded`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     try await bench.preserve(Screen("root", children: [Screen("a", text: "a")]))
     let root = Screen("root", children: [Screen("a")])
     var seen: [String?] = []
@@ -104,8 +109,10 @@ import Testing
     #expect(root.finishedCount == 1)
   }
 
-  @Test func `an object that throws while decoding is reported and its stored state is kept`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `an object that throws while decoding is reported and its stored state is kept`(on kind: StoreKind) async throws
+  {
+    let bench = try await Bench(kind)
     try await bench.preserve(Screen("root", children: [Panel("panel", value: 8)]))
     let panel = Panel("panel")
     panel.failsDecoding = true
@@ -121,19 +128,12 @@ import Testing
     #expect(try bench.newestReader().keptNodes().count == 1)
   }
 
-  @Test func `keys that nobody read are named`() async throws {
-    let bench = Bench()
+  @Test(arguments: StoreKind.allCases)
+  func `keys that nobody read are named`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
     try await bench.preserve(Screen("root", children: [Panel("child", value: 1)]))
     let report = try await bench.launch().restore(into: Screen("root", children: [Screen("child")]))
     #expect(report[["root", "child"]]?.findings == [.unreadKeys(["value"])])
-  }
-}
-
-extension Bench {
-  /// The newest archive as a launch would read it.
-  func newestReader() throws -> RestorationArchive.Reader {
-    let stored = try #require(store.state.withLock { $0.generations.last })
-    return try RestorationArchive.Reader(base: .init(stored.base), deltas: stored.frames)
   }
 }
 

@@ -1,6 +1,8 @@
+import DataProtection
 import FoundationEssentials
 import SimulatedTime
 import StateRestoration
+import StateRestorationTesting
 import Synchronization
 
 /// A delegate that says yes, keeps one app-level value and decides as a test wants.
@@ -21,6 +23,7 @@ final class YesDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDele
   var errors: [RestorationError] = []
   var timeouts = 0
   var refusesTag: String?
+  var failsDecoding = false
   var waiters: [CheckedContinuation<Void, Never>] = []
 
   func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool {
@@ -43,6 +46,7 @@ final class YesDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDele
 
   func didDecodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
     journal?.add("didDecode")
+    if failsDecoding { throw RestorationError(.invalidState, "as the test wants") }
     restoredAppValue = try coder.decodeIfPresent(String.self, forKey: "app")
   }
 
@@ -97,8 +101,25 @@ final class YesDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDele
   let delegate = YesDelegate()
   var configuration = RestorationConfiguration(application: "test", applicationVersion: "1.0")
   var time = Date(timeIntervalSinceReferenceDate: 1_000_000)
+  /// The device that holds the store, and the process that runs on it; nil when the store is in memory.
+  let device: SimulatedDevice?
+  var process: SimulatedProcess?
 
-  init() { configuration.clock = clock }
+  init() {
+    device = nil
+    configuration.clock = clock
+  }
+
+  init(_ kind: StoreKind) async throws {
+    configuration.clock = clock
+    switch kind {
+    case .memory: device = nil
+    case .device:
+      let device = try await SimulatedDevice(passcode: "1234", gracePeriod: .zero)
+      self.device = device
+      process = try await device.startProcess()
+    }
+  }
 
   /// A coordinator as a new process would make it; what the old one left on disk is there.
   func launch(_ set: (RestorationRegistry) -> Void = { _ in }) -> RestorationCoordinator {
@@ -107,7 +128,18 @@ final class YesDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDele
     let time = time
     configuration.now = { time }
     return RestorationCoordinator(
-      store: store, delegate: delegate, configuration: configuration, registry: registry)
+      store: place, delegate: delegate, configuration: configuration, registry: registry)
+  }
+
+  /// Where this launch preserves: what it learns of the disk is its own.
+  var place: any PreservationStore {
+    guard let process else { return store }
+    do throws(ProtectionError) {
+      let slot = ArchiveSlot(application: configuration.application, scene: SceneSession.ID.main.rawValue)
+      return DeviceStore(store: try process.device.archives(for: slot, protection: configuration.protection))
+    } catch {
+      preconditionFailure("the device gives no place: \(error)")
+    }
   }
 
   /// Preserves a hierarchy in a process of its own.

@@ -1,0 +1,74 @@
+import DataProtection
+import FaultyFileSystem
+import FoundationEssentials
+import RestorationArchive
+import StateRestoration
+import StateRestorationTesting
+import Synchronization
+import Testing
+
+/// Where a bench keeps what is preserved.
+enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
+  /// In memory: a test can look into it and make it fail.
+  case memory
+  /// The archive store of a protected device, on a disk in memory.
+  case device
+
+  var testDescription: String { rawValue }
+}
+
+extension Bench {
+  /// Locks the device; the keys are gone when this returns.
+  func lock() async throws {
+    store.lock(true)
+    try await device?.lock()
+  }
+
+  /// Unlocks the device, and tells a program that runs.
+  func unlock(_ coordinator: RestorationCoordinator? = nil) async throws {
+    store.lock(false)
+    try await device?.unlock()
+    await coordinator?.protectedDataDidBecomeAvailable()
+  }
+
+  /// Ends the process without notice and starts the next one.
+  func kill() async throws {
+    process?.fileSystem.die()
+    process = try await device?.startProcess()
+  }
+
+  /// What lies on disk, by name: to see that no byte of it changes.
+  var contents: [String: [UInt8]] {
+    guard let disk = device?.contents.fileSystem else {
+      let generations = store.state.withLock { $0.generations }
+      return Dictionary(uniqueKeysWithValues: generations.map { ("\($0.number)", [UInt8]($0.base)) })
+    }
+    let archives = "/device/archives"
+    return Dictionary(
+      uniqueKeysWithValues: disk.names(atPath: archives).map { ($0, disk.content(atPath: "\(archives)/\($0)") ?? []) })
+  }
+
+  /// How often the disk was asked for anything.
+  var diskCalls: Int { process?.fileSystem.callCount ?? store.state.withLock { $0.calls.count } }
+
+  /// What the next launch would learn of an attempt to restore; nil when none is marked.
+  var marker: InterruptedAttempt? {
+    get throws { try place.interruptedAttempt(for: try place.openNewest()) }
+  }
+
+  /// The newest archive as a launch would read it.
+  func newestReader() throws -> RestorationArchive.Reader {
+    let stored = try place.openNewest()
+    return try RestorationArchive.Reader(
+      base: .init(try stored.read(0..<stored.byteCount)), deltas: stored.frames)
+  }
+
+  /// Leaves what a process leaves that died while it restored the node at a path, and starts the next one.
+  func die(at path: RestorationPath?) async throws {
+    let node = try path.map { path in try #require(try newestReader().node(at: path)).id.rawValue }
+    let place = place
+    let attempt = try place.beginAttempt(for: try place.openNewest())
+    if let node { attempt.note(node: node) }
+    try await kill()
+  }
+}

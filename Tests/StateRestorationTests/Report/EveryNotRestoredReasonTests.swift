@@ -1,0 +1,172 @@
+import DataProtection
+import FoundationEssentials
+import SimulatedTime
+import StateRestoration
+import Synchronization
+import Testing
+
+/// Every reason for which a node does not come back is forced by the engine, not only made up.
+///
+/// Both switches are checked by the compiler: a new reason needs a name, and a name needs a way to force it.
+@MainActor @Suite struct EveryNotRestoredReasonTests {
+  enum Name: String, CaseIterable, Sendable {
+    case noObject, unknownClass, refusedByClass, classMismatch, newerVersion, migrationFailed, decodingFailed
+    case damaged, parentNotRestored, expired, modelGone, modelMismatch, leftOutAfterCrash, touchedMeanwhile
+    case notInstalled, timedOut
+
+    init(_ reason: NotRestoredReason) {
+      self =
+        switch reason {
+        case .noObject: .noObject
+        case .unknownClass: .unknownClass
+        case .refusedByClass: .refusedByClass
+        case .classMismatch: .classMismatch
+        case .newerVersion: .newerVersion
+        case .migrationFailed: .migrationFailed
+        case .decodingFailed: .decodingFailed
+        case .damaged: .damaged
+        case .parentNotRestored: .parentNotRestored
+        case .expired: .expired
+        case .modelGone: .modelGone
+        case .modelMismatch: .modelMismatch
+        case .leftOutAfterCrash: .leftOutAfterCrash
+        case .touchedMeanwhile: .touchedMeanwhile
+        case .notInstalled: .notInstalled
+        case .timedOut: .timedOut
+        }
+    }
+  }
+
+  /// An editor whose state this program can't take.
+  final class Editor<Number: Codable & Sendable>: StatefulController {
+    let restorationIdentifier: RestorationIdentifier? = "child"
+    let restorationClass: RestorationClass? = "editor"
+    var restorableState: Number
+    init(_ number: Number) { restorableState = number }
+  }
+
+  final class LaterEditor: StatefulController {
+    static var stateVersion: StateVersion { 2 }
+    let restorationIdentifier: RestorationIdentifier? = "child"
+    let restorationClass: RestorationClass? = "editor"
+    var restorableState = 0
+  }
+
+  @Test(arguments: Name.allCases) func `every reason is given by a restoration, at its node`(name: Name) async throws {
+    let reason = try await force(name)
+    #expect(reason.map(Name.init) == name)
+  }
+
+  /// Makes a restoration leave the child out for a reason, and gives the reason.
+  private func force(_ name: Name) async throws -> NotRestoredReason? {
+    switch name {
+    case .noObject: try await childReason(preserved: Screen("child"), restored: nil)
+    case .unknownClass: try await childReason(preserved: Screen("child", tag: "gone"), restored: nil)
+    case .refusedByClass:
+      try await childReason(preserved: Screen("child", tag: "screen"), restored: nil) {
+        $0.register(Screen.self, as: "screen") { _, _ in nil }
+      }
+    case .classMismatch:
+      try await childReason(preserved: Screen("child", tag: "panel"), restored: Screen("child")) {
+        $0.register(Panel.self, as: "panel")
+      }
+    case .newerVersion: try await childReason(preserved: LaterEditor(), restored: Editor(1))
+    case .migrationFailed: try await childReason(preserved: Editor(1), restored: LaterEditor())
+    case .decodingFailed: try await childReason(preserved: Editor(1), restored: Editor("text"))
+    case .damaged: try await damaged()
+    case .parentNotRestored:
+      try await childReason(
+        preserved: Screen("child", children: [Screen("deep")]), restored: nil, path: ["root", "child", "deep"])
+    case .expired:
+      try await childReason(preserved: Screen("child", tag: "screen"), restored: Screen("child"), after: 61) {
+        $0.register(Screen.self, as: "screen", freshFor: .seconds(60))
+      }
+    case .modelGone:
+      try await childReason(preserved: note("A", tag: "note"), restored: Screen("child")) {
+        $0.register(Screen.self, as: "note", onlyIf: { _ in false })
+      }
+    case .modelMismatch: try await childReason(preserved: note("A"), restored: note("B"))
+    case .leftOutAfterCrash: try await leftOut()
+    case .touchedMeanwhile: try await touched()
+    case .notInstalled: try await notInstalled()
+    case .timedOut: try await timedOut()
+    }
+  }
+
+  private func note(_ model: ModelIdentifier, tag: RestorationClass? = nil) -> Screen {
+    let screen = Screen("child", text: "text", tag: tag)
+    screen.restorationModelIdentifier = model
+    return screen
+  }
+
+  private func childReason(
+    preserved: any RestorableController, restored: (any RestorableController)?,
+    path: RestorationPath = ["root", "child"],
+    after seconds: Double = 0, _ register: (RestorationRegistry) -> Void = { _ in }
+  ) async throws -> NotRestoredReason? {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [preserved]))
+    bench.time += seconds
+    let root = Screen("root", children: restored.map { [$0] } ?? [])
+    return try await bench.launch(register).restore(into: root)[path]?.notRestoredReason
+  }
+
+  /// Changes one byte after the other until one makes the child's record unreadable and leaves the rest as it was.
+  private func damaged() async throws -> NotRestoredReason? {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("child", text: "text")]))
+    let sound = try #require(bench.store.newestBase)
+    for index in sound.indices {
+      var bytes = sound
+      bytes[index] ^= 0xff
+      let changed = bytes
+      bench.store.state.withLock { $0.generations[$0.generations.count - 1].base = changed }
+      let report = try await bench.launch().restore(into: Screen("root", children: [Screen("child")]))
+      if case .damaged(let text)? = report[["root", "child"]]?.notRestoredReason { return .damaged(text) }
+    }
+    return nil
+  }
+
+  private func leftOut() async throws -> NotRestoredReason? {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("child", text: "text")]))
+    try await bench.die(at: ["root", "child"])
+    let report = try await bench.launch().restore(into: Screen("root", children: [Screen("child")]))
+    return report[["root", "child"]]?.notRestoredReason
+  }
+
+  private func touched() async throws -> NotRestoredReason? {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("child", text: "text")]))
+    try await bench.lock()
+    let coordinator = bench.launch()
+    let root = Screen("root", children: [Screen("child")])
+    _ = try await coordinator.restore(into: root)
+    root["child"]?.text = "typed while locked"
+    try await bench.unlock(coordinator)
+    return bench.delegate.lateReports.last?[["root", "child"]]?.notRestoredReason
+  }
+
+  private func notInstalled() async throws -> NotRestoredReason? {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("child", text: "text")]))
+    bench.delegate.make = { path, _ in path.components.count > 1 ? Screen(path.last) : nil }
+    let root = Screen("root")
+    root.takesChildren = false
+    return try await bench.launch().restore(into: root)[["root", "child"]]?.notRestoredReason
+  }
+
+  private func timedOut() async throws -> NotRestoredReason? {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("child", text: "text")]))
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    root.onFinish = { coordinator.extendStateRestoration() }
+    _ = try await coordinator.restore(into: root)
+    await bench.clock.waitForSleepers()
+    bench.clock.advance(by: bench.configuration.extensionTimeLimit)
+    await bench.delegate.nextEvent()
+    defer { coordinator.completeStateRestoration() }
+    return coordinator.register(Screen("child"), at: ["root", "child"])?.notRestoredReason
+  }
+}

@@ -1,0 +1,87 @@
+import DataProtection
+import FoundationEssentials
+import SimulatedTime
+import StateRestoration
+import Synchronization
+import Testing
+
+/// Every remark about a state as a whole is forced by the engine; the compiler checks that none is left out.
+@MainActor @Suite struct EveryRemarkTests {
+  enum Name: String, CaseIterable, Sendable {
+    case tailDropped, olderGeneration, rollbackUnverifiable, mergedPendingChanges, pendingConflict, markerIgnored
+    case interruptedBefore, applicationStateFailed, extensionTimedOut, failure
+
+    init(_ remark: RestorationReport.Remark) {
+      self =
+        switch remark {
+        case .tailDropped: .tailDropped
+        case .olderGeneration: .olderGeneration
+        case .rollbackUnverifiable: .rollbackUnverifiable
+        case .mergedPendingChanges: .mergedPendingChanges
+        case .pendingConflict: .pendingConflict
+        case .markerIgnored: .markerIgnored
+        case .interruptedBefore: .interruptedBefore
+        case .applicationStateFailed: .applicationStateFailed
+        case .extensionTimedOut: .extensionTimedOut
+        case .failure: .failure
+        }
+    }
+  }
+
+  @Test(arguments: Name.allCases) func `every remark is made by a restoration`(name: Name) async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("child", text: "text")]))
+    let remarks = try await force(name, bench)
+    #expect(remarks.map(Name.init) == [name])
+  }
+
+  private func hierarchy() -> Screen { Screen("root", children: [Screen("child")]) }
+
+  private func remarks(_ bench: Bench) async throws -> [RestorationReport.Remark] {
+    try await bench.launch().restore(into: hierarchy()).remarks
+  }
+
+  private func force(_ name: Name, _ bench: Bench) async throws -> [RestorationReport.Remark] {
+    switch name {
+    case .tailDropped: bench.store.state.withLock { $0.tailDropped = 12 }
+    case .olderGeneration: bench.store.state.withLock { $0.standing = .olderGeneration(because: .corrupt) }
+    case .rollbackUnverifiable: bench.store.state.withLock { $0.standing = .rollbackUnverifiable }
+    case .mergedPendingChanges: try await typeWhileLocked(bench)
+    case .pendingConflict:
+      try await typeWhileLocked(bench)
+      bench.store.state.withLock { state in
+        let last = state.generations[state.generations.count - 1]
+        state.generations.append(.init(number: state.next, base: last.base))
+        state.next += 1
+      }
+    case .markerIgnored: bench.store.state.withLock { $0.failures = ["interruptedAttempt": .io] }
+    case .interruptedBefore: try await bench.die(at: ["root", "child"])
+    case .applicationStateFailed: bench.delegate.failsDecoding = true
+    case .extensionTimedOut: return try await timedOut(bench)
+    case .failure: bench.store.state.withLock { $0.failures = ["openNewest": .keysMissing] }
+    }
+    return try await remarks(bench)
+  }
+
+  private func typeWhileLocked(_ bench: Bench) async throws {
+    try await bench.lock()
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    _ = try await coordinator.restore(into: root)
+    root["child"]?.text = "typed while locked"
+    _ = try await coordinator.preserve(root)
+    try await bench.unlock()
+  }
+
+  private func timedOut(_ bench: Bench) async throws -> [RestorationReport.Remark] {
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    root.onFinish = { coordinator.extendStateRestoration() }
+    _ = try await coordinator.restore(into: root)
+    await bench.clock.waitForSleepers()
+    bench.clock.advance(by: bench.configuration.extensionTimeLimit)
+    await bench.delegate.nextEvent()
+    defer { coordinator.completeStateRestoration() }
+    return coordinator.lastReport?.remarks ?? []
+  }
+}
