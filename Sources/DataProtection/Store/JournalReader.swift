@@ -1,5 +1,6 @@
 import FileSystem
 import FoundationEssentials
+import Synchronization
 
 /// An opened journal file, whose frames are read one at a time.
 final class JournalReader: Sendable {
@@ -12,6 +13,7 @@ final class JournalReader: Sendable {
   private let lastOffset: Int
   /// Bytes other than zero, and what is between them, after the last frame.
   let tail: Int
+  private let places = FramePlaces()
 
   /// Opens the last frame, and finds the others only when they are asked for.
   ///
@@ -29,16 +31,18 @@ final class JournalReader: Sendable {
       offset: start)
     let found: Frames.Found
     if !checksAll, let last = try frames.findLast() {
+      // Nothing but zeroes follows: that is how it was found.
       found = last
+      tail = 0
     } else {
       found = try frames.scan()
+      tail = countUpToLastNonZero(try file.read(found.end..<max(found.end, file.byteCount))[...])
     }
     end.frameCount = found.number + 1
     end.lastCommitment = found.commitment
     end.offset = found.end
     self.end = end
     lastOffset = found.offset
-    tail = countUpToLastNonZero(try file.read(found.end..<max(found.end, file.byteCount))[...])
   }
 
   /// The same journal, of which only the frames up to an end count.
@@ -71,7 +75,9 @@ final class JournalReader: Sendable {
   /// Throws `.corrupt` when it is not what was appended under that number, `.locked` once the key was wiped.
   func frame(_ number: UInt64) throws(ProtectionError) -> Data {
     let frames = Frames(file: file, opener: opener, start: start)
-    guard let offset = try frames.offset(of: number, fromLast: end.frameCount - 1, at: lastOffset) else {
+    guard
+      let offset = try frames.offset(of: number, fromLast: end.frameCount - 1, at: lastOffset, remembering: places)
+    else {
       throw ProtectionError(.corrupt, "A saved change can't be found in its journal; the journal is damaged.")
     }
     return try frames.open(number, at: offset).frame
@@ -93,6 +99,15 @@ extension JournalReader {
     }
     return all
   }
+}
+
+/// Where frames begin that were on the way to others, by their numbers from one.
+private final class FramePlaces: Sendable {
+  private let offsets = Mutex<[UInt64: Int]>([:])
+
+  func offset(of number: UInt64) -> Int? { offsets.withLock { $0[number] } }
+
+  func note(_ offset: Int, of number: UInt64) { offsets.withLock { $0[number] = offset } }
 }
 
 /// Finding and opening frames in a file.
@@ -159,26 +174,32 @@ private struct Frames {
   }
 
   /// Where a frame begins, found from the last one by its skips and marks; `nil` when they lead nowhere.
-  func offset(of number: UInt64, fromLast last: UInt64, at lastOffset: Int) throws(ProtectionError) -> Int? {
+  ///
+  /// The way leads over the same frames as the ways to its neighbours: those whose places are known are not read.
+  func offset(
+    of number: UInt64, fromLast last: UInt64, at lastOffset: Int, remembering places: FramePlaces? = nil
+  ) throws(ProtectionError) -> Int? {
     guard number <= last else { return nil }
     let target = number + 1
     var current = last + 1
     var offset = lastOffset
     while current > target {
       let skip = JournalFrames.skipTarget(ofNumberFromOne: current)
-      let next: Int
-      if skip >= target {
-        guard let header = try header(at: offset) else { return nil }
-        next = header.skip
-        current = skip
-      } else {
-        guard let previous = try previousOffset(of: offset) else { return nil }
-        next = previous
-        current -= 1
+      let from = offset
+      current = skip >= target ? skip : current - 1
+      if let known = places?.offset(of: current) {
+        offset = known
+        continue
       }
-      // Always backwards, so that no set of damaged offsets makes a loop.
-      guard next >= start, next < offset else { return nil }
-      offset = next
+      if skip >= target {
+        guard let header = try header(at: from) else { return nil }
+        offset = header.skip
+      } else {
+        guard let previous = try previousOffset(of: from) else { return nil }
+        offset = previous
+      }
+      guard offset >= start, offset < from else { return nil }
+      places?.note(offset, of: current)
     }
     return offset
   }
