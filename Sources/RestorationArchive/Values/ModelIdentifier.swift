@@ -31,7 +31,7 @@ public struct ModelIdentifier: RawRepresentable, Hashable, Codable, Sendable, Ex
 
   /// Compares bytes: two spellings that Unicode calls equivalent are two values, as they are in a file.
   public static func == (left: Self, right: Self) -> Bool {
-    left.rawValue == right.rawValue && left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
+    left.rawValue.hasSameBytes(as: right.rawValue)
   }
 
   /// Orders by bytes.
