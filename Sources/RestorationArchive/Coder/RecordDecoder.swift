@@ -2,6 +2,8 @@ package import FoundationEssentials
 
 /// Decodes the entries of one record, one by one, as they are asked for.
 package struct RecordDecoder: Sendable {
+  /// How many entries there are, those included that turn out to hold nothing.
+  package let entryCount: Int
   private let bytes: Data
   private let tables: CodingTables
 
@@ -10,7 +12,7 @@ package struct RecordDecoder: Sendable {
     self.bytes = bytes
     self.tables = tables
     do {
-      try unsafe withEntries { _ in }
+      entryCount = try unsafe Self.withEntries(of: bytes, tables) { unsafe $0.pointee.count }
     } catch { throw Self.archiveError(error, path: nil) }
   }
 
@@ -32,9 +34,21 @@ package struct RecordDecoder: Sendable {
     _ type: T.Type, forKey key: String, path: RestorationPath? = nil, userInfo: [CodingUserInfoKey: any Sendable] = [:],
     depthLimit: Int = 64
   ) throws(ArchiveError) -> T {
-    let value: T?
+    guard
+      let value = try decodeIfPresent(type, forKey: key, path: path, userInfo: userInfo, depthLimit: depthLimit)
+    else {
+      throw ArchiveError(.keyNotFound, "nothing is stored under \"\(key)\"", path: path)
+    }
+    return value
+  }
+
+  /// Decodes the entry with a key, found in the same pass; nil when there is none.
+  package func decodeIfPresent<T: Decodable>(
+    _ type: T.Type, forKey key: String, path: RestorationPath? = nil, userInfo: [CodingUserInfoKey: any Sendable] = [:],
+    depthLimit: Int = 64
+  ) throws(ArchiveError) -> T? {
     do {
-      value = try unsafe withEntries(userInfo: userInfo, depthLimit: depthLimit) { frame in
+      return try unsafe withEntries(userInfo: userInfo, depthLimit: depthLimit) { frame -> T? in
         var cursor = unsafe frame.cursor(at: frame.pointee.next)
         guard let tag = try unsafe frame.enter(key, &cursor) else { return nil }
         unsafe frame.pointee.currentByte = -1
@@ -42,10 +56,6 @@ package struct RecordDecoder: Sendable {
         return try unsafe frame.read(type, tag, &cursor)
       }
     } catch { throw Self.archiveError(error, path: path) }
-    guard let value else {
-      throw ArchiveError(.keyNotFound, "nothing is stored under \"\(key)\"", path: path)
-    }
-    return value
   }
 
   private static func archiveError(_ error: any Error, path: RestorationPath?) -> ArchiveError {
@@ -60,6 +70,13 @@ package struct RecordDecoder: Sendable {
   /// Lends the record's object as a frame.
   private func withEntries<Result>(
     userInfo: [CodingUserInfoKey: any Sendable] = [:], depthLimit: Int = 64,
+    _ body: (DecodeFrameRef) throws -> Result
+  ) throws -> Result {
+    try unsafe Self.withEntries(of: bytes, tables, userInfo: userInfo, depthLimit: depthLimit, body)
+  }
+
+  private static func withEntries<Result>(
+    of bytes: Data, _ tables: CodingTables, userInfo: [CodingUserInfoKey: any Sendable] = [:], depthLimit: Int = 64,
     _ body: (DecodeFrameRef) throws -> Result
   ) throws -> Result {
     try unsafe bytes.withUnsafeBytes { bytes in

@@ -28,6 +28,9 @@ public import RestorationArchive
   /// The keys that were asked for: what remains was written by nobody's reader.
   package private(set) var readKeys: Set<String> = []
 
+  /// The delegate that turned out to have no `makeController(at:coder:)` of its own.
+  package var unaskedDelegate: ObjectIdentifier?
+
   /// The keys of references whose object was not restored.
   package private(set) var unresolvedKeys: [String] = []
 
@@ -119,11 +122,12 @@ public import RestorationArchive
 
   /// Reads any key, the framework's own included.
   func read<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(RestorationError) -> Value? {
-    guard record.contains(key) else { return nil }
-    readKeys.insert(key)
     do {
-      return try record.decode(type, forKey: key)
+      guard let value = try record.decodeIfPresent(type, forKey: key) else { return nil }
+      readKeys.insert(key)
+      return value
     } catch {
+      readKeys.insert(key)
       throw RestorationError(
         .unreadable, "The stored value is not \(type); raise stateVersion when a key changes its type.", path: path,
         key: key, cause: error)
@@ -149,7 +153,8 @@ public import RestorationArchive
 
   /// The keys that nobody has read so far.
   package var unreadKeys: [String] {
-    record.keys.filter { !readKeys.contains($0) && $0 != ReservedKey.roles }
+    guard readKeys.count < record.keyLimit else { return [] }
+    return record.keys.filter { !readKeys.contains($0) && $0 != ReservedKey.roles }
   }
 
   /// Runs a saver's second half.

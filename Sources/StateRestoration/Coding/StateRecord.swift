@@ -8,8 +8,11 @@ package protocol StateRecord: Sendable {
   /// Whether a value was stored under a key.
   func contains(_ key: String) -> Bool
 
-  /// Decodes the value of a key; throws if there is none.
-  func decode<T: Decodable>(_ type: T.Type, forKey key: String) throws(ArchiveError) -> T
+  /// How many keys there are at most, told without reading them.
+  var keyLimit: Int { get }
+
+  /// Decodes the value of a key; nil only if there is none.
+  func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: String) throws(ArchiveError) -> T?
 }
 
 /// A record with nothing in it, such as that of an object which was never preserved.
@@ -23,15 +26,19 @@ package struct EmptyRecord: StateRecord {
   /// False.
   package func contains(_ key: String) -> Bool { false }
 
-  /// Throws ``ArchiveError/Code/keyNotFound``.
-  package func decode<T: Decodable>(_ type: T.Type, forKey key: String) throws(ArchiveError) -> T {
-    throw ArchiveError(.keyNotFound, "Nothing is stored under “\(key)”.")
-  }
+  /// None.
+  package var keyLimit: Int { 0 }
+
+  /// Nil.
+  package func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: String) throws(ArchiveError) -> T? { nil }
 }
 
 extension RestorationArchive.Record: StateRecord {
-  /// Decodes the value of a key; throws if there is none.
-  package func decode<T: Decodable>(_ type: T.Type, forKey key: String) throws(ArchiveError) -> T {
-    try decode(type, forKey: key, userInfo: [:])
+  /// How many keys there are at most, told without reading them.
+  package var keyLimit: Int { entryCount }
+
+  /// Decodes the value of a key; nil only if there is none.
+  package func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: String) throws(ArchiveError) -> T? {
+    try decodeIfPresent(type, forKey: key, userInfo: [:])
   }
 }

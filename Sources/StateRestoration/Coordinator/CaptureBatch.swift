@@ -37,7 +37,7 @@ struct CaptureBatch: Sendable {
   /// One object's values.
   struct Record: Sendable {
     var key: Key
-    var entries: [RestorationArchive.Entry]
+    var values: CapturedValues
     var attributes: RestorationArchive.Attributes
 
     /// Whether state that lies at the object's path is the object's: the same class and the same model.

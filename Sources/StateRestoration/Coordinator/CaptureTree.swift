@@ -75,6 +75,7 @@ internal import RestorationArchive
 
   /// Remembers which nodes restored objects came from.
   func claim(_ restored: [Claim]) {
+    claims.reserveCapacity(restored.count)
     for claim in restored {
       if let object = claim.object { claims[ObjectIdentifier(object)] = claim }
     }
@@ -175,6 +176,7 @@ internal import RestorationArchive
   private func readChildren(of node: TrackedNode, _ captured: CapturedState) {
     if captured.children.isEmpty, captured.views.isEmpty, node.children.isEmpty { return }
     let former = node.children
+    if captured.views.isEmpty, stand(former, captured.children, below: node) { return }
     var live = link(captured.children.map { ($0, $0.restorationIdentifier) }, to: node, former: former)
     // An excluded child is not observed, so its parent has to be asked again.
     if live.count != captured.children.count { distrust(node) }
@@ -185,6 +187,21 @@ internal import RestorationArchive
     batch.orders.append(.init(parent: node.key, children: live.map(\.key)))
     let staying = Set(live.map(\.key))
     orphans += former.filter { !staying.contains($0.key) }
+  }
+
+  /// Whether the children are those of the last capture, in their places and under their identifiers.
+  private func stand(
+    _ former: [TrackedNode], _ children: [any RestorableController], below parent: TrackedNode
+  ) -> Bool {
+    guard former.count == children.count else { return false }
+    for index in former.indices {
+      let node = former[index]
+      // The parent's reference keeps a controller alive, so the same address is the same object while ours is.
+      guard node.objectIdentity == ObjectIdentifier(children[index]), node.parent === parent, !node.isShadowed,
+        !node.isRemoved, node.object != nil, children[index].restorationIdentifier == node.identifier
+      else { return false }
+    }
+    return true
   }
 
   /// Finds or makes the nodes of a list of siblings; a second owner of an identifier is left out and named.
@@ -334,7 +351,7 @@ internal import RestorationArchive
     if !captured.references.isEmpty || !node.byHand.isEmpty {
       unresolved.append((node, batch.records.count, captured.references))
     }
-    batch.records.append(.init(key: node.key, entries: captured.entries, attributes: attributes))
+    batch.records.append(.init(key: node.key, values: captured.values, attributes: attributes))
   }
 
   // MARK: - References
@@ -345,7 +362,7 @@ internal import RestorationArchive
       let former = node.byHand
       node.byHand = []
       for reference in references {
-        batch.records[record].entries.append(entry(for: reference, from: node))
+        batch.records[record].values.append([entry(for: reference, from: node)])
       }
       orphans += former.filter { old in !node.byHand.contains { $0 === old } }
       while let node = pending.popLast() { read(node) }

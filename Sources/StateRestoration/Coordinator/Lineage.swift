@@ -258,7 +258,7 @@ struct Lineage: Sendable {
       node = self.node(record.key) ?? node
     }
     do {
-      try writer.setRecord(of: node, entries: record.entries, attributes: record.attributes)
+      try writer.setRecord(of: node, entries: record.values.entries, attributes: record.attributes)
     } catch {
       guard error.code == .encodingFailed || error.code == .limitExceeded else { throw error }
       findings.append(.encodingFailed(path: path(of: node), message: error.message))

@@ -62,7 +62,8 @@ struct RestorationPlan: Sendable {
     var stack: [(id: NodeID, parent: Int?)] = [(root, nil)]
     var open: [Int] = []
     while let (id, parent) = stack.popLast() {
-      guard let node = try reader.node(id) else { continue }
+      guard let visit = try reader.visit(id) else { continue }
+      let node = visit.node
       let index = nodes.count
       while let last = open.last, last != parent {
         nodes[last].end = index
@@ -76,7 +77,7 @@ struct RestorationPlan: Sendable {
         record: EmptyRecord())
       if node.byteCount > 0 {
         do {
-          item.record = try reader.record(of: id)
+          item.record = try visit.record()
         } catch {
           item.damage = error.message
         }
@@ -85,7 +86,7 @@ struct RestorationPlan: Sendable {
       children.append([])
       if let parent { children[parent].append(index) } else { roots.append(index) }
       open.append(index)
-      stack += try reader.children(of: id).reversed().map { ($0, index) }
+      for child in visit.children.reversed() { stack.append((child, index)) }
     }
     for index in open { nodes[index].end = nodes.count }
   }

@@ -23,9 +23,11 @@ internal import RestorationArchive
   /// The live object of every node, once it is known.
   private(set) var objects: [(any RestorableObject)?]
   private(set) var outcomes: [NodeReport?]
-  private var existing: Set<Int> = []
+  private var existing: [Bool]
   /// The children that existed before, of parents that have many.
-  private var childTables: [Int: [RestorationIdentifier: any RestorableController]] = [:]
+  private var childTables: [Int: ChildTable] = [:]
+  private var notedNode: UInt32?
+  private var asksDelegate = true
   /// The nodes by path; made when the first reference is resolved.
   private lazy var paths = Dictionary(plan.nodes.enumerated().map { ($1.path, $0) }) { first, _ in first }
   private let clock = ContinuousClock()
@@ -42,6 +44,7 @@ internal import RestorationArchive
     self.note = note
     objects = Array(repeating: nil, count: plan.nodes.count)
     outcomes = Array(repeating: nil, count: plan.nodes.count)
+    existing = Array(repeating: false, count: plan.nodes.count)
   }
 
   // MARK: - The turn
@@ -77,7 +80,7 @@ internal import RestorationArchive
           let path = plan.nodes[child].path
           return RestoredChild(
             path: path, role: path.last.flatMap { roles[$0] },
-            controller: objects[child] as? any RestorableController, existed: existing.contains(child))
+            controller: objects[child] as? any RestorableController, existed: existing[child])
         })
       findViews(of: index)
     }
@@ -155,17 +158,17 @@ internal import RestorationArchive
   private func meetController(_ index: Int) {
     let node = plan.nodes[index]
     let tag = node.attributes.classTag
-    note(UInt32(clamping: node.id?.rawValue ?? 0))
     let start = clock.now
     var object: (any RestorableController)?
     var origin = NodeReport.Origin.restorationClass
     if let tag, let make = registry.registeredClass(tag)?.make {
+      noteBeginning(of: index)
       object = withDecoder(for: index) { make(node.path, $0) }
       guard object != nil else { return fail(index, .refusedByClass(tag)) }
     }
     if object == nil, !node.attributes.flags.contains(.byHand) {
       origin = .delegate
-      object = withDecoder(for: index) { delegate?.makeController(at: node.path, coder: $0) }
+      object = askDelegate(index)
       if object == nil {
         origin = .existing
         object = existingChild(at: index)
@@ -173,6 +176,7 @@ internal import RestorationArchive
       if object == nil {
         origin = .blueprint
         if let make = node.path.last.flatMap({ registry.blueprint($0) }) {
+          noteBeginning(of: index)
           object = withDecoder(for: index) { make(node.path, $0) }
         }
       }
@@ -180,9 +184,27 @@ internal import RestorationArchive
     guard let object else {
       return fail(index, tag.map { registry.registeredClass($0) == nil ? .unknownClass($0) : .noObject } ?? .noObject)
     }
-    if origin == .existing || existingChild(at: index) === object { existing.insert(index) }
+    if origin == .existing || existingChild(at: index) === object { existing[index] = true }
     guard admit(object, at: index, origin: origin) else { return }
     outcomes[index]?.duration = clock.now - start
+  }
+
+  /// Marks the node whose own code runs next, so that a crash in it is put down to it.
+  private func noteBeginning(of index: Int) {
+    let node = UInt32(clamping: plan.nodes[index].id?.rawValue ?? 0)
+    guard notedNode != node else { return }
+    notedNode = node
+    note(node)
+  }
+
+  /// The third rung of the ladder, left out once the delegate turns out to make no controllers at all.
+  private func askDelegate(_ index: Int) -> (any RestorableController)? {
+    guard asksDelegate, let delegate else { return nil }
+    noteBeginning(of: index)
+    return withDecoder(for: index) { coder in
+      defer { asksDelegate = coder.unaskedDelegate != ObjectIdentifier(delegate) }
+      return delegate.makeController(at: plan.nodes[index].path, coder: coder)
+    }
   }
 
   private func withDecoder<Value>(for index: Int, _ body: (RestorationDecoder) -> Value) -> Value {
@@ -224,15 +246,12 @@ internal import RestorationArchive
     guard let parent = plan.nodes[index].parent, let container = objects[parent] as? any RestorableController,
       let identifier = plan.nodes[index].path.last
     else { return nil }
-    if let table = childTables[parent] { return table[identifier] }
+    if childTables[parent] != nil { return childTables[parent]?.child(identifier) }
+    noteBeginning(of: parent)
     let children = container.restorationChildren
     guard plan.children[parent].count > 8 else { return children.first { $0.restorationIdentifier == identifier } }
-    var table: [RestorationIdentifier: any RestorableController] = [:]
-    for child in children {
-      if let identifier = child.restorationIdentifier, table[identifier] == nil { table[identifier] = child }
-    }
-    childTables[parent] = table
-    return table[identifier]
+    childTables[parent] = ChildTable(children)
+    return childTables[parent]?.child(identifier)
   }
 
   private func view(at index: Int) -> (any RestorableView)? {
@@ -257,7 +276,7 @@ internal import RestorationArchive
   func clear(_ index: Int) {
     objects[index] = nil
     outcomes[index] = nil
-    existing.remove(index)
+    existing[index] = false
   }
 
   private func fail(_ index: Int, _ reason: NotRestoredReason) {
@@ -275,7 +294,7 @@ internal import RestorationArchive
   private func rejectUninstalled(in range: Range<Int>) {
     childTables = [:]
     var installedChildren: [Int: Set<ObjectIdentifier>] = [:]
-    for index in range where outcomes[index]?.isRestored == true && !existing.contains(index) {
+    for index in range where outcomes[index]?.isRestored == true && !existing[index] {
       let node = plan.nodes[index]
       guard node.kind == .controller, !node.attributes.flags.contains(.byHand), let parent = node.parent,
         let object = objects[index], let owner = objects[parent] as? any RestorableController
@@ -296,7 +315,7 @@ internal import RestorationArchive
     if touched.contains(node.path) { return reject(index, .touchedMeanwhile) }
     if let damage = node.damage { return reject(index, .damaged(damage)) }
     guard node.byteCount > 0 else { return }
-    note(UInt32(clamping: node.id?.rawValue ?? 0))
+    noteBeginning(of: index)
     let start = clock.now
     do throws(RestorationError) {
       let decoder = RestorationDecoder(

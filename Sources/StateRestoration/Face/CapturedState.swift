@@ -7,13 +7,16 @@ package struct CapturedState {
   /// Class tag, version, priority and model of the object, as the archive records them.
   package var attributes: RestorationArchive.Attributes
   /// The values under their keys, in the order of encoding.
-  package var entries: [RestorationArchive.Entry] = []
+  package var values = CapturedValues()
   /// References to other objects, to be replaced by their places.
   package var references: [CapturedReference] = []
   /// The children, in order; empty for views and shared objects.
   package var children: [any RestorableController] = []
   /// The views, in order; empty for views and shared objects.
   package var views: [any RestorableView] = []
+
+  /// The values as a list.
+  package var entries: [RestorationArchive.Entry] { values.entries }
 
   /// Whether the object is to be preserved at all.
   package var isExcluded: Bool { identifier?.isEmpty ?? true }

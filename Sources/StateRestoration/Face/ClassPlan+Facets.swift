@@ -10,7 +10,7 @@ import RestorationArchive
 
 /// How to read and assign an object's one value.
 @MainActor protocol StateFacet {
-  func capture(_ object: any RestorableObject) -> any Encodable & Sendable
+  func capture(_ object: any RestorableObject) -> RestorationArchive.Entry
   func prepare(
     _ object: (any RestorableObject)?, coder: RestorationDecoder, version: StateVersion
   ) throws(RestorationError) -> (@MainActor () -> Void)?
@@ -63,25 +63,25 @@ struct ContainerShape<T: RestorationContainer>: ShapeFacet {
       if roles[identifier.rawValue] == nil { roles[identifier.rawValue] = role }
     }
     if !roles.isEmpty {
-      capture.entries.append(RestorationArchive.Entry(key: ReservedKey.roles, value: roles))
+      capture.values.append(RestorationArchive.Entry(key: ReservedKey.roles, value: roles))
     }
   }
 }
 
 struct ValueFacet<T: StatefulObject>: StateFacet {
-  func capture(_ object: any RestorableObject) -> any Encodable & Sendable {
-    downcast(object, to: T.self).restorableState
+  func capture(_ object: any RestorableObject) -> RestorationArchive.Entry {
+    RestorationArchive.Entry(key: ReservedKey.state, value: downcast(object, to: T.self).restorableState)
   }
 
   func prepare(
     _ object: (any RestorableObject)?, coder: RestorationDecoder, version: StateVersion
   ) throws(RestorationError) -> (@MainActor () -> Void)? {
     let stored = coder.storedVersion ?? version
-    guard coder.hasState else { return nil }
     let state: T.RestorableState?
     if stored == version {
       state = try coder.read(T.RestorableState.self, forKey: ReservedKey.state)
     } else {
+      guard coder.hasState else { return nil }
       state = try migrated(from: stored, to: version, coder: coder)
     }
     guard let object, let state else { return nil }

@@ -92,17 +92,17 @@ package import RestorationArchive
     context: RestorationContext
   ) {
     if let state = plan.state {
-      capture.entries = [RestorationArchive.Entry(key: ReservedKey.state, value: state.capture(object))]
+      capture.values.append(state.capture(object))
     }
     plan.shape.read(object, into: &capture)
     for property in properties {
-      capture.entries.append(RestorationArchive.Entry(key: property.key, value: property.capture()))
+      capture.values.append(property.capture())
     }
     guard let coding = plan.coding else { return }
     let coder = RestorationEncoder(path: path, context: context, owner: plan.type, properties: properties)
     coding.encode(object, with: coder)
     let (entries, references) = coder.finish()
-    capture.entries += entries
+    capture.values.append(entries)
     capture.references = references
   }
 }

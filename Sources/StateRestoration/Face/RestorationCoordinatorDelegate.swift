@@ -41,5 +41,8 @@ extension RestorationCoordinatorDelegate {
   /// Makes nothing.
   public func makeController(
     at path: RestorationPath, coder: RestorationDecoder
-  ) -> (any RestorableController)? { nil }
+  ) -> (any RestorableController)? {
+    coder.unaskedDelegate = ObjectIdentifier(self)
+    return nil
+  }
 }

@@ -63,8 +63,8 @@
   /// The property itself: its key, and whether it was restored.
   public var projectedValue: Restored<Value> { self }
 
-  override func capture() -> any Encodable & Sendable {
-    stored(value)
+  override func capture() -> RestorationArchive.Entry {
+    RestorationArchive.Entry(key: key, value: stored(value))
   }
 
   override func prepare(with coder: RestorationDecoder) throws(RestorationError) -> (@MainActor () -> Void)? {

@@ -1,4 +1,5 @@
 public import Observation
+internal import RestorationArchive
 
 /// What every ``Restored`` property is, whatever the type of its value: the subject of its own observation.
 ///
@@ -41,7 +42,7 @@ public import Observation
   }
 
   /// The value as it is, to be encoded elsewhere.
-  func capture() -> any Encodable & Sendable {
+  func capture() -> RestorationArchive.Entry {
     fatalError("\(Self.self) doesn't capture its value.")
   }
 

@@ -19,8 +19,10 @@ struct MemoryRecord: StateRecord {
 
   func contains(_ key: String) -> Bool { values.contains { $0.key == key } }
 
-  func decode<T: Decodable>(_ type: T.Type, forKey key: String) throws(ArchiveError) -> T {
-    guard let value = values.first(where: { $0.key == key }) else { throw ArchiveError(.keyNotFound, key) }
+  var keyLimit: Int { values.count }
+
+  func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: String) throws(ArchiveError) -> T? {
+    guard let value = values.first(where: { $0.key == key }) else { return nil }
     do {
       return try JSONDecoder().decode([T].self, from: value.data)[0]
     } catch {

@@ -11,11 +11,14 @@ import StateRestoration
 
     func contains(_ key: String) -> Bool { values[key] != nil }
 
-    func decode<T: Decodable>(_ type: T.Type, forKey key: String) throws(ArchiveError) -> T {
+    var keyLimit: Int { values.count }
+
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: String) throws(ArchiveError) -> T? {
+      guard let value = values[key] else { return nil }
       do {
-        return try JSONDecoder().decode([T].self, from: values[key] ?? Data())[0]
+        return try JSONDecoder().decode([T].self, from: value)[0]
       } catch {
-        throw ArchiveError(.keyNotFound, "\(error)")
+        throw ArchiveError(.decodingFailed, "\(error)")
       }
     }
   }

@@ -168,12 +168,23 @@ final class ReaderCore: Sendable {
     if let children = try deltas.children(of: id) { return children }
     if id == BaseHeader.rootID { return try base.children(of: base.branch(0)) }
     if let entry = deltas.nodeEntry(of: id), entry.offset == DeltaHeader.removed { return [] }
-    guard let place = try base.place(of: id), case .branch(let index) = try base.block(at: place).name else {
-      return []
-    }
+    guard let place = try base.place(of: id) else { return [] }
+    return try baseChildren(of: try base.block(at: place), at: place.range)
+  }
+
+  /// The numbers of a node's children.
+  func children(of node: Located) throws(ArchiveError) -> [UInt32] {
+    // A node that a delta changed may still have the children that the base gave it.
+    guard node.delta == nil else { return try children(of: node.block.id) }
+    if let children = try deltas.children(of: node.block.id) { return children }
+    return try baseChildren(of: node.block, at: node.range)
+  }
+
+  private func baseChildren(of block: NodeBlock, at range: Range<Int>) throws(ArchiveError) -> [UInt32] {
+    guard case .branch(let index) = block.name else { return [] }
     let branch = try base.branch(index)
-    guard branch.id == id else {
-      throw ArchiveError(.corrupt, "a node names the branch of another", offset: place.range.lowerBound)
+    guard branch.id == block.id else {
+      throw ArchiveError(.corrupt, "a node names the branch of another", offset: range.lowerBound)
     }
     return try base.children(of: branch)
   }

@@ -31,6 +31,9 @@ extension RestorationArchive {
     /// True when the node has no state.
     public var isEmpty: Bool { keys.isEmpty }
 
+    /// How many values there may be: no fewer than there are keys.
+    package var entryCount: Int { decoder?.entryCount ?? 0 }
+
     /// Whether a value is stored under a key.
     public func contains(_ key: String) -> Bool { decoder?.contains(key) ?? false }
 
@@ -43,6 +46,21 @@ extension RestorationArchive {
       }
       do {
         return try decoder.decode(type, forKey: key, path: nil, userInfo: userInfo)
+      } catch {
+        var located = error
+        located.path = path
+        throw located
+      }
+    }
+
+    /// Decodes the value under a key; nil only when there is none.
+    ///
+    /// Throws `decodingFailed` or `corrupt` when there is one that doesn't fit.
+    public func decodeIfPresent<T: Decodable>(
+      _ type: T.Type = T.self, forKey key: String, userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    ) throws(ArchiveError) -> T? {
+      do {
+        return try decoder?.decodeIfPresent(type, forKey: key, path: nil, userInfo: userInfo)
       } catch {
         var located = error
         located.path = path
