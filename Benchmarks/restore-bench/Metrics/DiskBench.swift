@@ -1,6 +1,7 @@
 import DataProtection
 import Foundation
 import RestorationArchive
+import StateRestoration
 
 /// An archive of typical nodes in a store, and the same nodes as JSON and in SQLite.
 final class DiskBench {
@@ -23,6 +24,8 @@ final class DiskBench {
   private var rawOffset = 0
   /// The bytes of the whole archive.
   private(set) var archiveBytes = 0
+  /// The processor time of encoding one changed node and making its delta, in nanoseconds, save by save.
+  private(set) var deltaTimes: [Double] = []
   /// The bytes of the last delta.
   private(set) var deltaBytes = 0
   /// The chunks opened by the last cold restore.
@@ -84,6 +87,12 @@ final class DiskBench {
 
   /// Encodes every node, makes a whole archive and publishes it.
   func preserveAll() throws {
+    try store.publish(try makeArchive())
+  }
+
+  /// Encodes every node and makes a whole archive.
+  @discardableResult
+  func makeArchive() throws -> Data {
     turn += 1
     for index in nodes.indices {
       nodes[index].state.selection = turn &* 31 &+ index
@@ -91,7 +100,7 @@ final class DiskBench {
     }
     let archive = try writer.makeArchive()
     archiveBytes = archive.count
-    try store.publish(archive)
+    return archive
   }
 
   /// Encodes a changed node, makes a delta and appends it; every thousandth time a whole archive.
@@ -99,8 +108,10 @@ final class DiskBench {
     turn += 1
     let index = turn &* 7919 % nodes.count
     nodes[index].state.selection = turn
+    let begun = Clock.processor.now
     try set(index)
     guard let delta = try writer.makeDelta() else { return }
+    deltaTimes.append(Clock.processor.now - begun)
     deltaBytes = delta.count
     try store.append(delta)
   }
@@ -147,8 +158,7 @@ final class DiskBench {
   /// Opens what is on the disk.
   func openReader() throws -> (reader: RestorationArchive.Reader, archive: OpenedArchive) {
     let archive = try device.archives(for: slot).openNewest()
-    let source = RestorationArchive.Source(byteCount: archive.byteCount) { try archive.read($0) }
-    return (try RestorationArchive.Reader(base: source, deltas: archive.frames), archive)
+    return (try RestorationArchive.Reader(archive), archive)
   }
 
   /// Opens the archive, finds one node, decodes it and compares it.
@@ -168,6 +178,11 @@ final class DiskBench {
     }
     let state = try record.decode(Typical.State.self, forKey: "state", userInfo: [:])
     try verify(state.title == nodes[index].state.title, "the archive")
+  }
+
+  /// Restores every node of an open archive once, so that its blocks have been read.
+  func warm(_ reader: RestorationArchive.Reader) throws {
+    for path in paths { consume(try reader.record(at: path)) }
   }
 
   /// Decodes all JSON to have one node of it.

@@ -20,15 +20,8 @@ struct EngineMetrics {
     _ = try await coordinator.restore(into: tree.root)
     _ = try await coordinator.preserve(tree.root)
     var results: [Result] = []
-    let measurement = Measurement(clock: .processor, rounds: rounds, atLeast: 0)
     if wants("captureAll") {
-      let taken = try measurement.run(
-        units: count,
-        [
-          .ours { coordinator.captureForTesting(tree.root) },
-          Lane(name: "raw.copy") { consume(tree.leaves.map { Box($0.restorableState) }) },
-        ])
-      results.append(result("captureAll", count, "ns/node", taken))
+      results += try CaptureMetrics(rounds: rounds, count: count, device: device, delegate: delegate).run()
     }
     if wants("captureOne") {
       let taken = try Measurement(clock: .processor, rounds: rounds * 10, atLeast: 0).run(
@@ -45,17 +38,26 @@ struct EngineMetrics {
     if wants("restoreAll") {
       _ = try await coordinator.preserve(tree.root)
       var times: [Double] = []
+      var processorTimes: [Double] = []
+      var mainActorTimes: [Double] = []
       for _ in 0..<rounds {
         let empty = BenchTree(count: count, isEmpty: true)
         let fresh = try RestorationCoordinator(device: device, delegate: delegate, configuration: configuration)
         let begun = Clock.wall.now
-        _ = try await fresh.restore(into: empty.root)
+        let processorBegun = Clock.process.now
+        let report = try await fresh.restore(into: empty.root)
         times.append(Clock.wall.now - begun)
+        processorTimes.append(Clock.process.now - processorBegun)
+        mainActorTimes.append(report.mainActorDuration / .milliseconds(1))
         try verify(empty.matches(tree), "restoring the whole hierarchy")
       }
-      results.append(
-        Result(
-          metric: "restoreAll", nodes: count, unit: "ns", value: times.sorted()[times.count / 2], baselines: [:]))
+      var line = Result(
+        metric: "restoreAll", nodes: count, unit: "ns", value: times.sorted()[times.count / 2], baselines: [:])
+      line.details = [
+        "CPU time of all threads, ms": processorTimes.sorted()[times.count / 2] / 1e6,
+        "on the main actor, ms": mainActorTimes.sorted()[times.count / 2],
+      ]
+      results.append(line)
     }
     return results
   }
@@ -70,18 +72,9 @@ struct EngineMetrics {
 }
 
 /// A delegate that says yes.
-private final class Willing: RestorationCoordinatorDelegate {
+final class Willing: RestorationCoordinatorDelegate {
   func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
   func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
-}
-
-/// A value in a box of its own: the least that a capture can do.
-private final class Box<Value> {
-  let value: Value
-
-  init(_ value: Value) {
-    self.value = value
-  }
 }
 
 /// A controller with a typical state.
@@ -98,7 +91,7 @@ private final class Leaf: StatefulController {
 
 /// A controller of controllers that exist already.
 @MainActor
-private final class Container: RestorationContainer {
+final class Container: RestorationContainer {
   let restorationIdentifier: RestorationIdentifier?
   var children: [any RestorableController] = []
   var restorationChildren: [any RestorableController] { children }

@@ -4,19 +4,19 @@ import Foundation
 enum Table {
   /// The lines of the table.
   static func lines(_ report: Report) -> [String] {
-    var lines = ["metric          workload    nodes           ours   against (times ours)"]
+    var lines = ["metric          workload                nodes           ours   against (times ours)"]
     for result in report.results {
       let ratios = result.baselines.keys.sorted().map { name in
         "\(name) \(format(result.ratio(name) ?? .nan))×"
       }
-      var line = pad(result.metric, 16) + pad(result.workload ?? "", 10) + pad(left: "\(result.nodes)", 7) + " "
+      var line = pad(result.metric, 16) + pad(result.workload ?? "", 22) + pad(left: "\(result.nodes)", 7) + " "
       line += pad(left: quantity(result.value, result.unit), 15) + "   " + ratios.joined(separator: "  ")
       if let allocations = result.allocations, result.unit == "ns/node" {
         line += "  (\(format(allocations)) allocations)"
       }
       lines.append(line)
       for (name, value) in (result.details ?? [:]).sorted(by: { $0.key < $1.key }) {
-        lines.append(pad("", 51) + "\(name): \(format(value))")
+        lines.append(pad("", 63) + "\(name): \(format(value))")
       }
     }
     return lines
