@@ -1,87 +1,115 @@
-import FoundationEssentials
+import Foundation
 import RestorationArchive
 
-/// A state with a few kinds of values.
-private struct State: Codable {
-  var title: String
-  var numbers: [Int]
-  var ratio: Double
-  var note: String?
-}
-
-/// A valid base and two deltas, which inputs change in places.
-private let sample: (base: Data, deltas: [Data]) = {
-  var writer = RestorationArchive.Writer(
-    context: RestorationArchive.Context(timeSaved: Date(timeIntervalSinceReferenceDate: 1)))
-  func state(_ number: Int) -> [RestorationArchive.Entry] {
-    [
-      RestorationArchive.Entry(
-        key: "state", value: State(title: "state \(number)", numbers: [1, 2, number], ratio: 0.5, note: nil))
-    ]
-  }
-  do {
-    let root = try writer.insert("root")
-    for number in 0..<4 {
-      let child = try writer.insert("child \(number)", parent: root)
-      try writer.setRecord(of: child, entries: state(number), attributes: .init(classTag: "child"))
-    }
-    let base = try writer.makeArchive()
-    try writer.setRecord(of: root, entries: state(9), attributes: .init(classTag: "root"))
-    let added = try writer.insert("added")
-    let first = try writer.makeDelta()
-    try writer.move(root, to: added)
-    let second = try writer.makeDelta()
-    return (base, [first ?? Data(), second ?? Data()])
-  } catch {
-    fatalError("the sample cannot be made: \(error)")
-  }
-}()
-
-/// Reads and edits an archive in every way; errors are fine, traps and endless loops are not.
+/// Reads and edits archives in every way: errors are fine; traps, endless loops and archives that contradict themselves
+/// are not.
 ///
-/// An input that begins with a zero is a base as it is; others are lists of changes to a valid archive, each four
-/// bytes: which of its parts, a position, a value.
+/// An input that begins as a base or as a delta does is one: so the golden files are seeds as they are. A delta stands
+/// in its place among the golden ones. Inputs that begin with 1 are edits of an archive without damage, of which
+/// the writer and every reader must agree. Others are changes of the golden files, each four bytes: which of them,
+/// a position, a value.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzArchive(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard let start = unsafe start, count > 0 else { return 0 }
   let input = unsafe Data(bytes: start, count: count)
-  if input[0] == 0 {
-    exercise(input.dropFirst(), [])
-    return 0
+  if input.starts(with: [0x89, 0x52, 0x53, 0x41]) {
+    exercise(input, [])
+  } else if input.starts(with: [0x89, 0x52, 0x53, 0x44]), count > 16 {
+    var deltas = Golden.deltas
+    let number = (Int(input[12]) + deltas.count - 1) % deltas.count
+    deltas[number] = input
+    exercise(Golden.base, deltas)
+  } else if input[0] == 1 {
+    EditedArchive().edit(input.dropFirst())
+  } else {
+    var parts = [Golden.base] + Golden.deltas
+    var position = 1
+    while position + 4 <= input.count {
+      let part = Int(input[position]) % parts.count
+      let place = (Int(input[position + 1]) << 8 | Int(input[position + 2])) % parts[part].count
+      parts[part][place] = input[position + 3]
+      position += 4
+    }
+    exercise(parts[0], Array(parts[1...].prefix(Int(input[0]) % parts.count)))
   }
-  var parts = [sample.base] + sample.deltas
-  var position = 1
-  while position + 4 <= input.count {
-    let part = Int(input[position]) % parts.count
-    let place = (Int(input[position + 1]) << 8 | Int(input[position + 2])) % parts[part].count
-    parts[part][place] = input[position + 3]
-    position += 4
-  }
-  exercise(parts[0], Array(parts[1...]))
   return 0
 }
 
+/// The golden files.
+enum Golden {
+  static let base = file("base")
+  static let deltas = [file("delta-1"), file("delta-2"), file("delta-3")]
+
+  private static func file(_ name: String) -> Data {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+      "../../Fixtures/Archives/format-1")
+    do {
+      return try Data(contentsOf: folder.appendingPathComponent("\(name).bin"))
+    } catch { fatalError("the golden files are not where they were: \(error)") }
+  }
+}
+
+/// A state with a few kinds of values, all of which may be missing.
+private struct State: Codable {
+  var title: String?
+  var numbers: [Int]?
+  var ratio: Double?
+  var note: [String: State]?
+}
+
+/// Asks everything that a reader can be asked, then goes on writing.
 private func exercise(_ base: Data, _ deltas: [Data]) {
-  let limits = RestorationArchive.Limits(nodeCount: 10_000, depth: 64)
-  let source = RestorationArchive.Source(Data(base))
+  let limits = RestorationArchive.Limits(nodeCount: 10_000, depth: 64, bytesPerArchive: 1 << 16)
+  let source = RestorationArchive.Source(base)
   guard let reader = try? RestorationArchive.Reader(base: source, deltas: deltas, limits: limits) else { return }
   _ = try? reader.context
+  var ids = (try? reader.roots) ?? []
   for number in 0..<8 as Range<UInt32> {
     let id = NodeID(rawValue: number)
-    _ = try? reader.node(id)
-    _ = try? reader.children(of: id)
-    _ = try? reader.path(of: id)
-    if let record = try? reader.record(of: id) { _ = try? record.decode(State.self, forKey: "state") }
+    ids += (try? reader.children(of: id)) ?? []
+    if let node = try? reader.node(id) {
+      precondition(node.id == id)
+      if let path = try? reader.path(of: id) { _ = try? reader.record(at: path) }
+    }
+    guard let record = try? reader.record(of: id) else { continue }
+    for key in record.keys {
+      _ = try? record.decode(State.self, forKey: key)
+      _ = try? record.decode([String: Int].self, forKey: key)
+    }
   }
-  for path: RestorationPath in [["root", "child 2"], ["added", "root", "child 1"], ["nothing"]] {
-    _ = try? reader.record(at: path)
-  }
+  for path: RestorationPath in [["root"], ["window", "tabs"], ["nothing"]] { _ = try? reader.record(at: path) }
   _ = try? RestorationArchive.Dump(reader, revealsValues: true).json()
+  _ = try? RestorationArchive.Dump(reader, revealsValues: false).text()
+  reader.discardCachedBytes()
+  write(continuing: reader, limits, ids: ids)
+}
+
+/// Goes on writing from whatever was read; what is written must be readable.
+private func write(continuing reader: RestorationArchive.Reader, _ limits: RestorationArchive.Limits, ids: [NodeID]) {
   guard var writer = try? RestorationArchive.Writer(continuing: reader, limits: limits) else { return }
-  if let root = try? writer.roots.first {
-    _ = try? writer.insert("more", parent: root)
-    _ = try? writer.makeDelta()
-    try? writer.remove(root)
+  let entries = [
+    RestorationArchive.Entry(key: "state", value: State(title: "t", numbers: [1, 2], ratio: 0.5, note: [:]))
+  ]
+  let added = try? writer.insert("added by the fuzzer", parent: ids.first)
+  if let added { try? writer.setRecord(of: added, entries: entries, attributes: .init(classTag: "fuzzed")) }
+  for (id, other) in zip(ids, ids.dropFirst()).prefix(4) {
+    try? writer.move(id, to: other)
+    try? writer.rename(other, to: "renamed")
+    try? writer.setRecord(of: id, entries: entries, attributes: .init(classTag: "child"))
+    if let children = try? writer.children(of: other) { try? writer.setChildren(children.reversed(), of: other) }
   }
-  _ = try? writer.makeArchive()
+  _ = try? writer.makeDelta()
+  if let last = ids.last { try? writer.remove(last) }
+  _ = try? writer.makeDelta()
+  _ = writer.takeSheddings()
+  guard let archive = try? writer.makeArchive() else { return }
+  do {
+    let again = try RestorationArchive.Reader(base: RestorationArchive.Source(archive), limits: limits)
+    precondition(again.nodeCount == writer.nodeCount && again.liveBytes == writer.liveBytes)
+    for root in try again.roots { _ = try again.path(of: root) }
+    if let added, let node = try writer.node(added) {
+      let found = try again.node(at: writer.path(of: added))
+      precondition(found?.id == added && found?.byteCount == node.byteCount)
+    }
+  } catch { preconditionFailure("what was written cannot be read: \(error)") }
 }
