@@ -33,7 +33,8 @@ enum ChildList {
       let step = Int64(bitPattern: (zigzag >> 1)) ^ -Int64(bitPattern: zigzag & 1)
       let extra = try parser.varint32()
       let (start, overflow) = previousEnd.addingReportingOverflow(step)
-      guard !overflow, start >= 0, start + Int64(extra) < Int64(nextID) else {
+      // Compared one by one: a sum could be more than a number holds.
+      guard !overflow, start >= 0, start < Int64(nextID), Int64(extra) < Int64(nextID) - start else {
         throw parser.corrupt("a list of children names a node that cannot be")
       }
       guard children.count + Int(extra) < limit else { throw parser.corrupt("a list of children is too long") }

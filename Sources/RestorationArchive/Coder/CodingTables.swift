@@ -42,6 +42,9 @@ package struct CodingTables: Sendable {
   /// Adds what ``additions(since:)`` of the same tables wrote; hostile bytes throw and leave the tables as they were.
   package mutating func append(parsing bytes: Data) throws(ArchiveError) {
     var content = storage.content
+    // Let go of, so that nothing is copied when nobody shares the tables: a journal may bring a thousand additions.
+    storage = TableStorage(TableContent())
+    let before = Mark(keys: content.keyCount, shapes: content.shapeCount)
     var failure: CodingFailure?
     unsafe bytes.withUnsafeBytes { bytes in
       var cursor = unsafe ByteCursor(bytes)
@@ -50,8 +53,9 @@ package struct CodingTables: Sendable {
         if cursor.remaining > 0 { throw cursor.corrupt("there are more bytes than the tables have") }
       } catch { failure = error }
     }
-    if let failure { throw failure.archiveError }
+    if failure != nil { content.remove(after: before) }
     storage = TableStorage(content)
+    if let failure { throw failure.archiveError }
   }
 
   /// What the tables hold.

@@ -19,10 +19,10 @@ final class DeltaChain: Sendable {
 
   /// Reads the deltas whose indexes cover all: about the logarithm of their number.
   init(
-    _ source: RestorationArchive.DeltaSource, base: UInt64, limits: RestorationArchive.Limits
+    _ source: RestorationArchive.DeltaSource, base header: BaseHeader, limits: RestorationArchive.Limits
   ) throws(ArchiveError) {
     self.source = source
-    self.base = base
+    base = header.fingerprint
     self.limits = limits
     guard source.count < Int(UInt32.max) else {
       throw ArchiveError(.limitExceeded, "there are more deltas than can be numbered")
@@ -32,6 +32,12 @@ final class DeltaChain: Sendable {
       covering.append(try Delta(try source.read(number - 1), number: number, base: base, limits: limits))
     }
     self.covering = covering
+    // A count is what lists of children are checked against, so that a few bytes cannot stand for a long list.
+    let known = covering.reduce(Int(header.nodeCount)) { $0 + $1.nodeEntryCount }
+    if let newest = covering.first, Int(newest.header.nodeCount) > known {
+      throw ArchiveError(
+        .corrupt, "delta \(newest.header.number) tells of \(newest.header.nodeCount) nodes of \(known)", offset: 44)
+    }
   }
 
   /// The number of deltas.

@@ -34,7 +34,7 @@ final class ReaderCore: Sendable {
     base source: RestorationArchive.Source, deltas: RestorationArchive.DeltaSource, limits: RestorationArchive.Limits
   ) throws(ArchiveError) {
     base = try Base(source, limits: limits)
-    self.deltas = try DeltaChain(deltas, base: base.header.fingerprint, limits: limits)
+    self.deltas = try DeltaChain(deltas, base: base.header, limits: limits)
     self.limits = limits
   }
 

@@ -6,15 +6,21 @@ extension RestorationArchive.Writer {
   /// The same calls on a new writer give the same bytes in every process. The work is about that of copying the
   /// states: none is decoded or encoded. When it throws, nothing has changed but that what was over the budget is left out.
   public mutating func makeArchive() throws(ArchiveError) -> Data {
-    if liveBytes > limits.bytesPerArchive { try shed(among: try loadAll()) }
+    if liveBytes > limits.bytesPerArchive {
+      let all = try loadAll(below: BaseHeader.rootID)
+      try shed(among: all.compactMap { slotOfNode[$0] })
+    }
     var image = ArchiveImage(nodeCount: nodeCount, liveBytes: liveBytes, depthLimit: limits.depth)
+    // Counted anew: a damaged base can tell of other sizes than its states have.
+    var byteCount = 0
     try walk { (writer, node, children, depth) throws(ArchiveError) in
+      byteCount += node.payload.count
       try image.begin(node, children: children, depth: depth, tag: writer.index(of: node.tag))
       try node.appendPayload(writer, &image.records)
     }
     let data = try image.assemble(
       context: context, tables: tables.additions(), tags: tags, nextID: nextID, nodeCount: nodeCount,
-      liveBytes: liveBytes)
+      liveBytes: byteCount)
     let core = try ReaderCore(
       base: RestorationArchive.Source(data), deltas: RestorationArchive.DeltaSource([]), limits: limits)
     reader = core
@@ -23,6 +29,7 @@ extension RestorationArchive.Writer {
     links = [:]
     dirty = []
     deltaBytes = 0
+    liveBytes = byteCount
     written = Written(context: context, tables: tables.mark, tagCount: tags.count)
     return data
   }
@@ -57,7 +64,9 @@ extension RestorationArchive.Writer {
       var children: [UInt32]
       var next = 0
     }
-    var levels = [Level(parent: BaseHeader.rootID, children: try childNumbers(of: BaseHeader.rootID))]
+    let roots = try childNumbers(of: BaseHeader.rootID)
+    var levels = [Level(parent: BaseHeader.rootID, children: roots)]
+    var listed = roots.count
     var count = 0
     while let level = levels.last {
       guard level.next < level.children.count else {
@@ -69,9 +78,11 @@ extension RestorationArchive.Writer {
       let (visit, parent) = try visit(number)
       count += 1
       guard parent == level.parent, count <= nodeCount else {
-        throw ArchiveError(.corrupt, "node \(number) is listed below another parent than its own, or twice")
+        throw nodesFormCircle(below: NodeID(rawValue: level.parent))
       }
       let children = try childNumbers(of: number)
+      listed += children.count
+      guard listed <= nodeCount else { throw nodesFormCircle(below: NodeID(rawValue: number)) }
       try body(&self, visit, children, levels.count)
       if !children.isEmpty { levels.append(Level(parent: number, children: children)) }
     }

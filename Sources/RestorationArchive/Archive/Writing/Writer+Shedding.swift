@@ -26,16 +26,4 @@ extension RestorationArchive.Writer {
       }
     }
   }
-
-  /// Makes slots of all nodes, for choosing among all of them.
-  mutating func loadAll() throws(ArchiveError) -> [Int] {
-    var pending = try childNumbers(of: BaseHeader.rootID)
-    var found: [Int] = []
-    while let number = pending.popLast() {
-      guard found.count < nodeCount else { throw ArchiveError(.corrupt, "nodes form a circle") }
-      found.append(try load(NodeID(rawValue: number)))
-      pending.append(contentsOf: try childNumbers(of: number))
-    }
-    return found
-  }
 }

@@ -42,6 +42,29 @@ extension RestorationArchive.Writer {
     return index
   }
 
+  /// Makes slots of all nodes below one, and tells their numbers, parents before children.
+  ///
+  /// Each must name the parent whose child it is, so that damage that makes circles or shares children ends here.
+  mutating func loadAll(below top: UInt32) throws(ArchiveError) -> [UInt32] {
+    if top != BaseHeader.rootID { _ = try load(NodeID(rawValue: top)) }
+    var found: [UInt32] = []
+    var parent = top
+    var next = 0
+    while true {
+      let children = try childNumbers(of: parent)
+      guard found.count + children.count <= nodeCount else { throw nodesFormCircle(below: NodeID(rawValue: parent)) }
+      for child in children {
+        guard try slots[load(NodeID(rawValue: child))].parent == parent else {
+          throw nodesFormCircle(below: NodeID(rawValue: parent))
+        }
+      }
+      found.append(contentsOf: children)
+      guard next < found.count else { return found }
+      parent = found[next]
+      next += 1
+    }
+  }
+
   /// The numbers of a node's children, or of the roots.
   func childNumbers(of number: UInt32) throws(ArchiveError) -> [UInt32] {
     if let index = slotOfNode[number] {
@@ -70,5 +93,10 @@ extension RestorationArchive.Writer {
   /// The error of a number that no node has.
   func noSuchNode(_ id: NodeID) -> ArchiveError {
     ArchiveError(.noSuchNode, "there is no node \(id)")
+  }
+
+  /// The error of lists of children that contradict the nodes' parents.
+  func nodesFormCircle(below id: NodeID) -> ArchiveError {
+    ArchiveError(.corrupt, "the nodes below \(id) form a circle, or are listed below another parent than their own")
   }
 }

@@ -51,14 +51,8 @@ extension RestorationArchive.Writer {
     let identifier = RestorationIdentifier(slots[slot].name)
     if source != target {
       try requireFree(identifier, under: parent)
-      var ancestor = target
-      while ancestor != BaseHeader.rootID {
-        guard ancestor != id.rawValue else {
-          throw ArchiveError(.invalidTree, "node \(id) cannot lie below itself", path: try? path(of: id))
-        }
-        ancestor = slots[try load(NodeID(rawValue: ancestor))].parent
-      }
-      guard try depth(of: target) + height(of: id.rawValue) <= limits.depth else {
+      let depth = try depth(of: target, below: id)
+      guard try depth + height(of: id.rawValue) <= limits.depth else {
         throw ArchiveError(.limitExceeded, "the tree would be deeper than \(limits.depth) levels")
       }
     }
@@ -116,16 +110,7 @@ extension RestorationArchive.Writer {
   public mutating func remove(_ id: NodeID) throws(ArchiveError) {
     let top = try load(id)
     // Everything is read before anything is changed, so that a failing source leaves the tree whole.
-    var found = [id.rawValue]
-    var next = 0
-    while next < found.count {
-      guard found.count <= nodeCount else {
-        throw ArchiveError(.corrupt, "the nodes below \(id) form a circle", path: try? path(of: id))
-      }
-      _ = try load(NodeID(rawValue: found[next]))
-      found.append(contentsOf: try childNumbers(of: found[next]))
-      next += 1
-    }
+    let found = [id.rawValue] + (try loadAll(below: id.rawValue))
     let parent = try loadChildren(of: slots[top].parent)
     change(parent) {
       $0.children?.removeAll { $0 == id.rawValue }
@@ -160,10 +145,16 @@ extension RestorationArchive.Writer {
       path: try? path(of: taken))
   }
 
-  private func depth(of number: UInt32) throws(ArchiveError) -> Int {
+  /// The number of levels above and with a node, at most one more than the limit, as damage can make circles.
+  ///
+  /// Throws `invalidTree` when another node is among them.
+  private func depth(of number: UInt32, below other: NodeID? = nil) throws(ArchiveError) -> Int {
     var depth = 0
     var next = number
     while next != BaseHeader.rootID, depth <= limits.depth {
+      if let other, next == other.rawValue {
+        throw ArchiveError(.invalidTree, "node \(other) cannot lie below itself", path: try? path(of: other))
+      }
       next = try parentNumber(of: next)
       depth += 1
     }
@@ -173,11 +164,16 @@ extension RestorationArchive.Writer {
   private func height(of number: UInt32) throws(ArchiveError) -> Int {
     var level = [number]
     var height = 0
+    var count = 0
     while !level.isEmpty, height <= limits.depth {
       height += 1
       var below: [UInt32] = []
-      for number in level { below.append(contentsOf: try childNumbers(of: number)) }
-      guard below.count <= nodeCount else { throw ArchiveError(.corrupt, "nodes form a circle") }
+      for number in level {
+        let children = try childNumbers(of: number)
+        count += children.count
+        guard count <= nodeCount else { throw nodesFormCircle(below: NodeID(rawValue: number)) }
+        below.append(contentsOf: children)
+      }
       level = below
     }
     return height

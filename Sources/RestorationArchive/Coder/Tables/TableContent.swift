@@ -37,15 +37,18 @@ struct TableContent: Sendable {
     shapeEnds.removeAll(keepingCapacity: true)
   }
 
+  /// Takes back everything that came after a mark.
+  mutating func remove(after mark: CodingTables.Mark) {
+    keyEnds.removeSubrange(mark.keys...)
+    keyText.removeSubrange(Int(keyEnds.last ?? 0)...)
+    shapeEnds.removeSubrange(mark.shapes...)
+    fields.removeSubrange(Int(shapeEnds.last ?? 0)...)
+  }
+
   /// Adds a key and gives its number.
   mutating func appendKey(_ text: String) -> UInt32 {
     keyText.append(contentsOf: text.utf8)
     keyEnds.append(UInt32(keyText.count))
     return UInt32(keyEnds.count - 1)
-  }
-
-  /// Whether everything in this is also the beginning of another.
-  func isPrefix(of other: TableContent) -> Bool {
-    keyEnds.count <= other.keyEnds.count && shapeEnds.count <= other.shapeEnds.count
   }
 }
