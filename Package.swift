@@ -77,7 +77,7 @@ let package = Package(
     tests("FaultyFileSystemTests", ["FaultyFileSystem", "FileSystem"]),
     tests("SealingTests", ["Sealing", "CSystem"]),
     tests("DataProtectionTests", ["DataProtection", "FileSystem", "FaultyFileSystem", "Sealing", "SimulatedTime"]),
-    tests("RestorationArchiveTests", ["RestorationArchive"]),
+    tests("RestorationArchiveTests", ["RestorationArchive", "CAllocationCounter"]),
     tests("ApplicationLifecycleTests", ["ApplicationLifecycle", "SimulatedTime"]),
     tests(
       "StateRestorationTests",
