@@ -62,11 +62,14 @@ struct WriterTests {
     for (id, number) in expected {
       #expect(try reader.record(of: id).decode(Int.self, forKey: "number") == number)
     }
-    let (id, number) = try #require(expected.first)
-    let again = try Archive.Reader(base: Archive.Source(base), deltas: source)
-    let before = reads.count
-    #expect(try again.record(at: try reader.path(of: id)).map { try $0.decode(forKey: "number") } == number)
-    #expect(reads.count - before <= 3, "index, own delta, table additions")
+    for (id, number) in expected {
+      // Asked before the counting: the other reader may have to fetch the node's delta again.
+      let path = try reader.path(of: id)
+      let again = try Archive.Reader(base: Archive.Source(base), deltas: source)
+      let before = reads.count
+      #expect(try again.record(at: path).map { try $0.decode(forKey: "number") } == number)
+      #expect(reads.count - before <= 2, "its own delta, and the one that added to the tables")
+    }
   }
 
   @Test func `what nobody touched is carried over byte for byte, through deltas and compaction`() throws {
