@@ -62,7 +62,7 @@ extension CodedHeader {
       }
     }
     let version = try cursor.readByte()
-    guard version == Self.version else {
+    guard 1...Self.version ~= version else {
       throw CodingFailure("format version \(version) is unknown", at: 2, code: .unsupportedVersion)
     }
     return try cursor.readTag()

@@ -51,24 +51,23 @@ public struct ArchiveEncoder: Sendable {
     let universe = unsafe state.pointee.universe
     universe.begin()
     let tag = try unsafe state.encodeTopLevel(value, userInfo: userInfo, depthLimit: depthLimit)
-    var header = CodedHeader.bytes(tag: tag)
-    universe.content.write(from: .start, into: &header)
-    return try unsafe body(header, UnsafeRawBufferPointer(start: state.pointee.base, count: state.pointee.count))
+    universe.header.removeAll(keepingCapacity: true)
+    CodedHeader.write(tag: tag, into: &universe.header)
+    universe.content.write(from: .start, into: &universe.header)
+    let payload = unsafe UnsafeRawBufferPointer(start: state.pointee.base, count: state.pointee.count)
+    return try unsafe body(universe.header, payload)
   }
 }
 
 /// What a self-contained value begins with: two bytes that name the format, its version, the tag of the value.
 enum CodedHeader {
   static let magic: [UInt8] = [0xAC, 0x56]
-  static let version: UInt8 = 1
+  static let version: UInt8 = 2
 
-  static func bytes(tag: UInt8) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(1024)
+  static func write(tag: UInt8, into bytes: inout [UInt8]) {
     bytes.append(contentsOf: magic)
     bytes.append(version)
     bytes.append(tag)
-    return bytes
   }
 }
 

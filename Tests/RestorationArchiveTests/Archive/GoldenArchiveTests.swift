@@ -9,6 +9,26 @@ struct GoldenArchiveTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
+  private static let names = ["base", "delta-1", "delta-2", "delta-3"]
+
+  /// Where the golden files of a format version are.
+  private static func folder(_ version: Int) -> URL {
+    root.appending(path: "Tests/Fixtures/Archives/format-\(version)")
+  }
+
+  /// Numbers of every length that format 2 has, and doubles from round to not round at all.
+  struct Numbers: Codable, Equatable {
+    var integers = [0, 119, 120, 759, 760, -760, -761, 1 << 40].map(Optional.some) + [nil]
+    var round = [0.0, -0.0, 1, 2, 320, 0.5, -1.25, 1.0 / 3, .infinity].map(Optional.some)
+    var list = [1.5, 2.5]
+    var set: Set<Double> = [1, 2, 1.0 / 3]
+    var byName = ["a": 0.25, "b": 1e300]
+    var whole = 44.0
+    var none: Double?
+    var some: Double? = 7
+    var text = String(repeating: "long ", count: 60)
+  }
+
   /// The writer of the example, with one call more for each part of the file.
   static func example() throws -> Data {
     var writer = Archive.Writer(
@@ -33,6 +53,8 @@ struct GoldenArchiveTests {
       of: added, entries: [Archive.Entry(key: "fresh key", value: ["k": 1.5])],
       attributes: Archive.Attributes(
         classTag: "new", priority: .high, flags: .view, savedAt: Date(timeIntervalSinceReferenceDate: 5), model: "m"))
+    let numbers = try writer.insert("numbers", parent: roots[1])
+    try writer.setRecord(of: numbers, entries: [Archive.Entry(key: "numbers", value: Numbers())], attributes: .init())
     files.append(try #require(try writer.makeDelta()))
     try writer.move(roots[1], to: roots[0], at: 1)
     try writer.remove(try #require(try writer.child(of: roots[0], identifier: "document 0.2")))
@@ -52,9 +74,8 @@ struct GoldenArchiveTests {
   }
 
   @Test func `golden archives of format 1 read as they always did`() throws {
-    let folder = Self.root.appending(path: "Tests/Fixtures/Archives/format-1")
-    let names = ["base", "delta-1", "delta-2", "delta-3"]
-    let files = try names.map { try Data(contentsOf: folder.appending(path: "\($0).bin")) }
+    let folder = Self.folder(1)
+    let files = try Self.names.map { try Data(contentsOf: folder.appending(path: "\($0).bin")) }
     let reader = try Archive.Reader(base: Archive.Source(files[0]), deltas: Array(files[1...]))
     let text = try Archive.Dump(reader, revealsValues: true).json()
     #expect(text == (try String(contentsOf: folder.appending(path: "dump.json"), encoding: .utf8)))
@@ -71,10 +92,40 @@ struct GoldenArchiveTests {
     #expect(try reader.record(at: ["container 0"])?.decode(Int.self, forKey: "number") == 50)
   }
 
-  @Test func `today's writer still makes the bytes of format 1`() throws {
-    let folder = Self.root.appending(path: "Tests/Fixtures/Archives/format-1")
-    for (name, data) in zip(["base", "delta-1", "delta-2", "delta-3"], try Self.golden()) {
-      #expect(try Data(contentsOf: folder.appending(path: "\(name).bin")) == data, "\(name)")
+  @Test func `golden archives of format 2 read as they always did`() throws {
+    let files = try Self.names.map { try Data(contentsOf: Self.folder(2).appending(path: "\($0).bin")) }
+    let reader = try Archive.Reader(base: Archive.Source(files[0]), deltas: Array(files[1...]))
+    let text = try Archive.Dump(reader, revealsValues: true).json()
+    #expect(text == (try String(contentsOf: Self.folder(2).appending(path: "dump.json"), encoding: .utf8)))
+    let numbers = try #require(try reader.record(at: ["container 0", "container 1", "numbers"]))
+    #expect(try numbers.decode(Numbers.self, forKey: "numbers") == Numbers())
+  }
+
+  @Test func `today's writer still makes the bytes of format 2`() throws {
+    for (name, data) in zip(Self.names, try Self.golden()) {
+      #expect(try Data(contentsOf: Self.folder(2).appending(path: "\(name).bin")) == data, "\(name)")
+    }
+  }
+
+  @Test func `an archive of format 1 is continued in format 2, and what nobody touched stays as it was`() throws {
+    let files = try Self.names.map { try Data(contentsOf: Self.folder(1).appending(path: "\($0).bin")) }
+    let old = try Archive.Reader(base: Archive.Source(files[0]), deltas: Array(files[1...]))
+    var writer = try Archive.Writer(continuing: old)
+    let added = try writer.insert("numbers")
+    try writer.setRecord(
+      of: added, entries: [Archive.Entry(key: "numbers", value: Numbers())], attributes: .init(classTag: "new"))
+    let delta = try #require(try writer.makeDelta())
+    #expect(delta[8] == 2)
+    let base = try writer.makeArchive()
+    #expect(base[8] == 2)
+    for reader in [
+      try Archive.Reader(base: Archive.Source(files[0]), deltas: files[1...] + [delta]),
+      try Archive.Reader(base: Archive.Source(base)),
+    ] {
+      #expect(try reader.record(of: added).decode(Numbers.self, forKey: "numbers") == Numbers())
+      #expect(reader.nodeCount == old.nodeCount + 1)
+      let moved = try #require(try reader.record(at: ["container 0", "container 1", "document 1.2"]))
+      #expect(try moved.decode(SampleState.self, forKey: "state") == SampleState(5))
     }
   }
 }

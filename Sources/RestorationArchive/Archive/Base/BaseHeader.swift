@@ -10,7 +10,7 @@ struct BaseHeader: Hashable, Sendable {
   /// The number of bytes of the header.
   static let byteCount = 80
   /// The format version that this module writes, and the newest it reads.
-  static let formatVersion: UInt16 = 1
+  static let formatVersion: UInt16 = 2
   /// The bytes of one entry of the table of branches.
   static let branchByteCount = 16
   /// The bytes of one entry of each index.
@@ -71,10 +71,10 @@ struct BaseHeader: Hashable, Sendable {
       throw ArchiveError(.notAnArchive, "these bytes do not begin as an archive does", offset: 0)
     }
     let version = try parser.integer(UInt16.self)
-    guard version == Self.formatVersion else {
+    guard 1...Self.formatVersion ~= version else {
       throw ArchiveError(
         version > Self.formatVersion ? .unsupportedVersion : .corrupt,
-        "the archive is of format \(version) and this program reads format \(Self.formatVersion)", offset: 8)
+        "the archive is of format \(version) and this program reads formats 1 to \(Self.formatVersion)", offset: 8)
     }
     guard try parser.integer(UInt16.self) == Self.byteCount, try parser.integer(UInt32.self) == 0 else {
       throw ArchiveError(.corrupt, "the archive's header is not one of format \(version)", offset: 10)

@@ -95,11 +95,11 @@ struct DeltaHeader: Hashable, Sendable {
       throw ArchiveError(.notAnArchive, "delta \(expected) does not begin as a delta does", offset: 0)
     }
     let version = try parser.integer(UInt16.self)
-    guard version == BaseHeader.formatVersion else {
+    guard 1...BaseHeader.formatVersion ~= version else {
       throw ArchiveError(
         version > BaseHeader.formatVersion ? .unsupportedVersion : .corrupt,
-        "delta \(expected) is of format \(version) and this program reads format \(BaseHeader.formatVersion)", offset: 8
-      )
+        "delta \(expected) is of format \(version) and this program reads formats 1 to \(BaseHeader.formatVersion)",
+        offset: 8)
     }
     guard try parser.integer(UInt16.self) == Self.byteCount else {
       throw ArchiveError(.corrupt, "delta \(expected) has a header that is not one of format \(version)", offset: 10)

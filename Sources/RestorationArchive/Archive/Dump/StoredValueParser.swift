@@ -15,7 +15,9 @@ struct StoredValueParser {
   /// Reads a tag and the value behind it.
   mutating func value(_ parser: inout ByteParser) throws(ArchiveError) -> RestorationArchive.StoredValue {
     let tag = try parser.byte()
-    guard tag != ValueTag.absent, tag != ValueTag.any else { throw parser.corrupt("\(tag) is not the tag of a value") }
+    guard tag != ValueTag.absent, ValueTag.isValueTag(tag) else {
+      throw parser.corrupt("\(tag) is not the tag of a value")
+    }
     return try value(tag, &parser)
   }
 
@@ -26,6 +28,7 @@ struct StoredValueParser {
     case ValueTag.null: return .null
     case ValueTag.bool: return .bool(try parser.byte() != 0)
     case ValueTag.integer: return .integer(try integer(&parser))
+    case ValueTag.short: return .number(Double(bitPattern: try number(&parser).byteSwapped))
     case ValueTag.double: return .number(Double(bitPattern: try parser.integer()))
     case ValueTag.float: return .number(Double(Float(bitPattern: try parser.integer())))
     case ValueTag.half: return .number(Double(Self.half(try parser.integer())))
@@ -108,6 +111,7 @@ struct StoredValueParser {
     case 248: return String(try bits(8, &parser))
     case 249: return String(try parser.integer(Int128.self))
     case 250: return String(try parser.integer(UInt128.self))
+    case TwoByteNumber.firstByte...: return String(Self.unzigzag(try twoByteNumber(first, &parser)))
     default: throw parser.corrupt("\(first) does not begin an integer")
     }
   }
@@ -117,8 +121,13 @@ struct StoredValueParser {
   private func number(_ parser: inout ByteParser) throws(ArchiveError) -> UInt64 {
     let first = try parser.byte()
     if first < 240 { return UInt64(first) }
+    if first >= TwoByteNumber.firstByte { return try twoByteNumber(first, &parser) }
     guard first < 248 else { throw parser.corrupt("\(first) does not begin a number") }
     return try bits(Int(first) - 239, &parser)
+  }
+
+  private func twoByteNumber(_ first: UInt8, _ parser: inout ByteParser) throws(ArchiveError) -> UInt64 {
+    TwoByteNumber.first + UInt64(first - TwoByteNumber.firstByte) << 8 + UInt64(try parser.byte())
   }
 
   private func count(_ parser: inout ByteParser) throws(ArchiveError) -> Int {

@@ -40,7 +40,7 @@ struct ByteCursor {
   @inline(__always)
   mutating func readTag() throws(CodingFailure) -> UInt8 {
     let tag = try readByte()
-    guard tag < ValueTag.any else { throw corrupt("\(tag) is not the tag of a value") }
+    guard ValueTag.isValueTag(tag) else { throw corrupt("\(tag) is not the tag of a value") }
     return tag
   }
 
@@ -67,9 +67,27 @@ struct ByteCursor {
 
   @inline(never)
   private mutating func readLongNumber(_ first: UInt8) throws(CodingFailure) -> UInt64 {
-    guard first < 248 else { throw corrupt("\(first) does not begin a number") }
+    if let number = readTwoByteNumber(first) { return number }
+    guard first < 248 else {
+      throw first < TwoByteNumber.firstByte ? corrupt("\(first) does not begin a number") : truncated()
+    }
     unsafe next += 1
     return try readBits(width: Int(first) - 239)
+  }
+
+  /// Reads a number whose first byte, not passed yet, says that it has two; nil when it has not, or there is one left.
+  @inline(__always)
+  mutating func readTwoByteNumber(_ first: UInt8) -> UInt64? {
+    guard first >= TwoByteNumber.firstByte && remaining >= 2 else { return nil }
+    let second = unsafe next[1]
+    unsafe next += 2
+    return TwoByteNumber.first &+ UInt64(first &- TwoByteNumber.firstByte) &<< 8 &+ UInt64(second)
+  }
+
+  /// Reads the payload of a short double.
+  @inline(__always)
+  mutating func readShortDouble() throws(CodingFailure) -> Double {
+    Double(bitPattern: try readNumber().byteSwapped)
   }
 
   /// Reads a count of things that take at least `size` bytes each.
@@ -96,7 +114,8 @@ struct ByteCursor {
     let start = self
     let bytes = try unsafe readBytes()
     let string = unsafe String(decoding: bytes, as: UTF8.self)
-    // Decoding repairs what is not valid: then the bytes are not the same.
+    // Decoding repairs what is not valid: then the bytes are not the same. (The initializer that validates asks the
+    // runtime for two generic types each time, which takes longer than all this.)
     if unsafe !Self.isASCII(bytes) && !Self.holds(string, bytes) {
       throw start.corrupt("a string is not valid UTF-8")
     }
@@ -106,6 +125,27 @@ struct ByteCursor {
   /// Whether bytes are valid UTF-8.
   static func isText(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     unsafe isASCII(bytes) || holds(String(decoding: bytes, as: UTF8.self), bytes)
+  }
+
+  /// Whether a string has the same bytes.
+  private static func holds(_ string: String, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    var string = string
+    return string.withUTF8 { utf8 in
+      guard utf8.count == bytes.count, let one = unsafe UnsafeRawPointer(utf8.baseAddress),
+        let other = unsafe UnsafeRawPointer(bytes.baseAddress)
+      else { return utf8.count == bytes.count }
+      var index = 0
+      while index &+ 8 <= bytes.count {
+        let word = unsafe one.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        if unsafe word != other.loadUnaligned(fromByteOffset: index, as: UInt64.self) { return false }
+        index &+= 8
+      }
+      while index < bytes.count {
+        if unsafe utf8[index] != bytes[index] { return false }
+        index &+= 1
+      }
+      return true
+    }
   }
 
   @inline(__always)
@@ -122,10 +162,6 @@ struct ByteCursor {
       index &+= 1
     }
     return all & 0x8080_8080_8080_8080 == 0
-  }
-
-  private static func holds(_ string: String, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    unsafe string.utf8.count == bytes.count && string.utf8.elementsEqual(bytes)
   }
 
   /// Reads an integer of 1 to 8 bytes.

@@ -1,7 +1,8 @@
 /// The one byte that says how the bytes after it are to be read.
 ///
 /// Inside an object the tags lie in the shape, everywhere else before the value. `number` below is the form that
-/// ``EncodeState/writeNumber(_:)`` writes: one byte below 240, or 239 + n and then n bytes, lowest first (n is 1 to 8).
+/// ``EncodeState/writeNumber(_:)`` writes: one byte below 240, two below 1 520, or 239 + n and then n bytes, lowest first
+/// (n is 2 to 8). `Docs/ArchiveFormat.md` is the specification.
 ///
 /// | tag | what follows |
 /// |---|---|
@@ -19,6 +20,7 @@
 /// | packed | the tag of the elements, a count, then the payloads |
 /// | integers | a byte (width 1 to 8; plus 128 when unsigned, else zigzag), a count, then count × width bytes |
 /// | any | a tag and its payload; only in a shape or as the tag of a map's values |
+/// | short | a number: the bit pattern of a double with its bytes reversed, so that round values are short |
 ///
 /// Every payload except null's and absent's takes at least a byte, so that counts can be checked against the bytes left.
 enum ValueTag {
@@ -39,6 +41,7 @@ enum ValueTag {
   static let packed: UInt8 = 14
   static let integers: UInt8 = 15
   static let any: UInt8 = 16
+  static let short: UInt8 = 17
 
   /// In memory only: an element of `integers`, plus its width; zigzag.
   static let signedBits: UInt8 = 32
@@ -47,11 +50,15 @@ enum ValueTag {
 
   /// Whether a tag may stand in a shape.
   @inline(__always)
-  static func isFieldTag(_ tag: UInt8) -> Bool { tag >= bool && tag <= any }
+  static func isFieldTag(_ tag: UInt8) -> Bool { tag >= bool && tag <= short }
+
+  /// Whether a tag may stand before a value; `absent` only means something where a shape says `any`.
+  @inline(__always)
+  static func isValueTag(_ tag: UInt8) -> Bool { tag <= short && tag != any }
 
   /// Whether a tag may be that of all elements of a packed array: the payload has neither a tag nor keys inside.
   @inline(__always)
-  static func isPackable(_ tag: UInt8) -> Bool { tag >= bool && tag <= uuid }
+  static func isPackable(_ tag: UInt8) -> Bool { tag >= bool && tag <= uuid || tag == short }
 
   /// What a tag is called in errors.
   static func name(_ tag: UInt8) -> String {
@@ -60,7 +67,7 @@ enum ValueTag {
     case null: "null"
     case bool: "a Boolean"
     case integer, signedBits...: "an integer"
-    case double, float, half: "a floating-point number"
+    case double, float, half, short: "a floating-point number"
     case string: "a string"
     case data: "data"
     case date: "a date"
@@ -72,6 +79,16 @@ enum ValueTag {
   }
 }
 
+/// The numbers that take two bytes: those just above what one byte holds.
+enum TwoByteNumber {
+  /// The smallest first byte of such a number.
+  static let firstByte: UInt8 = 251
+  /// The smallest number that takes two bytes.
+  static let first: UInt64 = 240
+  /// The smallest number that takes more.
+  static let end: UInt64 = first + 5 * 256
+}
+
 /// Bounds of the format that reader and writer share.
 enum CodingLimits {
   /// The most fields a shape may have; objects with more become maps.
@@ -80,6 +97,10 @@ enum CodingLimits {
   static let shapesPerKeyType = 64
   /// The most shapes that the entries of records bring into one archive.
   static let shapesOfRecords = 4096
+  /// The longest key that the tables may hold, in bytes; objects with longer ones become maps.
+  ///
+  /// An entry names its key in less than a byte: without a bound, few bytes could stand for very much text.
+  static let keyBytes = 1024
   /// The most shapes and keys of one archive.
   static let tableEntries = 1 << 22
 }

@@ -77,6 +77,7 @@ struct ValueWalker {
     case ValueTag.null: break
     case ValueTag.bool: try cursor.skip(1)
     case ValueTag.integer: try skipInteger(&cursor)
+    case ValueTag.short: _ = try cursor.readNumber()
     case ValueTag.double, ValueTag.date: try cursor.skip(8)
     case ValueTag.float: try cursor.skip(4)
     case ValueTag.half: try cursor.skip(2)
@@ -96,7 +97,7 @@ struct ValueWalker {
       case 240..<248: try cursor.skip(Int(first) - 239)
       case 248: try cursor.skip(8)
       case 249, 250: try cursor.skip(16)
-      default: throw cursor.corrupt("\(first) does not begin an integer")
+      default: try cursor.skip(1)
       }
     }
   }

@@ -42,6 +42,11 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
         if let result = T(exactly: value) { return result }
         throw unsafe unfit("\(value)", type)
       }
+      if let bits = cursor.readTwoByteNumber(first) {
+        let value = Int(truncatingIfNeeded: bits &>> 1) ^ -Int(truncatingIfNeeded: bits & 1)
+        if let result = T(exactly: value) { return result }
+        throw unsafe unfit("\(value)", type)
+      }
     }
     return try unsafe readWideInteger(type, tag, &cursor)
   }
@@ -75,7 +80,8 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
           if let result = T(exactly: value) { return result }
           throw unsafe unfit("\(value)", type)
         default:
-          throw cursor.corrupt("\(first) does not begin an integer")
+          // Two bytes, of which the second is missing.
+          throw cursor.truncated()
         }
       case ValueTag.signedBits...:
         let bits = try cursor.readBits(width: Int(tag & 15))
@@ -86,7 +92,7 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
         let value = Int64(bitPattern: bits &>> 1) ^ -Int64(bitPattern: bits & 1)
         if let result = T(exactly: value) { return result }
         throw unsafe unfit("\(value)", type)
-      case ValueTag.double, ValueTag.float, ValueTag.half:
+      case ValueTag.double, ValueTag.float, ValueTag.half, ValueTag.short:
         let value = try unsafe readDouble(tag, &cursor)
         if let result = T(exactly: value) { return result }
         throw unsafe unfit("\(value)", type)
@@ -101,10 +107,16 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
   /// Reads a floating-point number of any width, or an integer that a `Double` holds.
   @inline(__always)
   func readDouble(_ tag: UInt8, _ cursor: inout ByteCursor) throws -> Double {
-    if tag == ValueTag.double && cursor.remaining >= 8 {
-      let bits = unsafe UnsafeRawPointer(cursor.next).loadUnaligned(as: UInt64.self)
-      unsafe cursor.next += 8
-      return Double(bitPattern: UInt64(littleEndian: bits))
+    if tag == ValueTag.short && cursor.remaining >= 9 {
+      let first = unsafe cursor.next.pointee
+      if first < 248 {
+        // Eight more bytes are there, whatever the number's width: those that are not its own are masked out.
+        let width = first < 240 ? 0 : UInt64(first &- 239)
+        let bits = unsafe UInt64(littleEndian: UnsafeRawPointer(cursor.next + 1).loadUnaligned(as: UInt64.self))
+        let number = first < 240 ? UInt64(first) : bits & (UInt64.max &>> (64 &- 8 &* width))
+        unsafe cursor.next += 1 &+ Int(truncatingIfNeeded: width)
+        return Double(bitPattern: number.byteSwapped)
+      }
     }
     return try unsafe readOtherDouble(Double.self, tag, &cursor)
   }
@@ -113,6 +125,7 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
   private func readOtherDouble(_ type: Any.Type, _ tag: UInt8, _ cursor: inout ByteCursor) throws -> Double {
     do {
       switch tag {
+      case ValueTag.short: return try cursor.readShortDouble()
       case ValueTag.double: return Double(bitPattern: try cursor.readFixed(UInt64.self))
       case ValueTag.float: return Double(Float(bitPattern: try cursor.readFixed(UInt32.self)))
       case ValueTag.half:
@@ -201,10 +214,11 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
 
   /// Reads a date, or a number of seconds since the reference date.
   func readDate(_ tag: UInt8, _ cursor: inout ByteCursor) throws -> Date {
-    if tag == ValueTag.date && cursor.remaining >= 8 {
-      return Date(timeIntervalSinceReferenceDate: try unsafe readDouble(ValueTag.double, &cursor))
+    if tag == ValueTag.date {
+      do throws(CodingFailure) {
+        return Date(timeIntervalSinceReferenceDate: Double(bitPattern: try cursor.readFixed(UInt64.self)))
+      } catch { throw unsafe corrupt(error) }
     }
-    if tag == ValueTag.date { throw unsafe corrupt(cursor.truncated()) }
     return Date(timeIntervalSinceReferenceDate: try unsafe readOtherDouble(Date.self, tag, &cursor))
   }
 

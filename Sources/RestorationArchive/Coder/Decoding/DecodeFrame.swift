@@ -27,6 +27,9 @@ struct DecodeFrame {
     var facts: KeyFactsRef?
     var object: AnyObject?
     var mark: UInt64 = 0
+
+    /// Where the container is.
+    static let objectOffset = MemoryLayout<Box>.offset(of: \.object)!
   }
 
   /// Set in a mark while a value inside is being decoded.

@@ -186,9 +186,9 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
       && isKnownUniquelyReferenced(&box.pointee.object)
     {
       unsafe pointee.containerMark = box.pointee.mark
-      return unsafe withUnsafePointer(to: &box.pointee.object) {
-        unsafe UnsafeRawPointer($0).assumingMemoryBound(to: KeyedDecodingContainer<Key>.self).pointee
-      }
+      // Every mention of the container's type in a closure of its own would ask the runtime for it once more.
+      let object = unsafe UnsafeRawPointer(box) + DecodeFrame.Box.objectOffset
+      return unsafe object.assumingMemoryBound(to: KeyedDecodingContainer<Key>.self).pointee
     }
     return unsafe makeContainer(facts, type, owner, box)
   }

@@ -92,7 +92,8 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
       return true
     }
     switch (tag, kind) {
-    case (ValueTag.integers, .int): return put(try unsafe readIntegers(Int.self, &cursor))
+    // By name, so that the compiler makes code for the one that is common.
+    case (ValueTag.integers, .int): return put(try unsafe readEachInteger(Int.self, &cursor))
     case (ValueTag.integers, .int8): return put(try unsafe readIntegers(Int8.self, &cursor))
     case (ValueTag.integers, .int16): return put(try unsafe readIntegers(Int16.self, &cursor))
     case (ValueTag.integers, .int32): return put(try unsafe readIntegers(Int32.self, &cursor))
@@ -112,6 +113,11 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
   }
 
   private func readIntegers<T: FixedWidthInteger>(_ type: T.Type, _ cursor: inout ByteCursor) throws -> [T] {
+    try unsafe readEachInteger(type, &cursor)
+  }
+
+  @inline(__always)
+  private func readEachInteger<T: FixedWidthInteger>(_ type: T.Type, _ cursor: inout ByteCursor) throws -> [T] {
     var index = 0
     do {
       let header = try IntegersHeader(&cursor)

@@ -43,7 +43,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   @inline(__always)
   private func byte(of key: Key) -> UInt8 {
-    unsafe withUnsafePointer(to: key) { unsafe UnsafeRawPointer($0).load(as: UInt8.self) }
+    unsafe unsafeBitCast(key, to: UInt8.self)
   }
 
   @inline(never)
@@ -89,12 +89,12 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   /// Puts a cursor at the payload of a key's entry, which must exist, reads it, and moves on.
   @inline(__always)
   private func reading<Value>(
-    _ key: Key, _ read: (UInt8, inout ByteCursor) throws -> Value
+    _ key: Key, _ read: (DecodeFrameRef, UInt8, inout ByteCursor) throws -> Value
   ) throws -> Value {
     var cursor = unsafe frame.cursor(at: frame.pointee.next)
     let (index, tag) = try enter(key, &cursor)
     if tag == ValueTag.absent { throw notFound(key) }
-    let value = try read(tag, &cursor)
+    let value = try unsafe read(frame, tag, &cursor)
     unsafe frame.passed(entry: index, cursor)
     return value
   }
@@ -102,7 +102,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   /// The same for an entry that may be missing or null.
   @inline(__always)
   private func readingIfPresent<Value>(
-    _ key: Key, _ read: (UInt8, inout ByteCursor) throws -> Value
+    _ key: Key, _ read: (DecodeFrameRef, UInt8, inout ByteCursor) throws -> Value
   ) throws -> Value? {
     var cursor = unsafe frame.cursor(at: frame.pointee.next)
     let (index, tag) = try enter(key, &cursor)
@@ -110,7 +110,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
       if index >= 0 { unsafe frame.passed(entry: index, cursor) }
       return nil
     }
-    let value = try read(tag, &cursor)
+    let value = try unsafe read(frame, tag, &cursor)
     unsafe frame.passed(entry: index, cursor)
     return value
   }
@@ -141,138 +141,138 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   // MARK: Decoding
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-    try reading(key) { tag, cursor in try unsafe frame.read(type, tag, &cursor) }
+    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.read(type, tag, &cursor) }
   }
 
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-    try readingIfPresent(key) { tag, cursor in try unsafe frame.read(type, tag, &cursor) }
+    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.read(type, tag, &cursor) }
   }
 
   func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-    try reading(key) { tag, cursor in try unsafe frame.readBool(tag, &cursor) }
+    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readBool(tag, &cursor) }
   }
 
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-    try readingIfPresent(key) { tag, cursor in try unsafe frame.readBool(tag, &cursor) }
+    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readBool(tag, &cursor) }
   }
 
   func decode(_ type: String.Type, forKey key: Key) throws -> String {
-    try reading(key) { tag, cursor in try unsafe frame.readString(tag, &cursor) }
+    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readString(tag, &cursor) }
   }
 
   func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-    try readingIfPresent(key) { tag, cursor in try unsafe frame.readString(tag, &cursor) }
+    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readString(tag, &cursor) }
   }
 
   func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-    try reading(key) { tag, cursor in try unsafe frame.readDouble(tag, &cursor) }
+    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readDouble(tag, &cursor) }
   }
 
   func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-    try readingIfPresent(key) { tag, cursor in try unsafe frame.readDouble(tag, &cursor) }
+    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readDouble(tag, &cursor) }
   }
 
   func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-    try reading(key) { tag, cursor in try unsafe frame.readFloat(tag, &cursor) }
+    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readFloat(tag, &cursor) }
   }
 
   func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-    try readingIfPresent(key) { tag, cursor in try unsafe frame.readFloat(tag, &cursor) }
+    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readFloat(tag, &cursor) }
   }
 
   func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
-    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
-    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
-    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
-    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
-    try reading(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
-    try readingIfPresent(key) { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 }

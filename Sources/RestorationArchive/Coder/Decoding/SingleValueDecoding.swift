@@ -10,7 +10,7 @@ struct SingleValueDecoding: SingleValueDecodingContainer {
 
   /// Reads the value.
   @inline(__always)
-  private func reading<Value>(_ read: (UInt8, inout ByteCursor) throws -> Value) throws -> Value {
+  private func reading<Value>(_ read: (DecodeFrameRef, UInt8, inout ByteCursor) throws -> Value) throws -> Value {
     guard unsafe frame.pointee.mark == mark else {
       throw unsafe frame.misused(
         "A single-value container was used after its value was decoded, or inside another value.")
@@ -20,7 +20,7 @@ struct SingleValueDecoding: SingleValueDecodingContainer {
     let pathKind = unsafe frame.pointee.pathKind
     unsafe frame.pointee.pathKind = .none
     defer { unsafe frame.pointee.pathKind = pathKind }
-    let value = try unsafe read(frame.pointee.tag, &cursor)
+    let value = try unsafe read(frame, frame.pointee.tag, &cursor)
     if unsafe frame.pointee.kind == .unopened {
       unsafe frame.pointee.kind = .done
       unsafe frame.pointee.next = cursor.next
@@ -39,70 +39,70 @@ struct SingleValueDecoding: SingleValueDecodingContainer {
   }
 
   func decode<T: Decodable>(_ type: T.Type) throws -> T {
-    try reading { tag, cursor in try unsafe frame.read(type, tag, &cursor) }
+    try unsafe reading { frame, tag, cursor in try unsafe frame.read(type, tag, &cursor) }
   }
 
   func decode(_ type: Bool.Type) throws -> Bool {
-    try reading { tag, cursor in try unsafe frame.readBool(tag, &cursor) }
+    try unsafe reading { frame, tag, cursor in try unsafe frame.readBool(tag, &cursor) }
   }
 
   func decode(_ type: String.Type) throws -> String {
-    try reading { tag, cursor in try unsafe frame.readString(tag, &cursor) }
+    try unsafe reading { frame, tag, cursor in try unsafe frame.readString(tag, &cursor) }
   }
 
   func decode(_ type: Double.Type) throws -> Double {
-    try reading { tag, cursor in try unsafe frame.readDouble(tag, &cursor) }
+    try unsafe reading { frame, tag, cursor in try unsafe frame.readDouble(tag, &cursor) }
   }
 
   func decode(_ type: Float.Type) throws -> Float {
-    try reading { tag, cursor in try unsafe frame.readFloat(tag, &cursor) }
+    try unsafe reading { frame, tag, cursor in try unsafe frame.readFloat(tag, &cursor) }
   }
 
   func decode(_ type: Int.Type) throws -> Int {
-    try reading { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: Int8.Type) throws -> Int8 {
-    try reading { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: Int16.Type) throws -> Int16 {
-    try reading { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: Int32.Type) throws -> Int32 {
-    try reading { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: Int64.Type) throws -> Int64 {
-    try reading { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: Int128.Type) throws -> Int128 {
-    try reading { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: UInt.Type) throws -> UInt {
-    try reading { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: UInt8.Type) throws -> UInt8 {
-    try reading { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: UInt16.Type) throws -> UInt16 {
-    try reading { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: UInt32.Type) throws -> UInt32 {
-    try reading { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: UInt64.Type) throws -> UInt64 {
-    try reading { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 
   func decode(_ type: UInt128.Type) throws -> UInt128 {
-    try reading { tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
+    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
   }
 }

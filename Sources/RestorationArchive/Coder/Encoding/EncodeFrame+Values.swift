@@ -81,7 +81,7 @@ extension EncodeState {
     case .uint32: writeInteger(Int64(load(UInt32.self)))
     case .uint64: writeInteger(load(UInt64.self))
     case .uint128: writeInteger(load(UInt128.self))
-    case .double: writeFixed(load(Double.self).bitPattern)
+    case .double: writeShort(load(Double.self))
     case .float: writeFixed(load(Float.self).bitPattern)
     case .half: unsafe writeFixed(value.loadUnaligned(as: UInt16.self))
     case .string: writeString(load(String.self))

@@ -16,6 +16,9 @@ typealias EncodeFrameRef = UnsafeMutablePointer<EncodeFrame>
     var facts: KeyFactsRef?
     var object: AnyObject?
     var mark: UInt64 = 0
+
+    /// Where the container is.
+    static let objectOffset = MemoryLayout<Box>.offset(of: \.object)!
   }
 
   /// Set in a mark while a value inside is being encoded: nothing may be written here until it is done.

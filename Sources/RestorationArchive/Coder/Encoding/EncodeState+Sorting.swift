@@ -2,6 +2,8 @@
 struct SortedEntry {
   /// Where its bytes start in the buffer.
   var start: Int
+  /// The first eight bytes to compare, as a number that is in the same order; filled with zeroes.
+  var prefix: UInt64
   /// Where the bytes to compare start.
   var keyStart: Int
   /// Where they end.
@@ -21,7 +23,7 @@ extension EncodeState {
       writeString(key)
       let keyEnd = count
       unsafe withUnsafePointer(to: value) { unsafe writeScalar(UnsafeRawPointer($0), kind) }
-      sorter.append(SortedEntry(start: start, keyStart: keyEnd - key.utf8.count, keyEnd: keyEnd, end: count))
+      appendToSorter(start: start, keyStart: keyEnd - key.utf8.count, keyEnd: keyEnd)
     }
     sortEntries(from: first)
   }
@@ -33,10 +35,19 @@ extension EncodeState {
     for element in set {
       let start = count
       unsafe withUnsafePointer(to: element) { unsafe writeScalar(UnsafeRawPointer($0), kind) }
-      let end = count
-      sorter.append(SortedEntry(start: start, keyStart: start, keyEnd: end, end: end))
+      appendToSorter(start: start, keyStart: start, keyEnd: count)
     }
     sortEntries(from: first)
+  }
+
+  /// Lists what was just written.
+  @inline(__always)
+  private mutating func appendToSorter(start: Int, keyStart: Int, keyEnd: Int) {
+    // The slack behind the buffer's limit can always be read and written.
+    let key = unsafe UInt64(bigEndian: UnsafeRawPointer(base + keyStart).loadUnaligned(as: UInt64.self))
+    let length = keyEnd - keyStart
+    let prefix = length >= 8 ? key : length == 0 ? 0 : key & ~(UInt64.max &>> UInt64(8 &* length))
+    sorter.append(SortedEntry(start: start, prefix: prefix, keyStart: keyStart, keyEnd: keyEnd, end: count))
   }
 
   /// Brings what ``sorter`` lists, which is everything written since a position, into the order of its bytes.
@@ -44,6 +55,7 @@ extension EncodeState {
     let end = count
     let base = unsafe self.base
     func precedes(_ one: SortedEntry, _ other: SortedEntry) -> Bool {
+      if one.prefix != other.prefix { return one.prefix < other.prefix }
       let oneCount = one.keyEnd - one.keyStart
       let otherCount = other.keyEnd - other.keyStart
       for index in 0..<min(oneCount, otherCount) {

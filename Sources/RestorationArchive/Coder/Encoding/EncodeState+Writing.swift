@@ -38,19 +38,30 @@ extension EncodeState {
     unsafe next += MemoryLayout<T>.size
   }
 
-  /// Writes a number: one byte below 240, else 239 + n and n bytes.
+  /// Writes a number: one byte below 240, two below 1 520, else 239 + n and n bytes.
   @inline(__always)
   mutating func writeNumber(_ number: UInt64) {
     reserve(9)
-    if number < 240 {
+    if number < TwoByteNumber.first {
       unsafe next.pointee = UInt8(truncatingIfNeeded: number)
       unsafe next += 1
+    } else if number < TwoByteNumber.end {
+      let rest = number &- TwoByteNumber.first
+      unsafe next.pointee = TwoByteNumber.firstByte &+ UInt8(truncatingIfNeeded: rest &>> 8)
+      unsafe next[1] = UInt8(truncatingIfNeeded: rest)
+      unsafe next += 2
     } else {
       let length = (71 &- number.leadingZeroBitCount) &>> 3
       unsafe next.pointee = UInt8(truncatingIfNeeded: 239 &+ length)
       unsafe UnsafeMutableRawPointer(next + 1).storeBytes(of: number.littleEndian, as: UInt64.self)
       unsafe next += 1 &+ length
     }
+  }
+
+  /// Writes a double so that a round one is short: the zeroes at the end of the fraction are those of a number's start.
+  @inline(__always)
+  mutating func writeShort(_ value: Double) {
+    writeNumber(value.bitPattern.byteSwapped)
   }
 
   /// Writes an integer so that it can be read as any type that holds it.
@@ -127,15 +138,14 @@ extension EncodeState {
 
   @inline(never)
   private mutating func patchLongNumber(_ number: UInt64, at position: Int) {
-    let extra = (71 - number.leadingZeroBitCount) >> 3
-    reserve(extra)
-    let tail = count - position - 1
-    unsafe UnsafeMutableRawPointer(base + position + 1 + extra).copyMemory(
-      from: base + position + 1, byteCount: tail)
-    unsafe base[position] = UInt8(239 + extra)
-    for index in 0..<extra {
-      unsafe base[position + 1 + index] = UInt8(truncatingIfNeeded: number >> (8 * UInt64(index)))
-    }
-    unsafe next += extra
+    let end = count
+    writeNumber(number)
+    let length = count - end
+    // The number now stands behind what follows: bring it before.
+    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: base + end, count: length))
+    unsafe UnsafeMutableRawPointer(base + position + length).copyMemory(
+      from: base + position + 1, byteCount: end - position - 1)
+    unsafe UnsafeMutablePointer(base + position).update(from: bytes, count: length)
+    unsafe next -= 1
   }
 }

@@ -71,9 +71,9 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
       && isKnownUniquelyReferenced(&box.pointee.object)
     {
       unsafe pointee.containerMark = box.pointee.mark
-      return unsafe withUnsafePointer(to: &box.pointee.object) {
-        unsafe UnsafeRawPointer($0).assumingMemoryBound(to: KeyedEncodingContainer<Key>.self).pointee
-      }
+      // Every mention of the container's type in a closure of its own would ask the runtime for it once more.
+      let object = unsafe UnsafeRawPointer(box) + EncodeFrame.Box.objectOffset
+      return unsafe object.assumingMemoryBound(to: KeyedEncodingContainer<Key>.self).pointee
     }
     return unsafe makeContainer(facts, type, box)
   }

@@ -21,6 +21,8 @@ import FoundationEssentials
 
   /// The tables of the archive being encoded.
   var content = TableContent()
+  /// Where the header and the tables of a value alone are written; kept for its memory.
+  var header: [UInt8] = []
   /// The epoch in which the tables' numbers are valid.
   private(set) var epoch: UInt64 = 1
   /// The shapes of records start here.
@@ -161,6 +163,7 @@ import FoundationEssentials
 
   private func isIrregular(_ edge: UInt64, after node: ShapeNodeRef) -> Bool {
     if unsafe node.pointee.fieldCount >= CodingLimits.fieldsPerShape { return true }
+    if keys[Int(edge >> 8)].utf8.count > CodingLimits.keyBytes { return true }
     var next: ShapeNodeRef? = unsafe node
     while let node = unsafe next {
       if unsafe node.pointee.edge >> 8 == edge >> 8 { return true }
@@ -169,7 +172,7 @@ import FoundationEssentials
     return false
   }
 
-  /// The edges from the empty shape to a node.
+  /// The edges from the empty shape to a node, for what happens rarely.
   func path(to node: ShapeNodeRef) -> [UInt64] {
     var path: [UInt64] = []
     var next: ShapeNodeRef? = unsafe node
@@ -187,9 +190,7 @@ import FoundationEssentials
     if let known = unsafe node.pointee.canonical {
       unsafe canonical = known
     } else {
-      var walk = unsafe canonicalRoot
-      for edge in unsafe path(to: node) { unsafe walk = follow(edge, from: walk) }
-      unsafe canonical = walk
+      unsafe canonical = path(to: node).reduce(canonicalRoot) { unsafe follow($1, from: $0) }
       unsafe canonical.pointee.canonical = canonical
       unsafe node.pointee.canonical = canonical
     }
@@ -201,7 +202,9 @@ import FoundationEssentials
       if unsafe facts.pointee.shapes >= facts.pointee.shapeLimit { return nil }
       if content.shapeCount >= CodingLimits.tableEntries { return nil }
       unsafe facts.pointee.shapes += 1
-      unsafe canonical.pointee.local = appendShape(path(to: node))
+      unsafe appendFields(node)
+      content.shapeEnds.append(UInt32(content.fields.count))
+      unsafe canonical.pointee.local = UInt32(content.shapeEnds.count - 1)
       unsafe canonical.pointee.epoch = epoch
     }
     unsafe node.pointee.epoch = epoch
@@ -209,12 +212,12 @@ import FoundationEssentials
     return unsafe canonical.pointee.local
   }
 
-  private func appendShape(_ path: [UInt64]) -> UInt32 {
-    for edge in path {
-      content.fields.append(localKey(UInt32(edge >> 8)) << 8 | UInt32(edge & 0xFF))
-    }
-    content.shapeEnds.append(UInt32(content.fields.count))
-    return UInt32(content.shapeEnds.count - 1)
+  /// Adds the fields of a node to the tables, the first one first: a shape has a few hundred at most.
+  private func appendFields(_ node: ShapeNodeRef) {
+    if let parent = unsafe node.pointee.parent { unsafe appendFields(parent) }
+    if unsafe node.pointee.fieldCount == 0 { return }
+    let edge = unsafe node.pointee.edge
+    content.fields.append(localKey(UInt32(edge >> 8)) << 8 | UInt32(edge & 0xFF))
   }
 
   // MARK: Archives

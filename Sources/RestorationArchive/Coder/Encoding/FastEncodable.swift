@@ -52,7 +52,8 @@ extension EncodeState {
     case .uint32: return unsafe writeUnsigned(buffer(UInt32.self))
     case .uint64: return unsafe writeUnsigned(buffer(UInt64.self))
     default:
-      writeByte(kind.tag)
+      // A list of doubles can be taken as it is when each has its eight bytes.
+      writeByte(kind == .double ? ValueTag.double : kind.tag)
       writeNumber(UInt64(count))
       if kind == .double {
         let doubles = unsafe buffer(Double.self)

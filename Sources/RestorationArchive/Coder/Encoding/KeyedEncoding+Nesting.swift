@@ -25,7 +25,7 @@ extension KeyedEncoding {
   private func nestedEncoder(forKey key: Key) -> EncoderHandle {
     guard unsafe frame.pointee.containerMark == mark else { return misusedEncoder() }
     if unsafe facts.pointee.isByte, unsafe frame.pointee.kind == .shape {
-      let byte = unsafe withUnsafePointer(to: key) { unsafe UnsafeRawPointer($0).load(as: UInt8.self) }
+      let byte = unsafe unsafeBitCast(key, to: UInt8.self)
       let known = unsafe facts.pointee.numbers[Int(byte)]
       if known != 0 {
         do {

@@ -46,7 +46,7 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   @inline(__always)
   private func byte(of key: Key) -> UInt8 {
-    unsafe withUnsafePointer(to: key) { unsafe UnsafeRawPointer($0).load(as: UInt8.self) }
+    unsafe unsafeBitCast(key, to: UInt8.self)
   }
 
   @inline(never)
@@ -115,8 +115,8 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   func encode(_ value: Double, forKey key: Key) throws {
     let number = try open(key)
-    unsafe state.pointee.writeFixed(value.bitPattern)
-    close(number, ValueTag.double)
+    unsafe state.pointee.writeShort(value)
+    close(number, ValueTag.short)
   }
 
   func encode(_ value: Float, forKey key: Key) throws {
@@ -210,9 +210,9 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
     guard let value else { return try encodeAbsent(key) }
-    let number = try openOptional(key, ValueTag.double)
-    unsafe state.pointee.writeFixed(value.bitPattern)
-    closeOptional(number, ValueTag.double)
+    let number = try openOptional(key, ValueTag.short)
+    unsafe state.pointee.writeShort(value)
+    closeOptional(number, ValueTag.short)
   }
 
   func encodeIfPresent(_ value: Float?, forKey key: Key) throws {

@@ -25,7 +25,7 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer {
   func encodeNil() throws { _ = try unsafe open(ValueTag.null) }
   func encode(_ value: Bool) throws { try unsafe open(ValueTag.bool).pointee.writeByte(value ? 1 : 0) }
   func encode(_ value: String) throws { try unsafe open(ValueTag.string).pointee.writeString(value) }
-  func encode(_ value: Double) throws { try unsafe open(ValueTag.double).pointee.writeFixed(value.bitPattern) }
+  func encode(_ value: Double) throws { try unsafe open(ValueTag.short).pointee.writeShort(value) }
   func encode(_ value: Float) throws { try unsafe open(ValueTag.float).pointee.writeFixed(value.bitPattern) }
   func encode(_ value: Int) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
   func encode(_ value: Int8) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }

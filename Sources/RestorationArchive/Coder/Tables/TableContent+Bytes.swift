@@ -28,19 +28,21 @@ extension TableContent {
   mutating func append(_ cursor: inout ByteCursor) throws(CodingFailure) {
     let keys = try cursor.readCount()
     guard keyCount + keys <= CodingLimits.tableEntries else { throw cursor.corrupt("there are too many keys") }
-    keyEnds.reserveCapacity(keyEnds.count + keys)
+    // Exact room for the first tables; those that deltas add to must grow by doubling, or many would copy much.
+    if keyEnds.isEmpty { keyEnds.reserveCapacity(keys) }
     for _ in 0..<keys {
       let bytes = try unsafe cursor.readBytes()
       guard unsafe ByteCursor.isText(bytes) else {
         throw cursor.corrupt("a key is not valid UTF-8")
       }
+      guard bytes.count <= CodingLimits.keyBytes else { throw cursor.corrupt("a key is too long for the tables") }
       guard keyText.count + bytes.count <= Int32.max else { throw cursor.corrupt("there are too many keys") }
       unsafe keyText.append(contentsOf: bytes)
       keyEnds.append(UInt32(keyText.count))
     }
     let shapes = try cursor.readCount()
     guard shapeCount + shapes <= CodingLimits.tableEntries else { throw cursor.corrupt("there are too many shapes") }
-    shapeEnds.reserveCapacity(shapeEnds.count + shapes)
+    if shapeEnds.isEmpty { shapeEnds.reserveCapacity(shapes) }
     for _ in 0..<shapes {
       let count = try cursor.readCount(ofSize: 2)
       guard count <= CodingLimits.fieldsPerShape else { throw cursor.corrupt("a shape has too many fields") }
@@ -52,9 +54,21 @@ extension TableContent {
         fields.append(UInt32(truncatingIfNeeded: key) << 8 | UInt32(tag))
       }
       guard fields.count <= Int32.max else { throw cursor.corrupt("there are too many fields") }
+      guard !repeatsKey(in: fields[(fields.count - count)...]) else {
+        throw cursor.corrupt("a shape has a key twice")
+      }
       shapeEnds.append(UInt32(fields.count))
     }
   }
+}
+
+/// Whether two fields are of one key.
+private func repeatsKey(in fields: ArraySlice<UInt32>) -> Bool {
+  if fields.count > 32 { return Set(fields.map { $0 >> 8 }).count < fields.count }
+  for (index, field) in zip(fields.indices, fields) {
+    for other in fields[(index + 1)...] where other >> 8 == field >> 8 { return true }
+  }
+  return false
 }
 
 /// Writes numbers into an array of bytes.
@@ -63,8 +77,12 @@ struct TableWriter {
 
   /// Writes a number of the form that `EncodeState.writeNumber` writes.
   mutating func append(_ number: Int) {
-    if number < 240 {
+    if number < TwoByteNumber.first {
       bytes.append(UInt8(number))
+    } else if number < TwoByteNumber.end {
+      let rest = number - Int(TwoByteNumber.first)
+      bytes.append(TwoByteNumber.firstByte + UInt8(rest >> 8))
+      bytes.append(UInt8(truncatingIfNeeded: rest))
     } else {
       let length = (71 - number.leadingZeroBitCount) >> 3
       bytes.append(UInt8(239 + length))

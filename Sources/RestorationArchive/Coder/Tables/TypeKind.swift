@@ -49,7 +49,7 @@ enum TypeKind: UInt8 {
     case .bool: ValueTag.bool
     case .int, .int8, .int16, .int32, .int64, .int128: ValueTag.integer
     case .uint, .uint8, .uint16, .uint32, .uint64, .uint128: ValueTag.integer
-    case .double: ValueTag.double
+    case .double: ValueTag.short
     case .float: ValueTag.float
     case .half: ValueTag.half
     case .string: ValueTag.string
