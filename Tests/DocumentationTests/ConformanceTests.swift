@@ -6,11 +6,21 @@ struct ConformanceTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  /// One row of the table: its identifier and the names of its tests.
+  /// One row of the table: its identifier, and the names of its tests and mutations.
   struct Row {
     var identifier: String
     var tests: [String]
+    var mutations: [String]
     var isNotYet: Bool
+  }
+
+  /// One entry of `Tests/Mutations/mutations.json`.
+  struct Mutation: Decodable {
+    var name: String
+    var row: String
+    var file: String
+    var before: String
+    var after: String
   }
 
   /// Every requirement, by section: the last number of each.
@@ -22,10 +32,15 @@ struct ConformanceTests {
       let cells = line.split(separator: "|", omittingEmptySubsequences: false).map {
         $0.trimmingCharacters(in: .whitespaces)
       }
-      guard cells.count >= 5, cells[1].wholeMatch(of: /R\d+\.\d+/) != nil else { return nil }
-      let tests = cells[3].matches(of: /`([^`]+)`/).map { String($0.output.1) }
-      return Row(identifier: cells[1], tests: tests, isNotYet: cells[3].lowercased().contains("not yet"))
+      guard cells.count >= 6, cells[1].wholeMatch(of: /R\d+\.\d+/) != nil else { return nil }
+      return Row(
+        identifier: cells[1], tests: quoted(cells[3]), mutations: quoted(cells[4]),
+        isNotYet: cells[3].lowercased().contains("not yet"))
     }
+  }
+
+  private static func quoted(_ cell: String) -> [String] {
+    cell.matches(of: /`([^`]+)`/).map { String($0.output.1) }
   }
 
   @Test func `every requirement has its row, once`() throws {
@@ -37,7 +52,7 @@ struct ConformanceTests {
 
   @Test func `every test that a row names exists, and a row without a test says so`() throws {
     var names: Set<String> = []
-    let tests = Self.root.appendingPathComponent("Tests")
+    let tests = Self.root.appendingPathComponent("Tests").resolvingSymlinksInPath()
     let files = FileManager.default.enumerator(at: tests, includingPropertiesForKeys: nil)
     while let file = files?.nextObject() as? URL {
       guard file.pathExtension == "swift" else { continue }
@@ -50,6 +65,19 @@ struct ConformanceTests {
       for test in row.tests {
         #expect(names.contains(test), "\(row.identifier) names a test that is not there: \(test)")
       }
+    }
+  }
+
+  @Test func `every mutation stands in the row that its tests show, and every row of the engine has one`() throws {
+    let file = Self.root.appendingPathComponent("Tests/Mutations/mutations.json")
+    let mutations = try JSONDecoder().decode([Mutation].self, from: Data(contentsOf: file))
+    #expect(Set(mutations.map(\.name)).count == mutations.count)
+    for row in try Self.rows() {
+      #expect(row.mutations == mutations.filter { $0.row == row.identifier }.map(\.name), "\(row.identifier)")
+      #expect(row.mutations.isEmpty == row.identifier.hasPrefix("R7."), "\(row.identifier) has no mutation")
+    }
+    for mutation in mutations {
+      #expect(mutation.after.contains("MUTANT") && mutation.after != mutation.before, "\(mutation.name)")
     }
   }
 }

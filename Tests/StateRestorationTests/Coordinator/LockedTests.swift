@@ -1,5 +1,6 @@
 import FoundationEssentials
 import StateRestoration
+import StateRestorationTesting
 import Synchronization
 import Testing
 
@@ -27,6 +28,18 @@ import Testing
     #expect(root.text.isEmpty)
     #expect(try await coordinator.preserve(root) == .deferred(.locked))
     #expect(bench.contents == before)
+  }
+
+  @Test func `what a coordinator preserves on a device can only be read while it is unlocked`() async throws {
+    let bench = try await Bench(.device)
+    let device = try #require(bench.process).device
+    let coordinator = try RestorationCoordinator(device: device, delegate: bench.delegate)
+    _ = try await coordinator.preserve(Screen("root", text: "r"))
+    try await bench.lock()
+    let root = Screen("root")
+    let again = try RestorationCoordinator(device: device, delegate: bench.delegate)
+    #expect(try await again.restore(into: root).outcome == .locked)
+    #expect(root.text.isEmpty)
   }
 
   @Test(arguments: StoreKind.allCases)

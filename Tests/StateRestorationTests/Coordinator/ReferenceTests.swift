@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Observation
 import StateRestoration
 import Testing
 
@@ -11,6 +12,39 @@ import Testing
     func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
       value = try coder.decode(forKey: "value")
     }
+  }
+
+  /// Observed, so that nobody asks it again unless it has changed.
+  @Observable final class Link: CodingController {
+    let restorationIdentifier: RestorationIdentifier? = "link"
+    var target: (any RestorableObject)?
+    func encodeRestorableState(with coder: RestorationEncoder) { coder.encodeReference(to: target, forKey: "target") }
+    func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+      target = try coder.reference(to: (any RestorableObject).self, forKey: "target")
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a reference follows its object to another place, though the referrer has not changed`(on kind: StoreKind)
+    async throws
+  {
+    let bench = try await Bench(kind)
+    let target = Screen("target", text: "t")
+    let link = Link()
+    link.target = target
+    let left = Screen("left", children: [target])
+    let right = Screen("right")
+    let root = Screen("root", children: [link, left, right])
+    let coordinator = bench.launch()
+    _ = try await coordinator.preserve(root)
+    left.restorationChildren = []
+    right.restorationChildren = [target]
+    _ = try await coordinator.preserve(root)
+    let restored = Link()
+    let again = Screen("root", children: [restored, Screen("left"), Screen("right", children: [Screen("target")])])
+    _ = try await bench.launch().restore(into: again)
+    #expect(restored.target === again["right"]?["target"])
+    #expect(restored.target != nil)
   }
 
   @Test(arguments: StoreKind.allCases)

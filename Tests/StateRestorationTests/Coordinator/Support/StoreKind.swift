@@ -37,6 +37,12 @@ extension Bench {
     process = try await device?.startProcess()
   }
 
+  /// Cuts the power and starts the device again, locked.
+  func cutPower() async throws {
+    device?.cutPower()
+    process = try await device?.startProcess()
+  }
+
   /// What lies on disk, by name: to see that no byte of it changes.
   var contents: [String: [UInt8]] {
     guard let disk = device?.contents.fileSystem else {
