@@ -29,7 +29,7 @@ package struct InspectArguments: Sendable, Hashable {
       case .tree: "the nodes: class tags, versions, bytes, priorities, references, associations"
       case .show: "one node's values (needs --node)"
       case .sizes: "what takes the space, largest first"
-      case .diff: "what changed between two generations, by path"
+      case .diff: "what changed, by path: between two generations, or two directories"
       case .verify: "a full check of every file, with its outcome"
       case .export: "a description of everything, for a bug report"
       case .keybag: "the keybag's parameters, never its keys"
@@ -52,8 +52,11 @@ package struct InspectArguments: Sendable, Hashable {
   /// What to do; `nil` for `--help`.
   package var verb: Verb?
 
-  /// The device's directory.
+  /// The device's directory; for `diff` with two, the one with the older state.
   package var path = ""
+
+  /// For `diff`: the directory with the newer state; `nil` to compare two generations in one.
+  package var newerPath: String?
 
   /// Where the passcode comes from.
   package var passcode = PasscodeSource.none
@@ -116,14 +119,20 @@ package struct InspectArguments: Sendable, Hashable {
     guard let verb = Verb(rawValue: first) else {
       throw InspectFailure(.usage, "There is no command \(first); there are \(Self.verbs).")
     }
-    guard paths.count == 2, !paths[1].isEmpty else {
-      throw InspectFailure(.usage, "\(first) takes one path: the device's directory.")
+    let most = verb == .diff ? 3 : 2
+    guard (2...most).contains(paths.count), paths.allSatisfy({ !$0.isEmpty }) else {
+      throw InspectFailure(
+        .usage,
+        verb == .diff
+          ? "diff takes one path, a device's directory, or two: the older one, then the newer one."
+          : "\(first) takes one path: the device's directory.")
     }
     if verb == .show, node == nil {
       throw InspectFailure(.usage, "show takes --node IDENTIFIER, once for each identifier from the root.")
     }
     self.verb = verb
     path = paths[1]
+    newerPath = paths.dropFirst(2).first
   }
 
   private static let verbs = Verb.allCases.map(\.rawValue).joined(separator: ", ")

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// How text looks: colours on a terminal, plain elsewhere; and nothing in it that a terminal would obey.
 package struct InspectStyle: Sendable, Hashable {
   /// Whether colours are used.
@@ -32,7 +34,8 @@ package struct InspectStyle: Sendable, Hashable {
     return text.unicodeScalars.map { isUnsafe($0) ? "\\u{\(String($0.value, radix: 16))}" : String($0) }.joined()
   }
 
-  private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+  /// Whether a terminal could obey the character, or be confused by it.
+  static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     // The joiner of emoji sequences is a format character that does no harm.
     case .format: scalar.value != 0x200D
@@ -40,6 +43,14 @@ package struct InspectStyle: Sendable, Hashable {
     default: false
     }
   }
+}
+
+/// A moment for people and programs; those that no calendar has are told in seconds.
+func readable(_ date: Date) -> String {
+  let seconds = date.timeIntervalSinceReferenceDate
+  // From the year 1 to the year 9999; a file can hold any number, and a calendar would trap on some.
+  guard (-63_113_904_000...252_423_993_599).contains(seconds) else { return "\(seconds) s since 2001" }
+  return date.formatted(.iso8601)
 }
 
 /// Byte counts for people.

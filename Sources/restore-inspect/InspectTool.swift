@@ -37,7 +37,7 @@ package struct InspectTool: Sendable {
       let output = try await perform(verb, arguments, style, passcode)
       return Result(output: output.text(isJSON: arguments.isJSON), code: output.code)
     } catch {
-      return Result(error: "restore-inspect: \(error.message)\n", code: error.code)
+      return Result(error: "restore-inspect: \(InspectStyle.safe(error.message))\n", code: error.code)
     }
   }
 
@@ -45,10 +45,9 @@ package struct InspectTool: Sendable {
     _ verb: InspectArguments.Verb, _ arguments: InspectArguments, _ style: InspectStyle,
     _ passcode: (InspectArguments.PasscodeSource) throws(InspectFailure) -> Passcode?
   ) async throws(InspectFailure) -> InspectOutput {
-    let path = URL(filePath: arguments.path).standardizedFileURL.path
+    let path = Self.absolute(arguments.path)
     if verb == .keybag { return try await InspectedKeybag.report(path, environment.fileSystem, style) }
-    let device = try await InspectedDevice.open(path, environment: environment)
-    if let passcode = try passcode(arguments.passcode) { try await device.unlock(passcode) }
+    let device = try await open(path, arguments, passcode)
     let slot = ArchiveSlot(
       application: arguments.application, scene: arguments.scene ?? SceneDefaults.scene, slot: arguments.slot)
     switch verb {
@@ -58,14 +57,35 @@ package struct InspectTool: Sendable {
       return try await device.archive(slot).show(node, reveals: arguments.reveals, style)
     case .sizes: return try await device.archive(slot).sizes(style)
     case .diff:
-      let newest = try await device.archive(slot)
-      let older = try await device.archive(slot, predecessor: true)
-      return newest.difference(since: older, reveals: arguments.reveals, style)
-    case .verify: return await device.verify(slots(slot), in: path, style)
-    case .export: return try await export(device, slot, path, arguments, style)
+      let archive = try await device.archive(slot)
+      guard let newer = arguments.newerPath else {
+        if case .olderGeneration(because: let reason) = archive.standing {
+          throw InspectFailure(
+            .damaged,
+            "The newest generation can't be used\(reason.map { " (\($0))" } ?? ""), so there is nothing to compare.")
+        }
+        let older = try await device.archive(slot, predecessor: true)
+        return archive.difference(since: older, reveals: arguments.reveals, style)
+      }
+      let other = try await open(Self.absolute(newer), arguments, passcode)
+      return try await other.archive(slot).difference(since: archive, reveals: arguments.reveals, style)
+    case .verify: return try await device.verify(slots(slot), style)
+    case .export: return try await export(device, slot, arguments, style)
     case .keybag: return try await InspectedKeybag.report(path, environment.fileSystem, style)
     }
   }
+
+  /// Opens a device, and unlocks it when the command line says where its passcode comes from.
+  private func open(
+    _ path: String, _ arguments: InspectArguments,
+    _ passcode: (InspectArguments.PasscodeSource) throws(InspectFailure) -> Passcode?
+  ) async throws(InspectFailure) -> InspectedDevice {
+    let device = try await InspectedDevice.open(path, environment: environment)
+    if let passcode = try passcode(arguments.passcode) { try await device.unlock(passcode) }
+    return device
+  }
+
+  private static func absolute(_ path: String) -> String { URL(filePath: path).standardizedFileURL.path }
 
   /// The slot asked for, and the snapshot that goes with an archive.
   private func slots(_ slot: ArchiveSlot) -> [ArchiveSlot] {
@@ -77,20 +97,23 @@ package struct InspectTool: Sendable {
 
   /// Everything in one piece; parts that can't be read say why, and the rest is there all the same.
   private func export(
-    _ device: InspectedDevice, _ slot: ArchiveSlot, _ path: String, _ arguments: InspectArguments, _ style: InspectStyle
+    _ device: InspectedDevice, _ slot: ArchiveSlot, _ arguments: InspectArguments, _ style: InspectStyle
   ) async throws(InspectFailure) -> InspectOutput {
-    let files = await device.verify(slots(slot), in: path, style)
-    let keybag = try await InspectedKeybag.report(path, environment.fileSystem, style)
+    let files = try await device.verify(slots(slot), style)
+    let keybag = try await InspectedKeybag.report(device.path, environment.fileSystem, style)
     var lines = ["Files"] + files.lines + ["", "Keybag"] + keybag.lines
-    var parts: [String: JSONValue] = ["files": files.json, "keybag": keybag.json]
+    var parts: [String: JSONValue] = [
+      "verify": files.json, "keybag": keybag.json, "tree": .null, "sizes": .null, "values": .array([]),
+      "problem": .null,
+    ]
     var code = files.code
     do throws(InspectFailure) {
       let archive = try await device.archive(slot)
-      let (tree, sizes) = (archive.tree(style), archive.sizes(style))
+      let (tree, sizes) = (archive.tree(redactsModels: !arguments.reveals, style), archive.sizes(style))
       lines += ["", "Tree"] + tree.lines + ["", "Sizes"] + sizes.lines + ["", "Values"]
       var values: [JSONValue] = []
       for node in archive.nodes {
-        let shown = try archive.show(node.path, reveals: arguments.reveals, style)
+        let shown = node.show(reveals: arguments.reveals, style)
         lines += [style.name("\(node.path)")] + shown.lines.map { "  " + $0 }
         values.append(shown.json)
       }

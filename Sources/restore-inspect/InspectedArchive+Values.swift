@@ -6,21 +6,11 @@ extension InspectedArchive {
     -> InspectOutput
   {
     guard let node = node(at: path) else {
-      throw InspectFailure(.notFound, "There is no node at \(path); see restore-inspect tree.")
+      throw InspectFailure(.notFound, "There is no node at \(InspectStyle.safe("\(path)")); see restore-inspect tree.")
     }
-    var lines = node.values.map { field in
-      "\(style.name(field.key)): \(style.detail(reveals ? field.value.revealed : field.value.redacted))"
-    }
-    if let problem = node.problem { lines.append(style.bad("\(problem.code): \(problem.message)")) }
-    if lines.isEmpty { lines = [style.detail("no values")] }
-    let values = node.values.map { ($0.key, $0.value.json(reveals: reveals)) }
-    return InspectOutput(
-      lines: lines,
-      json: .object([
-        "path": Self.json(path), "values": .object(Dictionary(values, uniquingKeysWith: { first, _ in first })),
-        "problem": .optional(node.problem.map { "\($0.code): \($0.message)" }),
-      ]),
-      code: node.problem == nil ? .success : .damaged)
+    var output = node.show(reveals: reveals, style)
+    output.code = output.code.combined(with: standingCode)
+    return output
   }
 
   /// The nodes by size with everything below them, largest first.
@@ -51,6 +41,25 @@ extension InspectedArchive {
               "bytesWithChildren": .count(below[node.path] ?? 0),
             ])
           }),
-      ]))
+      ]), code: standingCode)
+  }
+}
+
+extension InspectedArchive.Node {
+  /// The values; their types and sizes, unless they are to be revealed.
+  func show(reveals: Bool, _ style: InspectStyle) -> InspectOutput {
+    var lines = values.map { field in
+      "\(style.name(field.key)): \(style.detail(reveals ? field.value.revealed : field.value.redacted))"
+    }
+    if let problem { lines.append(style.bad("\(problem.code): \(problem.message)")) }
+    if lines.isEmpty { lines = [style.detail("no values")] }
+    return InspectOutput(
+      lines: lines,
+      json: .object([
+        "path": InspectedArchive.json(path),
+        "values": .object(InspectedArchive.fields(values).mapValues { $0.json(reveals: reveals) }),
+        "problem": .optional(problem.map { "\($0.code): \($0.message)" }),
+      ]),
+      code: problem == nil ? .success : .damaged)
   }
 }

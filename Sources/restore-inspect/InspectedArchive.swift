@@ -1,3 +1,4 @@
+package import DataProtection
 package import RestorationArchive
 import StateRestoration
 
@@ -24,12 +25,25 @@ package struct InspectedArchive: Sendable {
   /// The circumstances of the newest save.
   package let context: RestorationArchive.Context
 
+  /// Which generation it is.
+  package let generation: Generation
+
+  /// How sure it is that it is the newest.
+  package let standing: ArchiveStanding
+
+  /// How the tool ends because of it: a newer generation that can't be used is damage, though another one was read.
+  package var standingCode: InspectExitCode { standing == .current ? .success : .damaged }
+
   /// All nodes, parents before children, siblings in order.
   package private(set) var nodes: [Node] = []
 
   /// Reads an archive; throws when the archive as a whole can't be read, not for single nodes.
-  package init(_ reader: RestorationArchive.Reader) throws(ArchiveError) {
+  package init(
+    _ reader: RestorationArchive.Reader, generation: Generation, standing: ArchiveStanding
+  ) throws(ArchiveError) {
     context = try reader.context
+    self.generation = generation
+    self.standing = standing
     // A stack of its own: the depth of the tree comes from the file.
     var stack: [(id: NodeID, parent: RestorationPath)] = try reader.roots.reversed().map { ($0, []) }
     while let (id, parent) = stack.popLast() {

@@ -1,91 +1,96 @@
 package import DataProtection
-import Foundation
+import FileSystem
 
 extension InspectedDevice {
   /// Reads everything whole and says of each file what became of it.
   @concurrent
-  package func verify(_ slots: [ArchiveSlot], in path: String, _ style: InspectStyle) async -> InspectOutput {
-    var lines: [String] = []
-    var json: [JSONValue] = []
-    var code = InspectExitCode.success
-    var known: Set<String> = ["lock", "ledger"]
-    var isEmpty = true
+  package func verify(_ slots: [ArchiveSlot], _ style: InspectStyle) async throws(InspectFailure) -> InspectOutput {
+    var files: [VerifiedFile] = []
+    var problems: [(slot: ArchiveSlot, problem: ProtectionError)] = []
     for slot in slots {
-      let (material, problem) = list(slot)
-      isEmpty = isEmpty && material.isEmpty && problem == nil
-      for file in material {
-        known.insert(file.name)
-        if let problem = file.problem { code = code.combined(with: InspectExitCode(problem)) }
-        lines.append(Self.line(file, slot, style))
-        json.append(Self.json(file, slot))
-      }
-      if let problem {
-        code = code.combined(with: InspectExitCode(problem.code))
-        lines.append(style.bad("\(slot.slot): \(InspectFailure(problem).message)"))
-        json.append(.object(["slot": .string(slot.slot), "problem": .string(problem.code.description)]))
-      }
+      let (found, problem) = list(slot)
+      files += found
+      if let problem { problems.append((slot, problem)) }
     }
-    let directory = (path as NSString).appendingPathComponent("archives")
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-    let others = names.filter { !known.contains($0) }.sorted()
-    if !others.isEmpty {
-      lines.append(style.detail("\(others.count) more files, of other applications, scenes or slots"))
-      json += others.map { .object(["name": .string($0), "slot": .null]) }
+    let isEmpty = files.isEmpty && problems.isEmpty
+    if let ledger = checkLedger(slots[0]) { files.append(ledger) }
+    for (name, keybag) in try InspectedKeybag.read(path, fileSystem) {
+      let outcome: VerifiedFile.Outcome =
+        switch keybag {
+        case .success: .whole
+        case .failure(let error): .problem(error.code)
+        }
+      files.append(VerifiedFile(name: name, kind: .keybag, outcome: outcome))
     }
-    if isEmpty, code == .success {
-      code = .notFound
+    files += others(than: Set(files.map(\.name)))
+    let codes = problems.map { InspectExitCode($0.problem.code) } + files.map(\.code)
+    var code = codes.reduce(InspectExitCode.success) { $0.combined(with: $1) }
+    var lines = files.map { $0.line(style) }
+    lines += problems.map { style.bad("\($0.slot.slot): \(InspectFailure($0.problem).message)") }
+    if isEmpty {
+      code = code.combined(with: .notFound)
       lines.append(style.bad("Nothing is preserved here for this application and scene."))
     }
-    return InspectOutput(lines: lines, json: .object(["files": .array(json)]), code: code)
+    return InspectOutput(
+      lines: lines,
+      json: .object([
+        "files": .array(files.map(\.json)),
+        "problems": .array(
+          problems.map { .object(["slot": .string($0.slot.slot), "problem": .string($0.problem.code.description)]) }),
+      ]), code: code)
   }
 
-  private func list(_ slot: ArchiveSlot) -> (material: [ArchiveMaterial], problem: ProtectionError?) {
+  private func list(_ slot: ArchiveSlot) -> (files: [VerifiedFile], problem: ProtectionError?) {
     do throws(ProtectionError) {
       let store = try store(slot)
       let material = try store.listMaterial()
-      guard slot.slot == "archive", !material.isEmpty else { return (material, nil) }
+      let files = material.map { VerifiedFile($0, slot: slot) }
+      guard slot.slot == "archive", !material.isEmpty else { return (files, nil) }
       // The files are whole; now what is in them.
       do throws(ProtectionError) {
-        let archive = try Self.read(try store.openNewest())
-        guard let node = archive.nodes.first(where: { $0.problem != nil }) else { return (material, nil) }
-        return (material, ProtectionError(.corrupt, "The node \(node.path) can't be read.", cause: node.problem))
+        let archive = try Self.read(try store.openNewest(checkingFrames: true))
+        guard let node = archive.nodes.first(where: { $0.problem != nil }) else { return (files, nil) }
+        return (files, ProtectionError(.corrupt, "The node \(node.path) can't be read.", cause: node.problem))
       } catch {
         // What a file's own line says already needs no second one.
-        return (material, material.contains { $0.problem == error.code } ? nil : error)
+        return (files, material.contains { $0.problem == error.code } ? nil : error)
       }
     } catch {
       return ([], error.code == .notFound ? nil : error)
     }
   }
 
-  private static func line(_ file: ArchiveMaterial, _ slot: ArchiveSlot, _ style: InspectStyle) -> String {
-    let kind =
-      switch file.kind {
-      case .generation: file.isCurrent ? "generation, current" : "generation"
-      case .pending: "pending generation"
-      case .journal(let number): "journal \(number)"
-      case .setAside: "set aside"
-      case .marker: "crash marker"
-      }
-    let outcome = file.problem.map { style.bad($0.description) } ?? style.good("whole")
-    let generation = file.generation.map { " \($0)" } ?? ""
-    return "\(outcome)  \(style.name(file.name))  "
-      + style.detail("\(slot.slot): \(kind)\(generation), \(readable(bytes: file.byteCount))")
+  private func checkLedger(_ slot: ArchiveSlot) -> VerifiedFile? {
+    let names = names(in: "archives")
+    if names.isEmpty { return nil }
+    do throws(ProtectionError) {
+      let problem = try device.archives(for: slot).ledgerProblem()
+      guard problem != nil || names.contains("ledger") else { return nil }
+      return VerifiedFile(name: "ledger", kind: .ledger, outcome: problem.map { .problem($0) } ?? .whole)
+    } catch {
+      return VerifiedFile(name: "ledger", kind: .ledger, outcome: .problem(error.code))
+    }
   }
 
-  private static func json(_ file: ArchiveMaterial, _ slot: ArchiveSlot) -> JSONValue {
-    let kind =
-      switch file.kind {
-      case .generation: "generation"
-      case .pending: "pending"
-      case .journal: "journal"
-      case .setAside: "setAside"
-      case .marker: "marker"
-      }
-    return .object([
-      "name": .string(file.name), "slot": .string(slot.slot), "kind": .string(kind),
-      "generation": file.generation.map { .string($0.description) } ?? .null, "bytes": .count(file.byteCount),
-      "isCurrent": .bool(file.isCurrent), "problem": .optional(file.problem?.description),
-    ])
+  /// Names in the store that hold nothing.
+  private static let emptyNames: Set<String> = ["lock", "CACHEDIR.TAG"]
+
+  /// Files of the store that belong to something else.
+  private func others(than known: Set<String>) -> [VerifiedFile] {
+    names(in: "archives").filter { !known.contains($0) && !Self.emptyNames.contains($0) }.sorted().map { name in
+      VerifiedFile(name: name, kind: .other, outcome: .notRead)
+    }
+  }
+
+  private func names(in subdirectory: String) -> [String] {
+    do throws(FileSystemError) {
+      let parent = try fileSystem.openDirectory(atPath: path)
+      defer { fileSystem.close(parent) }
+      let directory = try fileSystem.openDirectory(subdirectory, in: parent)
+      defer { fileSystem.close(directory) }
+      return try fileSystem.names(in: directory)
+    } catch {
+      return []
+    }
   }
 }

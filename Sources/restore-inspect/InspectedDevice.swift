@@ -13,21 +13,28 @@ package struct InspectedDevice: Sendable {
   /// The opened device.
   package let device: ProtectedDevice
 
+  /// The directory it lies in.
+  package let path: String
+
+  private let disk: ReadOnlyFileSystem
+
+  /// The disk, which refuses changes.
+  var fileSystem: any FileSystem { disk }
+
   /// Opens the device in a directory.
   @concurrent
   package static func open(
     _ path: String, environment: DeviceEnvironment
   ) async throws(InspectFailure) -> InspectedDevice {
     let disk = ReadOnlyFileSystem(environment.fileSystem)
-    // Opening brings the record of wrong passcodes up to this start of the machine; that is the counter's business.
-    disk.countAttempts(true)
     var environment = environment
     environment.fileSystem = disk
     do throws(ProtectionError) {
-      return InspectedDevice(device: try await ProtectedDevice.open(at: .directory(path), environment: environment))
+      let device = try await ProtectedDevice.open(at: .directory(path), environment: environment)
+      return InspectedDevice(device: device, path: path, disk: disk)
     } catch {
       // Making something anew was refused: there was nothing.
-      let wasRefused = disk.refusals.contains { $0 == .makeDirectory || $0 == .link || $0 == .rename }
+      let wasRefused = disk.refusals.contains { $0 == .makeDirectory || $0 == .rename }
       let isAbsent = (error.cause as? FileSystemError)?.code == .noSuchFile
       if error.code == .io, wasRefused || isAbsent {
         throw InspectFailure(.notFound, "There is no device in \(InspectStyle.safe(path)).")
@@ -38,6 +45,8 @@ package struct InspectedDevice: Sendable {
 
   /// Unlocks with a passcode; a wrong one is counted.
   package func unlock(_ passcode: consuming Passcode) async throws(InspectFailure) {
+    disk.countAttempts(true)
+    defer { disk.countAttempts(false) }
     do throws(ProtectionError) { try await device.unlock(passcode: passcode) } catch { throw InspectFailure(error) }
   }
 
@@ -46,9 +55,10 @@ package struct InspectedDevice: Sendable {
     do throws(ProtectionError) {
       return try existingStore(slot)
     } catch {
-      // A device on which nothing was ever preserved has no directory for it, and making one was refused.
+      // A device on which nothing was ever preserved has no directory for it, and making one was refused; and a
+      // deletion that was cut short is finished at the next opening, which is not this one.
       guard (error.cause as? FileSystemError)?.code == .readOnlyFileSystem else { throw error }
-      throw ProtectionError(.notFound, "Nothing is preserved on this device.")
+      throw ProtectionError(.notFound, "Nothing is preserved on this device.", cause: error)
     }
   }
 
@@ -60,6 +70,7 @@ package struct InspectedDevice: Sendable {
         _ = try store.openNewest()
         return store
       } catch {
+        if (error.cause as? FileSystemError)?.code == .readOnlyFileSystem { throw error }
         if error.code != .wrongClass { return store }
         first = first ?? error
       }
@@ -93,7 +104,9 @@ package struct InspectedDevice: Sendable {
     let source = RestorationArchive.Source(byteCount: opened.byteCount) { try opened.read($0) }
     let frames = try opened.frames
     do throws(ArchiveError) {
-      return try InspectedArchive(RestorationArchive.Reader(base: source, deltas: frames))
+      return try InspectedArchive(
+        RestorationArchive.Reader(base: source, deltas: frames), generation: opened.generation,
+        standing: opened.standing)
     } catch {
       if let cause = error.cause as? ProtectionError { throw cause }
       throw ProtectionError(

@@ -15,31 +15,33 @@ package enum InspectedKeybag {
     var code = InspectExitCode.success
     var lines: [String] = []
     var json: [JSONValue] = []
-    for (name, bytes) in found {
-      do throws(ProtectionError) {
-        let keybag = try KeybagSummary(bytes)
+    for (name, result) in found {
+      switch result {
+      case .success(let keybag):
         lines += Self.lines(keybag, name, style)
         json.append(Self.json(keybag, name))
-      } catch {
+      case .failure(let error):
         code = code.combined(with: InspectExitCode(error.code))
         lines.append("\(style.name(name)): \(style.bad("\(error.code): \(error.message)"))")
-        json.append(.object(["name": .string(name), "problem": .string(error.code.description)]))
+        json.append(problem(error, name))
       }
     }
     return InspectOutput(lines: lines, json: .object(["keybags": .array(json)]), code: code)
   }
 
-  private static func read(
+  /// Every keybag in a directory, by its file's name, as far as its form tells; or why it has none.
+  static func read(
     _ path: String, _ fileSystem: any FileSystem
-  ) throws(InspectFailure) -> [(name: String, bytes: [UInt8])] {
+  ) throws(InspectFailure) -> [(name: String, keybag: Result<KeybagSummary, ProtectionError>)] {
     do throws(FileSystemError) {
       let directory = try fileSystem.openDirectory(atPath: path)
       defer { fileSystem.close(directory) }
-      var found: [(name: String, bytes: [UInt8])] = []
+      var found: [(name: String, keybag: Result<KeybagSummary, ProtectionError>)] = []
       for name in try fileSystem.names(in: directory).sorted() where name.hasPrefix(KeybagSummary.fileNamePrefix) {
         let file = try fileSystem.openFile(name, in: directory, [])
         defer { fileSystem.close(file) }
-        found.append((name, try fileSystem.readBytes(file, count: 65_536)))
+        let bytes = try fileSystem.readBytes(file, count: 65_536)
+        found.append((name, Result { () throws(ProtectionError) in try KeybagSummary(bytes) }))
       }
       return found
     } catch {
@@ -48,6 +50,14 @@ package enum InspectedKeybag {
         isAbsent ? .notFound : .unavailable,
         isAbsent ? "There is no directory \(InspectStyle.safe(path))." : "\(InspectStyle.safe(path)): \(error)")
     }
+  }
+
+  /// The same keys for a keybag that can't be read, so that readers need no second shape.
+  private static func problem(_ error: ProtectionError, _ name: String) -> JSONValue {
+    .object([
+      "name": .string(name), "identifier": .null, "revision": .null, "isForTests": .null, "scrypt": .null,
+      "keys": .array([]), "problem": .string(error.code.description),
+    ])
   }
 
   private static func lines(_ keybag: KeybagSummary, _ name: String, _ style: InspectStyle) -> [String] {
@@ -69,6 +79,7 @@ package enum InspectedKeybag {
       "name": .string(name), "identifier": .string(keybag.identifier),
       "revision": .integer(Int64(clamping: keybag.revision)),
       "isForTests": .bool(keybag.isForTests),
+      "problem": .null,
       "scrypt": keybag.derivation.map { cost in
         .object([
           "workExponent": .count(Int(cost.workExponent)), "blockSize": .count(Int(cost.blockSize)),

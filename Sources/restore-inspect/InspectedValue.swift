@@ -118,7 +118,7 @@ package indirect enum InspectedValue: Decodable, Sendable, Hashable {
     case .number(let value): "\(value)"
     case .string(let text): "\"\(text)\""
     case .data(let bytes): "data \(hexadecimal(bytes.prefix(64)))\(bytes.count > 64 ? "… (\(bytes.count) bytes)" : "")"
-    case .date(let seconds): Date(timeIntervalSinceReferenceDate: seconds).formatted(.iso8601)
+    case .date(let seconds): readable(Date(timeIntervalSinceReferenceDate: seconds))
     case .uuid(let value): value.uuidString
     case .array(let values): "[\(values.map(\.revealed).joined(separator: ", "))]"
     case .object(let fields): "{\(fields.map { "\($0.key): \($0.value.revealed)" }.joined(separator: ", "))}"

@@ -2,43 +2,23 @@
 import DataProtection
 import Glibc
 
-/// Reads a passcode without echo, into memory that is wiped.
+/// Reads a passcode into memory that is wiped.
 enum PasscodeReader {
   /// Reads from where the command line says; `nil` when there is no passcode.
+  ///
+  /// Asked again, it asks the terminal again, or reads the descriptor's next line.
   static func read(_ source: InspectArguments.PasscodeSource) throws(InspectFailure) -> Passcode? {
     switch source {
-    case .none: nil
-    case .descriptor(let descriptor): try read(descriptor)
-    case .prompt: try prompt()
+    case .none: return nil
+    case .descriptor(let descriptor): return try read(descriptor)
+    case .prompt:
+      guard let terminal = SilentTerminal() else {
+        throw InspectFailure(.usage, "There is no terminal to ask on without echo; use --passcode-fd.")
+      }
+      defer { terminal.giveBack() }
+      terminal.write("Passcode: ")
+      return try read(terminal.descriptor)
     }
-  }
-
-  private static func prompt() throws(InspectFailure) -> Passcode {
-    let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
-    guard terminal >= 0 else {
-      throw InspectFailure(.usage, "There is no terminal to ask on; use --passcode-fd.")
-    }
-    defer { close(terminal) }
-    var saved = termios()
-    guard unsafe tcgetattr(terminal, &saved) == 0 else {
-      throw InspectFailure(.usage, "The terminal can't be asked without echo; use --passcode-fd.")
-    }
-    var silent = saved
-    silent.c_lflag &= ~tcflag_t(ECHO)
-    write("Passcode: ", to: terminal)
-    guard unsafe tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else {
-      throw InspectFailure(.usage, "The terminal can't be asked without echo; use --passcode-fd.")
-    }
-    defer {
-      unsafe tcsetattr(terminal, TCSAFLUSH, &saved)
-      write("\n", to: terminal)
-    }
-    return try read(terminal)
-  }
-
-  private static func write(_ text: String, to descriptor: Int32) {
-    var bytes = Array(text.utf8)
-    _ = unsafe Glibc.write(descriptor, &bytes, bytes.count)
   }
 
   /// Reads up to the first line break or the end.

@@ -3,18 +3,26 @@ import Synchronization
 
 /// A disk that refuses every change, with one exception: the counter of wrong passcodes, while a passcode is tried.
 ///
-/// Locks are taken as usual, so that the tool sees no half-finished change of another process; a lock changes nothing.
+/// Files that are made anew are drafts in memory. One that takes the counter's name is written to the disk while a
+/// passcode is tried, and forgotten otherwise: opening a device after a restart of the machine brings the counter up
+/// to date for itself, and must leave no trace. Locks are taken as usual, so that the tool sees no half-finished
+/// change of another process; a lock changes nothing.
 package final class ReadOnlyFileSystem: FileSystem {
   /// The file that may be replaced while a passcode is tried.
   package static let attemptsName = "attempts"
 
   private struct State {
     var countsAttempts = false
-    /// Descriptors of files that were made here, to become the new counter.
-    var made: Set<Int32> = []
-    /// Names of such files.
-    var madeNames: Set<String> = []
+    /// Files that exist in memory only, by descriptor.
+    var drafts: [Int32: Draft] = [:]
+    /// Above every number the kernel gives out, and counted down.
+    var nextDraft = Int32.max
     var refusals: [FileSystemError.Operation] = []
+  }
+
+  private struct Draft {
+    let name: String
+    var bytes: [UInt8] = []
   }
 
   private let base: any FileSystem
@@ -29,24 +37,45 @@ package final class ReadOnlyFileSystem: FileSystem {
   /// Lets the counter of wrong passcodes be written, or no longer.
   package func countAttempts(_ counts: Bool) { state.withLock { $0.countsAttempts = counts } }
 
-  private var countsAttempts: Bool { state.withLock { $0.countsAttempts } }
-
   private func refuse(_ operation: FileSystemError.Operation, _ name: String? = nil) -> FileSystemError {
     state.withLock { $0.refusals.append(operation) }
     return FileSystemError(.readOnlyFileSystem, operation, name: name)
   }
 
-  private func requireMade(
-    _ descriptor: Descriptor, _ operation: FileSystemError.Operation
+  private func draft(_ descriptor: Descriptor) -> Draft? { state.withLock { $0.drafts[descriptor.rawValue] } }
+
+  /// Changes a draft; everything else is refused.
+  private func change(
+    _ descriptor: Descriptor, _ operation: FileSystemError.Operation, _ body: (inout Draft) -> Void
   ) throws(FileSystemError) {
-    let isMade = state.withLock { $0.countsAttempts && $0.made.contains(descriptor.rawValue) }
-    if !isMade { throw refuse(operation) }
+    let isDraft = state.withLock { state in
+      guard var draft = state.drafts[descriptor.rawValue] else { return false }
+      body(&draft)
+      state.drafts[descriptor.rawValue] = draft
+      return true
+    }
+    if !isDraft { throw refuse(operation) }
   }
 
-  private func noteMade(_ descriptor: Descriptor, _ name: String? = nil) {
+  private func beginDraft(_ name: String) -> Descriptor {
     state.withLock { state in
-      state.made.insert(descriptor.rawValue)
-      if let name { state.madeNames.insert(name) }
+      defer { state.nextDraft -= 1 }
+      state.drafts[state.nextDraft] = Draft(name: name)
+      return Descriptor(rawValue: state.nextDraft)
+    }
+  }
+
+  /// Replaces the counter on the disk, whole and durably.
+  private func replaceAttempts(by draft: Draft, in directory: Descriptor) throws(FileSystemError) {
+    let file = try base.openFile(draft.name, in: directory, [.write, .create, .exclusive])
+    defer { base.close(file) }
+    do throws(FileSystemError) {
+      try unsafe base.writeAll(file, draft.bytes.span.bytes, at: 0)
+      try base.synchronize(file)
+      try base.rename(draft.name, to: Self.attemptsName, in: directory, replacing: true)
+    } catch {
+      try? base.unlink(draft.name, in: directory)
+      throw error
     }
   }
 }
@@ -75,74 +104,81 @@ extension ReadOnlyFileSystem {
   package func openFile(
     _ name: String, in directory: Descriptor, _ options: OpenOptions
   ) throws(FileSystemError) -> Descriptor {
-    if options.contains(.create), countsAttempts {
-      let descriptor = try base.openFile(name, in: directory, options)
-      if options.contains(.exclusive) || name == Self.attemptsName { noteMade(descriptor, name) }
-      return descriptor
-    }
+    if options.isSuperset(of: [.create, .exclusive]) { return beginDraft(name) }
     // Without the right to make it: a file that is there is opened, for its lock; one that isn't stays away.
-    return try base.openFile(name, in: directory, options.subtracting([.create, .exclusive]))
+    return try base.openFile(name, in: directory, options.subtracting(.create))
   }
 
   package func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor {
-    guard countsAttempts else { throw refuse(.openTemporary) }
-    let descriptor = try base.openTemporary(in: directory)
-    noteMade(descriptor)
-    return descriptor
+    throw refuse(.openTemporary)
   }
 
   package func link(
     _ descriptor: Descriptor, as name: String, in directory: Descriptor
   ) throws(FileSystemError) {
-    try requireMade(descriptor, .link)
-    try base.link(descriptor, as: name, in: directory)
-    state.withLock { state in _ = state.madeNames.insert(name) }
+    throw refuse(.link, name)
   }
 
   package func rename(
     _ name: String, to newName: String, in directory: Descriptor, replacing: Bool
   ) throws(FileSystemError) {
-    let isCounter = newName == Self.attemptsName && state.withLock { $0.countsAttempts && $0.madeNames.contains(name) }
-    guard isCounter else { throw refuse(.rename, name) }
-    try base.rename(name, to: newName, in: directory, replacing: replacing)
+    let (draft, counts) = state.withLock { state in
+      (state.drafts.values.first { $0.name == name }, state.countsAttempts)
+    }
+    guard let draft, newName == Self.attemptsName, replacing else { throw refuse(.rename, name) }
+    if counts { try replaceAttempts(by: draft, in: directory) }
   }
 
   package func unlink(_ name: String, in directory: Descriptor) throws(FileSystemError) {
-    guard state.withLock({ $0.madeNames.remove(name) }) != nil else { throw refuse(.unlink, name) }
-    try base.unlink(name, in: directory)
+    // A draft goes with its descriptor.
+    if state.withLock({ state in state.drafts.values.contains { $0.name == name } }) { return }
+    throw refuse(.unlink, name)
   }
 
   package func read(
     _ descriptor: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
   ) throws(FileSystemError) -> Int {
-    try unsafe base.read(descriptor, into: buffer, at: offset)
+    guard let draft = draft(descriptor) else { return try unsafe base.read(descriptor, into: buffer, at: offset) }
+    let rest = draft.bytes.dropFirst(Int(clamping: offset)).prefix(buffer.count)
+    unsafe buffer.copyBytes(from: rest)
+    return rest.count
   }
 
   package func write(
     _ descriptor: Descriptor, _ bytes: RawSpan, at offset: Int64
   ) throws(FileSystemError) -> Int {
-    try requireMade(descriptor, .write)
-    return try base.write(descriptor, bytes, at: offset)
+    try change(descriptor, .write) { draft in
+      let end = Int(offset) + bytes.byteCount
+      if draft.bytes.count < end { draft.bytes += Array(repeating: 0, count: end - draft.bytes.count) }
+      for index in 0..<bytes.byteCount {
+        draft.bytes[Int(offset) + index] = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+      }
+    }
+    return bytes.byteCount
   }
 
-  package func synchronize(_ descriptor: Descriptor) throws(FileSystemError) { try base.synchronize(descriptor) }
-
-  package func synchronizeData(_ descriptor: Descriptor) throws(FileSystemError) {
-    try base.synchronizeData(descriptor)
+  package func synchronize(_ descriptor: Descriptor) throws(FileSystemError) {
+    if draft(descriptor) == nil { try base.synchronize(descriptor) }
   }
+
+  package func synchronizeData(_ descriptor: Descriptor) throws(FileSystemError) { try synchronize(descriptor) }
 
   package func allocate(_ descriptor: Descriptor, length: Int64) throws(FileSystemError) {
-    try requireMade(descriptor, .allocate)
-    try base.allocate(descriptor, length: length)
+    try truncate(descriptor, to: length)
   }
 
   package func truncate(_ descriptor: Descriptor, to length: Int64) throws(FileSystemError) {
-    try requireMade(descriptor, .truncate)
-    try base.truncate(descriptor, to: length)
+    try change(descriptor, .truncate) { draft in
+      let missing = max(0, Int(length) - draft.bytes.count)
+      draft.bytes = Array(draft.bytes.prefix(Int(length))) + Array(repeating: 0, count: missing)
+    }
   }
 
   package func status(of descriptor: Descriptor) throws(FileSystemError) -> FileStatus {
-    try base.status(of: descriptor)
+    guard let draft = draft(descriptor) else { return try base.status(of: descriptor) }
+    return FileStatus(
+      kind: .regular, mode: 0o600, owner: currentUser, linkCount: 1, byteCount: Int64(draft.bytes.count), inode: 0,
+      device: 0, modificationTime: 0)
   }
 
   package func status(ofName name: String, in directory: Descriptor) throws(FileSystemError) -> FileStatus {
@@ -150,8 +186,7 @@ extension ReadOnlyFileSystem {
   }
 
   package func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
-    try requireMade(descriptor, .changeMode)
-    try base.changeMode(of: descriptor, to: mode)
+    try change(descriptor, .changeMode) { _ in }
   }
 
   package func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind {
@@ -173,12 +208,11 @@ extension ReadOnlyFileSystem {
   package func setAttribute(
     _ name: String, to value: [UInt8], of descriptor: Descriptor
   ) throws(FileSystemError) {
-    try requireMade(descriptor, .setAttribute)
-    try base.setAttribute(name, to: value, of: descriptor)
+    throw refuse(.setAttribute, name)
   }
 
   package func close(_ descriptor: Descriptor) {
-    state.withLock { state in _ = state.made.remove(descriptor.rawValue) }
-    base.close(descriptor)
+    let wasDraft = state.withLock { $0.drafts.removeValue(forKey: descriptor.rawValue) != nil }
+    if !wasDraft { base.close(descriptor) }
   }
 }

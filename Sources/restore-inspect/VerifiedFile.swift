@@ -1,0 +1,110 @@
+import DataProtection
+
+/// One file that was checked, and what became of it.
+struct VerifiedFile: Sendable {
+  /// What a file is for.
+  enum Kind: String, Sendable {
+    /// A whole generation.
+    case generation
+    /// A generation saved while locked, not yet taken over.
+    case pending
+    /// Changes appended to a generation.
+    case journal
+    /// Damaged material kept aside.
+    case setAside
+    /// The mark of a restoring that has begun.
+    case marker
+    /// The list of what counts.
+    case ledger
+    /// The sealed class keys.
+    case keybag
+    /// Of another application, scene or slot, or no file of ours.
+    case other
+  }
+
+  /// What became of reading it.
+  enum Outcome: Sendable, Hashable {
+    /// It was read and is whole.
+    case whole
+    /// There is nothing to check in it.
+    case notRead
+    /// It can't be used.
+    case problem(ProtectionError.Code)
+  }
+
+  let name: String
+  let kind: Kind
+  let outcome: Outcome
+  var slot: String?
+  var generation: String?
+  var byteCount: Int?
+  var isCurrent = false
+
+  /// How the tool ends because of it.
+  var code: InspectExitCode {
+    if case .problem(let code) = outcome { InspectExitCode(code) } else { .success }
+  }
+
+  /// One line: the outcome, the name, and what it is.
+  func line(_ style: InspectStyle) -> String {
+    let text =
+      switch outcome {
+      case .whole: style.good("whole")
+      case .notRead: style.notice("not read")
+      case .problem(let code): style.bad(code.description)
+      }
+    var facts = [isCurrent ? "\(label), current" : label]
+    if let slot { facts[0] = "\(slot): \(facts[0])" }
+    if let generation { facts.append("number \(generation)") }
+    if let byteCount { facts.append(readable(bytes: byteCount)) }
+    return "\(text)  \(style.name(name))  \(style.detail(facts.joined(separator: ", ")))"
+  }
+
+  private var label: String {
+    switch kind {
+    case .pending: "saved while locked"
+    case .setAside: "damaged, kept aside"
+    case .marker: "mark of a restoring that was not finished, or is under way"
+    case .other: "of another application, scene or slot, or unfinished"
+    case .generation, .journal, .ledger, .keybag: kind.rawValue
+    }
+  }
+
+  /// The same as a value.
+  var json: JSONValue {
+    let text =
+      switch outcome {
+      case .whole: "whole"
+      case .notRead: "notRead"
+      case .problem(let code): code.description
+      }
+    return .object([
+      "name": .string(name), "kind": .string(kind.rawValue), "outcome": .string(text), "slot": .optional(slot),
+      "generation": .optional(generation), "bytes": byteCount.map(JSONValue.count) ?? .null,
+      "isCurrent": .bool(isCurrent),
+    ])
+  }
+}
+
+extension VerifiedFile {
+  /// What a store found out about one of its files.
+  init(_ material: ArchiveMaterial, slot: ArchiveSlot) {
+    let kind: Kind =
+      switch material.kind {
+      case .generation: .generation
+      case .pending: .pending
+      case .journal: .journal
+      case .setAside: .setAside
+      case .marker: .marker
+      }
+    let outcome: Outcome =
+      if let problem = material.problem {
+        .problem(problem)
+      } else {
+        kind == .setAside || kind == .marker ? .notRead : .whole
+      }
+    self.init(
+      name: material.name, kind: kind, outcome: outcome, slot: slot.slot,
+      generation: material.generation?.description, byteCount: material.byteCount, isCurrent: material.isCurrent)
+  }
+}

@@ -1,0 +1,117 @@
+import DataProtection
+import FaultyFileSystem
+import FileSystem
+import RestorationArchive
+import SimulatedTime
+import StateRestoration
+import Testing
+import restore_inspect
+
+/// A device in memory with something preserved on it, and the tool pointed at it.
+@MainActor struct InspectedState {
+  final class Root: RestorableController {
+    let restorationIdentifier: RestorationIdentifier? = "root"
+    let editor = Editor()
+    var restorationChildren: [any RestorableController] { [editor] }
+  }
+
+  final class Editor: CodingController {
+    let restorationIdentifier: RestorationIdentifier? = "editor"
+    let restorationModelIdentifier: ModelIdentifier? = "note-7"
+    var draft = "a secret draft"
+
+    func encodeRestorableState(with coder: RestorationEncoder) {
+      coder.encode(draft, forKey: "draft")
+      coder.encode([1, 2, 3], forKey: "rows")
+    }
+    func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+      draft = try coder.decode(String.self, forKey: "draft")
+    }
+  }
+
+  final class Delegate: RestorationCoordinatorDelegate {
+    func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
+    func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
+  }
+
+  static let path = "/device"
+  let disk: MemoryFileSystem
+
+  /// Preserves two generations; with a passcode the device is closed afterwards and its keys are gone.
+  init(passcode: String? = nil) async throws {
+    disk = MemoryFileSystem()
+    let device = try await ProtectedDevice.open(at: .directory(Self.path), environment: Self.environment(disk))
+    if let passcode { try await device.setPasscode(Passcode(passcode)) }
+    let (root, delegate) = (Root(), Delegate())
+    let coordinator = try RestorationCoordinator(device: device, delegate: delegate)
+    _ = try await coordinator.restore(into: root)
+    _ = try await coordinator.preserve(root)
+    // A second whole generation, as after a compaction.
+    let store = try device.archives(for: ArchiveSlot(application: "main", scene: "main"))
+    try await Self.publishAgain(store)
+    withExtendedLifetime(delegate) {}
+  }
+
+  @concurrent private static func publishAgain(_ store: ArchiveStore) async throws {
+    try store.publish(try store.openNewest().readAll())
+  }
+
+  static func environment(_ disk: any FileSystem) -> DeviceEnvironment {
+    DeviceEnvironment(fileSystem: disk, clock: ManualClock(), scrypt: .test, variables: { _ in nil })
+  }
+
+  func run(
+    _ words: String..., passcode: String? = nil, on other: (any FileSystem)? = nil
+  ) async -> InspectTool.Result {
+    let tool = InspectTool(environment: Self.environment(other ?? disk), style: InspectStyle(hasColours: false))
+    return await tool.run(words) { _ throws(InspectFailure) in
+      guard let passcode else { return nil }
+      do throws(ProtectionError) { return try Passcode(passcode) } catch { throw InspectFailure(error) }
+    }
+  }
+
+  /// Does something with the store of an application's slot, in a process of its own, as the program would.
+  func inProgram(
+    slot: String = "archive", passcode: String? = nil, isLocked: Bool = false,
+    _ body: @escaping @Sendable (ArchiveStore) throws -> Void
+  ) async throws {
+    let device = try await ProtectedDevice.open(at: .directory(Self.path), environment: Self.environment(disk))
+    if let passcode, !isLocked { try await device.unlock(passcode: Passcode(passcode)) }
+    let store = try device.archives(for: ArchiveSlot(application: "main", scene: "main", slot: slot))
+    try await Self.apart { try body(store) }
+  }
+
+  @concurrent private static func apart(_ body: @Sendable () throws -> Void) async throws { try body() }
+
+  /// Changes the bytes of a file.
+  func edit(_ path: String, _ change: (inout [UInt8]) -> Void) throws {
+    var bytes = try #require(disk.content(atPath: path))
+    change(&bytes)
+    disk.plant(bytes, atPath: path)
+  }
+
+  /// The path of the newest generation.
+  var newest: String {
+    get throws { "\(Self.store)/\(try #require(generations.last))" }
+  }
+
+  /// The archives' directory.
+  static let store = path + "/archives"
+
+  /// The names of the generations, oldest first.
+  var generations: [String] { disk.names(atPath: Self.store).filter { $0.hasSuffix(".archive") } }
+
+  /// Everything on the disk, for a comparison.
+  func contents() -> [String: [UInt8]] { Self.contents(of: disk) }
+
+  /// Everything on a disk, for a comparison.
+  static func contents(of disk: MemoryFileSystem) -> [String: [UInt8]] {
+    var found: [String: [UInt8]] = [:]
+    for directory in [path, store] {
+      for name in disk.names(atPath: directory) {
+        found["\(directory)/\(name)"] = disk.content(atPath: "\(directory)/\(name)")
+      }
+    }
+    return found
+  }
+}

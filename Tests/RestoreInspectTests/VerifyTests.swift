@@ -1,0 +1,223 @@
+import DataProtection
+import FaultyFileSystem
+import Foundation
+import Testing
+import restore_inspect
+
+/// Every kind of damage has its own outcome, file by file.
+@MainActor @Suite struct VerifyTests {
+  /// What `verify --json` says of one file.
+  struct File: Decodable, Equatable {
+    var name: String
+    var kind: String
+    var outcome: String
+    var slot: String?
+    var generation: String?
+    var bytes: Int?
+    var isCurrent: Bool
+  }
+
+  private struct Report: Decodable {
+    struct Problem: Decodable {
+      var slot: String
+      var problem: String
+    }
+    var files: [File]
+    var problems: [Problem]
+  }
+
+  private func verify(
+    _ state: InspectedState, passcode: String? = nil
+  ) async throws -> (code: InspectExitCode, files: [File], problems: [String]) {
+    let result = await state.run("verify", InspectedState.path, "--json", passcode: passcode)
+    let report = try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))
+    let text = await state.run("verify", InspectedState.path, passcode: passcode)
+    #expect(text.code == result.code)
+    for file in report.files {
+      let word = file.outcome == "notRead" ? "not read" : file.outcome
+      #expect(text.output.contains("\(word)  \(file.name)  "), "text and JSON say the same")
+    }
+    return (result.code, report.files, report.problems.map(\.problem))
+  }
+
+  /// The outcomes of the generations, oldest first.
+  private func outcomes(_ files: [File], _ kind: String = "generation") -> [String] {
+    files.filter { $0.kind == kind }.sorted { $0.name < $1.name }.map(\.outcome)
+  }
+
+  @Test func `what is whole is said to be, the ledger and the keybag too`() async throws {
+    let state = try await InspectedState()
+    let (code, files, problems) = try await verify(state)
+    #expect(code == .success && problems.isEmpty)
+    #expect(outcomes(files) == ["whole", "whole"])
+    #expect(files.filter(\.isCurrent).map(\.name) == [try #require(state.generations.last)])
+    #expect(outcomes(files, "ledger") == ["whole"] && outcomes(files, "keybag") == ["whole"])
+  }
+
+  @Test func `every flipped byte of a generation is found`() async throws {
+    let state = try await InspectedState()
+    let path = try state.newest
+    let bytes = try #require(state.disk.content(atPath: path))
+    for offset in stride(from: 0, to: bytes.count, by: 5) {
+      try state.edit(path) { $0[offset] ^= 0x10 }
+      let result = await state.run("verify", InspectedState.path)
+      #expect(result.code != .success, "byte \(offset)")
+      #expect(!result.output.contains("whole  \(try #require(state.generations.last))"), "byte \(offset)")
+      state.disk.plant(bytes, atPath: path)
+    }
+  }
+
+  @Test func `a truncated generation is corrupt, wherever it ends, and the other one is whole`() async throws {
+    let state = try await InspectedState()
+    let path = try state.newest
+    let bytes = try #require(state.disk.content(atPath: path))
+    for count in [0, 1, 8, 100, 152, 200, bytes.count - 1] {
+      state.disk.plant(Array(bytes.prefix(count)), atPath: path)
+      let (code, files, _) = try await verify(state)
+      #expect(code == .damaged && outcomes(files) == ["whole", "corrupt"], "\(count) bytes")
+    }
+  }
+
+  @Test func `a generation under another one's number is told apart`() async throws {
+    let state = try await InspectedState()
+    let paths = state.generations.map { "\(InspectedState.store)/\($0)" }
+    let contents = try paths.map { try #require(state.disk.content(atPath: $0)) }
+    state.disk.plant(contents[1], atPath: paths[0])
+    state.disk.plant(contents[0], atPath: paths[1])
+    // A newer one under an older number is in the wrong place; an older one under a newer number was put back.
+    let (code, files, _) = try await verify(state)
+    #expect(code == .damaged && outcomes(files) == ["wrongIdentity", "rolledBack"], "\(outcomes(files))")
+  }
+
+  @Test func `a generation of another slot in an archive's place is told apart`() async throws {
+    let state = try await InspectedState()
+    try await state.inProgram(slot: "snapshot") { try $0.publish(Data("picture".utf8)) }
+    let names = state.generations
+    let (_, before, _) = try await verify(state)
+    let snapshot = try #require(before.first { $0.slot == "snapshot" }?.name)
+    let archive = try #require(before.first { $0.slot == "archive" && $0.isCurrent }?.name)
+    #expect(names.contains(snapshot))
+    state.disk.plant(
+      try #require(state.disk.content(atPath: "\(InspectedState.store)/\(snapshot)")),
+      atPath: "\(InspectedState.store)/\(archive)")
+    let (code, files, _) = try await verify(state)
+    #expect(code == .damaged)
+    #expect(files.first { $0.name == archive }?.outcome == "wrongIdentity")
+    #expect(files.first { $0.name == snapshot }?.outcome == "whole")
+  }
+
+  @Test func `a generation of a newer version is told apart`() async throws {
+    let state = try await InspectedState()
+    try state.edit(try state.newest) { $0[8] = 0xFF }
+    let (code, files, _) = try await verify(state)
+    #expect(code == .newerVersion && outcomes(files) == ["whole", "unsupportedVersion"])
+  }
+
+  @Test func `a generation that is gone is missing, not nothing`() async throws {
+    let state = try await InspectedState()
+    state.disk.remove(atPath: try state.newest)
+    let (code, files, _) = try await verify(state)
+    #expect(code == .damaged && outcomes(files) == ["whole", "missing"])
+    #expect(files.first { $0.outcome == "missing" }?.isCurrent == true)
+  }
+
+  @Test func `an older generation put back is rolled back`() async throws {
+    let state = try await InspectedState()
+    let name = try #require(state.generations.first)
+    let old = try #require(state.disk.content(atPath: "\(InspectedState.store)/\(name)"))
+    try await state.inProgram { store in
+      let content = try store.openNewest().readAll()
+      for _ in 0..<3 { try store.publish(content) }
+    }
+    #expect(!state.generations.contains(name), "it was pruned")
+    state.disk.plant(old, atPath: "\(InspectedState.store)/\(name)")
+    let (code, files, _) = try await verify(state)
+    #expect(code == .damaged && files.first { $0.name == name }?.outcome == "rolledBack")
+  }
+
+  @Test func `what was saved while locked is locked, and whole with the passcode`() async throws {
+    let state = try await InspectedState(passcode: "1234")
+    try await state.inProgram(passcode: "1234", isLocked: true) { store in
+      try store.publishPending(Data("pending".utf8), kind: .touchedNodes)
+    }
+    let (code, files, _) = try await verify(state)
+    #expect(code == .locked)
+    #expect(outcomes(files, "pending") == ["locked"] && outcomes(files) == ["locked", "locked"])
+    let (unlocked, again, _) = try await verify(state, passcode: "1234")
+    #expect(unlocked == .success)
+    #expect(outcomes(again, "pending") == ["whole"] && outcomes(again) == ["whole", "whole"])
+  }
+
+  @Test func `what was set aside is listed, not taken for damage of today`() async throws {
+    let state = try await InspectedState()
+    try state.edit(try state.newest) { $0[$0.count - 20] ^= 1 }
+    try await state.inProgram { store in
+      let content = try store.openNewest().readAll()
+      try store.publish(content)
+    }
+    let (code, files, _) = try await verify(state)
+    #expect(code == .success && outcomes(files, "setAside") == ["notRead"])
+  }
+
+  @Test func `a damaged journal is told apart from the generation it belongs to`() async throws {
+    let state = try await InspectedState()
+    try await state.inProgram { store in
+      _ = try store.openNewest()
+      try store.append(Data("frame".utf8))
+    }
+    let name = try #require(state.disk.names(atPath: InspectedState.store).first { $0.hasSuffix(".journal") })
+    try state.edit("\(InspectedState.store)/\(name)") { $0[40] ^= 1 }
+    let (code, files, _) = try await verify(state)
+    #expect(code == .damaged && outcomes(files) == ["whole", "whole"] && outcomes(files, "journal") == ["corrupt"])
+  }
+
+  @Test func `the mark of an unfinished restoring is listed`() async throws {
+    let state = try await InspectedState()
+    try await state.inProgram { store in _ = try store.beginAttempt(for: try store.openNewest()) }
+    let (code, files, _) = try await verify(state)
+    #expect(code == .success && outcomes(files, "marker") == ["notRead"])
+  }
+
+  @Test func `a ledger that is damaged or gone is said so, and the tree too`() async throws {
+    let state = try await InspectedState()
+    let path = "\(InspectedState.store)/ledger"
+    try state.edit(path) { $0[$0.count / 2] ^= 1 }
+    let (code, files, _) = try await verify(state)
+    #expect(code == .damaged && outcomes(files, "ledger") == ["corrupt"] && outcomes(files) == ["whole", "whole"])
+    state.disk.remove(atPath: path)
+    let (again, later, _) = try await verify(state)
+    #expect(again == .damaged && outcomes(later, "ledger") == ["missing"])
+    let tree = await state.run("tree", InspectedState.path)
+    #expect(tree.code == .damaged && tree.output.contains("the ledger is gone") && tree.output.contains("editor"))
+  }
+
+  @Test func `a damaged keybag stops everything with one line`() async throws {
+    let state = try await InspectedState()
+    let name = try #require(state.disk.names(atPath: InspectedState.path).first { $0.hasPrefix("keybag-") })
+    try state.edit("\(InspectedState.path)/\(name)") { $0[$0.count / 2] ^= 1 }
+    let result = await state.run("verify", InspectedState.path)
+    #expect(result.code == .damaged && result.output.isEmpty)
+    #expect(result.error.split(separator: "\n").count == 1)
+  }
+
+  @Test func `an archive of another device is told apart, file by file`() async throws {
+    let (mine, other) = (try await InspectedState(), try await InspectedState())
+    let foreign = try #require(other.disk.content(atPath: try other.newest))
+    mine.disk.plant(foreign, atPath: try mine.newest)
+    let (code, files, _) = try await verify(mine)
+    #expect(code == .otherDevice || code == .damaged)
+    #expect(outcomes(files)[0] == "whole" && ["otherDevice", "wrongIdentity"].contains(outcomes(files)[1]))
+  }
+
+  @Test func `files of other applications are counted as such`() async throws {
+    let state = try await InspectedState()
+    let device = try await ProtectedDevice.open(
+      at: .directory(InspectedState.path), environment: InspectedState.environment(state.disk))
+    let store = try device.archives(for: ArchiveSlot(application: "other", scene: "main"))
+    try await Self.publish(store)
+    let (code, files, _) = try await verify(state)
+    #expect(code == .success && outcomes(files, "other") == ["notRead"])
+  }
+
+  @concurrent private static func publish(_ store: ArchiveStore) async throws { try store.publish(Data("x".utf8)) }
+}
