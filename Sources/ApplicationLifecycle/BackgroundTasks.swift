@@ -34,5 +34,8 @@ struct BackgroundTasks {
     return true
   }
 
+  /// Whether the task was begun and not ended.
+  func isOpen(_ task: BackgroundTask) -> Bool { open.contains { $0.task == task } }
+
   mutating func endAll() { open = [] }
 }

@@ -19,6 +19,11 @@ extension Lifecycle {
       throw LifecycleError(
         code: .notRunning, from: state, message: "The background task \(name) was begun while \(state).")
     }
+    guard state != .background || backgroundTimeRemaining != .zero else {
+      throw LifecycleError(
+        code: .backgroundTimeOver, from: state,
+        message: "The background task \(name) was begun when the time for background tasks was over.")
+    }
     return tasks.begin(name: name, expirationHandler: expirationHandler)
   }
 
@@ -37,27 +42,25 @@ extension Lifecycle {
   public func withBackgroundTask<Result: Sendable>(
     named name: String, _ work: @escaping @MainActor () async throws -> Result
   ) async throws -> Result {
-    let running = Task { try await work() }
     var opened: BackgroundTask?
+    var running: Task<Result, any Error>?
     let end: @MainActor () -> Void = { [weak self] in
       guard let task = opened else { return }
       opened = nil
       try? self?.endBackgroundTask(task)
     }
-    do {
-      opened = try beginBackgroundTask(named: name) {
-        running.cancel()
-        end()
-      }
-    } catch {
-      running.cancel()
-      throw error
+    // Before the work: a program that gets no time must not begin it.
+    opened = try beginBackgroundTask(named: name) {
+      running?.cancel()
+      end()
     }
     defer { end() }
+    let task = Task { try await work() }
+    running = task
     return try await withTaskCancellationHandler {
-      try await running.value
+      try await task.value
     } onCancel: {
-      running.cancel()
+      task.cancel()
     }
   }
 
@@ -76,20 +79,22 @@ extension Lifecycle {
     backgroundStopwatch = nil
   }
 
-  private func expireBackgroundTime() {
-    guard state == .background, !tasks.open.isEmpty else { return }
-    for open in tasks.open { open.expirationHandler() }
-    // A handler may have brought the program to its end.
-    guard state == .background else { return }
+  /// Runs the handlers when it is nobody's turn: not in the middle of terminating or of coming to the foreground.
+  private func expireBackgroundTime() async {
+    await turns.begin()
+    defer { turns.end() }
+    // What was under way may have left the background, or entered it anew.
+    guard state == .background, !tasks.open.isEmpty, backgroundTimeRemaining == .zero else { return }
+    let life = life
+    // One handler may end another one's task, or bring the program to its end.
+    for open in tasks.open where self.life == life && tasks.isOpen(open.task) { open.expirationHandler() }
+    guard self.life == life else { return }
     let leaked = tasks.open.map(\.task.name)
     if !leaked.isEmpty {
       report(.leakedBackgroundTasks(names: leaked))
-      if budgets.enforcement == .kills {
-        try? kill(.backgroundTimeExpired)
-        return
-      }
+      if self.life == life, budgets.enforcement == .kills { try? kill(.backgroundTimeExpired) }
       tasks.endAll()
     }
-    suspendSoon()
+    try? await suspendIfIdle(life: life)
   }
 }

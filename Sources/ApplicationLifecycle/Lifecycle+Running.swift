@@ -4,6 +4,7 @@ extension Lifecycle {
     _ request: LifecycleRequest, preparing prepare: @MainActor () -> Void = {},
     after: @MainActor () -> Void = {}
   ) async throws(LifecycleError) {
+    if interruption?.isRunningHere == true { throw .waitingForItself(request, in: state) }
     await turns.begin()
     defer { turns.end() }
     let route = try machine.route(for: request)
@@ -18,7 +19,7 @@ extension Lifecycle {
   }
 
   /// Suspends a program in the background that has no open task; the rest of a request, or one of its own.
-  private func suspendIfIdle(life: UInt64) async throws(LifecycleError) {
+  func suspendIfIdle(life: UInt64) async throws(LifecycleError) {
     guard state == .background, self.life == life else { return }
     guard tasks.open.isEmpty else { return startBackgroundTimer() }
     for transition in try machine.route(for: .suspend) { try await run(transition, life: life) }
@@ -42,6 +43,8 @@ extension Lifecycle {
     for step in steps {
       if case .enter(let next) = step {
         emit(.step(step, state))
+        // An observer may have ended the program: then there is nothing to move any more.
+        if self.life != life { throw endError() }
         _ = try machine.move(to: next, manner: transition.manner)
         didEnter(next)
       } else {
@@ -50,6 +53,8 @@ extension Lifecycle {
       watchdog?.check()
       if self.life != life, step != .enter(.notRunning) { throw endError() }
     }
+    watchdog?.finish()
+    if self.life != life, transition.to != .notRunning { throw endError() }
   }
 
   private func step(_ step: LifecycleStep, life: UInt64) async throws(LifecycleError) {
@@ -89,7 +94,7 @@ extension Lifecycle {
     case .willTerminate: delegate?.willTerminate()
     case .showWindow: delegate?.showWindow()
     case .hideWindow: delegate?.hideWindow()
-    case .deliverNotifications: for notification in queue.drain() { deliver(notification) }
+    case .deliverNotifications: for notification in queue.drain() where self.life == life { deliver(notification) }
     case .stopInput: isAcceptingInput = false
     case .startInput: startInput()
     default: break
@@ -98,6 +103,9 @@ extension Lifecycle {
 
   private func startInput() {
     isAcceptingInput = true
+    // What arrives meanwhile waits for what came before it.
+    isHandlingKeptInput = true
+    defer { isHandlingKeptInput = false }
     while isAcceptingInput, !keptInput.isEmpty { keptInput.removeFirst()() }
   }
 

@@ -2,7 +2,8 @@
 ///
 /// Requests are served one after another in the order they were made; only ``kill(_:)`` waits for nobody. Each
 /// throws `illegalTransition` when the machine has no route, and `killed` or `watchdog` when the program ended before the
-/// request was done. Delegate and work are not retained.
+/// request was done. A request that the work of another one waits for would wait for ever, and throws `waitsForItself`.
+/// Delegate and work are not retained.
 @MainActor public final class Lifecycle {
   /// The delegate that gets the callbacks; not retained.
   public weak var delegate: (any LifecycleDelegate)?
@@ -33,6 +34,7 @@
   var machine: LifecycleMachine
   var queue = NotificationQueue()
   var keptInput: [@MainActor () -> Void] = []
+  var isHandlingKeptInput = false
   private var observers: [(id: UInt64, handler: @MainActor (LifecycleEvent) -> Void)] = []
   private var lastObserver: UInt64 = 0
   var turns = TurnQueue()
@@ -67,11 +69,13 @@
 
   /// Launches into the foreground up to `active`, or into the background if the options name an event.
   public func launch(_ options: LaunchOptions = .icon) async throws(LifecycleError) {
-    try await serve(options.isBackground ? .launchInBackground : .launch) {
-      self.launchOptions = options
-      self.launchResponse = .proceed
-      self.endReason = nil
-    }
+    try await serve(
+      options.isBackground ? .launchInBackground : .launch,
+      preparing: {
+        self.launchOptions = options
+        self.launchResponse = .proceed
+        self.endReason = nil
+      })
   }
 
   /// An interruption is over.
@@ -88,7 +92,10 @@
 
   /// Wakes a suspended program for an event, without a window; it is suspended again afterwards.
   public func wake(for event: String) async throws(LifecycleError) {
-    try await serve(.wake, after: { self.delegate?.handleBackgroundEvent(event) })
+    try await serve(.wake) {
+      self.emit(.step(.handleBackgroundEvent, self.state))
+      self.delegate?.handleBackgroundEvent(event)
+    }
   }
 
   /// The device goes to sleep: leaves the foreground and locks (R7.3).
@@ -100,10 +107,13 @@
   /// Ends the program at once and without notice, whatever is under way.
   public func kill(_ reason: TerminationReason = .killed) throws(LifecycleError) {
     _ = try machine.route(for: .kill)
+    let life = life
     let steps =
       machine.steps(of: LifecycleTransition(from: state, to: .notRunning, manner: .unannounced)) ?? []
     for step in steps {
       emit(.step(step, state))
+      // An observer may have killed it first: then it has ended, for that one's reason.
+      if self.life != life { return }
       if step == .stopInput { isAcceptingInput = false }
     }
     _ = try machine.move(to: .notRunning, manner: .unannounced)
@@ -115,7 +125,7 @@
   /// Handles input now, or keeps it until the program accepts input; what is kept is handled in order.
   public func receiveInput(_ input: @escaping @MainActor () -> Void) {
     guard state != .notRunning else { return }
-    if isAcceptingInput { input() } else { keptInput.append(input) }
+    if isAcceptingInput, !isHandlingKeptInput { input() } else { keptInput.append(input) }
   }
 
   /// Delivers a notification, or queues it while the program is suspended (R7.8).
@@ -130,9 +140,12 @@
   /// Warns the delegate, the controllers and the observers; a suspended program gets no warning.
   public func receiveMemoryWarning() {
     guard state.isRunning else { return }
+    let life = life
     delegate?.didReceiveMemoryWarning()
-    for responder in work?.memoryWarningResponders ?? [] { responder.didReceiveMemoryWarning() }
-    emit(.memoryWarning)
+    for responder in work?.memoryWarningResponders ?? [] where self.life == life {
+      responder.didReceiveMemoryWarning()
+    }
+    if self.life == life { emit(.memoryWarning) }
   }
 
   /// Registers an observer of every step, notification, warning and incident, for as long as the result lives.

@@ -19,6 +19,12 @@ public struct LifecycleError: Error, Sendable, Hashable, CustomStringConvertible
     /// A background task was ended that is not open.
     public static let backgroundTaskNotOpen = Code("backgroundTaskNotOpen")
 
+    /// The work of a request waited for another request, which would wait for the first one's end.
+    public static let waitsForItself = Code("waitsForItself")
+
+    /// The time for background tasks is over.
+    public static let backgroundTimeOver = Code("backgroundTimeOver")
+
     /// Background tasks are begun by running programs only.
     public static let notRunning = Code("notRunning")
   }
@@ -55,6 +61,13 @@ extension LifecycleError {
     return LifecycleError(
       code: .illegalTransition, from: transition.from, to: transition.to,
       message: "There is no transition from \(transition.from) to \(transition.to)\(manner).\(reason)")
+  }
+
+  static func waitingForItself(_ request: LifecycleRequest, in state: LifecycleState) -> LifecycleError {
+    LifecycleError(
+      code: .waitsForItself, from: state, to: request.destination,
+      message: "The work of the request under way waits for \(request), which waits for that work: "
+        + "make the request in a task of its own.")
   }
 
   static func illegal(_ request: LifecycleRequest, in state: LifecycleState, to: LifecycleState)

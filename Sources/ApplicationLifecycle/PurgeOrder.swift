@@ -35,7 +35,8 @@ public enum PurgeOrder {
     var freed = 0
     var chosen: [Candidate] = []
     for candidate in order(candidates) where freed < bytes {
-      freed += candidate.footprint
+      let (sum, isTooLarge) = freed.addingReportingOverflow(max(0, candidate.footprint))
+      freed = isTooLarge ? .max : sum
       chosen.append(candidate)
     }
     return chosen

@@ -20,11 +20,20 @@
 @MainActor final class InterruptibleWork {
   private var continuation: CheckedContinuation<Void, Never>?
   private var task: Task<Void, Never>?
+  private var identity: Int?
+
+  /// Whether the caller runs in the task of this work, which would wait for itself if it waited for the work's end.
+  var isRunningHere: Bool { identity != nil && identity == Self.currentTask }
+
+  private static var currentTask: Int? { unsafe withUnsafeCurrentTask { unsafe $0?.hashValue } }
 
   func run(_ work: @escaping @MainActor () async -> Void) async {
     await withCheckedContinuation { continuation in
       self.continuation = continuation
       self.task = Task {
+        // Interrupted before it began: the program has ended.
+        if Task.isCancelled { return }
+        self.identity = Self.currentTask
         await work()
         self.resume()
       }
@@ -40,5 +49,6 @@
     continuation?.resume()
     continuation = nil
     task = nil
+    identity = nil
   }
 }

@@ -36,7 +36,8 @@ import FoundationEssentials
   /// Whether a snapshot is shown now.
   public private(set) var isShowingSnapshot = false
 
-  /// Whether the last snapshot was kept for the next launch; `nil` before one was considered.
+  /// Whether the last snapshot was kept for the next launch; `nil` before one was considered, and when the device was
+  /// locked and the one before was left as it is.
   public private(set) var isSnapshotKept: Bool?
 
   private let engine: any ApplicationEngine
@@ -68,11 +69,12 @@ import FoundationEssentials
   @discardableResult
   public func launch(_ options: LaunchOptions = .icon) async throws(LifecycleError) -> RestorationReport? {
     engine.beginGuard()
+    await snapshots.begin()
     do throws(LifecycleError) {
       try await lifecycle.launch(options)
     } catch {
       // A program that was killed leaves the guard's mark on disk, as its end would.
-      if error.code == .illegalTransition { engine.endGuard() }
+      if error.code == .illegalTransition || error.code == .waitsForItself { engine.endGuard() }
       throw error
     }
     engine.endGuard()
@@ -85,7 +87,7 @@ import FoundationEssentials
   public func forceQuit() async throws {
     try lifecycle.kill(.forceQuit)
     if engine.keepsStateForDebugging { return }
-    await snapshots.delete()
+    await snapshots.deleteForGood()
     try await engine.deleteState()
   }
 
@@ -119,7 +121,8 @@ import FoundationEssentials
 
   private func availabilityChanged(_ isAvailable: Bool) {
     lifecycle.post(.protectedData(isAvailable: isAvailable))
-    if isAvailable, lifecycle.state == .active { Task { await openHandles() } }
+    guard isAvailable, lifecycle.state == .active else { return }
+    Task { await handles.renewAll { handle, error in delegate?.didFailToReopen(handle, error: error) } }
   }
 }
 
@@ -182,18 +185,29 @@ extension RestorableApplication: LifecycleWork {
   private func takeSnapshot() async {
     guard let delegate else { return }
     let root = delegate.rootController
-    let rules = SnapshotRules(
-      isStatePreserved: isStatePreserved,
-      isTopControllerPreserved: delegate.topVisibleController.map { top in
+    let isTopPreserved =
+      delegate.topVisibleController.map { top in
         root.map { ControllerWalk($0).preserves(top) } ?? false
-      } ?? false,
-      isIgnoredOnNextLaunch: ignoresNextSnapshot)
-    ignoresNextSnapshot = false
-    guard rules.keepsSnapshot, let payload = delegate.makeSnapshot() else {
-      isSnapshotKept = false
-      return await snapshots.delete()
+      } ?? false
+    func rules() -> SnapshotRules {
+      SnapshotRules(
+        isStatePreserved: isStatePreserved, isTopControllerPreserved: isTopPreserved,
+        isIgnoredOnNextLaunch: ignoresNextSnapshot)
     }
-    isSnapshotKept = await snapshots.keep(payload)
+    let payload = rules().keepsSnapshot ? delegate.makeSnapshot() : nil
+    // Asked again: the program may see only now that its picture is not to be shown.
+    let keepsSnapshot = rules().keepsSnapshot
+    let isIgnored = ignoresNextSnapshot
+    ignoresNextSnapshot = false
+    if let payload, keepsSnapshot {
+      isSnapshotKept = await snapshots.keep(payload)
+    } else if isDeferred, !isIgnored {
+      // What is on disk could not be looked at: it will come back, and the picture of it with it (R5.2).
+      isSnapshotKept = nil
+    } else {
+      isSnapshotKept = false
+      await snapshots.delete()
+    }
   }
 
   /// Whether what the snapshot shows is on disk.
@@ -202,6 +216,11 @@ extension RestorableApplication: LifecycleWork {
     case .success(.preserved), .success(.unchanged): true
     default: false
     }
+  }
+
+  /// Whether preserving waits for an unlock, and what is on disk is still what it was.
+  private var isDeferred: Bool {
+    if case .success(.deferred(.locked)) = lastPreservation { true } else { false }
   }
 
   private func openHandles() async {

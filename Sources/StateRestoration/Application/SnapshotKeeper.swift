@@ -1,15 +1,22 @@
 import DataProtection
 import FoundationEssentials
 
-/// Snapshots off the main actor: the store blocks on the disk.
-struct SnapshotKeeper: Sendable {
-  let store: any SnapshotStore
+/// Snapshots off the main actor, one call after another: the store blocks on the disk.
+actor SnapshotKeeper {
+  private let store: any SnapshotStore
+  private var isClosed = false
+
+  init(store: any SnapshotStore) { self.store = store }
+
+  /// Takes snapshots from now on: the program was launched.
+  func begin() { isClosed = false }
 
   /// The snapshot to show; `nil` also when it can't be read, because a snapshot is nothing to worry anybody with.
-  @concurrent func open() async -> Data? { try? store.open() }
+  func open() -> Data? { try? store.open() }
 
   /// Keeps a snapshot; when it can't be kept (the device is locked, the disk is full), none is better than an old one.
-  @concurrent func keep(_ snapshot: Data) async -> Bool {
+  func keep(_ snapshot: Data) -> Bool {
+    guard !isClosed else { return false }
     do {
       try store.keep(snapshot)
       return true
@@ -20,5 +27,11 @@ struct SnapshotKeeper: Sendable {
   }
 
   /// Deletes the snapshot.
-  @concurrent func delete() async { try? store.delete() }
+  func delete() { try? store.delete() }
+
+  /// Deletes the snapshot, and takes no other before the next launch: one may still be on its way (R6.1).
+  func deleteForGood() {
+    isClosed = true
+    delete()
+  }
 }

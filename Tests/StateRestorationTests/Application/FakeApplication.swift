@@ -107,6 +107,7 @@ final class FakeDevice: ApplicationDevice {
   var top: FakeController?
   var snapshot: Data? = Data("picture".utf8)
   var onDidFinishLaunching: @MainActor () -> Void = {}
+  var onMakeSnapshot: @MainActor () -> Void = {}
   var handleErrors: [ProtectionError.Code] = []
 
   init(_ log: CallLog) {
@@ -134,6 +135,7 @@ final class FakeDevice: ApplicationDevice {
   func protectedDataDidBecomeAvailable() { log.add("didBecomeAvailable") }
   func makeSnapshot() -> Data? {
     log.add("makeSnapshot")
+    onMakeSnapshot()
     return snapshot
   }
   func showSnapshot(_ snapshot: Data) { log.add("show \(String(decoding: snapshot, as: UTF8.self))") }

@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [PreservationOutcome.declined, .deferred(.locked), .unchanged(nil)])
+  @Test(arguments: [PreservationOutcome.declined, .deferred(.discarded), .unchanged(nil)])
   func `a snapshot of state that was not preserved is dropped`(outcome: PreservationOutcome) async throws {
     let fake = FakeApplication()
     fake.snapshots.snapshot = old
@@ -86,6 +86,45 @@ import Testing
     try await fake.application.launch()
     try await fake.lifecycle.enterBackground()
     #expect((fake.snapshots.snapshot != nil) == (outcome == .unchanged(nil)))
+  }
+
+  @Test(arguments: [false, true])
+  func `while the state waits for an unlock the snapshot of it stays, unless it is to be ignored`(
+    isIgnored: Bool
+  ) async throws {
+    let fake = FakeApplication()
+    fake.snapshots.snapshot = old
+    fake.engine.outcome = .success(.deferred(.locked))
+    try await fake.application.launch()
+    if isIgnored { fake.application.ignoreSnapshotOnNextLaunch() }
+    fake.log.clear()
+    try await fake.lifecycle.enterBackground()
+    #expect(fake.snapshots.snapshot == (isIgnored ? nil : old))
+    #expect(!fake.log.all.contains("makeSnapshot"))
+  }
+
+  @Test func `ignoring the snapshot while it is taken drops it, and no later one`() async throws {
+    let fake = FakeApplication()
+    try await fake.application.launch()
+    fake.delegate.onMakeSnapshot = { [application = fake.application] in application.ignoreSnapshotOnNextLaunch() }
+    try await fake.lifecycle.enterBackground()
+    #expect(fake.snapshots.snapshot == nil && fake.application.isSnapshotKept == false)
+    fake.delegate.onMakeSnapshot = {}
+    try await fake.lifecycle.enterForeground()
+    try await fake.lifecycle.enterBackground()
+    #expect(fake.snapshots.snapshot != nil)
+  }
+
+  @Test func `a snapshot on its way when the user quits by force is not kept`() async throws {
+    let fake = FakeApplication()
+    try await fake.application.launch()
+    let quit = Signal()
+    fake.delegate.onMakeSnapshot = { [application = fake.application] in
+      quit.task = Task { try await application.forceQuit() }
+    }
+    _ = try? await fake.lifecycle.enterBackground()
+    try await quit.task?.value
+    #expect(fake.snapshots.snapshot == nil && fake.lifecycle.endReason == .forceQuit)
   }
 
   @Test func `a snapshot that can't be kept is dropped, the older one too`() async throws {
@@ -106,4 +145,8 @@ import Testing
     try await fake.lifecycle.enterBackground()
     #expect(fake.snapshots.snapshot == nil)
   }
+}
+
+@MainActor private final class Signal {
+  var task: Task<Void, any Error>?
 }
