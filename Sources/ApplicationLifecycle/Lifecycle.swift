@@ -92,10 +92,12 @@
 
   /// Wakes a suspended program for an event, without a window; it is suspended again afterwards.
   public func wake(for event: String) async throws(LifecycleError) {
-    try await serve(.wake) {
-      self.emit(.step(.handleBackgroundEvent, self.state))
-      self.delegate?.handleBackgroundEvent(event)
-    }
+    try await serve(
+      .wake,
+      after: {
+        self.emit(.step(.handleBackgroundEvent, self.state))
+        self.delegate?.handleBackgroundEvent(event)
+      })
   }
 
   /// The device goes to sleep: leaves the foreground and locks (R7.3).

@@ -3,7 +3,7 @@ package import FoundationEssentials
 /// A stored value of any type, as far as its form tells it.
 ///
 /// Archives say of every value whether it is a number, a string, a list and so on, so that values can be read without
-/// the types they were made of.
+/// the types they were made of. A moment is stored as a number: its seconds since 2001-01-01 00:00 UTC.
 package indirect enum InspectedValue: Decodable, Sendable, Hashable {
   /// Nothing.
   case null
@@ -17,8 +17,6 @@ package indirect enum InspectedValue: Decodable, Sendable, Hashable {
   case string(String)
   /// Bytes.
   case data([UInt8])
-  /// A moment, in seconds since 2001-01-01 00:00 UTC.
-  case date(Double)
   /// A UUID.
   case uuid(UUID)
   /// A list.
@@ -75,8 +73,6 @@ package indirect enum InspectedValue: Decodable, Sendable, Hashable {
       self = .integer("\(value)")
     } else if let value = try? container.decode(UInt128.self) {
       self = .integer("\(value)")
-    } else if let value = try? container.decode(Date.self) {
-      self = .date(value.timeIntervalSinceReferenceDate)
     } else if let value = try? container.decode(Double.self) {
       self = .number(value)
     } else if let value = try? container.decode(Float.self) {
@@ -101,7 +97,6 @@ package indirect enum InspectedValue: Decodable, Sendable, Hashable {
     case .number: "number"
     case .string(let text): "string, \(text.utf8.count) bytes"
     case .data(let bytes): "data, \(bytes.count) bytes"
-    case .date: "date"
     case .uuid: "UUID"
     case .array(let values): "list of \(values.count)"
     case .object(let fields): "keyed, \(fields.count) values"
@@ -118,7 +113,6 @@ package indirect enum InspectedValue: Decodable, Sendable, Hashable {
     case .number(let value): "\(value)"
     case .string(let text): "\"\(text)\""
     case .data(let bytes): "data \(hexadecimal(bytes.prefix(64)))\(bytes.count > 64 ? "… (\(bytes.count) bytes)" : "")"
-    case .date(let seconds): readable(Date(timeIntervalSinceReferenceDate: seconds))
     case .uuid(let value): value.uuidString
     case .array(let values): "[\(values.map(\.revealed).joined(separator: ", "))]"
     case .object(let fields): "{\(fields.map { "\($0.key): \($0.value.revealed)" }.joined(separator: ", "))}"
