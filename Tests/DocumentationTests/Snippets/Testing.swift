@@ -1,5 +1,6 @@
 import Foundation
 import StateRestoration
+import StateRestorationTesting
 import Testing
 
 // snippet: Testing
@@ -9,24 +10,58 @@ final class SearchController: RestorableController {
 }
 
 @MainActor struct SearchRestorationTests {
-  final class Delegate: RestorationCoordinatorDelegate {
-    func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
-    func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
+  let search = RestorationSubject { SearchController() }
+
+  @Test func `the query comes back`() async {
+    await assertRestores(search) { $0.query = "swift" }
   }
 
-  @Test func `the query comes back`() async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let device = try await ProtectedDevice.open(at: .directory(folder.path))
-    let delegate = Delegate()
+  @Test func `a save can be killed at every step`() async {
+    await assertRestoresAtEveryKillPoint(search) {
+      $0.query = "old"
+    } to: {
+      $0.query = "new"
+    }
+  }
+}
+// snippet end
 
-    let before = SearchController()
-    before.query = "swift"
-    _ = try await RestorationCoordinator(device: device, delegate: delegate).preserve(before)
+// snippet: TestingLocked
+@MainActor struct LockedLaunchTests {
+  @Test func `a locked launch shows nothing and loses nothing`() async throws {
+    let device = try await SimulatedDevice(passcode: "1234")
+    let harness = RestorationHarness<HierarchyApplication<SearchController>>(on: device)
+    try await harness.launch { HierarchyApplication(SearchController()) }.root.query = "swift"
+    try await harness.enterBackground()
 
-    let after = SearchController()
-    let report = try await RestorationCoordinator(device: device, delegate: delegate).restore(into: after)
-    #expect(after.query == "swift", "\(report)")
+    try await device.lock()
+    let locked = try await harness.relaunch()
+    #expect(harness.report?.outcome == .locked)
+    #expect(locked.root.query == "")
+
+    try await device.unlock()
+    #expect(try await harness.relaunch().root.query == "swift")
+  }
+}
+// snippet end
+
+/// Archives that are kept; in a program's own tests, its own.
+private let archives = URL(filePath: #filePath).deletingLastPathComponent()
+  .appending(path: "../../Fixtures/Archives/format-1").standardizedFileURL.resolvingSymlinksInPath()
+
+private final class EditorController: StatefulController {
+  let restorationIdentifier: RestorationIdentifier? = "editor"
+  var restorableState = ""
+}
+
+// snippet: TestingArchives
+@MainActor struct OldArchiveTests {
+  @Test func `every released version can still be read`() throws {
+    let registry = RestorationRegistry()
+    registry.register(EditorController.self, as: "editor")
+    for check in try RestorationCoordinator.check(archives: archives, registry: registry) {
+      #expect(check.isSound, "\(check)")
+    }
   }
 }
 // snippet end
