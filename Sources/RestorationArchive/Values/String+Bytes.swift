@@ -11,8 +11,8 @@ extension String {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Compares eight bytes at a time.
-  fileprivate func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+  /// Whether there are the same bytes in another place; compares eight at a time.
+  func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
     guard count == other.count else { return false }
     var offset = 0
     while offset + 8 <= count {

@@ -13,6 +13,14 @@ final class ReaderCore: Sendable {
     var delta: Delta?
   }
 
+  /// Where a node's state is.
+  struct State: Sendable {
+    /// Its bytes, in the base or in the delta.
+    var range: Range<Int>
+    /// The delta; nil for a node of the base.
+    var delta: Delta?
+  }
+
   /// The tables of keys and shapes, and the class tags: those of the base and what deltas added.
   struct Tables: Sendable {
     /// The keys and shapes that records are coded against.
@@ -140,10 +148,12 @@ final class ReaderCore: Sendable {
   }
 
   /// The bytes of a node's state.
-  func payload(of node: Located) throws(ArchiveError) -> Data {
-    let range = node.range.lowerBound + node.block.payload.lowerBound..<node.range.upperBound
-    if let delta = node.delta { return delta.data.part(range) }
-    return try base.cache.bytes(range)
+  func payload(of node: Located) throws(ArchiveError) -> Data { try payload(at: node.state) }
+
+  /// The bytes of a state.
+  func payload(at state: State) throws(ArchiveError) -> Data {
+    if let delta = state.delta { return delta.data.part(state.range) }
+    return try base.cache.bytes(state.range)
   }
 
   /// A node's attributes, its tag and model with them.
@@ -180,6 +190,12 @@ final class ReaderCore: Sendable {
     return try baseChildren(of: node.block, at: node.range)
   }
 
+  /// Whether a node has no children, as far as can be told without looking any further.
+  func isKnownLeaf(_ node: Located) -> Bool {
+    guard deltas.newest == nil, case .inline = node.block.name else { return false }
+    return true
+  }
+
   private func baseChildren(of block: NodeBlock, at range: Range<Int>) throws(ArchiveError) -> [UInt32] {
     guard case .branch(let index) = block.name else { return [] }
     let branch = try base.branch(index)
@@ -187,5 +203,12 @@ final class ReaderCore: Sendable {
       throw ArchiveError(.corrupt, "a node names the branch of another", offset: range.lowerBound)
     }
     return try base.children(of: branch)
+  }
+}
+
+extension ReaderCore.Located {
+  /// Where the node's state is.
+  var state: ReaderCore.State {
+    ReaderCore.State(range: range.lowerBound + block.payload.lowerBound..<range.upperBound, delta: delta)
   }
 }

@@ -111,23 +111,32 @@ struct ArchiveImage {
   }
 
   private func image(_ header: BaseHeader, _ front: ByteBuffer) -> Data {
-    var header = header
     let base = UInt64(header.records)
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(Int(header.end))
-    bytes.append(contentsOf: front.bytes)
-    bytes.append(contentsOf: records.bytes)
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(header.end), alignment: 16)
+    var offset = 0
+    func append(_ bytes: UnsafeRawBufferPointer) {
+      unsafe UnsafeMutableRawBufferPointer(rebasing: memory[offset..<offset + bytes.count]).copyMemory(from: bytes)
+      offset += bytes.count
+    }
+    unsafe front.bytes.withUnsafeBytes { unsafe append($0) }
+    unsafe records.bytes.withUnsafeBytes { unsafe append($0) }
     for index in [numbers, paths] {
-      let entries = index.map { ($0 + base).littleEndian }
-      unsafe entries.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+      for entry in index {
+        unsafe memory.storeBytes(of: (entry + base).littleEndian, toByteOffset: offset, as: UInt64.self)
+        offset += 8
+      }
     }
-    header.fingerprint = unsafe bytes.withUnsafeBytes { raw in
-      unsafe Fingerprint.of(UnsafeRawBufferPointer(rebasing: raw[BaseHeader.byteCount...]))
-    }
+    precondition(offset == memory.count, "The sections are not as long as the header says.")
+    var header = header
+    header.fingerprint = unsafe Fingerprint.of(
+      UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[BaseHeader.byteCount...]))
     var final = ByteBuffer()
     header.encode(into: &final)
-    bytes.replaceSubrange(0..<BaseHeader.byteCount, with: final.bytes)
-    return Data(bytes)
+    unsafe final.bytes.withUnsafeBytes { unsafe memory.copyMemory(from: $0) }
+    // Handed over as it is: copying it once more would cost as much as putting it together.
+    return unsafe Data(
+      bytesNoCopy: memory.baseAddress!, count: memory.count,
+      deallocator: .custom { start, _ in unsafe start.deallocate() })
   }
 }
 

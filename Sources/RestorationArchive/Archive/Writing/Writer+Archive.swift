@@ -13,10 +13,15 @@ extension RestorationArchive.Writer {
     var image = ArchiveImage(nodeCount: nodeCount, liveBytes: liveBytes, depthLimit: limits.depth)
     // Counted anew: a damaged base can tell of other sizes than its states have.
     var byteCount = 0
+    var moved: [MovedSlot] = []
     try walk { (writer, node, children, depth) throws(ArchiveError) in
       byteCount += node.payload.count
       try image.begin(node, children: children, depth: depth, tag: writer.index(of: node.tag))
+      let start = image.records.count
       try node.appendPayload(writer, &image.records)
+      if let slot = node.slot {
+        moved.append(MovedSlot(slot: slot, state: start..<image.records.count, children: children))
+      }
     }
     let data = try image.assemble(
       context: context, tables: tables.additions(), tags: tags, nextID: nextID, nodeCount: nodeCount,
@@ -24,14 +29,46 @@ extension RestorationArchive.Writer {
     let core = try ReaderCore(
       base: RestorationArchive.Source(data), deltas: RestorationArchive.DeltaSource([]), limits: limits)
     reader = core
-    slots = []
-    slotOfNode = [:]
-    links = [:]
+    keep(moved, records: Int(core.base.header.records))
     dirty = []
     deltaBytes = 0
     liveBytes = byteCount
     written = Written(context: context, tables: tables.mark, tagCount: tags.count)
     return data
+  }
+
+  /// A slot whose node was written into a base.
+  private struct MovedSlot {
+    var slot: Int
+    /// Where the state is among the records.
+    var state: Range<Int>
+    var children: [UInt32]
+  }
+
+  /// So many slots are kept at most.
+  private static let slotLimit = 1 << 16
+
+  /// Lets slots stay after everything was written, as what changed once mostly changes again.
+  ///
+  /// Their states are read from the new base from now on. Very many are not worth their memory.
+  private mutating func keep(_ moved: [MovedSlot], records: Int) {
+    guard moved.count <= Self.slotLimit else {
+      slots = []
+      slotOfNode = [:]
+      links = [:]
+      return
+    }
+    for node in moved {
+      slots[node.slot].markStored()
+      slots[node.slot].children = node.children
+      slots[node.slot].payload =
+        node.state.isEmpty
+        ? .none : .stored(ReaderCore.State(range: node.state.lowerBound + records..<node.state.upperBound + records))
+    }
+    if let root = slotOfNode[BaseHeader.rootID] { slots[root].markStored() }
+    guard slots.contains(where: \.isRemoved) else { return }
+    slots.removeAll(where: \.isRemoved)
+    slotOfNode = Dictionary(uniqueKeysWithValues: slots.enumerated().map { ($0.element.id, $0.offset) })
   }
 
   /// A node as the walk meets it: with a slot, or as the reader has it.
@@ -40,6 +77,8 @@ extension RestorationArchive.Writer {
     var name: String
     var attributes: RestorationArchive.Attributes
     var payload: Slot.Payload
+    /// The position of its slot, if it has one.
+    var slot: Int?
 
     /// The class tag.
     var tag: RestorationClass? { attributes.classTag }
@@ -95,14 +134,16 @@ extension RestorationArchive.Writer {
     if let index = slotOfNode[number] {
       let slot = slots[index]
       guard !slot.isRemoved else { throw noSuchNode(NodeID(rawValue: number)) }
-      return (Visit(id: number, name: slot.name, attributes: slot.attributes, payload: slot.payload), slot.parent)
+      let visit = Visit(
+        id: number, name: slot.name, attributes: slot.attributes, payload: slot.payload, slot: index)
+      return (visit, slot.parent)
     }
     guard let reader, let located = try reader.locate(number) else {
       throw noSuchNode(NodeID(rawValue: number))
     }
     let visit = Visit(
       id: number, name: try reader.name(of: located), attributes: try reader.attributes(of: located),
-      payload: located.block.payload.isEmpty ? .none : .stored(located))
+      payload: located.block.payload.isEmpty ? .none : .stored(located.state))
     return (visit, try reader.parent(of: located))
   }
 }

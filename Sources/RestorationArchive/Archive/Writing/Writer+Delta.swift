@@ -126,7 +126,7 @@ extension RestorationArchive.Writer {
     switch payload {
     case .none: break
     case .bytes(let bytes): buffer.bytes.append(contentsOf: bytes)
-    case .stored(let located): if let data = try reader?.payload(of: located) { buffer.append(data) }
+    case .stored(let state): if let data = try reader?.payload(at: state) { buffer.append(data) }
     }
   }
 }

@@ -53,7 +53,7 @@ extension RestorationArchive.Writer {
     switch slot.payload {
     case .none: Data()
     case .bytes(let bytes): Data(bytes)
-    case .stored(let located): try reader?.payload(of: located) ?? Data()
+    case .stored(let state): try reader?.payload(at: state) ?? Data()
     }
   }
 
@@ -66,8 +66,8 @@ extension RestorationArchive.Writer {
       switch (payload, slots[slot].payload) {
       case (.none, .none): return
       case (.bytes(let new), .bytes(let old)) where new == old: return
-      case (.bytes(let new), .stored(let located)):
-        if let old = try? reader?.payload(of: located), old.elementsEqual(new) { return }
+      case (.bytes(let new), .stored(let state)):
+        if let old = try? reader?.payload(at: state), old.hasSameBytes(as: new) { return }
       default: break
       }
     }

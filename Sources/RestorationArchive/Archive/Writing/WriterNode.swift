@@ -7,8 +7,8 @@ extension RestorationArchive.Writer {
     enum Payload: Sendable {
       /// Encoded in this run.
       case bytes([UInt8])
-      /// Where the reader found it.
-      case stored(ReaderCore.Located)
+      /// Where the reader has it.
+      case stored(ReaderCore.State)
       /// None.
       case none
 
@@ -16,7 +16,7 @@ extension RestorationArchive.Writer {
       var count: Int {
         switch self {
         case .bytes(let bytes): bytes.count
-        case .stored(let located): located.block.payload.count
+        case .stored(let state): state.range.count
         case .none: 0
         }
       }
