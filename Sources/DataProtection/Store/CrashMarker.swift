@@ -44,11 +44,16 @@ struct CrashMarker: Hashable, Sendable {
 
   /// The bytes, authentication code included.
   func encoded(identity: [UInt8], keys: any StoreKeys) throws(ProtectionError) -> [UInt8] {
-    var bytes = commitment + boot
+    // Written for every node that is restored: no array grows on the way.
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(CrashMarker.byteCount)
+    bytes += commitment
+    bytes += boot
     bytes.appendInteger(node)
     bytes.appendInteger(failedAttempts)
     bytes.appendInteger(UInt16(hasForgiven ? 1 : 0))
-    return bytes + (try CrashMarker.code(bytes[...], identity, keys))
+    bytes += try CrashMarker.code(bytes[...], identity, keys)
+    return bytes
   }
 
   private static func code(

@@ -39,7 +39,11 @@ public struct RestorationPath: Hashable, Codable, Sendable, ExpressibleByArrayLi
 
   /// The path of a child.
   public func appending(_ identifier: RestorationIdentifier) -> RestorationPath {
-    RestorationPath(components + [identifier])
+    var longer: [RestorationIdentifier] = []
+    longer.reserveCapacity(components.count + 1)
+    longer += components
+    longer.append(identifier)
+    return RestorationPath(longer)
   }
 
   /// Whether this path is the given one or lies below it.

@@ -62,8 +62,7 @@ struct RestorationPlan: Sendable {
     var stack: [(id: NodeID, parent: Int?)] = [(root, nil)]
     var open: [Int] = []
     while let (id, parent) = stack.popLast() {
-      guard let visit = try reader.visit(id) else { continue }
-      let node = visit.node
+      guard let node = try reader.visit(id) else { continue }
       let index = nodes.count
       while let last = open.last, last != parent {
         nodes[last].end = index
@@ -77,7 +76,7 @@ struct RestorationPlan: Sendable {
         record: EmptyRecord())
       if node.byteCount > 0 {
         do {
-          item.record = try visit.record()
+          item.record = try node.record()
         } catch {
           item.damage = error.message
         }
@@ -86,7 +85,7 @@ struct RestorationPlan: Sendable {
       children.append([])
       if let parent { children[parent].append(index) } else { roots.append(index) }
       open.append(index)
-      for child in visit.children.reversed() { stack.append((child, index)) }
+      for child in node.children.reversed() { stack.append((child, index)) }
     }
     for index in open { nodes[index].end = nodes.count }
   }

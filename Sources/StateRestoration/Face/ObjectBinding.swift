@@ -66,13 +66,12 @@ package import RestorationArchive
     defer { coder.finish() }
     guard let object else { return nil }
     try plan.refuseNewer(coder)
+    let assignState = try plan.state?.prepare(object, coder: coder, version: plan.version)
     var assignments: [@MainActor () -> Void] = []
-    if let assignment = try plan.state?.prepare(object, coder: coder, version: plan.version) {
-      assignments.append(assignment)
-    }
     for property in properties {
       if let assignment = try property.prepare(with: coder) { assignments.append(assignment) }
     }
+    assignState?()
     for assignment in assignments { assignment() }
     try plan.coding?.decode(object, with: coder)
     guard let stored = coder.storedVersion, stored < plan.version else { return nil }

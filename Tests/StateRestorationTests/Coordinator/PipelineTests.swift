@@ -42,6 +42,20 @@ import Testing
     #expect(again["child-8"]?.text == "8")
   }
 
+  @Test func `one change of two thousand writes less than a hundredth of the archive`() async throws {
+    let bench = try await Bench(.device)
+    let coordinator = bench.launch()
+    let root = tree(2_000)
+    let whole = try #require(try await coordinator.preserve(root).receipt)
+    // The first change begins a journal, whose header is written once.
+    for child in 7..<10 {
+      root[RestorationIdentifier("child-\(child)")]?.text = "changed"
+      let receipt = try #require(try await coordinator.preserve(root).receipt)
+      #expect(receipt.kind == .change)
+      #expect(receipt.bytesWritten * 100 <= whole.bytesWritten, "\(receipt.bytesWritten) of \(whole.bytesWritten)")
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a controller that cannot be observed is asked at every save, and an equal answer writes nothing`(
     on kind: StoreKind

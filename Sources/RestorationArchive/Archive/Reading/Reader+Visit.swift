@@ -1,8 +1,12 @@
 extension RestorationArchive.Reader {
   /// A node that was found once, with what lies below it and its state: for walks over a whole archive.
   package struct Visit: Sendable {
-    /// What is known of the node.
-    package let node: RestorationArchive.Node
+    /// What the node is called among its siblings.
+    package let identifier: RestorationIdentifier
+    /// What the object was and how its state is to be treated.
+    package let attributes: RestorationArchive.Attributes
+    /// The number of bytes of the node's state.
+    package var byteCount: Int { located.block.payload.count }
     /// The numbers of its children, in order.
     package let children: [NodeID]
     private let core: ReaderCore
@@ -11,7 +15,8 @@ extension RestorationArchive.Reader {
     init(_ core: ReaderCore, _ located: ReaderCore.Located) throws(ArchiveError) {
       self.core = core
       self.located = located
-      node = try core.node(located)
+      identifier = RestorationIdentifier(try core.name(of: located))
+      attributes = try core.attributes(of: located)
       children = try core.children(of: located).map(NodeID.init(rawValue:))
     }
 

@@ -122,13 +122,15 @@ final class YesDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDele
   }
 
   /// A coordinator as a new process would make it; what the old one left on disk is there.
-  func launch(_ set: (RestorationRegistry) -> Void = { _ in }) -> RestorationCoordinator {
+  func launch(
+    with other: (any RestorationCoordinatorDelegate)? = nil, _ set: (RestorationRegistry) -> Void = { _ in }
+  ) -> RestorationCoordinator {
     let registry = RestorationRegistry()
     set(registry)
     let time = time
     configuration.now = { time }
     return RestorationCoordinator(
-      store: place, delegate: delegate, configuration: configuration, registry: registry)
+      store: place, delegate: other ?? delegate, configuration: configuration, registry: registry)
   }
 
   /// Where this launch preserves: what it learns of the disk is its own.
