@@ -9,6 +9,8 @@ import StateRestoration
   let stack: NavigationController
   private let shelf: NoteShelf
   private let onStatus: @MainActor (String) -> Void
+  /// What could not be made again while restoring, as one says it to a person; the deepest is the last.
+  var missing: [String] = []
 
   /// From how many columns on there are two.
   private static let wide = 100
@@ -35,25 +37,39 @@ import StateRestoration
   /// The screen that has the keys, apart from a sheet.
   var top: (any Screen)? { stack.top as? any Screen }
 
-  /// Makes the list of a folder, unless the folder is gone.
-  func makeList(of folder: String) -> NoteListController? {
-    guard shelf.library.folders.contains(where: { $0.place == folder }) else { return nil }
-    return NoteListController(folder: folder, shelf: shelf) { [weak self] in self?.openNote($0) }
+  /// Makes the list of a folder again.
+  ///
+  /// `nil` when the folder holds no notes any more, which is then ``missing``.
+  func remakeList(of folder: String) -> NoteListController? {
+    let list = makeList(of: folder)
+    if list == nil { missing.append("\(folder.isEmpty ? "the first folder" : folder) holds no notes any more") }
+    return list
   }
 
-  /// Makes the editor of a note; nil when the note is gone or no text, and the status line says so.
-  func makeEditor(of identifier: ModelIdentifier) -> EditorController? {
+  /// Makes the editor of a note again.
+  ///
+  /// `nil` when the note is gone or is no text any more, which is then ``missing``.
+  func remakeEditor(of identifier: ModelIdentifier) -> EditorController? {
     guard let identity = NoteIdentity(identifier), let note = shelf.library.note(identity) else {
-      let name = NoteIdentity(identifier)?.place ?? "the note"
-      onStatus("\(name) is gone, so its editor was not opened again")
+      missing.append("\(NoteIdentity(identifier)?.place ?? "the note") is gone, so its editor did not come back")
       return nil
     }
-    return makeEditor(of: note)
+    do throws(NoteLibrary.Problem) {
+      return try EditorController(note: note, shelf: shelf, onStatus: onStatus)
+    } catch {
+      missing.append(error.description)
+      return nil
+    }
   }
 
   /// Makes the sheet that renames a note; nil when the note is gone.
   func makeRename(of identifier: ModelIdentifier) -> RenameController? {
     NoteIdentity(identifier).flatMap(shelf.library.note).map(RenameController.init)
+  }
+
+  private func makeList(of folder: String) -> NoteListController? {
+    guard shelf.library.folders.contains(where: { $0.place == folder }) else { return nil }
+    return NoteListController(folder: folder, shelf: shelf) { [weak self] in self?.openNote($0) }
   }
 
   /// Shows a note from anywhere: its folder's list below it.

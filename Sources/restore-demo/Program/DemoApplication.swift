@@ -23,7 +23,10 @@ import StateRestoration
   /// Called when the program is to end.
   var onEnd: @MainActor () -> Void = {}
 
-  private(set) var status = ""
+  /// What was said last; it stands in the status line until the next key.
+  private var notice: String?
+  /// The last receipt, which stands there otherwise.
+  private var receipt = ""
   var lockScreen: LockScreen?
   var dialog: PasscodeDialog?
   private var reportView: ReportView?
@@ -71,11 +74,17 @@ import StateRestoration
   /// Whether the notes must not be shown.
   var isLocked: Bool { device.hasPasscode && device.lockState != .unlocked }
 
-  /// Puts a line into the status line.
+  /// The status line.
+  var status: String { notice ?? receipt }
+
+  /// Puts a line into the status line; no receipt takes it away before the user has pressed a key.
   func say(_ text: String) {
-    status = text
+    notice = text
     onChange()
   }
+
+  /// Lets the status line show the last receipt again.
+  func clearNotice() { notice = nil }
 
   /// The report of the restoration, the late one after an unlock included.
   var report: RestorationReport? { lateReport ?? application?.report }
@@ -123,6 +132,7 @@ import StateRestoration
   /// Hands a key to whatever has the keys now.
   func handle(_ key: Key) async {
     defer { onChange() }
+    clearNotice()
     if lockScreen != nil { return await handleLocked(key) }
     if await handleEverywhere(key) { return }
     if var view = reportView {
@@ -214,6 +224,10 @@ import StateRestoration
   /// What was preserved comes back before this returns.
   @discardableResult
   func unlock(with passcode: String) async -> Bool {
+    guard lockScreen != nil else {
+      say("the device is not locked")
+      return false
+    }
     lockScreen?.isChecking = true
     onChange()
     defer { lockScreen?.isChecking = false }
@@ -296,9 +310,10 @@ import StateRestoration
       let milliseconds = receipt.duration / .milliseconds(1)
       let kind = receipt.kind == .pendingWhole || receipt.kind == .pendingChange ? ", sealed until the unlock" : ""
       saves += 1
-      say(
+      self.receipt =
         "save \(saves) · generation \(receipt.generation) · \(receipt.bytesWritten) bytes · "
-          + "\((milliseconds * 10).rounded() / 10) ms\(kind)")
+        + "\((milliseconds * 10).rounded() / 10) ms\(kind)"
+      onChange()
     case .unchanged, .declined, .deferred: break
     }
   }
@@ -310,7 +325,10 @@ import StateRestoration
       waitingForLateReport?.resume()
       waitingForLateReport = nil
     }
-    if let missing = report.notRestored.first {
+    defer { root.notes.missing = [] }
+    if let missing = root.notes.missing.last {
+      say("\(missing) (^R)")
+    } else if let missing = report.notRestored.first {
       say("\(missing.path) did not come back: \(missing.notRestoredReason.map(String.init(describing:)) ?? "") (^R)")
     } else if report.outcome == .restored {
       say("everything is where it was: \(report.restoredCount) controllers (^R)")

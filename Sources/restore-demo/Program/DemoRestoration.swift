@@ -22,11 +22,11 @@ final class DemoRestoration: RestorableApplicationDelegate, RestorationCoordinat
     let root = root
     registry.register(NoteListController.self, as: NoteListController.tag) { _, coder in
       guard let folder = try? coder.decodeIfPresent(String.self, forKey: "folder") else { return nil }
-      return root.notes.makeList(of: folder)
+      return root.notes.remakeList(of: folder)
     }
     registry.register(EditorController.self, as: EditorController.tag) { _, coder in
       guard let note = try? coder.decodeIfPresent(ModelIdentifier.self, forKey: "note") else { return nil }
-      return root.notes.makeEditor(of: note)
+      return root.notes.remakeEditor(of: note)
     }
     registry.register(RenameController.self, as: RenameController.tag) { _, coder in
       guard let note = try? coder.decodeIfPresent(ModelIdentifier.self, forKey: "note") else { return nil }

@@ -48,11 +48,9 @@ import Musl
     case .text(let text): for character in text { await application.handle(.character(character)) }
     case .key(let key): await application.handle(key)
     case .waitPreserved: return await waitUntilPreserved()
-    case .lock:
-      await application.lock()
-      return application.lockScreen == nil ? application.status : nil
-    case .unlock(let passcode):
-      return await application.unlock(with: passcode) ? nil : application.lockScreen?.prompt.message ?? "not locked"
+    // A script is a person: a wrong passcode is something that the screen shows, and the script goes on.
+    case .lock: await application.lock()
+    case .unlock(let passcode): await application.unlock(with: passcode)
     case .background: return await request { try await $0.enterBackground() }
     case .foreground: return await request { try await $0.enterForeground() }
     case .resize(let rows, let columns): (self.rows, self.columns) = (rows, columns)
@@ -68,6 +66,7 @@ import Musl
   }
 
   private func waitUntilPreserved() async -> String? {
+    application.clearNotice()
     do {
       switch try await application.application?.preserve() {
       case .preserved(let receipt)?: return receipt.durability == .durable ? nil : "the disk did not confirm the save"

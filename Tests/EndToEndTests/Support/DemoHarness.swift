@@ -14,7 +14,9 @@ final class DemoHarness {
   let log: String
   let kills: String
   /// While this file is missing, the kill switch counts no system call.
-  let arm: String
+  private let armed: String
+  /// Once this file is there, the kill switch kills at the next write.
+  private let now: String
   private let scratch: String
 
   init(notes: [String: String] = ["Diary.md": "", "Plans/Trip.md": "Pack.\n", "Plans/Work.md": "Do.\n"]) throws {
@@ -23,7 +25,8 @@ final class DemoHarness {
     state = scratch + "/state"
     log = scratch + "/log"
     kills = scratch + "/kills"
-    arm = scratch + "/arm"
+    armed = scratch + "/armed"
+    now = scratch + "/now"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     for (name, text) in notes {
       let url = URL(fileURLWithPath: folder + "/" + name)
@@ -40,19 +43,36 @@ final class DemoHarness {
     return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("restore-demo").path
   }
 
-  /// Starts the program, with a kill switch if one is given ("pwrite:2:torn").
-  func start(kill: String? = nil, rows: Int = 24, columns: Int = 80) throws -> PseudoTerminal {
+  /// Starts the program, with a kill switch if one is given.
+  ///
+  /// - Parameters:
+  ///   - kill: Where the switch kills the program, as `kill-switch.c` reads it ("pwrite:2:torn").
+  ///   - isArmedLater: Whether the switch waits for ``arm()``.
+  ///   - power: What becomes of what was not synced when the kill is a power cut ("lost", "mixed:7"); nil when it is not.
+  func start(
+    kill: String? = nil, isArmedLater: Bool = true, power: String? = nil, rows: Int = 24, columns: Int = 80
+  ) async throws -> PseudoTerminal {
+    for file in [armed, now] { try? FileManager.default.removeItem(atPath: file) }
     var environment: [String: String] = ["SWIFT_BACKTRACE": "enable=no"]
     if let kill {
-      environment["LD_PRELOAD"] = try KillSwitch.library.get()
+      environment["LD_PRELOAD"] = try await KillSwitch.library()
       environment["KILL_SWITCH"] = kill
       environment["KILL_SWITCH_LOG"] = kills
-      environment["KILL_SWITCH_ARM"] = arm
+      environment["KILL_SWITCH_ARM"] = isArmedLater ? armed : nil
+      environment["KILL_SWITCH_NOW"] = now
+      environment["POWER_CUT"] = power
+      environment["POWER_CUT_ROOT"] = power == nil ? nil : state
     }
     return try PseudoTerminal(
       Self.program, arguments: [folder, "--state", state, "--log", log], environment: environment, rows: rows,
       columns: columns)
   }
+
+  /// Lets the kill switch count from now on.
+  func arm() { _ = FileManager.default.createFile(atPath: armed, contents: nil) }
+
+  /// Lets the kill switch kill at the next write.
+  func killNow() { _ = FileManager.default.createFile(atPath: now, contents: nil) }
 
   /// The kills that landed so far, as the switch noted them.
   var landedKills: [String] {
@@ -69,35 +89,14 @@ final class DemoHarness {
   }
 
   /// Sets a passcode through Settings, as a person does.
-  func setPasscode(_ passcode: String, in terminal: PseudoTerminal) throws {
-    terminal.type("\u{1B}OR")
-    try terminal.wait(forText: "Set a passcode")
-    terminal.type("\r")
-    try terminal.wait(forText: "New passcode")
-    terminal.type(passcode + "\r")
-    try terminal.wait(forText: "Once more")
-    terminal.type(passcode + "\r")
-    try terminal.wait(forText: "the passcode is set")
-  }
-}
-
-/// The preloaded library that kills a process at a chosen system call, built once per run.
-enum KillSwitch {
-  struct NotBuilt: Error, CustomStringConvertible { var description: String }
-
-  static let library: Result<String, any Error> = Result {
-    let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let source = tests.appendingPathComponent("Fixtures/KillSwitch/kill-switch.c").path
-    let library = FileManager.default.temporaryDirectory.appendingPathComponent("kill-switch-\(getpid()).so").path
-    let compiler = Process()
-    compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    compiler.arguments = ["clang", "-shared", "-fPIC", "-O1", "-o", library, source]
-    try compiler.run()
-    compiler.waitUntilExit()
-    guard compiler.terminationStatus == 0 else {
-      throw NotBuilt(description: "the toolchain's clang did not build \(source)")
-    }
-    return library
+  func setPasscode(_ passcode: String, in terminal: PseudoTerminal) async throws {
+    await terminal.type("\u{1B}OR")
+    try await terminal.wait(forText: "Set a passcode")
+    await terminal.type("\r")
+    try await terminal.wait(forText: "New passcode")
+    await terminal.type(passcode + "\r")
+    try await terminal.wait(forText: "Once more")
+    await terminal.type(passcode + "\r")
+    try await terminal.wait(forText: "the passcode is set")
   }
 }

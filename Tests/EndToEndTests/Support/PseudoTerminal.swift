@@ -10,7 +10,8 @@ import Musl
 /// A program running in a pseudo-terminal of its own, with the screen it shows.
 ///
 /// The program is a session leader with the terminal as its controlling terminal, so that signals, suspension and hangup
-/// are the real ones. Not safe for use by two tasks at once.
+/// are the real ones. Whatever has to be waited for is waited for on a thread of the terminal's own, so that a test in a
+/// terminal takes no thread from the tests beside it. Not safe for use by two tasks at once.
 final class PseudoTerminal {
   /// The program did not come to show what the test waited for.
   struct TimedOut: Error, CustomStringConvertible {
@@ -24,6 +25,11 @@ final class PseudoTerminal {
   private(set) var screen: ScreenEmulator
   private var master: Int32
   private var status: Int32?
+  /// The thread on which to wait.
+  private let waiting = WaitingThread(named: "pseudo-terminal")
+
+  /// How long a test waits for something that should come at once; long, as other tests and builds share the machine.
+  static let patience = Duration.seconds(60)
 
   /// `POSIX_SPAWN_SETSID` of glibc's `spawn.h`, which Swift's Glibc module lacks.
   private static let newSession: Int16 = 0x80
@@ -39,6 +45,7 @@ final class PseudoTerminal {
     try #require(unsafe openpty(&master, &slave, &name, nil, &size) == 0)
     _ = fcntl(master, F_SETFD, FD_CLOEXEC)
     _ = fcntl(slave, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(master, F_SETFL, O_NONBLOCK)
 
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
@@ -82,14 +89,25 @@ final class PseudoTerminal {
     if master >= 0 { close(master) }
   }
 
-  /// Types bytes into the terminal.
-  func type(_ text: String) {
+  /// Types bytes into the terminal, reading what the program writes while it does not take them.
+  func type(_ text: String) async {
     var rest = ArraySlice(Array(text.utf8))
-    while !rest.isEmpty {
+    while !rest.isEmpty, isRunning {
       let count = unsafe rest.withUnsafeBytes { unsafe write(master, $0.baseAddress, $0.count) }
+      if count < 0 && errno == EAGAIN {
+        await pump(milliseconds: 20)
+        continue
+      }
       guard count > 0 else { return }
       rest = rest.dropFirst(count)
     }
+  }
+
+  /// Gives the terminal another size, as a person who drags the window's corner does.
+  func resize(rows: Int, columns: Int) {
+    var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
+    _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
+    screen.resize(rows: rows, columns: columns)
   }
 
   func send(_ signal: Int32) { kill(processIdentifier, signal) }
@@ -102,12 +120,12 @@ final class PseudoTerminal {
 
   /// Reads what the program writes until the screen satisfies a condition between two updates.
   func wait(
-    for what: String, timeout: Duration = .seconds(20), until condition: (ScreenEmulator) -> Bool
-  ) throws {
+    for what: String, timeout: Duration = PseudoTerminal.patience, until condition: (ScreenEmulator) -> Bool
+  ) async throws {
     let clock = ContinuousClock()
     let end = clock.now + timeout
     while !(condition(screen) && !screen.isUpdating) {
-      if pump(milliseconds: 100) { continue }
+      if await pump(milliseconds: 100) { continue }
       guard isRunning else { throw Ended() }
       guard clock.now < end else {
         throw TimedOut(description: "waited for \(what); the screen was:\n\(screen.text)\n\(screen.ordinaryText)")
@@ -116,18 +134,29 @@ final class PseudoTerminal {
   }
 
   /// Waits until a text is on the screen.
-  func wait(forText text: String, timeout: Duration = .seconds(20)) throws {
-    try wait(for: text.debugDescription, timeout: timeout) { $0.text.contains(text) }
+  func wait(forText text: String, timeout: Duration = PseudoTerminal.patience) async throws {
+    try await wait(for: text.debugDescription, timeout: timeout) { $0.text.contains(text) }
   }
 
   /// Reads whatever arrives within a time.
   ///
   /// - Returns: Whether anything did.
   @discardableResult
-  func pump(milliseconds: Int32) -> Bool {
+  func pump(milliseconds: Int32) async -> Bool {
     guard master >= 0 else { return false }
-    var descriptor = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
-    guard unsafe poll(&descriptor, 1, milliseconds) > 0 else { return false }
+    if feed() { return true }
+    guard milliseconds > 0 else { return false }
+    await waiting.run { [master] in
+      var descriptor = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+      _ = unsafe poll(&descriptor, 1, milliseconds)
+      // A terminal that the program has closed is ready at once, but only with its end.
+      if descriptor.revents & Int16(POLLIN) == 0 && descriptor.revents != 0 { _ = poll(nil, 0, milliseconds) }
+    }
+    return feed()
+  }
+
+  /// Shows what has arrived.
+  private func feed() -> Bool {
     var buffer = [UInt8](repeating: 0, count: 65536)
     let count = unsafe read(master, &buffer, buffer.count)
     guard count > 0 else { return false }
@@ -147,20 +176,20 @@ final class PseudoTerminal {
   /// Waits for the end.
   ///
   /// - Returns: The exit status, or the negative number of the signal that ended the program.
-  func waitForEnd(timeout: Duration = .seconds(20)) throws -> Int32 {
+  func waitForEnd(timeout: Duration = PseudoTerminal.patience) async throws -> Int32 {
     let clock = ContinuousClock()
     let end = clock.now + timeout
     while isRunning {
       if clock.now > end { throw TimedOut(description: "the program did not end; the screen was:\n\(screen.text)") }
-      if !pump(milliseconds: 20) && master < 0 { _ = poll(nil, 0, 20) }
+      if master < 0 { await waiting.run { _ = poll(nil, 0, 20) } } else { await pump(milliseconds: 20) }
     }
-    while pump(milliseconds: 0) {}
+    while await pump(milliseconds: 0) {}
     let status = self.status ?? 0
     return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
   }
 
   /// Waits until the program is stopped by a signal (suspended).
-  func waitForStop(timeout: Duration = .seconds(20)) throws {
+  func waitForStop(timeout: Duration = PseudoTerminal.patience) async throws {
     let clock = ContinuousClock()
     let end = clock.now + timeout
     while true {
@@ -172,7 +201,7 @@ final class PseudoTerminal {
         throw TimedOut(description: "the program ended instead of stopping")
       }
       if clock.now > end { throw TimedOut(description: "the program did not stop; the screen was:\n\(screen.text)") }
-      pump(milliseconds: 20)
+      await pump(milliseconds: 20)
     }
   }
 }

@@ -7,8 +7,8 @@ import Testing
 /// Anything the emulator does not know counts as a broken screen (``complaints``), and so does text written outside an
 /// alternate screen or beyond the right edge.
 struct ScreenEmulator: CustomTestStringConvertible {
-  let rows: Int
-  let columns: Int
+  private(set) var rows: Int
+  private(set) var columns: Int
   private(set) var cells: [[Character?]]
   private(set) var isAlternate = false
   private(set) var isCursorVisible = true
@@ -27,6 +27,9 @@ struct ScreenEmulator: CustomTestStringConvertible {
     self.columns = columns
     cells = Array(repeating: Array(repeating: " ", count: columns), count: rows)
   }
+
+  /// Where the cursor is, from zero.
+  var cursor: (row: Int, column: Int) { (row, column) }
 
   /// The screen as text, a line a row, without trailing blanks.
   var text: String {
@@ -109,6 +112,13 @@ struct ScreenEmulator: CustomTestStringConvertible {
       if width == 2 { cells[row][column + 1] = nil }
       column += width
     }
+  }
+
+  /// Takes another size; what was shown is gone, as the program draws everything again.
+  mutating func resize(rows: Int, columns: Int) {
+    self.rows = rows
+    self.columns = columns
+    clear()
   }
 
   private mutating func clear() {

@@ -16,7 +16,7 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let pipes = try ["working", "scanned", "wiped", "done"].map { try Rendezvous("\(folder)/\($0)").make() }
 
-    let reader = Task.detached { () throws -> (all: [String], dumped: [String], left: [String]) in
+    async let reader = onItsOwnThread { () throws -> (all: [String], dumped: [String], left: [String]) in
       guard Rendezvous(folder + "/working").wait() else { throw CocoaError(.fileReadUnknown) }
       let process = try String(contentsOfFile: folder + "/process", encoding: .utf8)
       let disguised = try Data(contentsOf: URL(filePath: folder + "/disguised"))
@@ -44,12 +44,19 @@ import Testing
       Rendezvous(folder + "/wiped").tell()
       precondition(Rendezvous(folder + "/done").wait())
     }
-    let found = try await reader.value
+    let found = try await reader
     // Without this the scan could be blind.
     for name in Self.names { #expect(found.all.contains("\(name) in anonymous memory")) }
     #expect(found.dumped == [])
     #expect(found.left == [])
     withExtendedLifetime(pipes) {}
+  }
+}
+
+/// Runs something that waits for another process where it takes no thread from the tests beside it.
+private func onItsOwnThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+  try await withCheckedThrowingContinuation { continuation in
+    Thread { continuation.resume(with: Swift.Result { try body() }) }.start()
   }
 }
 

@@ -1,0 +1,75 @@
+/// Where a kill is meant to land.
+enum KillPhase: CaseIterable {
+  case capture, write, sync, publish, restore, promotion
+
+  /// Whether the switch waits until the program has started: the phases of the start itself cannot.
+  var isArmedLater: Bool { self != .restore }
+
+  /// The switch for one life of the program, as `kill-switch.c` reads it; `n` spreads the kills over the calls.
+  func kill(_ n: Int) -> String {
+    let choice = n / 16
+    return switch self {
+    // The first save of a run is a whole generation, the second makes a journal, the others append to it.
+    case .capture: "capturing/log:\(1 + n % 4):\(["before", "after"][choice % 2])"
+    case .write: "pwrite:\(1 + n % 7):\(["before", "torn", "after"][choice % 3])"
+    case .sync:
+      ["fdatasync:1", "fdatasync:2", "fsync:1", "fsync:2", "fsync:3", "fsync:4", "fsync:5", "fsync:6"][n % 8]
+        + ":\(["before", "after"][choice % 2])"
+    case .publish: "\(["linkat:1", "linkat:2", "renameat2:1"][n % 3]):\(["before", "after"][choice % 2])"
+    case .restore:
+      // The marker is overwritten for each of some fifteen nodes, and taken away at the end.
+      [
+        "restoring/log:1:before", "restoring/log:1:after", "restoring/pwrite:\(1 + choice % 15):torn",
+        "restoring/pwrite:\(1 + choice % 15):after", "restoring/unlinkat:1:\(["before", "after"][choice % 2])",
+      ][n % 5]
+    case .promotion:
+      // One ledger write: temporary, sync, rename, sync of the directory.
+      [
+        "promoting/log:1:before", "promoting/log:1:after", "promoting/pwrite:1:torn", "promoting/fsync:1:before",
+        "promoting/renameat2:1:before", "promoting/renameat2:1:after", "promoting/fsync:2:after",
+      ][n % 7]
+    }
+  }
+}
+
+/// What becomes of that which was not synced when the program is killed.
+enum PowerCut: CustomStringConvertible {
+  /// Only the process dies: the kernel keeps all that it wrote.
+  case none
+  /// Nothing of it survives.
+  case lost
+  /// Each changed name and block survives or doesn't.
+  case mixed(seed: UInt32)
+
+  static func random(using generator: inout SplitMix64) -> PowerCut {
+    switch generator.next() % 5 {
+    case 0: PowerCut.none
+    case 1, 2: .lost
+    default: .mixed(seed: UInt32(truncatingIfNeeded: generator.next()))
+    }
+  }
+
+  /// The value of `POWER_CUT`, as `power-cut.c` reads it; nil for none.
+  var variable: String? {
+    switch self {
+    case .none: nil
+    case .lost: "lost"
+    case .mixed(let seed): "mixed:\(seed)"
+    }
+  }
+
+  var description: String { variable ?? "no power cut" }
+}
+
+/// A small generator of numbers that a seed repeats.
+struct SplitMix64: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var value = state
+    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+    return value ^ (value >> 31)
+  }
+}

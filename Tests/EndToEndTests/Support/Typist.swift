@@ -1,0 +1,179 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Somebody who types into a note of the program through its terminal, and keeps a log of what was typed and which
+/// receipts were shown: the oracle of the kill tests.
+///
+/// A receipt that appears is for a capture that began after the receipt before it was shown. So when a receipt appears,
+/// all of the note that stood on the screen together with the previous one is acknowledged, and every later start must
+/// show it. What was typed after that may be lost, but nothing else may be in its place.
+struct Typist {
+  let harness: DemoHarness
+  /// The note as it was typed so far, where nothing is lost.
+  private var typed = ""
+  /// How much of it must not be lost.
+  private var acknowledged = 0
+  /// How much of it was on the screen with the last receipt.
+  private var shownWithReceipt = 0
+  private var lastReceipt = ""
+  /// How many receipts were seen.
+  private(set) var acknowledgements = 0
+  /// How the life before ended, for a failure's message.
+  private var lastLife = "the beginning"
+
+  /// Sets a passcode and opens the note, whose file says only "end".
+  init(_ harness: DemoHarness) async throws {
+    self.harness = harness
+    let terminal = try await harness.start()
+    try await terminal.wait(forText: "Folders")
+    try await harness.setPasscode("0", in: terminal)
+    await terminal.type("\u{1B}OP\r")
+    try await terminal.wait(forText: "Diary.md")
+    await terminal.type("\r")
+    try await terminal.wait(forText: "end")
+    await terminal.type("\u{11}")
+    #expect(try await terminal.waitForEnd() == 0)
+  }
+
+  // MARK: - Lives
+
+  /// One life: start, unlock, check what came back, type until the kill lands or the life is long
+  /// enough, then cut.
+  mutating func live(phase: KillPhase, kill: String, cut: PowerCut, seed: UInt64) async throws {
+    let terminal = try await harness.start(
+      kill: kill, isArmedLater: phase.isArmedLater, power: cut.variable, rows: 40)
+    do {
+      var random = SplitMix64(state: seed)
+      try await unlock(terminal)
+      try await terminal.wait(forText: "Diary.md")
+      harness.arm()
+      takeUp(terminal.screen)
+      for _ in 0..<(phase == .promotion ? 2 : 10) {
+        let word = (0..<Int(random.next() % 4 + 1)).map { _ in "abcdefgh".randomElement(using: &random) ?? "x" }
+        try await type(String(word), into: terminal)
+      }
+      if phase == .promotion { try await lockAndJot(terminal) }
+    } catch is PseudoTerminal.Ended {
+      // The kill landed while somebody waited for something.
+    }
+    try await end(terminal, "\(kill), \(cut)")
+  }
+
+  /// One life while the note's file is away, so that its editor is not made and nobody asks for its state.
+  mutating func liveWithoutNote(cut: PowerCut, seed: UInt64) async throws {
+    let note = harness.folder + "/Diary.md"
+    let away = harness.folder + "/.away"
+    try FileManager.default.moveItem(atPath: note, toPath: away)
+    let terminal = try await harness.start(kill: "none:1:before", power: cut.variable, rows: 40)
+    try await unlock(terminal)
+    try await terminal.wait(forText: "Diary.md is gone")
+    #expect(!terminal.screen.text.contains("end"))
+    // Something else changes and is preserved, so that what nobody asked for has to be carried over.
+    await terminal.type("\u{1B}OQ")
+    try await terminal.wait(forText: "Search:")
+    await terminal.type("\u{15}\(seed % 1000)")
+    try await terminal.wait(for: "a receipt") { Self.receipt(on: $0) != nil }
+    try await end(terminal, "the note was away, \(cut)")
+    try FileManager.default.moveItem(atPath: away, toPath: note)
+  }
+
+  /// And at the end, undisturbed, everything that was acknowledged is there.
+  mutating func checkUndisturbed() async throws {
+    let terminal = try await harness.start(rows: 40)
+    try await unlock(terminal)
+    try await terminal.wait(forText: "Diary.md")
+    takeUp(terminal.screen)
+    await terminal.type("\u{11}")
+    #expect(try await terminal.waitForEnd() == 0)
+  }
+
+  private func unlock(_ terminal: PseudoTerminal) async throws {
+    try await terminal.wait(forText: "Locked")
+    await terminal.type("0\r")
+    try await terminal.wait(for: "the unlock") { !$0.text.contains("Locked") }
+    // A life may have ended in another tab.
+    await terminal.type("\u{1B}OP")
+  }
+
+  /// A jot while locked is sealed one-way; the unlock promotes it.
+  private func lockAndJot(_ terminal: PseudoTerminal) async throws {
+    await terminal.type("\u{0C}")
+    try await terminal.wait(forText: "Locked")
+    await terminal.type("\tjot")
+    try await terminal.wait(forText: "jot")
+    await terminal.pump(milliseconds: 700)
+    await terminal.type("\t0\r")
+    try await terminal.wait(forText: "Diary.md")
+    await terminal.pump(milliseconds: 400)
+  }
+
+  private mutating func end(_ terminal: PseudoTerminal, _ life: String) async throws {
+    lastLife = life
+    if terminal.isRunning {
+      // The next write, if only that of the screen, is the last; and then the power is cut.
+      harness.killNow()
+      await terminal.type("\u{12}")
+    }
+    #expect(try await terminal.waitForEnd() == -SIGKILL)
+    #expect(terminal.screen.complaints.isEmpty, "\(terminal.screen.complaints)")
+  }
+
+  // MARK: - The log
+
+  private mutating func type(_ word: String, into terminal: PseudoTerminal) async throws {
+    typed += word
+    await terminal.type(word)
+    // Long enough for a save to begin, short enough for words to be typed during one.
+    for _ in 0..<4 {
+      await terminal.pump(milliseconds: 60)
+      watch(terminal.screen)
+    }
+    guard terminal.isRunning else { throw PseudoTerminal.Ended() }
+  }
+
+  /// Notes a receipt, if the status line shows a new one.
+  private mutating func watch(_ screen: ScreenEmulator) {
+    guard !screen.isUpdating, let receipt = Self.receipt(on: screen), receipt != lastReceipt else { return }
+    lastReceipt = receipt
+    acknowledgements += 1
+    acknowledged = max(acknowledged, shownWithReceipt)
+    shownWithReceipt = Self.note(on: screen).count
+  }
+
+  /// Compares a restored screen: a beginning of what was typed, with all that was acknowledged; and goes on from there.
+  private mutating func takeUp(_ screen: ScreenEmulator) {
+    let shown = Self.note(on: screen)
+    #expect(typed.hasPrefix(shown), "after \(lastLife): something that was never typed: …\(shown.suffix(40))")
+    #expect(
+      shown.count >= acknowledged,
+      "after \(lastLife): acknowledged were \(acknowledged) of \(typed.count) characters, found \(shown.count)")
+    #expect(Self.offset(ofCursorOn: screen) == shown.count, "after \(lastLife): the caret is not where it was")
+    typed = shown
+    acknowledged = shown.count
+    shownWithReceipt = shown.count
+    lastReceipt = Self.receipt(on: screen) ?? ""
+  }
+
+  private static func receipt(on screen: ScreenEmulator) -> String? {
+    screen.text.split(separator: "\n").first { $0.hasPrefix("save ") }.map(String.init)
+  }
+
+  /// The typed text as the editor shows it: the rows of the note up to the file's own "end".
+  ///
+  /// The rows are joined before the end is looked for: it may itself be broken over two of them.
+  private static func note(on screen: ScreenEmulator) -> String {
+    let text = screen.text.split(separator: "\n", omittingEmptySubsequences: false).dropFirst(2).joined()
+    return text.range(of: "end").map { String(text[..<$0.lowerBound]) } ?? text
+  }
+
+  /// Where the cursor stands in the note, which is one long line broken at 79 columns.
+  private static func offset(ofCursorOn screen: ScreenEmulator) -> Int {
+    (screen.cursor.row - 2) * 79 + screen.cursor.column
+  }
+}
