@@ -21,13 +21,13 @@ import Musl
     } catch let problem as Arguments.Problem {
       fail(problem.description, status: 2)
     } catch let problem as Script.Problem {
-      fail(problem.description, status: 2)
+      fail(problem.description, status: 1)
     } catch let failure as ScriptProgram.Failure {
       fail("line \(failure.line) of the script failed: \(failure.description)", status: 1)
     } catch let error as ProtectionError {
-      fail(error.message, status: 1)
-    } catch is TerminalSession.NotATerminal {
-      fail("standard input or output is not a terminal. Run it in one, or give it --script FILE.", status: 2)
+      fail(Explanation.line(for: error), status: 1)
+    } catch let problem as TerminalSession.Unusable {
+      fail(problem.description, status: 2)
     } catch {
       fail("\(error)", status: 1)
     }
@@ -43,7 +43,7 @@ import Musl
     // The screen is blank from the first moment, so the keys go at once as well.
     options.gracePeriod = .zero
     let device = try await ProtectedDevice.open(at: .directory(directory), options: options)
-    let instance = InstanceLock(besideDirectory: directory)
+    let instance = InstanceLock(directory: directory)
     var log: any RestorationLog = SilentRestorationLog()
     if let path = arguments.log {
       guard let file = FileLog(path: path) else {
@@ -64,9 +64,16 @@ import Musl
     withExtendedLifetime(instance) {}
   }
 
-  /// The package's own documentation, seen from the folder of the package.
+  /// The documentation of the package in which the program was built; of the working directory where there is none.
   private static var defaultFolder: String {
-    FileManager.default.currentDirectoryPath + "/Docs"
+    var folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    while folder.path != "/" {
+      let docs = folder.appendingPathComponent("Docs").path
+      let manifest = folder.appendingPathComponent("Package.swift").path
+      if FileManager.default.fileExists(atPath: manifest), FileManager.default.fileExists(atPath: docs) { return docs }
+      folder.deleteLastPathComponent()
+    }
+    return FileManager.default.currentDirectoryPath + "/Docs"
   }
 
   /// Where the platform keeps the state of programs.
@@ -77,15 +84,17 @@ import Musl
   }
 
   private static func text(ofScript path: String) throws(Arguments.Problem) -> String {
-    let data = path == "-" ? FileHandle.standardInput.readDataToEndOfFile() : FileManager.default.contents(atPath: path)
-    guard let data, let text = String(validating: data, as: UTF8.self) else {
+    // Whatever can be read will do, a pipe too.
+    let file = path == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: path)
+    guard let file, let data = try? file.readToEnd() ?? Data(), let text = String(validating: data, as: UTF8.self)
+    else {
       throw Arguments.Problem(description: "the script \(path) can't be read as text. Name a file of commands.")
     }
     return text
   }
 
   private static func fail(_ text: String, status: Int32) -> Never {
-    FileHandle.standardError.write(Data("restore-demo: \(text)\n".utf8))
+    try? FileHandle.standardError.write(contentsOf: Data("restore-demo: \(text)\n".utf8))
     exit(status)
   }
 }

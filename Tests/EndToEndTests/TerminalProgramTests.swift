@@ -227,26 +227,6 @@ struct TerminalProgramTests {
     await terminal.type("\u{11}")
     _ = try await terminal.waitForEnd()
   }
-
-  @Test func `a second instance says what it does and preserves nothing`() async throws {
-    let harness = try DemoHarness()
-    let first = try await harness.start()
-    try await first.wait(forText: "Folders")
-    let second = try await harness.start()
-    try await second.wait(forText: "another restore-demo uses this state")
-    await second.type("\u{1B}OQfrom the second")
-    try await second.wait(forText: "from the second")
-    await first.type("\u{1B}OQfrom the first")
-    try await first.wait(forText: "from the first")
-    await second.type("\u{11}")
-    #expect(try await second.waitForEnd() == 0)
-    await first.type("\u{11}")
-    #expect(try await first.waitForEnd() == 0)
-    let third = try await harness.start()
-    try await third.wait(forText: "from the first")
-    await third.type("\u{11}")
-    _ = try await third.waitForEnd()
-  }
 }
 
 /// Gives a passcode that will not unlock, and waits for the answer: then the field is empty again.

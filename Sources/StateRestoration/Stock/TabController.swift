@@ -65,8 +65,12 @@ public import RestorationArchive
   }
 
   /// Takes the restored tabs in their order; tabs that exist and were not preserved come after them.
+  ///
+  /// A tab that exists keeps its preserved place also when its state was left out, so that the order stays what it was.
   open override func install(_ children: [RestoredChild]) {
-    let restored = children.compactMap(\.controller)
+    let restored = children.compactMap { child in
+      child.controller ?? tabs.first { $0.restorationIdentifier == child.identifier }
+    }
     setTabs(restored + tabs.filter { tab in !restored.contains { $0 === tab } })
   }
 }

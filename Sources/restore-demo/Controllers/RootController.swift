@@ -1,10 +1,5 @@
 import StateRestoration
 
-extension RestorationRole {
-  /// The inbox, which is no tab.
-  static let inbox: RestorationRole = "inbox"
-}
-
 /// The root: the three tabs, and the inbox beside them.
 @MainActor final class RootController: TabController {
   let notes: NotesController
@@ -21,12 +16,8 @@ extension RestorationRole {
 
   override var containedControllers: [any RestorableController] { super.containedControllers + [inbox] }
 
-  override func restorationRole(of child: any RestorableController) -> RestorationRole? {
-    child === inbox ? .inbox : super.restorationRole(of: child)
-  }
-
   override func install(_ children: [RestoredChild]) {
-    super.install(children.filter { $0.role != .inbox })
+    super.install(children.filter { $0.identifier != inbox.restorationIdentifier })
   }
 
   /// The screen of the selected tab.

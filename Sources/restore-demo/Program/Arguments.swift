@@ -21,13 +21,33 @@ struct Arguments: Equatable {
     Notes in a terminal that come back exactly as you left them: after a kill, a crash, a power cut, and only to you.
 
       FOLDER         a folder of .md or .txt files (default: this package's Docs)
-      --state DIR    where the sealed state is kept (default: the platform's state directory)
+      --state DIR    where the sealed state is kept, a directory of your own with mode 0700; it is made if need be
+                     (default: restore-demo in $XDG_STATE_HOME or ~/.local/state)
       --script FILE  run without a terminal: one command a line, - for standard input
       --log FILE     append what the framework does, paths and counts but never text
 
-    Script commands: text WORDS, key NAME, wait preserved, lock, unlock PASSCODE, background, foreground,
-    resize ROWS COLUMNS, screen, report, status, force-quit, crash, kill, quit.
-    The exit status is 0 when the script ran to its end, 1 when a command failed, 2 for unusable arguments.
+    Keys: F1 Notes, F2 Search, F3 Settings (or ^T); arrows, Enter and Esc in lists; ^S writes a draft into its file;
+    ^N renames; ^L locks; ^R shows the restoration report; ^Z suspends; ^Q quits; ^\\ quits by force and forgets.
+    In a wide window Alt-left and Alt-right move the divider. There is no passcode, and nothing locks, until you set
+    one in Settings.
+
+    A script is a person at the keyboard. Its commands:
+      text WORDS           types the words
+      key NAME             presses enter, escape, tab, backtab, backspace, delete, space, up, down, left, right, home,
+                           end, pageup, pagedown, alt-left, alt-right, f1 to f12, ctrl-LETTER, or one character
+      wait preserved       returns when everything until now would survive a power cut, at once if nothing changed
+      lock                 as Ctrl-L; without a passcode the status line says that nothing locks
+      unlock PASSCODE      tries a passcode; a wrong or delayed one is told on the screen, and the script goes on
+      screen, report, status   print the screen, the restoration report, the status line
+      resize ROWS COLUMNS  changes the size of the screen (24 80)
+      background, foreground   leave and take the foreground
+      quit, force-quit     end with a last save; end and forget
+      crash, kill          abort at once; send SIGKILL to itself
+    Empty lines and lines that begin with # are skipped. To set the passcode 1234: key f3, key enter, text 1234,
+    key enter, text 1234, key enter.
+
+    The exit status is 0 when the script ran to its end or to its quit; 1 when a line is no command (then none is
+    performed), or a command can't be done, or folder or state can't be used; 2 for unusable arguments.
     """
 
   /// Reads a command line without the program's name.

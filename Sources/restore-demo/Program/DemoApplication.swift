@@ -271,6 +271,9 @@ import StateRestoration
 
   /// Does what a row of Settings asks for.
   func perform(_ action: SettingsController.Action) {
+    if isSecond, action != .lock {
+      return say("another restore-demo uses this state: change the passcode there, or when it has ended")
+    }
     switch action {
     case .setPasscode: dialog = PasscodeDialog(.set)
     case .changePasscode: dialog = PasscodeDialog(.change)
@@ -283,7 +286,7 @@ import StateRestoration
 
   /// Preserves now and says so in the status line.
   func preserve() async {
-    do { _ = try await application?.preserve() } catch { say("not preserved: \(error)") }
+    do { _ = try await application?.preserve() } catch { say(Explanation.line(for: error)) }
   }
 
   /// Ends with a last save.
@@ -328,12 +331,8 @@ import StateRestoration
     defer { root.notes.missing = [] }
     if let missing = root.notes.missing.last {
       say("\(missing) (^R)")
-    } else if let missing = report.notRestored.first {
-      say("\(missing.path) did not come back: \(missing.notRestoredReason.map(String.init(describing:)) ?? "") (^R)")
-    } else if report.outcome == .restored {
-      say("everything is where it was: \(report.restoredCount) controllers (^R)")
-    } else if report.outcome != .nothingPreserved {
-      say("\(report.outcome) (^R)")
+    } else if let line = Explanation.line(for: report) {
+      say(line)
     }
   }
 

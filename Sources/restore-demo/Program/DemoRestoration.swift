@@ -59,7 +59,7 @@ final class DemoRestoration: RestorableApplicationDelegate, RestorationCoordinat
   }
 
   func coordinator(_ coordinator: RestorationCoordinator, didFailToPreserve error: RestorationError) {
-    application?.say("not preserved: \(error)")
+    application?.say(Explanation.line(for: error))
   }
 
   // MARK: - The life cycle
@@ -85,7 +85,7 @@ final class DemoRestoration: RestorableApplicationDelegate, RestorationCoordinat
   func didPreserve(_ result: Result<PreservationOutcome, any Error>) {
     switch result {
     case .success(let outcome): application?.didPreserve(outcome)
-    case .failure(let error): application?.say("not preserved: \(error)")
+    case .failure(let error): application?.say(Explanation.line(for: error))
     }
   }
 }

@@ -49,9 +49,10 @@ struct Script: Equatable {
   }
 
   private static func command(_ line: String) -> Command? {
-    let parts = line.split(separator: " ", maxSplits: 1)
-    let word = String(parts.first ?? "")
-    let rest = parts.count > 1 ? String(parts[1]) : ""
+    // The first blank by its byte: a combining mark after it would make it part of a character.
+    let blank = line.utf8.firstIndex(of: UInt8(ascii: " "))
+    let word = String(line[..<(blank ?? line.endIndex)])
+    let rest = blank.map { String(line[line.utf8.index(after: $0)...]) } ?? ""
     switch (word, rest) {
     case ("text", _) where !rest.isEmpty: return .text(rest)
     case ("key", _): return Key(name: rest).map(Command.key)

@@ -76,7 +76,7 @@ import Musl
       case nil: return "there is nothing to preserve"
       }
     } catch {
-      return "\(error)"
+      return Explanation.line(for: error)
     }
   }
 
@@ -87,6 +87,7 @@ import Musl
   }
 
   private func output(_ text: String) {
-    FileHandle.standardOutput.write(Data((text + "\n").utf8))
+    // Where nobody listens the script goes on all the same.
+    try? FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
   }
 }

@@ -27,7 +27,15 @@ struct Canvas: Equatable {
   let columns: Int
   private(set) var cells: [Cell]
   /// Where the text cursor is shown, or `nil` to hide it.
-  var cursor: (row: Int, column: Int)?
+  ///
+  /// In a window that is too small for what is drawn it stays inside.
+  var cursor: (row: Int, column: Int)? {
+    didSet {
+      guard let cursor else { return }
+      let inside = (row: min(max(cursor.row, 0), rows - 1), column: min(max(cursor.column, 0), columns - 1))
+      if inside != cursor { self.cursor = inside }
+    }
+  }
 
   init(rows: Int, columns: Int) {
     self.rows = max(rows, 1)

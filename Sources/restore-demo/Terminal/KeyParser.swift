@@ -127,15 +127,20 @@ struct KeyParser {
 
   private mutating func nextOfPaste() -> Key?? {
     guard var text = pasted else { return nil }
+    // The end's sequence may have begun in the bytes before.
+    let start = max(text.count - Self.pasteEnd.count, 0)
     text.append(contentsOf: pending)
     pending = []
-    guard let end = text.firstRange(of: Self.pasteEnd) else {
-      if text.count > Self.longestPaste { text.removeSubrange(Self.longestPaste...) }
+    guard let end = text[start...].firstRange(of: Self.pasteEnd) else {
+      // Too much is dropped, but for the last bytes, which may be the beginning of the end's sequence.
+      if text.count > Self.longestPaste + Self.pasteEnd.count {
+        text.removeSubrange(Self.longestPaste..<(text.count - Self.pasteEnd.count))
+      }
       pasted = text
       return nil
     }
     pending = Array(text[end.upperBound...])
     pasted = nil
-    return .some(.paste(String(decoding: text[..<end.lowerBound], as: UTF8.self)))
+    return .some(.paste(String(decoding: text[..<end.lowerBound].prefix(Self.longestPaste), as: UTF8.self)))
   }
 }

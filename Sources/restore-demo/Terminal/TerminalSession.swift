@@ -1,3 +1,5 @@
+import Foundation
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -9,8 +11,10 @@ import Musl
 /// The ways out that code can see are ``leave()``, `exit` and the fatal signals; for the last a handler writes one fixed
 /// sequence and lets the signal go on. After a SIGKILL nothing can be given back: the shell does it.
 final class TerminalSession {
-  /// Standard input or output is not a terminal.
-  struct NotATerminal: Error {}
+  /// Why the program can't be shown, as one line for a person.
+  struct Unusable: Error, CustomStringConvertible {
+    var description: String
+  }
 
   private let input: Int32
   private let output: Int32
@@ -25,11 +29,24 @@ final class TerminalSession {
 
   /// Looks at the terminal without changing it.
   ///
-  /// - Throws: ``NotATerminal`` when either descriptor is something else.
-  init(input: Int32 = 0, output: Int32 = 1) throws(NotATerminal) {
+  /// - Parameters:
+  ///   - input: Where keys come from.
+  ///   - output: Where the screen goes.
+  ///   - kind: What the environment says the terminal is.
+  /// - Throws: ``Unusable`` when either descriptor is no terminal, or one that can't move its cursor.
+  init(
+    input: Int32 = 0, output: Int32 = 1, kind: String? = ProcessInfo.processInfo.environment["TERM"]
+  ) throws(Unusable) {
     var state = termios()
     guard isatty(input) == 1, isatty(output) == 1, unsafe tcgetattr(input, &state) == 0 else {
-      throw NotATerminal()
+      throw Unusable(
+        description: "standard input or output is not a terminal. Run it in one, or give it --script FILE.")
+    }
+    guard let kind, !kind.isEmpty, kind != "dumb" else {
+      throw Unusable(
+        description:
+          "TERM is \(kind.map { $0.isEmpty ? "empty" : $0 } ?? "not set"): the terminal can't move its cursor. "
+          + "Set TERM to what it is (xterm-256color), or give it --script FILE.")
     }
     self.input = input
     self.output = output

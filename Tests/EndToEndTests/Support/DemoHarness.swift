@@ -37,8 +37,9 @@ final class DemoHarness {
 
   deinit { try? FileManager.default.removeItem(atPath: scratch) }
 
-  /// The program as built beside these tests.
+  /// The program as built beside these tests; another one where `RESTORATION_DEMO` names it.
   static var program: String {
+    if let other = ProcessInfo.processInfo.environment["RESTORATION_DEMO"] { return other }
     let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("restore-demo").path
   }
@@ -50,10 +51,11 @@ final class DemoHarness {
   ///   - isArmedLater: Whether the switch waits for ``arm()``.
   ///   - power: What becomes of what was not synced when the kill is a power cut ("lost", "mixed:7"); nil when it is not.
   func start(
-    kill: String? = nil, isArmedLater: Bool = true, power: String? = nil, rows: Int = 24, columns: Int = 80
+    kill: String? = nil, isArmedLater: Bool = true, power: String? = nil, rows: Int = 24, columns: Int = 80,
+    terminal: String = "xterm-256color"
   ) async throws -> PseudoTerminal {
     for file in [armed, now] { try? FileManager.default.removeItem(atPath: file) }
-    var environment: [String: String] = ["SWIFT_BACKTRACE": "enable=no"]
+    var environment: [String: String] = ["SWIFT_BACKTRACE": "enable=no", "TERM": terminal]
     if let kill {
       environment["LD_PRELOAD"] = try await KillSwitch.library()
       environment["KILL_SWITCH"] = kill
@@ -66,6 +68,18 @@ final class DemoHarness {
     return try PseudoTerminal(
       Self.program, arguments: [folder, "--state", state, "--log", log], environment: environment, rows: rows,
       columns: columns)
+  }
+
+  /// Runs the program on a script to its end.
+  ///
+  /// - Parameter arguments: The program's arguments besides the script; nil for this harness's folder and state.
+  func run(
+    _ script: [String], arguments: [String]? = nil, environment: [String: String] = [:]
+  ) async throws -> ProgramRun {
+    try await ProgramRun(
+      Self.program, (arguments ?? [folder, "--state", state]) + ["--script", "-"],
+      environment: ["SWIFT_BACKTRACE": "enable=no"].merging(environment) { $1 },
+      input: script.joined(separator: "\n") + "\n")
   }
 
   /// Lets the kill switch count from now on.
@@ -86,6 +100,12 @@ final class DemoHarness {
       files[name] = FileManager.default.contents(atPath: state + "/" + name)
     }
     return files
+  }
+
+  /// The path of the only file of the state whose name holds a text.
+  func stateFile(containing text: String) throws -> String? {
+    let paths = try stateBytes().keys.filter { URL(fileURLWithPath: $0).lastPathComponent.contains(text) }
+    return paths.count == 1 ? paths.first.map { state + "/" + $0 } : nil
   }
 
   /// Sets a passcode through Settings, as a person does.

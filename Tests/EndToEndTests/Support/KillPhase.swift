@@ -5,17 +5,20 @@ enum KillPhase: CaseIterable {
   /// Whether the switch waits until the program has started: the phases of the start itself cannot.
   var isArmedLater: Bool { self != .restore }
 
+  /// Whether the device is locked in a life that is to end here.
+  var isLocking: Bool { self == .promotion || self == .publish }
+
   /// The switch for one life of the program, as `kill-switch.c` reads it; `n` spreads the kills over the calls.
   func kill(_ n: Int) -> String {
     let choice = n / 16
     return switch self {
-    // The first save of a run is a whole generation, the second makes a journal, the others append to it.
+    // The first save of a run makes a journal, the others append to it; while locked a generation is published.
     case .capture: "capturing/log:\(1 + n % 4):\(["before", "after"][choice % 2])"
-    case .write: "pwrite:\(1 + n % 7):\(["before", "torn", "after"][choice % 3])"
+    case .write: "pwrite:\(1 + n % 6):\(["before", "torn", "after"][choice % 3])"
     case .sync:
-      ["fdatasync:1", "fdatasync:2", "fsync:1", "fsync:2", "fsync:3", "fsync:4", "fsync:5", "fsync:6"][n % 8]
-        + ":\(["before", "after"][choice % 2])"
-    case .publish: "\(["linkat:1", "linkat:2", "renameat2:1"][n % 3]):\(["before", "after"][choice % 2])"
+      ["fsync:1", "fsync:2", "fdatasync:1", "fdatasync:2", "fdatasync:3"][n % 5] + ":\(["before", "after"][choice % 2])"
+    case .publish:
+      ["linkat:1", "linkat:2", "renameat2:1"][n % 3] + ":\(["before", "after"][choice % 2])"
     case .restore:
       // The marker is overwritten for each of some fifteen nodes, and taken away at the end.
       [

@@ -22,7 +22,7 @@ final class PseudoTerminal {
   struct Ended: Error {}
 
   let processIdentifier: pid_t
-  private(set) var screen: ScreenEmulator
+  var screen: ScreenEmulator
   private var master: Int32
   private var status: Int32?
   /// The thread on which to wait.
@@ -34,7 +34,7 @@ final class PseudoTerminal {
   /// `POSIX_SPAWN_SETSID` of glibc's `spawn.h`, which Swift's Glibc module lacks.
   private static let newSession: Int16 = 0x80
 
-  /// Starts a program.
+  /// Starts a program; variables of the environment that are empty are taken away.
   init(_ program: String, arguments: [String], environment: [String: String] = [:], rows: Int = 24, columns: Int = 80)
     throws
   {
@@ -65,6 +65,7 @@ final class PseudoTerminal {
     var all = ProcessInfo.processInfo.environment
     all["TERM"] = "xterm-256color"
     all.merge(environment) { $1 }
+    all = all.filter { !$0.value.isEmpty }
     let words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
     let variables = unsafe all.map { unsafe strdup("\($0)=\($1)") } + [nil]
     defer {
@@ -184,6 +185,7 @@ final class PseudoTerminal {
       if master < 0 { await waiting.run { _ = poll(nil, 0, 20) } } else { await pump(milliseconds: 20) }
     }
     while await pump(milliseconds: 0) {}
+    screen.finish()
     let status = self.status ?? 0
     return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
   }

@@ -59,6 +59,12 @@ struct ScreenEmulator: CustomTestStringConvertible {
     pending.removeFirst(index)
   }
 
+  /// Shows what came last: there are no more bytes.
+  mutating func finish() {
+    if let first = pending.first, first != 0x1B { write(String(decoding: pending, as: UTF8.self)) }
+    pending = []
+  }
+
   private func sequenceEnd(from start: Int) -> Int? {
     guard start + 1 < pending.count else { return nil }
     guard pending[start + 1] == UInt8(ascii: "[") else { return start + 2 }
@@ -102,6 +108,7 @@ struct ScreenEmulator: CustomTestStringConvertible {
       ordinaryText += text
       return
     }
+    if !isUpdating { complaints.append("text outside an update: \(text.debugDescription)") }
     for character in text {
       let width = DisplayWidth.of(character)
       guard width > 0, column + width <= columns else {
@@ -113,6 +120,9 @@ struct ScreenEmulator: CustomTestStringConvertible {
       column += width
     }
   }
+
+  /// Forgets what was wrong: while a window changes its size, what was drawn for the old one arrives in the new one.
+  mutating func forgive() { complaints = [] }
 
   /// Takes another size; what was shown is gone, as the program draws everything again.
   mutating func resize(rows: Int, columns: Int) {

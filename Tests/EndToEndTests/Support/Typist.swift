@@ -45,24 +45,49 @@ struct Typist {
 
   /// One life: start, unlock, check what came back, type until the kill lands or the life is long
   /// enough, then cut.
-  mutating func live(phase: KillPhase, kill: String, cut: PowerCut, seed: UInt64) async throws {
+  ///
+  /// - Parameter hasSecond: Whether a second instance is started and typed into meanwhile; by the seed it is killed first.
+  mutating func live(
+    phase: KillPhase, kill: String, cut: PowerCut, seed: UInt64, hasSecond: Bool = false
+  ) async throws {
     let terminal = try await harness.start(
       kill: kill, isArmedLater: phase.isArmedLater, power: cut.variable, rows: 40)
+    var second: PseudoTerminal?
     do {
       var random = SplitMix64(state: seed)
-      try await unlock(terminal)
+      if try await unlock(terminal).contains("is left out") {
+        // The life before died restoring a node. This one does without it and must not cost what is left out.
+        throw PseudoTerminal.Ended()
+      }
       try await terminal.wait(forText: "Diary.md")
-      harness.arm()
       takeUp(terminal.screen)
-      for _ in 0..<(phase == .promotion ? 2 : 10) {
+      if hasSecond { second = try await startSecond() }
+      harness.arm()
+      for number in 0..<(phase.isLocking ? 3 : 10) {
         let word = (0..<Int(random.next() % 4 + 1)).map { _ in "abcdefgh".randomElement(using: &random) ?? "x" }
         try await type(String(word), into: terminal)
+        await second?.type("z")
+        if number == 3, seed % 2 == 0 { second?.send(SIGKILL) }
       }
-      if phase == .promotion { try await lockAndJot(terminal) }
+      if phase.isLocking { try await lockAndJot(terminal) }
     } catch is PseudoTerminal.Ended {
       // The kill landed while somebody waited for something.
     }
-    try await end(terminal, "\(kill), \(cut)")
+    try await end(terminal, "\(kill), \(cut)\(hasSecond ? ", beside a second instance" : "")")
+    guard let second else { return }
+    while await second.pump(milliseconds: 50) {}
+    if case .none = cut, seed % 2 == 1 { #expect(second.isRunning) }
+    second.send(SIGKILL)
+    #expect(try await second.waitForEnd() == -SIGKILL)
+    #expect(second.screen.complaints.isEmpty, "\(second.screen.complaints)")
+  }
+
+  /// Starts a second instance, which shows the note and preserves nothing.
+  private func startSecond() async throws -> PseudoTerminal {
+    let second = try await harness.start(rows: 40)
+    try await unlock(second)
+    try await second.wait(forText: "Diary.md")
+    return second
   }
 
   /// One life while the note's file is away, so that its editor is not made and nobody asks for its state.
@@ -71,9 +96,8 @@ struct Typist {
     let away = harness.folder + "/.away"
     try FileManager.default.moveItem(atPath: note, toPath: away)
     let terminal = try await harness.start(kill: "none:1:before", power: cut.variable, rows: 40)
-    try await unlock(terminal)
-    try await terminal.wait(forText: "Diary.md is gone")
-    #expect(!terminal.screen.text.contains("end"))
+    let told = try await unlock(terminal)
+    #expect(told.contains("Diary.md is gone") || told.contains("is left out"), "after \(lastLife): \(told)")
     // Something else changes and is preserved, so that what nobody asked for has to be carried over.
     await terminal.type("\u{1B}OQ")
     try await terminal.wait(forText: "Search:")
@@ -93,12 +117,17 @@ struct Typist {
     #expect(try await terminal.waitForEnd() == 0)
   }
 
-  private func unlock(_ terminal: PseudoTerminal) async throws {
+  /// Unlocks and goes to the notes: a life may have ended in another tab.
+  ///
+  /// - Returns: What the status line said about the restoration, before a key took it away.
+  @discardableResult
+  private func unlock(_ terminal: PseudoTerminal) async throws -> String {
     try await terminal.wait(forText: "Locked")
     await terminal.type("0\r")
     try await terminal.wait(for: "the unlock") { !$0.text.contains("Locked") }
-    // A life may have ended in another tab.
+    let rows = terminal.screen.text.split(separator: "\n", omittingEmptySubsequences: false)
     await terminal.type("\u{1B}OP")
+    return String(rows[rows.count - 2])
   }
 
   /// A jot while locked is sealed one-way; the unlock promotes it.

@@ -32,6 +32,17 @@ struct KeyParserTests {
     #expect(keys == [.paste("two\nlines"), .character("x")])
   }
 
+  @Test func `a paste that is far too long is cut, and its end is seen wherever it is split`() {
+    let end = Array("\u{1B}[201~".utf8)
+    for split in 0...end.count {
+      var parser = KeyParser()
+      #expect(parser.parse(Array("\u{1B}[200~".utf8)).isEmpty)
+      for _ in 0..<20 { #expect(parser.parse([UInt8](repeating: 0x61, count: 1 << 16)).isEmpty) }
+      let keys = parser.parse(end[..<split]) + parser.parse(end[split...] + [0x78])
+      #expect(keys == [.paste(String(repeating: "a", count: 1 << 20)), .character("x")])
+    }
+  }
+
   @Test func `bytes that are no text are dropped and what follows is read`() {
     var parser = KeyParser()
     #expect(parser.parse([0xFF, 0xC3, 0x28, 0x61]) == [.character("("), .character("a")])

@@ -3,7 +3,7 @@
 // KILL_SWITCH is "[WORDS/]CALL:N:WHEN": at the N-th CALL (from 1) the process sends itself SIGKILL, before the call, after it, or,
 // for writes, after half of the bytes ("torn"). CALL is one of openat, pwrite, fsync, fdatasync, linkat, renameat2, unlinkat,
 // fallocate, ftruncate, or "log": the line with WORDS itself. With WORDS a call counts only from a line of the program's log that
-// holds them to the next line that doesn't: the log tells the phases. KILL_SWITCH_LOG names a file that gets one line, the value
+// holds them to the next line that doesn't (but for "capturing", which goes on beside everything): the log tells the phases. KILL_SWITCH_LOG names a file that gets one line, the value
 // of KILL_SWITCH, just before the kill, so that a test can count the kills that landed. KILL_SWITCH_ARM names a file: until it is
 // there, no call counts. Only calls on files count, not on the terminal. KILL_SWITCH_NOW names a file too: once it is there, the
 // next write of whatever kind is the last.
@@ -165,8 +165,9 @@ static void read_log(int descriptor, const void *bytes, size_t count) {
   struct stat status;
   if (!words[0] || fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return;
   pthread_mutex_lock(&disk);
-  is_in_phase = memmem(bytes, count, words, strlen(words)) != 0;
-  if (is_in_phase && is_hit("log")) {
+  int holds_words = memmem(bytes, count, words, strlen(words)) != 0;
+  if (holds_words || !memmem(bytes, count, "capturing", 9)) is_in_phase = holds_words;
+  if (holds_words && is_hit("log")) {
     if (wanted_moment == AFTER) syscall(SYS_write, descriptor, bytes, count);
     die(1);
   }

@@ -16,7 +16,7 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let pipes = try ["working", "scanned", "wiped", "done"].map { try Rendezvous("\(folder)/\($0)").make() }
 
-    async let reader = onItsOwnThread { () throws -> (all: [String], dumped: [String], left: [String]) in
+    let reader = OwnThread { () throws -> (all: [String], dumped: [String], left: [String]) in
       guard Rendezvous(folder + "/working").wait() else { throw CocoaError(.fileReadUnknown) }
       let process = try String(contentsOfFile: folder + "/process", encoding: .utf8)
       let disguised = try Data(contentsOf: URL(filePath: folder + "/disguised"))
@@ -44,7 +44,7 @@ import Testing
       Rendezvous(folder + "/wiped").tell()
       precondition(Rendezvous(folder + "/done").wait())
     }
-    let found = try await reader
+    let found = try #require(try await reader.value)
     // Without this the scan could be blind.
     for name in Self.names { #expect(found.all.contains("\(name) in anonymous memory")) }
     #expect(found.dumped == [])
@@ -53,10 +53,30 @@ import Testing
   }
 }
 
-/// Runs something that waits for another process where it takes no thread from the tests beside it.
-private func onItsOwnThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-  try await withCheckedThrowingContinuation { continuation in
-    Thread { continuation.resume(with: Swift.Result { try body() }) }.start()
+/// Work on a thread of its own, which begins at once: a task would first wait for the tests before it, and one that waits for
+/// another process must not block a thread that tasks share.
+private struct OwnThread<Value: Sendable> {
+  private let values: AsyncThrowingStream<Value, any Error>
+
+  init(_ body: @escaping @Sendable () throws -> Value) {
+    let (values, continuation) = AsyncThrowingStream.makeStream(of: Value.self)
+    self.values = values
+    Thread {
+      do {
+        continuation.yield(try body())
+        continuation.finish()
+      } catch {
+        continuation.finish(throwing: error)
+      }
+    }.start()
+  }
+
+  /// What the work gave.
+  var value: Value? {
+    get async throws {
+      for try await value in values { return value }
+      return nil
+    }
   }
 }
 

@@ -59,6 +59,13 @@ import Testing
     #expect(after.selectedIndex == 0)
   }
 
+  @Test func `a tab that exists keeps its place when its state is left out`() {
+    let (a, b, c) = (LeafController("a"), LeafController("b"), LeafController("c"))
+    let tabs = TabController(restorationIdentifier: "tabs", tabs: [a, b, c])
+    tabs.installRestoredChildren([child("a", a), child("b", nil), child("gone", nil), child("c", c)])
+    #expect(tabs.tabs.map(\.restorationIdentifier) == ["a", "b", "c"])
+  }
+
   @Test func `tabs that are new in this version stand after the restored ones`() {
     let (a, b) = (LeafController("a"), LeafController("b"))
     let tabs = TabController(restorationIdentifier: "tabs", tabs: [LeafController("new"), a, b])

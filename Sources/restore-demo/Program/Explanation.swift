@@ -1,0 +1,66 @@
+import StateRestoration
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// What the framework says, as one line for a person: what is wrong, what became of the state, and what to do.
+enum Explanation {
+  /// Why the device can't be opened.
+  static func line(for error: ProtectionError) -> String {
+    guard let number = error.errno else { return error.message }
+    return "\(error.message) \(advice(for: number))"
+  }
+
+  /// Why something was not preserved.
+  static func line(for error: any Error) -> String {
+    switch error {
+    case let error as RestorationError:
+      guard let cause = error.cause as? ProtectionError else { return error.message }
+      return "not preserved: \(line(for: cause))"
+    case let error as ProtectionError: return "not preserved: \(line(for: error))"
+    default: return "not preserved: \(error)"
+    }
+  }
+
+  /// How a restoration went; nil when there is nothing to tell.
+  static func line(for report: RestorationReport) -> String? {
+    switch report.outcome {
+    case .nothingPreserved: return nil
+    case .restored: break
+    case .damaged: return "what was preserved is damaged: it is set aside, and this is a new beginning (^R)"
+    case .newerVersion:
+      return "what is preserved is of a newer version: it is kept; start that version to see it (^R)"
+    case .otherDevice:
+      return "what is preserved was sealed on another device: it is kept, but can't be opened here (^R)"
+    case .missing: return "the file of what was preserved is missing: put it back, or go on from here (^R)"
+    case .rolledBack: return "an old file was put in the place of what was preserved: it is not used (^R)"
+    case .unavailable: return "what was preserved can't be reached: nothing of it is lost; start again later (^R)"
+    case .declined, .locked, .keysMissing, .expired, .givenUpAfterCrashes: return "\(report.outcome) (^R)"
+    }
+    if let leftOut = report.notRestored.first(where: { $0.notRestoredReason == .leftOutAfterCrash }) {
+      return "\(leftOut.path) is left out, as the program died restoring it; it comes back at the next start (^R)"
+    }
+    if let missing = report.notRestored.first {
+      return "\(missing.path) did not come back: \(missing.notRestoredReason.map(String.init(describing:)) ?? "") (^R)"
+    }
+    for remark in report.remarks {
+      switch remark {
+      case .mergedPendingChanges, .interruptedBefore, .markerIgnored: continue
+      default: return "\(remark) (^R)"
+      }
+    }
+    return "everything is where it was: \(report.restoredCount) controllers (^R)"
+  }
+
+  private static func advice(for number: Int32) -> String {
+    let reason = unsafe String(cString: strerror(number))
+    switch number {
+    case ENOSPC, EDQUOT, EFBIG: return "\(reason): make room, or choose another place with --state."
+    case EROFS, EACCES, EPERM: return "\(reason): choose a place that can be written with --state."
+    default: return "\(reason)."
+    }
+  }
+}

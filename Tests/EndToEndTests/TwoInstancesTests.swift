@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Two instances of the program on one state directory.
+@Suite(.serialized, .timeLimit(.minutes(20)))
+struct TwoInstancesTests {
+  private static let notice = "another restore-demo uses this state"
+
+  @Test func `a second instance says what it does and preserves nothing`() async throws {
+    let harness = try DemoHarness()
+    let first = try await harness.start()
+    try await first.wait(forText: "Folders")
+    let second = try await harness.start()
+    try await second.wait(forText: Self.notice)
+    await second.type("\u{1B}OQfrom the second")
+    try await second.wait(forText: "from the second")
+    // Nor does it change the keys under the first one's feet, or forget what is the first one's.
+    await second.type("\u{1B}OR\r")
+    try await second.wait(forText: "change the passcode there")
+    await second.type("\u{1C}")
+    try await second.wait(forText: "it has nothing to forget")
+    await first.type("\u{1B}OQfrom the first")
+    try await first.wait(forText: "from the first")
+    await second.type("\u{11}")
+    #expect(try await second.waitForEnd() == 0)
+    await first.type("\u{11}")
+    #expect(try await first.waitForEnd() == 0)
+    let third = try await harness.start()
+    try await third.wait(forText: "from the first")
+    #expect(!third.screen.text.contains(Self.notice))
+    await third.type("\u{11}")
+    _ = try await third.waitForEnd()
+  }
+
+  @Test func `started at the same moment on nothing, one of the two is the first`() async throws {
+    for _ in 0..<4 {
+      let harness = try DemoHarness()
+      let both = [try await harness.start(), try await harness.start()]
+      for terminal in both { try await terminal.wait(forText: "Folders") }
+      // The notice comes with the screen or just after it.
+      var seconds = 0
+      for terminal in both {
+        await terminal.pump(milliseconds: 300)
+        seconds += terminal.screen.text.contains(Self.notice) ? 1 : 0
+        await terminal.type("\u{1B}OQx")
+        try await terminal.wait(forText: "Search: x")
+      }
+      #expect(seconds == 1)
+      for terminal in both {
+        await terminal.type("\u{11}")
+        #expect(try await terminal.waitForEnd() == 0)
+      }
+      let run = try await harness.run(["status", "screen"])
+      #expect(run.output.hasPrefix("everything is where it was"), "\(run.output)")
+    }
+  }
+
+  @Test func `whichever of the two is killed, nothing acknowledged is lost and nothing is mixed`() async throws {
+    let seed = ProcessInfo.processInfo.environment["RESTORATION_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
+    print("TwoInstancesTests: seed \(seed)")
+    var random = SplitMix64(state: seed)
+    let harness = try DemoHarness(notes: ["Diary.md": "end\n", "Plans/Trip.md": "Pack.\n"])
+    var typist = try await Typist(harness)
+    for life in 0..<12 {
+      let phase = KillPhase.allCases[life % 4]
+      let cut = PowerCut.random(using: &random)
+      try await typist.live(
+        phase: phase, kill: phase.kill(Int(random.next() % 1024)), cut: cut, seed: random.next(), hasSecond: true)
+    }
+    try await typist.checkUndisturbed()
+  }
+}
