@@ -60,7 +60,7 @@ struct CaptureMetrics {
     let coordinator = try RestorationCoordinator(
       device: device, delegate: delegate,
       configuration: RestorationConfiguration(application: "restore-bench.capture.\(way)"))
-    coordinator.captureForTesting(root)
+    coordinator.measureCapture(of: root)
     // The other side works on controllers of its own, so that no observation of ours makes its changes dearer.
     let others = Typical.nodes(count).map { Leaf($0) }
     let taken = try Measurement(clock: .processor, rounds: rounds, atLeast: 0).run(
@@ -69,7 +69,7 @@ struct CaptureMetrics {
         .ours(prepare: {
           for leaf in leaves { leaf.touch() }
         }) {
-          guard coordinator.captureForTesting(root) >= leaves.count else {
+          guard coordinator.measureCapture(of: root) >= leaves.count else {
             throw WrongValue(description: "a capture that leaves controllers out")
           }
         }

@@ -31,7 +31,7 @@ struct EngineMetrics {
             let leaf = tree.leaves[tree.leaves.count / 2]
             leaf.restorableState.selection &+= 1
             coordinator.invalidateRestorableState(of: leaf)
-          }) { coordinator.captureForTesting(tree.root, everything: false) }
+          }) { coordinator.measureCapture(of: tree.root, everything: false) }
         ])
       results.append(result("captureOne", count, "ns", taken))
     }

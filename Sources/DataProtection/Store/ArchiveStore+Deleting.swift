@@ -33,7 +33,8 @@ extension StoreSession {
   /// From then on its files are gone for good: whatever stands under their names later was put back.
   func finishDeletion(_ survey: SlotSurvey) throws(ProtectionError) {
     guard var ledger = survey.reading.ledger, var entry = survey.entry else { return }
-    let kept = Set([entry.current, entry.pending].compactMap { $0?.generation })
+    var kept = Set([entry.current, entry.pending].compactMap { $0?.generation })
+    if !kept.isEmpty { kept.formUnion(survey.waiting) }
     for name in survey.names where name.slot == survey.slot {
       switch name {
       case .generation(_, let number, _), .journal(_, let number, _):

@@ -18,7 +18,7 @@ extension ArchiveStore {
         return
       }
       let chain = try session.readJournals(of: found.content, survey, protection: state.protection)
-      let base = try session.reseal(found, chain, survey, as: protection, using: self)
+      let base = try session.reseal(found, chain, survey, as: protection)
       state.protection = protection
       state.verified = [base.record.generation]
       state.adopt(base)
@@ -31,17 +31,17 @@ extension StoreSession {
   ///
   /// The journal gets its name, durably, before the generation does: a generation without its frames never shows.
   func reseal(
-    _ found: FoundGeneration, _ chain: JournalChain, _ survey: SlotSurvey, as protection: ProtectionClass,
-    using archives: ArchiveStore
+    _ found: FoundGeneration, _ chain: JournalChain, _ survey: SlotSurvey, as protection: ProtectionClass
   ) throws(ProtectionError) -> ArchiveStoreState.Base {
     var plaintext = try found.content.read(0..<found.content.byteCount)
     var fields = found.content.fields
     if fields.flags & SealedFields.pendingFlag != 0 {
       plaintext = Data(plaintext.dropFirst(PendingPreamble.byteCount))
-      fields.flags &= ~SealedFields.pendingFlag
     }
+    // What was saved while locked since is not in it, whatever it included when it was sealed first.
+    fields.flags &= ~(SealedFields.pendingFlag | SealedFields.consumesPendingFlag)
     fields.protection = protection
-    fields.identifier = archives.randomIdentifier()
+    fields.identifier = ArchiveStore.randomIdentifier()
     var ledger = ledgerForWriting(survey.reading, names: survey.names)
     fields.generation = ledger.highWater + 1
     while survey.names.contains(where: { $0.hasNumber(fields.generation, of: survey.slot) }) {
@@ -57,7 +57,7 @@ extension StoreSession {
     if let first = frames.first {
       let made = try createJournal(
         first, rest: frames.dropFirst(), base: base, identity: survey.identity, protection: protection,
-        identifier: archives.randomIdentifier())
+        identifier: ArchiveStore.randomIdentifier())
       base.ends = [made.writer.end]
       base.journalByteCount = made.byteCount
       guard synchronizeDirectory() else {
@@ -75,6 +75,7 @@ extension StoreSession {
     var entry = Ledger.Entry()
     entry.current = record
     entry.pending = survey.entry?.pending
+    entry.pendingFloor = survey.pendingFloor
     entry.isDeleting = true
     ledger.entries[survey.slot] = entry
     ledger.highWater = fields.generation

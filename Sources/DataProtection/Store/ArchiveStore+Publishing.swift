@@ -3,24 +3,27 @@ public import FoundationEssentials
 extension ArchiveStore {
   /// Saves a whole new generation, and prunes to the newest two that this program has verified.
   ///
-  /// If it throws, the old generation is what the next launch finds. `consuming` names a pending generation whose
-  /// content is merged into this one: it goes in the same step.
+  /// If it throws, the old generation is what the next launch finds. `consuming` names the pending generations whose
+  /// content is merged into this one: they go in the same step. What is pending beside them stays, unless it is older
+  /// than one of them: then it is set aside.
   ///
   /// Throws `.locked` when the class's key is not there, `.wrongClass` when what is saved has another class,
   /// `.busy` and `.io`.
   @discardableResult
   public func publish(
-    _ plaintext: Data, schema: UInt32 = 0, consuming pending: PendingArchive? = nil
+    _ plaintext: Data, schema: UInt32 = 0, consuming pending: [PendingArchive] = []
   ) throws(ProtectionError) -> PublishReceipt {
     try withLock { state, session throws(ProtectionError) in
       // First the tip: a peer that appends meanwhile looks again before it acknowledges.
       state.knownTip = try store.raiseTip()
       let survey = try session.ensureLedger(try session.survey(slot))
       let previous = try previousGeneration(&state, session, survey)
+      let consumed = Set(pending.map(\.generation.rawValue))
+      let kept = try session.pendingToKeep(survey, consuming: consumed)
       var ledger = session.ledgerForWriting(survey.reading, names: survey.names)
       var fields = SealedFields(
         kind: .archive, protection: state.protection, identity: survey.identity, generation: 0, schema: schema,
-        flags: pending == nil ? 0 : SealedFields.consumesPendingFlag, identifier: randomIdentifier())
+        flags: survey.areAll(consumed) ? SealedFields.consumesPendingFlag : 0, identifier: ArchiveStore.randomIdentifier())
       let published = try session.publishGeneration(plaintext, &fields, after: ledger.highWater, survey)
       let record = Ledger.Record(
         generation: fields.generation, commitment: published.commitment, protection: fields.protection,
@@ -37,12 +40,13 @@ extension ArchiveStore {
       entry.predecessor = previous
       entry.isUnverified = false
       entry.isDeleting = false
-      entry.pending = pending == nil ? try session.pendingToKeep(survey, protection: state.protection) : nil
+      entry.pending = kept
+      entry.pendingFloor = max(survey.pendingFloor, consumed.max() ?? 0)
       ledger.entries[survey.slot] = entry
       ledger.highWater = max(ledger.highWater, fields.generation)
       let ledgerByteCount = session.list(ledger, survey)
       if ledgerByteCount != nil {
-        session.prune(survey, entry, verified: state.verified, consumed: pending?.generation.rawValue)
+        session.prune(survey, entry, verified: state.verified, consumed: consumed)
       }
       state.adopt(
         ArchiveStoreState.Base(
@@ -107,7 +111,7 @@ extension ArchiveStore {
 
 extension ArchiveStore {
   /// Sixteen random bytes that name an archive or a journal; not secret.
-  func randomIdentifier() -> [UInt8] {
+  static func randomIdentifier() -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
   }

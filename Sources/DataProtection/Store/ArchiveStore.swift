@@ -17,7 +17,7 @@ public final class ArchiveStore: Sendable {
   init(_ store: StoreDirectory, slot: ArchiveSlot, protection: ProtectionClass) {
     self.store = store
     self.slot = slot
-    state = Mutex(ArchiveStoreState(protection: protection))
+    state = Mutex(ArchiveStoreState(protection: protection, run: ArchiveStore.randomIdentifier()))
   }
 
   /// Runs the body with the state and the store's lock.

@@ -30,6 +30,10 @@ struct ArchiveStoreState {
   var writer: JournalWriter?
   /// Generations that this run has sealed itself or read to the last byte.
   var verified: Set<UInt64> = []
+  /// Names this run among those that save while locked, 16 random bytes.
+  let run: [UInt8]
+  /// What this run has saved while locked, as long as it is in no generation.
+  var ownPending: (generation: UInt64, previous: UInt64)?
   /// The tip when this run last looked at the directory.
   var knownTip: UInt64 = 0
 

@@ -18,25 +18,37 @@ public final class PendingArchive: Sendable {
   public let schema: UInt32
   /// The generation it was made on top of, without reading it; `nil` when there was none.
   public let base: Generation?
-  /// Whether that base, frames included, is still what is current.
+  /// Whether it still belongs on top of what is current.
   ///
+  /// For a whole state: its base, frames included, is what is current, or an older pending one that is to be taken
+  /// over first. For touched nodes, whose run could not read the base: no newer generation was published since.
   /// When not, both are kept for the caller to judge.
   public let isBaseUnchanged: Bool
+  /// Whether this run has saved it itself.
+  public let isOwn: Bool
   /// The content, opened whole and checked.
   public let content: Data
   let commitment: Data
 
   init(
     generation: Generation, kind: Kind, schema: UInt32, base: Generation?, isBaseUnchanged: Bool,
-    content: Data,
-    commitment: Data
+    isOwn: Bool, content: Data, commitment: Data
   ) {
     self.generation = generation
     self.kind = kind
     self.schema = schema
     self.base = base
     self.isBaseUnchanged = isBaseUnchanged
+    self.isOwn = isOwn
     self.content = content
     self.commitment = commitment
   }
+}
+
+/// Everything that was saved while locked and is in no generation yet.
+public struct PendingArchives: Sendable {
+  /// What can be read, oldest first; later ones are newer edits.
+  public var archives: [PendingArchive]
+  /// Why others can't: they are gone, damaged or were put back. They stay where they are.
+  public var problems: [ProtectionError]
 }

@@ -1,9 +1,9 @@
 import FoundationEssentials
 
-/// What stands sealed before the content of a generation that was saved while locked: its kind and its base.
+/// What stands sealed before the content of a generation that was saved while locked: its kind, base and company.
 struct PendingPreamble: Hashable, Sendable {
   /// The size before the content.
-  static let byteCount = 96
+  static let byteCount = 120
 
   /// What a pending generation was made on top of.
   struct Base: Hashable, Sendable {
@@ -44,6 +44,12 @@ struct PendingPreamble: Hashable, Sendable {
   var kind: PendingArchive.Kind
   /// What it was made on top of; `nil` when there was nothing.
   var base: Base?
+  /// Names the run that saved it, 16 random bytes: a later one of the same run takes its place.
+  var run: [UInt8]
+  /// Pending generations up to this number are included in the content; 0 for none.
+  var included: UInt64 = 0
+  /// The newest pending generation of another run that lay there before; 0 for none.
+  var previous: UInt64 = 0
 
   /// The bytes.
   var encoded: Data {
@@ -56,14 +62,19 @@ struct PendingPreamble: Hashable, Sendable {
     bytes += base?.commitment ?? JournalEnd.noCommitment
     bytes.appendInteger(base?.journal?.frameCount ?? 0)
     bytes += base?.journal?.lastCommitment ?? JournalEnd.noCommitment
-    bytes.appendZeroes(8)
+    bytes.appendInteger(included)
+    bytes.appendInteger(previous)
+    bytes += run
     return Data(bytes)
   }
 
   /// Puts a preamble together.
-  init(kind: PendingArchive.Kind, base: Base?) {
+  init(kind: PendingArchive.Kind, base: Base?, run: [UInt8], included: UInt64, previous: UInt64) {
     self.kind = kind
     self.base = base
+    self.run = run
+    self.included = included
+    self.previous = previous
   }
 
   /// Reads a preamble; it was authenticated, so that a wrong one is a program's mistake or a newer layout.
@@ -83,6 +94,9 @@ struct PendingPreamble: Hashable, Sendable {
     let commitment = Array(reader.take(32))
     let frameCount = reader.integer(UInt64.self)
     let lastCommitment = Array(reader.take(32))
+    included = reader.integer()
+    previous = reader.integer()
+    run = Array(reader.take(16))
     guard flags < 8 else { throw corrupt }
     guard flags & 1 != 0 else { return }
     base = Base(

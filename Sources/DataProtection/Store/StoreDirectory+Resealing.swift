@@ -14,8 +14,10 @@ extension StoreDirectory {
     try withLock { session throws(ProtectionError) in
       do throws(ProtectionError) {
         let names = try session.names()
-        let entry = try session.readLedger().ledger?.entries[slot]
-        guard entry?.pending == nil else { return false }
+        let reading = try session.readLedger()
+        let entry = reading.ledger?.entries[slot]
+        let pending = SlotSurvey(identity: slot.bytes, slot: slot, reading: reading, names: names, entry: entry)
+        guard entry?.pending == nil, pending.waiting.isEmpty else { return false }
         guard let name = newest(slot, entry, names), let file = try session.open(name) else { return true }
         let start = try file.read(0..<min(SealedFileHeader.maximumByteCount, file.byteCount))
         let protection = try sealer.claimedProtection(start[...])
@@ -26,9 +28,7 @@ extension StoreDirectory {
         let found = try session.findNewest(survey, protection: protection)
         let chain = try session.readJournals(of: found.content, survey, protection: protection)
         _ = try raiseTip()
-        _ = try session.reseal(
-          found, chain, survey, as: protection,
-          using: archives(for: ArchiveSlot(application: ""), protection: protection))
+        _ = try session.reseal(found, chain, survey, as: protection)
         return true
       } catch {
         switch error.code {

@@ -51,18 +51,25 @@ extension StoreSession {
     return written.byteCount
   }
 
-  /// Deletes what the ledger no longer names: older generations, journals without one, taken-over pending ones.
+  /// Deletes what the ledger no longer names: older generations, journals without one, merged pending ones.
+  ///
+  /// Pending ones that are in no generation stay; those that were passed over are set aside.
   ///
   /// Deleting may fail, or be undone by a power cut: what comes back is not listed, and goes the next time.
   func prune(
-    _ survey: SlotSurvey, _ entry: Ledger.Entry, verified: Set<UInt64>, consumed: UInt64? = nil
+    _ survey: SlotSurvey, _ entry: Ledger.Entry, verified: Set<UInt64>, consumed: Set<UInt64> = []
   ) {
     let kept = Set([entry.current, entry.predecessor, entry.pending].compactMap { $0?.generation })
     guard let newest = entry.current?.generation ?? entry.pending?.generation else { return }
     var gone: Set<UInt64> = []
     for name in survey.names {
       guard case .generation(survey.slot, let number, let isPending) = name, !kept.contains(number) else { continue }
-      if verified.contains(number) || number == consumed || (isPending && number == survey.entry?.pending?.generation) {
+      if isPending, number > survey.pendingFloor, !consumed.contains(number) {
+        let isPassedOver = number <= entry.pendingFloor && judge(name, number, survey, entry) != .untouchable
+        if isPassedOver || judge(name, number, survey, entry) == .damaged { setAside(name, among: survey.names) }
+        continue
+      }
+      if verified.contains(number) || consumed.contains(number) {
         try? unlink(name)
         gone.insert(number)
         continue

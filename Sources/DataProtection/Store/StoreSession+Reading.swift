@@ -20,12 +20,27 @@ struct SlotSurvey {
     }.sorted(by: >)
   }
 
-  /// The slot's pending generations by name, newest first; promoted ones keep their names and are among them.
-  var pending: [UInt64] {
-    names.compactMap { name in
-      if case .generation(slot, let number, true) = name { number } else { nil }
-    }.sorted(by: >)
+  /// The pending generations that are in no other by what the ledger knows, oldest first, by name.
+  ///
+  /// Promoted ones keep their names and are not among them.
+  var waiting: [UInt64] {
+    let floor = pendingFloor
+    return names.compactMap { name in
+      guard case .generation(slot, let number, true) = name, number > floor,
+        number != entry?.current?.generation, number != entry?.predecessor?.generation
+      else { return nil }
+      return number
+    }.sorted()
   }
+
+  /// Pending generations with a number up to this one were merged, taken over, discarded or deleted.
+  var pendingFloor: UInt64 {
+    guard let entry else { return reading.ledger?.highWater ?? 0 }
+    return max(entry.pendingFloor, entry.floor)
+  }
+
+  /// Whether nothing pending is left when these are merged.
+  func areAll(_ consumed: Set<UInt64>) -> Bool { !consumed.isEmpty && consumed.isSuperset(of: waiting) }
 
   /// Names up to this number were used before and are not accepted unless listed.
   var floor: UInt64 {

@@ -58,6 +58,9 @@ package struct CodingTables: Sendable {
     if let failure { throw failure.archiveError }
   }
 
+  /// Takes content that goes on from what the tables hold.
+  mutating func replace(_ content: TableContent) { storage = TableStorage(content) }
+
   /// What the tables hold.
   var content: TableContent { storage.content }
 

@@ -61,6 +61,8 @@ struct CaptureBatch: Sendable {
   /// Nodes of restored objects that were gone before they were ever captured.
   var removedNodes: [NodeID] = []
   var findings: [PreservationFinding] = []
+  /// Objects that were captured because a change was noticed, with repetitions.
+  var noticed: [Key] = []
   /// Number of objects whose values were copied.
   var capturedCount: Int { records.count }
 

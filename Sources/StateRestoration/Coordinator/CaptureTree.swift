@@ -70,6 +70,8 @@ internal import RestorationArchive
     dropClaims()
     resolveReferences()
     removeOrphans()
+    // Handed over whole: a copy kept here would keep the values, and make the worker copy them.
+    defer { batch = CaptureBatch() }
     return batch
   }
 
@@ -79,6 +81,11 @@ internal import RestorationArchive
     for claim in restored {
       if let object = claim.object { claims[ObjectIdentifier(object)] = claim }
     }
+  }
+
+  /// Whether a restored object that no capture has met yet came from a node.
+  func isClaimed(_ node: NodeID) -> Bool {
+    claims.values.contains { $0.node == node && $0.object != nil }
   }
 
   /// Forgets everything, as if no object had ever been seen.
@@ -103,7 +110,8 @@ internal import RestorationArchive
   // MARK: - What to read
 
   private func collect(_ scope: Scope) {
-    for key in changes.drain() where key < nodes.count {
+    batch.noticed = changes.drain()
+    for key in batch.noticed where key < nodes.count {
       if let node = nodes[key] { mark(node) }
     }
     guard scope == .all else { return }
@@ -376,6 +384,23 @@ internal import RestorationArchive
       if node.isRemoved { referrers[key] = nil } else if !fresh.contains(key) { read(node) }
     }
     while let node = pending.popLast() { read(node) }
+  }
+
+  /// The places of objects that the app-level state refers to; they must be in the tree or registered as shared.
+  func entries(forApplication references: [CapturedReference], _ batch: inout CaptureBatch) -> [RestorationArchive.Entry] {
+    var findings: [PreservationFinding] = []
+    func place(_ object: any RestorableObject, _ key: String) -> NodeReference? {
+      if let node = node(of: object), !node.isRemoved { return .path(node.path) }
+      findings.append(.danglingReference(path: [], key: key))
+      return nil
+    }
+    defer { batch.findings += findings }
+    return references.map { reference in
+      switch reference.targets {
+      case .one(let object): .init(key: reference.key, value: object.flatMap { place($0, reference.key) })
+      case .many(let objects): .init(key: reference.key, value: objects.map { place($0, reference.key) })
+      }
+    }
   }
 
   private func entry(for reference: CapturedReference, from node: TrackedNode) -> RestorationArchive.Entry {

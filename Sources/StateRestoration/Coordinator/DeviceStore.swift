@@ -19,8 +19,8 @@ package struct DeviceStore: PreservationStore {
 
   package func openPredecessor() throws(ProtectionError) -> StoredState { try state(try store.openPredecessor()) }
 
-  package func publish(_ plaintext: Data, consuming pending: StoredPending?) throws(ProtectionError) -> StoreReceipt {
-    receipt(try store.publish(plaintext, consuming: pending?.handle as? PendingArchive))
+  package func publish(_ plaintext: Data, consuming pending: [StoredPending]) throws(ProtectionError) -> StoreReceipt {
+    receipt(try store.publish(plaintext, consuming: pending.map(archive)))
   }
 
   package func append(_ frame: Data) throws(ProtectionError) -> StoreReceipt {
@@ -33,23 +33,25 @@ package struct DeviceStore: PreservationStore {
 
   package func freezeJournal() { store.freezeJournal() }
 
-  package func publishPending(_ plaintext: Data, whole: Bool) throws(ProtectionError) -> StoreReceipt {
-    receipt(try store.publishPending(plaintext, kind: whole ? .whole : .touchedNodes))
+  package func publishPending(
+    _ plaintext: Data, whole: Bool, including included: [StoredPending]
+  ) throws(ProtectionError) -> StoreReceipt {
+    receipt(
+      try store.publishPending(plaintext, kind: whole ? .whole : .touchedNodes, including: included.map(archive)))
   }
 
-  package func openPending() throws(ProtectionError) -> StoredPending? {
-    guard let pending = try store.openPending() else { return nil }
-    return StoredPending(
-      isWhole: pending.kind == .whole, isBaseUnchanged: pending.isBaseUnchanged, content: pending.content,
-      handle: pending)
+  package func openPending() throws(ProtectionError) -> AllPending {
+    let pending = try store.openPending()
+    return AllPending(
+      readable: pending.archives.map { archive in
+        StoredPending(
+          isWhole: archive.kind == .whole, isBaseUnchanged: archive.isBaseUnchanged, isOwn: archive.isOwn,
+          content: archive.content, handle: archive)
+      }, problems: pending.problems)
   }
 
   package func promotePending(_ pending: StoredPending) throws(ProtectionError) -> StoreReceipt {
     receipt(try store.promotePending(archive(pending)))
-  }
-
-  package func discardPending(_ pending: StoredPending) throws(ProtectionError) {
-    try store.discardPending(archive(pending))
   }
 
   package func deleteAll() throws(ProtectionError) { try store.deleteAll() }

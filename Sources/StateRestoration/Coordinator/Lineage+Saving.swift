@@ -18,6 +18,8 @@ extension Lineage {
   /// Brings the writer up to date with a capture and writes what has changed.
   mutating func save(_ batch: CaptureBatch, context: RestorationContext, loader: StateLoader) throws -> Saved {
     if base == .unknown { try look(context: context, loader: loader) }
+    var batch = batch
+    if base == .locked { sighting.sift(&batch) }
     let findings: [PreservationFinding]
     do {
       findings = try apply(batch)
@@ -25,12 +27,12 @@ extension Lineage {
       forgetOwners()
       throw error
     }
-    if base == .locked, batch.records.isEmpty {
+    if base == .locked, sighting.touched.isEmpty, !sighting.isApplicationTouched {
       return Saved(written: nil, changedNodes: 0, carriedOverNodes: 0, findings: findings, isWaiting: true)
     }
     let written = try write(context: context)
     return Saved(
-      written: written, changedNodes: written == nil ? 0 : batch.records.count, carriedOverNodes: carriedOverCount,
+      written: written, changedNodes: written == nil ? 0 : changed.count, carriedOverNodes: carriedOverCount,
       findings: findings)
   }
 
@@ -40,7 +42,8 @@ extension Lineage {
   private mutating func look(context: RestorationContext, loader: StateLoader) throws {
     do throws(LoadFailure) {
       let loaded = try loader.loadNewest()
-      try? continueArchive(loaded.reader, isNewest: true)
+      try? continueArchive(loaded.reader, isNewest: !loaded.isJoined)
+      merging = loaded.pending
       if base == .unknown { begin(.empty, context: context) }
     } catch {
       switch error.outcome {

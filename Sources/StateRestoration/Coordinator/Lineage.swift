@@ -21,17 +21,21 @@ struct Lineage: Sendable {
   let nodeBudget: Int
   private(set) var writer: RestorationArchive.Writer
   private(set) var base = Base.unknown
-  /// What was saved while locked and is merged into the next whole generation.
-  var merging: StoredPending?
+  /// What was saved while locked and is included in the next whole generation.
+  var merging: [StoredPending] = []
   private var needsWhole = true
   private var nodeOf: [NodeID?] = []
   private var ownerOf: [NodeID: CaptureBatch.Key] = [:]
   private var hasMarkedCarriedOver = false
   private var temporaryNames = 0
+  /// Live objects whose records differ from what was there before the last capture.
+  private(set) var changed: Set<CaptureBatch.Key> = []
   /// Live objects that took over stored state by its path alone; their class and model are not compared yet.
   private var unmatched: Set<CaptureBatch.Key> = []
   /// Whether what was saved while locked is still all there is.
   private var isPendingCurrent = false
+  /// What was touched since a locked launch.
+  var sighting = LockedSighting()
 
   init(
     store: any PreservationStore, context: RestorationContext, limits: RestorationArchive.Limits, nodeBudget: Int
@@ -49,6 +53,8 @@ struct Lineage: Sendable {
     writer = try RestorationArchive.Writer(continuing: reader, limits: limits)
     base = .opened
     needsWhole = !isNewest
+    isPendingCurrent = false
+    unmatched = []
     nodeOf = []
     ownerOf = [:]
     hasMarkedCarriedOver = false
@@ -59,6 +65,10 @@ struct Lineage: Sendable {
     writer = RestorationArchive.Writer(context: context, limits: limits)
     self.base = base
     needsWhole = true
+    isPendingCurrent = false
+    sighting = LockedSighting()
+    merging = []
+    unmatched = []
     nodeOf = []
     ownerOf = [:]
     hasMarkedCarriedOver = true
@@ -93,6 +103,7 @@ struct Lineage: Sendable {
   /// What can't be encoded keeps what it had.
   mutating func apply(_ batch: CaptureBatch) throws(ArchiveError) -> [PreservationFinding] {
     var findings: [PreservationFinding] = []
+    changed = []
     let leaving = Set(batch.removals)
     for placement in batch.placements { try place(placement, leaving: leaving) }
     for key in batch.removals { try remove(key) }
@@ -166,6 +177,7 @@ struct Lineage: Sendable {
       }
     }
     own(try writer.insert(placement.identifier, parent: parent), placement.key)
+    changed.insert(placement.key)
   }
 
   /// Frees an identifier: a live owner passes through a free name, carried-over state moves to the kept nodes.
@@ -178,7 +190,7 @@ struct Lineage: Sendable {
   }
 
   /// Moves state that lost its place to the kept nodes, under its path; the oldest make room.
-  private mutating func keep(_ node: NodeID, path: RestorationPath) throws(ArchiveError) {
+  mutating func keep(_ node: NodeID, path: RestorationPath) throws(ArchiveError) {
     let name = RestorationIdentifier(path.description)
     let kept = try reserved(ReservedNode.kept)
     if let earlier = try writer.child(of: kept, identifier: name) { try writer.remove(earlier) }
@@ -258,7 +270,9 @@ struct Lineage: Sendable {
       node = self.node(record.key) ?? node
     }
     do {
-      try writer.setRecord(of: node, entries: record.values.entries, attributes: record.attributes)
+      if try writer.setRecord(of: node, entries: record.values.entries, attributes: record.attributes) {
+        changed.insert(record.key)
+      }
     } catch {
       guard error.code == .encodingFailed || error.code == .limitExceeded else { throw error }
       findings.append(.encodingFailed(path: path(of: node), message: error.message))
@@ -267,6 +281,26 @@ struct Lineage: Sendable {
     if let bytes = try writer.node(node)?.byteCount, bytes > nodeBudget {
       findings.append(.overBudget(path: path(of: node), bytes: bytes, limit: nodeBudget))
     }
+  }
+
+  /// Adds a node that no live object owns.
+  mutating func insert(
+    _ identifier: RestorationIdentifier, parent: NodeID?, attributes: RestorationArchive.Attributes
+  ) throws(ArchiveError) -> NodeID {
+    try writer.insert(identifier, parent: parent, attributes: attributes)
+  }
+
+  /// Gives nodes the records of another archive's nodes.
+  mutating func copyRecords(
+    _ copies: [RestorationArchive.Writer.Copy], from reader: RestorationArchive.Reader
+  ) throws(ArchiveError) {
+    try writer.copyRecords(copies, from: reader)
+  }
+
+  /// What has changed since the archive that is continued; nil when nothing has.
+  mutating func makeChange(context: RestorationContext) throws(ArchiveError) -> Data? {
+    writer.context = context
+    return try writer.makeDelta()
   }
 
   // MARK: - What nobody asked for
@@ -325,12 +359,12 @@ struct Lineage: Sendable {
   /// Writes what has changed since the last save; nil when nothing has, without touching the disk.
   mutating func write(context: RestorationContext) throws -> Written? {
     let isOwed = needsWhole && writer.nodeCount > 0 && !isPendingCurrent
-    guard writer.hasChanges || merging != nil || isOwed else { return nil }
+    guard writer.hasChanges || !merging.isEmpty || isOwed else { return nil }
     try markCarriedOver()
     writer.context = context
     do throws(ProtectionError) {
       if base == .locked { return try writePending() }
-      if !needsWhole, merging == nil, !store.isCompactionDue, let written = try appendChange() { return written }
+      if !needsWhole, merging.isEmpty, !store.isCompactionDue, let written = try appendChange() { return written }
       return try publish()
     } catch {
       needsWhole = true
@@ -356,7 +390,7 @@ struct Lineage: Sendable {
     store.freezeJournal()
     let archive = try archived()
     let receipt = try store.publish(archive, consuming: merging)
-    merging = nil
+    if receipt.durability == .durable { merging = [] }
     isPendingCurrent = false
     base = .opened
     needsWhole = receipt.durability == .unknown
@@ -364,13 +398,14 @@ struct Lineage: Sendable {
   }
 
   private mutating func writePending() throws(ProtectionError) -> Written {
-    let receipt = try store.publishPending(try archived(), whole: base != .locked)
-    isPendingCurrent = true
+    let isWhole = base != .locked
+    let receipt = try store.publishPending(try archived(), whole: isWhole, including: isWhole ? merging : [])
+    isPendingCurrent = receipt.durability == .durable
     return Written(
       kind: base == .locked ? .pendingChange : .pendingWhole, receipt: receipt, findings: takeSheddings())
   }
 
-  private mutating func archived() throws(ProtectionError) -> Data {
+  mutating func archived() throws(ProtectionError) -> Data {
     do {
       return try writer.makeArchive()
     } catch {

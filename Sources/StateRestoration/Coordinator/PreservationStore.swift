@@ -11,21 +11,24 @@ package protocol PreservationStore: Sendable {
   /// Opens the generation before the newest one.
   func openPredecessor() throws(ProtectionError) -> StoredState
   /// Writes a whole new generation; `pending` names what was saved while locked and is merged into this one.
-  func publish(_ plaintext: Data, consuming pending: StoredPending?) throws(ProtectionError) -> StoreReceipt
+  func publish(_ plaintext: Data, consuming pending: [StoredPending]) throws(ProtectionError) -> StoreReceipt
   /// Appends a change to the newest generation's journal; `.superseded` when a whole generation is due instead.
   func append(_ frame: Data) throws(ProtectionError) -> StoreReceipt
   /// Whether the journal has grown so much that a whole generation is due.
   var isCompactionDue: Bool { get }
   /// Ends the journal before the state is put together for a whole generation.
   func freezeJournal()
-  /// Writes what was saved while locked, sealed one-way.
-  func publishPending(_ plaintext: Data, whole: Bool) throws(ProtectionError) -> StoreReceipt
-  /// Opens what was saved while locked; nil when there is nothing.
-  func openPending() throws(ProtectionError) -> StoredPending?
+  /// Writes what is saved while locked, sealed one-way.
+  ///
+  /// It takes the place of what this run has saved while locked before, and of what is `included`; never of what other
+  /// runs have saved.
+  func publishPending(
+    _ plaintext: Data, whole: Bool, including included: [StoredPending]
+  ) throws(ProtectionError) -> StoreReceipt
+  /// Opens what was saved while locked and is in no generation yet, oldest first.
+  func openPending() throws(ProtectionError) -> AllPending
   /// Makes a whole pending generation the current one.
   func promotePending(_ pending: StoredPending) throws(ProtectionError) -> StoreReceipt
-  /// Deletes what was saved while locked.
-  func discardPending(_ pending: StoredPending) throws(ProtectionError)
   /// Deletes everything that is kept.
   func deleteAll() throws(ProtectionError)
   /// What the crash marker says about the last attempt to restore this state.
@@ -74,21 +77,40 @@ package struct StoredState: Sendable {
   }
 }
 
-/// What was saved while the device was locked, opened.
+/// Everything that was saved while the device was locked and is in no generation yet.
+package struct AllPending: Sendable {
+  /// What can be read, oldest first.
+  package var readable: [StoredPending]
+  /// Why the rest can't be.
+  package var problems: [ProtectionError]
+
+  /// Describes what is pending.
+  package init(readable: [StoredPending] = [], problems: [ProtectionError] = []) {
+    self.readable = readable
+    self.problems = problems
+  }
+}
+
+/// What one run has saved while the device was locked, opened.
 package struct StoredPending: Sendable {
   /// True when it holds everything, false when it holds touched nodes only.
   package var isWhole: Bool
-  /// True when the state it was made on top of is still the current one.
+  /// True when it still belongs on top of the current state.
   package var isBaseUnchanged: Bool
+  /// True when this run has saved it.
+  package var isOwn: Bool
   /// The content, checked.
   package var content: Data
   /// The store's own handle.
   package var handle: (any Sendable)?
 
   /// Describes opened pending material.
-  package init(isWhole: Bool, isBaseUnchanged: Bool, content: Data, handle: (any Sendable)? = nil) {
+  package init(
+    isWhole: Bool, isBaseUnchanged: Bool, isOwn: Bool = false, content: Data, handle: (any Sendable)? = nil
+  ) {
     self.isWhole = isWhole
     self.isBaseUnchanged = isBaseUnchanged
+    self.isOwn = isOwn
     self.content = content
     self.handle = handle
   }

@@ -53,6 +53,19 @@ extension RestorationCoordinator {
     }
   }
 
+  /// After a save that failed: the next one comes by itself at the end of the interval.
+  func retryAutomatically() {
+    guard case .onChange(let interval) = preservesAutomatically else { return }
+    automatic.isDue = true
+    guard automatic.interval == nil else { return }
+    let clock = configuration.clock
+    automatic.interval = Task { [weak self] in
+      try? await clock.sleep(for: interval)
+      guard !Task.isCancelled else { return }
+      self?.intervalDidPass()
+    }
+  }
+
   private func intervalDidPass() {
     automatic.interval = nil
     if automatic.isDue || !changes.isEmpty { preserveAutomatically() }
@@ -63,7 +76,6 @@ extension RestorationCoordinator {
       let outcome = try await preserve(scope: .noticed)
       recovery?.coordinator(self, didPreserve: outcome)
     } catch {
-      automatic.isDue = true
       recovery?.coordinator(self, didFailToPreserve: error)
     }
   }

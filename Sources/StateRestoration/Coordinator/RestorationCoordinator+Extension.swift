@@ -13,11 +13,35 @@ extension RestorationCoordinator {
   ///
   /// Every call must be balanced by one of ``completeStateRestoration()``. After
   /// ``RestorationConfiguration/extensionTimeLimit`` the guard ends by itself and late answers are ignored.
+  ///
+  /// Called before the end of restoring, from a factory or a hook, say, it has no gap. Called later it marks the state
+  /// anew, which takes a write to the disk: ``withRestorationExtended(_:)`` waits for that before the body runs. When
+  /// nothing was restored in this run there is nothing to guard.
   public func extendStateRestoration() {
+    guard beginExtension() else { return }
+    Task { await markExtension() }
+  }
+
+  /// Counts an extension; says whether the state has to be marked anew, because restoring had ended already.
+  private func beginExtension() -> Bool {
     extensions.count += 1
-    if extensions.count == 1 {
-      extensions.isTimedOut = false
-      if phase == .ready { startExtensionLimit() }
+    guard extensions.count == 1 else { return false }
+    extensions.isTimedOut = false
+    guard phase == .ready else { return false }
+    startExtensionLimit()
+    return attempt == nil && restoredState != nil
+  }
+
+  /// Marks durably that restoring goes on.
+  private func markExtension() async {
+    guard attempt == nil, extensions.count > 0, let state = restoredState else { return }
+    let store = store
+    do {
+      let begun = try await worker.run { _ in try store.beginAttempt(for: state) }
+      begun.note(node: .max)
+      if extensions.count > 0, !extensions.isTimedOut, attempt == nil { attempt = begun } else { begun.finish() }
+    } catch {
+      log.log(.warning, "asynchronous restoring is not guarded: \(error)")
     }
   }
 
@@ -39,7 +63,7 @@ extension RestorationCoordinator {
   public func withRestorationExtended<Value, Failure: Error>(
     _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    extendStateRestoration()
+    if beginExtension() { await markExtension() }
     defer { completeStateRestoration() }
     return try await body()
   }

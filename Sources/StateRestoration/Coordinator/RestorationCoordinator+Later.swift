@@ -15,7 +15,9 @@ extension RestorationCoordinator {
   /// - Returns: What became of it; nil when nothing was preserved at the path, or it is in use already.
   @discardableResult
   public func register(_ controller: any RestorableController, at path: RestorationPath) -> NodeReport? {
-    guard let run = restored, let index = run.plan.index(at: path), run.objects[index] == nil else { return nil }
+    guard let run = restored, let index = run.plan.index(at: path), run.object(at: index) == nil,
+      !run.isForgotten(index)
+    else { return nil }
     guard !extensions.isTimedOut else {
       return NodeReport(path: path, result: .notRestored(.timedOut))
     }
@@ -25,7 +27,8 @@ extension RestorationCoordinator {
     run.installChildren(in: range)
     run.decode(in: range)
     run.finish(in: range)
-    for case let object? in run.objects[range] { invalidateRestorableState(of: object) }
+    for index in range { if let object = run.object(at: index) { invalidateRestorableState(of: object) } }
+    run.letGo(range)
     let reports = run.reports(in: range)
     if let first = lastReport?.nodes.firstIndex(where: { $0.path == path }) {
       let end = lastReport?.nodes[first...].firstIndex { !$0.path.starts(with: path) } ?? lastReport?.nodes.count
@@ -36,18 +39,28 @@ extension RestorationCoordinator {
 
   /// Removes preserved state that no object uses, with everything below it, from the next save on.
   ///
+  /// An object that turns up at the path later is not given it any more.
+  ///
   /// - Returns: False when nothing is carried over at the path, or a live object owns it.
   @discardableResult
   public func forget(_ path: RestorationPath) async -> Bool {
+    await waitForRestoration()
+    let index = restored?.plan.index(at: path)
+    if let index, let node = restored?.plan.nodes[index].id, tree.isClaimed(node) { return false }
     let forgotten = await worker.run { (try? $0.forget(path)) ?? false }
-    if forgotten { changesWereNoticed() }
+    if forgotten {
+      if let index { restored?.forget(index) }
+      changesWereNoticed()
+    }
     return forgotten
   }
 
   /// Deletes everything that was preserved for the scene, older generations and what was set aside included.
   ///
-  /// Works while locked. Saving begins anew with the next change. If it throws, nothing or a part was deleted.
+  /// Works while locked, and waits for a restoration or a save in progress. Saving begins anew with the next change. If it
+  /// throws, nothing or a part was deleted.
   public func discard() async throws(RestorationError) {
+    await waitForRestoration()
     try await deleteAll()
     phase = .ready
   }
@@ -57,6 +70,7 @@ extension RestorationCoordinator {
   /// Nothing is saved afterwards, so that an exit in progress does not bring the state back.
   public func discardAfterForceQuit() async throws(RestorationError) {
     guard !configuration.isDeveloperMode else { return }
+    await waitForRestoration()
     phase = .discarded
     try await deleteAll()
   }
@@ -64,15 +78,15 @@ extension RestorationCoordinator {
   private func deleteAll() async throws(RestorationError) {
     let context = configuration.context
     let store = store
+    finishAttempt()
     let result: Result<Void, ProtectionError> = await worker.run { lineage in
-      lineage.merging = nil
       lineage.begin(.empty, context: context)
       return Result { () throws(ProtectionError) in try store.deleteAll() }
     }
     tree.reset()
     restored = nil
+    restoredState = nil
     prepared = nil
-    attempt = nil
     touchedKeys = []
     lastReceipt = nil
     hasPendingSave = false

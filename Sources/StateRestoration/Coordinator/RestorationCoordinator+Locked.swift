@@ -8,30 +8,45 @@ extension RestorationCoordinator {
     phase = .deferred
     touchedKeys = []
     guard let root else { return }
-    var baseline = capture(root, scope: .all, context: context)
-    baseline.records = []
-    let batch = baseline
-    await worker.run { lineage in
-      lineage.begin(.locked, context: context)
-      _ = try? lineage.apply(batch)
+    var batch = capture(root, scope: .all, context: context)
+    batch.application = encodeApplicationState(context: context, resolving: &batch)
+    let sighted = batch
+    await worker.run { $0.beginLocked(with: sighted, context: context) }
+  }
+
+  /// Looks once more at everything before late restoring; the worker then knows what was touched.
+  ///
+  /// - Returns: What the user has touched, as an archive; nil when nothing was.
+  func sightTouched() async -> Data? {
+    guard let root else { return nil }
+    let context = configuration.context
+    var batch = capture(root, scope: .all, context: context)
+    batch.application = encodeApplicationState(context: context, resolving: &batch)
+    let captured = batch
+    let (state, touched) = await worker.run { lineage in
+      (lineage.touchedState(in: captured), lineage.sighting.touched)
     }
+    touchedKeys = touched
+    return state
   }
 
   /// Restores late, or takes over what was saved while locked; called after the unlock.
   package func protectedDataDidBecomeAvailable() async {
+    unlockCount += 1
     if phase == .deferred, let root {
       if let recovery, recovery.coordinatorCanRestoreLate(self) == .wait { return }
-      touchedKeys.formUnion(changes.peek())
-      let report = await restore(into: root, from: .newest, retriesLeftOut: false, isLate: true)
-      touchedKeys = []
+      let report = await restoreNow(into: root, from: .newest, retriesLeftOut: false)
       recovery?.coordinator(self, didRestoreLate: report)
-    } else if hasPendingSave {
+    } else if hasPendingSave, phase == .ready || phase == .idle {
       hasPendingSave = false
       log.log(.debug, "promoting what was saved while locked")
-      await worker.run { lineage in
-        lineage.merging = try? lineage.store.openPending()
-        lineage.requireWhole()
+      let context = configuration.context
+      let isBegunAnew = await worker.run { lineage in
+        lineage.merging += ((try? lineage.store.openPending())?.readable ?? []).filter(\.isOwn)
+        lineage.lookAgain(context: context)
+        return lineage.base == .unknown
       }
+      if isBegunAnew { tree.reset() }
       automatic.isDue = false
       do throws(RestorationError) {
         let outcome = try await preserve(scope: .noticed)

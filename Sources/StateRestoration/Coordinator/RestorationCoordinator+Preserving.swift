@@ -8,17 +8,27 @@ extension RestorationCoordinator {
   /// Values are copied at once, on the main actor; everything else happens elsewhere. One save runs at a time:
   /// requests during a save are folded into one more, and all of them get its outcome. When nothing has changed,
   /// nothing is written and the file system is not called. During restoring it waits for the end of the turn.
-  /// If it throws, what was preserved before is still there, and the next save starts again from memory.
+  ///
+  /// One rule for everything that can go wrong: it throws when the disk or the device failed (no space, busy, an error of
+  /// the disk, the device locked in the middle), and returns an outcome for everything else. If it throws, what was
+  /// preserved before is still there, nothing of what was captured is forgotten, and the next save starts again from
+  /// memory; with automatic preservation that save comes by itself after the interval, and again until one succeeds.
+  /// The same holds after a receipt whose durability is unknown.
   public func preserve(_ root: any RestorableController) async throws(RestorationError) -> PreservationOutcome {
     self.root = root
     return try await preserve(scope: .all)
   }
 
-  /// Saves, or joins the save that follows the one in progress.
-  func preserve(scope: CaptureTree.Scope) async throws(RestorationError) -> PreservationOutcome {
+  /// Returns when no restoration is running.
+  func waitForRestoration() async {
     while phase == .loading || phase == .restoring {
       await withCheckedContinuation { waitingForRestoration.append($0) }
     }
+  }
+
+  /// Saves, or joins the save that follows the one in progress.
+  func preserve(scope: CaptureTree.Scope) async throws(RestorationError) -> PreservationOutcome {
+    await waitForRestoration()
     if isSaving {
       return try await withCheckedContinuation { foldedSaves.append($0) }.get()
     }
@@ -52,20 +62,14 @@ extension RestorationCoordinator {
     let clock = ContinuousClock()
     let start = clock.now
     let context = configuration.context
-    guard let application = encodeApplicationState(context: context) else {
+    guard let application = takeApplicationState(context: context) else {
       log.log(.info, "preserving was declined")
       return .declined
     }
     log.log(.debug, "capturing")
-    // While locked only what was noticed counts as touched: what merely can't be observed is as it was at launch.
-    var batch = capture(root, scope: phase == .deferred ? .noticed : scope, context: context)
-    batch.application = application
+    var batch = capture(root, scope: scope, context: context)
+    batch.application = application.entries + tree.entries(forApplication: application.references, &batch)
     let captureDuration = clock.now - start
-    if phase == .deferred {
-      let touched = batch.records.map(\.key)
-      touchedKeys.formUnion(touched)
-      if touched.isEmpty { return .deferred(.locked) }
-    }
     let captured = batch
     let loader = loader()
     let result = await worker.run { lineage in
@@ -94,11 +98,13 @@ extension RestorationCoordinator {
         captureDuration: captureDuration, duration: clock.now - start,
         findings: captured.findings + saved.findings + written.findings)
       lastReceipt = receipt
+      if receipt.durability == .unknown { retryAutomatically() }
       log.log(.info, "preserved generation \(receipt.generation), \(receipt.bytesWritten) bytes")
       for finding in receipt.findings { log.log(.warning, finding.description) }
       return .preserved(receipt)
     case .failure(let error):
-      if error is ArchiveError { tree.reset() }
+      if error is ArchiveError, phase != .deferred { tree.reset() }
+      retryAutomatically()
       log.log(.error, "preserving failed: \(error)")
       throw RestorationError(
         .preservationFailed, "The state could not be saved; what was preserved before is still there.", cause: error)
@@ -106,7 +112,9 @@ extension RestorationCoordinator {
   }
 
   /// Asks whether to preserve and takes the app-level state; nil when the delegate says no.
-  private func encodeApplicationState(context: RestorationContext) -> [RestorationArchive.Entry]? {
+  private func takeApplicationState(
+    context: RestorationContext
+  ) -> (entries: [RestorationArchive.Entry], references: [CapturedReference])? {
     guard let delegate else { return nil }
     let encoder = RestorationEncoder(path: [], context: context, owner: RestorationCoordinator.self)
     guard delegate.shouldSaveApplicationState(with: encoder) else {
@@ -114,7 +122,16 @@ extension RestorationCoordinator {
       return nil
     }
     delegate.willEncodeRestorableState(with: encoder)
-    return encoder.finish().entries
+    return encoder.finish()
+  }
+
+  /// The app-level state with its references resolved in a capture; nil when the delegate says no.
+  func encodeApplicationState(
+    context: RestorationContext, resolving batch: inout CaptureBatch
+  ) -> [RestorationArchive.Entry]? {
+    takeApplicationState(context: context).map { state in
+      state.entries + tree.entries(forApplication: state.references, &batch)
+    }
   }
 
   /// Copies what has changed; the first capture after a restoration looks at everything.
@@ -137,14 +154,4 @@ extension RestorationError.Code {
   public static let restorationInProgress = RestorationError.Code("restorationInProgress")
   /// What is on disk could not be deleted; see the cause.
   public static let discardFailed = RestorationError.Code("discardFailed")
-}
-
-extension RestorationCoordinator {
-  /// Captures everything that is due and hands nothing over: for tests of the walk and for measuring it.
-  ///
-  /// - Returns: The number of objects whose values were copied.
-  @discardableResult
-  package func captureForTesting(_ root: any RestorableController, everything: Bool = true) -> Int {
-    capture(root, scope: everything ? .all : .noticed, context: configuration.context).capturedCount
-  }
 }

@@ -18,7 +18,7 @@ extension RestorationCoordinator {
   public func prepare() async -> RestorationReason {
     guard prepared == nil, phase == .idle else { return reason }
     phase = .loading
-    let result = await load(joinsPending: true)
+    let result = await load(live: nil)
     prepared = result
     phase = .idle
     switch result {
@@ -50,23 +50,36 @@ extension RestorationCoordinator {
       throw RestorationError(
         .restorationInProgress, "A restoration is running already; wait for it before you start another.")
     }
-    return await restore(into: root, from: source, retriesLeftOut: retriesLeftOut, isLate: false)
+    return await restoreNow(into: root, from: source, retriesLeftOut: retriesLeftOut)
   }
 
-  func restore(
-    into root: any RestorableController, from source: RestorationSource, retriesLeftOut: Bool, isLate: Bool
+  /// Restores; late, if the device was locked at launch: then what was touched since keeps its newer state.
+  func restoreNow(
+    into root: any RestorableController, from source: RestorationSource, retriesLeftOut: Bool
   ) async -> RestorationReport {
     let clock = ContinuousClock()
     let start = clock.now
-    self.root = root
-    let touched = isLate ? Set(touchedKeys.compactMap { tree.nodes[$0]?.path }) : []
+    let isLate = phase == .deferred
+    let isSameRoot = self.root === root
+    let unlocks = unlockCount
     phase = .loading
-    let result = await decide(source: source, joinsPending: !isLate)
+    let live = isLate ? await sightTouched() : nil
+    // Objects of another hierarchy get what was touched in this one like anything that was preserved.
+    let touched = isSameRoot ? Set(touchedKeys.compactMap { tree.nodes[$0]?.path }) : []
+    self.root = root
+    let result = await decide(source: source, live: live)
     var report: RestorationReport
     switch result {
+    case .failure(let failure) where failure.outcome == .locked && isLate && isSameRoot:
+      phase = .deferred
+      report = RestorationReport(outcome: .locked, reason: failure.reason, remarks: failure.remarks)
     case .failure(let failure): report = await nothingRestored(failure)
     case .success(let loaded):
-      report = await restore(loaded, into: root, touched: touched, retriesLeftOut: retriesLeftOut, isLate: isLate)
+      report = await restore(loaded, into: root, touched: touched, retriesLeftOut: retriesLeftOut)
+    }
+    if phase != .deferred {
+      touchedKeys = []
+      hasPendingSave = false
     }
     report.duration = clock.now - start
     lastReport = report
@@ -74,26 +87,31 @@ extension RestorationCoordinator {
     if phase == .loading || phase == .restoring { phase = .ready }
     log.log(report.outcome == .restored ? .info : .warning, report.summary)
     resumeWaiting()
-    if report.outcome == .restored || phase == .deferred { armAutomaticPreservation() }
+    if report.outcome == .restored { armAutomaticPreservation() }
+    // The unlock came while the locked state was looked at: nobody will say it again.
+    if phase == .deferred, unlockCount != unlocks {
+      Task { [weak self] in await self?.protectedDataDidBecomeAvailable() }
+    }
     return report
   }
 
   // MARK: - Loading
 
-  func load(joinsPending: Bool) async -> Result<LoadedState, LoadFailure> {
+  func load(live: Data?) async -> Result<LoadedState, LoadFailure> {
     var loader = loader()
-    loader.joinsPending = joinsPending
+    loader.live = live
     let chosen = loader
     return await worker.run { _ in Result { () throws(LoadFailure) in try chosen.loadNewest() } }
   }
 
   /// Loads and goes the way through crashes, asking the delegate where it is to decide.
-  private func decide(source: RestorationSource, joinsPending: Bool) async -> Result<LoadedState, LoadFailure> {
+  private func decide(source: RestorationSource, live: Data?) async -> Result<LoadedState, LoadFailure> {
     let newest: Result<LoadedState, LoadFailure>
-    if let prepared, joinsPending {
+    // What could not be read before may be readable now.
+    if let prepared, case .success = prepared {
       newest = prepared
     } else {
-      newest = await load(joinsPending: joinsPending)
+      newest = await load(live: live)
     }
     prepared = nil
     guard case .success(var loaded) = newest else { return newest }
@@ -135,6 +153,7 @@ extension RestorationCoordinator {
     let context = configuration.context
     tree.reset()
     restored = nil
+    restoredState = nil
     switch failure.outcome {
     case .locked: await deferUntilUnlock(context: context)
     case .unavailable:
@@ -150,8 +169,7 @@ extension RestorationCoordinator {
   // MARK: - The turn
 
   private func restore(
-    _ loaded: LoadedState, into root: any RestorableController, touched: Set<RestorationPath>, retriesLeftOut: Bool,
-    isLate: Bool
+    _ loaded: LoadedState, into root: any RestorableController, touched: Set<RestorationPath>, retriesLeftOut: Bool
   ) async -> RestorationReport {
     var report = RestorationReport(outcome: .restored, reason: loaded.reason, source: loaded.plan.source)
     report.remarks = loaded.remarks
@@ -169,7 +187,7 @@ extension RestorationCoordinator {
     let start = clock.now
     let run = RestorationRun(
       plan: loaded.plan, registry: registry, delegate: delegate, log: log, now: configuration.now(),
-      note: { [attempt] in attempt?.note(node: $0) })
+      note: { [weak self] in self?.attempt?.note(node: $0) })
     run.touched = touched
     run.decodesInReverse = configuration.decodesInReverse
     run.retries = { [weak self] path in
@@ -177,7 +195,7 @@ extension RestorationCoordinator {
       return retriesLeftOut || recovery?.coordinator(self, shouldRetryNodeAt: path) == true
     }
     if case .leaveOut(let node) = loaded.crash, !retriesLeftOut {
-      run.leftOut = Set(loaded.plan.nodes.indices.filter { loaded.plan.nodes[$0].id?.rawValue == node })
+      run.leftOut = Set(loaded.plan.nodes.indices.filter { loaded.plan.nodes[$0].id.rawValue == node })
     }
     guard mayRestore(loaded.plan) else {
       report.outcome = .declined
@@ -187,12 +205,16 @@ extension RestorationCoordinator {
     run.makeObjects(root: root)
     run.installChildren()
     run.decode()
-    decodeApplicationState(loaded.plan, &report)
+    decodeApplicationState(run, &report)
     run.finish()
+    // Whatever happens from here on is no node's fault.
+    attempt?.note(node: .max)
     report.nodes = run.reports()
     report.mainActorDuration = clock.now - start
     restored = run
-    await settle(run, loaded: loaded, isLate: isLate)
+    await settle(run, loaded: loaded)
+    run.letGo()
+    restoredState = loaded.state
     if extensions.count == 0 { finishAttempt() } else { startExtensionLimit() }
     return report
   }
@@ -232,8 +254,10 @@ extension RestorationCoordinator {
     return delegate.shouldRestoreApplicationState(with: decoder)
   }
 
-  private func decodeApplicationState(_ plan: RestorationPlan, _ report: inout RestorationReport) {
-    let decoder = RestorationDecoder(record: plan.application, path: [], context: plan.context)
+  private func decodeApplicationState(_ run: RestorationRun, _ report: inout RestorationReport) {
+    attempt?.note(node: .max)
+    let decoder = RestorationDecoder(
+      record: run.plan.application, path: [], context: run.plan.context, resolve: { run.resolve($0) })
     defer { decoder.finish() }
     do throws(RestorationError) {
       try delegate?.didDecodeRestorableState(with: decoder)
@@ -243,17 +267,18 @@ extension RestorationCoordinator {
   }
 
   /// Hands the state to the worker as what the next save continues, and tells the tree what came from where.
-  private func settle(_ run: RestorationRun, loaded: LoadedState, isLate: Bool) async {
+  private func settle(_ run: RestorationRun, loaded: LoadedState) async {
     tree.reset()
     tree.claim(run.claims)
     let dropped = run.droppedNodes
     let leftOut = run.leftOutNodes
     let retried = run.retriedNodes
-    let pending = loaded.overlay
     let context = configuration.context
     await worker.run { lineage in
+      // What was saved while locked is in the reader; the next whole generation takes its place.
+      lineage.merging = loaded.pending
       do {
-        try lineage.continueArchive(loaded.reader, isNewest: loaded.isNewest)
+        try lineage.continueArchive(loaded.reader, isNewest: loaded.isNewest && !loaded.isJoined)
         try lineage.drop(dropped)
         try lineage.mark(retried, leftOut: false)
         if !leftOut.isEmpty {
@@ -264,8 +289,6 @@ extension RestorationCoordinator {
       } catch {
         lineage.begin(.empty, context: context)
       }
-      // What this run saved while locked is older than its live objects: the next whole generation replaces it.
-      lineage.merging = isLate ? (try? lineage.store.openPending()) : pending
     }
   }
 

@@ -49,6 +49,8 @@ public import RestorationArchive
   var prepared: Result<LoadedState, LoadFailure>?
   /// The last restored state, for objects that turn up later.
   var restored: RestorationRun?
+  /// What was restored, for marking that restoring goes on.
+  var restoredState: StoredState?
   var attempt: (any RestorationAttempting)?
   var extensions = ExtensionCount()
   var touchedKeys: Set<CaptureBatch.Key> = []
@@ -58,6 +60,8 @@ public import RestorationArchive
   var automatic = AutomaticState()
   var unlockObservation: Task<Void, Never>?
   var hasPendingSave = false
+  /// How often the device was unlocked, to notice an unlock during loading.
+  var unlockCount = 0
 
   /// Creates a coordinator on any store; for tests of the engine.
   package init(

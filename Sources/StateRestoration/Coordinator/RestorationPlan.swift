@@ -5,8 +5,8 @@ internal import RestorationArchive
 struct RestorationPlan: Sendable {
   /// One preserved object.
   struct Node: Sendable {
-    /// The node's number; nil when it exists only among what was saved while locked.
-    var id: NodeID?
+    /// The node's number.
+    var id: NodeID
     /// Index of the parent; nil for a root.
     var parent: Int?
     /// Index of the first node after the subtree.
@@ -31,18 +31,14 @@ struct RestorationPlan: Sendable {
   var context: RestorationContext
   var application: any StateRecord = EmptyRecord()
   var source: RestorationReport.Source?
-  /// Nodes that were saved while locked.
-  var mergedCount = 0
 
   init(context: RestorationContext) {
     self.context = context
   }
 
-  /// Loads every node of an archive, and over it what was saved while locked.
-  init(
-    reader: RestorationArchive.Reader, overlay: RestorationArchive.Reader? = nil
-  ) throws(ArchiveError) {
-    try self.init(context: (overlay ?? reader).context)
+  /// Loads every node of an archive.
+  init(reader: RestorationArchive.Reader) throws(ArchiveError) {
+    try self.init(context: reader.context)
     nodes.reserveCapacity(reader.nodeCount)
     children.reserveCapacity(reader.nodeCount)
     for root in try reader.roots {
@@ -55,7 +51,6 @@ struct RestorationPlan: Sendable {
       default: try add(root, of: reader)
       }
     }
-    if let overlay { try lay(overlay) }
   }
 
   private mutating func add(_ root: NodeID, of reader: RestorationArchive.Reader) throws(ArchiveError) {
@@ -88,20 +83,6 @@ struct RestorationPlan: Sendable {
       for child in node.children.reversed() { stack.append((child, index)) }
     }
     for index in open { nodes[index].end = nodes.count }
-  }
-
-  /// Puts what was saved while locked over the nodes of the same paths; new ones go to the end of their parents.
-  private mutating func lay(_ overlay: RestorationArchive.Reader) throws(ArchiveError) {
-    let upper = try RestorationPlan(reader: overlay)
-    application = upper.application.keys.isEmpty ? application : upper.application
-    for item in upper.nodes where item.byteCount > 0 {
-      guard let index = index(at: item.path) else { continue }
-      mergedCount += 1
-      nodes[index].record = item.record
-      nodes[index].attributes = item.attributes
-      nodes[index].byteCount = item.byteCount
-      nodes[index].damage = item.damage
-    }
   }
 
   /// The node at a path; nil when there is none.

@@ -4,8 +4,8 @@ extension RestorationRun {
   /// Live objects that have their state, with the nodes it came from; also those whose newer state the user made.
   var claims: [CaptureTree.Claim] {
     plan.nodes.indices.compactMap { index -> CaptureTree.Claim? in
-      guard let object = objects[index], let id = plan.nodes[index].id else { return nil }
-      return CaptureTree.Claim(object: object, node: id, keepsStored: keepsStored(index))
+      guard let object = object(at: index) else { return nil }
+      return CaptureTree.Claim(object: object, node: plan.nodes[index].id, keepsStored: keepsStored(index))
     }
   }
 

@@ -20,8 +20,11 @@ internal import RestorationArchive
   /// Nodes left out for this run, by index.
   var leftOut: Set<Int> = []
 
-  /// The live object of every node, once it is known.
-  private(set) var objects: [(any RestorableObject)?]
+  /// The live objects of the nodes while the turn lasts.
+  private var objects: [(any RestorableObject)?]
+  /// The same after the turn: whoever installed them owns them.
+  private var living: [Living] = []
+  private var forgotten: [Range<Int>] = []
   private(set) var outcomes: [NodeReport?]
   private var existing: [Bool]
   /// The children that existed before, of parents that have many.
@@ -47,11 +50,39 @@ internal import RestorationArchive
     existing = Array(repeating: false, count: plan.nodes.count)
   }
 
+  // MARK: - Objects
+
+  /// A live object that somebody else owns.
+  private struct Living {
+    weak var object: (any RestorableObject)?
+  }
+
+  /// The live object of a node; nil while there is none.
+  func object(at index: Int) -> (any RestorableObject)? {
+    objects[index] ?? (living.isEmpty ? nil : living[index].object)
+  }
+
+  /// Lets go of the objects after a turn, so that what nobody installed dies, and what leaves the hierarchy later.
+  func letGo(_ range: Range<Int>? = nil) {
+    if living.isEmpty { living = Array(repeating: Living(), count: objects.count) }
+    for index in range ?? objects.indices {
+      guard let object = objects[index] else { continue }
+      living[index].object = object
+      objects[index] = nil
+    }
+  }
+
+  /// Whether the program has given up the node's state, or that of a node above it.
+  func isForgotten(_ index: Int) -> Bool { forgotten.contains { $0.contains(index) } }
+
+  /// Gives up a node's state and everything below it.
+  func forget(_ index: Int) { forgotten.append(index..<plan.nodes[index].end) }
+
   // MARK: - The turn
 
   /// Finds or makes every object, below the roots that are given.
   func makeObjects(root: any RestorableController) {
-    for index in plan.nodes.indices where objects[index] == nil && outcomes[index] == nil {
+    for index in plan.nodes.indices where object(at: index) == nil && outcomes[index] == nil {
       if plan.nodes[index].parent == nil, plan.nodes[index].kind == .controller {
         meetRoot(index, root)
       } else {
@@ -69,7 +100,7 @@ internal import RestorationArchive
   /// Gives containers their children, parents first, in the range of nodes.
   func installChildren(in range: Range<Int>? = nil) {
     for index in range ?? plan.nodes.indices {
-      guard let container = objects[index] as? any RestorationContainer else { continue }
+      guard let container = object(at: index) as? any RestorationContainer else { continue }
       let children = plan.children[index].filter {
         plan.nodes[$0].kind == .controller && !plan.nodes[$0].attributes.flags.contains(.byHand)
       }
@@ -80,7 +111,7 @@ internal import RestorationArchive
           let path = plan.nodes[child].path
           return RestoredChild(
             path: path, role: path.last.flatMap { roles[$0] },
-            controller: objects[child] as? any RestorableController, existed: existing[child])
+            controller: object(at: child) as? any RestorableController, existed: existing[child])
         })
       findViews(of: index)
     }
@@ -92,7 +123,7 @@ internal import RestorationArchive
     let indices = range ?? plan.nodes.indices
     for position in indices {
       let index = decodesInReverse ? indices.lowerBound + indices.upperBound - 1 - position : position
-      guard let object = objects[index], outcomes[index]?.isRestored == true else { continue }
+      guard let object = object(at: index), outcomes[index]?.isRestored == true else { continue }
       decode(index, object)
     }
   }
@@ -100,7 +131,7 @@ internal import RestorationArchive
   /// Tells every restored object that restoring is over.
   func finish(in range: Range<Int>? = nil) {
     for index in range ?? plan.nodes.indices where outcomes[index]?.isRestored == true {
-      objects[index]?.applicationFinishedRestoringState()
+      object(at: index)?.applicationFinishedRestoringState()
     }
   }
 
@@ -191,7 +222,7 @@ internal import RestorationArchive
 
   /// Marks the node whose own code runs next, so that a crash in it is put down to it.
   private func noteBeginning(of index: Int) {
-    let node = UInt32(clamping: plan.nodes[index].id?.rawValue ?? 0)
+    let node = plan.nodes[index].id.rawValue
     guard notedNode != node else { return }
     notedNode = node
     note(node)
@@ -243,7 +274,7 @@ internal import RestorationArchive
   }
 
   private func existingChild(at index: Int) -> (any RestorableController)? {
-    guard let parent = plan.nodes[index].parent, let container = objects[parent] as? any RestorableController,
+    guard let parent = plan.nodes[index].parent, let container = object(at: parent) as? any RestorableController,
       let identifier = plan.nodes[index].path.last
     else { return nil }
     if childTables[parent] != nil { return childTables[parent]?.child(identifier) }
@@ -256,7 +287,7 @@ internal import RestorationArchive
 
   private func view(at index: Int) -> (any RestorableView)? {
     let node = plan.nodes[index]
-    guard let parent = node.parent, let owner = objects[parent] as? any RestorableController else {
+    guard let parent = node.parent, let owner = object(at: parent) as? any RestorableController else {
       if let parent = node.parent, outcomes[parent]?.isRestored != true { fail(index, .parentNotRestored) }
       return nil
     }
@@ -267,7 +298,7 @@ internal import RestorationArchive
 
   /// Views that a container made only when its children came.
   private func findViews(of index: Int) {
-    for child in plan.children[index] where plan.nodes[child].kind == .view && objects[child] == nil {
+    for child in plan.children[index] where plan.nodes[child].kind == .view && object(at: child) == nil {
       outcomes[child] = nil
       meet(child)
     }
@@ -275,6 +306,7 @@ internal import RestorationArchive
 
   func clear(_ index: Int) {
     objects[index] = nil
+    if !living.isEmpty { living[index] = Living() }
     outcomes[index] = nil
     existing[index] = false
   }
@@ -297,7 +329,7 @@ internal import RestorationArchive
     for index in range where outcomes[index]?.isRestored == true && !existing[index] {
       let node = plan.nodes[index]
       guard node.kind == .controller, !node.attributes.flags.contains(.byHand), let parent = node.parent,
-        let object = objects[index], let owner = objects[parent] as? any RestorableController
+        let made = object(at: index), let owner = object(at: parent) as? any RestorableController
       else {
         if let parent = node.parent, outcomes[parent]?.isRestored != true, node.kind == .controller {
           fail(index, .parentNotRestored)
@@ -306,7 +338,7 @@ internal import RestorationArchive
       }
       let installed = installedChildren[parent] ?? Set(owner.restorationChildren.map { ObjectIdentifier($0) })
       installedChildren[parent] = installed
-      if !installed.contains(ObjectIdentifier(object)) { fail(index, .notInstalled) }
+      if !installed.contains(ObjectIdentifier(made)) { fail(index, .notInstalled) }
     }
   }
 
@@ -343,8 +375,8 @@ internal import RestorationArchive
   /// The restored object of a reference; nil when it was not restored.
   func resolve(_ reference: NodeReference) -> (any RestorableObject)? {
     switch reference {
-    case .path(let path): paths[path].flatMap { objects[$0] }
-    case .node(let id): plan.nodes.firstIndex { $0.id == id }.flatMap { objects[$0] }
+    case .path(let path): paths[path].flatMap { object(at: $0) }
+    case .node(let id): plan.nodes.firstIndex { $0.id == id }.flatMap { object(at: $0) }
     }
   }
 }

@@ -12,8 +12,11 @@ struct LoadedState: Sendable {
   var history: CrashHistory
   var remarks: [RestorationReport.Remark]
   var reason: RestorationReason
-  /// What was saved while locked and lies over the plan.
-  var overlay: StoredPending?
+  /// What was saved while locked and is in the reader, or is older than the live objects: the next whole generation
+  /// includes it.
+  var pending: [StoredPending] = []
+  /// Whether the reader holds more than the disk does as a generation.
+  var isJoined = false
 }
 
 /// Why nothing can be restored.
@@ -28,13 +31,13 @@ struct StateLoader: Sendable {
   let store: any PreservationStore
   let limits: RestorationArchive.Limits
   let configuration: RestorationConfiguration
-  /// Whether what was saved while locked is laid over the state; not when the live objects are newer.
-  var joinsPending = true
+  /// What this run has touched while locked, newer than what it has saved of it; nil when it has touched nothing.
+  var live: Data?
 
   /// Loads the newest state.
   func loadNewest() throws(LoadFailure) -> LoadedState {
     var remarks: [RestorationReport.Remark] = []
-    let pending = try promotePending(&remarks)
+    let pending = try fittingPending(&remarks)
     let state: StoredState
     do {
       state = try store.openNewest()
@@ -52,7 +55,7 @@ struct StateLoader: Sendable {
     var crash = CrashPlan(after: attempt, isDeveloperMode: configuration.isDeveloperMode)
     if attempt?.meaning == .otherArchive, predecessorDied() { crash = .nothing }
     return try layOut(
-      state, attempt: attempt, crash: crash, pending: joinsPending ? pending : nil, isNewest: true, remarks: remarks)
+      state, attempt: attempt, crash: crash, pending: pending, isNewest: true, remarks: remarks)
   }
 
   /// Loads the generation before the newest.
@@ -60,7 +63,7 @@ struct StateLoader: Sendable {
     do {
       let state = try store.openPredecessor()
       var loaded = try layOut(
-        state, attempt: nil, crash: .restoreEverything, pending: nil, isNewest: false,
+        state, attempt: nil, crash: .restoreEverything, pending: [], isNewest: false,
         remarks: remarks + [.olderGeneration(text)])
       loaded.reason = .olderGeneration
       return loaded
@@ -73,31 +76,46 @@ struct StateLoader: Sendable {
     }
   }
 
-  /// Takes over what was saved whole while locked; returns touched nodes that are still to be joined.
-  private func promotePending(_ remarks: inout [RestorationReport.Remark]) throws(LoadFailure) -> StoredPending? {
-    let pending: StoredPending?
+  /// Takes over what was saved whole while locked; returns what is to be joined to it, oldest first.
+  private func fittingPending(_ remarks: inout [RestorationReport.Remark]) throws(LoadFailure) -> [StoredPending] {
+    let all: AllPending
     do {
-      pending = try store.openPending()
+      all = try store.openPending()
     } catch {
       guard error.code == .locked else {
         remarks.append(.failure("what was saved while locked could not be read: \(error)"))
-        return nil
+        return []
       }
       throw failure(error, remarks)
     }
-    guard let pending else { return nil }
-    guard pending.isBaseUnchanged else {
-      remarks.append(.pendingConflict)
-      return nil
+    for problem in all.problems {
+      remarks.append(.failure("something that was saved while locked could not be read: \(problem)"))
     }
-    guard pending.isWhole else { return pending }
-    configuration.log.log(.debug, "promoting what was saved while locked")
-    do {
-      _ = try store.promotePending(pending)
-    } catch {
-      remarks.append(error.code == .superseded ? .pendingConflict : .failure(error.description))
+    var fitting: [StoredPending] = []
+    var conflicts = 0
+    for pending in all.readable {
+      guard pending.isBaseUnchanged else {
+        conflicts += 1
+        continue
+      }
+      guard pending.isWhole else {
+        fitting.append(pending)
+        continue
+      }
+      configuration.log.log(.debug, "promoting what was saved while locked")
+      do {
+        _ = try store.promotePending(pending)
+        // What lies before it was known to its run and is not in it: the store sets it aside.
+        conflicts += fitting.count
+        fitting = []
+      } catch where error.code == .superseded {
+        conflicts += 1
+      } catch {
+        remarks.append(.failure(error.description))
+      }
     }
-    return nil
+    if conflicts > 0 { remarks.append(.pendingConflict) }
+    return fitting
   }
 
   private func predecessorDied() -> Bool {
@@ -108,21 +126,28 @@ struct StateLoader: Sendable {
   }
 
   private func layOut(
-    _ state: StoredState, attempt: InterruptedAttempt?, crash: CrashPlan, pending: StoredPending?, isNewest: Bool,
+    _ state: StoredState, attempt: InterruptedAttempt?, crash: CrashPlan, pending: [StoredPending], isNewest: Bool,
     remarks: [RestorationReport.Remark]
   ) throws(LoadFailure) -> LoadedState {
     var remarks = remarks
     do {
       let data = try state.read(0..<state.byteCount)
-      let reader = try RestorationArchive.Reader(base: .init(data), deltas: state.frames, limits: limits)
-      var overlay: RestorationArchive.Reader?
-      if let pending { overlay = try? RestorationArchive.Reader(base: .init(pending.content), limits: limits) }
-      var plan = try RestorationPlan(reader: reader, overlay: overlay)
+      var reader = try RestorationArchive.Reader(base: .init(data), deltas: state.frames, limits: limits)
+      var lineage = Lineage(
+        store: store, context: configuration.context, limits: limits, nodeBudget: configuration.nodeByteBudget)
+      let joined = try lineage.join(pending.filter { live == nil || !$0.isOwn }, live: live, to: reader)
+      for problem in joined.problems {
+        remarks.append(.failure("what was saved while locked could not be joined: \(problem)"))
+      }
+      if let change = joined.change {
+        reader = try RestorationArchive.Reader(base: .init(data), deltas: state.frames + [change], limits: limits)
+      }
+      var plan = try RestorationPlan(reader: reader)
       plan.source = .init(
         generation: state.generation.rawValue, savedAt: plan.context.timeSaved,
         applicationVersion: plan.context.applicationVersion.rawValue, byteCount: state.byteCount,
         changes: state.frames.count)
-      if plan.mergedCount > 0 { remarks.append(.mergedPendingChanges(nodes: plan.mergedCount)) }
+      if joined.nodeCount > 0 { remarks.append(.mergedPendingChanges(nodes: joined.nodeCount)) }
       var reason = RestorationReason.normal
       if plan.context.applicationVersion != configuration.applicationVersion { reason = .afterUpdate }
       switch state.standing {
@@ -142,7 +167,8 @@ struct StateLoader: Sendable {
         history: CrashHistory(
           failedAttempts: attempt?.failedAttempts ?? 0, hasCulprit: attempt?.node != nil,
           savedAt: plan.context.timeSaved),
-        remarks: remarks, reason: reason, overlay: overlay == nil ? nil : pending)
+        remarks: remarks, reason: reason,
+        pending: joined.pending + pending.filter { live != nil && $0.isOwn }, isJoined: joined.change != nil)
     } catch let error as ArchiveError {
       let outcome: RestorationOutcome = error.code == .unsupportedVersion ? .newerVersion : .damaged
       throw LoadFailure(outcome: outcome, remarks: remarks + [.failure(error.description)], reason: .normal)

@@ -164,7 +164,7 @@ internal import RestorationArchive
         try writer.setRecord(
           of: node, entries: [.init(key: "sessions", value: sessions)],
           attributes: .init(priority: .required, flags: .reserved))
-        _ = try store.publish(try writer.makeArchive(), consuming: nil)
+        _ = try store.publish(try writer.makeArchive(), consuming: [])
       }
     }
     if case .failure(let error) = result {

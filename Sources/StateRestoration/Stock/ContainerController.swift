@@ -34,6 +34,8 @@ public import RestorationArchive
   private var classTag: RestorationClass?
   private var priority: PreservationPriority = .normal
   @ObservationIgnored private var expectedResults: [RestorationIdentifier: @MainActor (Any) -> Void] = [:]
+  /// Results that came before anybody said what to do with them; the newest per identifier.
+  @ObservationIgnored private var unclaimedResults: [RestorationIdentifier: Any] = [:]
 
   /// Makes a container without children.
   ///
@@ -112,7 +114,8 @@ extension ContainerController {
   /// Says what happens with the result of a presented controller, now or after a restoration.
   ///
   /// A closure given at presenting would die with the process. Say it where the presenter is made instead, and the result
-  /// of a presented controller that was restored reaches the restored presenter.
+  /// of a presented controller that was restored reaches the restored presenter. A result that came before is kept, the
+  /// newest of each identifier, and handed over at once, before this returns.
   ///
   /// ```swift
   /// expectResult(of: "rename", as: String.self) { [weak self] name in self?.rename(to: name) }
@@ -134,6 +137,7 @@ extension ContainerController {
       }
       handler(result)
     }
+    if let result = unclaimedResults.removeValue(forKey: identifier) { expectedResults[identifier]?(result) }
   }
 
   private func connect(_ controller: any RestorableController) {
@@ -148,8 +152,9 @@ extension ContainerController {
   /// Called by ``Presentation``.
   func finishPresentation(of controller: any RestorableController, with result: Any?) {
     guard controller === presentedController else { return }
-    let handler = controller.restorationIdentifier.flatMap { expectedResults[$0] }
+    let identifier = controller.restorationIdentifier
     dismiss()
-    if let result { handler?(result) }
+    guard let result, let identifier else { return }
+    if let handler = expectedResults[identifier] { handler(result) } else { unclaimedResults[identifier] = result }
   }
 }

@@ -65,10 +65,13 @@ public import RestorationArchive
 
   /// Takes the restored stack, up to the first controller that could not be restored.
   ///
-  /// If not even the first could be, the stack stays what it was at launch.
+  /// Controllers at the bottom that have no identifier are never preserved: they stay where they are, below the restored
+  /// ones. If not even the first could be restored, the stack stays what it was at launch.
   open override func install(_ children: [RestoredChild]) {
     let restored = children.prefix { $0.controller != nil }.compactMap(\.controller)
-    if !restored.isEmpty { setStack(restored) }
+    guard !restored.isEmpty else { return }
+    let bottom = stack.prefix { $0.restorationIdentifier == nil }
+    setStack(bottom.filter { old in !restored.contains { $0 === old } } + restored)
   }
 }
 

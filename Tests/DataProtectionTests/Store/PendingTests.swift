@@ -1,4 +1,5 @@
 import FaultyFileSystem
+import FileSystem
 import FoundationEssentials
 import Testing
 
@@ -32,7 +33,7 @@ import Testing
     try rig.archives(memory).publish(base)
     try saveWhileLocked()
     let store = try rig.archives(memory)
-    let pending = try #require(try store.openPending())
+    let pending = try #require(try store.openPending().archives.first)
     #expect(pending.isBaseUnchanged && pending.kind == .whole && pending.content == away)
     #expect(pending.base?.rawValue == 1)
     try store.promotePending(pending)
@@ -62,8 +63,8 @@ import Testing
     #expect(try code { try store.publishPending(away, kind: .whole) } == .superseded)
     try store.publishPending(away, kind: .touchedNodes)
     rig.sealing.unlock()
-    let pending = try #require(try rig.archives(memory).openPending())
-    #expect(pending.kind == .touchedNodes && pending.base?.rawValue == 1 && !pending.isBaseUnchanged)
+    let pending = try #require(try rig.archives(memory).openPending().archives.first)
+    #expect(pending.kind == .touchedNodes && pending.base?.rawValue == 1 && pending.isBaseUnchanged)
     #expect(try code { try rig.archives(memory).promotePending(pending) } == .superseded)
     #expect(try rig.observe(memory) == .saved(base, pending: away))
   }
@@ -76,7 +77,7 @@ import Testing
     try store.publishPending(away, kind: .whole)
     rig.sealing.unlock()
     let later = try rig.archives(memory)
-    let pending = try #require(try later.openPending())
+    let pending = try #require(try later.openPending().archives.first)
     #expect(pending.base == nil && pending.isBaseUnchanged)
     #expect(try code { try later.openNewest() } == .notFound)
     try later.promotePending(pending)
@@ -89,7 +90,7 @@ import Testing
     let other = try rig.archives(memory)
     _ = try other.openNewest()
     try other.append(Data("meanwhile".utf8))
-    let pending = try #require(try rig.archives(memory).openPending())
+    let pending = try #require(try rig.archives(memory).openPending().archives.first)
     #expect(!pending.isBaseUnchanged)
     #expect(try code { try rig.archives(memory).promotePending(pending) } == .superseded)
     #expect(try rig.observe(memory) == .saved(base, [Data("meanwhile".utf8)], pending: away))
@@ -100,40 +101,187 @@ import Testing
     #expect(rig.names(memory, endingWith: ".pending").isEmpty)
   }
 
-  @Test func `there is at most one; a new one replaces only another pending one`() throws {
+  /// Runs that find the device locked, one after the other; each saves the nodes that it touched.
+  private func saveTouched(_ contents: String..., fileSystem: (any FileSystem)? = nil) throws {
+    rig.sealing.lock()
+    defer { rig.sealing.unlock() }
+    for content in contents {
+      try rig.archives(fileSystem ?? memory).publishPending(Data(content.utf8), kind: .touchedNodes)
+    }
+  }
+
+  private func pending() throws -> [String] {
+    try rig.archives(memory).openPending().archives.map { String(decoding: $0.content, as: UTF8.self) }
+  }
+
+  @Test func `a run replaces what it saved while locked itself, and nothing of another run`() throws {
     try rig.archives(memory).publish(base)
-    try saveWhileLocked(.whole, Data("first".utf8))
-    try saveWhileLocked(.whole, Data("second".utf8))
+    rig.sealing.lock()
+    for run in ["first", "second"] {
+      let store = try rig.archives(memory)
+      for edit in 1...3 { try store.publishPending(Data("\(run) \(edit)".utf8), kind: .touchedNodes) }
+    }
+    rig.sealing.unlock()
+    #expect(rig.names(memory, endingWith: ".pending").count == 2)
+    #expect(try pending() == ["first 3", "second 3"])
+    #expect(try rig.archives(memory).openPending().archives.allSatisfy { $0.isBaseUnchanged })
+    #expect(try rig.archives(memory).openPending().problems.isEmpty)
+  }
+
+  @Test func `all that is pending is merged in one step`() throws {
+    try rig.archives(memory).publish(base)
+    try saveTouched("a", "b", "c")
+    let store = try rig.archives(memory)
+    _ = try store.openNewest()
+    try store.publish(Data("merged".utf8), consuming: try store.openPending().archives)
+    #expect(try rig.observe(memory) == .saved(Data("merged".utf8)))
+    #expect(rig.names(memory, endingWith: ".pending").isEmpty)
+    try saveTouched("d")
+    #expect(try pending() == ["d"])
+  }
+
+  @Test func `what was saved while locked after the last look stays pending`() throws {
+    try rig.archives(memory).publish(base)
+    try saveTouched("a")
+    let store = try rig.archives(memory)
+    _ = try store.openNewest()
+    let known = try store.openPending().archives
+    try saveTouched("b")
+    try store.publish(Data("merged".utf8), consuming: known)
+    #expect(try pending() == ["b"])
+    #expect(try rig.archives(memory).openPending().archives.allSatisfy { !$0.isBaseUnchanged })
+  }
+
+  @Test func `touched nodes stay on top of a whole state that was saved while locked before`() throws {
+    try rig.archives(memory).deleteAll()
+    let first = try rig.archives(memory)
+    #expect(try code { try first.openNewest() } == .notFound)
+    rig.sealing.lock()
+    try first.publishPending(Data("whole".utf8), kind: .whole)
+    rig.sealing.unlock()
+    try saveTouched("touched")
+    let later = try rig.archives(memory)
+    let found = try later.openPending().archives
+    #expect(found.map(\.kind) == [.whole, .touchedNodes])
+    try later.promotePending(found[0])
+    #expect(try rig.observe(memory) == .saved(Data("whole".utf8), pending: Data("touched".utf8)))
+    #expect(try rig.archives(memory).openPending().archives.allSatisfy { $0.isBaseUnchanged })
+    try later.publish(Data("merged".utf8), consuming: Array(found.dropFirst()))
+    #expect(try rig.observe(memory) == .saved(Data("merged".utf8)))
+    try later.publish(base)
+    #expect(rig.names(memory, endingWith: ".pending").isEmpty)
+  }
+
+  @Test func `a whole state takes the place of the touched nodes that it includes`() throws {
+    try rig.archives(memory).publish(base)
+    try saveTouched("a", "b")
+    let store = try rig.archives(memory)
+    _ = try store.openNewest()
+    let known = try store.openPending().archives
+    rig.sealing.lock()
+    try store.publishPending(away, kind: .whole, including: known)
+    rig.sealing.unlock()
+    #expect(try pending() == ["away"])
     #expect(rig.names(memory, endingWith: ".pending").count == 1)
-    #expect(rig.names(memory, endingWith: ".archive").count == 1)
-    #expect(try rig.observe(memory) == .saved(base, pending: Data("second".utf8)))
+  }
+
+  @Test func `one that is passed over is set aside, not deleted`() throws {
+    try rig.archives(memory).publish(base)
+    try saveTouched("old")
+    try rig.archives(memory).publish(Data("newer".utf8))
+    try saveTouched("young")
+    let store = try rig.archives(memory)
+    _ = try store.openNewest()
+    let found = try store.openPending().archives
+    #expect(found.map(\.isBaseUnchanged) == [false, true])
+    try store.publish(Data("merged".utf8), consuming: [found[1]])
+    #expect(try rig.observe(memory) == .saved(Data("merged".utf8)))
+    #expect(rig.names(memory, endingWith: ".pending").isEmpty)
+    #expect(rig.names(memory).filter { $0.hasPrefix("aside-") }.count == 1)
+  }
+
+  @Test func `one that a crash cut short of the ledger is pending like the others`() throws {
+    try rig.archives(memory).publish(base)
+    let faulty = FaultyFileSystem(memory)
+    faulty.fail(from: 1, [.rename], .error(.inputOutput))
+    try saveTouched("unlisted", fileSystem: faulty)
+    try saveTouched("listed")
+    #expect(try pending() == ["unlisted", "listed"])
+    try rig.archives(memory).publish(Data("beside".utf8))
+    #expect(try pending() == ["unlisted", "listed"])
+  }
+
+  @Test func `a bound on the runs refuses a save and loses none`() throws {
+    try rig.archives(memory).publish(base)
+    rig.sealing.lock()
+    for run in 1...ArchiveStore.pendingLimit {
+      try rig.archives(memory).publishPending(Data("\(run)".utf8), kind: .touchedNodes)
+    }
+    let last = try rig.archives(memory)
+    #expect(try code { try last.publishPending(away, kind: .touchedNodes) } == .locked)
+    rig.sealing.unlock()
+    #expect(try pending() == (1...ArchiveStore.pendingLimit).map { "\($0)" })
   }
 
   @Test func `a replayed, replaced or planted pending generation is not used`() throws {
     try rig.archives(memory).publish(base)
-    try saveWhileLocked(.whole, Data("first".utf8))
+    rig.sealing.lock()
+    let store = try rig.archives(memory)
+    try store.publishPending(Data("first".utf8), kind: .touchedNodes)
     let path = StoreRig.path + "/" + rig.names(memory, endingWith: ".pending")[0]
     let old = try #require(memory.content(atPath: path))
-    try saveWhileLocked(.whole, Data("second".utf8))
+    try store.publishPending(Data("second".utf8), kind: .touchedNodes)
+    rig.sealing.unlock()
     memory.plant(old, atPath: path)
-    #expect(try rig.observe(memory).pending == Data("second".utf8))
-    let pending = try #require(try rig.archives(memory).openPending())
+    #expect(try self.pending() == ["second"])
+    let pending = try #require(try rig.archives(memory).openPending().archives.first)
     try rig.archives(memory).discardPending(pending)
+    #expect(rig.names(memory, endingWith: ".pending").isEmpty)
     memory.plant(old, atPath: path)
     #expect(try rig.observe(memory).pending == nil)
     let archive = StoreRig.path + "/" + rig.names(memory, endingWith: ".archive")[0]
     memory.plant(
       try #require(memory.content(atPath: archive)),
       atPath: archive.replacing(".archive", with: ".pending").replacing("1.pending", with: "9.pending"))
-    #expect(try code { try rig.archives(memory).openPending() } != nil)
+    #expect(try rig.archives(memory).openPending().archives.isEmpty)
+    #expect(try rig.archives(memory).openPending().problems.count == 1)
     #expect(try rig.archives(memory).openNewest().readAll() == base)
+  }
+
+  @Test func `nothing pending comes back after it was merged or the class was changed`() throws {
+    try rig.archives(memory).publish(base)
+    try saveTouched("a")
+    let path = StoreRig.path + "/" + rig.names(memory, endingWith: ".pending")[0]
+    let old = try #require(memory.content(atPath: path))
+    let store = try rig.archives(memory)
+    _ = try store.openNewest()
+    try store.publish(base, consuming: try store.openPending().archives)
+    memory.plant(old, atPath: path)
+    #expect(try pending().isEmpty)
+    try store.setProtection(.none)
+    memory.plant(old, atPath: path)
+    #expect(try rig.archives(memory, ProtectionClass.none).openPending().archives.isEmpty)
+  }
+
+  @Test func `a change of class keeps all that is pending`() throws {
+    try rig.archives(memory).publish(base)
+    try saveTouched("a", "b")
+    let store = try rig.archives(memory)
+    _ = try store.openNewest()
+    try store.setProtection(.none)
+    #expect(try rig.archives(memory, ProtectionClass.none).openPending().archives.count == 2)
   }
 
   @Test func `a listed pending generation that is gone is missing`() throws {
     try rig.archives(memory).publish(base)
     try saveWhileLocked()
     memory.remove(atPath: StoreRig.path + "/" + rig.names(memory, endingWith: ".pending")[0])
-    #expect(try code { try rig.archives(memory).openPending() } == .missing)
+    #expect(try rig.archives(memory).openPending().problems.map(\.code) == [.missing])
     #expect(try rig.archives(memory).openNewest().readAll() == base)
+    try saveTouched("a", "b", "c")
+    let names = rig.names(memory, endingWith: ".pending").sorted()
+    memory.remove(atPath: StoreRig.path + "/" + names[1])
+    #expect(try pending() == ["a", "c"])
+    #expect(try rig.archives(memory).openPending().problems.map(\.code) == [.missing])
   }
 }

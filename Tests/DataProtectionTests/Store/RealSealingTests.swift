@@ -52,7 +52,7 @@ import Testing
       try second.publishPending(Data("away".utf8), kind: .whole)
       keys.unlock()
       let third = try store(disk, at: path)
-      let pending = try #require(try third.openPending())
+      let pending = try #require(try third.openPending().archives.first)
       #expect(pending.isBaseUnchanged)
       try third.promotePending(pending)
       #expect(try third.openNewest().readAll() == Data("away".utf8))

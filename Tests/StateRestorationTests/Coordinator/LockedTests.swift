@@ -85,7 +85,7 @@ import Testing
     let receipt = try #require(try await coordinator.preserve(root).receipt)
     #expect(receipt.kind == .pendingChange)
     try await bench.unlock()
-    #expect(try bench.place.openPending()?.isWhole == false)
+    #expect(try bench.place.openPending().readable.map(\.isWhole) == [false])
     let again = hierarchy()
     let report = try await bench.launch().restore(into: again)
     #expect(again["a"]?.text == "typed while locked")
@@ -107,7 +107,7 @@ import Testing
       return
     }
     #expect(receipt.kind == .whole)
-    #expect(try bench.place.openPending() == nil)
+    #expect(try bench.place.openPending().readable.isEmpty)
     let again = hierarchy()
     _ = try await bench.launch().restore(into: again)
     #expect(again["a"]?.text == "typed while locked")
@@ -144,7 +144,7 @@ import Testing
     root.text = "changed while locked"
     _ = try await coordinator.preserve(root)
     try await bench.unlock(coordinator)
-    #expect(try bench.place.openPending() == nil)
+    #expect(try bench.place.openPending().readable.isEmpty)
     #expect(bench.delegate.outcomes.first?.receipt?.kind == .whole)
   }
 
@@ -176,6 +176,6 @@ import Testing
     try await bench.unlock()
     let report = try await bench.launch().restore(into: hierarchy())
     #expect(report.remarks.contains(.pendingConflict))
-    #expect(bench.store.state.withLock { $0.pending } != nil)
+    #expect(bench.store.pending != nil)
   }
 }

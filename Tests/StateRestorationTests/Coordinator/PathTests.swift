@@ -143,7 +143,7 @@ import Testing
     let delegate = YesDelegate()
     let coordinator = RestorationCoordinator(store: MemoryStore(), delegate: delegate)
     return { root in
-      coordinator.captureForTesting(root)
+      coordinator.measureCapture(of: root)
       withExtendedLifetime(delegate) {}
     }
   }

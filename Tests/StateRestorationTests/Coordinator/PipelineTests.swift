@@ -22,7 +22,7 @@ import Testing
     }
     #expect(receipt?.generation == 1)
     #expect(bench.diskCalls == calls)
-    #expect(coordinator.captureForTesting(root) == 0)
+    #expect(coordinator.measureCapture(of: root) == 0)
   }
 
   @Test func `after one change one node is captured and appended as a change`() async throws {

@@ -17,6 +17,22 @@ import Testing
     #expect(navigation.stack.count == 1 && navigation.top === root)
   }
 
+  @Test func `controllers without an identifier stay at the bottom of a restored stack`() {
+    final class Unnamed: RestorableController {
+      let restorationIdentifier: RestorationIdentifier? = nil
+    }
+    let bottom = Unnamed()
+    let navigation = NavigationController(restorationIdentifier: "nav", root: bottom)
+    let (a, b) = (LeafController("a"), LeafController("b"))
+    navigation.push(LeafController("launch"))
+    navigation.push(Unnamed())
+    navigation.installRestoredChildren([child("a", a), child("b", b)])
+    #expect(navigation.stack.count == 3)
+    #expect(navigation.stack[0] === bottom)
+    #expect(navigation.stack[1] === a)
+    #expect(navigation.top === b)
+  }
+
   @Test func `pushing and popping keeps the bottom`() {
     let navigation = NavigationController(restorationIdentifier: "nav", root: LeafController("a"))
     let b = LeafController("b")

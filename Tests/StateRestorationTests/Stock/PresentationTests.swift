@@ -33,6 +33,22 @@ import Testing
     #expect(owner.restorationChildren.isEmpty)
   }
 
+  @Test func `a result that comes before anybody expects it is kept until somebody does`() {
+    let owner = ContainerController(restorationIdentifier: "owner")
+    var names: [String] = []
+    for name in ["older", "newer"] {
+      let sheet = Sheet()
+      owner.present(sheet)
+      sheet.presentation?.finish(with: name)
+    }
+    owner.expectResult(of: "other", as: String.self) { names.append("other \($0)") }
+    #expect(names.isEmpty)
+    owner.expectResult(of: "rename", as: String.self) { names.append($0) }
+    #expect(names == ["newer"])
+    owner.expectResult(of: "rename", as: String.self) { names.append("again \($0)") }
+    #expect(names == ["newer"])
+  }
+
   @Test func `a cancelled sheet has no result, and a finished one no second`() {
     let owner = Owner()
     let sheet = Sheet()

@@ -7,10 +7,13 @@ extension RestorationArchive.Writer {
   /// keeps what it had. State over ``RestorationArchive/Limits/bytesPerNode`` is not stored, unless its priority is
   /// `required`; either way ``takeSheddings()`` tells of it. The same bytes as before, with the same attributes but for
   /// `savedAt`, leave the node unchanged: nothing is written for them.
+  ///
+  /// - Returns: Whether the node has changed.
+  @discardableResult
   public mutating func setRecord(
     of id: NodeID, entries: [RestorationArchive.Entry], attributes: RestorationArchive.Attributes,
     userInfo: [CodingUserInfoKey: any Sendable] = [:]
-  ) throws(ArchiveError) {
+  ) throws(ArchiveError) -> Bool {
     let slot = try load(id)
     var bytes: [UInt8]
     do {
@@ -33,7 +36,7 @@ extension RestorationArchive.Writer {
         attributes.flags.insert(.shed)
       }
     }
-    try store(bytes.isEmpty ? .none : .bytes(bytes), attributes, in: slot)
+    return try store(bytes.isEmpty ? .none : .bytes(bytes), attributes, in: slot)
   }
 
   /// Changes a node's attributes and leaves its state alone.
@@ -57,17 +60,19 @@ extension RestorationArchive.Writer {
     }
   }
 
-  private mutating func store(
+  /// Puts bytes in the place of a node's state; returns whether that changes anything.
+  @discardableResult
+  mutating func store(
     _ payload: Slot.Payload, _ attributes: RestorationArchive.Attributes, in slot: Int
-  ) throws(ArchiveError) {
+  ) throws(ArchiveError) -> Bool {
     var comparable = attributes
     comparable.savedAt = slots[slot].attributes.savedAt
     if comparable == slots[slot].attributes, payload.count == slots[slot].payload.count {
       switch (payload, slots[slot].payload) {
-      case (.none, .none): return
-      case (.bytes(let new), .bytes(let old)) where new == old: return
+      case (.none, .none): return false
+      case (.bytes(let new), .bytes(let old)) where new == old: return false
       case (.bytes(let new), .stored(let state)):
-        if let old = try? reader?.payload(at: state), old.hasSameBytes(as: new) { return }
+        if let old = try? reader?.payload(at: state), old.hasSameBytes(as: new) { return false }
       default: break
       }
     }
@@ -77,6 +82,7 @@ extension RestorationArchive.Writer {
       $0.attributes = attributes
       $0.isChanged = true
     }
+    return true
   }
 
   /// The index of a class tag, which is added when it is new.

@@ -50,7 +50,7 @@ struct StoreRig {
     } catch {
       state.problem = error.code
     }
-    state.pending = try store.openPending()?.content
+    state.allPending = try store.openPending().archives.map(\.content)
     return state
   }
 
@@ -64,22 +64,25 @@ struct StoreRig {
 struct StoreState: Hashable, CustomStringConvertible {
   var content: Data?
   var frames: [Data] = []
-  var pending: Data?
+  var allPending: [Data] = []
   var standing: ArchiveStanding?
   var protection: ProtectionClass?
   var problem: ProtectionError.Code?
 
+  /// The only one that is pending.
+  var pending: Data? { allPending.count == 1 ? allPending[0] : nil }
+
   static let nothing = StoreState(problem: .notFound)
 
   static func saved(
-    _ content: Data, _ frames: [Data] = [], pending: Data? = nil, _ protection: ProtectionClass = .complete
+    _ content: Data, _ frames: [Data] = [], pending: Data..., protection: ProtectionClass = .complete
   ) -> StoreState {
-    StoreState(content: content, frames: frames, pending: pending, standing: .current, protection: protection)
+    StoreState(content: content, frames: frames, allPending: pending, standing: .current, protection: protection)
   }
 
   var description: String {
     let text = { (data: Data) in String(decoding: data.prefix(8), as: UTF8.self) }
     return
-      "\(content.map(text) ?? "-")\(frames.map(text)) pending: \(pending.map(text) ?? "-") \(standing.map { "\($0)" } ?? "") \(protection.map { "\($0)" } ?? "") \(problem.map { "\($0)" } ?? "")"
+      "\(content.map(text) ?? "-")\(frames.map(text)) pending: \(allPending.map(text)) \(standing.map { "\($0)" } ?? "") \(protection.map { "\($0)" } ?? "") \(problem.map { "\($0)" } ?? "")"
   }
 }

@@ -8,6 +8,7 @@ import Testing
 /// Something that a program does with its archives, and what may be found after it was cut short anywhere.
 enum StoreScenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
   case firstCreation, preserving, journalAppending, compaction, savingWhileLocked, promotion, mergingPending
+  case savingWhileLockedAgain, promotionBelow
   case classChange, deletion
 
   static let first = Data("first".utf8)
@@ -15,6 +16,7 @@ enum StoreScenario: String, CaseIterable, Sendable, CustomTestStringConvertible 
   static let third = Data("third".utf8) + Data(repeating: 7, count: 5000)
   static let frames = [Data("frame 0".utf8), Data(repeating: 1, count: 900), Data("frame 2".utf8), Data()]
   static let away = Data("saved while locked".utf8)
+  static let later = Data("saved by the next run, still locked".utf8)
 
   var testDescription: String { rawValue }
 
@@ -33,6 +35,11 @@ enum StoreScenario: String, CaseIterable, Sendable, CustomTestStringConvertible 
       try store.append(Self.frames[0])
       rig.sealing.lock()
       try store.publishPending(Self.away, kind: self == .promotion ? .whole : .touchedNodes)
+      rig.sealing.unlock()
+    case .savingWhileLockedAgain, .promotionBelow:
+      rig.sealing.lock()
+      try store.publishPending(Self.away, kind: self == .promotionBelow ? .whole : .touchedNodes)
+      if self == .promotionBelow { try rig.archives(memory).publishPending(Self.later, kind: .touchedNodes) }
       rig.sealing.unlock()
     default: break
     }
@@ -55,8 +62,15 @@ enum StoreScenario: String, CaseIterable, Sendable, CustomTestStringConvertible 
       ]
     case .mergingPending:
       [.saved(second, [frames[0]], pending: Self.away), .saved(Self.third)]
+    case .savingWhileLockedAgain:
+      [
+        .saved(second, pending: Self.away), .saved(second, pending: Self.away, Self.later),
+        .saved(second, pending: Self.away, Self.third),
+      ]
+    case .promotionBelow:
+      [.saved(second, pending: Self.away, Self.later), .saved(Self.away, pending: Self.later)]
     case .classChange:
-      [.saved(second, Array(frames[..<2])), .saved(second, Array(frames[..<2]), .none)]
+      [.saved(second, Array(frames[..<2])), .saved(second, Array(frames[..<2]), protection: .none)]
     case .deletion: [.saved(second, Array(frames[..<2])), .nothing]
     }
   }
@@ -90,12 +104,21 @@ enum StoreScenario: String, CaseIterable, Sendable, CustomTestStringConvertible 
       defer { rig.sealing.unlock() }
       if try store.publishPending(Self.away, kind: .whole).durability == .durable { reached(1) }
     case .promotion:
-      guard let pending = try store.openPending() else { return }
+      guard let pending = try store.openPending().archives.first else { return }
       if try store.promotePending(pending).durability == .durable { reached(1) }
     case .mergingPending:
       _ = try store.openNewest()
-      guard let pending = try store.openPending() else { return }
+      let pending = try store.openPending().archives
+      guard !pending.isEmpty else { return }
       if try store.publish(Self.third, consuming: pending).durability == .durable { reached(1) }
+    case .savingWhileLockedAgain:
+      rig.sealing.lock()
+      defer { rig.sealing.unlock() }
+      if try store.publishPending(Self.later, kind: .touchedNodes).durability == .durable { reached(1) }
+      if try store.publishPending(Self.third, kind: .touchedNodes).durability == .durable { reached(2) }
+    case .promotionBelow:
+      let pending = try store.openPending().archives
+      if try store.promotePending(pending[0]).durability == .durable { reached(1) }
     case .classChange:
       _ = try store.openNewest()
       try store.setProtection(.none)

@@ -67,7 +67,11 @@ final class YesDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDele
 
   func coordinator(_ coordinator: RestorationCoordinator, didRestoreLate report: RestorationReport) {
     lateReports.append(report)
+    resume()
   }
+
+  /// Waits for the report of a restoration that the coordinator makes by itself, unless it is there.
+  func nextLateReport() async { if lateReports.isEmpty { await nextEvent() } }
 
   func coordinator(_ coordinator: RestorationCoordinator, didPreserve outcome: PreservationOutcome) {
     outcomes.append(outcome)
@@ -128,6 +132,7 @@ final class YesDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDele
     let registry = RestorationRegistry()
     set(registry)
     let time = time
+    store.run.add(1, ordering: .relaxed)
     configuration.now = { time }
     return RestorationCoordinator(
       store: place, delegate: other ?? delegate, configuration: configuration, registry: registry)

@@ -23,8 +23,8 @@ final class MemoryStore: PreservationStore {
     var generations: [Stored] = []
     var next: UInt64 = 1
     var isLocked = false
-    var pending: StoredPending?
-    var pendingBase: UInt64?
+    /// What was saved while locked, oldest first.
+    var allPending: [Pending] = []
     var marker: Marker?
     var isCompactionDue = false
     /// Errors to throw, by the name of the call.
@@ -38,7 +38,17 @@ final class MemoryStore: PreservationStore {
     var gate: (@Sendable (String) -> Void)?
   }
 
+  /// What one run has saved while locked.
+  struct Pending: Sendable {
+    var number: UInt64
+    var run: Int
+    var base: UInt64?
+    var stored: StoredPending
+  }
+
   let state = Mutex(State())
+  /// Which run it is; a launch begins the next one.
+  let run = Atomic(0)
 
   private func enter(_ call: String) throws(ProtectionError) {
     let (code, gate) = state.withLock { state in
@@ -74,12 +84,13 @@ final class MemoryStore: PreservationStore {
     ) { range in Data(stored.base[range]) }
   }
 
-  func publish(_ plaintext: Data, consuming pending: StoredPending?) throws(ProtectionError) -> StoreReceipt {
+  func publish(_ plaintext: Data, consuming pending: [StoredPending]) throws(ProtectionError) -> StoreReceipt {
     try check(locked: "publish")
     return state.withLock { state in
       state.generations.append(Stored(number: state.next, base: plaintext))
       state.generations = Array(state.generations.suffix(2))
-      if pending != nil { state.pending = nil }
+      let consumed = pending.compactMap { $0.handle as? UInt64 }
+      if state.durability == .durable { state.allPending.removeAll { consumed.contains($0.number) } }
       state.isCompactionDue = false
       defer { state.next += 1 }
       return StoreReceipt(
@@ -102,42 +113,56 @@ final class MemoryStore: PreservationStore {
 
   func freezeJournal() {}
 
-  func publishPending(_ plaintext: Data, whole: Bool) throws(ProtectionError) -> StoreReceipt {
+  func publishPending(
+    _ plaintext: Data, whole: Bool, including included: [StoredPending]
+  ) throws(ProtectionError) -> StoreReceipt {
     try enter("publishPending")
+    let run = run.load(ordering: .relaxed)
+    let numbers = included.compactMap { $0.handle as? UInt64 }
     return state.withLock { state in
-      state.pendingBase = state.generations.last?.number
-      state.pending = StoredPending(isWhole: whole, isBaseUnchanged: true, content: plaintext)
+      state.allPending.removeAll { $0.run == run || numbers.contains($0.number) }
+      state.allPending.append(
+        Pending(
+          number: state.next, run: run, base: state.generations.last?.number,
+          stored: StoredPending(isWhole: whole, isBaseUnchanged: true, content: plaintext, handle: state.next)))
       defer { state.next += 1 }
       return StoreReceipt(
         generation: Generation(rawValue: state.next), bytesWritten: plaintext.count, durability: .durable)
     }
   }
 
-  func openPending() throws(ProtectionError) -> StoredPending? {
-    try check(locked: "openPending", isEmpty: state.withLock { $0.pending == nil })
+  func openPending() throws(ProtectionError) -> AllPending {
+    try check(locked: "openPending", isEmpty: state.withLock { $0.allPending.isEmpty })
+    let run = run.load(ordering: .relaxed)
     return state.withLock { state in
-      state.pending.map { pending in
-        var pending = pending
-        pending.isBaseUnchanged = state.generations.last?.number == state.pendingBase
-        return pending
-      }
+      let newest = state.generations.last?.number
+      return AllPending(
+        readable: state.allPending.map { pending in
+          var stored = pending.stored
+          stored.isOwn = pending.run == run
+          stored.isBaseUnchanged = stored.isWhole ? newest == pending.base : newest ?? 0 < pending.number
+          return stored
+        })
     }
   }
 
   func promotePending(_ pending: StoredPending) throws(ProtectionError) -> StoreReceipt {
-    try publish(pending.content, consuming: pending)
-  }
-
-  func discardPending(_ pending: StoredPending) throws(ProtectionError) {
-    try enter("discardPending")
-    state.withLock { $0.pending = nil }
+    try check(locked: "promotePending")
+    return state.withLock { state in
+      let number = pending.handle as? UInt64 ?? 0
+      state.generations.append(Stored(number: number, base: pending.content))
+      state.generations = Array(state.generations.suffix(2))
+      state.allPending.removeAll { $0.number <= number }
+      return StoreReceipt(
+        generation: Generation(rawValue: number), bytesWritten: pending.content.count, durability: state.durability)
+    }
   }
 
   func deleteAll() throws(ProtectionError) {
     try enter("deleteAll")
     state.withLock { state in
       state.generations = []
-      state.pending = nil
+      state.allPending = []
       state.marker = nil
     }
   }
@@ -171,13 +196,16 @@ final class MemoryStore: PreservationStore {
     }
   }
 
+  /// The only thing that is pending.
+  var pending: StoredPending? { state.withLock { $0.allPending.count == 1 ? $0.allPending[0].stored : nil } }
+
   func lock(_ isLocked: Bool) { state.withLock { $0.isLocked = isLocked } }
 }
 
 struct MemoryAttempt: RestorationAttempting {
   let store: MemoryStore
 
-  func note(node: UInt32) { store.state.withLock { $0.marker?.node = node } }
+  func note(node: UInt32) { store.state.withLock { $0.marker?.node = node == .max ? nil : node } }
 
   func finish() { store.state.withLock { $0.marker = nil } }
 }

@@ -1,0 +1,115 @@
+import FoundationEssentials
+
+/// A pending generation that was found and opened.
+struct FoundPending {
+  /// What the ledger says, or would say, about it.
+  let record: Ledger.Record
+  /// Its content, preamble included.
+  let content: any SealedContent
+  /// What it says of itself.
+  let preamble: PendingPreamble
+}
+
+extension StoreSession {
+  /// The pending generations that are in no other, oldest first, opened; and what is wrong with the rest.
+  ///
+  /// Those count that stand above the ledger's floor under a name of their own and are authentic, whether the ledger
+  /// lists them or a crash cut them short of it. One takes the place of earlier ones of its own run, and of those
+  /// that it includes. Nothing is pending when a newer generation, which a crash cut short of the ledger, includes it.
+  func findPending(
+    _ survey: SlotSurvey, protection: ProtectionClass
+  ) throws(ProtectionError) -> (pending: [FoundPending], problems: [ProtectionError]) {
+    var found: [FoundPending] = []
+    var problems: [ProtectionError] = []
+    var numbers = survey.waiting
+    if let listed = survey.entry?.pending?.generation, !numbers.contains(listed), listed > survey.pendingFloor {
+      numbers.append(listed)
+    }
+    for number in numbers {
+      do throws(ProtectionError) {
+        found.append(try openPending(number, survey))
+      } catch  where error.saysNothingAboutContent {
+        throw error
+      } catch {
+        problems.append(error)
+      }
+    }
+    if let newest = survey.generations.first, newest > survey.floor, !found.isEmpty,
+      let content = try? findNewest(survey, protection: protection).content,
+      content.fields.flags & SealedFields.consumesPendingFlag != 0
+    {
+      found.removeAll { $0.record.generation < content.fields.generation }
+    }
+    let included = found.map(\.preamble.included).max() ?? 0
+    let remaining = found.enumerated().filter { index, one in
+      one.record.generation > included
+        && !found[(index + 1)...].contains { $0.preamble.run == one.preamble.run }
+    }.map(\.element)
+    let isGone = remaining.contains { one in
+      one.preamble.previous > max(survey.pendingFloor, included) && !numbers.contains(one.preamble.previous)
+    }
+    if isGone {
+      problems.append(
+        ProtectionError(.missing, "Something that was saved while locked is gone; what was saved later is there."))
+    }
+    return (remaining, problems)
+  }
+
+  /// The pending generation that a new entry lists, beside one that includes others; nil for none.
+  ///
+  /// One that is gone or damaged is not listed on: it was reported at every opening until now.
+  func pendingToKeep(
+    _ survey: SlotSurvey, consuming consumed: Set<UInt64>
+  ) throws(ProtectionError) -> Ledger.Record? {
+    let floor = max(survey.pendingFloor, consumed.max() ?? 0)
+    let listed = survey.entry?.pending
+    for number in survey.waiting.reversed() where number > floor {
+      do throws(ProtectionError) {
+        return try openPending(number, survey).record
+      } catch {
+        if error.code == .io || error.code == .busy { throw error }
+        if error.saysNothingAboutContent, number == listed?.generation { return listed }
+      }
+    }
+    return nil
+  }
+
+  private func openPending(_ number: UInt64, _ survey: SlotSurvey) throws(ProtectionError) -> FoundPending {
+    guard let file = try open(.generation(slot: survey.slot, number: number, isPending: true)) else {
+      throw ProtectionError(.missing, "What was saved while locked is gone: something other than this program took it.")
+    }
+    let content = try store.sealer.openArchive(
+      file, protection: .completeUnlessOpen, identity: survey.identity, generation: number)
+    guard content.fields.flags & SealedFields.pendingFlag != 0 else {
+      throw ProtectionError(.corrupt, "A generation stands under the name of one saved while locked.")
+    }
+    if let listed = survey.entry?.pending, listed.generation == number, listed.commitment != content.commitment {
+      throw ProtectionError(.rolledBack, "The file is not the one that was saved last while locked.")
+    }
+    return FoundPending(
+      record: Ledger.Record(
+        generation: number, commitment: content.commitment, protection: .completeUnlessOpen, wasPending: true),
+      content: content, preamble: try PendingPreamble(try content.read(0..<min(content.byteCount, PendingPreamble.byteCount))))
+  }
+
+  /// Whether a pending generation still belongs on top of what is current.
+  func isUnchanged(
+    _ pending: FoundPending, _ survey: SlotSurvey, protection: ProtectionClass
+  ) throws(ProtectionError) -> Bool {
+    let base = pending.preamble.base
+    let found: FoundGeneration
+    do throws(ProtectionError) {
+      found = try findNewest(survey, protection: protection)
+    } catch {
+      if error.saysNothingAboutContent { throw error }
+      return error.code == .notFound && base == nil
+    }
+    // Touched nodes are edits: they belong on whatever was saved before them.
+    if pending.preamble.kind == .touchedNodes { return found.record.generation < pending.record.generation }
+    guard let base, base.wasRead, found.standing == .current, found.record.generation == base.generation,
+      found.record.commitment == base.commitment
+    else { return false }
+    let chain = try readJournals(of: found.content, survey, protection: protection)
+    return !chain.isBroken && chain.ends.last.map(PendingPreamble.JournalMark.init) == base.journal
+  }
+}

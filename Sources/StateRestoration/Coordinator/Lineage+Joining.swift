@@ -1,0 +1,104 @@
+internal import FoundationEssentials
+internal import RestorationArchive
+
+extension Lineage {
+  /// What came of joining what was saved while locked.
+  struct Joined: Sendable {
+    /// What is in the change now.
+    var pending: [StoredPending] = []
+    /// How many nodes were saved while locked; one that several runs saved counts once.
+    var nodeCount = 0
+    /// The change on top of the archive; nil when there is none.
+    var change: Data?
+    /// Why others could not be joined; they stay pending.
+    var problems: [ArchiveError] = []
+  }
+
+  /// Puts what was saved while locked on top of an archive, oldest first, as one change; last what is still in memory.
+  ///
+  /// Records go over bit for bit, so that state whose class nobody knows in this run is joined as well.
+  mutating func join(
+    _ pending: [StoredPending], live: Data?, to reader: RestorationArchive.Reader
+  ) throws(ArchiveError) -> Joined {
+    var joined = Joined()
+    guard !pending.isEmpty || live != nil else { return joined }
+    try continueArchive(reader, isNewest: true)
+    var context = try reader.context
+    var touched: Set<NodeID> = []
+    for one in pending {
+      var attempt = self
+      do {
+        let overlay = try RestorationArchive.Reader(base: .init(one.content), limits: limits)
+        touched.formUnion(try attempt.join(overlay, &context))
+        joined.pending.append(one)
+        self = attempt
+      } catch {
+        joined.problems.append(error)
+      }
+    }
+    joined.nodeCount = touched.count
+    if let live {
+      _ = try join(try RestorationArchive.Reader(base: .init(live), limits: limits), &context)
+    }
+    joined.change = try makeChange(context: context)
+    return joined
+  }
+
+  /// Puts the nodes of one run that have state in their places; returns their numbers.
+  private mutating func join(
+    _ overlay: RestorationArchive.Reader, _ context: inout RestorationContext
+  ) throws(ArchiveError) -> Set<NodeID> {
+    var places: [NodeID: NodeID] = [:]
+    var copies: [RestorationArchive.Writer.Copy] = []
+    var touched: Set<NodeID> = []
+    var stack = try Array(overlay.roots.reversed())
+    while let source = stack.popLast() {
+      stack += try overlay.children(of: source).reversed()
+      guard let node = try overlay.node(source), node.byteCount > 0 else { continue }
+      let target = try place(of: node, in: overlay, &places)
+      copies.append(.init(source: source, target: target, attributes: node.attributes))
+      if !node.attributes.flags.contains(.reserved) { touched.insert(target) }
+    }
+    try copyRecords(copies, from: overlay)
+    let schema = max(context.schemaVersion, try overlay.context.schemaVersion)
+    context = try overlay.context
+    context.schemaVersion = schema
+    return touched
+  }
+
+  /// The node that a node saved while locked belongs to: that of its path, made when there is none.
+  private mutating func place(
+    of node: RestorationArchive.Node, in overlay: RestorationArchive.Reader, _ places: inout [NodeID: NodeID]
+  ) throws(ArchiveError) -> NodeID {
+    var chain = [node]
+    while places[chain[chain.count - 1].id] == nil, let parent = chain[chain.count - 1].parent,
+      let next = try overlay.node(parent)
+    {
+      chain.append(next)
+    }
+    var parent: NodeID?
+    for link in chain.reversed() {
+      if let known = places[link.id] {
+        parent = known
+        continue
+      }
+      let target = try self.target(for: link, under: parent)
+      places[link.id] = target
+      parent = target
+    }
+    return parent ?? node.id
+  }
+
+  /// The child that takes a node's state; another class's or another model's state makes room and is kept.
+  private mutating func target(
+    for node: RestorationArchive.Node, under parent: NodeID?
+  ) throws(ArchiveError) -> NodeID {
+    if let known = try writer.child(of: parent, identifier: node.identifier) {
+      guard node.byteCount > 0, let stored = try writer.node(known),
+        !CaptureBatch.Record(key: 0, values: .init(), attributes: node.attributes).fits(stored)
+      else { return known }
+      try keep(known, path: path(of: known))
+    }
+    return try insert(node.identifier, parent: parent, attributes: node.attributes)
+  }
+}

@@ -1,0 +1,49 @@
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// What live objects had when a locked launch first saw them, to tell what the user has touched since.
+///
+/// Objects whose changes are noticed are touched when they say so. All others are compared with what they had, so that
+/// an edit counts even where nothing observes it, and an object that is merely asked again does not.
+struct LockedSighting: Sendable {
+  private var first: [CaptureBatch.Key: [UInt8]] = [:]
+  private var firstApplication: [UInt8] = []
+  private var tables = CodingTables()
+  /// The objects that were touched.
+  private(set) var touched: Set<CaptureBatch.Key> = []
+  /// Whether the app-level state was touched.
+  private(set) var isApplicationTouched = false
+
+  /// Sees nothing yet: whatever is captured counts as touched.
+  init() {}
+
+  /// Sees the hierarchy as it was launched.
+  init(_ batch: CaptureBatch) {
+    for record in batch.records { first[record.key] = encoded(record.values.entries) }
+    firstApplication = encoded(batch.application ?? [])
+  }
+
+  /// Takes out of a capture what nobody has touched.
+  mutating func sift(_ batch: inout CaptureBatch) {
+    let noticed = Set(batch.noticed)
+    batch.records.removeAll { record in
+      guard !touched.contains(record.key) else { return false }
+      if !noticed.contains(record.key), let before = first[record.key], before == encoded(record.values.entries) {
+        return true
+      }
+      touched.insert(record.key)
+      return false
+    }
+    guard let application = batch.application else { return }
+    if !isApplicationTouched, encoded(application) == firstApplication {
+      batch.application = nil
+    } else {
+      isApplicationTouched = true
+    }
+  }
+
+  /// Bytes to compare; what can't be encoded is as good as nothing, and never touched.
+  private mutating func encoded(_ entries: [RestorationArchive.Entry]) -> [UInt8] {
+    (try? RecordEncoder().encode(entries, tables: &tables)) ?? []
+  }
+}

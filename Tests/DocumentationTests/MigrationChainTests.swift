@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+/// A chain of migrations with a missing or a wrong step must not compile.
+@Suite struct MigrationChainTests {
+  private static let states = """
+    import StateRestoration
+    nonisolated struct V1: Codable, Sendable { var text = "" }
+    nonisolated struct V2: Codable, Sendable { var text = "", caret = 0 }
+    nonisolated struct V3: Codable, Sendable { var draft = "" }
+    nonisolated func migrations() -> StateMigrations<V3> { chain() }
+
+    """
+
+  @Test func `an unbroken chain compiles`() throws {
+    let errors = try typecheck(
+      """
+      @StateMigrationsBuilder nonisolated func chain() -> StateMigrations<V3> {
+        Migration(from: 1) { (old: V1) in V2(text: old.text) }
+        Migration(from: 2) { (old: V2) in V3(draft: old.text) }
+      }
+      """)
+    #expect(errors == [])
+  }
+
+  @Test(arguments: [
+    // The second step does not begin where the first has come to.
+    """
+    @StateMigrationsBuilder nonisolated func chain() -> StateMigrations<V3> {
+      Migration(from: 1) { (old: V1) in V2(text: old.text) }
+      Migration(from: 2) { (old: V1) in V3(draft: old.text) }
+    }
+    """,
+    // The chain ends before it has come to today's state.
+    """
+    @StateMigrationsBuilder nonisolated func chain() -> StateMigrations<V3> {
+      Migration(from: 1) { (old: V1) in V2(text: old.text) }
+    }
+    """,
+    // The steps are in the wrong order.
+    """
+    @StateMigrationsBuilder nonisolated func chain() -> StateMigrations<V3> {
+      Migration(from: 2) { (old: V2) in V3(draft: old.text) }
+      Migration(from: 1) { (old: V1) in V2(text: old.text) }
+    }
+    """,
+  ])
+  func `a broken chain is an error of the compiler, in the chain`(_ chain: String) throws {
+    let errors = try typecheck(chain)
+    #expect(!errors.isEmpty)
+    let first = Self.states.split(separator: "\n", omittingEmptySubsequences: false).count
+    #expect(errors.allSatisfy { $0 >= first }, "errors at \(errors), the chain begins at \(first)")
+  }
+
+  /// The lines at which the compiler finds errors.
+  private func typecheck(_ chain: String) throws -> [Int] {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appendingPathComponent("Chain.swift")
+    try (Self.states + chain).write(to: file, atomically: true, encoding: .utf8)
+    let products = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let sources = root.appendingPathComponent("Sources")
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments =
+      [
+        "swiftc", "-typecheck", "-swift-version", "6", "-module-cache-path",
+        folder.appendingPathComponent("cache").path, "-I", products.appendingPathComponent("Modules").path,
+      ]
+      + ["CSystem", "CLibcrypto"].flatMap { ["-Xcc", "-fmodule-map-file=\(sources.path)/\($0)/module.modulemap"] }
+      + [file.path]
+    let output = Pipe()
+    process.standardError = output
+    process.standardOutput = Pipe()
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    let errors = text.split(separator: "\n").compactMap { line -> Int? in
+      guard line.contains(": error: ") else { return nil }
+      let parts = line.split(separator: ":")
+      return parts.count > 2 && line.contains("Chain.swift") ? Int(parts[1]) : 0
+    }
+    #expect(errors.isEmpty == (process.terminationStatus == 0), "\(text)")
+    #expect(!errors.contains(0), "an error that is not in the chain: \(text)")
+    return errors
+  }
+}

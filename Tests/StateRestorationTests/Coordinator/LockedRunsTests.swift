@@ -1,0 +1,315 @@
+import DataProtection
+import Dispatch
+import FoundationEssentials
+import StateRestoration
+import Synchronization
+import Testing
+
+/// R5.2 over several runs: what was acknowledged while locked is never lost, and what nobody touched is never saved.
+@MainActor @Suite struct LockedRunsTests {
+  /// A locked bench that holds a root with two screens and a panel.
+  func locked(_ kind: StoreKind = .memory) async throws -> Bench {
+    let bench = try await Bench(kind)
+    bench.delegate.appValue = "stored"
+    try await bench.preserve(
+      Screen("root", text: "r", children: [Screen("a", text: "a"), Screen("b", text: "b"), Panel("p", value: 1)]))
+    bench.delegate.appValue = ""
+    try await bench.lock()
+    return bench
+  }
+
+  func hierarchy() -> Screen { Screen("root", children: [Screen("a"), Screen("b"), Panel("p")]) }
+
+  func panel(_ root: Screen) -> Panel? { root.restorationChildren.compactMap { $0 as? Panel }.first }
+
+  /// One locked run: launches, does something, and saves.
+  @discardableResult
+  func lockedRun(_ bench: Bench, _ root: Screen? = nil, _ edit: (Screen) -> Void) async throws -> PreservationOutcome {
+    let root = root ?? hierarchy()
+    let coordinator = bench.launch()
+    #expect(try await coordinator.restore(into: root).outcome == .locked)
+    edit(root)
+    return try await coordinator.preserve(root)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what two locked runs saved is all there after the unlock`(on kind: StoreKind) async throws {
+    let bench = try await locked(kind)
+    try await lockedRun(bench) { $0["a"]?.text = "first run" }
+    try await lockedRun(bench) { $0["b"]?.text = "second run" }
+    try await bench.unlock()
+    let root = hierarchy()
+    let coordinator = bench.launch()
+    let report = try await coordinator.restore(into: root)
+    #expect(root["a"]?.text == "first run")
+    #expect(root["b"]?.text == "second run")
+    #expect(root.text == "r")
+    #expect(report.remarks.contains(.mergedPendingChanges(nodes: 2)))
+    _ = try await coordinator.preserve(root)
+    #expect(try bench.place.openPending().readable.isEmpty)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `of one node that two locked runs saved the later state counts`(on kind: StoreKind) async throws {
+    let bench = try await locked(kind)
+    try await lockedRun(bench) { $0["a"]?.text = "first run" }
+    try await lockedRun(bench) { $0["a"]?.text = "second run" }
+    try await bench.unlock()
+    let root = hierarchy()
+    _ = try await bench.launch().restore(into: root)
+    #expect(root["a"]?.text == "second run")
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `late restoring joins what an earlier locked run saved and keeps what this one touched`(on kind: StoreKind) async throws {
+    let bench = try await locked(kind)
+    try await lockedRun(bench) { $0["a"]?.text = "first run" }
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    _ = try await coordinator.restore(into: root)
+    root["b"]?.text = "this run"
+    try await bench.unlock(coordinator)
+    #expect(root["a"]?.text == "first run")
+    #expect(root["b"]?.text == "this run")
+    _ = try await coordinator.preserve(root)
+    #expect(try bench.place.openPending().readable.isEmpty)
+    let again = hierarchy()
+    _ = try await bench.launch().restore(into: again)
+    #expect([again["a"]?.text, again["b"]?.text] == ["first run", "this run"])
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a whole state saved by a first run that was locked survives the next locked run`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
+    try await bench.lock()
+    let coordinator = bench.launch()
+    let first = hierarchy()
+    first["a"]?.text = "first run"
+    first.text = "root of the first run"
+    _ = try await coordinator.restore(into: first)
+    #expect(try await coordinator.preserve(first).receipt?.kind == .pendingWhole)
+    try await lockedRun(bench) { $0["b"]?.text = "second run" }
+    try await bench.unlock()
+    let root = hierarchy()
+    _ = try await bench.launch().restore(into: root)
+    #expect([root.text, root["a"]?.text, root["b"]?.text] == ["root of the first run", "first run", "second run"])
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `touched state whose object nobody makes is carried over like any other`(on kind: StoreKind) async throws {
+    let bench = try await locked(kind)
+    try await lockedRun(bench) { $0["a"]?.text = "typed while locked" }
+    try await bench.unlock()
+    for round in 0..<3 {
+      let without = Screen("root", children: [Screen("b")])
+      let coordinator = bench.launch()
+      _ = try await coordinator.restore(into: without)
+      without.text = "round \(round)"
+      _ = try await coordinator.preserve(without)
+    }
+    #expect(try bench.place.openPending().readable.isEmpty)
+    let root = hierarchy()
+    _ = try await bench.launch().restore(into: root)
+    #expect(root["a"]?.text == "typed while locked")
+    #expect(panel(root)?.value == 1)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a screen that was opened while locked comes back, whoever makes it and whenever`(on kind: StoreKind) async throws {
+    let bench = try await locked(kind)
+    try await lockedRun(bench) { root in
+      root.restorationChildren.append(Screen("new", text: "draft", children: [Screen("inner", text: "deep")]))
+    }
+    try await bench.unlock()
+    let coordinator = bench.launch()
+    let without = hierarchy()
+    _ = try await coordinator.restore(into: without)
+    _ = try await coordinator.preserve(without)
+    bench.delegate.make = { path, _ in path.components.contains("new") ? Screen(path.last) : nil }
+    let root = hierarchy()
+    _ = try await bench.launch().restore(into: root)
+    #expect(root["new"]?.text == "draft")
+    #expect(root["new"]?["inner"]?.text == "deep")
+    #expect(root["a"]?.text == "a")
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `an edit of a controller that codes by hand counts while locked, without being told`(on kind: StoreKind) async throws {
+    let bench = try await locked(kind)
+    let outcome = try await lockedRun(bench) { panel($0)?.value = 7 }
+    #expect(outcome.receipt?.kind == .pendingChange)
+    try await bench.unlock()
+    let root = hierarchy()
+    _ = try await bench.launch().restore(into: root)
+    #expect(panel(root)?.value == 7)
+    #expect(root["a"]?.text == "a")
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `late restoring keeps an unobserved edit that was never saved`(on kind: StoreKind) async throws {
+    let bench = try await locked(kind)
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    _ = try await coordinator.restore(into: root)
+    panel(root)?.value = 7
+    root.restorationChildren.append(Screen("new", text: "draft"))
+    try await bench.unlock(coordinator)
+    #expect(panel(root)?.value == 7)
+    #expect(root["a"]?.text == "a")
+    #expect(root["new"]?.text == "draft")
+    #expect(bench.delegate.lateReports.first?[["root", "p"]]?.notRestoredReason == .touchedMeanwhile)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `when nothing was touched nothing is written while locked, however often it is asked`(on kind: StoreKind) async throws {
+    let bench = try await locked(kind)
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    _ = try await coordinator.restore(into: root)
+    for _ in 0..<3 { #expect(try await coordinator.preserve(root) == .deferred(.locked)) }
+    coordinator.invalidateRestorableState(of: root)
+    #expect(try bench.place.openPending().readable.isEmpty)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `an untouched app-level state does not take the place of the stored one, a touched one does`(on kind: StoreKind)
+    async throws
+  {
+    let bench = try await locked(kind)
+    try await lockedRun(bench) { $0["a"]?.text = "touched" }
+    try await bench.unlock()
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    _ = try await coordinator.restore(into: root)
+    #expect(bench.delegate.restoredAppValue == "stored")
+    try await bench.lock()
+    let locked = bench.launch()
+    let other = hierarchy()
+    _ = try await locked.restore(into: other)
+    bench.delegate.appValue = "typed while locked"
+    _ = try await locked.preserve(other)
+    try await bench.unlock()
+    _ = try await bench.launch().restore(into: hierarchy())
+    #expect(bench.delegate.restoredAppValue == "typed while locked")
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a program that restores late by itself overwrites nothing that was touched`(on kind: StoreKind) async throws {
+    let bench = try await locked(kind)
+    bench.delegate.late = .wait
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    _ = try await coordinator.restore(into: root)
+    root["a"]?.text = "touched"
+    #expect(try await coordinator.restore(into: root).outcome == .locked)
+    #expect(try await coordinator.preserve(root).receipt?.kind == .pendingChange)
+    try await bench.unlock(coordinator)
+    _ = try await coordinator.restore(into: root)
+    #expect(root["a"]?.text == "touched")
+    #expect(root["b"]?.text == "b")
+  }
+
+  @Test func `a hierarchy made anew after the unlock gets what was touched in the old one`() async throws {
+    let bench = try await locked()
+    bench.delegate.late = .wait
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    _ = try await coordinator.restore(into: root)
+    root["a"]?.text = "touched"
+    try await bench.unlock()
+    let other = hierarchy()
+    _ = try await coordinator.restore(into: other)
+    #expect([other["a"]?.text, other["b"]?.text] == ["touched", "b"])
+  }
+
+  @Test func `an unlock during the look at the locked state is not missed`() async throws {
+    let bench = try await locked()
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    let entered = DispatchSemaphore(value: 0)
+    let released = DispatchSemaphore(value: 0)
+    try await bench.unlock()
+    bench.store.state.withLock { state in
+      state.failures["openNewest"] = .locked
+      state.gate = { call in
+        guard call == "openNewest" else { return }
+        entered.signal()
+        released.wait()
+      }
+    }
+    async let report = coordinator.restore(into: root)
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      DispatchQueue.global().async {
+        entered.wait()
+        continuation.resume()
+      }
+    }
+    bench.store.state.withLock { state in
+      state.failures = [:]
+      state.gate = nil
+    }
+    await coordinator.protectedDataDidBecomeAvailable()
+    #expect(bench.delegate.lateReports.isEmpty)
+    released.signal()
+    #expect(try await report.outcome == .locked)
+    await bench.delegate.nextLateReport()
+    #expect(root["a"]?.text == "a")
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what could not be read when it was looked for is looked for again`(on kind: StoreKind) async throws {
+    let bench = try await locked(kind)
+    let coordinator = bench.launch()
+    #expect(await coordinator.prepare() == .deferredUntilUnlock)
+    try await bench.unlock()
+    let root = hierarchy()
+    #expect(try await coordinator.restore(into: root).outcome == .restored)
+    #expect(root["a"]?.text == "a")
+  }
+
+  @Test func `an unknown durability keeps what was saved while locked pending until a later save`() async throws {
+    let bench = try await locked()
+    try await lockedRun(bench) { $0["a"]?.text = "touched" }
+    try await bench.unlock()
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    _ = try await coordinator.restore(into: root)
+    bench.store.state.withLock { $0.durability = .unknown }
+    #expect(try await coordinator.preserve(root).receipt?.durability == .unknown)
+    #expect(bench.store.pending != nil)
+    bench.store.state.withLock { $0.durability = .durable }
+    #expect(try await coordinator.preserve(root).receipt?.kind == .whole)
+    #expect(bench.store.state.withLock { $0.allPending.isEmpty })
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a program that only preserves joins what was saved while locked before`(on kind: StoreKind) async throws {
+    let bench = try await locked(kind)
+    try await lockedRun(bench) { $0["a"]?.text = "touched" }
+    try await bench.unlock()
+    _ = try await bench.launch().preserve(Screen("root", text: "new", children: []))
+    #expect(try bench.place.openPending().readable.isEmpty)
+    let root = hierarchy()
+    _ = try await bench.launch().restore(into: root)
+    #expect([root.text, root["a"]?.text, root["b"]?.text] == ["new", "touched", "b"])
+  }
+
+  @Test func `another model's draft makes room for what was touched while locked, and is kept`() async throws {
+    let bench = Bench()
+    let editor = Screen("editor", text: "draft of A")
+    editor.restorationModelIdentifier = "A"
+    try await bench.preserve(Screen("root", children: [editor]))
+    try await bench.lock()
+    let other = Screen("editor")
+    other.restorationModelIdentifier = "B"
+    try await lockedRun(bench, Screen("root", children: [other])) { $0["editor"]?.text = "draft of B" }
+    try await bench.unlock()
+    let root = Screen("root", children: [Screen("editor")])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    #expect(root["editor"]?.text == "draft of B")
+    _ = try await coordinator.preserve(root)
+    let kept = try bench.newestReader().node(at: ["$kept"])
+    #expect(try kept.map { try bench.newestReader().children(of: $0.id).count } == 1)
+  }
+}
