@@ -145,7 +145,8 @@ extension ArchiveStore {
       try session.checkNewest(base, survey)
       if let end = base.ends.last { try session.checkEnd(end, base, survey, isOurs: end.isOurs) }
       let made = try session.createJournal(
-        frame, base: base, identity: survey.identity, protection: protection, identifier: ArchiveStore.randomIdentifier())
+        frame, base: base, identity: survey.identity, protection: protection,
+        identifier: ArchiveStore.randomIdentifier())
       let isDurable = session.synchronizeDirectory()
       if !isDurable {
         // A name that may not last must not be found by the next process, which could not tell.

@@ -102,7 +102,8 @@ extension ArchiveStore {
             schema: pending.content.fields.schema,
             base: pending.preamble.base.map { Generation(rawValue: $0.generation) },
             isBaseUnchanged: try session.isUnchanged(pending, survey, protection: state.protection),
-            isOwn: pending.preamble.run == state.run, content: Data(bytes.dropFirst(PendingPreamble.byteCount)), commitment: Data(pending.record.commitment)))
+            isOwn: pending.preamble.run == state.run, content: Data(bytes.dropFirst(PendingPreamble.byteCount)),
+            commitment: Data(pending.record.commitment)))
       }
       return result
     }

@@ -23,7 +23,8 @@ extension ArchiveStore {
       var ledger = session.ledgerForWriting(survey.reading, names: survey.names)
       var fields = SealedFields(
         kind: .archive, protection: state.protection, identity: survey.identity, generation: 0, schema: schema,
-        flags: survey.areAll(consumed) ? SealedFields.consumesPendingFlag : 0, identifier: ArchiveStore.randomIdentifier())
+        flags: survey.areAll(consumed) ? SealedFields.consumesPendingFlag : 0,
+        identifier: ArchiveStore.randomIdentifier())
       let published = try session.publishGeneration(plaintext, &fields, after: ledger.highWater, survey)
       let record = Ledger.Record(
         generation: fields.generation, commitment: published.commitment, protection: fields.protection,

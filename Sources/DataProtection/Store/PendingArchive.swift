@@ -49,6 +49,8 @@ public final class PendingArchive: Sendable {
 public struct PendingArchives: Sendable {
   /// What can be read, oldest first; later ones are newer edits.
   public var archives: [PendingArchive]
-  /// Why others can't: they are gone, damaged or were put back. They stay where they are.
+  /// Why others can't: they are gone, damaged or were put back.
+  ///
+  /// They stay where they are.
   public var problems: [ProtectionError]
 }

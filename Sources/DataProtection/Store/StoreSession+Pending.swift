@@ -89,7 +89,8 @@ extension StoreSession {
     return FoundPending(
       record: Ledger.Record(
         generation: number, commitment: content.commitment, protection: .completeUnlessOpen, wasPending: true),
-      content: content, preamble: try PendingPreamble(try content.read(0..<min(content.byteCount, PendingPreamble.byteCount))))
+      content: content,
+      preamble: try PendingPreamble(try content.read(0..<min(content.byteCount, PendingPreamble.byteCount))))
   }
 
   /// Whether a pending generation still belongs on top of what is current.

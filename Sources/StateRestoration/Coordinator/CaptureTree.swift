@@ -367,6 +367,8 @@ internal import RestorationArchive
   private func resolveReferences() {
     if hasMoved { rereadReferrers() }
     while let (node, record, references) = unresolved.popLast() {
+      // What has left must not bring anything in.
+      guard !node.isRemoved else { continue }
       let former = node.byHand
       node.byHand = []
       for reference in references {
@@ -387,7 +389,9 @@ internal import RestorationArchive
   }
 
   /// The places of objects that the app-level state refers to; they must be in the tree or registered as shared.
-  func entries(forApplication references: [CapturedReference], _ batch: inout CaptureBatch) -> [RestorationArchive.Entry] {
+  func entries(forApplication references: [CapturedReference], _ batch: inout CaptureBatch) -> [RestorationArchive
+    .Entry]
+  {
     var findings: [PreservationFinding] = []
     func place(_ object: any RestorableObject, _ key: String) -> NodeReference? {
       if let node = node(of: object), !node.isRemoved { return .path(node.path) }

@@ -108,7 +108,7 @@ struct StateLoader: Sendable {
         // What lies before it was known to its run and is not in it: the store sets it aside.
         conflicts += fitting.count
         fitting = []
-      } catch where error.code == .superseded {
+      } catch  where error.code == .superseded {
         conflicts += 1
       } catch {
         remarks.append(.failure(error.description))

@@ -71,7 +71,8 @@ import Testing
     withExtendedLifetime(stranger) {}
   }
 
-  @Test func `a child below an excluded parent in the hierarchy is preserved by hand through a reference`() async throws {
+  @Test func `a child below an excluded parent in the hierarchy is preserved by hand through a reference`() async throws
+  {
     let bench = Bench()
     let deep = Panel("deep", value: 9)
     deep.tag = "panel"

@@ -10,7 +10,11 @@ import Testing
 
   /// A hierarchy with every kind of object that a file could mean.
   func hierarchy() -> Screen {
-    let root = Screen("root", children: [Screen("a", children: [Panel("deep")]), Panel("p"), NavigationController(restorationIdentifier: "nav")])
+    let root = Screen(
+      "root",
+      children: [
+        Screen("a", children: [Panel("deep")]), Panel("p"), NavigationController(restorationIdentifier: "nav"),
+      ])
     root.restorationViews = [Field("field")]
     return root
   }
@@ -50,7 +54,9 @@ import Testing
     var writer = writer()
     let root = try writer.insert("root", attributes: .init(classTag: "nobody", version: 0))
     for (index, flags) in [Archive.NodeFlags.view, .shared, .leftOut, .carriedOver, .reserved].enumerated() {
-      for (tag, name) in [("panel", "a"), ("screen", "p"), ("nobody", "nav"), ("", "field")] as [(RestorationClass, String)] {
+      for (tag, name) in [("panel", "a"), ("screen", "p"), ("nobody", "nav"), ("", "field")]
+        as [(RestorationClass, String)]
+      {
         let node = try writer.insert(
           RestorationIdentifier("\(name)\(index == 0 ? "" : "\(index)")"), parent: root,
           attributes: .init(classTag: tag, version: StateVersion(rawValue: index == 1 ? .max : 0), flags: flags))
@@ -98,7 +104,9 @@ import Testing
     var writer = writer()
     let root = try writer.insert("root")
     let names = ["", "/", "//root", "\u{0}", String(repeating: "x", count: 1 << 16), "root", "$moving-1"]
-    for name in names { _ = try writer.insert(RestorationIdentifier(name), parent: root, attributes: .init(classTag: "screen")) }
+    for name in names {
+      _ = try writer.insert(RestorationIdentifier(name), parent: root, attributes: .init(classTag: "screen"))
+    }
     let report = try await feed(try writer.makeArchive())
     #expect(report.nodes.count == names.count + 1)
   }
@@ -156,7 +164,8 @@ import Testing
     let root = try writer.insert("root", attributes: .init(classTag: "screen"))
     let panel = try writer.insert("p", parent: root, attributes: .init(classTag: "panel"))
     try writer.setRecord(
-      of: panel, entries: [.init(key: "value", value: 1), .init(key: "friend", value: NodeReference?.some(.path(["root"])))],
+      of: panel,
+      entries: [.init(key: "value", value: 1), .init(key: "friend", value: NodeReference?.some(.path(["root"])))],
       attributes: .init(classTag: "panel"))
     _ = try writer.insert("field", parent: root, attributes: .init(flags: .view))
     let archive = try writer.makeArchive()

@@ -61,7 +61,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `late restoring joins what an earlier locked run saved and keeps what this one touched`(on kind: StoreKind) async throws {
+  func `late restoring joins what an earlier locked run saved and keeps what this one touched`(on kind: StoreKind)
+    async throws
+  {
     let bench = try await locked(kind)
     try await lockedRun(bench) { $0["a"]?.text = "first run" }
     let coordinator = bench.launch()
@@ -79,7 +81,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a whole state saved by a first run that was locked survives the next locked run`(on kind: StoreKind) async throws {
+  func `a whole state saved by a first run that was locked survives the next locked run`(on kind: StoreKind)
+    async throws
+  {
     let bench = try await Bench(kind)
     try await bench.lock()
     let coordinator = bench.launch()
@@ -115,7 +119,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a screen that was opened while locked comes back, whoever makes it and whenever`(on kind: StoreKind) async throws {
+  func `a screen that was opened while locked comes back, whoever makes it and whenever`(on kind: StoreKind)
+    async throws
+  {
     let bench = try await locked(kind)
     try await lockedRun(bench) { root in
       root.restorationChildren.append(Screen("new", text: "draft", children: [Screen("inner", text: "deep")]))
@@ -134,7 +140,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `an edit of a controller that codes by hand counts while locked, without being told`(on kind: StoreKind) async throws {
+  func `an edit of a controller that codes by hand counts while locked, without being told`(on kind: StoreKind)
+    async throws
+  {
     let bench = try await locked(kind)
     let outcome = try await lockedRun(bench) { panel($0)?.value = 7 }
     #expect(outcome.receipt?.kind == .pendingChange)
@@ -161,7 +169,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `when nothing was touched nothing is written while locked, however often it is asked`(on kind: StoreKind) async throws {
+  func `when nothing was touched nothing is written while locked, however often it is asked`(on kind: StoreKind)
+    async throws
+  {
     let bench = try await locked(kind)
     let coordinator = bench.launch()
     let root = hierarchy()

@@ -149,7 +149,8 @@ import Testing
   {
     let bench = Bench()
     try await bench.preserve(
-      Screen("root", text: "r", children: [Panel("first", value: 1), Panel("second", value: 2), Screen("b", text: "b")]))
+      Screen(
+        "root", text: "r", children: [Panel("first", value: 1), Panel("second", value: 2), Screen("b", text: "b")]))
     let coordinator = bench.launch()
     let first = Panel("first")
     let root = Screen("root", children: [first, Panel("second"), Screen("b")])
