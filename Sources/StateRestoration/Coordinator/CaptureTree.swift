@@ -23,6 +23,7 @@ internal import RestorationArchive
   private var orphans: [TrackedNode] = []
   private var unresolved: [(node: TrackedNode, record: Int, references: [CapturedReference])] = []
   private var hasMoved = false
+  private var sightings = CodingTables()
   /// Objects whose changes can't be noticed without asking them.
   private var unnoticed: [TrackedNode] = []
   /// Objects whose state refers to others.
@@ -36,6 +37,8 @@ internal import RestorationArchive
     let node: NodeID
     /// Whether the object could not read its state, which is kept until it has newer state.
     var keepsStored = false
+    /// What the object had when its stored state was kept.
+    var sighted: [UInt8] = []
   }
 
   init(
@@ -79,8 +82,17 @@ internal import RestorationArchive
   func claim(_ restored: [Claim]) {
     claims.reserveCapacity(restored.count)
     for claim in restored {
-      if let object = claim.object { claims[ObjectIdentifier(object)] = claim }
+      guard let object = claim.object else { continue }
+      claims[ObjectIdentifier(object)] = claim
+      guard claim.keepsStored, let captured = ObjectBinding(object).capture(context: context, observing: false)
+      else { continue }
+      claims[ObjectIdentifier(object)]?.sighted = fingerprint(captured)
     }
+  }
+
+  /// What an object has, in bytes to compare.
+  private func fingerprint(_ captured: CapturedState) -> [UInt8] {
+    (try? RecordEncoder().encode(captured.values.entries, tables: &sightings)) ?? []
   }
 
   /// Whether a restored object that no capture has met yet came from a node.
@@ -243,6 +255,11 @@ internal import RestorationArchive
         ?? TrackedNode(
           key: nodes.count, controller: controller, binding: bind(controller), identifier: identifier, isByHand: false)
       node.isShadowed = false
+      if node.isByHand, known != nil {
+        // Preserved by hand until now, a child from now on.
+        node.isByHand = false
+        mark(node)
+      }
       owners[identifier] = node
       if known == nil {
         insert(node, parent: parent, section: .interface)
@@ -304,6 +321,7 @@ internal import RestorationArchive
       claim = nil
     }
     node.keepsStored = claim?.keepsStored == true
+    node.sighted = claim?.sighted ?? []
     batch.placements.append(
       .init(
         key: node.key, parent: parent?.key, section: parent == nil ? section : nil, identifier: node.identifier,
@@ -312,12 +330,11 @@ internal import RestorationArchive
 
   private func place(_ node: TrackedNode, identifier: RestorationIdentifier, parent: TrackedNode?) {
     guard node.parent !== parent || node.identifier != identifier else { return }
-    if let parent, parent.isInside(node) {
-      preconditionFailure(
-        "A cycle of children: \(node.object.map(name) ?? "an object") at \(node.path) is listed as a child of "
-          + "\(parent.object.map(name) ?? "an object") at \(parent.path), which lies below it.")
+    if let parent, parent.isInside(node) { untangle(parent, from: node) }
+    if node.parent !== parent {
+      node.parent?.children.removeAll { $0 === node }
+      node.parent?.byHand.removeAll { $0 === node }
     }
-    node.parent?.children.removeAll { $0 === node }
     node.parent = parent
     node.identifier = identifier
     hasMoved = true
@@ -327,13 +344,44 @@ internal import RestorationArchive
         claimed: nil))
   }
 
+  /// Takes what lay between two nodes out of the way, when one of them now lies below the other the other way round.
+  ///
+  /// Whoever lists it as a child now is read in the same capture; else it has left the hierarchy.
+  private func untangle(_ parent: TrackedNode, from node: TrackedNode) {
+    precondition(
+      !isListed(parent, below: node),
+      "A cycle of children: \(node.object.map(name) ?? "an object") at \(node.path) is listed as a child of "
+        + "\(parent.object.map(name) ?? "an object") at \(parent.path), which lies below it.")
+    var between = parent
+    while let next = between.parent, next !== node { between = next }
+    node.children.removeAll { $0 === between }
+    node.byHand.removeAll { $0 === between }
+    between.parent = node.parent
+    between.identifier = RestorationIdentifier("$moving-\(between.key)")
+    orphans.append(between)
+    batch.placements.append(
+      .init(
+        key: between.key, parent: node.parent?.key, section: node.parent == nil ? .interface : nil,
+        identifier: between.identifier, claimed: nil))
+  }
+
+  /// Whether a controller is among the live descendants of another.
+  private func isListed(_ node: TrackedNode, below top: TrackedNode) -> Bool {
+    guard let sought = node.controller, let start = top.controller else { return false }
+    var seen: Set<ObjectIdentifier> = []
+    var stack: [any RestorableController] = [start]
+    while let next = stack.popLast() {
+      if next === sought { return true }
+      if seen.insert(ObjectIdentifier(next)).inserted { stack += next.restorationChildren }
+    }
+    return false
+  }
+
   // MARK: - State
 
   private func record(_ captured: CapturedState, of node: TrackedNode) {
     if node.keepsStored {
-      let isFirst = !node.wasRead
-      node.wasRead = true
-      if isFirst, node.awareness != .nothing { return }
+      guard fingerprint(captured) != node.sighted else { return }
       node.keepsStored = false
       batch.setAside.append(node.key)
     }

@@ -234,9 +234,9 @@ struct Lineage: Sendable {
     return RestorationPath(components.reversed())
   }
 
-  private mutating func freeName() -> RestorationIdentifier {
+  mutating func freeName() -> RestorationIdentifier {
     temporaryNames += 1
-    return RestorationIdentifier("$moving-\(temporaryNames)")
+    return RestorationIdentifier("$free-\(temporaryNames)")
   }
 
   private mutating func reserved(_ identifier: RestorationIdentifier) throws(ArchiveError) -> NodeID {
@@ -288,6 +288,23 @@ struct Lineage: Sendable {
     _ identifier: RestorationIdentifier, parent: NodeID?, attributes: RestorationArchive.Attributes
   ) throws(ArchiveError) -> NodeID {
     try writer.insert(identifier, parent: parent, attributes: attributes)
+  }
+
+  /// Gives a node another identifier.
+  mutating func rename(_ node: NodeID, to identifier: RestorationIdentifier) throws(ArchiveError) {
+    try writer.rename(node, to: identifier)
+  }
+
+  /// Gives a node another parent.
+  mutating func move(_ node: NodeID, to parent: NodeID?, at index: Int?) throws(ArchiveError) {
+    try writer.move(node, to: parent, at: index)
+  }
+
+  /// Changes what is known of a node besides its state.
+  mutating func setAttributes(
+    _ attributes: RestorationArchive.Attributes, of node: NodeID
+  ) throws(ArchiveError) {
+    try writer.setAttributes(attributes, of: node)
   }
 
   /// Gives nodes the records of another archive's nodes.

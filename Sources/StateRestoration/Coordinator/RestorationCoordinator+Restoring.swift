@@ -197,7 +197,10 @@ extension RestorationCoordinator {
     if case .leaveOut(let node) = loaded.crash, !retriesLeftOut {
       run.leftOut = Set(loaded.plan.nodes.indices.filter { loaded.plan.nodes[$0].id.rawValue == node })
     }
-    guard mayRestore(loaded.plan) else {
+    let culprit: UInt32? = if case .leaveOut(let node) = loaded.crash { node } else { nil }
+    let leavesOutApplication = run.leavesOutApplication(culprit)
+    run.noteApplication()
+    guard mayRestore(loaded.plan, leavesOutApplication) else {
       report.outcome = .declined
       return await refuse(report)
     }
@@ -205,14 +208,15 @@ extension RestorationCoordinator {
     run.makeObjects(root: root)
     run.installChildren()
     run.decode()
-    decodeApplicationState(run, &report)
+    run.noteApplication()
+    decodeApplicationState(run, leavesOut: leavesOutApplication, &report)
     run.finish()
     // Whatever happens from here on is no node's fault.
     attempt?.note(node: .max)
     report.nodes = run.reports()
     report.mainActorDuration = clock.now - start
     restored = run
-    await settle(run, loaded: loaded)
+    await settle(run, loaded: loaded, leavesOutApplication: leavesOutApplication)
     run.letGo()
     restoredState = loaded.state
     if extensions.count == 0 { finishAttempt() } else { startExtensionLimit() }
@@ -247,17 +251,20 @@ extension RestorationCoordinator {
     return report
   }
 
-  private func mayRestore(_ plan: RestorationPlan) -> Bool {
+  private func mayRestore(_ plan: RestorationPlan, _ leavesOutApplication: Bool) -> Bool {
     guard let delegate else { return false }
-    let decoder = RestorationDecoder(record: plan.application, path: [], context: plan.context)
+    let record: any StateRecord = leavesOutApplication ? EmptyRecord() : plan.application
+    let decoder = RestorationDecoder(record: record, path: [], context: plan.context)
     defer { decoder.finish() }
     return delegate.shouldRestoreApplicationState(with: decoder)
   }
 
-  private func decodeApplicationState(_ run: RestorationRun, _ report: inout RestorationReport) {
-    attempt?.note(node: .max)
+  /// Lets the delegate read the app-level state; nothing is in it when restoring died there before.
+  private func decodeApplicationState(_ run: RestorationRun, leavesOut: Bool, _ report: inout RestorationReport) {
+    if leavesOut { report.remarks.append(.applicationStateFailed("left out, because restoring died there")) }
     let decoder = RestorationDecoder(
-      record: run.plan.application, path: [], context: run.plan.context, resolve: { run.resolve($0) })
+      record: leavesOut ? EmptyRecord() : run.plan.application, path: [], context: run.plan.context,
+      resolve: { run.resolve($0) })
     defer { decoder.finish() }
     do throws(RestorationError) {
       try delegate?.didDecodeRestorableState(with: decoder)
@@ -267,11 +274,16 @@ extension RestorationCoordinator {
   }
 
   /// Hands the state to the worker as what the next save continues, and tells the tree what came from where.
-  private func settle(_ run: RestorationRun, loaded: LoadedState) async {
+  private func settle(_ run: RestorationRun, loaded: LoadedState, leavesOutApplication: Bool) async {
     tree.reset()
     tree.claim(run.claims)
     let dropped = run.droppedNodes
-    let leftOut = run.leftOutNodes
+    var leftOut = run.leftOutNodes
+    if leavesOutApplication, !loaded.plan.isApplicationLeftOut {
+      leftOut += [loaded.plan.applicationNode].compactMap(\.self)
+    }
+    let newlyLeftOut = leftOut
+    let reinstatements = run.reinstatements
     let retried = run.retriedNodes
     let context = configuration.context
     await worker.run { lineage in
@@ -281,9 +293,10 @@ extension RestorationCoordinator {
         try lineage.continueArchive(loaded.reader, isNewest: loaded.isNewest && !loaded.isJoined)
         try lineage.drop(dropped)
         try lineage.mark(retried, leftOut: false)
-        if !leftOut.isEmpty {
+        for (kept, node) in reinstatements { try lineage.reinstate(kept, over: node) }
+        if !newlyLeftOut.isEmpty {
           // Durable before the marker goes: the next launch must not try the culprit again.
-          try lineage.mark(leftOut, leftOut: true)
+          try lineage.mark(newlyLeftOut, leftOut: true)
           _ = try lineage.write(context: context)
         }
       } catch {

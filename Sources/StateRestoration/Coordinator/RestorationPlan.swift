@@ -30,6 +30,19 @@ struct RestorationPlan: Sendable {
   var roots: [Int] = []
   var context: RestorationContext
   var application: any StateRecord = EmptyRecord()
+  /// The node that holds the app-level state.
+  var applicationNode: NodeID?
+  /// Whether restoring died at the app-level state before.
+  var isApplicationLeftOut = false
+  /// State that lost its place and is kept, by its path's text.
+  var kept: [String: Kept] = [:]
+
+  /// State that lost its place to newer state, because nobody could read it then.
+  struct Kept: Sendable {
+    var id: NodeID
+    var attributes: RestorationArchive.Attributes
+    var record: any StateRecord
+  }
   var source: RestorationReport.Source?
 
   init(context: RestorationContext) {
@@ -44,8 +57,17 @@ struct RestorationPlan: Sendable {
     for root in try reader.roots {
       guard let node = try reader.node(root) else { continue }
       switch node.identifier {
-      case ReservedNode.application: application = try reader.record(of: root)
-      case ReservedNode.kept: continue
+      case ReservedNode.application:
+        application = (try? reader.record(of: root)) ?? EmptyRecord()
+        applicationNode = root
+        isApplicationLeftOut = node.attributes.flags.contains(.leftOut)
+      case ReservedNode.kept:
+        for id in try reader.children(of: root) {
+          guard let node = try reader.node(id), node.byteCount > 0, let record = try? reader.record(of: id) else {
+            continue
+          }
+          kept[node.identifier.rawValue] = Kept(id: id, attributes: node.attributes, record: record)
+        }
       case ReservedNode.shared:
         for child in try reader.children(of: root) { try add(child, of: reader) }
       default: try add(root, of: reader)

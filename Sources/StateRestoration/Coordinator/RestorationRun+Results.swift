@@ -2,10 +2,29 @@ internal import RestorationArchive
 
 extension RestorationRun {
   /// Live objects that have their state, with the nodes it came from; also those whose newer state the user made.
+  ///
+  /// Live objects below a node that was left out are among them: their stored state stays until they have newer state.
   var claims: [CaptureTree.Claim] {
-    plan.nodes.indices.compactMap { index -> CaptureTree.Claim? in
-      guard let object = object(at: index) else { return nil }
-      return CaptureTree.Claim(object: object, node: plan.nodes[index].id, keepsStored: keepsStored(index))
+    var standing: [Int: any RestorableController] = [:]
+    return plan.nodes.indices.compactMap { index -> CaptureTree.Claim? in
+      let node = plan.nodes[index]
+      if let object = object(at: index) {
+        let kept = reinstated[index]?.id
+        return CaptureTree.Claim(object: object, node: kept ?? node.id, keepsStored: keepsStored(index))
+      }
+      switch outcomes[index]?.notRestoredReason {
+      case .leftOutAfterCrash?, .parentNotRestored?: break
+      default: return nil
+      }
+      let identifier = node.path.last
+      let above = node.parent.map { standing[$0] ?? object(at: $0) as? any RestorableController }
+      let found =
+        if let above { above?.restorationChildren.first { $0.restorationIdentifier == identifier } } else {
+          root?.restorationIdentifier == identifier ? root : nil
+        }
+      guard let found, node.kind == .controller else { return nil }
+      standing[index] = found
+      return CaptureTree.Claim(object: found, node: node.id, keepsStored: true)
     }
   }
 
@@ -46,5 +65,10 @@ extension RestorationRun {
   /// Forgets what became of a range of nodes, before they are met again.
   func forgetOutcomes(in range: Range<Int>) {
     for index in range { clear(index) }
+  }
+
+  /// State that came back from where it was kept, and the nodes whose state gave way to it.
+  var reinstatements: [(kept: NodeID, node: NodeID)] {
+    reinstated.map { ($1.id, plan.nodes[$0].id) }.sorted { $0.kept.rawValue < $1.kept.rawValue }
   }
 }

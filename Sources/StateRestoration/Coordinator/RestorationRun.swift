@@ -24,8 +24,12 @@ internal import RestorationArchive
   private var objects: [(any RestorableObject)?]
   /// The same after the turn: whoever installed them owns them.
   private var living: [Living] = []
+  /// The object at the top of the hierarchy.
+  private(set) weak var root: (any RestorableController)?
   private var forgotten: [Range<Int>] = []
   private(set) var outcomes: [NodeReport?]
+  /// What came back from where it was kept.
+  private(set) var reinstated: [Int: RestorationPlan.Kept] = [:]
   private var existing: [Bool]
   /// The children that existed before, of parents that have many.
   private var childTables: [Int: ChildTable] = [:]
@@ -106,6 +110,7 @@ internal import RestorationArchive
       }
       guard !children.isEmpty else { continue }
       let roles = withDecoder(for: index) { (try? $0.childRoles()) ?? [:] }
+      noteBeginning(of: index)
       container.installRestoredChildren(
         children.map { child in
           let path = plan.nodes[child].path
@@ -131,7 +136,8 @@ internal import RestorationArchive
   /// Tells every restored object that restoring is over.
   func finish(in range: Range<Int>? = nil) {
     for index in range ?? plan.nodes.indices where outcomes[index]?.isRestored == true {
-      object(at: index)?.applicationFinishedRestoringState()
+      guard let object = object(at: index) else { continue }
+      FinishedHook.call(on: object) { noteBeginning(of: index) }
     }
   }
 
@@ -143,6 +149,8 @@ internal import RestorationArchive
   // MARK: - Finding or making one object
 
   private func meetRoot(_ index: Int, _ root: any RestorableController) {
+    self.root = root
+    if let reason = obstacle(at: index) { return fail(index, reason) }
     if root.restorationIdentifier == plan.nodes[index].path.last {
       _ = admit(root, at: index, origin: .existing)
     } else {
@@ -311,6 +319,18 @@ internal import RestorationArchive
     existing[index] = false
   }
 
+  /// Notes that the app-level state is being read.
+  func noteApplication() {
+    notedNode = nil
+    note(plan.applicationNode?.rawValue ?? .max)
+  }
+
+  /// Whether the app-level state was left out of this run, because restoring died there.
+  func leavesOutApplication(_ culprit: UInt32?) -> Bool {
+    guard let node = plan.applicationNode else { return false }
+    return (culprit == node.rawValue || plan.isApplicationLeftOut) && !retries([])
+  }
+
   private func fail(_ index: Int, _ reason: NotRestoredReason) {
     let node = plan.nodes[index]
     objects[index] = nil
@@ -345,25 +365,58 @@ internal import RestorationArchive
   private func decode(_ index: Int, _ object: any RestorableObject) {
     let node = plan.nodes[index]
     if touched.contains(node.path) { return reject(index, .touchedMeanwhile) }
+    let start = clock.now
+    defer { if let before = outcomes[index]?.duration { outcomes[index]?.duration = before + (clock.now - start) } }
+    if let kept = keptState(for: index, object) {
+      noteBeginning(of: index)
+      do throws(RestorationError) {
+        try apply(kept.record, kept.attributes, to: object, index)
+        reinstated[index] = kept
+        return
+      } catch {
+        log.log(.warning, "\(node.path) still can't be given the state that is kept for it: \(error)")
+      }
+    }
     if let damage = node.damage { return reject(index, .damaged(damage)) }
     guard node.byteCount > 0 else { return }
     noteBeginning(of: index)
-    let start = clock.now
     do throws(RestorationError) {
-      let decoder = RestorationDecoder(
-        record: node.record, path: node.path, context: plan.context, storedVersion: node.attributes.version,
-        modelIdentifier: node.attributes.model, resolve: { [self] in resolve($0) })
-      let binding = ObjectBinding(object)
-      if let from = try binding.apply(decoder) {
-        outcomes[index]?.findings.append(.migrated(from: from, to: binding.version))
-      }
-      let unread = decoder.unreadKeys
-      if !unread.isEmpty { outcomes[index]?.findings.append(.unreadKeys(unread)) }
-      for key in decoder.unresolvedKeys { outcomes[index]?.findings.append(.unresolvedReference(key: key)) }
+      try apply(node.record, node.attributes, to: object, index)
     } catch {
       reject(index, error.reason(stored: node.attributes.version, known: type(of: object).stateVersion))
     }
-    if let before = outcomes[index]?.duration { outcomes[index]?.duration = before + (clock.now - start) }
+  }
+
+  /// What was kept for a node because nobody could read it, when there is reason to try it: the class knows its
+  /// version by now, newer than what took its place, or the program asks for it.
+  private func keptState(for index: Int, _ object: any RestorableObject) -> RestorationPlan.Kept? {
+    let node = plan.nodes[index]
+    guard !plan.kept.isEmpty, let kept = plan.kept[node.path.description] else { return nil }
+    if let tag = kept.attributes.classTag, !registry.accepts(object, recorded: tag) { return nil }
+    if let model = kept.attributes.model, let own = (object as? any RestorableController)?.restorationModelIdentifier,
+      model != own
+    {
+      return nil
+    }
+    let version = kept.attributes.version
+    if version > node.attributes.version, version <= ObjectBinding(object).version { return kept }
+    return retries(node.path) ? kept : nil
+  }
+
+  private func apply(
+    _ record: any StateRecord, _ attributes: RestorationArchive.Attributes, to object: any RestorableObject,
+    _ index: Int
+  ) throws(RestorationError) {
+    let decoder = RestorationDecoder(
+      record: record, path: plan.nodes[index].path, context: plan.context, storedVersion: attributes.version,
+      modelIdentifier: attributes.model, resolve: { [self] in resolve($0) })
+    let binding = ObjectBinding(object)
+    if let from = try binding.apply(decoder) {
+      outcomes[index]?.findings.append(.migrated(from: from, to: binding.version))
+    }
+    let unread = decoder.unreadKeys
+    if !unread.isEmpty { outcomes[index]?.findings.append(.unreadKeys(unread)) }
+    for key in decoder.unresolvedKeys { outcomes[index]?.findings.append(.unresolvedReference(key: key)) }
   }
 
   /// Reports a node whose object stays but did not get its state.

@@ -54,8 +54,16 @@ struct StateLoader: Sendable {
     if attempt?.meaning == .livePeer { remarks.append(.markerIgnored("another process is restoring this state")) }
     var crash = CrashPlan(after: attempt, isDeveloperMode: configuration.isDeveloperMode)
     if attempt?.meaning == .otherArchive, predecessorDied() { crash = .nothing }
-    return try layOut(
-      state, attempt: attempt, crash: crash, pending: pending, isNewest: true, remarks: remarks)
+    do throws(LoadFailure) {
+      return try layOut(
+        state, attempt: attempt, crash: crash, pending: pending, isNewest: true, remarks: remarks)
+    } catch  where error.outcome == .damaged {
+      // It opened well and is damaged inside: the generation before it stands in, as it would for one that doesn't open.
+      guard let older = try? loadPredecessor(remarks: error.remarks, because: "the newest is damaged") else {
+        throw error
+      }
+      return older
+    }
   }
 
   /// Loads the generation before the newest.
@@ -118,6 +126,16 @@ struct StateLoader: Sendable {
     return fitting
   }
 
+  /// Puts what was saved while locked, and what is still in memory of it, on top of an archive.
+  private func join(
+    _ pending: [StoredPending], to reader: RestorationArchive.Reader
+  ) throws(ArchiveError) -> Lineage.Joined {
+    guard !pending.isEmpty || live != nil else { return Lineage.Joined() }
+    var lineage = Lineage(
+      store: store, context: try reader.context, limits: limits, nodeBudget: configuration.nodeByteBudget)
+    return try lineage.join(pending.filter { live == nil || !$0.isOwn }, live: live, to: reader)
+  }
+
   private func predecessorDied() -> Bool {
     guard !configuration.isDeveloperMode, let older = try? store.openPredecessor(),
       let attempt = try? store.interruptedAttempt(for: older)
@@ -133,9 +151,7 @@ struct StateLoader: Sendable {
     do {
       let data = try state.read(0..<state.byteCount)
       var reader = try RestorationArchive.Reader(base: .init(data), deltas: state.frames, limits: limits)
-      var lineage = Lineage(
-        store: store, context: configuration.context, limits: limits, nodeBudget: configuration.nodeByteBudget)
-      let joined = try lineage.join(pending.filter { live == nil || !$0.isOwn }, live: live, to: reader)
+      let joined = try join(pending, to: reader)
       for problem in joined.problems {
         remarks.append(.failure("what was saved while locked could not be joined: \(problem)"))
       }

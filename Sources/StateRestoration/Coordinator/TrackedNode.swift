@@ -26,7 +26,8 @@ internal import RestorationArchive
   var children: [TrackedNode] = []
   /// Objects that this one's references brought in.
   var byHand: [TrackedNode] = []
-  let isByHand: Bool
+  /// Whether a reference brought it in, and nothing else.
+  var isByHand: Bool
   /// Whether a change since the last capture is known.
   var isDirty = false
   /// Whether the object is asked at every capture of everything.
@@ -35,8 +36,8 @@ internal import RestorationArchive
   var isRemoved = false
   /// Whether the stored state could not be read and is kept until the object has newer state.
   var keepsStored = false
-  /// Whether the object was looked at since its stored state was kept.
-  var wasRead = false
+  /// What the object had when its stored state was kept; it has newer state once that differs.
+  var sighted: [UInt8] = []
   /// Whether another owner of the identifier was first, so that this one's earlier state is kept.
   var isShadowed = false
 

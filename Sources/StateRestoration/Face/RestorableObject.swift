@@ -28,5 +28,5 @@ extension RestorableObject {
   public static var stateVersion: StateVersion { 1 }
 
   /// Does nothing.
-  public func applicationFinishedRestoringState() {}
+  public func applicationFinishedRestoringState() { FinishedHook.wasDefault(for: self) }
 }

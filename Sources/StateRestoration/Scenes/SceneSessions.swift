@@ -45,7 +45,8 @@ internal import RestorationArchive
 
   /// Reads which sessions there are; call it once at launch, and again after an unlock if it threw.
   ///
-  /// Sessions opened before are kept. If it throws, nothing on disk has changed, and nothing is written over it.
+  /// Sessions opened before are kept. A list that nobody can ever read begins anew and stays on disk as a generation. If it
+  /// throws, because the device is locked or the disk failed, nothing on disk has changed, and nothing is written over it.
   @discardableResult
   public func load() async throws(RestorationError) -> [SceneSession] {
     let stored: [SceneSession]
@@ -146,7 +147,10 @@ internal import RestorationArchive
           base: .init(try state.read(0..<state.byteCount)), deltas: state.frames)
         guard let node = try reader.node(at: [node]) else { return [] }
         return try reader.record(of: node.id).decode([SceneSession].self, forKey: "sessions")
-      } catch let error as ProtectionError where error.code == .notFound {
+      } catch let error as ProtectionError where error.code.saysTryAgain {
+        throw error
+      } catch {
+        // Nothing was saved, or nobody can ever read it: the list begins anew, and the file stays as a generation.
         return []
       }
     }
@@ -170,6 +174,16 @@ internal import RestorationArchive
     if case .failure(let error) = result {
       throw RestorationError(
         .preservationFailed, "The list of scenes could not be saved; the older list is still there.", cause: error)
+    }
+  }
+}
+
+extension ProtectionError.Code {
+  /// Whether the same may be readable later.
+  fileprivate var saysTryAgain: Bool {
+    switch self {
+    case .locked, .busy, .io, .durabilityUnknown, .secretsUnavailable: true
+    default: false
     }
   }
 }

@@ -1,5 +1,6 @@
 import DataProtection
-import Foundation
+import Dispatch
+import FoundationEssentials
 import SimulatedTime
 import StateRestoration
 import Synchronization
@@ -26,6 +27,7 @@ import Testing
     weak let made = root["a"]
     #expect(made?.text == "a")
     root.restorationChildren = []
+    root.installed = []
     #expect(made == nil)
     #expect(coordinator.lastReport?[["root", "a"]]?.isRestored == true)
   }
@@ -112,10 +114,26 @@ import Testing
     let root = hierarchy()
     _ = try await coordinator.restore(into: root)
     root.text = "changed"
+    let entered = DispatchSemaphore(value: 0)
+    let released = DispatchSemaphore(value: 0)
+    bench.store.state.withLock { state in
+      state.gate = { call in
+        guard call == "append" else { return }
+        entered.signal()
+        released.wait()
+      }
+    }
     async let outcome = coordinator.preserve(root)
-    await Task.yield()
-    try await coordinator.discard()
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      DispatchQueue.global().async {
+        entered.wait()
+        continuation.resume()
+      }
+    }
+    async let discarding: Void = coordinator.discard()
+    released.signal()
     _ = try await outcome
+    try await discarding
     #expect(bench.store.state.withLock { $0.generations.isEmpty })
   }
 
@@ -165,7 +183,8 @@ import Testing
   }
 
   @Test func `two coordinators on one place lose nothing that the last one knew`() async throws {
-    let bench = try await preserved()
+    let bench = try await Bench(.device)
+    try await bench.preserve(Screen("root", text: "r", children: [Screen("a", text: "a"), Screen("b", text: "b")]))
     let one = bench.launch()
     let two = bench.launch()
     let left = hierarchy()
@@ -292,54 +311,5 @@ import Testing
     bench.clock.advance(by: .seconds(1))
     await bench.delegate.nextEvent()
     #expect(bench.store.state.withLock { $0.generations.count } == 1)
-  }
-
-  // MARK: - Off the main actor (R9.2)
-
-  /// A state that says on which thread it was encoded and decoded.
-  final class Watched: StatefulController {
-    nonisolated struct State: Codable, Sendable {
-      static let encodedOnMain = Atomic(0)
-      static let encodedElsewhere = Atomic(0)
-      var value = 0
-
-      enum CodingKeys: String, CodingKey { case value }
-
-      func encode(to encoder: any Encoder) throws {
-        let counter = Thread.isMainThread ? 0 : 1
-        if counter == 0 { Self.encodedOnMain.add(1, ordering: .relaxed) }
-        if counter == 1 { Self.encodedElsewhere.add(1, ordering: .relaxed) }
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(value, forKey: .value)
-      }
-    }
-
-    let restorationIdentifier: RestorationIdentifier? = "watched"
-    var restorableState = State()
-  }
-
-  @Test func `encoding, reading and writing happen off the main actor`() async throws {
-    #expect(Thread.isMainThread, "the main actor runs on the main thread, or this test can't tell")
-    let onMain = Mutex<[String]>([])
-    let bench = Bench()
-    bench.store.state.withLock { state in
-      state.gate = { call in if Thread.isMainThread { onMain.withLock { $0.append(call) } } }
-    }
-    let coordinator = bench.launch()
-    let root = Watched()
-    _ = try await coordinator.restore(into: root)
-    _ = try await coordinator.preserve(root)
-    root.restorableState.value = 1
-    coordinator.invalidateRestorableState(of: root)
-    _ = try await coordinator.preserve(root)
-    bench.store.lock(true)
-    root.restorableState.value = 2
-    coordinator.invalidateRestorableState(of: root)
-    _ = try await coordinator.preserve(root)
-    bench.store.lock(false)
-    _ = try await bench.launch().restore(into: Watched())
-    #expect(onMain.withLock { $0 } == [])
-    #expect(Watched.State.encodedOnMain.load(ordering: .relaxed) == 0)
-    #expect(Watched.State.encodedElsewhere.load(ordering: .relaxed) >= 3)
   }
 }

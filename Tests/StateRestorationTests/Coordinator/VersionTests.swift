@@ -61,11 +61,17 @@ import Testing
     let new = NewEditor()
     new.restorableState.list = ["from", "the", "future"]
     try await bench.preserve(Screen("root", children: [new]))
-    let root = Screen("root", children: [OldEditor()])
+    let old = OldEditor()
+    let root = Screen("root", children: [old])
     let coordinator = bench.launch()
     let report = try await coordinator.restore(into: root)
     #expect(report[["root", "editor"]]?.notRestoredReason == .newerVersion(stored: 2, known: 1))
-    _ = try await coordinator.preserve(root)
+    for round in 0..<2 {
+      root.text = "round \(round)"
+      _ = try await coordinator.preserve(root)
+      #expect(try bench.newestReader().node(at: ["root", "editor"])?.attributes.version == 2)
+    }
+    old.restorableState.text = "newer state"
     _ = try await coordinator.preserve(root)
     let kept = try bench.newestReader()
     let nodes = try kept.keptNodes()
@@ -124,6 +130,9 @@ import Testing
       return
     }
     #expect(text.contains("as the test wants"))
+    _ = try await coordinator.preserve(root)
+    #expect(try bench.newestReader().record(at: ["root", "panel"])?.decode(Int.self, forKey: "value") == 8)
+    panel.value = 9
     _ = try await coordinator.preserve(root)
     #expect(try bench.newestReader().keptNodes().count == 1)
   }

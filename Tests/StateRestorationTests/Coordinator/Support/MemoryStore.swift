@@ -10,6 +10,8 @@ final class MemoryStore: PreservationStore {
     var base: Data
     var frames: [Data] = []
     var isDamaged = false
+    /// Whether it opens well and is found damaged when it is read.
+    var failsReading = false
   }
 
   struct Marker: Sendable {
@@ -81,7 +83,10 @@ final class MemoryStore: PreservationStore {
     return StoredState(
       generation: Generation(rawValue: stored.number), standing: standing, byteCount: stored.base.count,
       frames: stored.frames, tailDropped: state.withLock { $0.tailDropped }, handle: stored.number
-    ) { range in Data(stored.base[range]) }
+    ) { range in
+      if stored.failsReading { throw ProtectionError(.corrupt, "A chunk in the middle is damaged.") }
+      return Data(stored.base[range])
+    }
   }
 
   func publish(_ plaintext: Data, consuming pending: [StoredPending]) throws(ProtectionError) -> StoreReceipt {

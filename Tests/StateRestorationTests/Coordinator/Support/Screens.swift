@@ -112,7 +112,12 @@ class Panel: CodingController {
 @MainActor final class Journal {
   private(set) var lines: [String] = []
 
-  func add(_ line: String) { lines.append(line) }
+  var onLine: ((String) -> Void)?
+
+  func add(_ line: String) {
+    lines.append(line)
+    onLine?(line)
+  }
 
   func take() -> [String] {
     defer { lines = [] }
