@@ -71,7 +71,7 @@ import Testing
       _ = try await coordinator.preserve(root)
       #expect(try bench.newestReader().node(at: ["root", "editor"])?.attributes.version == 2)
     }
-    old.restorableState.text = "newer state"
+    old.restorableState.words = "newer state"
     _ = try await coordinator.preserve(root)
     let kept = try bench.newestReader()
     let nodes = try kept.keptNodes()
