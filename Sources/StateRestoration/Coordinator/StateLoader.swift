@@ -174,7 +174,8 @@ struct StateLoader: Sendable {
       case .rollbackUnverifiable: remarks.append(.rollbackUnverifiable)
       }
       if state.tailDropped > 0 { remarks.append(.tailDropped(bytes: state.tailDropped)) }
-      if crash != .restoreEverything {
+      let hasDied = attempt.map { $0.meaning == .died && $0.failedAttempts > 0 } ?? false
+      if crash != .restoreEverything || (hasDied && !configuration.isDeveloperMode) {
         reason = .afterCrash
         remarks.append(.interruptedBefore(attempts: attempt?.failedAttempts ?? 1))
       }
