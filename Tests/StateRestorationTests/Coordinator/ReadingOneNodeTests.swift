@@ -23,7 +23,7 @@ import Testing
       try writer.setRecord(of: id, entries: [.init(key: "state", value: State(selection: index))], attributes: .init())
       ids.append(id)
     }
-    _ = try place.publish(try writer.makeArchive(), consuming: nil)
+    _ = try place.publish(try writer.makeArchive(), consuming: [])
     for change in 0..<changes {
       let index = change * 7919 % nodes
       try writer.setRecord(
