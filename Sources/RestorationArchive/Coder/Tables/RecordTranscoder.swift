@@ -39,6 +39,7 @@ struct RecordTranscoder {
     case ValueTag.null: return
     case ValueTag.bool: return try copy(1, &parser)
     case ValueTag.integer: return try integer(&parser)
+    case ValueTag.short: return write(try number(&parser))
     case ValueTag.double, ValueTag.date: return try copy(8, &parser)
     case ValueTag.float: return try copy(4, &parser)
     case ValueTag.half: return try copy(2, &parser)
@@ -96,6 +97,7 @@ struct RecordTranscoder {
     case ..<248: try copy(Int(first) - 239, &parser)
     case 248: try copy(8, &parser)
     case 249, 250: try copy(16, &parser)
+    case TwoByteNumber.firstByte...: try copy(1, &parser)
     default: throw parser.corrupt("\(first) does not begin an integer")
     }
   }
@@ -113,6 +115,9 @@ struct RecordTranscoder {
   private func number(_ parser: inout ByteParser) throws(ArchiveError) -> UInt64 {
     let first = try parser.byte()
     if first < 240 { return UInt64(first) }
+    if first >= TwoByteNumber.firstByte {
+      return TwoByteNumber.first + UInt64(first - TwoByteNumber.firstByte) << 8 + UInt64(try parser.byte())
+    }
     guard first < 248 else { throw parser.corrupt("\(first) does not begin a number") }
     var value: UInt64 = 0
     for index in 0..<(Int(first) - 239) { value |= UInt64(try parser.byte()) << UInt64(8 * index) }
@@ -120,7 +125,12 @@ struct RecordTranscoder {
   }
 
   private mutating func write(_ number: UInt64) {
-    guard number >= 240 else { return output.append(UInt8(number)) }
+    guard number >= TwoByteNumber.first else { return output.append(UInt8(number)) }
+    if number < TwoByteNumber.end {
+      let rest = number - TwoByteNumber.first
+      output.append(TwoByteNumber.firstByte + UInt8(rest >> 8))
+      return output.append(UInt8(truncatingIfNeeded: rest))
+    }
     let width = (64 - number.leadingZeroBitCount + 7) / 8
     output.append(UInt8(239 + width))
     for index in 0..<width { output.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * index))) }
