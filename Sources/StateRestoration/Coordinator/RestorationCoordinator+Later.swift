@@ -70,6 +70,11 @@ extension RestorationCoordinator {
   /// Nothing is saved afterwards, so that an exit in progress does not bring the state back.
   public func discardAfterForceQuit() async throws(RestorationError) {
     guard !configuration.isDeveloperMode else { return }
+    try await discardForGood()
+  }
+
+  /// Deletes everything, and saves nothing afterwards, unless something is restored again.
+  func discardForGood() async throws(RestorationError) {
     await waitForRestoration()
     phase = .discarded
     try await deleteAll()

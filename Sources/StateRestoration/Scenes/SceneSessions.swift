@@ -109,9 +109,12 @@ internal import RestorationArchive
   }
 
   /// Discards a scene and deletes everything that was preserved for it, older generations included.
+  ///
+  /// A coordinator of the scene that the program still holds saves nothing any more.
   public func discard(_ id: SceneSession.ID) async throws(RestorationError) {
-    try await coordinator(for: id).discard()
+    // First no more automatic saves; and one that somebody still asks for saves nothing.
     coordinators[id]?.preservesAutomatically = .never
+    try await coordinator(for: id).discardForGood()
     coordinators[id] = nil
     sessions.removeAll { $0.id == id }
     try await save()

@@ -68,6 +68,33 @@ import Testing
     #expect(window.text == "kept")
   }
 
+  @Test func `the coordinator of a discarded scene brings nothing back`() async throws {
+    let stores = Stores()
+    let scenes = stores.launch()
+    let coordinator = try await scenes.open("a")
+    let window = Screen("window", text: "a")
+    _ = try await coordinator.preserve(window)
+    try await scenes.discard("a")
+    window.text = "changed"
+    #expect(try await coordinator.preserve(window) == .deferred(.discarded))
+    let again = Screen("window")
+    _ = try await scenes.open("a").restore(into: again)
+    #expect(again.text.isEmpty)
+  }
+
+  @Test func `a list that nobody can read begins anew, and one that is locked does not`() async throws {
+    let stores = Stores()
+    _ = try await stores.launch().open("a")
+    stores.list.lock(true)
+    await #expect(throws: RestorationError.self) { try await stores.launch().open("b") }
+    stores.list.lock(false)
+    #expect(try await stores.launch().load().map(\.id) == ["a"])
+    stores.list.state.withLock { $0.generations[$0.generations.count - 1].isDamaged = true }
+    let scenes = stores.launch()
+    _ = try await scenes.open("b")
+    #expect(scenes.sessions.map(\.id) == ["b"])
+  }
+
   @Test func `a discarded scene leaves nothing and the others stay`() async throws {
     let stores = Stores()
     let scenes = stores.launch()
