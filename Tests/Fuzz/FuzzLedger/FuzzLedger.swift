@@ -55,7 +55,7 @@ private func useLedger(_ changes: [UInt8], isAuthentic: Bool, choice: UInt8) {
   }
   _ = try? archives.openPredecessor()
   _ = try? archives.listMaterial()
-  let pending = try? archives.openPending()
+  let pending = try? archives.openPending().archives.first
   switch choice % 8 {
   case 0: if let pending { _ = try? archives.promotePending(pending) }
   case 1: if let pending { try? archives.discardPending(pending) }

@@ -69,7 +69,7 @@ private func openAuthentic(_ input: [UInt8], choice: UInt8) {
   guard let archives = try? device.archives(on: memory, protection: protection) else { return }
   _ = try? archives.listMaterial()
   _ = try? archives.openNewest().readAll()
-  if let pending = try? archives.openPending() { _ = try? archives.promotePending(pending) }
+  if let pending = try? archives.openPending().archives.first { _ = try? archives.promotePending(pending) }
   let new = Data("new".utf8)
   if (try? archives.publish(new)) != nil {
     let found = try? device.archives(on: memory, protection: protection).openNewest()
