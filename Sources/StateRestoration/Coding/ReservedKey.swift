@@ -2,8 +2,8 @@
 enum ReservedKey {
   /// The one value of a ``StatefulObject``.
   static let state = "$state"
-  /// The roles of a container's children, by identifier.
-  static let roles = "$roles"
+  /// The object's role in its container; with the child, so that it has it whoever is there.
+  static let role = "$role"
 
   /// Whether a key is the framework's.
   static func isReserved(_ key: String) -> Bool {

@@ -145,16 +145,15 @@ public import RestorationArchive
   /// Whether the record has the one value of a ``StatefulObject``.
   var hasState: Bool { record.contains(ReservedKey.state) }
 
-  /// The roles of a container's children, by identifier.
-  package func childRoles() throws(RestorationError) -> [RestorationIdentifier: RestorationRole] {
-    let roles = try read([String: RestorationRole].self, forKey: ReservedKey.roles) ?? [:]
-    return Dictionary(uniqueKeysWithValues: roles.map { (RestorationIdentifier($0.key), $0.value) })
+  /// The object's role in its container; nil when it had none.
+  package func role() throws(RestorationError) -> RestorationRole? {
+    try read(RestorationRole.self, forKey: ReservedKey.role)
   }
 
   /// The keys that nobody has read so far.
   package var unreadKeys: [String] {
     guard readKeys.count < record.keyLimit else { return [] }
-    return record.keys.filter { !readKeys.contains($0) && $0 != ReservedKey.roles }
+    return record.keys.filter { !readKeys.contains($0) && $0 != ReservedKey.role }
   }
 
   /// Runs a saver's second half.

@@ -61,8 +61,6 @@ struct CaptureBatch: Sendable {
   /// Nodes of restored objects that were gone before they were ever captured.
   var removedNodes: [NodeID] = []
   var findings: [PreservationFinding] = []
-  /// Objects that were captured because a change was noticed, with repetitions.
-  var noticed: [Key] = []
   /// Number of objects whose values were copied.
   var capturedCount: Int { records.count }
 
@@ -90,4 +88,6 @@ enum ReservedNode {
 extension RestorationArchive.NodeFlags {
   /// Encoded by another object's reference, not by being a child (R2.1).
   static let byHand = RestorationArchive.NodeFlags(rawValue: 1 << 8)
+  /// Has a role in its container, which is in the record.
+  static let hasRole = RestorationArchive.NodeFlags(rawValue: 1 << 9)
 }

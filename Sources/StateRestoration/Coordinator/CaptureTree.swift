@@ -122,8 +122,7 @@ internal import RestorationArchive
   // MARK: - What to read
 
   private func collect(_ scope: Scope) {
-    batch.noticed = changes.drain()
-    for key in batch.noticed where key < nodes.count {
+    for key in changes.drain() where key < nodes.count {
       if let node = nodes[key] { mark(node) }
     }
     guard scope == .all else { return }
@@ -173,7 +172,10 @@ internal import RestorationArchive
       return
     }
     if node.kind != .shared, captured.identifier != node.identifier, !node.isShadowed, relink(node) { return }
-    if node.kind == .controller { readChildren(of: node, captured) }
+    if node.kind == .controller {
+      readChildren(of: node, captured)
+      giveRoles(captured.roles, toChildrenOf: node)
+    }
     if !node.isShadowed { record(captured, of: node) }
   }
 
@@ -222,6 +224,16 @@ internal import RestorationArchive
       else { return false }
     }
     return true
+  }
+
+  /// Tells children their roles; those whose role has changed are recorded again.
+  private func giveRoles(_ roles: [RestorationIdentifier: RestorationRole], toChildrenOf node: TrackedNode) {
+    guard node.hasRoles || !roles.isEmpty else { return }
+    node.hasRoles = !roles.isEmpty
+    for child in node.children where child.kind == .controller && child.role != roles[child.identifier] {
+      child.role = roles[child.identifier]
+      mark(child)
+    }
   }
 
   /// Finds or makes the nodes of a list of siblings; a second owner of an identifier is left out and named.
@@ -407,7 +419,12 @@ internal import RestorationArchive
     if !captured.references.isEmpty || !node.byHand.isEmpty {
       unresolved.append((node, batch.records.count, captured.references))
     }
-    batch.records.append(.init(key: node.key, values: captured.values, attributes: attributes))
+    var values = captured.values
+    if let role = node.role {
+      attributes.flags.insert(.hasRole)
+      values.append(.init(key: ReservedKey.role, value: role))
+    }
+    batch.records.append(.init(key: node.key, values: values, attributes: attributes))
   }
 
   // MARK: - References

@@ -3,8 +3,8 @@ internal import RestorationArchive
 
 /// What live objects had when a locked launch first saw them, to tell what the user has touched since.
 ///
-/// Objects whose changes are noticed are touched when they say so. All others are compared with what they had, so that
-/// an edit counts even where nothing observes it, and an object that is merely asked again does not.
+/// Objects are compared with what they had, so that an edit counts even where nothing observes it, and an object that is
+/// merely asked again, or only got another child, does not.
 struct LockedSighting: Sendable {
   private var first: [CaptureBatch.Key: [UInt8]] = [:]
   private var firstApplication: [UInt8] = []
@@ -25,10 +25,9 @@ struct LockedSighting: Sendable {
 
   /// Takes out of a capture what nobody has touched.
   mutating func sift(_ batch: inout CaptureBatch) {
-    let noticed = Set(batch.noticed)
     batch.records.removeAll { record in
       guard !touched.contains(record.key) else { return false }
-      if !noticed.contains(record.key), let before = first[record.key], before == encoded(record.values.entries) {
+      if let before = first[record.key], before == encoded(record.values.entries) {
         return true
       }
       touched.insert(record.key)

@@ -57,8 +57,8 @@ extension RestorationCoordinator {
 
   /// Deletes everything that was preserved for the scene, older generations and what was set aside included.
   ///
-  /// Works while locked, and waits for a restoration or a save in progress. Saving begins anew with the next change. If it
-  /// throws, nothing or a part was deleted.
+  /// Works while locked, and waits for a restoration or a save in progress. The next save, asked for or after a change,
+  /// begins anew. If it throws, nothing or a part was deleted.
   public func discard() async throws(RestorationError) {
     await waitForRestoration()
     try await deleteAll()

@@ -59,7 +59,8 @@ extension RestorationCoordinator {
   ) async -> RestorationReport {
     let clock = ContinuousClock()
     let start = clock.now
-    let isLate = phase == .deferred
+    let before = phase
+    let isLate = before == .deferred
     let isSameRoot = self.root === root
     let unlocks = unlockCount
     phase = .loading
@@ -73,6 +74,9 @@ extension RestorationCoordinator {
     case .failure(let failure) where failure.outcome == .locked && isLate && isSameRoot:
       phase = .deferred
       report = RestorationReport(outcome: .locked, reason: failure.reason, remarks: failure.remarks)
+    case .failure(let failure) where failure.changesNothing:
+      phase = before
+      report = RestorationReport(outcome: failure.outcome, reason: failure.reason, remarks: failure.remarks)
     case .failure(let failure): report = await nothingRestored(failure)
     case .success(let loaded):
       report = await restore(loaded, into: root, touched: touched, retriesLeftOut: retriesLeftOut)
@@ -115,7 +119,13 @@ extension RestorationCoordinator {
     }
     prepared = nil
     guard case .success(var loaded) = newest else { return newest }
-    if source == .olderGeneration { return await older(loaded, because: "as the program asked") }
+    if source == .olderGeneration {
+      return await predecessor(of: loaded, because: "as the program asked").mapError { failure in
+        var failure = failure
+        failure.changesNothing = true
+        return failure
+      }
+    }
     switch loaded.crash {
     case .restoreEverything, .leaveOut: return .success(loaded)
     case .olderGeneration: return await older(loaded, because: "restoring the newest failed")
@@ -132,13 +142,17 @@ extension RestorationCoordinator {
   }
 
   private func older(_ loaded: LoadedState, because text: String) async -> Result<LoadedState, LoadFailure> {
-    let loader = loader()
-    let remarks = loaded.remarks
-    let result = await worker.run { _ in
-      Result { () throws(LoadFailure) in try loader.loadPredecessor(remarks: remarks, because: text) }
-    }
+    let result = await predecessor(of: loaded, because: text)
     if case .failure = result { return await giveUp(loaded) }
     return result
+  }
+
+  private func predecessor(of loaded: LoadedState, because text: String) async -> Result<LoadedState, LoadFailure> {
+    let loader = loader()
+    let remarks = loaded.remarks
+    return await worker.run { _ in
+      Result { () throws(LoadFailure) in try loader.loadPredecessor(remarks: remarks, because: text) }
+    }
   }
 
   /// Takes the marker away, so that the next launch begins anew; the state itself stays as a generation.

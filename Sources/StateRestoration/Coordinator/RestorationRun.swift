@@ -109,13 +109,13 @@ internal import RestorationArchive
         plan.nodes[$0].kind == .controller && !plan.nodes[$0].attributes.flags.contains(.byHand)
       }
       guard !children.isEmpty else { continue }
-      let roles = withDecoder(for: index) { (try? $0.childRoles()) ?? [:] }
       noteBeginning(of: index)
       container.installRestoredChildren(
         children.map { child in
-          let path = plan.nodes[child].path
+          let node = plan.nodes[child]
+          let hasRole = node.attributes.flags.contains(.hasRole)
           return RestoredChild(
-            path: path, role: path.last.flatMap { roles[$0] },
+            path: node.path, role: hasRole ? withDecoder(for: child) { try? $0.role() } : nil,
             controller: object(at: child) as? any RestorableController, existed: existing[child])
         })
       findViews(of: index)
@@ -378,6 +378,7 @@ internal import RestorationArchive
       }
     }
     if let damage = node.damage { return reject(index, .damaged(damage)) }
+    if node.attributes.flags.contains(.shed) { return reject(index, .shed) }
     guard node.byteCount > 0 else { return }
     noteBeginning(of: index)
     do throws(RestorationError) {

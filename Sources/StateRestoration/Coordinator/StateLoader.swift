@@ -24,6 +24,8 @@ struct LoadFailure: Error, Sendable {
   var outcome: RestorationOutcome
   var remarks: [RestorationReport.Remark]
   var reason: RestorationReason
+  /// Whether saving goes on as if nobody had asked.
+  var changesNothing = false
 }
 
 /// Opens, checks and lays out a state; runs on the worker.
@@ -78,9 +80,11 @@ struct StateLoader: Sendable {
     } catch let error as LoadFailure {
       throw error
     } catch {
-      throw LoadFailure(
-        outcome: .givenUpAfterCrashes, remarks: remarks + [.failure("there is no older generation: \(error)")],
-        reason: .afterCrash)
+      var failure = LoadFailure(
+        outcome: .unavailable, remarks: remarks + [.failure("there is no older generation: \(error)")],
+        reason: .normal)
+      if let error = error as? ProtectionError { failure.outcome = self.failure(error, []).outcome }
+      throw failure
     }
   }
 

@@ -38,6 +38,10 @@ internal import RestorationArchive
   var keepsStored = false
   /// What the object had when its stored state was kept; it has newer state once that differs.
   var sighted: [UInt8] = []
+  /// The object's role in its container.
+  var role: RestorationRole?
+  /// Whether a child has a role.
+  var hasRoles = false
   /// Whether another owner of the identifier was first, so that this one's earlier state is kept.
   var isShadowed = false
 

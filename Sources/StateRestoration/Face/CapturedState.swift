@@ -12,6 +12,8 @@ package struct CapturedState {
   package var references: [CapturedReference] = []
   /// The children, in order; empty for views and shared objects.
   package var children: [any RestorableController] = []
+  /// The roles of children that have one.
+  package var roles: [RestorationIdentifier: RestorationRole] = [:]
   /// The views, in order; empty for views and shared objects.
   package var views: [any RestorableView] = []
 

@@ -55,15 +55,11 @@ struct ContainerShape<T: RestorationContainer>: ShapeFacet {
   func read(_ object: any RestorableObject, into capture: inout CapturedState) {
     ControllerShape<T>().read(object, into: &capture)
     let container = downcast(object, to: T.self)
-    var roles: [String: RestorationRole] = [:]
     for child in capture.children {
       guard let role = container.restorationRole(of: child), let identifier = child.restorationIdentifier else {
         continue
       }
-      if roles[identifier.rawValue] == nil { roles[identifier.rawValue] = role }
-    }
-    if !roles.isEmpty {
-      capture.values.append(RestorationArchive.Entry(key: ReservedKey.roles, value: roles))
+      if capture.roles[identifier] == nil { capture.roles[identifier] = role }
     }
   }
 }

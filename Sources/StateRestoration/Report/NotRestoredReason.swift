@@ -35,6 +35,8 @@ public enum NotRestoredReason: Sendable, Hashable, Codable {
   case touchedMeanwhile
   /// The object was made, but no container took it, so it is gone again.
   case notInstalled
+  /// The state was not stored, because the archive was over its size budget; a save says so when it happens.
+  case shed
   /// Asynchronous restoring ran out of time before the object was there.
   case timedOut
 }
@@ -60,6 +62,7 @@ extension NotRestoredReason: CustomStringConvertible {
     case .leftOutAfterCrash: "left out, because restoring it failed the last time; offered again on request"
     case .touchedMeanwhile: "changed meanwhile; the newer state is kept"
     case .notInstalled: "made, but its container did not take it"
+    case .shed: "not stored, to keep within the size budget"
     case .timedOut: "came too late"
     }
   }

@@ -92,7 +92,9 @@ public import RestorationArchive
   /// Takes all children back: the contained ones through ``install(_:)``, and the presented one, if it was restored.
   open func installRestoredChildren(_ children: [RestoredChild]) {
     install(children.filter { $0.role != .presented })
-    if let presented = children.last(where: { $0.role == .presented })?.controller { connect(presented) }
+    let presented = children.filter { $0.role == .presented }
+    // One that was there in an earlier run and not in the last one may come back beside the newer one.
+    if let presented = (presented.first { $0.existed } ?? presented.first)?.controller { connect(presented) }
   }
 }
 

@@ -43,6 +43,26 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `a container that only got another child while locked is restored like one that nobody touched`(
+    on kind: StoreKind
+  ) async throws {
+    let bench = try await locked(kind)
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    _ = try await coordinator.restore(into: root)
+    root.restorationChildren.append(Screen("new", text: "n"))
+    _ = try await coordinator.preserve(root)
+    try await bench.unlock(coordinator)
+    #expect(root.text == "r")
+    #expect(root["new"]?.text == "n")
+    try await bench.kill()
+    let again = Screen("root", children: [Screen("a"), Screen("b"), Screen("new")])
+    _ = try await bench.launch().restore(into: again)
+    #expect(again.text == "r")
+    #expect(again["new"]?.text == "n")
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `a locked launch that never restores does not overwrite either`(on kind: StoreKind) async throws {
     let bench = try await locked(kind)
     let coordinator = bench.launch()

@@ -70,6 +70,24 @@ import Testing
     #expect(report.remarks == [.olderGeneration("the newest is corrupt")])
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `asking for an older generation where there is none changes nothing`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
+    try await bench.preserve(Screen("root", text: "only", children: [Screen("hidden", text: "kept")]))
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    let report = try await coordinator.restore(into: root, from: .olderGeneration)
+    #expect(report.outcome == .nothingPreserved)
+    #expect(report.reason == .normal)
+    _ = try await coordinator.restore(into: root)
+    #expect(root.text == "only")
+    root.text = "changed"
+    _ = try await coordinator.preserve(root)
+    let again = Screen("root", children: [Screen("hidden")])
+    _ = try await bench.launch().restore(into: again)
+    #expect(again["hidden"]?.text == "kept")
+  }
+
   @Test func `a lost ledger and a torn tail are remarked`() async throws {
     let bench = Bench()
     try await bench.preserve(Screen("root"))

@@ -153,11 +153,11 @@ import Testing
     #expect(!ObjectBinding(search).observesEverything)
   }
 
-  @Test func `roles of children are captured and come back by identifier`() throws {
+  @Test func `roles of children are captured with their container`() throws {
     let coded = Coded()
     coded.restorationChildren = [Search(), Editor()]
-    let roles = try stored(coded).childRoles()
-    #expect(roles == ["search": "search"])
-    #expect(try decoder().childRoles().isEmpty)
+    let captured = try #require(ObjectBinding(coded).capture(context: .test))
+    #expect(captured.roles == ["search": "search"])
+    #expect(try decoder().role() == nil)
   }
 }

@@ -12,7 +12,7 @@ import Testing
   enum Name: String, CaseIterable, Sendable {
     case noObject, unknownClass, refusedByClass, classMismatch, newerVersion, migrationFailed, decodingFailed
     case damaged, parentNotRestored, expired, modelGone, modelMismatch, leftOutAfterCrash, touchedMeanwhile
-    case notInstalled, timedOut
+    case notInstalled, shed, timedOut
 
     init(_ reason: NotRestoredReason) {
       self =
@@ -32,6 +32,7 @@ import Testing
         case .leftOutAfterCrash: .leftOutAfterCrash
         case .touchedMeanwhile: .touchedMeanwhile
         case .notInstalled: .notInstalled
+        case .shed: .shed
         case .timedOut: .timedOut
         }
     }
@@ -89,6 +90,7 @@ import Testing
     case .leftOutAfterCrash: try await leftOut()
     case .touchedMeanwhile: try await touched()
     case .notInstalled: try await notInstalled()
+    case .shed: try await shed()
     case .timedOut: try await timedOut()
     }
   }
@@ -154,6 +156,14 @@ import Testing
     let root = Screen("root")
     root.takesChildren = false
     return try await bench.launch().restore(into: root)[["root", "child"]]?.notRestoredReason
+  }
+
+  private func shed() async throws -> NotRestoredReason? {
+    let bench = Bench()
+    bench.configuration.archiveByteBudget = 1000
+    try await bench.preserve(Screen("root", children: [Screen("child", text: String(repeating: "x", count: 2000))]))
+    let report = try await bench.launch().restore(into: Screen("root", children: [Screen("child")]))
+    return report[["root", "child"]]?.notRestoredReason
   }
 
   private func timedOut() async throws -> NotRestoredReason? {

@@ -11,7 +11,7 @@ import Testing
     (.decodingFailed("key"), "key"), (.damaged("bytes"), "bytes"), (.parentNotRestored, "parent"),
     (.expired(age: 10, limit: 5), "10 s old"), (.modelGone("note"), "note"),
     (.modelMismatch(recorded: "A", found: nil), "“A”"), (.leftOutAfterCrash, "left out"),
-    (.touchedMeanwhile, "newer state"), (.notInstalled, "container"), (.timedOut, "too late"),
+    (.touchedMeanwhile, "newer state"), (.notInstalled, "container"), (.shed, "size budget"), (.timedOut, "too late"),
   ]
 
   @Test(arguments: reasons.indices)
