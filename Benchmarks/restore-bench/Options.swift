@@ -25,42 +25,79 @@ struct Options: Sendable {
     metrics: \(Bench.metricNames.joined(separator: ", "))
     """
 
-  /// Reads the arguments; nil with a word about what is wrong when they make no sense.
-  static func parse(_ arguments: [String]) -> (options: Options?, problem: String) {
+  /// What is wrong with the arguments, in one line.
+  struct Problem: Error, CustomStringConvertible {
+    /// The line.
+    var description: String
+  }
+
+  /// Reads the arguments; nil when help was asked for.
+  ///
+  /// Files to be read or written are looked at now, not after minutes of measuring.
+  static func parse(_ arguments: [String]) throws(Problem) -> Options? {
     var options = Options()
     var rest = arguments[...]
     var hasNodes = false
     while let argument = rest.popFirst() {
+      if argument == "--help" || argument == "-h" { return nil }
       if argument == "--quick" {
         options.isQuick = true
         continue
       }
-      if argument == "--help" { return (nil, "") }
-      guard let value = rest.popFirst() else { return (nil, "\(argument) needs a value") }
-      switch argument {
-      case "--nodes":
-        let numbers = value.split(separator: ",").map { Int($0) }
-        guard !numbers.isEmpty, numbers.allSatisfy({ $0 ?? 0 > 0 }) else {
-          return (nil, "no numbers of nodes: \(value)")
-        }
-        options.nodes = numbers.compactMap { $0 }
-        hasNodes = true
-      case "--only":
-        options.only = Set(value.split(separator: ",").map(String.init))
-        if let unknown = options.only.first(where: { !Bench.metricNames.contains($0) }) {
-          return (nil, "there is no metric \(unknown)")
-        }
-      case "--format":
-        guard ["table", "json"].contains(value) else { return (nil, "there is no format \(value)") }
-        options.printsJSON = value == "json"
-      case "--plot": options.plot = value
-      case "--save": options.save = value
-      case "--compare": options.compare = value
-      case "--directory": options.directory = value
-      default: return (nil, "there is no option \(argument)")
+      let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+      let name = parts.first ?? argument
+      guard names.contains(name) else { throw Problem(description: "there is no option \(argument); see --help") }
+      guard let value = parts.count == 2 ? parts[1] : rest.popFirst(), !value.isEmpty, !value.hasPrefix("--") else {
+        throw Problem(description: "\(name) needs a value; see --help")
       }
+      try options.set(name, value)
+      hasNodes = hasNodes || name == "--nodes"
     }
     if options.isQuick, !hasNodes { options.nodes = [100, 1_000] }
-    return (options, "")
+    return options
+  }
+
+  private static let names: Set = ["--nodes", "--only", "--format", "--plot", "--save", "--compare", "--directory"]
+
+  private mutating func set(_ name: String, _ value: String) throws(Problem) {
+    switch name {
+    case "--nodes":
+      let numbers = value.split(separator: ",", omittingEmptySubsequences: false).compactMap { Int($0) }
+      guard numbers.count == value.split(separator: ",", omittingEmptySubsequences: false).count,
+        numbers.allSatisfy({ 1...1_000_000 ~= $0 })
+      else { throw Problem(description: "--nodes wants numbers from 1 to 1000000, not \(value)") }
+      nodes = numbers
+    case "--only":
+      only = Set(value.split(separator: ",").map(String.init))
+      if let unknown = only.sorted().first(where: { !Bench.metricNames.contains($0) }) ?? (only.isEmpty ? value : nil) {
+        throw Problem(description: "there is no metric \(unknown); see --help")
+      }
+    case "--format":
+      guard ["table", "json"].contains(value) else {
+        throw Problem(description: "--format is table or json, not \(value)")
+      }
+      printsJSON = value == "json"
+    case "--plot": plot = try Self.writable(value)
+    case "--save": save = try Self.writable(value)
+    case "--compare":
+      guard FileManager.default.isReadableFile(atPath: value) else {
+        throw Problem(description: "--compare: \(value) cannot be read")
+      }
+      compare = value
+    default:
+      var isFolder: ObjCBool = false
+      guard unsafe FileManager.default.fileExists(atPath: value, isDirectory: &isFolder), isFolder.boolValue else {
+        throw Problem(description: "--directory: \(value) is no directory")
+      }
+      directory = value
+    }
+  }
+
+  private static func writable(_ path: String) throws(Problem) -> String {
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    guard FileManager.default.isWritableFile(atPath: folder) else {
+      throw Problem(description: "\(path) cannot be written: \(folder) is missing or read-only")
+    }
+    return path
   }
 }

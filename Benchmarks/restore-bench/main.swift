@@ -1,15 +1,29 @@
 import Foundation
 
-let (parsed, problem) = Options.parse(Array(CommandLine.arguments.dropFirst()))
-guard let options = parsed else {
-  FileHandle.standardError.write(Data((problem.isEmpty ? Options.usage : "\(problem)\n\(Options.usage)").utf8 + [10]))
-  exit(problem.isEmpty ? 0 : 64)
+/// Says one line on the error stream.
+func complain(_ line: String) { FileHandle.standardError.write(Data("\(line)\n".utf8)) }
+
+let options: Options
+let before: Report?
+do {
+  guard let parsed = try Options.parse(Array(CommandLine.arguments.dropFirst())) else {
+    print(Options.usage)
+    exit(0)
+  }
+  options = parsed
+  before = try options.compare.map { path in
+    do {
+      return try JSONDecoder().decode(Report.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+    } catch { throw Options.Problem(description: "--compare: \(path) is not what --save writes") }
+  }
+} catch {
+  complain("restore-bench: \(error)")
+  exit(64)
 }
 
 #if DEBUG
 let isDebug = true
-FileHandle.standardError.write(
-  Data("*** A debug build: the figures below mean nothing. Use swift run -c release restore-bench. ***\n".utf8))
+complain("*** A debug build: the figures below mean nothing. Use swift run -c release restore-bench. ***")
 #else
 let isDebug = false
 #endif
@@ -31,12 +45,12 @@ do {
     for line in Table.lines(report) { print(line) }
   }
   if let path = options.save { try encoder.encode(report).write(to: URL(fileURLWithPath: path)) }
-  if let path = options.compare {
-    let before = try JSONDecoder().decode(Report.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
-    for line in Comparison.lines(report, with: before) { print(line) }
+  if let before {
+    // Beside a JSON object nothing else may be printed where it goes.
+    for line in Comparison.lines(report, with: before) { options.printsJSON ? complain(line) : print(line) }
   }
   if let path = options.plot { try Plot.svg(report).write(toFile: path, atomically: false, encoding: .utf8) }
 } catch {
-  FileHandle.standardError.write(Data("\nrestore-bench: \(error)\n".utf8))
+  complain("\(isTerminal ? "\r\u{1B}[K" : "")restore-bench: \(error)")
   exit(1)
 }

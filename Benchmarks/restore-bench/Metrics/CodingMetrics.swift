@@ -117,10 +117,11 @@ struct CodingMetrics {
   ) -> Result {
     var baselines = taken.mapValues(\.nanoseconds)
     let ours = baselines.removeValue(forKey: Lane.ours) ?? .nan
+    let floors = taken.filter { $0.key.hasPrefix("floor") }.map { ("\($0.key) allocations", $0.value.allocations) }
     return Result(
       metric: metric, nodes: count, workload: workload, unit: "ns/node", value: ours, baselines: baselines,
       allocations: taken[Lane.ours]?.allocations, bytes: Double(bytes) / Double(count),
-      details: taken["floor.codable"].map { ["floor.codable allocations": $0.allocations] })
+      details: floors.isEmpty ? nil : Dictionary(uniqueKeysWithValues: floors))
   }
 
   private func handwritten(_ nodes: [Node<Typical.State>]) -> Data {
