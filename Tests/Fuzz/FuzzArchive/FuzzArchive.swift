@@ -15,14 +15,15 @@ public func fuzzArchive(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   if input.starts(with: [0x89, 0x52, 0x53, 0x41]) {
     exercise(input, [])
   } else if input.starts(with: [0x89, 0x52, 0x53, 0x44]), count > 16 {
-    var deltas = Golden.deltas
+    let golden = input[8] == 1 ? Golden.first : Golden.second
+    var deltas = golden.deltas
     let number = (Int(input[12]) + deltas.count - 1) % deltas.count
     deltas[number] = input
-    exercise(Golden.base, deltas)
+    exercise(golden.base, deltas)
   } else if input[0] == 1 {
     EditedArchive().edit(input.dropFirst())
   } else {
-    var parts = [Golden.base] + Golden.deltas
+    var parts = [Golden.second.base] + Golden.second.deltas
     var position = 1
     while position + 4 <= input.count {
       let part = Int(input[position]) % parts.count
@@ -35,17 +36,24 @@ public func fuzzArchive(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-/// The golden files.
-enum Golden {
-  static let base = file("base")
-  static let deltas = [file("delta-1"), file("delta-2"), file("delta-3")]
+/// The golden files of a format version.
+struct Golden {
+  let base: Data
+  let deltas: [Data]
 
-  private static func file(_ name: String) -> Data {
+  static let first = Golden(version: 1)
+  static let second = Golden(version: 2)
+
+  private init(version: Int) {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-      "../../Fixtures/Archives/format-1")
-    do {
-      return try Data(contentsOf: folder.appendingPathComponent("\(name).bin"))
-    } catch { fatalError("the golden files are not where they were: \(error)") }
+      "../../Fixtures/Archives/format-\(version)")
+    func file(_ name: String) -> Data {
+      do {
+        return try Data(contentsOf: folder.appendingPathComponent("\(name).bin"))
+      } catch { fatalError("the golden files are not where they were: \(error)") }
+    }
+    base = file("base")
+    deltas = [file("delta-1"), file("delta-2"), file("delta-3")]
   }
 }
 

@@ -79,7 +79,10 @@ private func checkWriting(_ bytes: Data) {
   precondition(first == second, "the same value has other bytes the second time")
   guard let first else { return }
   do {
-    _ = try ArchiveDecoder().decode(Anything.self, from: first)
+    // A number in the innermost container takes a level more when it is read as a type that asks for it.
+    var decoder = ArchiveDecoder()
+    decoder.depthLimit = 100
+    _ = try decoder.decode(Anything.self, from: first)
   } catch { preconditionFailure("what was encoded cannot be read: \(error)") }
 }
 
