@@ -1,6 +1,6 @@
 /// An unkeyed container: two words, valid while its value is being encoded and nothing inside it is.
 @safe
-struct UnkeyedEncoding: UnkeyedEncodingContainer {
+struct UnkeyedEncoding: UnkeyedEncodingContainer, PlainEncoding {
   let frame: EncodeFrameRef
   let mark: UInt64
 
@@ -10,7 +10,7 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer {
 
   /// Begins an element and gives the bytes being written.
   @inline(__always)
-  private func open(_ tag: UInt8) throws -> EncodeStateRef {
+  func open(_ tag: UInt8) throws -> EncodeStateRef {
     guard unsafe frame.pointee.containerMark == mark else { throw misuse() }
     let state = unsafe frame.pointee.state
     unsafe state.pointee.writeByte(tag)
@@ -22,22 +22,8 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer {
     unsafe frame.misused("An unkeyed container was used after its value was encoded, or inside another value.")
   }
 
-  func encodeNil() throws { _ = try unsafe open(ValueTag.null) }
-  func encode(_ value: Bool) throws { try unsafe open(ValueTag.bool).pointee.writeByte(value ? 1 : 0) }
-  func encode(_ value: String) throws { try unsafe open(ValueTag.string).pointee.writeString(value) }
-  func encode(_ value: Double) throws { try unsafe open(ValueTag.short).pointee.writeShort(value) }
-  func encode(_ value: Float) throws { try unsafe open(ValueTag.float).pointee.writeFixed(value.bitPattern) }
-  func encode(_ value: Int) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
-  func encode(_ value: Int8) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
-  func encode(_ value: Int16) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
-  func encode(_ value: Int32) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
-  func encode(_ value: Int64) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(value) }
+  // Here and not with the others, as the standard library has defaults for these two.
   func encode(_ value: Int128) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(value) }
-  func encode(_ value: UInt) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(UInt64(value)) }
-  func encode(_ value: UInt8) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
-  func encode(_ value: UInt16) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
-  func encode(_ value: UInt32) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
-  func encode(_ value: UInt64) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(value) }
   func encode(_ value: UInt128) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(value) }
 
   func encode<T: Encodable>(_ value: T) throws {
