@@ -93,6 +93,7 @@ extension DecodeState {
     }
     if !userInfo.isEmpty { self.userInfo = userInfo }
     self.depthLimit = min(max(depthLimit, 1), 1024)
+    allowance = 2 * bytes.count + 4096
     unsafe root.pointee.depth = 0
     unsafe root.pointee.pathKind = .none
   }

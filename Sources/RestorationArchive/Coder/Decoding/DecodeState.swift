@@ -44,6 +44,8 @@ struct DecodeState {
   var root: DecodeFrameRef
   /// The most levels of values.
   var depthLimit = 64
+  /// The bytes that collections may still be given for elements that were not read yet.
+  var allowance = 0
   /// Counts what was decoded, so that what outlives its decoding is known to be stale.
   var epoch: UInt64 = 0
   /// Counts the changes of tables.

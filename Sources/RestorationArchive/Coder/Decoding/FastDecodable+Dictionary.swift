@@ -43,12 +43,16 @@ extension Dictionary: FastDecodable where Key: Decodable, Value: Decodable {
       throw unsafe frame.mismatch([String: Any].self, found: tag)
     }
     let child = try unsafe frame.push(tag, at: cursor.next)
-    defer { unsafe frame.pop(child) }
+    let allowance = unsafe frame.pointee.state.pointee.allowance
+    defer {
+      unsafe frame.pointee.state.pointee.allowance = allowance
+      unsafe frame.pop(child)
+    }
     try unsafe child.openKeyed(child.pointee.state.pointee.facts(of: AnyCodingKey.self))
     unsafe cursor.next = child.pointee.next
     let count = unsafe child.pointee.count
     let stride = 2 * (MemoryLayout<Converted>.stride + MemoryLayout<Value>.stride)
-    var result = [Converted: Value](minimumCapacity: cursor.affordable(count, stride: stride))
+    var result = unsafe [Converted: Value](minimumCapacity: child.affordable(count, stride: stride))
     unsafe child.pointee.currentByte = -1
     for index in 0..<count {
       let text: String
@@ -75,7 +79,7 @@ extension Dictionary: FastDecodable where Key: Decodable, Value: Decodable {
             debugDescription: "Expected collection of key-value pairs; encountered odd-length array instead."))
       }
       let stride = MemoryLayout<Key>.stride + MemoryLayout<Value>.stride
-      var result = Self(minimumCapacity: cursor.affordable(header.count / 2, stride: 2 * stride))
+      var result = unsafe Self(minimumCapacity: child.affordable(header.count / 2, stride: 2 * stride))
       for index in 0..<header.count / 2 {
         unsafe child.pointee.currentIndex = 2 * index
         let keyTag = try unsafe child.openElement(header, &cursor)
@@ -115,7 +119,9 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
       count = try cursor.readCount(ofSize: 2)
     } catch { throw unsafe corrupt(error) }
     let stride = 2 * (MemoryLayout<String>.stride + MemoryLayout<Value>.stride)
-    var result = [String: Value](minimumCapacity: cursor.affordable(count, stride: stride))
+    let allowance = unsafe pointee.state.pointee.allowance
+    defer { unsafe pointee.state.pointee.allowance = allowance }
+    var result = unsafe [String: Value](minimumCapacity: affordable(count, stride: stride))
     for _ in 0..<count {
       let key = try unsafe readString(ValueTag.string, &cursor)
       result[key] = try read(tag, &cursor)

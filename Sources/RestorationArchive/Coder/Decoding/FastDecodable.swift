@@ -17,7 +17,7 @@ extension Array: FastDecodable where Element: Decodable {
     }
     let result: [Element] = try unsafe frame.readElements(tag, &cursor) { child, header, cursor in
       var result: [Element] = []
-      result.reserveCapacity(cursor.affordable(header.count, stride: MemoryLayout<Element>.stride))
+      unsafe result.reserveCapacity(child.affordable(header.count, stride: MemoryLayout<Element>.stride))
       for index in 0..<header.count {
         unsafe child.pointee.currentIndex = index
         let tag = try unsafe child.openElement(header, &cursor)
@@ -34,8 +34,8 @@ extension Set: FastDecodable where Element: Decodable {
     into place: UnsafeMutableRawPointer, _ tag: UInt8, _ cursor: inout ByteCursor, in frame: DecodeFrameRef
   ) throws {
     let result: Set<Element> = try unsafe frame.readElements(tag, &cursor) { child, header, cursor in
-      var result = Set<Element>(
-        minimumCapacity: cursor.affordable(header.count, stride: 2 * MemoryLayout<Element>.stride))
+      var result = unsafe Set<Element>(
+        minimumCapacity: child.affordable(header.count, stride: 2 * MemoryLayout<Element>.stride))
       for index in 0..<header.count {
         unsafe child.pointee.currentIndex = index
         let tag = try unsafe child.openElement(header, &cursor)
@@ -47,14 +47,18 @@ extension Set: FastDecodable where Element: Decodable {
   }
 }
 
-extension ByteCursor {
-  /// How many elements may be given memory before they were read: no more than four bytes for each that is left.
-  func affordable(_ count: Int, stride: Int) -> Int {
-    min(count, 4 * remaining / Swift.max(1, stride) + 1)
-  }
-}
-
 extension UnsafeMutablePointer where Pointee == DecodeFrame {
+  /// How many elements may be given memory before they were read.
+  ///
+  /// All collections that are being decoded inside each other share one allowance, twice the bytes of the input and some;
+  /// each takes half of what is left at most. Else each of many levels could claim to hold all the bytes there are.
+  func affordable(_ count: Int, stride: Int) -> Int {
+    let stride = Swift.max(1, stride)
+    let affordable = unsafe min(count, pointee.state.pointee.allowance / 2 / stride)
+    unsafe pointee.state.pointee.allowance -= affordable * stride
+    return affordable
+  }
+
   /// The tag of the next element.
   @inline(__always)
   func openElement(_ header: ArrayHeader, _ cursor: inout ByteCursor) throws -> UInt8 {
@@ -76,7 +80,11 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
     } catch { throw unsafe corrupt(error) }
     guard let header else { throw unsafe mismatch([Any].self, found: tag) }
     let child = try unsafe push(tag, at: start)
-    defer { unsafe pop(child) }
+    let allowance = unsafe pointee.state.pointee.allowance
+    defer {
+      unsafe pointee.state.pointee.allowance = allowance
+      unsafe pop(child)
+    }
     unsafe child.pointee.pathKind = .index
     return try unsafe body(child, header, &cursor)
   }
@@ -166,7 +174,9 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
     do throws(CodingFailure) {
       _ = try cursor.readByte()
       let count = try cursor.readCount()
-      result.reserveCapacity(cursor.affordable(count, stride: 16))
+      let allowance = unsafe pointee.state.pointee.allowance
+      defer { unsafe pointee.state.pointee.allowance = allowance }
+      unsafe result.reserveCapacity(affordable(count, stride: MemoryLayout<String>.stride))
       for _ in 0..<count { result.append(try cursor.readString()) }
       return result
     } catch {
