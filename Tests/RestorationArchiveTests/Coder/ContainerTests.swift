@@ -3,6 +3,7 @@ import RestorationArchive
 import Testing
 
 /// Nested containers, super coders, and what happens to those who misuse them.
+@Suite(.serialized)  // Some of them share the closure that is decoded through.
 struct ContainerTests {
   enum Keys: String, CodingKey { case a, b, c }
   enum OtherKeys: String, CodingKey { case c, d }
@@ -251,5 +252,68 @@ struct ContainerTests {
     ]
     _ = try encoder.encode(value)
     #expect(paths == [["outer", "Index 0"], ["outer", "Index 0"], ["outer", "Index 0", "b", "Index 1"]])
+  }
+
+  @Test func `errors inside nested containers and super decoders have the path that JSON gives them`() throws {
+    let value = Writing { encoder in
+      var container = encoder.container(keyedBy: Keys.self)
+      var list = container.nestedUnkeyedContainer(forKey: .a)
+      try list.encode("x")
+      var inner = list.nestedContainer(keyedBy: Keys.self)
+      try inner.encode(300, forKey: .b)
+      try ["c": "y"].encode(to: container.superEncoder())
+      try container.encodeNil(forKey: .c)
+    }
+    let (ours, json) = (try ArchiveEncoder().encode([value]), try JSONEncoder().encode([value]))
+    let readings: [(any Decoder) throws -> Void] = [
+      { _ = try $0.container(keyedBy: Keys.self).nestedContainer(keyedBy: Keys.self, forKey: .a) },
+      { _ = try $0.container(keyedBy: Keys.self).nestedUnkeyedContainer(forKey: .b) },
+      { _ = try $0.container(keyedBy: Keys.self).nestedUnkeyedContainer(forKey: .c) },
+      { _ = try $0.container(keyedBy: Keys.self).decode(Int.self, forKey: .c) },
+      { _ = try $0.unkeyedContainer() },
+      { _ = try $0.singleValueContainer().decode(Int.self) },
+      { decoder in
+        var list = try decoder.container(keyedBy: Keys.self).nestedUnkeyedContainer(forKey: .a)
+        _ = try list.decode(Int.self)
+      },
+      { decoder in
+        var list = try decoder.container(keyedBy: Keys.self).nestedUnkeyedContainer(forKey: .a)
+        _ = try list.decode(String.self)
+        _ = try list.nestedContainer(keyedBy: Keys.self).decode(Int8.self, forKey: .b)
+      },
+      { decoder in
+        var list = try decoder.container(keyedBy: Keys.self).nestedUnkeyedContainer(forKey: .a)
+        while true { _ = try list.superDecoder() }
+      },
+      { decoder in
+        let part = try decoder.container(keyedBy: Keys.self).superDecoder()
+        _ = try part.container(keyedBy: Keys.self).decode(Int.self, forKey: .c)
+      },
+      { decoder in
+        let part = try decoder.container(keyedBy: Keys.self).superDecoder()
+        _ = try part.container(keyedBy: Keys.self).decode(Int.self, forKey: .a)
+      },
+    ]
+    func path(_ body: () throws -> [Reading]) -> [String]? {
+      do {
+        _ = try body()
+        return nil
+      } catch let error as DecodingError {
+        let context =
+          switch error {
+          case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+            .dataCorrupted(let context):
+            context
+          @unknown default: DecodingError.Context(codingPath: [], debugDescription: "")
+          }
+        return context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }
+      } catch { return ["\(error)"] }
+    }
+    for (number, reading) in readings.enumerated() {
+      unsafe Reading.body = reading
+      let mine = path { try ArchiveDecoder().decode([Reading].self, from: ours) }
+      let theirs = path { try JSONDecoder().decode([Reading].self, from: json) }
+      #expect(mine != nil && mine == theirs, "reading \(number)")
+    }
   }
 }

@@ -1,0 +1,97 @@
+import Foundation
+import RestorationArchive
+
+/// A base put together field by field as `Docs/ArchiveFormat.md` says, to tell lies that no writer tells.
+struct HandmadeArchive {
+  /// A record.
+  struct Record {
+    /// The node's number.
+    var id: UInt32
+    /// The index of its parent's branch.
+    var parent: UInt32
+    /// The index of its own branch; nil for a node without children.
+    var branch: UInt32?
+    /// Its name, when it has no branch.
+    var name = ""
+    /// The bytes of its state.
+    var state: [UInt8] = []
+  }
+
+  /// A branch.
+  struct Branch {
+    /// The node's number; the greatest for the parent of the roots.
+    var id: UInt32
+    /// The index of its parent's branch.
+    var parent: UInt32
+    /// Its name.
+    var name: String
+    /// The runs of its children: the zigzag difference, and the number of further ones.
+    var runs: [(step: UInt64, further: UInt64)]
+    /// The number of children it tells of.
+    var count: UInt32
+  }
+
+  /// The records, in the order of their numbers.
+  var records: [Record]
+  /// The branches; the first is that of the roots.
+  var branches: [Branch]
+  /// The number of nodes it tells of; that of the records when nil.
+  var nodeCount: UInt32?
+  /// The bytes of states it tells of.
+  var liveBytes: UInt64 = 0
+  /// The tables of keys and shapes.
+  var tables: [UInt8] = [0, 0]
+
+  /// The bytes.
+  func bytes() -> Data {
+    let context: [UInt8] = Array(repeating: 0, count: 8) + [1, 0, 0, 0, 0]
+    let tablesStart = 80 + context.count
+    let tagsStart = tablesStart + tables.count
+    let branchesStart = (tagsStart + 1 + 15) / 16 * 16
+    let bodiesStart = branchesStart + 16 * branches.count
+    var entries: [UInt8] = []
+    var bodies: [UInt8] = []
+    for branch in branches {
+      for field in [branch.id, branch.parent, UInt32(bodiesStart + bodies.count), branch.count] {
+        entries += Self.fixed(field)
+      }
+      bodies += Self.text(branch.name) + Self.varint(UInt64(branch.runs.count))
+      for run in branch.runs { bodies += Self.varint(run.step) + Self.varint(run.further) }
+    }
+    let recordsStart = bodiesStart + bodies.count
+    var blocks: [UInt8] = []
+    var places: [UInt64] = []
+    for record in records {
+      places.append(UInt64(recordsStart + blocks.count))
+      var block = Self.varint(UInt64(record.id)) + Self.varint(UInt64(record.parent))
+      block += record.branch.map { [5] + Self.varint(UInt64($0)) } ?? [1] + Self.text(record.name)
+      block += record.state
+      blocks += Self.varint(UInt64(block.count)) + block
+    }
+    while (recordsStart + blocks.count) % 8 != 0 { blocks.append(0) }
+    let index = recordsStart + blocks.count
+    let count = Int(nodeCount ?? UInt32(records.count))
+    var numbers = zip(records, places).flatMap { Self.fixed(UInt64($0.id) << 32 | $1) }
+    numbers += Array(repeating: 0, count: 8 * count - numbers.count)
+    var header: [UInt8] = [0x89, 0x52, 0x53, 0x41, 0x0D, 0x0A, 0x1A, 0x0A, 2, 0, 80, 0, 0, 0, 0, 0]
+    header += Self.fixed(UInt64(7)) + Self.fixed(UInt32(count)) + Self.fixed(UInt32(max(count, records.count)))
+    header += Self.fixed(liveBytes)
+    for field in [
+      tablesStart, tagsStart, branchesStart, branches.count, recordsStart, index, index + 8 * count, index + 16 * count,
+    ] { header += Self.fixed(UInt32(field)) }
+    header += Array(repeating: 0, count: 8)
+    let front = header + context + tables + [0]
+    let aligned = front + Array(repeating: 0, count: branchesStart - front.count)
+    return Data(aligned + entries + bodies + blocks + numbers + Array(repeating: 0, count: 8 * count))
+  }
+
+  private static func fixed<T: FixedWidthInteger>(_ value: T) -> [UInt8] {
+    (0..<T.bitWidth / 8).map { UInt8(truncatingIfNeeded: value >> T(8 * $0)) }
+  }
+
+  private static func varint(_ value: UInt64) -> [UInt8] {
+    value < 128 ? [UInt8(value)] : [UInt8(value & 127) | 128] + varint(value >> 7)
+  }
+
+  private static func text(_ text: String) -> [UInt8] { varint(UInt64(text.utf8.count)) + text.utf8 }
+}

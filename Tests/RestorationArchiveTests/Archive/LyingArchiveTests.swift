@@ -1,0 +1,142 @@
+import CAllocationCounter
+import Foundation
+import RestorationArchive
+import Testing
+
+/// Archives whose parts contradict each other: refused, or read as far as they make sense, at a price that their size bounds.
+struct LyingArchiveTests {
+  private static let roots = UInt32.max
+
+  private func reader(_ archive: HandmadeArchive) throws -> Archive.Reader {
+    try Archive.Reader(base: Archive.Source(archive.bytes()))
+  }
+
+  @Test func `a handmade archive without lies is read`() throws {
+    let archive = HandmadeArchive(
+      records: [.init(id: 0, parent: 0, branch: 1), .init(id: 1, parent: 1, name: "b")],
+      branches: [
+        .init(id: Self.roots, parent: 0, name: "", runs: [(0, 0)], count: 1),
+        .init(id: 0, parent: 0, name: "a", runs: [(2, 0)], count: 1),
+      ])
+    let reader = try reader(archive)
+    let root = try #require(try reader.roots.first)
+    #expect(try reader.path(of: reader.children(of: root)[0]) == ["a", "b"])
+    var writer = try Archive.Writer(continuing: reader)
+    #expect(try Archive.Reader(base: Archive.Source(writer.makeArchive())).nodeCount == 2)
+  }
+
+  /// Runs whose numbers are more than a number holds, found by reading and by the fuzzer.
+  private static let impossible: [[UInt64]] = [
+    [.max - 1, 1], [.max - 1, .max], [.max, 0], [0, UInt64(UInt32.max)], [1, 0], [2, 1 << 40],
+  ]
+
+  @Test(arguments: impossible)
+  func `children whose numbers cannot be are refused`(run: [UInt64]) throws {
+    let archive = HandmadeArchive(
+      records: [.init(id: 0, parent: 0, name: "a")],
+      branches: [.init(id: Self.roots, parent: 0, name: "", runs: [(run[0], run[1])], count: 1)])
+    let reader = try reader(archive)
+    #expect(throws: ArchiveError.self) { try reader.roots }
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `parents that form a circle end every walk`() throws {
+    // 0 says that it lies below 1, and 1 below 0.
+    let archive = HandmadeArchive(
+      records: [
+        .init(id: 0, parent: 2, branch: 1), .init(id: 1, parent: 1, branch: 2), .init(id: 2, parent: 0, name: "c"),
+      ],
+      branches: [
+        .init(id: Self.roots, parent: 0, name: "", runs: [(4, 0)], count: 1),
+        .init(id: 0, parent: 0, name: "a", runs: [(2, 0)], count: 1),
+        .init(id: 1, parent: 0, name: "b", runs: [(0, 0)], count: 1),
+      ])
+    let reader = try reader(archive)
+    let (first, other) = (NodeID(rawValue: 0), NodeID(rawValue: 2))
+    #expect(throws: ArchiveError.self) { try reader.path(of: first) }
+    var writer = try Archive.Writer(continuing: reader)
+    #expect(throws: ArchiveError.self) { try writer.move(other, to: first) }
+    #expect(throws: ArchiveError.self) { try writer.move(first, to: other) }
+    #expect(throws: ArchiveError.self) { try writer.insert("d", parent: first) }
+    #expect(throws: ArchiveError.self) { try writer.remove(first) }
+    #expect(throws: ArchiveError.self) { try writer.makeArchive() }
+    // What the roots lead to is shown.
+    #expect(try Archive.Dump(reader).text().contains("c"))
+  }
+
+  /// Nodes in a chain, each of which lists all that come after it as its children.
+  private func overlapping(_ count: UInt32) -> HandmadeArchive {
+    HandmadeArchive(
+      records: (0..<count).map { .init(id: $0, parent: $0, branch: $0 + 1) },
+      branches: (0...count).map { index in
+        let first = UInt64(index)
+        return .init(
+          id: index == 0 ? Self.roots : index - 1, parent: index == 0 ? 0 : index - 1, name: "n\(index)",
+          runs: index < count ? [(step: 2 * first, further: UInt64(count - index - 1))] : [], count: count - index)
+      }, liveBytes: 0)
+  }
+
+  @Test func `lists that share children cost no more than the archive is big`() throws {
+    let bytes = overlapping(800).bytes()
+    let changes: [(inout Archive.Writer) throws -> Void] = [
+      { _ = try $0.makeArchive() },
+      { try $0.remove(NodeID(rawValue: 0)) },
+      { try $0.move(NodeID(rawValue: 0), to: NodeID(rawValue: 799)) },
+    ]
+    for change in changes {
+      let reader = try Archive.Reader(base: Archive.Source(bytes))
+      var writer = try Archive.Writer(continuing: reader)
+      allocation_counter_follow()
+      #expect(throws: ArchiveError.self) { try change(&writer) }
+      // 800 lists of 800 numbers would take 1.3 MB and more.
+      #expect(allocation_counter_followed_peak() < 8 * bytes.count)
+    }
+    let reader = try Archive.Reader(base: Archive.Source(bytes))
+    #expect(throws: ArchiveError.self) { try Archive.Dump(reader).text() }
+  }
+
+  @Test func `states of another size than was told are counted anew`() throws {
+    let archive = HandmadeArchive(
+      records: [.init(id: 0, parent: 0, name: "a", state: [12, 16, 0])],
+      branches: [.init(id: Self.roots, parent: 0, name: "", runs: [(0, 0)], count: 1)], liveBytes: 0)
+    let reader = try reader(archive)
+    #expect(reader.liveBytes == 0)
+    var writer = try Archive.Writer(continuing: reader)
+    let again = try Archive.Reader(base: Archive.Source(try writer.makeArchive()))
+    #expect(again.liveBytes == 3 && writer.liveBytes == 3)
+  }
+
+  @Test func `a delta that tells of more nodes than there can be is refused`() throws {
+    var (base, deltas) = try HostileBytesTests.sample()
+    func put(_ value: UInt32, at place: Int) {
+      for byte in 0..<4 { deltas[1][place + byte] = UInt8(truncatingIfNeeded: value >> UInt32(8 * byte)) }
+    }
+    put(4_000_000, at: 44)
+    put(4_000_000, at: 48)
+    #expect { try Archive.Reader(base: Archive.Source(base), deltas: deltas) } throws: { error in
+      (error as? ArchiveError)?.code == .corrupt
+    }
+    base.removeAll()
+  }
+
+  private static let unwritten: [[UInt8]] = [
+    // A shape of two fields of one key, and one of forty.
+    [1, 1, 97, 1, 2, 0, 3, 0, 7],
+    [1, 1, 97, 1, 40] + (0..<40).flatMap { _ -> [UInt8] in [0, 3] },
+    // A key of 1 025 bytes: 240 + 3 × 256 + 17.
+    [1, 254, 17] + [UInt8](repeating: 97, count: 1_025) + [0],
+  ]
+
+  @Test(arguments: unwritten)
+  func `tables that no writer makes are refused`(tables: [UInt8]) throws {
+    var archive = HandmadeArchive(
+      records: [.init(id: 0, parent: 0, name: "a", state: [12, 16, 0])],
+      branches: [.init(id: Self.roots, parent: 0, name: "", runs: [(0, 0)], count: 1)], liveBytes: 3)
+    archive.tables = tables
+    let reader = try reader(archive)
+    #expect(throws: ArchiveError.self) { try reader.record(of: NodeID(rawValue: 0)) }
+    #expect(throws: DecodingError.self) {
+      try ArchiveDecoder().decode(Int.self, from: Data([0xAC, 0x56, 2, 3] as [UInt8]) + tables + [2])
+    }
+  }
+}
