@@ -43,8 +43,9 @@ struct CodingMetrics {
             consume(writer.count)
           })
       }
-      results.append(
-        result("encode", W.name, count, try measurement.run(units: count, lanes), bytes: ours.count))
+      let taken = try measurement.run(units: count, lanes)
+      try checkAllocations(taken, of: typical, beyond: 0)
+      results.append(result("encode", W.name, count, taken, bytes: ours.count))
     }
     if wants("decode") {
       try verify(try ArchiveDecoder().decode([Node<W.State>].self, from: ours) == nodes, "the archive coder")
@@ -63,8 +64,9 @@ struct CodingMetrics {
         try verify(back == typical, "the handwritten serializer")
         lanes.append(Lane(name: "floor.handwritten") { consume(decode(handwritten: bytes, count: count)) })
       }
-      results.append(
-        result("decode", W.name, count, try measurement.run(units: count, lanes), bytes: ours.count))
+      let taken = try measurement.run(units: count, lanes)
+      try checkAllocations(taken, of: typical, beyond: taken["floor.handwritten"]?.allocations ?? 0)
+      results.append(result("decode", W.name, count, taken, bytes: ours.count))
     }
     return results
   }
@@ -112,6 +114,20 @@ struct CodingMetrics {
     return results
   }
 
+  /// Fails when coding allocates more than once for each keyed container beyond what making the values takes.
+  ///
+  /// Counts don't depend on the machine's mood, so they can be a gate; times can't. A debug build allocates more.
+  private func checkAllocations(_ taken: [String: Taken], of nodes: [Node<Typical.State>]?, beyond own: Double) throws {
+    #if !DEBUG
+    guard let nodes, let allocations = taken[Lane.ours]?.allocations else { return }
+    // The node, its state and its frame; and for all of them together the doublings of a buffer.
+    let allowed = own + 3 + 64 / Double(nodes.count)
+    guard allocations <= allowed else {
+      throw WrongValue(description: "coding made \(allocations) allocations a node and may make \(allowed)")
+    }
+    #endif
+  }
+
   private func result(
     _ metric: String, _ workload: String, _ count: Int, _ taken: [String: Taken], bytes: Int
   ) -> Result {
@@ -140,9 +156,9 @@ struct CodingMetrics {
   }
 }
 
-/// A comparison of a decoded value with its input came out wrong.
+/// A decoded value isn't its input, or a count is not what is promised.
 struct WrongValue: Error, CustomStringConvertible {
-  /// Who gave it.
+  /// What is wrong.
   var description: String
 }
 
