@@ -505,16 +505,28 @@ internal import RestorationArchive
   // MARK: - Leaving
 
   private func removeOrphans() {
-    for node in orphans where !node.isRemoved && isOrphan(node) { remove(node) }
+    guard !orphans.isEmpty else { return }
+    // Once for each parent, not for each child: a list may lose many of very many.
+    var listed: [CaptureBatch.Key: Set<CaptureBatch.Key>] = [:]
+    var bereaved: [CaptureBatch.Key: TrackedNode] = [:]
+    for node in orphans where !node.isRemoved && isOrphan(node, &listed) {
+      remove(node)
+      if let parent = node.parent { bereaved[parent.key] = parent }
+    }
+    for parent in bereaved.values {
+      parent.children.removeAll(where: \.isRemoved)
+      parent.byHand.removeAll(where: \.isRemoved)
+    }
     orphans = []
   }
 
-  private func isOrphan(_ node: TrackedNode) -> Bool {
+  private func isOrphan(_ node: TrackedNode, _ listed: inout [CaptureBatch.Key: Set<CaptureBatch.Key>]) -> Bool {
     guard let parent = node.parent else {
       return node.object == nil || (node.kind != .shared && !roots.contains { $0 === node })
     }
-    return parent.isRemoved || node.object == nil
-      || !(parent.children.contains { $0 === node } || parent.byHand.contains { $0 === node })
+    if parent.isRemoved || node.object == nil { return true }
+    if listed[parent.key] == nil { listed[parent.key] = Set((parent.children + parent.byHand).map(\.key)) }
+    return listed[parent.key]?.contains(node.key) == false
   }
 
   private func remove(_ node: TrackedNode) {
@@ -531,8 +543,6 @@ internal import RestorationArchive
       if let object = node.object { bindings.remove(object) }
       if byObject[node.objectIdentity] === node { byObject[node.objectIdentity] = nil }
     }
-    node.parent?.children.removeAll { $0 === node }
-    node.parent?.byHand.removeAll { $0 === node }
     hasMoved = true
   }
 

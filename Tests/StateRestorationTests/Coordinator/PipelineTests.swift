@@ -42,6 +42,23 @@ import Testing
     #expect(again["child-8"]?.text == "8")
   }
 
+  @Test func `of a long list every other child leaves at once, with its state`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = tree(200)
+    _ = try await coordinator.preserve(root)
+    let staying = root.restorationChildren.enumerated().filter { $0.offset.isMultiple(of: 2) }
+    root.restorationChildren = staying.map(\.element)
+    _ = try await coordinator.preserve(root)
+    #expect(coordinator.captureForTesting(root) == 0)
+    let again = tree(200)
+    for case let child as Screen in again.restorationChildren { child.text = "new" }
+    _ = try await bench.launch().restore(into: again)
+    for number in 0..<200 {
+      #expect(again[RestorationIdentifier("child-\(number)")]?.text == (number.isMultiple(of: 2) ? "\(number)" : "new"))
+    }
+  }
+
   @Test func `one change of two thousand writes less than a hundredth of the archive`() async throws {
     let bench = try await Bench(.device)
     let coordinator = bench.launch()
