@@ -75,8 +75,12 @@ let package = Package(
 
     tests("FileSystemTests", ["FileSystem", "CSystem"]),
     tests("FaultyFileSystemTests", ["FaultyFileSystem", "FileSystem"]),
-    tests("SealingTests", ["Sealing", "CSystem"]),
-    tests("DataProtectionTests", ["DataProtection", "FileSystem", "FaultyFileSystem", "Sealing", "SimulatedTime"]),
+    tests("SimulatedTimeTests", ["SimulatedTime"]),
+    tests("SealingTests", ["Sealing", "CSystem", "ProcessMemory"]),
+    tests(
+      "DataProtectionTests",
+      ["DataProtection", "FileSystem", "FaultyFileSystem", "Sealing", "SimulatedTime", "ProcessMemory"]),
+    .target(name: "ProcessMemory", path: "Tests/Support/ProcessMemory", swiftSettings: settings),
     tests("RestorationArchiveTests", ["RestorationArchive", "CAllocationCounter"]),
     tests("ApplicationLifecycleTests", ["ApplicationLifecycle", "SimulatedTime"]),
     tests(

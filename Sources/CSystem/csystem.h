@@ -37,6 +37,11 @@ static inline int csystem_openat(int directory, const char *name, int flags, mod
   return openat(directory, name, flags, mode);
 }
 
+// fcntl(F_GETFD).
+static inline int csystem_descriptor_flags(int descriptor) {
+  return fcntl(descriptor, F_GETFD);
+}
+
 static inline int csystem_flock(int descriptor, int operation) {
   return flock(descriptor, operation);
 }

@@ -9,6 +9,8 @@ struct AttemptRecord: Hashable, Sendable {
   static let magic = Array("SRPTRIES".utf8)
   static let version: UInt16 = 1
   private static let messageByteCount = 72
+  /// A moment later than this after the machine's start is none.
+  private static let secondsLimit: Int64 = 1 << 40
 
   /// Attempts that began since the last right passcode; raised before the check.
   var started: UInt32 = 0
@@ -78,6 +80,8 @@ struct AttemptRecord: Hashable, Sendable {
     wrong = reader.integer()
     bootIdentifier = Array(reader.take(16))
     let (seconds, nanoseconds): (Int64, Int64) = (reader.integer(), reader.integer())
+    // No machine runs that long; a sum out of bounds would trap when it is written again.
+    guard (0..<Self.secondsLimit).contains(seconds), (0..<1_000_000_000).contains(nanoseconds) else { return nil }
     lastAttempt = .seconds(seconds) + .nanoseconds(nanoseconds)
   }
 

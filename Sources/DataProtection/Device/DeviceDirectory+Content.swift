@@ -43,22 +43,34 @@ extension DeviceDirectory {
     try synchronize()
   }
 
+  /// Removes a directory and all in it, also while somebody who doesn't know yet goes on writing there.
   private func removeTree(_ name: String, in parent: Descriptor) throws(ProtectionError) {
     guard let directory = try openSubdirectory(name, in: parent) else { return }
     defer { fileSystem.close(directory) }
-    let names = try attempt("erase") { () throws(FileSystemError) in try fileSystem.names(in: directory) }
-    for name in names {
-      let status = try attempt("erase") { () throws(FileSystemError) in
-        try fileSystem.status(ofName: name, in: directory)
+    for _ in 0..<Self.removalLimit {
+      let names = try attempt("erase") { () throws(FileSystemError) in try fileSystem.names(in: directory) }
+      for name in names {
+        if try kind(of: name, in: directory) == .directory {
+          try removeTree(name, in: directory)
+        } else {
+          try remove(name, in: directory)
+        }
       }
-      if status.kind == .directory {
-        try removeTree(name, in: directory)
-      } else {
-        try attempt("erase") { () throws(FileSystemError) in try fileSystem.unlink(name, in: directory) }
+      let isGone = try attempt("erase") { () throws(FileSystemError) in
+        do throws(FileSystemError) {
+          try fileSystem.removeDirectory(name, in: parent)
+          return true
+        } catch  where error.code == .notEmpty {
+          return false
+        }
       }
+      if isGone { return }
     }
-    try attempt("erase") { () throws(FileSystemError) in try fileSystem.removeDirectory(name, in: parent) }
+    throw ProtectionError(.busy, "Something goes on writing to the device while it is erased; stop it and erase again.")
   }
+
+  /// So often a directory that fills again is emptied.
+  private static let removalLimit = 16
 
   private func openSubdirectory(_ name: String, in parent: Descriptor) throws(ProtectionError) -> Descriptor? {
     do throws(FileSystemError) {
@@ -78,27 +90,28 @@ extension DeviceDirectory {
   func makeSubdirectory(_ name: String, in parent: Descriptor) throws(ProtectionError) -> Descriptor {
     if let found = try openSubdirectory(name, in: parent) { return found }
     return try attempt("make a directory") { () throws(FileSystemError) in
-      do throws(FileSystemError) {
-        try fileSystem.makeDirectory(name, in: parent, mode: 0o700)
-      } catch  where error.code == .fileExists {
-        // Another process was first; its directory is as good.
-      }
-      try fileSystem.synchronize(parent)
+      try TrustedDirectory.make(name, in: parent, fileSystem)
       return try fileSystem.openDirectory(name, in: parent)
     }
   }
 
   /// Whether there is a directory of that name.
   func hasSubdirectory(_ name: String, in parent: Descriptor) throws(ProtectionError) -> Bool {
-    do throws(FileSystemError) {
-      return try uninterrupted { () throws(FileSystemError) in
-        try fileSystem.status(ofName: name, in: parent).kind == .directory
+    try kind(of: name, in: parent) == .directory
+  }
+
+  /// Whether there is anything of that name.
+  func hasItem(_ name: String, in parent: Descriptor) throws(ProtectionError) -> Bool {
+    try kind(of: name, in: parent) != nil
+  }
+
+  private func kind(of name: String, in parent: Descriptor) throws(ProtectionError) -> FileStatus.Kind? {
+    try attempt("look at a directory") { () throws(FileSystemError) in
+      do throws(FileSystemError) {
+        return try fileSystem.status(ofName: name, in: parent).kind
+      } catch  where error.code == .noSuchFile {
+        return nil
       }
-    } catch  where error.code == .noSuchFile {
-      return false
-    } catch {
-      throw ProtectionError(
-        .io, "The operating system failed to look at a directory.", errno: error.code.rawValue, cause: error)
     }
   }
 }

@@ -3,12 +3,18 @@ import FileSystem
 extension DeviceDirectory {
   /// Writes a new file, whole and durably with its name; `.alreadyExists` when the name is taken.
   ///
-  /// If it throws, the file isn't there, or is there whole.
+  /// If it throws, the file isn't there; after `.durabilityUnknown` a power cut may bring it back, whole.
   func create(_ name: String, _ bytes: RawSpan) throws(ProtectionError) {
     try write(bytes) { (temporary) throws(FileSystemError) in
       try fileSystem.rename(temporary, to: name, in: descriptor, replacing: false)
     }
-    try synchronize()
+    do throws(ProtectionError) {
+      try synchronize()
+    } catch {
+      // After a failed sync no later one proves anything: nobody may go on from a name that may not last.
+      try? fileSystem.unlink(name, in: descriptor)
+      throw error
+    }
   }
 
   /// Replaces a file or makes it, whole and durably; it is the old or the new one at any moment.
@@ -35,9 +41,14 @@ extension DeviceDirectory {
   ///
   /// Not durable yet.
   func remove(_ name: String) throws(ProtectionError) {
+    try remove(name, in: descriptor)
+  }
+
+  /// Removes a file's name from a directory below; nothing happens when there is none.
+  func remove(_ name: String, in directory: Descriptor) throws(ProtectionError) {
     try attempt("remove \"\(name)\"") { () throws(FileSystemError) in
       do throws(FileSystemError) {
-        try fileSystem.unlink(name, in: descriptor)
+        try fileSystem.unlink(name, in: directory)
       } catch  where error.code == .noSuchFile {
         // Gone already.
       }

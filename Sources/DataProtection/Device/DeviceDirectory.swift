@@ -5,8 +5,6 @@ import FileSystem
 /// Every file in it is written whole under a name that is its own and never changed in place, except that old
 /// effaceable bytes are overwritten. All calls block.
 final class DeviceDirectory: Sendable {
-  /// The permission bits that must not be there.
-  private static let foreignBits: UInt32 = 0o077
   /// Serialises everything that reads or changes keys, between processes.
   static let lockName = "lock"
   /// Held shared by everyone who has the device open.
@@ -52,10 +50,13 @@ final class DeviceDirectory: Sendable {
     do throws(ProtectionError) {
       let directory = try openOrMake(path, fileSystem)
       opened.append(directory)
-      try check(directory, path, fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes)
-      let lockFile = try openPermanent(lockName, in: directory, fileSystem)
+      try TrustedDirectory.check(
+        directory, called: "\"\(path)\"", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes)
+      let lockFile = try TrustedDirectory.openLock(lockName, in: directory, fileSystem) {
+        () throws(FileSystemError) in try synchronizeNames(on: path, fileSystem)
+      }
       opened.append(lockFile)
-      let sessionFile = try openPermanent(sessionName, in: directory, fileSystem)
+      let sessionFile = try TrustedDirectory.openLock(sessionName, in: directory, fileSystem)
       opened.append(sessionFile)
       return DeviceDirectory(
         fileSystem, directory, lockFile: lockFile, sessionFile: sessionFile, patience: options.patience)
@@ -92,54 +93,29 @@ final class DeviceDirectory: Sendable {
     let parent = try openOrMake("/" + components.dropLast().joined(separator: "/"), fileSystem)
     defer { fileSystem.close(parent) }
     return try attempt("make the directory \"\(path)\"") { () throws(FileSystemError) in
-      do throws(FileSystemError) {
-        try fileSystem.makeDirectory(String(name), in: parent, mode: 0o700)
-      } catch  where error.code == .fileExists {
-        // Another process was first; its directory is as good.
-      }
-      try fileSystem.synchronize(parent)
+      try TrustedDirectory.make(String(name), in: parent, fileSystem)
       return try fileSystem.openDirectory(String(name), in: parent)
     }
   }
 
-  private static func check(
-    _ directory: Descriptor, _ path: String, _ fileSystem: any FileSystem, allowsNetworkVolumes: Bool
-  ) throws(ProtectionError) {
-    let (status, volume) = try attempt("look at \"\(path)\"") { () throws(FileSystemError) in
-      (try fileSystem.status(of: directory), try fileSystem.volumeKind(of: directory))
-    }
-    guard status.owner == fileSystem.currentUser else {
-      throw ProtectionError(
-        .unsafeLocation, "\"\(path)\" belongs to user \(status.owner); choose a directory of your own.")
-    }
-    guard status.mode & foreignBits == 0 else {
-      throw ProtectionError(
-        .unsafeLocation, "Others have access to \"\(path)\"; give it mode 0700 (chmod go-rwx).")
-    }
-    guard volume == .local || allowsNetworkVolumes else {
-      throw ProtectionError(
-        .unsafeLocation,
-        "\"\(path)\" is on a network volume, where locks and syncs can't be relied on; move it, or opt in.")
-    }
-  }
-
-  private static func openPermanent(
-    _ name: String, in directory: Descriptor, _ fileSystem: any FileSystem
-  ) throws(ProtectionError) -> Descriptor {
-    let descriptor = try attempt("open the device's lock") { () throws(FileSystemError) in
-      try fileSystem.openFile(name, in: directory, [.write, .create])
-    }
-    do throws(ProtectionError) {
-      let status = try attempt("look at the device's lock") { () throws(FileSystemError) in
-        try fileSystem.status(of: descriptor)
-      }
-      guard StoreDirectory.isTarget(status, user: fileSystem.currentUser) else {
-        throw ProtectionError(.unsafeLocation, "The device's lock is a link or not ours; remove what was put there.")
-      }
-      return descriptor
-    } catch {
-      fileSystem.close(descriptor)
-      throw error
+  /// Makes the names on the way to a new directory durable, as far up as the directories are ours.
+  ///
+  /// Whoever made them may have been killed before it could.
+  private static func synchronizeNames(
+    on path: String, _ fileSystem: any FileSystem
+  ) throws(FileSystemError) {
+    var components = path.split(separator: "/")
+    while !components.isEmpty {
+      // What can't be opened, or is somebody else's, is not what we made.
+      guard let directory = try? fileSystem.openDirectory(atPath: "/" + components.joined(separator: "/"))
+      else { return }
+      defer { fileSystem.close(directory) }
+      components.removeLast()
+      guard try fileSystem.status(of: directory).owner == fileSystem.currentUser,
+        let parent = try? fileSystem.openDirectory(atPath: "/" + components.joined(separator: "/"))
+      else { return }
+      defer { fileSystem.close(parent) }
+      try fileSystem.synchronize(parent)
     }
   }
 
@@ -219,7 +195,7 @@ final class DeviceDirectory: Sendable {
       let status = try attempt("look at \"\(name)\"") { () throws(FileSystemError) in
         try fileSystem.status(of: opened)
       }
-      guard StoreDirectory.isTarget(status, user: fileSystem.currentUser) else {
+      guard TrustedDirectory.isTarget(status, user: fileSystem.currentUser) else {
         throw ProtectionError(.corrupt, "A link or somebody else's file stands in place of \"\(name)\".")
       }
       return DeviceFile(fileSystem, opened, name: name, byteCount: Int(clamping: status.byteCount))

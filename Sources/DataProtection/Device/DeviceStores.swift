@@ -62,6 +62,13 @@ final class DeviceStores: Sendable {
     defer { environment.fileSystem.close(files) }
     let place = try directory.makeSubdirectory(place, in: files)
     do throws(ProtectionError) {
+      if try !directory.hasItem(FileCollection.lockName, in: place) {
+        // Whoever made the directories may have been killed before their names were durable.
+        try attempt("make the directories of the protected files durable") { () throws(FileSystemError) in
+          try environment.fileSystem.synchronize(files)
+          try environment.fileSystem.synchronize(directory.descriptor)
+        }
+      }
       let store = try StoreDirectory.open(
         environment.fileSystem, in: place, keys: ring, sealer: FileKindSealer(sealer: sealer), options: storeOptions)
       return try FileCollection(

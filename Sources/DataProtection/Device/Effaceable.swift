@@ -47,10 +47,13 @@ struct Effaceable: Sendable {
   ///
   /// Throws `.unsupportedVersion` for one of the future and `.corrupt` for one that is damaged; a whole one of another
   /// device fails its code as well, and the caller compares `deviceIdentifier` with the keybag's to tell.
+  ///
+  /// - Parameters:
+  ///   - bytes: The file's bytes.
+  ///   - code: The key of its code, derived from the device key.
   static func open(
-    _ bytes: borrowing SecretBytes, deviceKey: borrowing DeviceKey
+    _ bytes: borrowing SecretBytes, code: borrowing SecretKey
   ) throws(ProtectionError) -> (effaceable: Effaceable, isAuthentic: Bool, key: HeldSecret) {
-    let code = try deviceKey.derive(.effaceable)
     var version: UInt16?
     var result: (Effaceable, Bool, HeldSecret)?
     try sealing("read the keybag's key") { () throws(SealingError) in

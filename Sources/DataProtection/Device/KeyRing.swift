@@ -21,10 +21,21 @@ final class KeyRing: ClassKeys, StoreKeys {
   private let slots: [ProtectionClass: ClassSlot]
   private let storageKeys: StorageKeys
   let bootIdentifier: [UInt8]
+  private let revisionOnDisk: @Sendable (KeybagIdentifier) throws(ProtectionError) -> UInt64?
 
+  /// Makes a ring without keys.
+  ///
+  /// - Parameters:
+  ///   - keybag: The keybag that sealed files name.
+  ///   - revision: Its revision.
+  ///   - storageKeys: The keys that are there always.
+  ///   - bootIdentifier: The machine's current start.
+  ///   - revisionOnDisk: Looks for a newer revision of a keybag than was opened.
   init(
-    keybag: KeybagIdentifier, revision: UInt64, storageKeys: StorageKeys, bootIdentifier: [UInt8]
+    keybag: KeybagIdentifier, revision: UInt64, storageKeys: StorageKeys, bootIdentifier: [UInt8],
+    revisionOnDisk: @escaping @Sendable (KeybagIdentifier) throws(ProtectionError) -> UInt64? = { _ in nil }
   ) {
+    self.revisionOnDisk = revisionOnDisk
     state = Mutex(State(keybag: keybag, revision: revision))
     self.storageKeys = storageKeys
     self.bootIdentifier = bootIdentifier
@@ -33,6 +44,15 @@ final class KeyRing: ClassKeys, StoreKeys {
 
   var keybagIdentifier: KeybagIdentifier { state.withLock { $0.keybag } }
   var keybagRevision: UInt64 { state.withLock { $0.revision } }
+
+  /// Notes that another program has changed the passcode, if that is so; the class keys stay the same.
+  func refreshKeybagRevision() throws(ProtectionError) -> UInt64 {
+    guard let found = try revisionOnDisk(keybagIdentifier) else { return keybagRevision }
+    return state.withLock { state in
+      state.revision = max(state.revision, found)
+      return state.revision
+    }
+  }
 
   /// The keys of one class.
   func slot(_ protection: ProtectionClass) -> ClassSlot { slots[protection]! }
@@ -61,7 +81,8 @@ final class KeyRing: ClassKeys, StoreKeys {
     adopt(keybag)
   }
 
-  /// Drops the keys of some classes, waits for whoever computes with them, and wipes what was made from them.
+  /// Drops the keys of some classes, waits for whoever computes with them, and wipes what was made from them, the
+  /// cipher contexts that nobody is using included.
   ///
   /// - Parameters:
   ///   - keys: The classes whose keys go.
@@ -74,6 +95,7 @@ final class KeyRing: ClassKeys, StoreKeys {
       return due
     }
     for number in due.keys.sorted() { due[number]!.body() }
+    CryptographicContexts.freeAll()
   }
 
   func onWipe(of protection: ProtectionClass, _ body: @escaping @Sendable () -> Void) -> WipeRegistration {

@@ -22,7 +22,7 @@ package struct KeybagInspection: Hashable, Sendable {
     let secret = try sealing("read the keybag's key") { () throws(SealingError) in
       try SecretBytes(copying: effaceable.span)
     }
-    let found = try Effaceable.open(secret, deviceKey: deviceKey)
+    let found = try Effaceable.open(secret, code: deviceKey.derive(.effaceable))
     let opened = try KeybagStorage.open(keybag, found, deviceKey, allowsTestProfile: true)
     return KeybagInspection(hasPasscode: opened.keybag.hasPasscode, revision: opened.keybag.revision)
   }

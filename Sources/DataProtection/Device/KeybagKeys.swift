@@ -21,6 +21,9 @@ struct KeybagKeys: Sendable {
     return keys
   }
 
+  /// How many keys only open what was sealed before.
+  var retiredCount: Int { retired.values.reduce(0) { $0 + $1.count } }
+
   /// The keybag of these keys, as bytes.
   func seal(
     identifier: KeybagIdentifier, revision: UInt64, isForTests: Bool, binding: KeybagBinding,

@@ -1,3 +1,4 @@
+import FileSystem
 import Sealing
 
 /// The keybag and its effaceable file on disk: made, found, changed and destroyed so that a crash at any point leaves
@@ -29,7 +30,7 @@ struct KeybagStorage: Sendable {
     guard keybags.contains(revision), let bytes = try directory.read(Self.keybagPrefix + Self.text(revision)) else {
       throw Self.keysMissing
     }
-    let found = try readEffaceable(revision, deviceKey)
+    let found = try readEffaceable(revision, code: deviceKey.derive(.effaceable))
     guard found.effaceable.revision == revision else { throw Effaceable.damaged }
     let keybag = try Self.open(bytes, found, deviceKey, allowsTestProfile: allowsTestProfile)
     if effaceables.count > 1 || keybags.count > 1 {
@@ -37,6 +38,25 @@ struct KeybagStorage: Sendable {
       try? finish(keeping: revision, effaceables: effaceables, keybags: keybags)
     }
     return keybag
+  }
+
+  /// The highest authentic revision of a keybag on disk; `nil` when there is none.
+  ///
+  /// The only call that needs no lock.
+  ///
+  /// - Parameters:
+  ///   - keybag: The keybag.
+  ///   - code: The key of the effaceable file's code.
+  func newestRevision(of keybag: KeybagIdentifier, code: borrowing SecretKey) throws(ProtectionError) -> UInt64? {
+    let names = try attempt("look for a newer keybag") { () throws(FileSystemError) in
+      try directory.fileSystem.names(in: directory.descriptor)
+    }
+    for revision in Self.revisions(names, Self.effaceablePrefix).sorted(by: >) {
+      // One that goes away meanwhile has been replaced by a newer one, or the device is being erased.
+      guard let found = try? readEffaceable(revision, code: code) else { continue }
+      if found.isAuthentic, found.effaceable.keybag == keybag, found.effaceable.revision == revision { return revision }
+    }
+    return nil
   }
 
   /// Makes the first keybag, or the next revision of one, and commits it.
@@ -55,6 +75,10 @@ struct KeybagStorage: Sendable {
       keybag: identifier, revision: revision, key: keybagKey.key, deviceKey: deviceKey)
     let keybagName = Self.keybagPrefix + Self.text(revision)
     let effaceableName = Self.effaceablePrefix + Self.text(revision)
+    // Read back before anything is written: a keybag that could not be opened again must never count.
+    let opened = try OpenKeybag(
+      bytes, effaceable: Effaceable(deviceIdentifier: binding.deviceIdentifier, keybag: identifier, revision: revision),
+      binding: binding, allowsTestProfile: allowsTestProfile)
     // In the first creation the keybag comes last: a keybag without its effaceable file always means that somebody
     // destroyed that. In a change the effaceable file comes last: it is what the next opening goes by.
     if revision == 1 {
@@ -74,9 +98,7 @@ struct KeybagStorage: Sendable {
         keeping: revision, effaceables: Self.revisions(names, Self.effaceablePrefix),
         keybags: Self.revisions(names, Self.keybagPrefix))
     }
-    return try OpenKeybag(
-      bytes, effaceable: Effaceable(deviceIdentifier: binding.deviceIdentifier, keybag: identifier, revision: revision),
-      binding: binding, allowsTestProfile: allowsTestProfile)
+    return opened
   }
 
   /// Destroys every effaceable file: from here on nothing sealed can be read again.
@@ -107,7 +129,7 @@ struct KeybagStorage: Sendable {
   }
 
   private func readEffaceable(
-    _ revision: UInt64, _ deviceKey: borrowing DeviceKey
+    _ revision: UInt64, code: borrowing SecretKey
   ) throws(ProtectionError) -> (effaceable: Effaceable, isAuthentic: Bool, key: HeldSecret) {
     guard let file = try directory.open(Self.effaceablePrefix + Self.text(revision)) else { throw Self.keysMissing }
     guard file.byteCount == Effaceable.byteCount else { throw Effaceable.damaged }
@@ -127,7 +149,7 @@ struct KeybagStorage: Sendable {
     }
     // An erase was cut short after its first step: the keys are gone for good, and it has to be asked for again.
     guard !isDestroyed else { throw Self.keysMissing }
-    return try Effaceable.open(bytes, deviceKey: deviceKey)
+    return try Effaceable.open(bytes, code: code)
   }
 
   /// Opens a keybag's bytes with its effaceable file.

@@ -11,8 +11,6 @@ struct UnlockedKeybag: Sendable {
 extension ProtectedDevice {
   /// Checks a passcode against the keybag on disk, counting it, and unwraps the keys.
   func withKeys(_ passcode: borrowing Passcode) throws(ProtectionError) -> UnlockedKeybag {
-    // The same wrong passcode again: nothing new to learn, nothing to count.
-    let isKnown = try wrongPasscodes.contains(passcode)
     var outcome: Result<UnlockedKeybag, ProtectionError>?
     try directory.withLock { () throws(ProtectionError) in
       let deviceKey = try loadDeviceKey()
@@ -25,7 +23,8 @@ extension ProtectedDevice {
         return
       }
       let log = try attempts(deviceKey)
-      guard !isKnown else {
+      // The same wrong passcode again: nothing new to learn, nothing to count.
+      guard try !wrongPasscodes.contains(passcode) else {
         outcome = .failure(.wrongPasscode(retryDelay: try log.remainingDelay()))
         return
       }

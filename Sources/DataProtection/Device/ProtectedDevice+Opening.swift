@@ -45,9 +45,13 @@ extension ProtectedDevice {
     } else {
       keybag = try makeKeybag(storage, deviceKey, environment)
     }
+    let storageKeys = try StorageKeys(deviceKey)
     let ring = KeyRing(
-      keybag: keybag.keybag.identifier, revision: keybag.keybag.revision,
-      storageKeys: try StorageKeys(deviceKey), bootIdentifier: environment.bootClock.bootIdentifier)
+      keybag: keybag.keybag.identifier, revision: keybag.keybag.revision, storageKeys: storageKeys,
+      bootIdentifier: environment.bootClock.bootIdentifier
+    ) { keybag throws(ProtectionError) in
+      try storage.newestRevision(of: keybag, code: storageKeys.effaceable)
+    }
     ring.adopt(keybag.keybag)
     let none = try keybag.alwaysAvailableKey()
     ring.slot(.none).install(active: none, retired: [])

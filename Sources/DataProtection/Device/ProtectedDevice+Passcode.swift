@@ -51,8 +51,9 @@ extension ProtectedDevice {
   /// passcode. The device stays unlocked. Interrupted, the sealing goes on at the next unlock.
   ///
   /// - Parameter passcode: The new passcode.
-  /// - Throws: `passcodeAlreadySet`; `busy` when another program has the device open; `durabilityUnknown` when it is
-  ///   not known whether the passcode survives a power cut. After any other error there is none.
+  /// - Throws: `passcodeAlreadySet`; `busy` when another program has the device open, or when files from before several
+  ///   earlier passcodes still couldn't be sealed anew; `durabilityUnknown` when there is none until a power cut, which
+  ///   may bring it. After any other error there is none.
   @concurrent
   public func setPasscode(_ passcode: consuming Passcode) async throws(ProtectionError) {
     await gate.enter()
@@ -68,6 +69,12 @@ extension ProtectedDevice {
         let renewed = try KeybagKeys.renewing(
           [.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication],
           of: try keybag.keysWithoutPasscode(), random: environment.random)
+        guard renewed.retiredCount <= KeybagCodec.retiredLimit else {
+          throw ProtectionError(
+            .busy,
+            "Files from before earlier passcodes still wait to be sealed anew; take over what was saved while locked, "
+              + "close other programs, unlock, and try again.")
+        }
         // Before the passcode counts: a missing record would count as many wrong ones.
         try attempts(deviceKey).reset()
         return try commit(renewed, stretched, replacing: keybag, deviceKey)
@@ -87,8 +94,8 @@ extension ProtectedDevice {
   /// - Parameters:
   ///   - old: The passcode until now; a wrong one counts as for ``unlock(passcode:)``.
   ///   - new: The passcode from now on.
-  /// - Throws: `passcodeNotSet`; as ``unlock(passcode:)``; `durabilityUnknown` when it is not known which of the two
-  ///   works after a power cut: exactly one does. After any other error the old one does.
+  /// - Throws: `passcodeNotSet`; as ``unlock(passcode:)``; `durabilityUnknown` when the old one works until a
+  ///   power cut, and it is not known which of the two after it: exactly one does. After any other error the old one does.
   @concurrent
   public func changePasscode(
     from old: consuming Passcode, to new: consuming Passcode
@@ -106,8 +113,8 @@ extension ProtectedDevice {
   /// No file changes, and the device is unlocked.
   ///
   /// - Parameter passcode: The passcode until now; a wrong one counts as for ``unlock(passcode:)``.
-  /// - Throws: `passcodeNotSet`; as ``unlock(passcode:)``; `durabilityUnknown` when it is not known whether the
-  ///   passcode is gone after a power cut. After any other error it is still there.
+  /// - Throws: `passcodeNotSet`; as ``unlock(passcode:)``; `durabilityUnknown` when it is still there and a power
+  ///   cut may take it away. After any other error it is still there.
   @concurrent
   public func removePasscode(_ passcode: consuming Passcode) async throws(ProtectionError) {
     await gate.enter()

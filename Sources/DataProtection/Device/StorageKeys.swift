@@ -1,16 +1,19 @@
 import Sealing
 
-/// The keys derived from the device key that are there always: for names, ledgers and crash markers.
+/// The keys derived from the device key that are there always: for names, ledgers, crash markers, and for telling a
+/// genuine effaceable file.
 final class StorageKeys: Sendable {
   private let name: SecretKey
   private let ledger: SecretKey
   private let marker: SecretKey
+  let effaceable: SecretKey
 
   /// Derives the keys.
   init(_ deviceKey: borrowing DeviceKey) throws(ProtectionError) {
     name = try deviceKey.derive(.name)
     ledger = try deviceKey.derive(.ledger)
     marker = try deviceKey.derive(.marker)
+    effaceable = try deviceKey.derive(.effaceable)
   }
 
   func authenticationCode(

@@ -10,6 +10,8 @@ import Sealing
 final class FileCollection: Sendable {
   /// The longest file name, in bytes of UTF-8.
   static let maximumNameByteCount = 1024
+  /// Serialises changes between processes; a directory without it is new.
+  static let lockName = "lock"
 
   let name: String
   let store: StoreDirectory
@@ -31,9 +33,7 @@ final class FileCollection: Sendable {
     self.ring = ring
     self.random = random
     self.patience = patience
-    lockFile = try attempt("open the lock of the protected files") { () throws(FileSystemError) in
-      try store.fileSystem.openFile("lock", in: place, [.write, .create])
-    }
+    lockFile = try TrustedDirectory.openLock(Self.lockName, in: place, store.fileSystem)
     index = store.archives(for: Self.slot(name, "index"), protection: .none)
     try? sweep()
   }
@@ -50,11 +50,43 @@ final class FileCollection: Sendable {
   // MARK: The index
 
   /// Reads the index; an empty one when nothing was ever created.
+  ///
+  /// When only an older one is left, throws what is wrong with the newest: a file that the older one doesn't name
+  /// must not pass for one that was never there.
   func read() throws(ProtectionError) -> FileIndex {
+    guard let newest = try openIndex() else { return FileIndex() }
+    if case .olderGeneration(let reason) = newest.standing {
+      throw ProtectionError(
+        reason ?? .corrupt,
+        "The list of protected files is damaged or gone, and only an older one is left; adoptOlderList() goes on from it."
+      )
+    }
+    return try FileIndex([UInt8](newest.readAll()))
+  }
+
+  /// The newest index there is; `nil` when nothing was ever created.
+  private func openIndex() throws(ProtectionError) -> OpenedArchive? {
     do throws(ProtectionError) {
-      return try FileIndex([UInt8](index.openNewest().readAll()))
+      return try index.openNewest()
     } catch  where error.code == .notFound {
-      return FileIndex()
+      let isKnown = try store.withLock { session throws(ProtectionError) in
+        if try session.readLedger().ledger != nil { return true }
+        return try !session.names().contains { $0.isSealed }
+      }
+      guard isKnown else {
+        throw ProtectionError(
+          .missing, "There are protected files, but the list that names them is gone: somebody removed it.",
+          cause: error)
+      }
+      return nil
+    }
+  }
+
+  /// Makes the older index the current one, if it is all that is left.
+  func adoptOlderIndex() throws(ProtectionError) {
+    try exclusively { () throws(ProtectionError) in
+      guard let newest = try openIndex(), case .olderGeneration = newest.standing else { return }
+      _ = try index.publish(try newest.readAll()).orUnknown()
     }
   }
 
@@ -88,10 +120,15 @@ final class FileCollection: Sendable {
     }
   }
 
-  /// Deletes contents that a crash left without a name.
+  /// Deletes contents that a crash left without a name; only where it is sure that the index is the newest one.
   private func sweep() throws(ProtectionError) {
     try exclusively { () throws(ProtectionError) in
-      var slots = Set(try read().entries.values.map(slotName))
+      let newest = try openIndex()
+      guard newest.map({ $0.standing == .current }) ?? true else { return }
+      let named = try newest.map { (newest) throws(ProtectionError) in
+        try FileIndex([UInt8](newest.readAll())).entries.values.map(slotName)
+      }
+      var slots = Set(named ?? [])
       slots.insert(SlotName(identity: try store.identity(of: index.slot)))
       try store.withLock { session throws(ProtectionError) in
         let orphans = Set(try session.names().compactMap(\.slot)).subtracting(slots)
@@ -124,6 +161,21 @@ final class FileCollection: Sendable {
     let identifier = try sealing("name a file") { () throws(SealingError) in try random.bytes(count: 16) }
     let entry = FileIndex.Entry(identifier: identifier, protection: protection, created: created)
     return (entry, try self.contents(of: entry).publish(contents).orUnknown())
+  }
+
+  /// Replaces the content of a file, as long as the list names it.
+  ///
+  /// Throws `.superseded` when it doesn't: what is written then would be swept.
+  func replace(
+    _ entry: FileIndex.Entry, by contents: Data, in store: ArchiveStore
+  ) throws(ProtectionError) -> PublishReceipt {
+    try exclusively { () throws(ProtectionError) in
+      guard try read().entries.values.contains(where: { $0.identifier == entry.identifier }) else {
+        throw ProtectionError(
+          .superseded, "The file was deleted or given another class since it was opened; open it again.")
+      }
+      return try store.publish(contents).orUnknown()
+    }
   }
 
   /// Refuses what the class table refuses to open now.

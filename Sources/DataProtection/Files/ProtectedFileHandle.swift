@@ -19,7 +19,8 @@ public final class ProtectedFileHandle: Sendable {
   }
 
   /// The file's class when the handle was opened.
-  public let protection: ProtectionClass
+  public var protection: ProtectionClass { entry.protection }
+  private let entry: FileIndex.Entry
   private let collection: FileCollection
   private let store: ArchiveStore
   private let life: HandleLife
@@ -29,7 +30,7 @@ public final class ProtectedFileHandle: Sendable {
   /// Opens a file.
   init(_ collection: FileCollection, _ entry: FileIndex.Entry) throws(ProtectionError) {
     self.collection = collection
-    protection = entry.protection
+    self.entry = entry
     store = collection.contents(of: entry)
     life = HandleLife(collection.ring, entry.protection)
     do throws(ProtectionError) {
@@ -45,7 +46,7 @@ public final class ProtectedFileHandle: Sendable {
     _ collection: FileCollection, _ entry: FileIndex.Entry, written: Data, _ generation: Generation
   ) throws(ProtectionError) {
     self.collection = collection
-    protection = entry.protection
+    self.entry = entry
     store = collection.contents(of: entry)
     life = HandleLife(collection.ring, entry.protection)
     state = Mutex(State(content: nil, written: written, generation: generation))
@@ -91,12 +92,12 @@ public final class ProtectedFileHandle: Sendable {
   /// Replaces the content, durably; afterwards the handle reads the new one.
   ///
   /// - Parameter contents: What is in the file from now on.
-  /// - Throws: `locked` when the class's keys are gone, `invalidHandle`, `busy`, `io`; the old content is still there.
-  ///   `durabilityUnknown`: the new one may not survive a power cut.
+  /// - Throws: `locked` when the class's keys are gone, `superseded` when the file was deleted or given another class
+  ///   since, `invalidHandle`, `busy`, `io`; the old content is still there. `durabilityUnknown`: the new one may not survive a power cut.
   public func write(_ contents: Data) throws(ProtectionError) {
     try turn.take { () throws(ProtectionError) in
       _ = try current()
-      let receipt = try store.publish(contents).orUnknown()
+      let receipt = try collection.replace(entry, by: contents, in: store)
       state.withLock { state in
         guard !state.isClosed else { return }
         state.content = nil

@@ -54,13 +54,19 @@ public struct ProtectedFiles: Sendable {
   /// - Throws: `locked` when the file exists and can't be opened now, or doesn't and can't be created now; nothing has
   ///   changed then. `busy`, `io`, `durabilityUnknown` as for ``create(_:contents:protection:)``.
   public func write(_ contents: Data, to name: String) throws(ProtectionError) {
-    do throws(ProtectionError) {
-      let entry = try entry(name)
-      // Replacing is opening and truncating: while locked, only creating is allowed.
-      try collection.requireOpening(entry.protection)
-      _ = try collection.contents(of: entry).publish(contents).orUnknown()
-    } catch  where error.code == .notFound {
-      try create(name, contents: contents).close()
+    while true {
+      do throws(ProtectionError) {
+        let entry = try entry(name)
+        // Replacing is opening and truncating: while locked, only creating is allowed.
+        try collection.requireOpening(entry.protection)
+        _ = try collection.replace(entry, by: contents, in: collection.contents(of: entry))
+        return
+      } catch  where error.code == .superseded {
+        // Somebody deleted it, or gave it another class, between the two steps: begin anew with what is there now.
+        continue
+      } catch  where error.code == .notFound {
+        return try create(name, contents: contents).close()
+      }
     }
   }
 
@@ -108,6 +114,17 @@ public struct ProtectedFiles: Sendable {
   /// - Throws: `notFound`, or `missing` when its content was removed from outside.
   public func attributes(of name: String) throws(ProtectionError) -> ProtectedFileAttributes {
     try collection.attributes(name, entry(name))
+  }
+
+  /// Goes on from the list before the newest one, when the newest is damaged or gone; works while locked.
+  ///
+  /// Until this is called every other function throws what is wrong with the list. Files that were created, renamed
+  /// or deleted by the last change have their earlier names again, or none: what has none is deleted when the
+  /// directory is opened next.
+  ///
+  /// - Throws: `busy`, `io`, `durabilityUnknown`, or what is wrong with the older list too.
+  public func adoptOlderList() throws(ProtectionError) {
+    try collection.adoptOlderIndex()
   }
 
   /// Renames a file; works while locked.

@@ -4,7 +4,8 @@ extension ArchiveStore {
   /// Changes the class: the newest generation and its frames are sealed anew, then everything older is deleted.
   ///
   /// Allowed exactly when the archive can be read now and the new class can be created now; otherwise `.locked`,
-  /// and nothing has changed. With nothing saved, only what is saved later gets the class.
+  /// and nothing has changed. With nothing saved, only what is saved later gets the class. When only an older
+  /// generation can be read, throws what is wrong with the newest one: publish first, so that nothing passes for it.
   public func setProtection(_ protection: ProtectionClass) throws(ProtectionError) {
     try withLock { state, session throws(ProtectionError) in
       guard protection != state.protection else { return }
@@ -16,6 +17,10 @@ extension ArchiveStore {
       } catch  where error.code == .notFound {
         state.protection = protection
         return
+      }
+      if case .olderGeneration(let reason) = found.standing {
+        throw ProtectionError(
+          reason ?? .corrupt, "Only an older archive is left; save the whole state before the class is changed.")
       }
       let chain = try session.readJournals(of: found.content, survey, protection: state.protection)
       let base = try session.reseal(found, chain, survey, as: protection)
@@ -43,10 +48,7 @@ extension StoreSession {
     fields.protection = protection
     fields.identifier = ArchiveStore.randomIdentifier()
     var ledger = ledgerForWriting(survey.reading, names: survey.names)
-    fields.generation = ledger.highWater + 1
-    while survey.names.contains(where: { $0.hasNumber(fields.generation, of: survey.slot) }) {
-      fields.generation += 1
-    }
+    fields.generation = try nextNumber(after: ledger.highWater, survey)
     let sealed = try store.sealer.seal(plaintext, fields)
     let record = Ledger.Record(
       generation: fields.generation, commitment: sealed.commitment, protection: protection, wasPending: false)
@@ -77,6 +79,8 @@ extension StoreSession {
     entry.pending = survey.entry?.pending
     entry.pendingFloor = survey.pendingFloor
     entry.isDeleting = true
+    // What nobody could vouch for before is no surer for being sealed anew.
+    entry.isUnverified = survey.isUnverifiable
     ledger.entries[survey.slot] = entry
     ledger.highWater = fields.generation
     guard try writeLedger(ledger).isDurable else {

@@ -67,6 +67,8 @@ enum JournalFrames {
   static let byteLimit = 64 << 20
   /// A longer journal is compacted, whatever its base.
   static let journalLimit = 1 << 30
+  /// A file that is longer can't be a journal.
+  static let fileLimit = journalLimit + byteLimit
   /// Space is reserved in such steps.
   static let allocationStep = 32 << 10
   /// Added to the length at the end, so that a frame's last byte is never zero.

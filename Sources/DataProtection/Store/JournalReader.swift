@@ -22,6 +22,8 @@ final class JournalReader: Sendable {
   init(
     _ file: StoreFile, _ opener: any JournalOpening, index: UInt32, start: Int, checksAll: Bool
   ) throws(ProtectionError) {
+    // Longer than any that was ever written, and perhaps endless: nobody wants to look for its end.
+    guard file.byteCount <= JournalFrames.fileLimit else { throw Frames.corrupt }
     self.file = file
     self.opener = opener
     self.start = start
@@ -36,7 +38,7 @@ final class JournalReader: Sendable {
       tail = 0
     } else {
       found = try frames.scan()
-      tail = countUpToLastNonZero(try file.read(found.end..<max(found.end, file.byteCount))[...])
+      tail = try frames.countTail(from: found.end)
     }
     end.frameCount = found.number + 1
     end.lastCommitment = found.commitment
@@ -60,9 +62,10 @@ final class JournalReader: Sendable {
     guard frameCount > 0, frameCount <= end.frameCount else { return nil }
     guard frameCount < end.frameCount else { return self }
     let frames = Frames(file: file, opener: opener, start: start)
-    guard let offset = try frames.offset(of: frameCount - 1, fromLast: end.frameCount - 1, at: lastOffset),
-      let header = try frames.header(at: offset)
-    else { return nil }
+    var offset = try frames.offset(of: frameCount - 1, fromLast: end.frameCount - 1, at: lastOffset)
+    // A skip is not authenticated: where it was damaged, the lengths lead there.
+    if offset == nil { offset = try frames.walk(to: frameCount - 1) }
+    guard let offset, let header = try frames.header(at: offset) else { return nil }
     var cut = end
     cut.frameCount = frameCount
     cut.lastCommitment = try frames.claimedCommitment(at: offset)
@@ -75,9 +78,15 @@ final class JournalReader: Sendable {
   /// Throws `.corrupt` when it is not what was appended under that number, `.locked` once the key was wiped.
   func frame(_ number: UInt64) throws(ProtectionError) -> Data {
     let frames = Frames(file: file, opener: opener, start: start)
-    guard
-      let offset = try frames.offset(of: number, fromLast: end.frameCount - 1, at: lastOffset, remembering: places)
-    else {
+    do throws(ProtectionError) {
+      let last = end.frameCount - 1
+      if let offset = try frames.offset(of: number, fromLast: last, at: lastOffset, remembering: places) {
+        return try frames.open(number, at: offset).frame
+      }
+    } catch  where error.code == .corrupt {
+      // Damaged, or only the skips that lead there: they are not authenticated, and the lengths lead there too.
+    }
+    guard number < end.frameCount, let offset = try frames.walk(to: number) else {
       throw ProtectionError(.corrupt, "A saved change can't be found in its journal; the journal is damaged.")
     }
     return try frames.open(number, at: offset).frame
@@ -125,10 +134,12 @@ private struct Frames {
   let opener: any JournalOpening
   let start: Int
 
-  private static let corrupt = ProtectionError(
+  static let corrupt = ProtectionError(
     .corrupt, "A saved change is damaged; the changes before it are whole.")
   /// Most frames are shorter: one read brings all of it.
   private static let usualByteCount = 4096
+  /// So much of what follows the last frame is in memory at once.
+  private static let tailBlock = 1 << 20
 
   /// The header of a frame; `nil` when none can be there.
   func header(at offset: Int) throws(ProtectionError) -> JournalFrames.Header? {
@@ -151,6 +162,18 @@ private struct Frames {
     } catch  where error.code == .corrupt {
       return nil
     }
+  }
+
+  /// Counts the bytes up to the last one that isn't zero, from the file's end backwards and not all at once.
+  func countTail(from start: Int) throws(ProtectionError) -> Int {
+    var end = file.byteCount
+    while end > start {
+      let begin = max(start, end - Frames.tailBlock)
+      let count = countUpToLastNonZero(try file.read(begin..<end)[...])
+      if count > 0 { return begin + count - start }
+      end = begin
+    }
+    return 0
   }
 
   /// Opens all frames in order and returns the last one before the end or the first damage.
@@ -201,6 +224,18 @@ private struct Frames {
       guard offset >= start, offset < from else { return nil }
       places?.note(offset, of: current)
     }
+    return offset
+  }
+
+  /// Where a frame begins, found from the first one by the lengths; `nil` when they lead nowhere.
+  func walk(to number: UInt64) throws(ProtectionError) -> Int? {
+    var offset = start
+    for current in 0..<number {
+      guard let header = try header(at: offset), header.number == current else { return nil }
+      offset += header.messageByteCount + JournalFrames.overhead
+      guard offset < file.byteCount else { return nil }
+    }
+    guard try header(at: offset)?.number == number else { return nil }
     return offset
   }
 

@@ -113,6 +113,11 @@ extension Ledger {
     var header = FieldReader(bytes[Ledger.magic.count...])
     let version = header.integer(UInt16.self)
     guard version <= Ledger.version else {
+      // A later format, unless it is only the version of one of ours that was damaged: then its code tells.
+      var ours = Array(bytes.dropLast(Ledger.codeByteCount))
+      ours[Ledger.magic.count] = UInt8(truncatingIfNeeded: Ledger.version)
+      ours[Ledger.magic.count + 1] = UInt8(truncatingIfNeeded: Ledger.version >> 8)
+      guard !constantTimeEquals(try authenticate(ours), bytes.suffix(Ledger.codeByteCount)) else { throw corrupt }
       throw ProtectionError(
         .unsupportedVersion, "The ledger has format \(version), newer than this program; update it.")
     }

@@ -1,8 +1,9 @@
 extension StoreDirectory {
   /// Seals every slot's newest generation anew, under the class keys that are active now; for the first passcode.
   ///
-  /// Returns whether nothing is left that needs an older key: what is pending, of a newer format, locked, or can't be
-  /// read at the moment stays as it is. Damaged material has no use for a key any more.
+  /// Returns whether nothing is left that needs an older key: what was saved while locked, is of a newer format,
+  /// locked, or can't be read at the moment stays as it is, and so does an older generation that stands in for a damaged
+  /// one. Damaged material has no use for a key any more.
   func resealAll() throws(ProtectionError) -> Bool {
     let slots = try withLock { session throws(ProtectionError) in Set(try session.names().compactMap(\.slot)) }
     var isComplete = true
@@ -17,15 +18,15 @@ extension StoreDirectory {
         let reading = try session.readLedger()
         let entry = reading.ledger?.entries[slot]
         let pending = SlotSurvey(identity: slot.bytes, slot: slot, reading: reading, names: names, entry: entry)
-        guard entry?.pending == nil, pending.waiting.isEmpty else { return false }
-        guard let name = newest(slot, entry, names), let file = try session.open(name) else { return true }
-        let start = try file.read(0..<min(SealedFileHeader.maximumByteCount, file.byteCount))
-        let protection = try sealer.claimedProtection(start[...])
+        // What was saved while locked is bound to its base, and once taken over it doesn't say the class of its journals:
+        // both wait for the next whole save, which replaces them.
+        guard entry?.pending == nil, pending.waiting.isEmpty, entry?.current?.wasPending != true else { return false }
+        guard let (identity, protection) = try whose(slot, entry, names, session) else { return true }
         guard protection != .none else { return true }
-        let identity = Array(start[SealedFileHeader.identityRange])
-        guard SlotName(identity: identity) == slot else { return true }
         let survey = try session.survey(identity: identity)
         let found = try session.findNewest(survey, protection: protection)
+        // Sealed anew it would pass for the newest one: the next whole save puts it in its place.
+        if case .olderGeneration = found.standing { return false }
         let chain = try session.readJournals(of: found.content, survey, protection: protection)
         _ = try raiseTip()
         _ = try session.reseal(found, chain, survey, as: protection)
@@ -39,13 +40,35 @@ extension StoreDirectory {
     }
   }
 
-  /// The generation that the ledger lists, or the newest one by its name.
-  private func newest(_ slot: SlotName, _ entry: Ledger.Entry?, _ names: [StoreName]) -> StoreName? {
+  /// Whose archive a slot's files are, and of what class, as the newest one claims whose header is whole.
+  ///
+  /// An older one that is whole must keep its key, even if the newest one is damaged from its first byte.
+  private func whose(
+    _ slot: SlotName, _ entry: Ledger.Entry?, _ names: [StoreName], _ session: borrowing StoreSession
+  ) throws(ProtectionError) -> (identity: [UInt8], protection: ProtectionClass)? {
+    for name in candidates(slot, entry, names) {
+      do throws(ProtectionError) {
+        guard let file = try session.open(name) else { continue }
+        let start = try file.read(0..<min(SealedFileHeader.maximumByteCount, file.byteCount))
+        let protection = try sealer.claimedProtection(start[...])
+        let identity = Array(start[SealedFileHeader.identityRange])
+        if SlotName(identity: identity) == slot { return (identity, protection) }
+      } catch  where error.code == .corrupt {
+        continue
+      }
+    }
+    return nil
+  }
+
+  /// The generations that the ledger lists, or all by their names; the newest first.
+  private func candidates(_ slot: SlotName, _ entry: Ledger.Entry?, _ names: [StoreName]) -> [StoreName] {
     if let current = entry?.current {
-      return .generation(slot: slot, number: current.generation, isPending: current.wasPending)
+      return [current, entry?.predecessor].compactMap { $0 }.map { record in
+        .generation(slot: slot, number: record.generation, isPending: record.wasPending)
+      }
     }
     return names.compactMap { name -> (number: UInt64, name: StoreName)? in
       if case .generation(slot, let number, false) = name { (number, name) } else { nil }
-    }.max { $0.number < $1.number }?.name
+    }.sorted { $0.number > $1.number }.map(\.name)
   }
 }

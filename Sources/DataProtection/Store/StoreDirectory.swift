@@ -6,8 +6,6 @@ import Synchronization
 /// It is safe to share between threads. Two processes, or two of these on one directory, exclude each other through
 /// the lock file, which is never removed.
 package final class StoreDirectory: Sendable {
-  /// The permission bits that must not be there.
-  static let foreignBits: UInt32 = 0o077
   /// The name of the store's directory in the device's.
   package static let name = "archives"
 
@@ -57,8 +55,11 @@ package final class StoreDirectory: Sendable {
       }
     }
     do throws(ProtectionError) {
-      try check(directory, fileSystem, options)
-      let lockFile = try openLock(fileSystem, directory: directory, parent: parent)
+      try TrustedDirectory.check(
+        directory, called: "The store's directory", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes)
+      let lockFile = try TrustedDirectory.openLock(StoreName.lock.text, in: directory, fileSystem) {
+        () throws(FileSystemError) in try TrustedDirectory.synchronizeName(name, in: parent, fileSystem)
+      }
       return StoreDirectory(
         fileSystem: fileSystem, keys: keys, sealer: sealer, options: options, directory: directory,
         lockFile: lockFile)
@@ -66,68 +67,6 @@ package final class StoreDirectory: Sendable {
       fileSystem.close(directory)
       throw error
     }
-  }
-
-  private static func check(
-    _ directory: Descriptor, _ fileSystem: any FileSystem, _ options: StoreOptions
-  ) throws(ProtectionError) {
-    let status = try attempt("look at the store's directory") { () throws(FileSystemError) in
-      try fileSystem.status(of: directory)
-    }
-    guard status.owner == fileSystem.currentUser else {
-      throw ProtectionError(
-        .unsafeLocation, "The store's directory belongs to user \(status.owner); use one that is your own.")
-    }
-    guard status.mode & foreignBits == 0 else {
-      throw ProtectionError(
-        .unsafeLocation, "Others have access to the store's directory; give it mode 0700 (chmod go-rwx).")
-    }
-    let volume = try attempt("look at the store's volume") { () throws(FileSystemError) in
-      try fileSystem.volumeKind(of: directory)
-    }
-    guard volume == .local || options.allowsNetworkVolumes else {
-      throw ProtectionError(
-        .unsafeLocation,
-        "The store is on a network volume, where locks and syncs can't be relied on; move it, or opt in.")
-    }
-  }
-
-  /// Opens the lock file; a directory without one is new, and its own name is made durable first.
-  private static func openLock(
-    _ fileSystem: any FileSystem, directory: Descriptor, parent: Descriptor
-  ) throws(ProtectionError) -> Descriptor {
-    let lock = StoreName.lock.text
-    let descriptor = try attempt("open the store's lock") { () throws(FileSystemError) in
-      do throws(FileSystemError) {
-        return try fileSystem.openFile(lock, in: directory, .write)
-      } catch  where error.code == .noSuchFile {
-        do throws(FileSystemError) {
-          try fileSystem.synchronize(parent)
-        } catch {
-          // A directory whose name may not last must not be taken for one whose name does.
-          if error.code != .interrupted { try? fileSystem.removeDirectory(name, in: parent) }
-          throw error
-        }
-        return try fileSystem.openFile(lock, in: directory, [.write, .create])
-      }
-    }
-    do throws(ProtectionError) {
-      let status = try attempt("look at the store's lock") { () throws(FileSystemError) in
-        try fileSystem.status(of: descriptor)
-      }
-      guard isTarget(status, user: fileSystem.currentUser) else {
-        throw ProtectionError(.unsafeLocation, "The store's lock is a link or not ours; remove what was put there.")
-      }
-      return descriptor
-    } catch {
-      fileSystem.close(descriptor)
-      throw error
-    }
-  }
-
-  /// Whether a file may be read or written: regular, ours, with one name.
-  static func isTarget(_ status: FileStatus, user: UInt32) -> Bool {
-    status.kind == .regular && status.owner == user && status.linkCount == 1
   }
 
   // MARK: Turns
@@ -228,39 +167,5 @@ extension StoreDirectory {
   /// The archives of one slot.
   func archives(for slot: ArchiveSlot, protection: ProtectionClass) -> ArchiveStore {
     ArchiveStore(self, slot: slot, protection: protection)
-  }
-
-  /// Whether a ledger or a sealed file is in the store of this device directory: then keys may not be made anew.
-  static func holdsMaterial(
-    _ fileSystem: any FileSystem, in parent: Descriptor
-  ) throws(ProtectionError) -> Bool {
-    try attempt("look for archives") { () throws(FileSystemError) in
-      do throws(FileSystemError) {
-        let directory = try fileSystem.openDirectory(name, in: parent)
-        defer { fileSystem.close(directory) }
-        return try fileSystem.names(in: directory).contains { text in
-          switch StoreName(text) {
-          case .lock, .temporary, nil: false
-          default: true
-          }
-        }
-      } catch  where error.code == .noSuchFile {
-        return false
-      }
-    }
-  }
-
-  /// Deletes everything but the lock: for erasing the device, after its keys are gone.
-  func eraseAll() throws(ProtectionError) {
-    try withLock { session throws(ProtectionError) in
-      _ = try raiseTip()
-      let names = try session.names()
-      // The ledger first: archives without one are unverifiable, a ledger without archives calls them missing.
-      if names.contains(.ledger) { try session.unlink(.ledger) }
-      for name in names where name != .lock && name != .ledger { try session.unlink(name) }
-      guard session.synchronizeDirectory() else {
-        throw ProtectionError(.durabilityUnknown, "Erased files may come back after a power cut, sealed for good.")
-      }
-    }
   }
 }

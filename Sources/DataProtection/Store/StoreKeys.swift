@@ -4,6 +4,8 @@ package protocol StoreKeys: Sendable {
   var keybagIdentifier: KeybagIdentifier { get }
   /// The keybag's revision; a ledger that has seen a later one proves that an old keybag was put back.
   var keybagRevision: UInt64 { get }
+  /// The keybag's revision, after a look at the disk: another program may have changed the passcode since.
+  func refreshKeybagRevision() throws(ProtectionError) -> UInt64
   /// The machine's current start (16 bytes), which tells a power cut from the death of a process.
   var bootIdentifier: [UInt8] { get }
   /// HMAC-SHA-256 under one of the derived device keys; 32 bytes.

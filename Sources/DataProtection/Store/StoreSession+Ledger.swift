@@ -33,7 +33,10 @@ extension StoreSession {
       return .invalid
     }
     guard ledger.keybag == store.keys.keybagIdentifier else { return .invalid }
-    guard ledger.keybagRevision <= store.keys.keybagRevision else {
+    // Another program may have changed the passcode since this one looked: only what is on disk now proves anything.
+    var revision = store.keys.keybagRevision
+    if ledger.keybagRevision > revision { revision = try store.keys.refreshKeybagRevision() }
+    guard ledger.keybagRevision <= revision else {
       throw ProtectionError(
         .rolledBack, "The ledger knows a later keybag than the one that is there: an old one was put back.")
     }

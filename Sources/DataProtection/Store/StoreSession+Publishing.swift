@@ -19,13 +19,7 @@ extension StoreSession {
     let isPending = fields.flags & SealedFields.pendingFlag != 0
     fields.generation = mark
     while true {
-      guard fields.generation < StoreSession.numberCeiling else {
-        throw ProtectionError(
-          .io, "The numbers of this store are used up; something put absurd names in its directory.")
-      }
-      fields.generation += 1
-      // A planted name may be in the way; the check by name spares the sealing, the link is what decides.
-      if survey.names.contains(where: { $0.hasNumber(fields.generation, of: survey.slot) }) { continue }
+      fields.generation = try nextNumber(after: fields.generation, survey)
       let sealed = try store.sealer.seal(plaintext, fields)
       let name = StoreName.generation(slot: survey.slot, number: fields.generation, isPending: isPending)
       do throws(ProtectionError) {
@@ -39,6 +33,21 @@ extension StoreSession {
       return PublishedGeneration(
         commitment: sealed.commitment, byteCount: sealed.bytes.count, isDurable: isDurable)
     }
+  }
+
+  /// The next number that no name of the slot has.
+  ///
+  /// A planted name may be in the way; this check by name spares the sealing, the link is what decides.
+  func nextNumber(after mark: UInt64, _ survey: SlotSurvey) throws(ProtectionError) -> UInt64 {
+    var number = mark
+    repeat {
+      guard number < StoreSession.numberCeiling else {
+        throw ProtectionError(
+          .io, "The numbers of this store are used up; something put absurd names in its directory.")
+      }
+      number += 1
+    } while survey.names.contains(where: { $0.hasNumber(number, of: survey.slot) })
+    return number
   }
 
   /// Writes the ledger after a generation is durable; returns the bytes written, `nil` if it may be the old one.

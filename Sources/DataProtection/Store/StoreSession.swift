@@ -52,7 +52,7 @@ struct StoreSession: ~Copyable {
       let status = try attempt("look at an archive") { () throws(FileSystemError) in
         try fileSystem.status(of: descriptor)
       }
-      guard StoreDirectory.isTarget(status, user: fileSystem.currentUser) else {
+      guard TrustedDirectory.isTarget(status, user: fileSystem.currentUser) else {
         throw ProtectionError(.corrupt, "A link, a special file or somebody else's file was put in an archive's place.")
       }
       return StoreFile(fileSystem, descriptor, byteCount: Int(clamping: status.byteCount))

@@ -33,10 +33,10 @@ final class DaemonCustody: ClassKeyCustody {
   }
 
   /// The keys as they are kept, which are forgotten.
-  func takeMasked() -> [[UInt8]] {
+  func takeMaskedByClass() -> [ProtectionClass: [UInt8]] {
     keys.withLock { keys in
       defer { keys = [:] }
-      return Array(keys.values)
+      return Dictionary(uniqueKeysWithValues: keys.map { ($0.key.protection, $0.value) })
     }
   }
 }

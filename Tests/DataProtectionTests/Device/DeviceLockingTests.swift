@@ -1,6 +1,7 @@
 import DataProtection
 import FaultyFileSystem
 import FileSystem
+import FoundationEssentials
 import SimulatedTime
 import Synchronization
 import Testing
@@ -90,6 +91,43 @@ import Testing
     #expect(first.all == round + round + round + [.protectedDataWillBecomeUnavailable])
     #expect(second.all == first.all)
     withExtendedLifetime((one, two)) {}
+  }
+
+  @Test func `observers may reboot and do I/O, and nothing hangs`() async throws {
+    var world = TestWorld()
+    world.options.gracePeriod = .zero
+    let device = try await world.open()
+    let files = try device.files()
+    try files.create("x", contents: Data([1])).close()
+    try await device.setPasscode(Passcode("1234"))
+    let heard = Log<String>()
+    let observation = device.observeProtectedData { [weak device] notification in
+      guard let device else { return }
+      heard.append("\(notification), read: \((try? files.read("x")) != nil)")
+      switch notification {
+      case .protectedDataWillBecomeUnavailable:
+        // In the grace period everything still works; a reboot from here ends it at once.
+        try? files.write(Data([2]), to: "x")
+        device.reboot()
+        heard.append("read after the reboot: \((try? files.read("x")) != nil)")
+      case .protectedDataDidBecomeAvailable:
+        device.reboot()
+        device.lock()
+      }
+    }
+    device.lock()
+    #expect(device.lockState == .locked)
+    try await device.unlock(passcode: Passcode("1234"))
+    #expect(device.lockState == .locked)
+    #expect(!device.isProtectedDataAvailable)
+    #expect(
+      heard.all == [
+        "protectedDataWillBecomeUnavailable, read: true", "read after the reboot: false",
+        "protectedDataDidBecomeAvailable, read: true",
+      ])
+    observation.cancel()
+    try await device.unlock(passcode: Passcode("1234"))
+    #expect(try files.read("x") == Data([2]))
   }
 
   @Test func `the sequence gives every notification in order`() async throws {

@@ -24,6 +24,28 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `a first creation that fails or is killed anywhere is begun again, and then stays`(isKilled: Bool) async throws {
+    let trial = TestWorld()
+    do { _ = try await trial.open() }
+    for number in 1...trial.memory.callCount {
+      let world = TestWorld()
+      let faulty = FaultyFileSystem(world.memory)
+      if isKilled {
+        world.memory.cutPower(afterCall: number)
+      } else {
+        faulty.fail(call: number, .error(.inputOutput))
+      }
+      _ = try? await world.open(through: faulty)
+      let next = TestWorld(memory: world.memory.afterProcessDeath())
+      let device = try await next.open()
+      try device.files().create("x", contents: Data([1]), protection: ProtectionClass.none).close()
+      let later = TestWorld(memory: next.memory.afterPowerCut(.dropAll))
+      #expect(try await later.open().files().read("x") == Data([1]), "call \(number)")
+      #expect(later.names.count == 6, "call \(number): \(later.names)")
+    }
+  }
+
   enum Change: CaseIterable, Sendable {
     case set, change, remove, erase
   }
@@ -120,7 +142,13 @@ import Testing
       }
       if failure == .interrupted { #expect(outcome == nil, "call \(number)") }
       let next = TestWorld(memory: world.memory.afterProcessDeath())
-      try await check(change, next, isDone: false, "call \(number)")
+      try await check(change, next, isDone: outcome == nil, "call \(number)")
+      // The next process has gone on from what it found; what it found must then survive a power cut as well.
+      let later = TestWorld(memory: next.memory.afterPowerCut(.dropAll))
+      let works = try await working(next)
+      #expect(try await working(later) == works, "call \(number), then a power cut")
+      let cut = TestWorld(memory: world.memory.afterPowerCut(.dropAll))
+      try await check(change, cut, isDone: outcome == nil, "call \(number), cut at once")
     }
   }
 

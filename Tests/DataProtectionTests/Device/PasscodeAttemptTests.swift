@@ -1,8 +1,10 @@
-import DataProtection
 import FaultyFileSystem
 import FileSystem
+import Sealing
 import SimulatedTime
 import Testing
+
+@testable import DataProtection
 
 @Suite struct PasscodeAttemptTests {
   let world = TestWorld()
@@ -93,6 +95,19 @@ import Testing
     let after = world.memory.afterPowerCut(.dropAll)
     let next = try await TestWorld(memory: after, bootClock: world.bootClock).open()
     #expect(try await next.remainingPasscodeDelay() == .seconds(60))
+  }
+
+  @Test(arguments: [(Int64.max, Int64.max), (.max, 0), (.min, 0), (-1, 0), (0, -1), (0, 1_000_000_000)])
+  func `an authentic record of a moment that can't be is no record`(seconds: Int64, nanoseconds: Int64) throws {
+    let keybag = KeybagIdentifier(bytes: [UInt8](repeating: 5, count: 16))
+    let key = try SecretKey(copying: [UInt8](repeating: 1, count: 32).span)
+    var message = AttemptRecord.magic
+    message.appendInteger(AttemptRecord.version)
+    message += [UInt8](repeating: 0, count: 6) + keybag.bytes + [UInt8](repeating: 1, count: 24)
+    message.appendInteger(seconds)
+    message.appendInteger(nanoseconds)
+    let code = try HMACSHA256.authenticationCode(for: message.span, key: key)
+    #expect(try AttemptRecord(message + code, keybag: keybag, key: key) == nil)
   }
 
   @Test func `attempts that never finished delay but don't erase`() async throws {

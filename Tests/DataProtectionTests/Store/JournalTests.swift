@@ -220,6 +220,60 @@ import Testing
     #expect(!store.isCompactionDue)
   }
 
+  @Test func `a damaged skip, which nothing authenticates, loses no frame of this journal or the next`() throws {
+    _ = try saved(12)
+    let second = try rig.archives(memory)
+    _ = try second.openNewest()
+    for frame in frames(14)[12...] { try second.append(frame) }
+    let path = try journal(0)
+    let bytes = try #require(memory.content(atPath: path))
+    var offset = try #require(
+      bytes.indices.first { start in
+        guard let header = JournalFrames.Header(bytes[start...]), header.number == 0 else { return false }
+        let mark = start + JournalFrames.headerByteCount + header.messageByteCount
+        return mark + 4 <= bytes.count && JournalFrames.length(mark: bytes[mark..<mark + 4]) == header.messageByteCount
+      })
+    for _ in 0..<12 {
+      let header = try #require(JournalFrames.Header(bytes[offset...]))
+      for value in [0, 1, 0xff] as [UInt8] {
+        var changed = bytes
+        for index in 8..<12 { changed[offset + index] = value }
+        memory.plant(changed, atPath: path)
+        for checksAll in [false, true] {
+          let opened = try rig.archives(memory).openNewest(checkingFrames: checksAll)
+          let read = try (0..<opened.frameCount).map { try opened.frame(at: $0) }
+          #expect(read == frames(14), "frame \(header.number), skip \(value)")
+        }
+      }
+      offset += header.messageByteCount + JournalFrames.overhead
+    }
+  }
+
+  @Test func `what follows the last frame is looked through in pieces, and an endless file is no journal`() throws {
+    let rig = StoreRig()
+    let memory = MemoryFileSystem()
+    let store = try rig.archives(memory)
+    try store.publish(Data("base".utf8))
+    try store.append(Data("frame".utf8))
+    let name = try #require(rig.names(memory, endingWith: ".journal").first)
+    let path = "\(StoreRig.path)/\(name)"
+    let bytes = try #require(memory.content(atPath: path))
+    let end = try #require(bytes.lastIndex { $0 != 0 }) + 1
+    var long = bytes + [UInt8](repeating: 0, count: 5 << 20)
+    memory.plant(long, atPath: path)
+    let opened = try rig.archives(memory).openNewest()
+    #expect(try opened.frames == [Data("frame".utf8)])
+    #expect(opened.tailDropped == 0)
+    long[3 << 20] = 1
+    memory.plant(long, atPath: path)
+    #expect(try rig.archives(memory).openNewest().tailDropped == (3 << 20) + 1 - end)
+    let file = StoreFile(memory, Descriptor(rawValue: -1), byteCount: JournalFrames.fileLimit + 1)
+    let code = #expect(throws: ProtectionError.self) {
+      _ = try JournalReader(file, NoJournal(), index: 0, start: 0, checksAll: true)
+    }?.code
+    #expect(code == .corrupt)
+  }
+
   @Test func `a frame of many pages comes back whole`() throws {
     let store = try saved(1)
     let large = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -237,5 +291,23 @@ import Testing
     } catch let error as ProtectionError {
       return error.code
     }
+  }
+}
+
+/// A journal that nobody gets to look into.
+private struct NoJournal: JournalOpening {
+  var fields: SealedFields {
+    SealedFields(
+      kind: .journal, protection: .none, identity: [], generation: 1, schema: 0, flags: 0,
+      identifier: [UInt8](repeating: 0, count: 16))
+  }
+  var messagePrefixByteCount: Int { 1 }
+
+  func claimedCommitment(of prefix: ArraySlice<UInt8>) -> [UInt8]? { nil }
+
+  func open(
+    _ message: ArraySlice<UInt8>, number: UInt64, previous: [UInt8]
+  ) throws(ProtectionError) -> (frame: Data, commitment: [UInt8]) {
+    throw ProtectionError(.corrupt, "Nothing.")
   }
 }

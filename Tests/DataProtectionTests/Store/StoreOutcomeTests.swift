@@ -158,10 +158,26 @@ import Testing
     let path = StoreRig.path + "/ledger"
     var bytes = try #require(memory.content(atPath: path))
     bytes[8] = 9
+    bytes.removeLast(Ledger.codeByteCount)
+    bytes += try rig.keys.authenticationCode(.ledger, over: bytes)
     memory.plant(bytes, atPath: path)
     #expect(try problem() == .unsupportedVersion)
     #expect(throws: ProtectionError.self) { try rig.archives(memory).publish(texts[1]) }
     #expect(memory.content(atPath: path) == bytes)
+  }
+
+  @Test func `a ledger whose version was damaged is a damaged one, not one of the future`() throws {
+    let store = try rig.archives(memory)
+    try store.publish(Data("one".utf8))
+    let path = StoreRig.path + "/ledger"
+    let bytes = try #require(memory.content(atPath: path))
+    for bit in 0..<16 {
+      var changed = bytes
+      changed[8 + bit / 8] ^= 1 << (bit % 8)
+      memory.plant(changed, atPath: path)
+      let opened = try rig.archives(memory).openNewest()
+      #expect(opened.standing == .rollbackUnverifiable, "bit \(bit)")
+    }
   }
 
   @Test func `a ledger that knows a later keybag proves that an old one was put back`() throws {

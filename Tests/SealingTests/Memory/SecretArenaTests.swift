@@ -1,5 +1,6 @@
 import CSystem
 import Foundation
+import ProcessMemory
 import Sealing
 import Synchronization
 import Testing

@@ -172,6 +172,8 @@ struct ToyKeys: StoreKeys {
   var keybagRevision: UInt64 = 1
   var bootIdentifier = [UInt8](repeating: 1, count: 16)
 
+  func refreshKeybagRevision() throws(ProtectionError) -> UInt64 { keybagRevision }
+
   func authenticationCode(
     _ purpose: StoreKeyPurpose, over message: [UInt8]
   ) throws(ProtectionError) -> [UInt8] {

@@ -1,21 +1,22 @@
-import Foundation
+package import Foundation
 
 /// A named pipe through which one process tells another that it has come so far.
-struct Rendezvous {
+package struct Rendezvous {
   private let path: String
 
-  init(_ path: String) {
+  /// Names the pipe.
+  package init(_ path: String) {
     self.path = path
   }
 
   /// Makes the pipe and keeps it open, so that what is told is not lost before somebody listens.
-  func make() throws -> FileHandle {
+  package func make() throws -> FileHandle {
     guard unsafe mkfifo(path, 0o600) == 0, let descriptor = descriptor() else { throw CocoaError(.fileWriteUnknown) }
     return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
   }
 
   /// Tells the other process.
-  func tell() {
+  package func tell() {
     guard let descriptor = descriptor() else { return }
     var byte: UInt8 = 1
     unsafe write(descriptor, &byte, 1)
@@ -23,7 +24,7 @@ struct Rendezvous {
   }
 
   /// Waits until it was told; `false` when nothing came in two minutes, because the other process has died.
-  func wait() -> Bool {
+  package func wait() -> Bool {
     guard let descriptor = descriptor() else { return false }
     defer { close(descriptor) }
     var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -1,7 +1,7 @@
-import Foundation
+package import Foundation
 
 /// The memory of a process as `/proc` tells of it.
-struct MemoryMap {
+package struct MemoryMap {
   struct Region {
     var range: Range<UInt>
     var isWritable: Bool
@@ -13,10 +13,13 @@ struct MemoryMap {
   let process: String
   var regions: [Region] = []
 
-  static func own() throws -> MemoryMap { try MemoryMap(process: "self") }
+  /// The memory of this process.
+  package static func own() throws -> MemoryMap { try MemoryMap(process: "self") }
 
+  /// Reads the table of a process's regions.
+  ///
   /// - Parameter process: A process identifier, or `self`.
-  init(process: String) throws {
+  package init(process: String) throws {
     self.process = process
     // Foundation reads such a file once, and the kernel gives it out page by page.
     let file = unsafe open("/proc/\(process)/smaps", O_RDONLY)
@@ -46,7 +49,7 @@ struct MemoryMap {
   }
 
   /// Whether the needle is among the first bytes: by its first byte, as most memory has none of it.
-  private static func contains(_ bytes: Data, _ count: Int, _ needle: [UInt8]) -> Bool {
+  package static func contains(_ bytes: Data, _ count: Int, _ needle: [UInt8]) -> Bool {
     unsafe bytes.withUnsafeBytes { bytes in
       var offset = 0
       while offset + needle.count <= count {
@@ -60,12 +63,12 @@ struct MemoryMap {
   }
 
   /// The flags of the region that holds an address.
-  func flags(at address: UInt) -> Set<String>? {
+  package func flags(at address: UInt) -> Set<String>? {
     regions.first { $0.range.contains(address) }?.flags
   }
 
   /// Where the needles occur, with the region's name: among all memory, or only what a core dump would hold.
-  func occurrences(of needles: [String: [UInt8]], onlyDumped: Bool) throws -> [String] {
+  package func occurrences(of needles: [String: [UInt8]], onlyDumped: Bool) throws -> [String] {
     let memory = unsafe open("/proc/\(process)/mem", O_RDONLY)
     guard memory >= 0 else { throw CocoaError(.fileReadNoPermission) }
     defer { close(memory) }

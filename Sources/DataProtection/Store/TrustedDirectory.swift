@@ -1,0 +1,92 @@
+import FileSystem
+
+/// What a directory and its lock file must be like before anything in them is believed.
+enum TrustedDirectory {
+  /// The permission bits that must not be there.
+  private static let foreignBits: UInt32 = 0o077
+
+  /// Throws `.unsafeLocation` unless an open directory is ours, closed to others, and on a volume that keeps its word.
+  ///
+  /// - Parameters:
+  ///   - directory: The directory, opened without following a link.
+  ///   - name: What to call it in an error, as the beginning of a sentence.
+  static func check(
+    _ directory: Descriptor, called name: String, _ fileSystem: any FileSystem, allowsNetworkVolumes: Bool
+  ) throws(ProtectionError) {
+    let (status, volume) = try attempt("look at a directory") { () throws(FileSystemError) in
+      (try fileSystem.status(of: directory), try fileSystem.volumeKind(of: directory))
+    }
+    guard status.owner == fileSystem.currentUser else {
+      throw ProtectionError(
+        .unsafeLocation, "\(name) belongs to user \(status.owner); choose a directory of your own.")
+    }
+    guard status.mode & foreignBits == 0 else {
+      throw ProtectionError(
+        .unsafeLocation, "\(name) is open to others; give it mode 0700 (chmod go-rwx).")
+    }
+    guard volume == .local || allowsNetworkVolumes else {
+      throw ProtectionError(
+        .unsafeLocation,
+        "\(name) is on a network volume, where locks and syncs can't be relied on; move it, or opt in.")
+    }
+  }
+
+  /// Opens the permanent lock file of a directory; a directory without one is new, and `whenNew` runs before it is made.
+  ///
+  /// That is the place for making the directory's own name durable: whoever finds the lock may rely on it.
+  static func openLock(
+    _ name: String, in directory: Descriptor, _ fileSystem: any FileSystem,
+    whenNew: () throws(FileSystemError) -> Void = {}
+  ) throws(ProtectionError) -> Descriptor {
+    let descriptor = try attempt("open a lock file") { () throws(FileSystemError) in
+      do throws(FileSystemError) {
+        return try fileSystem.openFile(name, in: directory, .write)
+      } catch  where error.code == .noSuchFile {
+        try whenNew()
+        return try fileSystem.openFile(name, in: directory, [.write, .create])
+      }
+    }
+    do throws(ProtectionError) {
+      let status = try attempt("look at a lock file") { () throws(FileSystemError) in
+        try fileSystem.status(of: descriptor)
+      }
+      guard isTarget(status, user: fileSystem.currentUser) else {
+        throw ProtectionError(.unsafeLocation, "A lock file is a link or not ours; remove what was put there.")
+      }
+      return descriptor
+    } catch {
+      fileSystem.close(descriptor)
+      throw error
+    }
+  }
+
+  /// Whether a file may be read or written: regular, ours, with one name.
+  static func isTarget(_ status: FileStatus, user: UInt32) -> Bool {
+    status.kind == .regular && status.owner == user && status.linkCount == 1
+  }
+
+  /// Makes a directory whose name is durable, or none.
+  static func make(
+    _ name: String, in parent: Descriptor, _ fileSystem: any FileSystem
+  ) throws(FileSystemError) {
+    do throws(FileSystemError) {
+      try fileSystem.makeDirectory(name, in: parent, mode: 0o700)
+    } catch  where error.code == .fileExists {
+      // Another process was first; its directory is as good.
+    }
+    try synchronizeName(name, in: parent, fileSystem)
+  }
+
+  /// Makes the name of a directory that is still empty durable; removes it if that fails.
+  static func synchronizeName(
+    _ name: String, in parent: Descriptor, _ fileSystem: any FileSystem
+  ) throws(FileSystemError) {
+    do throws(FileSystemError) {
+      try fileSystem.synchronize(parent)
+    } catch {
+      // A directory whose name may not last must not be taken for one whose name does.
+      if error.code != .interrupted { try? fileSystem.removeDirectory(name, in: parent) }
+      throw error
+    }
+  }
+}

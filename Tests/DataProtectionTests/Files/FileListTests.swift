@@ -1,0 +1,161 @@
+import DataProtection
+import FaultyFileSystem
+import FileSystem
+import FoundationEssentials
+import Testing
+
+/// The list of a directory of protected files is what decides whether a file exists: it is never guessed.
+@Suite struct FileListTests {
+  let world = TestWorld()
+
+  /// The path of the store in which the list and the contents are.
+  func store() throws -> String {
+    let root = TestWorld.path + "/files"
+    return "\(root)/\(try #require(world.memory.names(atPath: root).first))/archives"
+  }
+
+  /// Damages the newest list: it is the only slot that every change writes.
+  func damageNewestList(_ damage: (String) -> Void) throws {
+    let place = try store()
+    let newest = try #require(
+      world.memory.names(atPath: place).filter { $0.hasSuffix(".archive") }
+        .max { $0.dropFirst(33) < $1.dropFirst(33) })
+    damage("\(place)/\(newest)")
+  }
+
+  @Test(arguments: [false, true])
+  func `an older list never passes for the newest one, and deletes nothing`(isRemoved: Bool) async throws {
+    do {
+      let files = try await world.open().files()
+      try files.create("one", contents: Data([1])).close()
+      try files.create("two", contents: Data([2])).close()
+    }
+    try damageNewestList { path in
+      if isRemoved {
+        world.memory.remove(atPath: path)
+      } else {
+        var bytes = world.memory.content(atPath: path) ?? []
+        bytes[bytes.count - 1] ^= 1
+        world.memory.plant(bytes, atPath: path)
+      }
+    }
+    let expected: ProtectionError.Code = isRemoved ? .missing : .corrupt
+    let contents = try world.memory.names(atPath: store()).count
+    let device = try await world.open()
+    let files = try device.files()
+    // "two" is not in the older list; that must not look like a file that was never there.
+    #expect(await code { _ = try files.read("two") } == expected)
+    #expect(await code { _ = try files.list() } == expected)
+    #expect(await code { try files.write(Data([3]), to: "two") } == expected)
+    #expect(await code { try files.create("three") } == expected)
+    #expect(await code { try files.delete("one") } == expected)
+    #expect(try world.memory.names(atPath: store()).count == contents)
+
+    try files.adoptOlderList()
+    #expect(try files.read("one") == Data([1]))
+    #expect(await code { _ = try files.read("two") } == .notFound)
+    try files.create("three", contents: Data([3])).close()
+    #expect(try await world.open().files().list().map(\.name) == ["one", "three"])
+  }
+
+  @Test func `adopting does nothing while the newest list is there`() async throws {
+    let files = try await world.open().files()
+    try files.adoptOlderList()
+    try files.create("one").close()
+    try files.create("two").close()
+    try files.adoptOlderList()
+    #expect(try files.list().map(\.name) == ["one", "two"])
+  }
+
+  @Test func `without list and ledger the contents are missed, not swept`() async throws {
+    do {
+      let files = try await world.open().files()
+      try files.create("one", contents: Data([1])).close()
+    }
+    try damageNewestList { world.memory.remove(atPath: $0) }
+    world.memory.remove(atPath: try store() + "/ledger")
+    let left = try world.memory.names(atPath: store()).filter { $0.hasSuffix(".archive") }
+    #expect(left.count == 1)
+    let files = try await world.open().files()
+    #expect(await code { _ = try files.list() } == .missing)
+    #expect(await code { try files.create("two") } == .missing)
+    #expect(try world.memory.names(atPath: store()).filter { $0.hasSuffix(".archive") } == left)
+  }
+
+  @Test func `a handle doesn't write to a file that was deleted or changed its class`() async throws {
+    let device = try await world.open()
+    let files = try device.files()
+    let handle = try files.create("one", contents: Data([1]))
+    try files.setProtection(.none, of: "one")
+    #expect(await code { try handle.write(Data([2])) } == .superseded)
+    #expect(try files.read("one") == Data([1]))
+    let second = try files.open("one")
+    try files.rename("one", to: "two")
+    try second.write(Data([3]))
+    #expect(try files.read("two") == Data([3]))
+    try files.delete("two")
+    #expect(await code { try second.write(Data([4])) } == .superseded)
+    #expect(try await world.open().files().list().isEmpty)
+  }
+
+  @Test func `a write that meets a change of class at any step is never lost`() async throws {
+    for step in 1... {
+      let world = TestWorld()
+      let other = try await world.open().files()
+      try other.create("x", contents: Data("old".utf8)).close()
+      let faulty = FaultyFileSystem(world.memory)
+      let files = try await world.open(through: faulty).files()
+      let start = faulty.callCount
+      let hasRun = SharedFlag()
+      faulty.onCall { number, _ in
+        guard number == start + step, !hasRun.isSet else { return }
+        hasRun.set()
+        // Where the writer holds the lock this is busy, and changes nothing.
+        try? other.setProtection(.none, of: "x")
+      }
+      try files.write(Data("new".utf8), to: "x")
+      faulty.onCall(nil)
+      #expect(try other.read("x") == Data("new".utf8), "step \(step)")
+      guard hasRun.isSet else {
+        #expect(step > 10)
+        return
+      }
+    }
+  }
+
+  @Test func `a name stays whatever fails when a directory is first made`() async throws {
+    let trial = TestWorld()
+    let counting = FaultyFileSystem(trial.memory)
+    let device = try await trial.open(through: counting)
+    let start = counting.callCount
+    try device.files().create("x", contents: Data([1])).close()
+    for step in 1...counting.callCount - start {
+      let world = TestWorld()
+      let faulty = FaultyFileSystem(world.memory)
+      let device = try await world.open(through: faulty)
+      faulty.fail(call: faulty.callCount + step, .error(.inputOutput))
+      _ = try? device.files().create("x", contents: Data([1]))
+      // The next try is acknowledged, so that it must survive a power cut.
+      let next = TestWorld(memory: world.memory.afterProcessDeath())
+      try await next.open().files().write(Data([2]), to: "x")
+      let after = TestWorld(memory: next.memory.afterPowerCut(.dropAll))
+      #expect(try await after.open().files().read("x") == Data([2]), "step \(step)")
+    }
+  }
+
+  @Test func `a name stays wherever a program is killed when a directory is first made`() async throws {
+    let trial = TestWorld()
+    let device = try await trial.open()
+    try device.files().create("x", contents: Data([1])).close()
+    for step in 0...trial.memory.callCount {
+      let world = TestWorld()
+      world.memory.cutPower(afterCall: step)
+      _ = try? await world.open().files().create("x", contents: Data([1]))
+      // Killed, not cut off from power: what it did is there, durable or not.
+      let next = TestWorld(memory: world.memory.afterProcessDeath())
+      try await next.open().files().write(Data([2]), to: "x")
+      let after = TestWorld(memory: next.memory.afterPowerCut(.dropAll))
+      #expect(try await after.open().files().read("x") == Data([2]), "step \(step)")
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import FaultyFileSystem
+import FoundationEssentials
+import Testing
+
+@testable import DataProtection
+
+/// No byte of the state is on the disk in the clear, at any step of anything.
+@Suite struct PlaintextTests {
+  @Test func `no file holds plaintext, a name or a passcode at any step`() async throws {
+    let world = TestWorld()
+    let faulty = FaultyFileSystem(world.memory)
+    let needles = ["MARKER-content", "MARKER-frame", "MARKER-name", "MARKER-application", "MARKER-passcode"]
+      .map { Array($0.utf8) }
+    let found = Log<String>()
+    let memory = world.memory
+    faulty.onCall { number, operation in
+      for content in memory.allContents {
+        for needle in needles where content.contains(needle) {
+          found.append("\(String(decoding: needle, as: UTF8.self)) before call \(number), \(operation)")
+        }
+      }
+    }
+    let content = Data("MARKER-content".utf8) + Data(repeating: 1, count: 20_000) + Data("MARKER-content".utf8)
+    let device = try await world.open(through: faulty)
+    let archives = try device.archives(for: ArchiveSlot(application: "MARKER-application"))
+    try archives.publish(content)
+    try archives.append(Data("MARKER-frame".utf8))
+    let files = try device.files(in: "MARKER-name")
+    for protection in ProtectionClass.allCases {
+      try files.create("MARKER-name \(protection)", contents: content, protection: protection).close()
+    }
+    try await device.setPasscode(Passcode("MARKER-passcode"))
+    try archives.publishPending(content, kind: .touchedNodes)
+    let pending = try archives.openPending()
+    try archives.publish(content, consuming: pending.archives)
+    try archives.setProtection(.completeUnlessOpen)
+    try files.setProtection(.none, of: "MARKER-name complete")
+    try files.rename("MARKER-name none", to: "MARKER-name again")
+    try await device.changePasscode(from: Passcode("MARKER-passcode"), to: Passcode("MARKER-passcode 2"))
+    let attempt = try archives.beginAttempt(for: archives.openNewest())
+    attempt.note(node: 3)
+    attempt.finish()
+    try await device.removePasscode(Passcode("MARKER-passcode 2"))
+    faulty.onCall(nil)
+    #expect(found.all == [])
+    // The search finds what is there.
+    memory.plant(Array("xxMARKER-frame".utf8), atPath: "/planted")
+    #expect(memory.allContents.contains { $0.contains(needles[1]) })
+    #expect(faulty.callCount > 300)
+  }
+}
+
+extension [UInt8] {
+  /// Whether these bytes occur in a row.
+  fileprivate func contains(_ needle: [UInt8]) -> Bool {
+    var start = startIndex
+    while let hit = self[start...].firstIndex(of: needle[0]) {
+      if self[hit...].starts(with: needle) { return true }
+      start = hit + 1
+    }
+    return false
+  }
+}

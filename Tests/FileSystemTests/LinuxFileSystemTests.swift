@@ -1,0 +1,176 @@
+#if canImport(Glibc)
+import CSystem
+import FileSystem
+import Foundation
+import Glibc
+import Testing
+
+/// What the store's promises rest on, asked of the kernel itself.
+@Suite struct LinuxFileSystemTests {
+  private let files = LinuxFileSystem()
+
+  /// Runs a body with a new directory, and removes it.
+  private func withDirectory(_ body: (Descriptor, String) throws -> Void) throws {
+    let path = NSTemporaryDirectory() + "linux-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let directory = try files.openDirectory(atPath: path)
+    defer { files.close(directory) }
+    try body(directory, path)
+  }
+
+  /// Writes a file and closes it.
+  private func make(_ name: String, _ bytes: [UInt8] = [], in directory: Descriptor) throws {
+    let file = try files.openFile(name, in: directory, [.write, .create, .exclusive])
+    defer { files.close(file) }
+    try unsafe files.writeAll(file, bytes.span.bytes, at: 0)
+  }
+
+  private func read(_ name: String, in directory: Descriptor) throws -> [UInt8] {
+    let file = try files.openFile(name, in: directory, [])
+    defer { files.close(file) }
+    return try files.readBytes(file, count: 1000)
+  }
+
+  private func code(_ body: () throws -> Void) -> FileSystemError.Code? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return (error as? FileSystemError)?.code
+    }
+  }
+
+  @Test func `nothing that is open goes on to other programs`() throws {
+    try withDirectory { directory, path in
+      try make("a", in: directory)
+      let opened = [
+        directory, try files.openDirectory(atPath: path), try files.openDirectory(".", in: directory),
+        try files.openFile("a", in: directory, []), try files.openFile("a", in: directory, .write),
+        try files.openFile("b", in: directory, [.write, .create]), try files.openTemporary(in: directory),
+      ]
+      for descriptor in opened {
+        #expect(csystem_descriptor_flags(descriptor.rawValue) & FD_CLOEXEC != 0, "\(descriptor)")
+      }
+      for descriptor in opened.dropFirst() { files.close(descriptor) }
+    }
+  }
+
+  @Test func `links are not followed, whatever they lead to`() throws {
+    try withDirectory { directory, path in
+      try make("file", in: directory)
+      try files.makeDirectory("folder", in: directory, mode: 0o700)
+      for target in ["file", "folder", "nothing"] {
+        try FileManager.default.createSymbolicLink(atPath: "\(path)/to-\(target)", withDestinationPath: target)
+        #expect(code { _ = try files.openFile("to-\(target)", in: directory, []) } == .symbolicLink)
+        #expect(code { _ = try files.openFile("to-\(target)", in: directory, [.write, .create]) } == .symbolicLink)
+        let refusal = code { _ = try files.openDirectory("to-\(target)", in: directory) }
+        #expect(refusal == .symbolicLink || refusal == .notDirectory)
+        let byPath = code { _ = try files.openDirectory(atPath: "\(path)/to-\(target)") }
+        #expect(byPath == .symbolicLink || byPath == .notDirectory)
+        #expect(try files.status(ofName: "to-\(target)", in: directory).kind == .symbolicLink)
+      }
+      #expect(try !files.names(in: directory).contains("nothing"))
+    }
+  }
+
+  @Test func `a FIFO is opened without waiting, and told from a file`() throws {
+    try withDirectory { directory, path in
+      #expect(unsafe mkfifo(path + "/fifo", 0o600) == 0)
+      let fifo = try files.openFile("fifo", in: directory, [])
+      defer { files.close(fifo) }
+      #expect(try files.status(of: fifo).kind == .other)
+    }
+  }
+
+  @Test func `a link and a rename never replace unless they are told to`() throws {
+    try withDirectory { directory, _ in
+      try make("old", [1], in: directory)
+      try make("new", [2], in: directory)
+      let nameless = try files.openTemporary(in: directory)
+      defer { files.close(nameless) }
+      #expect(code { try files.link(nameless, as: "old", in: directory) } == .fileExists)
+      #expect(code { try files.rename("new", to: "old", in: directory, replacing: false) } == .fileExists)
+      #expect(try read("old", in: directory) == [1])
+      try files.link(nameless, as: "third", in: directory)
+      #expect(try files.status(of: nameless).linkCount == 1)
+      try files.rename("new", to: "old", in: directory, replacing: true)
+      #expect(try read("old", in: directory) == [2])
+      #expect(try Set(files.names(in: directory)) == ["old", "third"])
+    }
+  }
+
+  @Test(arguments: [0o000, 0o077, 0o777])
+  func `what is made has the mode that was asked for, whatever the umask`(_ mask: Int) async {
+    await #expect(processExitsWith: .success) { [mask = mask as Int] in
+      let files = LinuxFileSystem()
+      let path = NSTemporaryDirectory() + "umask-\(UUID().uuidString)"
+      precondition(unsafe mkdir(path, 0o700) == 0)
+      defer { try? FileManager.default.removeItem(atPath: path) }
+      let directory = try files.openDirectory(atPath: path)
+      umask(mode_t(mask))
+      let made = try files.openFile("made", in: directory, [.write, .create, .exclusive])
+      try #require(files.status(of: made).mode == 0o600)
+      try #require(files.status(of: files.openTemporary(in: directory)).mode == 0o600)
+      try files.makeDirectory("folder", in: directory, mode: 0o700)
+      try #require(files.status(ofName: "folder", in: directory).mode == 0o700)
+      _ = umask(0o022)
+    }
+  }
+
+  @Test func `reserved space is zero, and reserving never makes a file shorter`() throws {
+    try withDirectory { directory, _ in
+      try make("a", [1, 2, 3], in: directory)
+      let file = try files.openFile("a", in: directory, .write)
+      defer { files.close(file) }
+      try files.allocate(file, length: 10)
+      #expect(try files.readBytes(file, count: 100) == [1, 2, 3] + [UInt8](repeating: 0, count: 7))
+      try files.allocate(file, length: 5)
+      #expect(try files.status(of: file).byteCount == 10)
+      try files.truncate(file, to: 2)
+      #expect(try files.readBytes(file, count: 100) == [1, 2])
+    }
+  }
+
+  @Test func `a lock belongs to the open file, shuts others out, and ends with it`() throws {
+    try withDirectory { directory, _ in
+      try make("lock", in: directory)
+      let one = try files.openFile("lock", in: directory, .write)
+      let two = try files.openFile("lock", in: directory, .write)
+      defer { files.close(two) }
+      #expect(try files.tryLock(one, .exclusive))
+      #expect(try !files.tryLock(two, .shared))
+      #expect(try !files.lock(two, .exclusive, patience: .milliseconds(5)))
+      try files.unlock(one)
+      #expect(try files.tryLock(two, .shared))
+      #expect(try files.tryLock(one, .shared))
+      #expect(try !files.tryLock(one, .exclusive))
+      files.close(one)
+      #expect(try files.tryLock(two, .exclusive))
+    }
+  }
+
+  @Test func `errors name the call, the number and the name`() throws {
+    try withDirectory { directory, _ in
+      do throws(FileSystemError) {
+        _ = try files.openFile("nothing", in: directory, [])
+        Issue.record("a file that isn't there was opened")
+      } catch {
+        #expect(error == FileSystemError(.noSuchFile, .openFile, name: "nothing"))
+        #expect("\(error)" == "openFile of \"nothing\" failed with errno 2")
+      }
+      #expect(code { _ = try files.openFile("a\0b", in: directory, [.write, .create]) } == .invalidArgument)
+      #expect(code { _ = try files.openFile(String(repeating: "x", count: 300), in: directory, []) } == .nameTooLong)
+      #expect(code { try files.unlink("nothing", in: directory) } == .noSuchFile)
+    }
+  }
+
+  @Test func `the temporary directory is a local volume`() throws {
+    try withDirectory { directory, _ throws in
+      let kind = try files.volumeKind(of: directory)
+      #expect(kind == .local)
+    }
+  }
+}
+#endif
