@@ -63,17 +63,17 @@ extension Lifecycle {
       if launchResponse.contains(.declinesRestoring) { return }
     case .openURL:
       guard let url = launchOptions?.url, !launchResponse.contains(.declinesURL) else { return }
-      emit(.step(step, state))
+      try announce(step, life: life)
       _ = delegate?.open(url)
       return
     case .handleBackgroundEvent:
       guard case .backgroundEvent(let name) = launchOptions?.reason else { return }
-      emit(.step(step, state))
+      try announce(step, life: life)
       delegate?.handleBackgroundEvent(name)
       return
     default: break
     }
-    emit(.step(step, state))
+    try announce(step, life: life)
     if step.isWork {
       guard let work else { return }
       let interruption = InterruptibleWork()
@@ -99,6 +99,12 @@ extension Lifecycle {
     case .startInput: startInput()
     default: break
     }
+  }
+
+  /// Tells the observers of a step; one of them may end the program, and then the step is not done.
+  private func announce(_ step: LifecycleStep, life: UInt64) throws(LifecycleError) {
+    emit(.step(step, state))
+    if self.life != life { throw endError() }
   }
 
   private func startInput() {

@@ -35,6 +35,7 @@
   var queue = NotificationQueue()
   var keptInput: [@MainActor () -> Void] = []
   var isHandlingKeptInput = false
+  private var isBeingKilled = false
   private var observers: [(id: UInt64, handler: @MainActor (LifecycleEvent) -> Void)] = []
   private var lastObserver: UInt64 = 0
   var turns = TurnQueue()
@@ -109,13 +110,14 @@
   /// Ends the program at once and without notice, whatever is under way.
   public func kill(_ reason: TerminationReason = .killed) throws(LifecycleError) {
     _ = try machine.route(for: .kill)
-    let life = life
+    // Asked for by an observer of these very steps: it is ending already, for the first reason.
+    if isBeingKilled { return }
+    isBeingKilled = true
+    defer { isBeingKilled = false }
     let steps =
       machine.steps(of: LifecycleTransition(from: state, to: .notRunning, manner: .unannounced)) ?? []
     for step in steps {
       emit(.step(step, state))
-      // An observer may have killed it first: then it has ended, for that one's reason.
-      if self.life != life { return }
       if step == .stopInput { isAcceptingInput = false }
     }
     _ = try machine.move(to: .notRunning, manner: .unannounced)

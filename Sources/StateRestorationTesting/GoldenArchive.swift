@@ -17,6 +17,8 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
   /// Reads a recorded file.
   public init(_ data: Data) throws { self = try JSONDecoder().decode(GoldenArchive.self, from: data) }
 
+  private static let timeSaved: @Sendable () -> Date = { Date(timeIntervalSinceReferenceDate: 0) }
+
   private init(archive: Data, values: HierarchyValues) {
     self.archive = archive
     self.values = Self.plain(values)
@@ -37,6 +39,8 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
   ) async throws -> GoldenArchive {
     let device = try await SimulatedDevice()
     let harness = subject.harness(on: device)
+    // Two recordings of the same state are to be the same.
+    harness.configuration.now = Self.timeSaved
     let application = try await harness.launch { subject.application() }
     try await change(application.root)
     let values = subject.values(of: application.root)
@@ -60,8 +64,15 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
     do {
       let device = try await SimulatedDevice()
       let harness = subject.harness(on: device)
+      // However old the file is: a recording doesn't expire.
+      harness.configuration.now = Self.timeSaved
       try await harness.publish(archive)
       let application = try await harness.launch { subject.application() }
+      guard harness.report?.outcome == .restored else {
+        let outcome =
+          harness.report.map { "\($0.outcome)" } ?? "\(harness.restorable?.restoreError, default: "no report")"
+        throw HarnessError("The golden archive can't be restored at all: \(outcome).")
+      }
       var found: [String] = []
       let now = Self.plain(subject.values(of: application.root))
       for (path, before) in values.sorted(by: { $0.key < $1.key }) {
@@ -85,5 +96,48 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
   private static func plain(_ values: HierarchyValues) -> [String: [String: String]] {
     Dictionary(
       values.properties.map { ($0.key.description, $0.value) }, uniquingKeysWith: { first, _ in first })
+  }
+}
+
+/// Checks that today's program restores what an older version preserved, kept in a file.
+///
+/// When there is no file yet, the state that `change` makes is recorded in it, and an issue says so: commit the file,
+/// and never record it again. Keep one for every released version.
+///
+/// ```swift
+/// @Test func `today's program restores what 1.0 preserved`() async {
+///   await assertGoldenArchive(at: fixtures.appending(path: "1.0.json"), of: RestorationSubject { NotesWindow() }) {
+///     $0.editor.draft = "hello"
+///   }
+/// }
+/// ```
+///
+/// - Parameters:
+///   - url: The file.
+///   - subject: How the hierarchy is made.
+///   - change: Makes the state to record; not used when there is a file.
+///   - sourceLocation: The line at which issues are recorded.
+/// - Returns: The differences, each also recorded as an issue at the caller's line; empty when all is well.
+@discardableResult
+@MainActor public func assertGoldenArchive<Root: RestorableController>(
+  at url: URL, of subject: RestorationSubject<Root>, after change: @MainActor (Root) async throws -> Void,
+  sourceLocation: SourceLocation = #_sourceLocation
+) async -> [String] {
+  do {
+    guard FileManager.default.fileExists(atPath: url.path) else {
+      let golden = try await GoldenArchive.record(subject, after: change)
+      try FileManager.default.createDirectory(
+        at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try golden.data.write(to: url)
+      Issue.record(
+        "There was no golden archive; one was recorded in \(url.path). Commit it, and never record it again.",
+        sourceLocation: sourceLocation)
+      return []
+    }
+    let golden = try GoldenArchive(Data(contentsOf: url))
+    return await golden.assertStillRestores(in: subject, sourceLocation: sourceLocation)
+  } catch {
+    Issue.record("The golden archive \(url.path): \(error)", sourceLocation: sourceLocation)
+    return ["\(error)"]
   }
 }

@@ -51,7 +51,7 @@ public import StateRestoration
     self.budgets = budgets
     self.footprint = footprint
     self.configuration.clock = device.clock
-    device.programs.append(self)
+    device.install(self)
   }
 
   // MARK: - Launching

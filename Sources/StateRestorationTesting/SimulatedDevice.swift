@@ -1,10 +1,9 @@
 import ApplicationLifecycle
 public import DataProtection
 import FaultyFileSystem
-import FileSystem
 public import SimulatedTime
 
-/// A device for tests: a passcode, a lock, a disk in memory, and time that only the test moves.
+/// A device for tests: a passcode, a lock, a disk of its own, and time that only the test moves.
 ///
 /// Several programs can run on one device, each in a process of its own that can be killed without the others. The
 /// class keys belong to the device: a program launched on an unlocked device is unlocked. Nothing is shared between two
@@ -16,13 +15,25 @@ public import SimulatedTime
   /// The passcode as the test last set it.
   public private(set) var passcode: String?
 
+  private struct Installation {
+    weak let program: (any SimulatedProgram)?
+  }
+
+  /// Programs hold their device; it doesn't hold them, so that both go with their test.
+  private var installations: [Installation] = []
+
   /// The programs that are installed, for memory pressure.
-  var programs: [any SimulatedProgram] = []
+  private var programs: [any SimulatedProgram] { installations.compactMap(\.program) }
+
+  /// Installs a program, for as long as it lives.
+  func install(_ program: any SimulatedProgram) {
+    installations.removeAll { $0.program == nil }
+    installations.append(Installation(program: program))
+  }
 
   private let gracePeriod: Duration
   private let custody = SimulatedCustody()
-  private var disk: MemoryFileSystem
-  private var faults: FaultyFileSystem
+  private let volume: SimulatedVolume
   private var processes: [SimulatedProcess] = []
   private var bootClock: SimulatedBootClock
   private var bootCount: UInt64 = 1
@@ -34,10 +45,13 @@ public import SimulatedTime
   /// - Parameters:
   ///   - passcode: The passcode; without one nothing ever locks.
   ///   - gracePeriod: How long `complete` files stay available after ``beginLock()``.
-  public init(passcode: String? = nil, gracePeriod: Duration = .seconds(10)) async throws(ProtectionError) {
+  ///   - storage: Where the files are kept.
+  /// - Throws: What keeps the device from being made.
+  public init(
+    passcode: String? = nil, gracePeriod: Duration = .seconds(10), storage: SimulatedStorage = .memory
+  ) async throws(ProtectionError) {
     self.gracePeriod = gracePeriod
-    disk = MemoryFileSystem()
-    faults = FaultyFileSystem(disk)
+    volume = SimulatedVolume(storage)
     bootClock = SimulatedBootClock(clock: clock, number: bootCount)
     if let passcode { try await setPasscode(passcode) }
   }
@@ -123,23 +137,16 @@ public import SimulatedTime
   }
 
   /// Cuts the power, and starts the device again with what is left on the disk.
+  ///
+  /// - Precondition: The device is simulated in memory, or nothing is to be lost.
   public func cutPower(losing loss: PowerCutLoss = .everythingUnsynchronized) {
     endProcesses(.reboot)
-    let policy: PowerCutPolicy =
-      switch loss {
-      case .everythingUnsynchronized: .dropAll
-      case .nothing: .keepPrefix(.max)
-      case .one(let number): .loseOne(number)
-      case .endOfLastWrite(let count): .tearLast(keeping: count)
-      }
-    use(disk.afterPowerCut(policy))
+    volume.cutPower(losing: loss)
     start()
   }
 
   /// How many changes were not synchronised yet: what a power cut could take.
-  public var unsynchronizedChanges: Int {
-    disk.powerCutPolicies.count { if case .loseOne = $0 { true } else { false } }
-  }
+  public var unsynchronizedChanges: Int { volume.unsynchronizedChanges }
 
   /// Erases all content: nothing sealed before can be read again.
   ///
@@ -153,20 +160,25 @@ public import SimulatedTime
 
   /// Lets the disk go wrong until ``healDisk()``.
   public func failDisk(_ fault: DiskFault) {
-    faults.fail(from: faults.callCount + 1, fault.plan.operations, .error(fault.plan.code))
+    volume.faults.fail(from: volume.faults.callCount + 1, fault.plan.operations, .error(fault.plan.code))
   }
 
   /// Lets the disk go well again.
-  public func healDisk() { faults.heal() }
+  public func healDisk() { volume.faults.heal() }
 
-  /// What is on the disk now.
+  /// What is on the disk now; setting it ends every program first.
   public var contents: SimulatedDisk {
-    get { SimulatedDisk(disk.afterProcessDeath()) }
+    get { volume.contents }
     set {
       endProcesses(.killed)
-      use(newValue.fileSystem.afterProcessDeath())
+      volume.contents = newValue
     }
   }
+
+  /// The device's directory, when it is kept in a temporary folder; `nil` in memory.
+  ///
+  /// The folder goes when the device does.
+  public var folder: String? { volume.realPath }
 
   /// Warns running programs and purges suspended ones, the largest first, until so many bytes are free (R7.9).
   public func applyMemoryPressure(toFree bytes: Int = .max) {
@@ -179,7 +191,7 @@ public import SimulatedTime
 
   /// Starts a process of a program.
   package func startProcess() async throws(ProtectionError) -> SimulatedProcess {
-    let fileSystem = ProcessFileSystem(faults)
+    let fileSystem = ProcessFileSystem(volume.faults)
     let process = SimulatedProcess(fileSystem: fileSystem, device: try await open(fileSystem))
     processes.removeAll { !$0.isAlive }
     processes.append(process)
@@ -195,7 +207,7 @@ public import SimulatedTime
   private func withSystem<Result>(
     _ body: @MainActor (ProtectedDevice) async throws(ProtectionError) -> Result
   ) async throws(ProtectionError) -> Result {
-    let fileSystem = ProcessFileSystem(faults)
+    let fileSystem = ProcessFileSystem(volume.faults)
     defer { fileSystem.die() }
     return try await body(try await open(fileSystem))
   }
@@ -205,7 +217,7 @@ public import SimulatedTime
     options.gracePeriod = gracePeriod
     options.custody = custody
     return try await ProtectedDevice.open(
-      at: .directory("/device"), options: options,
+      at: .directory(volume.path), options: options,
       environment: DeviceEnvironment(
         fileSystem: fileSystem, clock: clock, bootClock: bootClock, scrypt: .test, variables: { _ in nil }))
   }
@@ -214,11 +226,6 @@ public import SimulatedTime
     for program in programs { program.end(reason) }
     for process in processes { process.fileSystem.die() }
     processes = []
-  }
-
-  private func use(_ fileSystem: MemoryFileSystem) {
-    disk = fileSystem
-    faults = FaultyFileSystem(fileSystem)
   }
 
   private func start() {

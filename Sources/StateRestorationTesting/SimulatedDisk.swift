@@ -1,55 +1,39 @@
 package import FaultyFileSystem
-import FileSystem
+public import FoundationEssentials
 
-/// What lies on a simulated device's disk, at one moment: to come back to it later.
+/// What lies on a simulated device's disk, at one moment: to look at, to compare, and to come back to later.
 public struct SimulatedDisk: Sendable {
-  package let fileSystem: MemoryFileSystem
+  /// The disk as it was kept.
+  enum Content: Sendable {
+    /// All of a memory disk, with what was not synchronised yet.
+    case memory(MemoryFileSystem)
+    /// The bytes of each file in a folder.
+    case folder([String: Data])
+  }
 
-  package init(_ fileSystem: MemoryFileSystem) { self.fileSystem = fileSystem }
-}
+  let content: Content
 
-/// What a power cut leaves of writes that were not synchronised.
-public enum PowerCutLoss: Sendable, Hashable {
-  /// Nothing of them.
-  case everythingUnsynchronized
+  /// The memory disk; `nil` for a folder.
+  package var fileSystem: MemoryFileSystem? {
+    if case .memory(let fileSystem) = content { fileSystem } else { nil }
+  }
 
-  /// All of them: the disk was quick.
-  case nothing
-
-  /// All but one of them, by its number; see ``SimulatedDevice/unsynchronizedChanges``.
-  case one(Int)
-
-  /// All but the end of the last write, which keeps so many bytes.
-  case endOfLastWrite(keeping: Int)
-}
-
-/// How a simulated disk goes wrong.
-public enum DiskFault: Sendable, Hashable {
-  /// No space is left: what needs some fails.
-  case full
-
-  /// Every call fails.
-  case unreachable
-
-  /// Syncs fail, and what they were to make durable is lost.
-  case failingSyncs
-
-  /// Nothing can be written.
-  case readOnly
-}
-
-extension DiskFault {
-  /// What fails, and how.
-  var plan: (operations: Set<FileSystemError.Operation>?, code: FileSystemError.Code) {
-    switch self {
-    case .full: ([.write, .allocate, .openTemporary, .link, .makeDirectory], .noSpace)
-    case .unreachable: (nil, .inputOutput)
-    case .failingSyncs: ([.synchronize, .synchronizeData], .inputOutput)
-    case .readOnly:
-      (
-        [.write, .allocate, .openTemporary, .link, .makeDirectory, .rename, .unlink, .truncate, .changeMode],
-        .readOnlyFileSystem
-      )
+  /// Every file's bytes, by its path in the device's directory.
+  ///
+  /// All of them are sealed or say nothing; what a launch on a locked device must not change can be compared by them.
+  public var files: [String: Data] {
+    switch content {
+    case .memory(let fileSystem): SimulatedVolume.files(in: fileSystem)
+    case .folder(let files): files
     }
   }
+}
+
+/// Where a simulated device keeps its files.
+public enum SimulatedStorage: Sendable, Hashable, CaseIterable {
+  /// In memory: quick, and the power can be cut.
+  case memory
+
+  /// In a new folder of the real disk, which is removed with the device: for looking at the files with other programs.
+  case temporaryFolder
 }

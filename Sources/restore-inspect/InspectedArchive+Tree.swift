@@ -14,6 +14,7 @@ extension InspectedArchive {
       lines: heading(style) + nodes.flatMap { lines(for: $0, redactsModels: redactsModels, style) },
       json: .object([
         "context": contextJSON, "generation": .string("\(generation)"), "standing": .string(standingName),
+        "droppedBytes": .count(droppedBytes),
         "nodes": .array(nodes.map { json(for: $0, redactsModels: redactsModels) }),
       ]),
       code: nodes.contains { $0.problem != nil } ? .damaged : standingCode)
@@ -34,7 +35,12 @@ extension InspectedArchive {
         "The newest generation can't be used\(reason.map { " (\($0))" } ?? ""): this is the one before it."
       case .rollbackUnverifiable: "Nothing vouches that this is the newest generation: the ledger is gone."
       }
-    return [style.detail(parts.joined(separator: ", "))] + (note.map { [style.bad($0)] } ?? [])
+    var notes = note.map { [style.bad($0)] } ?? []
+    if droppedBytes > 0 {
+      notes.append(
+        style.bad("The last \(readable(bytes: droppedBytes)) of the journal are not whole: changes are missing."))
+    }
+    return [style.detail(parts.joined(separator: ", "))] + notes
   }
 
   private func lines(for node: Node, redactsModels: Bool, _ style: InspectStyle) -> [String] {

@@ -31,19 +31,23 @@ package struct InspectedArchive: Sendable {
   /// How sure it is that it is the newest.
   package let standing: ArchiveStanding
 
-  /// How the tool ends because of it: a newer generation that can't be used is damage, though another one was read.
-  package var standingCode: InspectExitCode { standing == .current ? .success : .damaged }
+  /// How many bytes at the end of the journal were not whole, so that changes are missing.
+  package let droppedBytes: Int
+
+  /// How the tool ends because of it: what is newer and can't be used is damage, though something was read.
+  package var standingCode: InspectExitCode { standing == .current && droppedBytes == 0 ? .success : .damaged }
 
   /// All nodes, parents before children, siblings in order.
   package private(set) var nodes: [Node] = []
 
   /// Reads an archive; throws when the archive as a whole can't be read, not for single nodes.
   package init(
-    _ reader: RestorationArchive.Reader, generation: Generation, standing: ArchiveStanding
+    _ reader: RestorationArchive.Reader, generation: Generation, standing: ArchiveStanding, droppedBytes: Int = 0
   ) throws(ArchiveError) {
     context = try reader.context
     self.generation = generation
     self.standing = standing
+    self.droppedBytes = droppedBytes
     // A stack of its own: the depth of the tree comes from the file.
     var stack: [(id: NodeID, parent: RestorationPath)] = try reader.roots.reversed().map { ($0, []) }
     while let (id, parent) = stack.popLast() {

@@ -49,6 +49,12 @@ extension InspectedDevice {
       // The files are whole; now what is in them.
       do throws(ProtectionError) {
         let archive = try Self.read(try store.openNewest(checkingFrames: true))
+        if archive.droppedBytes > 0, !material.contains(where: { $0.problem == .corrupt }) {
+          return (
+            files,
+            ProtectionError(.corrupt, "The last \(archive.droppedBytes) bytes of the journal are not whole.")
+          )
+        }
         guard let node = archive.nodes.first(where: { $0.problem != nil }) else { return (files, nil) }
         return (files, ProtectionError(.corrupt, "The node \(node.path) can't be read.", cause: node.problem))
       } catch {

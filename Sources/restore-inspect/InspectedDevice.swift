@@ -85,7 +85,7 @@ package struct InspectedDevice: Sendable {
   ) async throws(InspectFailure) -> InspectedArchive {
     do throws(ProtectionError) {
       let store = try store(slot)
-      return try Self.read(predecessor ? try store.openPredecessor() : try store.openNewest())
+      return try Self.read(predecessor ? try store.openPredecessor() : try store.openNewest(checkingFrames: true))
     } catch {
       if error.code == .notFound {
         throw InspectFailure(
@@ -106,7 +106,7 @@ package struct InspectedDevice: Sendable {
     do throws(ArchiveError) {
       return try InspectedArchive(
         RestorationArchive.Reader(base: source, deltas: frames), generation: opened.generation,
-        standing: opened.standing)
+        standing: opened.standing, droppedBytes: opened.tailDropped)
     } catch {
       if let cause = error.cause as? ProtectionError { throw cause }
       throw ProtectionError(

@@ -12,6 +12,11 @@ let result = await InspectTool(style: style).run(Array(CommandLine.arguments.dro
 }
 // A reader that has gone away is no reason to end by a signal.
 signal(SIGPIPE, SIG_IGN)
-try? FileHandle.standardOutput.write(contentsOf: Data(result.output.utf8))
-try? FileHandle.standardError.write(contentsOf: Data(result.error.utf8))
-exit(result.code.rawValue)
+var code = result.code
+var complaint = result.error
+if let failure = StandardOutput.write(result.output), failure != EPIPE {
+  code = code.combined(with: .unavailable)
+  complaint = "restore-inspect: The output could not be written (errno \(failure)).\n"
+}
+try? FileHandle.standardError.write(contentsOf: Data(complaint.utf8))
+exit(code.rawValue)

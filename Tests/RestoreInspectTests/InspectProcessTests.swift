@@ -146,6 +146,12 @@ import restore_inspect
     #expect(try !InspectProcess.run(["tree", real.path]).output.contains(escape))
   }
 
+  @Test func `output that can't be written is no success`() async throws {
+    let real = try await RealDevice()
+    let result = try InspectProcess.shell("\"$0\" tree \"$1\" --json > /dev/full", [real.path])
+    #expect(result.code == InspectExitCode.unavailable.rawValue && result.error.contains("could not be written"))
+  }
+
   @Test func `a reader that goes away is no reason to crash`() async throws {
     let real = try await RealDevice()
     let result = try InspectProcess.shell("{ \"$0\" tree \"$1\"; echo $? >&2; } | true", [real.path])

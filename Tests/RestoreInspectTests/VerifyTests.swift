@@ -1,6 +1,7 @@
 import DataProtection
 import FaultyFileSystem
 import Foundation
+import RestorationArchive
 import Testing
 import restore_inspect
 
@@ -169,6 +170,34 @@ import restore_inspect
     try state.edit("\(InspectedState.store)/\(name)") { $0[40] ^= 1 }
     let (code, files, _) = try await verify(state)
     #expect(code == .damaged && outcomes(files) == ["whole", "whole"] && outcomes(files, "journal") == ["corrupt"])
+  }
+
+  @Test(arguments: [false, true])
+  func `changes that are missing at the journal's end are told by every command`(isTail: Bool) async throws {
+    let state = try await InspectedState()
+    try await state.inProgram { store in
+      let reader = try RestorationArchive.Reader(
+        base: RestorationArchive.Source(try store.openNewest().readAll()), deltas: [])
+      var writer = try RestorationArchive.Writer(continuing: reader)
+      for name in ["first", "second"] {
+        _ = try writer.insert(RestorationIdentifier(name))
+        if let delta = try writer.makeDelta() { try store.append(delta) }
+      }
+    }
+    #expect(await state.run("verify", InspectedState.path).code == .success)
+    let name = try #require(state.disk.names(atPath: InspectedState.store).first { $0.hasSuffix(".journal") })
+    try state.edit("\(InspectedState.store)/\(name)") { bytes in
+      // In the last frame, or behind it: the file was made longer than what is in it.
+      let end = try #require(bytes.lastIndex { $0 != 0 })
+      if isTail { bytes[min(end + 40, bytes.count - 1)] = 0xAA } else { bytes[end - 4] ^= 1 }
+    }
+    let result = await state.run("verify", InspectedState.path)
+    #expect(result.code == .damaged, "\(result)")
+    for verb in ["tree", "sizes", "show", "export"] {
+      let result = await state.run(verb, InspectedState.path, "--node", "root")
+      #expect(result.code == .damaged, "\(verb): \(result)")
+    }
+    #expect(await state.run("tree", InspectedState.path).output.contains("changes are missing"))
   }
 
   @Test func `the mark of an unfinished restoring is listed`() async throws {

@@ -62,16 +62,47 @@ import Testing
     #expect(harness.report?.source?.applicationVersion == "1.0")
   }
 
-  @Test func `a locked device neither restores nor overwrites, and restores after the unlock`() async throws {
+  @Test(arguments: SimulatedStorage.allCases)
+  func `a locked device neither restores nor overwrites, whatever the program does, and restores after the unlock`(
+    storage: SimulatedStorage
+  ) async throws {
+    let device = try await SimulatedDevice(passcode: "1234", storage: storage)
+    let harness = RestorationHarness<NotesApp>(on: device)
+    try await harness.launch { NotesApp() }.root.editor.draft = "secret"
+    try await harness.enterBackground()
+    harness.killWithoutNotice()
+    try await device.lock()
+    #expect(try await !device.isProtectedDataAvailable)
+    let before = device.contents.files
+    #expect(before.count > 4)
+    let locked = try await harness.relaunch()
+    #expect(harness.report?.outcome == .locked && locked.root.editor.draft == "")
+    #expect(device.contents.files == before, "the launch")
+    try await harness.enterBackground()
+    #expect(device.contents.files == before, "the background")
+    try await harness.enterForeground()
+    try await harness.enterBackground()
+    try await harness.enterForeground()
+    #expect(device.contents.files == before, "the foreground, and once more")
+    try await device.unlock()
+    for _ in 0..<100_000 where locked.root.editor.draft.isEmpty { await Task.yield() }
+    #expect(locked.root.editor.draft == "secret")
+    #expect(try await harness.restartAndRestore().root.editor.draft == "secret")
+  }
+
+  @Test func `a program unlocked while it is suspended does nothing until it is woken`() async throws {
     let device = try await SimulatedDevice(passcode: "1234")
     let harness = RestorationHarness<NotesApp>(on: device)
     try await harness.launch { NotesApp() }.root.editor.draft = "secret"
     try await harness.enterBackground()
+    harness.killWithoutNotice()
     try await device.lock()
-    #expect(try await !device.isProtectedDataAvailable)
     let locked = try await harness.relaunch()
-    #expect(harness.report?.outcome == .locked && locked.root.editor.draft == "")
+    try await harness.enterBackground()
     try await device.unlock()
+    for _ in 0..<1_000 { await Task.yield() }
+    #expect(locked.root.editor.draft == "", "suspended programs run nothing")
+    try await harness.enterForeground()
     for _ in 0..<100_000 where locked.root.editor.draft.isEmpty { await Task.yield() }
     #expect(locked.root.editor.draft == "secret")
   }

@@ -18,6 +18,15 @@ package import FoundationEssentials
   /// Deletes everything that is preserved, unless the developer's switch keeps it (R6.1, R6.4).
   func deleteState() async throws
 
+  /// The program is suspended: what an unlock leaves to do waits (R7.8).
+  func suspend()
+
+  /// The program runs again.
+  func wake()
+
+  /// The report of the last restoring, also of one that came late, after an unlock; `nil` before the first.
+  var lastReport: RestorationReport? { get }
+
   /// Whether the developer's switch keeps state (R6.4).
   var keepsStateForDebugging: Bool { get }
 }

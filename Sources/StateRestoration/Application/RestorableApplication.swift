@@ -24,8 +24,8 @@ import FoundationEssentials
     didSet { lifecycle.delegate = delegate }
   }
 
-  /// The report of the last restoring; `nil` before it, and when it was declined or failed.
-  public private(set) var report: RestorationReport?
+  /// The report of the last restoring, also of one that came late; `nil` before it, and when it was declined or failed.
+  public var report: RestorationReport? { hasRestored ? engine.lastReport : nil }
 
   /// Why the last restoring failed as a whole; `nil` when it didn't.
   public private(set) var restoreError: (any Error)?
@@ -45,7 +45,9 @@ import FoundationEssentials
   private let snapshots: SnapshotKeeper
   private let handles = HandleKeeper()
   private var availability: (any Sendable)?
+  private var observation: LifecycleObservation?
   private var ignoresNextSnapshot = false
+  private var hasRestored = false
 
   package init(
     engine: any ApplicationEngine, device: any ApplicationDevice, snapshots: any SnapshotStore, lifecycle: Lifecycle,
@@ -58,6 +60,13 @@ import FoundationEssentials
     self.delegate = delegate
     lifecycle.delegate = delegate
     lifecycle.work = self
+    observation = lifecycle.observe { [weak self] event in
+      switch event {
+      case .step(.enter(.suspended), _): self?.engine.suspend()
+      case .step(.enter, .suspended): self?.engine.wake()
+      default: break
+      }
+    }
     availability = device.observeAvailability { [weak self] isAvailable in
       Task { @MainActor in self?.availabilityChanged(isAvailable) }
     }
@@ -158,11 +167,11 @@ extension RestorableApplication: LifecycleWork {
 
   private func restore() async {
     guard let root = delegate?.rootController else { return }
-    report = nil
+    hasRestored = false
     restoreError = nil
     do {
       let report = try await engine.restoreState(into: root)
-      self.report = report
+      hasRestored = true
       delegate?.didRestore(report)
     } catch {
       restoreError = error

@@ -10,12 +10,15 @@ extension SystemNotification.Kind {
 ///
 /// SIGTSTP enters the background and, when the program is suspended, stops the process; SIGCONT comes back. SIGTERM,
 /// SIGHUP and SIGINT terminate. A handler only notes its signal; all work is done on the main actor, in the order
-/// of arrival. Only one driver can be started in a process.
+/// of arrival. A signal that was ignored when the driver was started stays ignored, as `nohup` wants it. Only one driver
+/// can be started in a process.
 @MainActor public final class SignalDriver: LifecycleDriver {
   private let watched: Set<LifecycleSignal>
   private let onExit: @MainActor (LifecycleSignal) -> Void
   private var pipe: SignalPipe?
   private var reader: Task<Void, Never>?
+  private var worker: Task<Void, Never>?
+  private var waiting: [LifecycleSignal] = []
   private var observation: LifecycleObservation?
   private var stopsWhenSuspended = false
   private var isEnding = false
@@ -49,8 +52,19 @@ extension SystemNotification.Kind {
     reader = Task { [weak self, weak lifecycle] in
       for await signal in pipe.signals {
         guard let self, let lifecycle else { return }
-        await self.handle(signal, lifecycle)
+        self.waiting.append(signal)
+        self.handleNext(lifecycle)
       }
+    }
+  }
+
+  /// Handles what has arrived, one after another; what arrives meanwhile is seen, so that the process doesn't stop
+  /// itself with a signal to go on already in hand.
+  private func handleNext(_ lifecycle: Lifecycle) {
+    guard worker == nil, !waiting.isEmpty else { return }
+    worker = Task {
+      while !waiting.isEmpty { await handle(waiting.removeFirst(), lifecycle) }
+      worker = nil
     }
   }
 
@@ -58,6 +72,7 @@ extension SystemNotification.Kind {
   public func stop() {
     reader?.cancel()
     reader = nil
+    waiting = []
     observation = nil
     pipe?.giveBack()
     pipe = nil
@@ -74,7 +89,7 @@ extension SystemNotification.Kind {
     switch signal {
     case .terminalStop:
       stopsWhenSuspended = true
-      if lifecycle.state == .notRunning { return stopNow() }
+      if lifecycle.state == .notRunning { return waiting.isEmpty ? stopNow() : () }
       try? await lifecycle.enterBackground()
       if lifecycle.state == .notRunning { return end(by: signal) }
       stopIfSuspended(lifecycle)
@@ -92,7 +107,7 @@ extension SystemNotification.Kind {
   }
 
   private func stopIfSuspended(_ lifecycle: Lifecycle) {
-    if stopsWhenSuspended, lifecycle.state == .suspended { stopNow() }
+    if stopsWhenSuspended, waiting.isEmpty, lifecycle.state == .suspended { stopNow() }
   }
 
   private func stopNow() {

@@ -6,6 +6,9 @@ import Synchronization
 /// The write end of the pipe, for the handler: a constant global, so that reading it takes no lock.
 private let noteDescriptor = Atomic<Int32>(-1)
 
+/// Whether a pipe is open in this process.
+private let isTaken = Atomic<Bool>(false)
+
 /// The only code that runs inside a signal handler: it notes the signal in the pipe, and leaves `errno` as it was.
 private func noteSignal(_ number: Int32) {
   let saved = errno
@@ -24,47 +27,58 @@ private func noteSignal(_ number: Int32) {
   private let source: any DispatchSourceRead
   private let previous: [(LifecycleSignal, sigaction)]
 
-  /// Takes over the signals; `nil` when another pipe has them, or the system has no descriptor left.
-  init?(_ watched: Set<LifecycleSignal>) {
+  /// The two ends; made once and never closed, because a handler may still be about to write when a pipe is given back.
+  private static let ends: (read: Int32, write: Int32)? = {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { return nil }
     for end in ends {
       _ = fcntl(end, F_SETFD, FD_CLOEXEC)
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
     }
-    let (readEnd, writeEnd) = (ends[0], ends[1])
-    guard
-      noteDescriptor.compareExchange(expected: -1, desired: writeEnd, ordering: .sequentiallyConsistent).exchanged
-    else {
-      close(readEnd)
-      close(writeEnd)
-      return nil
-    }
+    noteDescriptor.store(ends[1], ordering: .sequentiallyConsistent)
+    return (ends[0], ends[1])
+  }()
+
+  private static let queue = DispatchQueue(label: "state-restoration.signals")
+
+  /// Takes over the signals; `nil` when another pipe has them, or the system has no descriptor left.
+  init?(_ watched: Set<LifecycleSignal>) {
+    guard let ends = Self.ends,
+      isTaken.compareExchange(expected: false, desired: true, ordering: .sequentiallyConsistent).exchanged
+    else { return nil }
     let (stream, continuation) = AsyncStream.makeStream(of: LifecycleSignal.self)
     signals = stream
-    let source = DispatchSource.makeReadSource(fileDescriptor: readEnd, queue: .global())
+    // What an earlier pipe was given and nobody took is nobody's business any more.
+    while Self.takeNote(ends.read) != nil {}
+    let source = DispatchSource.makeReadSource(fileDescriptor: ends.read, queue: Self.queue)
     source.setEventHandler { @Sendable in
-      var byte: UInt8 = 0
-      while unsafe read(readEnd, &byte, 1) == 1 {
+      while let byte = Self.takeNote(ends.read) {
         if let signal = LifecycleSignal(rawValue: Int32(byte)) { continuation.yield(signal) }
       }
     }
-    source.setCancelHandler { @Sendable in
-      continuation.finish()
-      close(readEnd)
-      close(writeEnd)
-    }
+    source.setCancelHandler { @Sendable in continuation.finish() }
     source.activate()
     self.source = source
-    previous = watched.map { signal in
-      var action = sigaction()
-      unsafe action.__sigaction_handler.sa_handler = noteSignal
-      unsafe sigfillset(&action.sa_mask)
-      action.sa_flags = SA_RESTART
-      var old = sigaction()
-      unsafe sigaction(signal.rawValue, &action, &old)
-      return (signal, old)
-    }
+    previous = watched.compactMap(Self.takeOver)
+  }
+
+  nonisolated private static func takeNote(_ descriptor: Int32) -> UInt8? {
+    var byte: UInt8 = 0
+    return unsafe read(descriptor, &byte, 1) == 1 ? byte : nil
+  }
+
+  /// Takes over one signal; `nil`, and nothing changes, when it is ignored: its sender means nobody to act on it.
+  private static func takeOver(_ signal: LifecycleSignal) -> (LifecycleSignal, sigaction)? {
+    var old = sigaction()
+    unsafe sigaction(signal.rawValue, nil, &old)
+    let ignored = 1  // SIG_IGN
+    guard unsafe unsafeBitCast(old.__sigaction_handler.sa_handler, to: Int.self) != ignored else { return nil }
+    var action = sigaction()
+    unsafe action.__sigaction_handler.sa_handler = noteSignal
+    unsafe sigfillset(&action.sa_mask)
+    action.sa_flags = SA_RESTART
+    unsafe sigaction(signal.rawValue, &action, nil)
+    return (signal, old)
   }
 
   isolated deinit { giveBack() }
@@ -76,15 +90,16 @@ private func noteSignal(_ number: Int32) {
       var action = action
       unsafe sigaction(signal.rawValue, &action, nil)
     }
-    noteDescriptor.store(-1, ordering: .sequentiallyConsistent)
     source.cancel()
+    isTaken.store(false, ordering: .sequentiallyConsistent)
   }
 
   /// Stops this process until somebody continues it, as Ctrl-Z would.
   nonisolated static func stopProcess() { kill(getpid(), SIGSTOP) }
 
-  /// Ends this process by a signal, as if it had never been handled.
+  /// Ends this process by a signal, as if it had never been handled; by Ctrl-Z, which ends nothing, with success.
   nonisolated static func endProcess(by signal: LifecycleSignal) -> Never {
+    guard signal.isEnd else { exit(0) }
     var action = sigaction()
     unsafe action.__sigaction_handler.sa_handler = nil
     unsafe sigaction(signal.rawValue, &action, nil)

@@ -30,9 +30,24 @@ extension RestorationCoordinator {
     return state
   }
 
+  /// Notes that the program is suspended: an unlock has to wait until it is woken.
+  package func suspend() { isSuspended = true }
+
+  /// Notes that the program runs again, and does what an unlock meanwhile has left to do.
+  package func wake() {
+    isSuspended = false
+    guard missedUnlock else { return }
+    missedUnlock = false
+    Task { await protectedDataDidBecomeAvailable() }
+  }
+
   /// Restores late, or takes over what was saved while locked; called after the unlock.
   package func protectedDataDidBecomeAvailable() async {
     unlockCount += 1
+    if isSuspended {
+      missedUnlock = true
+      return
+    }
     if phase == .deferred, let root {
       if let recovery, recovery.coordinatorCanRestoreLate(self) == .wait { return }
       let report = await restoreNow(into: root, from: .newest, retriesLeftOut: false)

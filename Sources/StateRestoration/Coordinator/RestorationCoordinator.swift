@@ -62,6 +62,10 @@ public import RestorationArchive
   var hasPendingSave = false
   /// How often the device was unlocked, to notice an unlock during loading.
   var unlockCount = 0
+  /// Whether the program is suspended, and what it would do after an unlock waits.
+  var isSuspended = false
+  /// Whether the device was unlocked while it was.
+  var missedUnlock = false
 
   /// Creates a coordinator on any store; for tests of the engine.
   package init(

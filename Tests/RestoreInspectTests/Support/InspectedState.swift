@@ -84,9 +84,9 @@ import restore_inspect
   @concurrent private static func apart(_ body: @Sendable () throws -> Void) async throws { try body() }
 
   /// Changes the bytes of a file.
-  func edit(_ path: String, _ change: (inout [UInt8]) -> Void) throws {
+  func edit(_ path: String, _ change: (inout [UInt8]) throws -> Void) throws {
     var bytes = try #require(disk.content(atPath: path))
-    change(&bytes)
+    try change(&bytes)
     disk.plant(bytes, atPath: path)
   }
 

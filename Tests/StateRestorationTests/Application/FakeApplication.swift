@@ -29,6 +29,7 @@ final class CallLog: Sendable {
   func restoreState(into root: any RestorableController) async throws -> RestorationReport {
     log.add("restore")
     if let restoreError { throw restoreError }
+    lastReport = RestorationReport(outcome: .restored)
     return RestorationReport(outcome: .restored)
   }
 
@@ -40,6 +41,10 @@ final class CallLog: Sendable {
   func beginGuard() { log.add("beginGuard") }
   func endGuard() { log.add("endGuard") }
   func deleteState() async throws { log.add("deleteState") }
+  func suspend() { isSuspended = true }
+  func wake() { isSuspended = false }
+  var isSuspended = false
+  var lastReport: RestorationReport?
 }
 
 /// A snapshot in memory.
@@ -150,6 +155,8 @@ final class FakeDevice: ApplicationDevice {
   let protection: ProtectionClass
   let log: CallLog
   var refusal: ProtectionError.Code?
+  /// Where opening waits.
+  var gate: OpeningGate?
 
   init(_ protection: ProtectionClass, _ log: CallLog) {
     self.protection = protection
@@ -159,8 +166,34 @@ final class FakeDevice: ApplicationDevice {
   func close() { log.add("close \(protection)") }
 
   func reopen() async throws(ProtectionError) {
+    await gate?.pass()
     if let refusal { throw ProtectionError(refusal, "Refused by the test.") }
     log.add("reopen \(protection)")
+  }
+}
+
+/// Stops whoever comes until it is opened, and tells that somebody has come.
+@MainActor final class OpeningGate {
+  private var isOpen = false
+  private var hasArrived = false
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+  private var watching: [CheckedContinuation<Void, Never>] = []
+
+  func pass() async {
+    hasArrived = true
+    for watcher in watching { watcher.resume() }
+    watching = []
+    if !isOpen { await withCheckedContinuation { waiting.append($0) } }
+  }
+
+  func waitForArrival() async {
+    if !hasArrived { await withCheckedContinuation { watching.append($0) } }
+  }
+
+  func open() {
+    isOpen = true
+    for continuation in waiting { continuation.resume() }
+    waiting = []
   }
 }
 

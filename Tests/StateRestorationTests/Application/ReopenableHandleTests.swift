@@ -52,6 +52,58 @@ import Testing
     #expect(fake.delegate.handleErrors == [.notFound])
   }
 
+  @Test func `an unlock while the program is active opens handles anew that the lock may have killed`() async throws {
+    let handles = [FakeHandle(.complete, fake.log), FakeHandle(.none, fake.log)]
+    for handle in handles { fake.application.manage(handle) }
+    try await fake.application.launch()
+    fake.device.announce(false)
+    fake.device.announce(true)
+    for _ in 0..<1_000 where !fake.log.all.contains("reopen complete") { await Task.yield() }
+    #expect(
+      fake.log.all.filter { $0.hasPrefix("close") || $0.hasPrefix("reopen") } == ["close complete", "reopen complete"])
+  }
+
+  @Test func `a handle that is being opened when the program resigns active is closed again`() async throws {
+    let handle = FakeHandle(.complete, fake.log)
+    fake.application.manage(handle)
+    try await fake.application.launch()
+    try await fake.lifecycle.resignActive()
+    handle.refusal = .locked
+    try await fake.lifecycle.becomeActive()
+    handle.refusal = nil
+    fake.log.clear()
+    // The unlock opens it, and the program resigns active meanwhile.
+    let gate = OpeningGate()
+    handle.gate = gate
+    fake.device.announce(true)
+    await gate.waitForArrival()
+    try await fake.lifecycle.resignActive()
+    gate.open()
+    for _ in 0..<1_000 where !fake.log.all.contains("close complete") { await Task.yield() }
+    #expect(fake.log.all.filter { $0.hasSuffix("complete") } == ["reopen complete", "close complete"])
+    handle.gate = nil
+    try await fake.lifecycle.becomeActive()
+    #expect(fake.log.all.last { $0.hasSuffix("complete") } == "reopen complete")
+  }
+
+  @Test func `a handle is opened once, however many ask for it at a time`() async throws {
+    let handle = FakeHandle(.complete, fake.log)
+    fake.application.manage(handle)
+    try await fake.application.launch()
+    try await fake.lifecycle.resignActive()
+    let gate = OpeningGate()
+    handle.gate = gate
+    let lifecycle = fake.lifecycle
+    let active = Task { try await lifecycle.becomeActive() }
+    await gate.waitForArrival()
+    fake.device.announce(true)
+    for _ in 0..<200 { await Task.yield() }
+    gate.open()
+    try await active.value
+    for _ in 0..<200 { await Task.yield() }
+    #expect(fake.log.all.count { $0 == "reopen complete" } == 1)
+  }
+
   @Test func `handles are not retained, and left alone when asked`() async throws {
     var gone: FakeHandle? = FakeHandle(.complete, fake.log)
     weak let watch = gone

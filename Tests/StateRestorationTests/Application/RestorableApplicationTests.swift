@@ -104,6 +104,24 @@ import Testing
     #expect(fake.log.all == ["memoryWarning", "free root", "free child", "free nameless"])
   }
 
+  @Test func `the engine is told when the program is suspended and when it runs again`() async throws {
+    try await fake.application.launch()
+    #expect(!fake.engine.isSuspended)
+    try await fake.lifecycle.enterBackground()
+    #expect(fake.engine.isSuspended)
+    try await fake.lifecycle.wake(for: "timer")
+    #expect(fake.engine.isSuspended, "awake and suspended again")
+    try await fake.lifecycle.enterForeground()
+    #expect(!fake.engine.isSuspended)
+  }
+
+  @Test func `the report is that of the last restoring, also of a late one`() async throws {
+    #expect(fake.application.report == nil)
+    try await fake.application.launch()
+    fake.engine.lastReport = RestorationReport(outcome: .locked)
+    #expect(fake.application.report?.outcome == .locked)
+  }
+
   @Test func `a change of protected data while suspended is delivered on wake`() async throws {
     try await fake.application.launch()
     try await fake.lifecycle.enterBackground()

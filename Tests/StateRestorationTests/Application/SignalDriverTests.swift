@@ -97,6 +97,95 @@ import Testing
     }
   }
 
+  @Test func `a signal to go on that is in hand already keeps the process from stopping`() async {
+    let result = await #expect(
+      processExitsWith: .exitCode(9), observing: [\.standardOutputContent]
+    ) {
+      await SignalledProgram.run { program in
+        try await program.lifecycle.launch()
+        program.onActive = { exit(9) }
+        program.whilePreserving = { kill(getpid(), SIGCONT) }
+        kill(getpid(), SIGTSTP)
+      }
+    }
+    let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+    #expect(
+      lines(output) == ["restore", "willResignActive", "didEnterBackground", "preserve", "willEnterForeground"])
+  }
+
+  @Test func `a signal to end that arrives while Ctrl-Z is served ends a process that would have stopped`() async {
+    await #expect(processExitsWith: .signal(SIGTERM)) {
+      await SignalledProgram.run { program in
+        try await program.lifecycle.launch()
+        program.whilePreserving = { kill(getpid(), SIGTERM) }
+        kill(getpid(), SIGTSTP)
+      }
+    }
+  }
+
+  @Test(arguments: [(SIGHUP, SIGTERM), (SIGINT, SIGTERM), (SIGTERM, SIGHUP), (SIGTSTP, SIGTERM)])
+  func `a signal that was ignored stays ignored`(number: Int32, other: Int32) async {
+    let result = await #expect(
+      processExitsWith: .signal(other), observing: [\.standardOutputContent]
+    ) { [number, other] in
+      await SignalledProgram.run(ignoring: number) { program in
+        try await program.lifecycle.launch()
+        program.whilePreserving = { if program.lifecycle.endReason != nil { exit(1) } }
+        kill(getpid(), number)
+        for _ in 0..<1_000 { await Task.yield() }
+        kill(getpid(), other)
+      }
+    }
+    let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+    #expect(lines(output) == ["restore", "willResignActive", "willTerminate", "preserve"], "once, for the other one")
+  }
+
+  @Test func `Ctrl-Z ends a program with exitsOnSuspend, with success`() async {
+    let result = await #expect(
+      processExitsWith: .exitCode(0), observing: [\.standardOutputContent]
+    ) {
+      await SignalledProgram.run(exitsOnSuspend: true) { program in
+        try await program.lifecycle.launch()
+        kill(getpid(), SIGTSTP)
+      }
+    }
+    let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+    #expect(lines(output) == ["restore", "willResignActive", "willTerminate", "preserve"])
+  }
+
+  @Test func `a driver can be started after another one was stopped, any number of times`() async {
+    let result = await #expect(
+      processExitsWith: .signal(SIGINT), observing: [\.standardOutputContent]
+    ) {
+      await SignalledProgram.run { program in
+        try await program.lifecycle.launch()
+        for _ in 0..<300 {
+          program.driver.stop()
+          program.driver.start(driving: program.lifecycle)
+        }
+        kill(getpid(), SIGINT)
+      }
+    }
+    let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+    #expect(lines(output) == ["restore", "willResignActive", "willTerminate", "preserve"])
+  }
+
+  @Test func `a toolkit's driver and signals ask one life cycle in turn, and the second end is refused`() async {
+    let result = await #expect(
+      processExitsWith: .signal(SIGTERM), observing: [\.standardOutputContent]
+    ) {
+      await SignalledProgram.run { program in
+        try await program.lifecycle.launch()
+        let toolkit = WindowDriver()
+        toolkit.start(driving: program.lifecycle)
+        program.whilePreserving = { kill(getpid(), SIGTERM) }
+        await toolkit.lastWindowClosed()
+      }
+    }
+    let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+    #expect(lines(output) == ["restore", "willResignActive", "willTerminate", "preserve"])
+  }
+
   private func lines(_ output: String) -> [String] {
     output.split(separator: "\n").map(String.init).filter { known.contains($0) }
   }
@@ -108,15 +197,23 @@ import Testing
 
 /// A program that prints what it is told, driven by the signals of its process.
 @MainActor final class SignalledProgram: LifecycleDelegate, LifecycleWork {
-  let lifecycle = Lifecycle()
+  let lifecycle: Lifecycle
   let driver = SignalDriver()
   var whilePreserving: @MainActor () -> Void = {}
   var onActive: @MainActor () -> Void = {}
   var onNotification: @MainActor (SystemNotification) -> Void = { _ in }
 
+  init(exitsOnSuspend: Bool) { lifecycle = Lifecycle(exitsOnSuspend: exitsOnSuspend) }
+
   /// Starts the driver, does something, and then lives until a signal ends the process.
-  static func run(_ body: @MainActor (SignalledProgram) async throws -> Void) async {
-    let program = SignalledProgram()
+  static func run(
+    exitsOnSuspend: Bool = false, ignoring ignored: Int32? = nil,
+    _ body: @MainActor (SignalledProgram) async throws -> Void
+  ) async {
+    // A shell that starts the tests in the background ignores some for them.
+    for signal in LifecycleSignal.allCases { Glibc.signal(signal.rawValue, SIG_DFL) }
+    if let ignored { signal(ignored, SIG_IGN) }
+    let program = SignalledProgram(exitsOnSuspend: exitsOnSuspend)
     program.lifecycle.delegate = program
     program.lifecycle.work = program
     program.driver.start(driving: program.lifecycle)
@@ -148,4 +245,12 @@ import Testing
   func willEnterForeground() { note("willEnterForeground") }
   func willTerminate() { note("willTerminate") }
   func didReceive(_ notification: SystemNotification) { onNotification(notification) }
+}
+
+/// An adapter for a toolkit, as one would write it.
+@MainActor private final class WindowDriver: LifecycleDriver {
+  private weak var lifecycle: Lifecycle?
+  func start(driving lifecycle: Lifecycle) { self.lifecycle = lifecycle }
+  func stop() { lifecycle = nil }
+  func lastWindowClosed() async { try? await lifecycle?.terminate() }
 }
