@@ -12,15 +12,11 @@ import Musl
 struct TerminalProgramTests {
   @Test func `typed, locked, killed, started again, unlocked: everything is where it was`() async throws {
     let harness = try DemoHarness()
-    var terminal = try await harness.start()
-    try await terminal.wait(forText: "Folders")
+    var terminal = try await harness.startFresh()
     try await harness.setPasscode("correct horse", in: terminal)
     await terminal.type("\u{1B}OP")
     try await terminal.wait(forText: "Plans  (2)")
-    await terminal.type("\u{1B}[B\r")
-    try await terminal.wait(forText: "Trip.md")
-    await terminal.type("\r")
-    try await terminal.wait(forText: "Pack.")
+    try await harness.openTrip(in: terminal)
     await terminal.type("Bring: 한국 지도, crème, 😀\r")
     try await terminal.wait(forText: "😀")
     await terminal.type("second line")
@@ -43,25 +39,19 @@ struct TerminalProgramTests {
     try await terminal.wait(forText: "second line")
     #expect(body(of: terminal) == before)
     await terminal.type("\u{1B}\u{1B}")
-    await terminal.type("\u{11}")
-    #expect(try await terminal.waitForEnd() == 0)
-    #expect(!terminal.screen.isAlternate && terminal.screen.isCursorVisible)
-    #expect(terminal.screen.complaints.isEmpty, "\(terminal.screen.complaints)")
+    try await terminal.quit()
   }
 
   @Test func `leaving without unlocking leaves the state as it was, byte for byte`() async throws {
     let harness = try DemoHarness()
-    var terminal = try await harness.start()
-    try await terminal.wait(forText: "Folders")
+    var terminal = try await harness.startFresh()
     try await harness.setPasscode("0000", in: terminal)
-    await terminal.type("\u{11}")
-    #expect(try await terminal.waitForEnd() == 0)
+    try await terminal.quit()
     let before = try harness.stateBytes()
 
     terminal = try await harness.start()
     try await terminal.wait(forText: "Locked")
-    await terminal.type("\u{11}")
-    #expect(try await terminal.waitForEnd() == 0)
+    try await terminal.quit()
     let after = try harness.stateBytes()
     let changed = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
     #expect(changed.isEmpty)
@@ -69,8 +59,7 @@ struct TerminalProgramTests {
 
   @Test func `wrong passcodes are counted and delayed across restarts`() async throws {
     let harness = try DemoHarness()
-    var terminal = try await harness.start()
-    try await terminal.wait(forText: "Folders")
+    var terminal = try await harness.startFresh()
     try await harness.setPasscode("right", in: terminal)
     await terminal.type("\u{0C}")
     try await terminal.wait(forText: "Locked")
@@ -85,14 +74,12 @@ struct TerminalProgramTests {
     try await give("right", to: terminal)
     #expect(terminal.screen.text.contains("Locked"))
     #expect(!terminal.screen.text.contains("The passcode is wrong"))
-    await terminal.type("\u{11}")
-    _ = try await terminal.waitForEnd()
+    try await terminal.quit()
   }
 
   @Test func `Ctrl-Z preserves, gives the terminal back and stops; continuing draws everything again`() async throws {
     let harness = try DemoHarness()
-    let terminal = try await harness.start()
-    try await terminal.wait(forText: "Folders")
+    let terminal = try await harness.startFresh()
     await terminal.type("\u{1B}OQ")
     try await terminal.wait(forText: "Type what to look for")
     await terminal.type("Trip")
@@ -119,8 +106,7 @@ struct TerminalProgramTests {
   @Test(arguments: [SIGTERM, SIGHUP])
   func `a signal that ends the program saves first and gives the terminal back`(_ signal: Int32) async throws {
     let harness = try DemoHarness()
-    let terminal = try await harness.start()
-    try await terminal.wait(forText: "Folders")
+    let terminal = try await harness.startFresh()
     await terminal.type("\u{1B}OQunfinished quer")
     try await terminal.wait(forText: "unfinished quer")
     await terminal.type("y")
@@ -129,16 +115,13 @@ struct TerminalProgramTests {
     #expect(!terminal.screen.isAlternate)
     let again = try await harness.start()
     try await again.wait(forText: "unfinished quer")
-    await again.type("\u{11}")
-    _ = try await again.waitForEnd()
+    try await again.quit()
   }
 
   @Test func `an open sheet and its text come back, and its result reaches the restored owner`() async throws {
     let harness = try DemoHarness()
-    var terminal = try await harness.start()
-    try await terminal.wait(forText: "Plans  (2)")
-    await terminal.type("\u{1B}[B\r")
-    try await terminal.wait(forText: "Trip.md")
+    var terminal = try await harness.startFresh()
+    try await harness.openPlans(in: terminal)
     await terminal.type("\u{0E}")
     try await terminal.wait(forText: "New name:")
     await terminal.type("\u{15}Journey.md")
@@ -152,38 +135,28 @@ struct TerminalProgramTests {
     await terminal.type("\r")
     try await terminal.wait(forText: "Trip.md is Journey.md now")
     #expect(FileManager.default.fileExists(atPath: harness.folder + "/Plans/Journey.md"))
-    await terminal.type("\u{11}")
-    _ = try await terminal.waitForEnd()
+    try await terminal.quit()
   }
 
   @Test func `files that were added and renamed meanwhile move the selection with its note`() async throws {
     let harness = try DemoHarness()
-    var terminal = try await harness.start()
-    try await terminal.wait(forText: "Plans  (2)")
-    await terminal.type("\u{1B}[B\r")
-    try await terminal.wait(forText: "▸ Trip.md")
-    await terminal.type("\u{11}")
-    _ = try await terminal.waitForEnd()
+    var terminal = try await harness.startFresh()
+    try await harness.openPlans(in: terminal)
+    try await terminal.quit()
     let plans = harness.folder + "/Plans"
     try FileManager.default.moveItem(atPath: plans + "/Trip.md", toPath: plans + "/Zzz.md")
     try Data("new".utf8).write(to: URL(fileURLWithPath: plans + "/Aaa.md"))
     terminal = try await harness.start()
     try await terminal.wait(forText: "▸ Zzz.md")
-    await terminal.type("\u{11}")
-    _ = try await terminal.waitForEnd()
+    try await terminal.quit()
   }
 
   @Test func `a note that was deleted meanwhile ends the stack one earlier, and the status line says why`() async throws
   {
     let harness = try DemoHarness()
-    var terminal = try await harness.start()
-    try await terminal.wait(forText: "Plans  (2)")
-    await terminal.type("\u{1B}[B\r")
-    try await terminal.wait(forText: "Trip.md")
-    await terminal.type("\r")
-    try await terminal.wait(forText: "Pack.")
-    await terminal.type("\u{11}")
-    _ = try await terminal.waitForEnd()
+    var terminal = try await harness.startFresh()
+    try await harness.openTrip(in: terminal)
+    try await terminal.quit()
     try FileManager.default.removeItem(atPath: harness.folder + "/Plans/Trip.md")
     terminal = try await harness.start()
     try await terminal.wait(forText: "Work.md")
@@ -203,29 +176,24 @@ struct TerminalProgramTests {
     await terminal.type("\u{1B}[1;3C\u{1B}[1;3C")
     while await terminal.pump(milliseconds: 300) {}
     let before = body(of: terminal)
-    await terminal.type("\u{11}")
-    _ = try await terminal.waitForEnd()
+    try await terminal.quit()
     terminal = try await harness.start(columns: 120)
     try await terminal.wait(for: "the divider") { body(of: $0) == before }
-    await terminal.type("\u{11}")
-    _ = try await terminal.waitForEnd()
+    try await terminal.quit()
   }
 
   @Test func `a force quit forgets`() async throws {
     let harness = try DemoHarness()
-    var terminal = try await harness.start()
-    try await terminal.wait(forText: "Folders")
+    var terminal = try await harness.startFresh()
     await terminal.type("\u{1B}OQsecret plan")
     try await terminal.wait(forText: "secret plan")
     try await terminal.wait(for: "a receipt") { $0.text.contains("generation") }
     await terminal.type("\u{1C}")
     #expect(try await terminal.waitForEnd() == 0)
-    terminal = try await harness.start()
-    try await terminal.wait(forText: "Folders")
+    terminal = try await harness.startFresh()
     await terminal.type("\u{1B}OQ")
     try await terminal.wait(forText: "Type what to look for")
-    await terminal.type("\u{11}")
-    _ = try await terminal.waitForEnd()
+    try await terminal.quit()
   }
 }
 

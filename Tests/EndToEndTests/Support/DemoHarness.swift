@@ -57,6 +57,7 @@ final class DemoHarness {
     for file in [armed, now] { try? FileManager.default.removeItem(atPath: file) }
     var environment: [String: String] = ["SWIFT_BACKTRACE": "enable=no", "TERM": terminal]
     if let kill {
+      try? FileManager.default.removeItem(atPath: log)
       environment["LD_PRELOAD"] = try await KillSwitch.library()
       environment["KILL_SWITCH"] = kill
       environment["KILL_SWITCH_LOG"] = kills
@@ -66,7 +67,8 @@ final class DemoHarness {
       environment["POWER_CUT_ROOT"] = power == nil ? nil : state
     }
     return try PseudoTerminal(
-      Self.program, arguments: [folder, "--state", state, "--log", log], environment: environment, rows: rows,
+      Self.program, arguments: [folder, "--state", state, "--log", kill == nil ? log + ".other" : log],
+      environment: environment, rows: rows,
       columns: columns)
   }
 
@@ -88,6 +90,11 @@ final class DemoHarness {
   /// Lets the kill switch kill at the next write.
   func killNow() { _ = FileManager.default.createFile(atPath: now, contents: nil) }
 
+  /// The lines of the program's log since the last start of a program that is to be killed.
+  var logLines: [Substring] {
+    ((try? String(contentsOfFile: log, encoding: .utf8)) ?? "").split(separator: "\n")
+  }
+
   /// The kills that landed so far, as the switch noted them.
   var landedKills: [String] {
     ((try? String(contentsOfFile: kills, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
@@ -106,6 +113,26 @@ final class DemoHarness {
   func stateFile(containing text: String) throws -> String? {
     let paths = try stateBytes().keys.filter { URL(fileURLWithPath: $0).lastPathComponent.contains(text) }
     return paths.count == 1 ? paths.first.map { state + "/" + $0 } : nil
+  }
+
+  /// Starts the program where nothing was preserved, and waits for its first screen.
+  func startFresh() async throws -> PseudoTerminal {
+    let terminal = try await start()
+    try await terminal.wait(forText: "Plans  (2)")
+    return terminal
+  }
+
+  /// Opens the list of the second folder, as a person does.
+  func openPlans(in terminal: PseudoTerminal) async throws {
+    await terminal.type("\u{1B}[B\r")
+    try await terminal.wait(forText: "▸ Trip.md")
+  }
+
+  /// Opens a note of the second folder.
+  func openTrip(in terminal: PseudoTerminal) async throws {
+    try await openPlans(in: terminal)
+    await terminal.type("\r")
+    try await terminal.wait(forText: "Pack.")
   }
 
   /// Sets a passcode through Settings, as a person does.

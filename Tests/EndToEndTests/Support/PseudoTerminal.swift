@@ -190,6 +190,14 @@ final class PseudoTerminal {
     return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
   }
 
+  /// Types the key that quits, and expects a good end that gives the terminal back.
+  func quit(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    await type("\u{11}")
+    #expect(try await waitForEnd() == 0, sourceLocation: sourceLocation)
+    #expect(!screen.isAlternate && screen.isCursorVisible, sourceLocation: sourceLocation)
+    #expect(screen.complaints.isEmpty, "\(screen.complaints)", sourceLocation: sourceLocation)
+  }
+
   /// Waits until the program is stopped by a signal (suspended).
   func waitForStop(timeout: Duration = PseudoTerminal.patience) async throws {
     let clock = ContinuousClock()

@@ -10,17 +10,17 @@ import Musl
 /// Somebody who types into a note of the program through its terminal, and keeps a log of what was typed and which
 /// receipts were shown: the oracle of the kill tests.
 ///
-/// A receipt that appears is for a capture that began after the receipt before it was shown. So when a receipt appears,
-/// all of the note that stood on the screen together with the previous one is acknowledged, and every later start must
-/// show it. What was typed after that may be lost, but nothing else may be in its place.
+/// The program's log has a line when a capture begins and one when it is preserved; captures don't overlap. So when a
+/// receipt appears, all of the note that stood on the screen before its capture began is acknowledged, and every later start
+/// must show it. What was typed after that may be lost, but nothing else may be in its place.
 struct Typist {
   let harness: DemoHarness
   /// The note as it was typed so far, where nothing is lost.
   private var typed = ""
   /// How much of it must not be lost.
   private var acknowledged = 0
-  /// How much of it was on the screen with the last receipt.
-  private var shownWithReceipt = 0
+  /// How much of it was on the screen when so many captures had begun: the next one has at least that.
+  private var shown: [(count: Int, captures: Int)] = []
   private var lastReceipt = ""
   /// How many receipts were seen.
   private(set) var acknowledgements = 0
@@ -168,11 +168,16 @@ struct Typist {
 
   /// Notes a receipt, if the status line shows a new one.
   private mutating func watch(_ screen: ScreenEmulator) {
-    guard !screen.isUpdating, let receipt = Self.receipt(on: screen), receipt != lastReceipt else { return }
+    guard !screen.isUpdating else { return }
+    // The log is read after the screen: whatever capture it doesn't have yet begins later than what is shown.
+    let log = harness.logLines
+    shown.append((Self.note(on: screen).count, log.count { $0.hasSuffix("capturing") }))
+    guard let receipt = Self.receipt(on: screen), receipt != lastReceipt else { return }
     lastReceipt = receipt
     acknowledgements += 1
-    acknowledged = max(acknowledged, shownWithReceipt)
-    shownWithReceipt = Self.note(on: screen).count
+    guard let end = log.lastIndex(where: { $0.contains("preserved generation") }) else { return }
+    let capture = log[..<end].count { $0.hasSuffix("capturing") }
+    acknowledged = shown.reduce(acknowledged) { $1.captures < capture ? max($0, $1.count) : $0 }
   }
 
   /// Compares a restored screen: a beginning of what was typed, with all that was acknowledged; and goes on from there.
@@ -185,7 +190,7 @@ struct Typist {
     #expect(Self.offset(ofCursorOn: screen) == shown.count, "after \(lastLife): the caret is not where it was")
     typed = shown
     acknowledged = shown.count
-    shownWithReceipt = shown.count
+    self.shown = []
     lastReceipt = Self.receipt(on: screen) ?? ""
   }
 
