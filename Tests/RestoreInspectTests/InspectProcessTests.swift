@@ -36,14 +36,18 @@ import restore_inspect
 
   @Test func `reading while another process saves disturbs neither`() async throws {
     let real = try await RealDevice()
+    let (saves, saved) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let saver = Task.detached {
       var count = 0
       while !Task.isCancelled {
         count += 1
         try real.save("draft \(count)")
+        saved.yield()
       }
       return count
     }
+    // However busy the machine is, the saver has had a turn before the first reading.
+    for await _ in saves { break }
     for _ in 0..<8 {
       let verified = try InspectProcess.run(["verify", real.path])
       #expect(verified.code == 0, "\(verified.output)\(verified.error)")
