@@ -50,7 +50,7 @@ import Testing
     let staying = root.restorationChildren.enumerated().filter { $0.offset.isMultiple(of: 2) }
     root.restorationChildren = staying.map(\.element)
     _ = try await coordinator.preserve(root)
-    #expect(coordinator.captureForTesting(root) == 0)
+    #expect(coordinator.measureCapture(of: root, everything: false) == 0)
     let again = tree(200)
     for case let child as Screen in again.restorationChildren { child.text = "new" }
     _ = try await bench.launch().restore(into: again)
