@@ -103,7 +103,7 @@ private func write(continuing reader: RestorationArchive.Reader, _ limits: Resto
   for (id, other) in zip(ids, ids.dropFirst()).prefix(4) {
     try? writer.move(id, to: other)
     try? writer.rename(other, to: "renamed")
-    try? writer.setRecord(of: id, entries: entries, attributes: .init(classTag: "child"))
+    _ = try? writer.setRecord(of: id, entries: entries, attributes: .init(classTag: "child"))
     if let children = try? writer.children(of: other) { try? writer.setChildren(children.reversed(), of: other) }
   }
   _ = try? writer.makeDelta()
