@@ -99,7 +99,7 @@ private func write(continuing reader: RestorationArchive.Reader, _ limits: Resto
     RestorationArchive.Entry(key: "state", value: State(title: "t", numbers: [1, 2], ratio: 0.5, note: [:]))
   ]
   let added = try? writer.insert("added by the fuzzer", parent: ids.first)
-  if let added { try? writer.setRecord(of: added, entries: entries, attributes: .init(classTag: "fuzzed")) }
+  if let added { _ = try? writer.setRecord(of: added, entries: entries, attributes: .init(classTag: "fuzzed")) }
   for (id, other) in zip(ids, ids.dropFirst()).prefix(4) {
     try? writer.move(id, to: other)
     try? writer.rename(other, to: "renamed")
