@@ -95,9 +95,12 @@ private func readAttempts(_ input: [UInt8]) {
   var message = AttemptRecord.magic
   message.appendInteger(AttemptRecord.version)
   message += [UInt8](repeating: 0, count: 6) + Sample.identifier.bytes + input.prefix(40)
+  var moment = FieldReader(input[24..<40])
+  let isPossible = moment.integer(Int64.self) >> 40 == 0 && (0..<1_000_000_000).contains(moment.integer(Int64.self))
   guard let code = try? HMACSHA256.authenticationCode(for: message.span, key: key),
     let record = try? AttemptRecord(message + code, keybag: Sample.identifier, key: key)
-  else { preconditionFailure("an authentic record is not read") }
+  else { return precondition(!isPossible, "an authentic record is not read") }
+  precondition(isPossible, "a record of an impossible moment is read")
   for elapsed in [Duration.zero, .seconds(1_000_000)] {
     let delay = record.remainingDelay(at: elapsed)
     precondition(delay >= .zero && delay <= AttemptRecord.longestDelay, "a delay is longer than the longest")
