@@ -33,13 +33,10 @@ extension DeviceDirectory {
     return false
   }
 
-  /// Removes everything that depends on the keys, the keybags last; the locks and the device key stay.
+  /// Removes everything that depends on the keys; the keys' own files and the locks stay.
   func removeContent() throws(ProtectionError) {
     for name in [StoreDirectory.name, Self.filesName] { try removeTree(name, in: descriptor) }
-    try synchronize()
-    for name in try names() where name.hasPrefix(KeybagStorage.keybagPrefix) || name == AttemptRecord.fileName {
-      try remove(name)
-    }
+    try remove(AttemptRecord.fileName)
     try synchronize()
   }
 
@@ -47,6 +44,8 @@ extension DeviceDirectory {
   private func removeTree(_ name: String, in parent: Descriptor) throws(ProtectionError) {
     guard let directory = try openSubdirectory(name, in: parent) else { return }
     defer { fileSystem.close(directory) }
+    let lock = lockForGood(directory)
+    defer { if let lock { fileSystem.close(lock) } }
     for _ in 0..<Self.removalLimit {
       let names = try attempt("erase") { () throws(FileSystemError) in try fileSystem.names(in: directory) }
       for name in names {
@@ -67,6 +66,17 @@ extension DeviceDirectory {
       if isGone { return }
     }
     throw ProtectionError(.busy, "Something goes on writing to the device while it is erased; stop it and erase again.")
+  }
+
+  /// Takes a directory's lock, to keep it until the directory is gone; `nil` when it has none.
+  ///
+  /// Whoever appends to a journal there sees the tip raised, waits for the lock, and finds it without a name.
+  private func lockForGood(_ directory: Descriptor) -> Descriptor? {
+    guard let lock = try? fileSystem.openFile(StoreName.lock.text, in: directory, .write) else { return nil }
+    // Who keeps the lock for longer than the patience doesn't keep its files.
+    _ = try? fileSystem.lock(lock, .exclusive, patience: patience)
+    _ = try? StoreDirectory.raiseTip(of: lock, fileSystem)
+    return lock
   }
 
   /// So often a directory that fills again is emptied.

@@ -55,8 +55,8 @@ extension DeviceDirectory {
     }
   }
 
-  /// Overwrites a file's bytes in place, durably, and removes it: what was in it can't be read from this disk again.
-  func efface(_ name: String) throws(ProtectionError) {
+  /// Overwrites a file's bytes in place, durably: what was in it can't be read from this disk again.
+  func overwrite(_ name: String) throws(ProtectionError) {
     guard let file = try open(name, forWriting: true) else { return }
     let zeroes = [UInt8](repeating: 0, count: file.byteCount)
     try attempt("overwrite \"\(name)\"") { () throws(FileSystemError) in
@@ -70,7 +70,6 @@ extension DeviceDirectory {
         .io, "The old keys were overwritten, but could not be synchronised; open the device again to repeat it.",
         errno: error.code.rawValue, cause: error)
     }
-    try remove(name)
   }
 
   private func write(

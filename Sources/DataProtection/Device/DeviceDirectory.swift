@@ -18,7 +18,7 @@ final class DeviceDirectory: Sendable {
   let descriptor: Descriptor
   private let lockFile: Descriptor
   private let sessionFile: Descriptor
-  private let patience: Duration
+  let patience: Duration
 
   private init(
     _ fileSystem: any FileSystem, _ descriptor: Descriptor, lockFile: Descriptor, sessionFile: Descriptor,

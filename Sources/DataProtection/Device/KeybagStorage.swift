@@ -5,7 +5,9 @@ import Sealing
 /// one keybag that opens.
 ///
 /// Both have their revision in their name. The effaceable file with the highest revision is the one that counts: its
-/// appearing is what commits a change. Every call needs the directory's lock.
+/// appearing is what commits a change. Revisions only rise, over an erase as well, and no effaceable file loses its
+/// name before a later one is durable: a name that a failed sync brings back is never the highest. Every call needs
+/// the directory's lock.
 struct KeybagStorage: Sendable {
   static let keybagPrefix = "keybag-"
   static let effaceablePrefix = "effaceable-"
@@ -33,10 +35,7 @@ struct KeybagStorage: Sendable {
     let found = try readEffaceable(revision, code: deviceKey.derive(.effaceable))
     guard found.effaceable.revision == revision else { throw Effaceable.damaged }
     let keybag = try Self.open(bytes, found, deviceKey, allowsTestProfile: allowsTestProfile)
-    if effaceables.count > 1 || keybags.count > 1 {
-      // What can't be finished now is finished at the next opening; until then the highest revision counts.
-      try? finish(keeping: revision, effaceables: effaceables, keybags: keybags)
-    }
+    finish(keeping: revision)
     return keybag
   }
 
@@ -59,12 +58,20 @@ struct KeybagStorage: Sendable {
     return nil
   }
 
-  /// Makes the first keybag, or the next revision of one, and commits it.
+  /// The revision of a keybag that replaces nothing: above every one whose name is there.
+  func unusedRevision() throws(ProtectionError) -> UInt64 {
+    let names = try directory.names()
+    let used = Self.revisions(names, Self.effaceablePrefix) + Self.revisions(names, Self.keybagPrefix)
+    // A name so high was put there to use the revisions up; it goes with the old ones.
+    return (used.filter { $0 < Self.revisionCeiling }.max() ?? 0) + 1
+  }
+
+  /// Makes a keybag from nothing, or the next revision of one, and commits it.
   ///
   /// If it throws `.durabilityUnknown`, either the old or the new one counts after a power cut; if it throws anything
   /// else, the old one does.
   func commit(
-    _ keys: KeybagKeys, identifier: KeybagIdentifier, revision: UInt64, isForTests: Bool,
+    _ keys: KeybagKeys, identifier: KeybagIdentifier, revision: UInt64, isNew: Bool = false, isForTests: Bool,
     stretched: StretchedPasscode, deviceKey: borrowing DeviceKey
   ) throws(ProtectionError) -> OpenKeybag {
     let keybagKey = try makeKey()
@@ -79,9 +86,9 @@ struct KeybagStorage: Sendable {
     let opened = try OpenKeybag(
       bytes, effaceable: Effaceable(deviceIdentifier: binding.deviceIdentifier, keybag: identifier, revision: revision),
       binding: binding, allowsTestProfile: allowsTestProfile)
-    // In the first creation the keybag comes last: a keybag without its effaceable file always means that somebody
+    // In a new device the keybag comes last: a keybag without its effaceable file always means that somebody
     // destroyed that. In a change the effaceable file comes last: it is what the next opening goes by.
-    if revision == 1 {
+    if isNew {
       try create(effaceableName, effaceable)
       try unsafe directory.create(keybagName, bytes.span.bytes)
     } else {
@@ -92,40 +99,48 @@ struct KeybagStorage: Sendable {
         try? directory.remove(keybagName)
         throw error
       }
-      let names = try directory.names()
-      // Committed. What can't be destroyed now is destroyed at the next opening.
-      try? finish(
-        keeping: revision, effaceables: Self.revisions(names, Self.effaceablePrefix),
-        keybags: Self.revisions(names, Self.keybagPrefix))
     }
+    finish(keeping: revision)
     return opened
   }
 
-  /// Destroys every effaceable file: from here on nothing sealed can be read again.
+  /// Destroys what every effaceable file holds: from here on nothing sealed can be read again.
+  ///
+  /// Their names stay until a later one is there: one that came back after a power cut, once a new device had been
+  /// made, would count as the newest.
   func destroyKeys() throws(ProtectionError) {
     // The newest last: a crash between two must not bring an older passcode back.
     for revision in Self.revisions(try directory.names(), Self.effaceablePrefix).sorted() {
-      try directory.efface(Self.effaceablePrefix + Self.text(revision))
+      try directory.overwrite(Self.effaceablePrefix + Self.text(revision))
     }
-    try directory.synchronize()
   }
 
-  /// Removes what a first creation left when it was interrupted.
-  func sweepUnfinishedCreation() throws(ProtectionError) {
-    try destroyKeys()
+  /// Removes the keybags, whose keys are destroyed, so that the next opening makes a new device.
+  func removeKeybags() throws(ProtectionError) {
+    for name in try directory.names() where name.hasPrefix(Self.keybagPrefix) { try directory.remove(name) }
+    try directory.synchronize()
   }
 
   // MARK: Steps
 
-  /// Destroys what a change has replaced: old effaceable bytes overwritten, then their names and old keybags removed.
-  private func finish(
-    keeping revision: UInt64, effaceables: [UInt64], keybags: [UInt64]
-  ) throws(ProtectionError) {
-    // The name that counts must be durable before what it replaces is destroyed.
-    try directory.synchronize()
-    for old in effaceables where old < revision { try directory.efface(Self.effaceablePrefix + Self.text(old)) }
-    for other in keybags where other != revision { try directory.remove(Self.keybagPrefix + Self.text(other)) }
-    try directory.synchronize()
+  /// Destroys what a keybag has replaced: old effaceable bytes overwritten, then their names and old keybags removed.
+  ///
+  /// What can't be done now is done at the next opening; until then the highest revision counts.
+  private func finish(keeping revision: UInt64) {
+    do throws(ProtectionError) {
+      let names = try directory.names()
+      let effaceables = Self.revisions(names, Self.effaceablePrefix).filter { $0 != revision }
+      let keybags = Self.revisions(names, Self.keybagPrefix).filter { $0 != revision }
+      guard !effaceables.isEmpty || !keybags.isEmpty else { return }
+      // The name that counts must be durable before what it replaces is destroyed.
+      try directory.synchronize()
+      for old in effaceables { try directory.overwrite(Self.effaceablePrefix + Self.text(old)) }
+      for old in effaceables { try directory.remove(Self.effaceablePrefix + Self.text(old)) }
+      for old in keybags { try directory.remove(Self.keybagPrefix + Self.text(old)) }
+      try directory.synchronize()
+    } catch {
+      // The next opening begins again.
+    }
   }
 
   private func readEffaceable(
@@ -203,6 +218,9 @@ struct KeybagStorage: Sendable {
       return name == prefix + text(revision) ? revision : nil
     }
   }
+
+  /// No device has so many changes of its passcode.
+  private static let revisionCeiling: UInt64 = 1 << 62
 
   /// A revision as it stands in names: 16 hexadecimal digits.
   static func text(_ revision: UInt64) -> String {

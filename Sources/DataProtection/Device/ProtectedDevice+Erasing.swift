@@ -43,8 +43,10 @@ extension ProtectedDevice {
     let directory = try DeviceDirectory.open(
       try location.path(variables: environment.variables), environment.fileSystem, options: options)
     try directory.withLock { () throws(ProtectionError) in
-      try KeybagStorage(directory, environment).destroyKeys()
+      let storage = KeybagStorage(directory, environment)
+      try storage.destroyKeys()
       try directory.removeContent()
+      try storage.removeKeybags()
     }
   }
 

@@ -84,17 +84,17 @@ extension ProtectedDevice {
     return try provider.makeKey()
   }
 
-  /// The first keybag: without a passcode, all keys within the device's reach.
+  /// A new device's keybag: without a passcode, all keys within the device's reach.
   static func makeKeybag(
     _ storage: KeybagStorage, _ deviceKey: borrowing DeviceKey, _ environment: DeviceEnvironment
   ) throws(ProtectionError) -> OpenKeybag {
-    try storage.sweepUnfinishedCreation()
     let keys = try KeybagKeys.renewing(ProtectionClass.allCases, of: nil, random: environment.random)
     let identifier = try sealing("name the keybag") { () throws(SealingError) in
       KeybagIdentifier(bytes: try environment.random.bytes(count: KeybagIdentifier.byteCount))
     }
     return try storage.commit(
-      keys, identifier: identifier, revision: 1, isForTests: environment.scrypt.isForTests,
+      keys, identifier: identifier, revision: try storage.unusedRevision(), isNew: true,
+      isForTests: environment.scrypt.isForTests,
       stretched: StretchedPasscode(noneWithSalt: try makeSalt(environment.random)), deviceKey: deviceKey)
   }
 

@@ -1,7 +1,8 @@
 /// Whose archive it is: an application, one of its scenes, and what is kept for it.
 ///
 /// The three strings may be anything at all, hostile input included: they are hashed under the device's name key
-/// into a file name, and never become part of a path. The same strings always name the same slot.
+/// into a file name, and never become part of a path. The same bytes always name the same slot, and other bytes another
+/// one: strings that Swift calls equal though their bytes differ ("é" in one piece and in two) name two slots.
 public struct ArchiveSlot: Hashable, Sendable {
   /// The application, by its identifier.
   public var application: String
@@ -16,4 +17,20 @@ public struct ArchiveSlot: Hashable, Sendable {
     self.scene = scene
     self.slot = slot
   }
+
+  /// The three strings, each with its length in front.
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    for part in [application, scene, slot] {
+      bytes.appendInteger(UInt32(truncatingIfNeeded: part.utf8.count))
+      bytes += part.utf8
+    }
+    return bytes
+  }
+
+  /// Whether two name one slot.
+  public static func == (left: ArchiveSlot, right: ArchiveSlot) -> Bool { left.bytes == right.bytes }
+
+  /// Hashes what names the slot.
+  public func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 }

@@ -6,10 +6,12 @@ extension ArchiveStore {
   /// Works while locked. The ledger goes first: a deletion that is cut short is finished at the next opening.
   public func deleteAll() throws(ProtectionError) {
     try withLock { state, session throws(ProtectionError) in
-      state.knownTip = try store.raiseTip()
       state.adopt(nil)
       let survey = try session.survey(slot)
-      try session.deleteSlot(survey)
+      if survey.hasAnything {
+        state.knownTip = try store.raiseTip()
+        try session.deleteSlot(survey)
+      }
       state.foundNothing = true
     }
   }
@@ -18,7 +20,7 @@ extension ArchiveStore {
 extension StoreSession {
   /// Deletes all of a slot, durably.
   func deleteSlot(_ survey: SlotSurvey) throws(ProtectionError) {
-    guard survey.entry != nil || survey.names.contains(where: { $0.slot == survey.slot }) else { return }
+    guard survey.hasAnything else { return }
     var ledger = ledgerForWriting(survey.reading, names: survey.names)
     var entry = Ledger.Entry()
     entry.isDeleting = true

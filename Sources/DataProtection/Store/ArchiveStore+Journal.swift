@@ -85,7 +85,9 @@ extension ArchiveStore {
     var receipt = AppendReceipt(
       generation: Generation(rawValue: base.record.generation), bytesWritten: bytes.count, durability: .durable)
     do throws(FileSystemError) {
-      try store.fileSystem.synchronizeData(writer.file.descriptor)
+      try uninterrupted { () throws(FileSystemError) in
+        try store.fileSystem.synchronizeData(writer.file.descriptor)
+      }
     } catch {
       receipt.durability = .unknown
       return receipt

@@ -9,7 +9,6 @@ extension ArchiveStore {
   public func setProtection(_ protection: ProtectionClass) throws(ProtectionError) {
     try withLock { state, session throws(ProtectionError) in
       guard protection != state.protection else { return }
-      state.knownTip = try store.raiseTip()
       let survey = try session.survey(slot)
       let found: FoundGeneration
       do throws(ProtectionError) {
@@ -22,6 +21,8 @@ extension ArchiveStore {
         throw ProtectionError(
           reason ?? .corrupt, "Only an older archive is left; save the whole state before the class is changed.")
       }
+      // Before the journals are read: a frame that a peer acknowledges after this is one that is read here.
+      state.knownTip = try store.raiseTip()
       let chain = try session.readJournals(of: found.content, survey, protection: state.protection)
       let base = try session.reseal(found, chain, survey, as: protection)
       state.protection = protection

@@ -14,9 +14,9 @@ extension ArchiveStore {
     _ plaintext: Data, schema: UInt32 = 0, consuming pending: [PendingArchive] = []
   ) throws(ProtectionError) -> PublishReceipt {
     try withLock { state, session throws(ProtectionError) in
-      // First the tip: a peer that appends meanwhile looks again before it acknowledges.
-      state.knownTip = try store.raiseTip()
       let survey = try session.ensureLedger(try session.survey(slot))
+      // Before anything is written: a peer that appends meanwhile looks again before it acknowledges.
+      state.knownTip = try store.raiseTip()
       let previous = try previousGeneration(&state, session, survey)
       let consumed = Set(pending.map(\.generation.rawValue))
       let kept = try session.pendingToKeep(survey, consuming: consumed)

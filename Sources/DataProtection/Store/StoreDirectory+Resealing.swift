@@ -27,8 +27,8 @@ extension StoreDirectory {
         let found = try session.findNewest(survey, protection: protection)
         // Sealed anew it would pass for the newest one: the next whole save puts it in its place.
         if case .olderGeneration = found.standing { return false }
-        let chain = try session.readJournals(of: found.content, survey, protection: protection)
         _ = try raiseTip()
+        let chain = try session.readJournals(of: found.content, survey, protection: protection)
         _ = try session.reseal(found, chain, survey, as: protection)
         return true
       } catch {

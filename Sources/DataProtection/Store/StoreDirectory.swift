@@ -100,6 +100,7 @@ package final class StoreDirectory: Sendable {
           throw ProtectionError(.busy, "Another process keeps the store locked; try again when it is done.")
         }
         defer { try? fileSystem.unlock(lockFile) }
+        try requireName()
         body(StoreSession(self))
       } catch {
         failure = error
@@ -108,25 +109,47 @@ package final class StoreDirectory: Sendable {
     if let failure { throw failure }
   }
 
-  /// The counter that every new generation, journal and deletion raises, of whatever process.
-  func readTip() throws(ProtectionError) -> UInt64 {
-    let bytes = try attempt("read the store's tip") { () throws(FileSystemError) in
-      try fileSystem.readBytes(lockFile, count: 8)
+  /// Throws `.otherDevice` when the lock file has no name any more: then the whole directory was erased.
+  private func requireName() throws(ProtectionError) {
+    let status = try attempt("look at the store's lock") { () throws(FileSystemError) in
+      try fileSystem.status(of: lockFile)
     }
+    guard status.linkCount > 0 else {
+      throw ProtectionError(.otherDevice, "The device has been erased since this store was opened; open it again.")
+    }
+  }
+
+  // MARK: The tip
+
+  /// The counter that every new generation, journal and deletion raises, of whatever process.
+  ///
+  /// Nothing raises it before the store's first ledger is durable.
+  func readTip() throws(ProtectionError) -> UInt64 {
+    try attempt("read the store's tip") { () throws(FileSystemError) in try Self.readTip(of: lockFile, fileSystem) }
+  }
+
+  /// Raises the tip; every writer with an older one looks again before it acknowledges anything.
+  func raiseTip() throws(ProtectionError) -> UInt64 {
+    try attempt("raise the store's tip") { () throws(FileSystemError) in try Self.raiseTip(of: lockFile, fileSystem) }
+  }
+
+  private static func readTip(
+    of lockFile: Descriptor, _ fileSystem: any FileSystem
+  ) throws(FileSystemError) -> UInt64 {
+    let bytes = try fileSystem.readBytes(lockFile, count: 8)
     // A lock file that was never raised is empty.
     guard bytes.count == 8 else { return 0 }
     var reader = FieldReader(bytes[...])
     return reader.integer()
   }
 
-  /// Raises the tip; every writer with an older one looks again before it acknowledges anything.
-  func raiseTip() throws(ProtectionError) -> UInt64 {
-    let tip = try readTip() &+ 1
+  /// Raises the tip in a lock file that need not be an open store's.
+  @discardableResult
+  static func raiseTip(of lockFile: Descriptor, _ fileSystem: any FileSystem) throws(FileSystemError) -> UInt64 {
+    let tip = try readTip(of: lockFile, fileSystem) &+ 1
     var bytes: [UInt8] = []
     bytes.appendInteger(tip)
-    try attempt("raise the store's tip") { () throws(FileSystemError) in
-      try unsafe fileSystem.writeAll(lockFile, bytes.span.bytes, at: 0)
-    }
+    try unsafe fileSystem.writeAll(lockFile, bytes.span.bytes, at: 0)
     return tip
   }
 }
@@ -146,7 +169,7 @@ package struct StoreOptions: Sendable {
 
 /// Makes a system call, again when it was interrupted, and says in words what failed.
 ///
-/// A sync must not come here more than once per attempt to save: see `StoreSession.synchronize`.
+/// A sync must not come here more than once per attempt to save: see `StoreSession.fill`.
 func attempt<R>(
   _ what: @autoclosure () -> String, _ body: () throws(FileSystemError) -> R
 ) throws(ProtectionError) -> R {

@@ -48,6 +48,9 @@ struct SlotSurvey {
     return max(entry.current?.generation ?? 0, entry.floor)
   }
 
+  /// Whether there is anything of the slot, in the ledger or by name.
+  var hasAnything: Bool { entry != nil || names.contains { $0.slot == slot } }
+
   /// Whether nothing says that no newer generation was taken away.
   var isUnverifiable: Bool { reading.ledger == nil || entry?.isUnverified == true }
 }
@@ -110,7 +113,10 @@ extension StoreSession {
         problem = problem ?? error
       }
     }
-    guard let current = survey.entry?.current else { throw nothingListed(survey, problem) }
+    guard let current = survey.entry?.current else {
+      if let problem { throw problem }
+      throw try nothingListed(survey)
+    }
     guard current.protection == protection || current.wasPending else {
       throw ProtectionError(
         .wrongClass, "The archive has class \(current.protection), and \(protection) was expected.")
@@ -169,8 +175,11 @@ extension StoreSession {
       file, protection: protection, identity: survey.identity, generation: number)
   }
 
-  private func nothingListed(_ survey: SlotSurvey, _ problem: ProtectionError?) -> ProtectionError {
-    if let problem { return problem }
+  private func nothingListed(_ survey: SlotSurvey) throws(ProtectionError) -> ProtectionError {
+    if case .absent = survey.reading, !survey.names.contains(where: \.isSealed), try store.readTip() > 0 {
+      return ProtectionError(
+        .missing, "Archives were saved here, but all of them are gone: something other than this program removed them.")
+    }
     if survey.generations.isEmpty {
       return ProtectionError(.notFound, "Nothing is saved for this slot.")
     }
@@ -192,11 +201,6 @@ extension ProtectionError {
 extension StoreDirectory {
   /// The slot's HMAC under the name key: application, scene and slot, each with its length.
   func identity(of slot: ArchiveSlot) throws(ProtectionError) -> [UInt8] {
-    var message: [UInt8] = []
-    for part in [slot.application, slot.scene, slot.slot] {
-      message.appendInteger(UInt32(truncatingIfNeeded: part.utf8.count))
-      message += part.utf8
-    }
-    return try keys.authenticationCode(.name, over: message)
+    try keys.authenticationCode(.name, over: slot.bytes)
   }
 }

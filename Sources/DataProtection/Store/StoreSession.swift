@@ -90,10 +90,13 @@ struct StoreSession: ~Copyable {
       try fill(descriptor, content, allocating: length)
       do throws(FileSystemError) {
         if let temporary {
-          try fileSystem.rename(
-            temporary.text, to: name.text, in: store.directory, replacing: false)
+          try uninterrupted { () throws(FileSystemError) in
+            try fileSystem.rename(temporary.text, to: name.text, in: store.directory, replacing: false)
+          }
         } else {
-          try fileSystem.link(descriptor, as: name.text, in: store.directory)
+          try uninterrupted { () throws(FileSystemError) in
+            try fileSystem.link(descriptor, as: name.text, in: store.directory)
+          }
         }
       } catch  where error.code == .fileExists {
         throw ProtectionError(.alreadyExists, "The name of the new generation is taken.", cause: error)
@@ -163,9 +166,10 @@ struct StoreSession: ~Copyable {
       try fileSystem.writeAll(descriptor, content.bytes, at: 0)
     }
     // Once, and never again on this descriptor: after a failure the kernel forgets what it could not write, and a
-    // second sync would succeed without it. The next save writes a new file.
+    // second sync would succeed without it. The next save writes a new file. A sync that a signal cut short has not
+    // failed: nothing is forgotten.
     do throws(FileSystemError) {
-      try fileSystem.synchronize(descriptor)
+      try uninterrupted { () throws(FileSystemError) in try fileSystem.synchronize(descriptor) }
     } catch {
       throw ProtectionError(
         .io, "The disk failed to take a new file; what was saved before is still there.",
@@ -176,7 +180,7 @@ struct StoreSession: ~Copyable {
   /// Makes the names in the directory durable; `false` when that failed.
   func synchronizeDirectory() -> Bool {
     do throws(FileSystemError) {
-      try fileSystem.synchronize(store.directory)
+      try uninterrupted { () throws(FileSystemError) in try fileSystem.synchronize(store.directory) }
       return true
     } catch {
       return false

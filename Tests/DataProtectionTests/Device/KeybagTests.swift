@@ -173,6 +173,36 @@ import Testing
     #expect(try await world.open().files().read("y") == Data([1]))
   }
 
+  @Test func `revisions rise over an erase, so that old keys put back never count`() async throws {
+    try await setUp()
+    let old = try ["keybag-", "effaceable-"].map { prefix in
+      let path = try world.only(prefix)
+      return (path, try #require(world.memory.content(atPath: path)))
+    }
+    for erases in [world.erase, { try await world.open().eraseAllContent() }] as [() async throws -> Void] {
+      try await erases()
+      _ = try await world.open()
+      #expect(try world.only("keybag-").suffix(16) > old[0].0.suffix(16))
+      for (path, content) in old { world.memory.plant(content, atPath: path) }
+      let device = try await world.open()
+      #expect(!device.hasPasscode)
+      #expect(try world.only("effaceable-") != old[1].0)
+      // What was put back is overwritten, not only unlinked.
+      #expect(!world.memory.allContents.contains { $0.count == 120 && Array($0[56..<88]) == Array(old[1].1[56..<88]) })
+    }
+  }
+
+  @Test func `names that use the revisions up are refused, and go with an erase`() async throws {
+    try await setUp()
+    for name in ["keybag-ffffffffffffffff", "effaceable-ffffffffffffffff", "keybag-fffffffffffffffe"] {
+      world.memory.plant([1, 2, 3], atPath: TestWorld.path + "/" + name)
+    }
+    #expect(await code { _ = try await world.open() } == .corrupt)
+    try await world.erase()
+    #expect(try await world.open().isProtectedDataAvailable)
+    #expect(try world.only("effaceable-").hasSuffix("0004"))
+  }
+
   @Test func `old effaceable bytes are overwritten`() async throws {
     let device = try await world.open()
     try await device.setPasscode(Passcode("one"))

@@ -1,4 +1,5 @@
 import DataProtection
+import FaultyFileSystem
 import FoundationEssentials
 import Testing
 
@@ -32,6 +33,62 @@ import Testing
     try await one.changePasscode(from: Passcode("old"), to: Passcode("new"))
     try await two.unlock(passcode: Passcode("new"))
     #expect(two.isProtectedDataAvailable)
+  }
+
+  @Test(arguments: [false, true])
+  func `what was opened before an erase serves and takes nothing any more`(isOwn: Bool) async throws {
+    let two = try await world.open()
+    let other = try await world.open()
+    let device = isOwn ? two : other
+    let store = try two.archives(for: slot)
+    try store.publish(Data("one".utf8))
+    try store.append(Data("frame".utf8))
+    let opened = try store.openNewest()
+    let files = try two.files(in: "drafts")
+    let handle = try files.create("x", contents: Data([1]))
+    try await device.eraseAllContent()
+    // Neither what was read before, nor an append that no one would find again, nor a save in a place without a name.
+    #expect(await code { _ = try store.openNewest() } == .otherDevice)
+    #expect(await code { try store.append(Data("lost".utf8)) } == .otherDevice)
+    #expect(await code { try store.publish(Data("two".utf8)) } == .otherDevice)
+    #expect(await code { try store.publishPending(Data(), kind: .touchedNodes) } == .otherDevice)
+    #expect(await code { _ = try store.openPending() } == .otherDevice)
+    #expect(await code { try store.deleteAll() } == .otherDevice)
+    #expect(await code { _ = try files.read("x") } == .otherDevice)
+    #expect(await code { try files.create("y") } == .otherDevice)
+    #expect(await code { _ = try files.list() } == .otherDevice)
+    if isOwn {
+      #expect(await code { _ = try opened.readAll() } == .locked)
+      #expect(await code { _ = try handle.readAll() } == .locked)
+    }
+    // The device that was erased goes on, from nothing.
+    #expect(await code { _ = try device.archives(for: slot).openNewest() } == .notFound)
+    #expect(try device.files(in: "drafts").list().isEmpty)
+    try device.archives(for: slot).publish(Data("new".utf8))
+    #expect(try await world.open().archives(for: slot).openNewest().readAll() == Data("new".utf8))
+  }
+
+  @Test func `an append between any two steps of another program's erase is not acknowledged and lost`() async throws {
+    for step in 1... {
+      let world = TestWorld()
+      let two = try await world.open()
+      let faulty = FaultyFileSystem(world.memory)
+      let one = try await world.open(through: faulty)
+      let store = try two.archives(for: slot)
+      try store.publish(Data("one".utf8))
+      try store.append(Data("frame".utf8))
+      let start = faulty.callCount
+      let isOver = SharedFlag()
+      faulty.onCall { number, _ in
+        guard number == start + step else { return }
+        _ = try? store.append(Data("between".utf8))
+        isOver.set()
+      }
+      try await one.eraseAllContent()
+      faulty.onCall(nil)
+      #expect(await code { try store.append(Data("after".utf8)) } == .otherDevice, "step \(step)")
+      if !isOver.isSet { return }
+    }
   }
 
   @Test func `an erase while another thread saves ends in an empty device`() async throws {

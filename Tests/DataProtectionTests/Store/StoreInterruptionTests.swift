@@ -53,6 +53,9 @@ import Testing
         #expect(error.code == .io || error.code == .durabilityUnknown, "\(scenario) \(call) \(error)")
       }
       let place = "\(kind) at \(call) \(faulty.hits)"
+      if kind == .interrupted || kind == .shortWrite {
+        #expect(acknowledged == scenario.states.count - 1, "neither is a failure: \(place)")
+      }
       try check(scenario, rig, memory.afterProcessDeath(), acknowledged, place)
       try check(scenario, rig, memory.afterPowerCut(.dropAll), acknowledged, place + ", then a power cut")
     }
