@@ -7,6 +7,7 @@ import Synchronization
 final class DeviceStores: Sendable {
   private struct State {
     var archives: StoreDirectory?
+    /// By the place of each: two names are one only if their bytes are.
     var files: [String: FileCollection] = [:]
   }
 
@@ -49,10 +50,11 @@ final class DeviceStores: Sendable {
   /// The protected files of one directory; made when it isn't there.
   func files(in name: String) throws(ProtectionError) -> FileCollection {
     try turn.take { () throws(ProtectionError) in
-      if let open = state.withLock({ $0.files[name] }) { return open }
       let code = try ring.authenticationCode(.name, over: Array("protected-files/\(name)".utf8))
-      let collection = try openCollection(named: name, at: hexadecimal(code.prefix(16)))
-      state.withLock { $0.files[name] = collection }
+      let place = hexadecimal(code.prefix(16))
+      if let open = state.withLock({ $0.files[place] }) { return open }
+      let collection = try openCollection(named: name, at: place)
+      state.withLock { $0.files[place] = collection }
       return collection
     }
   }

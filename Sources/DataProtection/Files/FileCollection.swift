@@ -82,11 +82,23 @@ final class FileCollection: Sendable {
     }
   }
 
-  /// Makes the older index the current one, if it is all that is left.
+  /// Makes the older index the current one, if it is all that is left; an empty one if nothing is.
   func adoptOlderIndex() throws(ProtectionError) {
     try exclusively { () throws(ProtectionError) in
+      if try isEmptied() {
+        _ = try index.publish(Data(FileIndex().bytes)).orUnknown()
+        return
+      }
       guard let newest = try openIndex(), case .olderGeneration = newest.standing else { return }
       _ = try index.publish(try newest.readAll()).orUnknown()
+    }
+  }
+
+  /// Whether everything that was in the store is gone, its ledger included.
+  private func isEmptied() throws(ProtectionError) -> Bool {
+    try store.withLock { session throws(ProtectionError) in
+      guard case .absent = try session.readLedger() else { return false }
+      return try !session.names().contains { $0.isSealed }
     }
   }
 

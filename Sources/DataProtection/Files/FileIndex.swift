@@ -20,10 +20,16 @@ struct FileIndex: Hashable, Sendable {
   /// The class of files that are created without one.
   var defaultProtection: ProtectionClass = .complete
   /// The files by their names.
-  var entries: [String: Entry] = [:]
+  var entries: [ProtectedFileName: Entry] = [:]
 
   /// An empty directory.
   init() {}
+
+  /// The file of a name.
+  subscript(name: String) -> Entry? {
+    get { entries[ProtectedFileName(name)] }
+    set { entries[ProtectedFileName(name)] = newValue }
+  }
 
   /// The bytes; the same index always gives the same.
   var bytes: [UInt8] {
@@ -32,9 +38,9 @@ struct FileIndex: Hashable, Sendable {
     bytes.append(defaultProtection.rawValue)
     bytes.append(0)
     bytes.appendInteger(UInt32(entries.count))
-    for (name, entry) in entries.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
-      bytes.appendInteger(UInt16(name.utf8.count))
-      bytes += name.utf8
+    for (name, entry) in entries.sorted(by: { $0.key < $1.key }) {
+      bytes.appendInteger(UInt16(name.text.utf8.count))
+      bytes += name.text.utf8
       bytes += entry.identifier
       bytes.append(entry.protection.rawValue)
       bytes.appendInteger(entry.created.bitPattern)
@@ -67,7 +73,7 @@ struct FileIndex: Hashable, Sendable {
       let identifier = Array(reader.take(16))
       guard let protection = ProtectionClass(rawValue: reader.integer()) else { throw damaged }
       let created = Double(bitPattern: reader.integer())
-      entries[name] = Entry(identifier: identifier, protection: protection, created: created)
+      entries[ProtectedFileName(name)] = Entry(identifier: identifier, protection: protection, created: created)
     }
     guard rest == 0, entries.count == Int(count) else { throw damaged }
   }

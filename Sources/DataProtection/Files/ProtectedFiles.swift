@@ -10,7 +10,8 @@ public import FoundationEssentials
 ///
 /// What is allowed while the device is locked depends on the file's class, see ``ProtectionClass``; a refusal is
 /// always `locked`, a file that isn't there always `notFound`. Listing, renaming and deleting are always allowed. Names
-/// are any strings of at most 1024 bytes: they are sealed too, and never become part of a path.
+/// are any strings of at most 1024 bytes: they are sealed too, and never become part of a path. Their bytes decide: "é"
+/// in one piece and in two, which Swift calls equal, name two files.
 ///
 /// Every call is synchronous, blocks on the disk and may come from any thread; keep them off the main actor. Each
 /// write is durable when it returns and leaves the old or the new content, whole, whatever happens.
@@ -38,10 +39,10 @@ public struct ProtectedFiles: Sendable {
   ) throws(ProtectionError) -> ProtectedFileHandle {
     try Self.check(name)
     return try collection.change { index throws(ProtectionError) in
-      guard index.entries[name] == nil else { throw Self.taken(name) }
+      guard index[name] == nil else { throw Self.taken(name) }
       let made = try collection.make(
         contents, protection ?? index.defaultProtection, created: Date().timeIntervalSince1970)
-      index.entries[name] = made.entry
+      index[name] = made.entry
       return try ProtectedFileHandle(collection, made.entry, written: contents, made.receipt.generation)
     }
   }
@@ -101,8 +102,8 @@ public struct ProtectedFiles: Sendable {
   public func list() throws(ProtectionError) -> [ProtectedFileAttributes] {
     let entries = try collection.read().entries
     var all: [ProtectedFileAttributes] = []
-    for (name, entry) in entries.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
-      all.append(try collection.attributes(name, entry))
+    for (name, entry) in entries.sorted(by: { $0.key < $1.key }) {
+      all.append(try collection.attributes(name.text, entry))
     }
     return all
   }
@@ -118,7 +119,8 @@ public struct ProtectedFiles: Sendable {
 
   /// Goes on from the list before the newest one, when the newest is damaged or gone; works while locked.
   ///
-  /// Until this is called every other function throws what is wrong with the list. Files that were created, renamed
+  /// Begins anew, with an empty list, when everything that was in the directory is gone. Until this is called every other
+  /// function throws what is wrong with the list. Files that were created, renamed
   /// or deleted by the last change have their earlier names again, or none: what has none is deleted when the
   /// directory is opened next.
   ///
@@ -138,9 +140,10 @@ public struct ProtectedFiles: Sendable {
   public func rename(_ name: String, to newName: String) throws(ProtectionError) {
     try Self.check(newName)
     try collection.change { index throws(ProtectionError) in
-      guard let entry = index.entries.removeValue(forKey: name) else { throw Self.notFound(name) }
-      guard index.entries[newName] == nil, name != newName else { throw Self.taken(newName) }
-      index.entries[newName] = entry
+      guard let entry = index[name] else { throw Self.notFound(name) }
+      guard index[newName] == nil else { throw Self.taken(newName) }
+      index[name] = nil
+      index[newName] = entry
     }
   }
 
@@ -152,7 +155,8 @@ public struct ProtectedFiles: Sendable {
   /// - Throws: `notFound`, `busy`, `io`.
   public func delete(_ name: String) throws(ProtectionError) {
     let entry = try collection.change { index throws(ProtectionError) in
-      guard let entry = index.entries.removeValue(forKey: name) else { throw Self.notFound(name) }
+      guard let entry = index[name] else { throw Self.notFound(name) }
+      index[name] = nil
       return entry
     }
     try collection.contents(of: entry).deleteAll()
@@ -169,11 +173,11 @@ public struct ProtectedFiles: Sendable {
   ///   Otherwise as ``create(_:contents:protection:)``.
   public func setProtection(_ protection: ProtectionClass, of name: String) throws(ProtectionError) {
     let old = try collection.change { index throws(ProtectionError) -> FileIndex.Entry? in
-      guard let entry = index.entries[name] else { throw Self.notFound(name) }
+      guard let entry = index[name] else { throw Self.notFound(name) }
       try collection.requireOpening(entry.protection)
       guard entry.protection != protection else { return nil }
       let contents = try collection.contents(of: entry).openNewest().readAll()
-      index.entries[name] = try collection.make(contents, protection, created: entry.created).entry
+      index[name] = try collection.make(contents, protection, created: entry.created).entry
       return entry
     }
     if let old { try collection.contents(of: old).deleteAll() }
@@ -217,7 +221,7 @@ public struct ProtectedFiles: Sendable {
   // MARK: Names
 
   private func entry(_ name: String) throws(ProtectionError) -> FileIndex.Entry {
-    guard let entry = try collection.read().entries[name] else { throw Self.notFound(name) }
+    guard let entry = try collection.read()[name] else { throw Self.notFound(name) }
     return entry
   }
 

@@ -45,6 +45,43 @@ import Testing
     #expect(try files.read(name) == Data([1]))
   }
 
+  @Test func `names with other bytes are other files and directories, whatever Swift calls equal`() async throws {
+    let names = ["\u{E9}", "e\u{301}"]
+    try #require(names[0] == names[1])
+    let device = try await world.open()
+    for (number, name) in names.enumerated() {
+      let files = try device.files(in: name)
+      #expect(try files.list().isEmpty)
+      try files.create(names[0], contents: Data([UInt8(number), 0]))
+      try files.create(names[1], contents: Data([UInt8(number), 1]))
+      #expect(await code { try files.rename(names[0], to: names[1]) } == .alreadyExists)
+    }
+    // The same in a process that opens them in another order.
+    let again = try await world.open()
+    for (number, name) in names.enumerated().reversed() {
+      let files = try again.files(in: name)
+      #expect(try files.list().map { Array($0.name.utf8) } == names.map { Array($0.utf8) }.sorted { $0[0] < $1[0] })
+      #expect(try files.read(names[0]) == Data([UInt8(number), 0]))
+      #expect(try files.read(names[1]) == Data([UInt8(number), 1]))
+    }
+  }
+
+  @Test func `a directory that was emptied is missing until it is begun anew`() async throws {
+    try await world.open().files().create("x", contents: Data([1]))
+    let root = TestWorld.path + "/files"
+    let archives = "\(root)/\(try #require(world.memory.names(atPath: root).first))/archives"
+    for name in world.memory.names(atPath: archives) where name != "lock" {
+      world.memory.remove(atPath: "\(archives)/\(name)")
+    }
+    let files = try await world.open().files()
+    #expect(await code { _ = try files.list() } == .missing)
+    #expect(await code { try files.create("y") } == .missing)
+    try files.adoptOlderList()
+    #expect(try files.list().isEmpty)
+    try files.create("y", contents: Data([2]))
+    #expect(try await world.open().files().read("y") == Data([2]))
+  }
+
   @Test func `missing files, taken names and closed handles have outcomes of their own`() async throws {
     let files = try await world.open().files()
     #expect(await code { _ = try files.read("x") } == .notFound)

@@ -49,6 +49,48 @@ import Testing
     #expect(try rig.observe(memory) == .saved(texts[0]))
   }
 
+  @Test func `a store that was emptied is missing, not notFound, and saving goes on`() throws {
+    _ = try save(2)
+    for name in memory.names(atPath: StoreRig.path) where name != "lock" {
+      memory.remove(atPath: StoreRig.path + "/" + name)
+    }
+    let store = try rig.archives(memory)
+    #expect(try problem(store) == .missing)
+    #expect(try problem(rig.archives(memory, slot: ArchiveSlot(application: "another"))) == .missing)
+    // What is gone was not read: nothing whole may be saved over it while locked.
+    #expect(throws: ProtectionError.self) { try store.publishPending(texts[0], kind: .whole) }
+    try store.publish(texts[2])
+    #expect(try rig.observe(memory) == .saved(texts[2]))
+  }
+
+  @Test func `with its lock file gone as well, an emptied store is a new one`() throws {
+    _ = try save(2)
+    for name in memory.names(atPath: StoreRig.path) { memory.remove(atPath: StoreRig.path + "/" + name) }
+    #expect(try problem() == .notFound)
+  }
+
+  @Test func `what has nothing to delete or to seal anew doesn't make an empty store look emptied`() throws {
+    let store = try rig.archives(memory)
+    try store.deleteAll()
+    try store.setProtection(.none)
+    #expect(try problem() == .notFound)
+    _ = try save(1)
+    try rig.archives(memory).deleteAll()
+    #expect(try problem() == .notFound)
+  }
+
+  @Test func `names with other bytes are other slots, whatever Swift calls equal`() throws {
+    let names = ["\u{E9}", "e\u{301}"]
+    try #require(names[0] == names[1])
+    let slots = names.map { ArchiveSlot(application: $0, scene: $0, slot: $0) }
+    #expect(Set(slots).count == 2)
+    for (slot, text) in zip(slots, texts) { try rig.archives(memory, slot: slot).publish(text) }
+    for (slot, text) in zip(slots, texts) {
+      #expect(try rig.archives(memory, slot: slot).openNewest().readAll() == text)
+    }
+    #expect(ArchiveSlot(application: "ab", scene: "c") != ArchiveSlot(application: "a", scene: "bc"))
+  }
+
   @Test func `a damaged newest generation is stood in for by its predecessor, and says so each time`() throws {
     _ = try save(3)
     try damage(try path(3))

@@ -44,14 +44,7 @@ package struct FuzzDevice: Sendable {
 
   /// The slot's HMAC, of which names are made.
   package var identity: [UInt8] {
-    get throws {
-      var message: [UInt8] = []
-      for part in [slot.application, slot.scene, slot.slot] {
-        message.appendInteger(UInt32(part.utf8.count))
-        message += part.utf8
-      }
-      return try keys.authenticationCode(.name, over: message)
-    }
+    get throws { try keys.authenticationCode(.name, over: slot.bytes) }
   }
 
   /// The path of a file of the slot.
