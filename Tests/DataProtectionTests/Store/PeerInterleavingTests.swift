@@ -51,49 +51,23 @@ import Testing
     return (frames, nil)
   }
 
-  @Test(arguments: Meeting.all([.append, .appendTwice], Act.allCases))
-  func `nothing that is acknowledged is lost, whoever acts between which steps`(_ meeting: Meeting) throws {
-    for step in 1... {
-      let rig = StoreRig()
-      let memory = MemoryFileSystem()
-      let faulty = FaultyFileSystem(memory)
-      let peer = try rig.archives(memory)
-      try peer.publish(Self.base)
-      let first = Data("first".utf8)
-      let store = try rig.archives(faulty)
-      _ = try store.openNewest()
-      // With a journal of our own an append takes no lock; the peer has one of its own, too, or has only read.
-      if meeting.hasJournal { try store.append(first) }
-      _ = try peer.openNewest()
-      let start = faulty.callCount
-      let outcome = SharedOutcome()
-      faulty.onCall { number, _ in
-        guard number == start + step else { return }
-        outcome.set(perform(meeting.peers, peer, "peer"))
-      }
-      let own = perform(meeting.mine, store, "own")
-      faulty.onCall(nil)
-      guard let others = outcome.value else {
-        #expect(step > 3, "the steps are counted")
-        return
-      }
-      let found = try rig.observe(memory.afterPowerCut(.dropAll))
-      let place = "at step \(step): found \(found)"
-      if let whole = others.whole {
-        // The peer has replaced or deleted everything; what was appended after that is refused, not lost.
-        #expect(found.content == whole, "\(place)")
-        #expect(found.frames.isEmpty || own.frames.isEmpty, "\(place)")
-        continue
-      }
-      #expect(found.content == Self.base, "\(place)")
-      let expected = (meeting.hasJournal ? [first] : []) + own.frames + others.frames
-      #expect(Set(expected).isSubset(of: Set(found.frames)), "\(place), acknowledged \(expected)")
-    }
+  /// What is there after one has acted between two steps of the other, and what both were told.
+  private struct Outcome {
+    let own: (frames: [Data], whole: Data??)
+    let peers: (frames: [Data], whole: Data??)
+    let found: StoreState
+    let place: Comment
   }
 
-  @Test(arguments: Meeting.all([.append, .publish, .changeClass], [.append, .appendTwice]))
-  func `the same the other way round: a peer appends between the steps of whatever we do`(
-    _ meeting: Meeting
+  /// The frame that a meeting begins with, if a journal is there already.
+  private static let first = Data("first".utf8)
+
+  /// Lets the peer act before each of our calls in turn, until there is no further call.
+  ///
+  /// - Parameter prepare: Brings both to where the meeting begins.
+  private func meet(
+    _ meeting: Meeting, _ prepare: (_ own: ArchiveStore, _ peer: ArchiveStore) throws -> Void,
+    check: (Outcome) -> Void
   ) throws {
     for step in 1... {
       let rig = StoreRig()
@@ -101,10 +75,8 @@ import Testing
       let faulty = FaultyFileSystem(memory)
       let peer = try rig.archives(memory)
       try peer.publish(Self.base)
-      let first = Data("first".utf8)
-      if meeting.hasJournal { try peer.append(first) }
       let store = try rig.archives(faulty)
-      _ = try store.openNewest()
+      try prepare(store, peer)
       let start = faulty.callCount
       let outcome = SharedOutcome()
       faulty.onCall { number, _ in
@@ -113,19 +85,47 @@ import Testing
       }
       let own = perform(meeting.mine, store, "own")
       faulty.onCall(nil)
-      guard let others = outcome.value else {
+      guard let peers = outcome.value else {
         #expect(step > 3, "the steps are counted")
         return
       }
       let found = try rig.observe(memory.afterPowerCut(.dropAll))
-      let place = "at step \(step): found \(found)"
-      if let whole = own.whole {
-        #expect(found.content == whole, "\(place)")
-        continue
-      }
-      #expect(found.content == Self.base, "\(place)")
-      let expected = (meeting.hasJournal ? [first] : []) + own.frames + others.frames
-      #expect(Set(expected).isSubset(of: Set(found.frames)), "\(place), acknowledged \(expected)")
+      check(Outcome(own: own, peers: peers, found: found, place: "at step \(step): found \(found)"))
+    }
+  }
+
+  /// Every frame that was acknowledged is there.
+  private func expectAllFrames(_ meeting: Meeting, _ outcome: Outcome) {
+    #expect(outcome.found.content == Self.base, outcome.place)
+    let expected = (meeting.hasJournal ? [Self.first] : []) + outcome.own.frames + outcome.peers.frames
+    #expect(Set(expected).isSubset(of: Set(outcome.found.frames)), outcome.place)
+  }
+
+  @Test(arguments: Meeting.all([.append, .appendTwice], Act.allCases))
+  func `nothing that is acknowledged is lost, whoever acts between which steps`(_ meeting: Meeting) throws {
+    try meet(meeting) { store, peer in
+      _ = try store.openNewest()
+      // With a journal of our own an append takes no lock; the peer has one of its own, too, or has only read.
+      if meeting.hasJournal { try store.append(Self.first) }
+      _ = try peer.openNewest()
+    } check: { outcome in
+      guard let whole = outcome.peers.whole else { return expectAllFrames(meeting, outcome) }
+      // The peer has replaced or deleted everything; what was appended after that is refused, not lost.
+      #expect(outcome.found.content == whole, outcome.place)
+      #expect(outcome.found.frames.isEmpty || outcome.own.frames.isEmpty, outcome.place)
+    }
+  }
+
+  @Test(arguments: Meeting.all([.append, .publish, .changeClass], [.append, .appendTwice]))
+  func `the same the other way round: a peer appends between the steps of whatever we do`(
+    _ meeting: Meeting
+  ) throws {
+    try meet(meeting) { store, peer in
+      if meeting.hasJournal { try peer.append(Self.first) }
+      _ = try store.openNewest()
+    } check: { outcome in
+      guard let whole = outcome.own.whole else { return expectAllFrames(meeting, outcome) }
+      #expect(outcome.found.content == whole, outcome.place)
     }
   }
 }
