@@ -14,7 +14,7 @@ struct ConformanceTests {
     var isNotYet: Bool
   }
 
-  /// One entry of `Tests/Mutations/mutations.json`.
+  /// One entry of `Tests/Mutations/engine.json`.
   struct Mutation: Decodable {
     var name: String
     var row: String
@@ -69,7 +69,7 @@ struct ConformanceTests {
   }
 
   @Test func `every mutation stands in the row that its tests show, and every row of the engine has one`() throws {
-    let file = Self.root.appendingPathComponent("Tests/Mutations/mutations.json")
+    let file = Self.root.appendingPathComponent("Tests/Mutations/engine.json")
     let mutations = try JSONDecoder().decode([Mutation].self, from: Data(contentsOf: file))
     #expect(Set(mutations.map(\.name)).count == mutations.count)
     for row in try Self.rows() {
