@@ -25,6 +25,7 @@ struct Bench {
   func run() async throws -> [Result] {
     var results: [Result] = []
     let rounds = options.isQuick ? 5 : 15
+    let effort = Effort(isQuick: options.isQuick, isLinear: options.isLinear)
     let coding = CodingMetrics(measurement: Measurement(clock: .processor, rounds: rounds), wants: wants)
     progress("one small state")
     results += try coding.small()
@@ -49,11 +50,12 @@ struct Bench {
       atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let device = try await ProtectedDevice.open(at: .directory("\(directory)/device"))
-    progress("saving and restoring on \(directory)")
-    let disk = DiskMetrics(rounds: options.isQuick ? 3 : 9, wants: wants, directory: directory)
-    results += try disk.run(count: count, device: device)
-    progress("the whole engine")
-    results += try await EngineMetrics(rounds: options.isQuick ? 3 : 9, wants: wants).run(count: count, device: device)
+    for count in options.isLinear ? options.nodes : [count] {
+      progress("saving and restoring \(count) nodes on \(directory)")
+      results += try DiskMetrics(effort: effort, wants: wants, directory: directory).run(count: count, device: device)
+      progress("the whole engine with \(count) nodes")
+      results += try await EngineMetrics(effort: effort, wants: wants).run(count: count, device: device)
+    }
     progress("unlocking")
     results += try await sealing.unlock(device, rounds: 3)
     return results

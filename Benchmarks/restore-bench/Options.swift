@@ -8,6 +8,8 @@ struct Options: Sendable {
   var only: Set<String> = []
   /// Fewer rounds and sizes.
   var isQuick = false
+  /// Only what shows how costs grow with the nodes, at every size.
+  var isLinear = false
   /// JSON instead of a table.
   var printsJSON = false
   /// Where to write the picture.
@@ -20,7 +22,7 @@ struct Options: Sendable {
   var directory: String?
 
   static let usage = """
-    usage: restore-bench [--nodes 100,1000,10000] [--only NAME,…] [--quick] [--format table|json]
+    usage: restore-bench [--nodes 100,1000,10000] [--only NAME,…] [--quick] [--linear] [--format table|json]
                          [--plot FILE.svg] [--save FILE] [--compare FILE] [--directory DIR]
     metrics: \(Bench.metricNames.joined(separator: ", "))
     """
@@ -40,8 +42,8 @@ struct Options: Sendable {
     var hasNodes = false
     while let argument = rest.popFirst() {
       if argument == "--help" || argument == "-h" { return nil }
-      if argument == "--quick" {
-        options.isQuick = true
+      if argument == "--quick" || argument == "--linear" {
+        if argument == "--quick" { options.isQuick = true } else { options.isLinear = true }
         continue
       }
       let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
@@ -53,7 +55,12 @@ struct Options: Sendable {
       try options.set(name, value)
       hasNodes = hasNodes || name == "--nodes"
     }
-    if options.isQuick, !hasNodes { options.nodes = [100, 1_000] }
+    if options.isLinear {
+      if !hasNodes { options.nodes = options.isQuick ? [10_000, 100_000] : [10_000, 100_000, 1_000_000] }
+      if options.only.isEmpty { options.only = Effort.linearMetrics }
+    } else if options.isQuick, !hasNodes {
+      options.nodes = [100, 1_000]
+    }
     return options
   }
 

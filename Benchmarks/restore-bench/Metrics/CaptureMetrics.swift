@@ -14,6 +14,9 @@ struct CaptureMetrics {
   /// A delegate that says yes.
   var delegate: any RestorationCoordinatorDelegate
 
+  /// Whether one value is the only way that is measured.
+  var isOneWay = false
+
   /// Measures every way, each beside the least that it can cost.
   func run() throws -> [Result] {
     let states = Typical.nodes(count)
@@ -22,6 +25,7 @@ struct CaptureMetrics {
       try measure("one value", states.map { OneValue($0) }) { leaves in
         Lane(name: "raw.copy") { consume(leaves.map { Box($0.restorableState) }) }
       })
+    guard !isOneWay else { return results }
     results.append(
       try measure("one small value", states.map { SmallValue($0) }) { leaves in
         Lane(name: "raw.copy") { consume(leaves.map { Box($0.restorableState) }) }

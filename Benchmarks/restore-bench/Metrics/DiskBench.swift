@@ -17,6 +17,7 @@ final class DiskBench {
   private var ids: [NodeID] = []
   private var paths: [RestorationPath] = []
   private var writer: RestorationArchive.Writer
+  private let hasPeers: Bool
   private var turn = 0
   private let sqlite: SQLite?
   private var rows: [(Int, Data)] = []
@@ -34,15 +35,17 @@ final class DiskBench {
   private(set) var frameCount = 0
 
   /// Makes the tree, about a hundred children to a container, and everything's first save.
-  init(count: Int, device: ProtectedDevice, directory: String) throws {
+  init(count: Int, device: ProtectedDevice, directory: String, hasPeers: Bool) throws {
     self.device = device
     self.directory = directory
     slot = ArchiveSlot(application: "restore-bench", scene: "\(count)")
     store = try device.archives(for: slot)
     nodes = Typical.nodes(count)
     writer = RestorationArchive.Writer(
-      context: RestorationArchive.Context(timeSaved: Date(timeIntervalSinceReferenceDate: 0)))
-    sqlite = SQLite()
+      context: RestorationArchive.Context(timeSaved: Date(timeIntervalSinceReferenceDate: 0)),
+      limits: RestorationArchive.Limits(bytesPerArchive: max(256 << 20, count << 10)))
+    self.hasPeers = hasPeers
+    sqlite = hasPeers ? SQLite() : nil
     raw = try RawFile.preallocated("\(directory)/raw.journal", byteCount: 4 << 20)
     var container: (id: NodeID, path: RestorationPath)?
     for (index, node) in nodes.enumerated() {
@@ -62,8 +65,11 @@ final class DiskBench {
       sqlite.replace(rows)
     }
     try preserveAll()
-    try preserveAllAsJSON()
+    if hasPeers { try preserveAllAsJSON() }
   }
+
+  /// Deletes what it has put on the disk: the next size needs the room.
+  func discard() { try? store.deleteAll() }
 
   deinit { close(raw) }
 
@@ -73,6 +79,11 @@ final class DiskBench {
     return [
       Lane(name: "sqlite", prepare: { sqlite.connect("\(self.directory)/peer.sqlite") }) { pass(sqlite) }
     ]
+  }
+
+  /// A lane for Foundation's JSON, or none beside very many nodes.
+  func jsonLane(_ pass: @escaping () throws -> Void) -> [Lane] {
+    hasPeers ? [Lane(name: "json", pass: pass)] : []
   }
 
   private func set(_ index: Int) throws {

@@ -7,8 +7,8 @@ import Sealing
 struct DiskMetrics {
   typealias Item = Node<Typical.State>
 
-  /// How many rounds.
-  var rounds: Int
+  /// How much is measured.
+  var effort: Effort
   /// Whether a metric was asked for.
   var wants: @Sendable (String) -> Bool
   /// The directory to write in.
@@ -21,26 +21,30 @@ struct DiskMetrics {
   /// Measures everything that was asked for with a number of nodes.
   func run(count: Int, device: ProtectedDevice) throws -> [Result] {
     guard Self.names.contains(where: wants) else { return [] }
-    let bench = try DiskBench(count: count, device: device, directory: directory)
+    let rounds = effort.rounds(count)
+    let bench = try DiskBench(
+      count: count, device: device, directory: directory, hasPeers: effort.hasPeers(count))
+    defer { bench.discard() }
+    let oneNodeRounds = effort.rounds(0) * 15
     let wall = Measurement(clock: .wall, rounds: rounds, atLeast: 0)
     var results: [Result] = []
     if wants("preserveAll") {
       let taken = try wall.run(
         units: 1,
-        [.ours { try bench.preserveAll() }, Lane(name: "json") { try bench.preserveAllAsJSON() }]
+        [.ours { try bench.preserveAll() }] + bench.jsonLane { try bench.preserveAllAsJSON() }
           + bench.sqliteLane { bench.preserveAllWithSQLite($0) })
       var line = result("preserveAll", count, "ns", taken, bytes: Double(bench.archiveBytes))
-      line.details = try encryption(bench)
+      line.details = try encryption(bench, rounds)
       results.append(line)
     }
     if wants("preserveOne") {
       try bench.preserveAll()
-      let repeated = Measurement(clock: .wall, rounds: rounds * 15, atLeast: 0)
+      let repeated = Measurement(clock: .wall, rounds: oneNodeRounds, atLeast: 0)
       let taken = try repeated.run(
         units: 1,
         [.ours { try bench.preserveOne() }, Lane(name: "raw") { try bench.appendRaw() }]
           + bench.sqliteLane { bench.preserveOneWithSQLite($0) })
-      let processor = try Measurement(clock: .processor, rounds: rounds * 15, atLeast: 0).run(
+      let processor = try Measurement(clock: .processor, rounds: oneNodeRounds, atLeast: 0).run(
         units: 1, [.ours { try bench.preserveOne() }, Lane(name: "raw") { try bench.appendRaw() }])
       var line = result("preserveOne", count, "ns", taken, bytes: Double(bench.deltaBytes))
       line.details = [
@@ -57,13 +61,13 @@ struct DiskMetrics {
       results.append(result("preserveNone", count, "ns", taken, bytes: 0))
     }
     if wants("restoreOneCold") {
-      for isLong in [false, true] {
+      for isLong in effort.isLinear ? [false] : [false, true] {
         try bench.preserveAll()
         if isLong { try bench.fillJournal() }
-        let taken = try Measurement(clock: .wall, rounds: rounds * 5, atLeast: 0).run(
+        let taken = try Measurement(clock: .wall, rounds: effort.rounds(0) * 5, atLeast: 0).run(
           units: 1,
           [.ours { try bench.restoreOneCold() }]
-            + (isLong ? [] : [Lane(name: "json") { try bench.restoreOneFromJSON() }])
+            + (isLong ? [] : bench.jsonLane { try bench.restoreOneFromJSON() })
             + bench.sqliteLane { bench.restoreOneFromSQLite($0) })
         var line = result("restoreOneCold", count, "ns", taken, bytes: nil)
         line.workload = isLong ? "journal" : "typical"
@@ -93,7 +97,7 @@ struct DiskMetrics {
     if wants("journalAppend") {
       try bench.preserveAll()
       let frame = Data(repeating: 0x5A, count: 400)
-      let taken = try Measurement(clock: .wall, rounds: rounds * 10, atLeast: 0).run(
+      let taken = try Measurement(clock: .wall, rounds: effort.rounds(0) * 10, atLeast: 0).run(
         units: 1, [.ours { try bench.store.append(frame) }, Lane(name: "raw") { try bench.appendRaw(frame) }])
       results.append(result("journalAppend", count, "ns", taken, bytes: 400))
     }
@@ -101,7 +105,7 @@ struct DiskMetrics {
   }
 
   /// What sealing adds to encoding the same nodes and laying them out, in processor time.
-  private func encryption(_ bench: DiskBench) throws -> [String: Double] {
+  private func encryption(_ bench: DiskBench, _ rounds: Int) throws -> [String: Double] {
     let key = KeyHolder(try SecretKey(copying: [UInt8](repeating: 7, count: 32).span))
     let context = [UInt8]("restore-bench".utf8)
     let archive = [UInt8](try bench.makeArchive())

@@ -5,8 +5,8 @@ import StateRestoration
 /// Metrics of the whole engine: capturing on the main actor, and restoring a hierarchy.
 @MainActor
 struct EngineMetrics {
-  /// How many rounds.
-  var rounds: Int
+  /// How much is measured.
+  var effort: Effort
   /// Whether a metric was asked for.
   var wants: @Sendable (String) -> Bool
 
@@ -14,17 +14,23 @@ struct EngineMetrics {
   func run(count: Int, device: ProtectedDevice) async throws -> [Result] {
     guard wants("captureAll") || wants("captureOne") || wants("restoreAll") else { return [] }
     let delegate = Willing()
-    let configuration = RestorationConfiguration(application: "restore-bench.engine.\(count)")
-    let coordinator = try RestorationCoordinator(device: device, delegate: delegate, configuration: configuration)
-    let tree = BenchTree(count: count)
-    _ = try await coordinator.restore(into: tree.root)
-    _ = try await coordinator.preserve(tree.root)
+    let rounds = effort.rounds(count)
     var results: [Result] = []
     if wants("captureAll") {
-      results += try CaptureMetrics(rounds: rounds, count: count, device: device, delegate: delegate).run()
+      results += try CaptureMetrics(
+        rounds: rounds, count: count, device: device, delegate: delegate, isOneWay: effort.isLinear
+      ).run()
     }
+    guard wants("captureOne") || wants("restoreAll") else { return results }
+    var configuration = RestorationConfiguration(application: "restore-bench.engine.\(count)")
+    configuration.archiveByteBudget = max(configuration.archiveByteBudget, count << 10)
+    let coordinator = try RestorationCoordinator(device: device, delegate: delegate, configuration: configuration)
+    let nodes = Typical.nodes(count)
+    let tree = BenchTree(nodes)
+    _ = try await coordinator.restore(into: tree.root)
+    _ = try await coordinator.preserve(tree.root)
     if wants("captureOne") {
-      let taken = try Measurement(clock: .processor, rounds: rounds * 10, atLeast: 0).run(
+      let taken = try Measurement(clock: .processor, rounds: effort.rounds(0) * 10, atLeast: 0).run(
         units: 1,
         [
           .ours(prepare: {
@@ -41,7 +47,7 @@ struct EngineMetrics {
       var processorTimes: [Double] = []
       var mainActorTimes: [Double] = []
       for _ in 0..<rounds {
-        let empty = BenchTree(count: count, isEmpty: true)
+        let empty = BenchTree(nodes, isEmpty: true)
         let fresh = try RestorationCoordinator(device: device, delegate: delegate, configuration: configuration)
         let begun = Clock.wall.now
         let processorBegun = Clock.process.now
@@ -59,6 +65,7 @@ struct EngineMetrics {
       ]
       results.append(line)
     }
+    try await coordinator.discard()
     return results
   }
 
@@ -109,8 +116,7 @@ private struct BenchTree {
   let root = Container("root")
   var leaves: [Leaf] = []
 
-  init(count: Int, isEmpty: Bool = false) {
-    let nodes = Typical.nodes(count)
+  init(_ nodes: [Node<Typical.State>], isEmpty: Bool = false) {
     var container = root
     for (index, node) in nodes.enumerated() {
       if index.isMultiple(of: 100) {
