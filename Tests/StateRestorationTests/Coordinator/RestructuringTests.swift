@@ -71,6 +71,58 @@ import Testing
     }
   }
 
+  @Test(arguments: StoreKind.allCases, [true, false])
+  func `a controller that takes the name of a sibling leaves both with their state`(
+    on kind: StoreKind, isFirst: Bool
+  ) async throws {
+    let bench = try await Bench(kind)
+    let coordinator = bench.launch()
+    let root = tree()
+    _ = try await coordinator.preserve(root)
+    if !isFirst { root.restorationChildren.reverse() }
+    let (zero, one) = (try #require(root["c0"]), try #require(root["c1"]))
+    zero.restorationIdentifier = "c1"
+    one.text = "newer"
+    let findings = try await coordinator.preserve(root).receipt?.findings
+    #expect(findings == [.duplicateIdentifier(path: ["w", "c1"], kept: "Screen", refused: "Screen")])
+    let found = try await launch(bench)
+    #expect(found == ["/w": "w", "/w/c0": "0", "/w/c0/c3": "3", "/w/c1": "newer", "/w/c2": "2"])
+
+    one.restorationIdentifier = "c5"
+    #expect(try await coordinator.preserve(root).receipt?.findings == [])
+    #expect(try await launch(bench) == content(root))
+  }
+
+  @Test(arguments: StoreKind.allCases, [[0, 1, 2], [2, 0, 1], [1, 2, 0], [2, 1, 0]])
+  func `names that move up behind one that stays leave everybody's state where it was`(
+    on kind: StoreKind, order: [Int]
+  ) async throws {
+    let bench = try await Bench(kind)
+    let coordinator = bench.launch()
+    let root = tree()
+    _ = try await coordinator.preserve(root)
+    let (zero, one) = (try #require(root["c0"]), try #require(root["c1"]))
+    (zero.restorationIdentifier, one.restorationIdentifier) = ("c1", "c2")
+    let children = root.restorationChildren
+    root.restorationChildren = order.map { children[$0] }
+    #expect(try await coordinator.preserve(root).receipt?.findings.count == 2)
+    let found = try await launch(bench)
+    #expect(found == ["/w": "w", "/w/c0": "0", "/w/c0/c3": "3", "/w/c1": "1", "/w/c2": "2"])
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a newcomer with the name of a child that was there before it is the one left out`(
+    on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    let coordinator = bench.launch()
+    let root = tree()
+    _ = try await coordinator.preserve(root)
+    root.restorationChildren.insert(Screen("c1", text: "newcomer"), at: 0)
+    #expect(try await coordinator.preserve(root).receipt?.findings.count == 1)
+    #expect(try await launch(bench)["/w/c1"] == "1")
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a renamed parent and its new child can be removed one after the other`(on kind: StoreKind) async throws {
     let bench = try await Bench(kind)

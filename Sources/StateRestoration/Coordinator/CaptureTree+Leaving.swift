@@ -1,0 +1,57 @@
+extension CaptureTree {
+  /// Removes what has left the hierarchy, and puts the lists right that anything has left.
+  func removeOrphans() {
+    defer { consoleBereaved() }
+    guard !orphans.isEmpty else { return }
+    // Once for each parent, not for each child: a list may lose many of very many.
+    var listed: [CaptureBatch.Key: Set<CaptureBatch.Key>] = [:]
+    for node in orphans where !node.isRemoved && isOrphan(node, &listed) {
+      remove(node)
+      if let parent = node.parent { bereaved[parent.key] = parent }
+    }
+    orphans = []
+  }
+
+  /// Takes out of lists what has left them.
+  private func consoleBereaved() {
+    guard !bereaved.isEmpty else { return }
+    for parent in bereaved.values where !parent.isRemoved {
+      parent.children.removeAll { $0.isRemoved || $0.parent !== parent }
+      parent.byHand.removeAll { $0.isRemoved || $0.parent !== parent }
+    }
+    bereaved = [:]
+  }
+
+  private func isOrphan(_ node: TrackedNode, _ listed: inout [CaptureBatch.Key: Set<CaptureBatch.Key>]) -> Bool {
+    guard let parent = node.parent else {
+      return node.object == nil || (node.kind != .shared && !roots.contains { $0 === node })
+    }
+    if parent.isRemoved || node.object == nil { return true }
+    if listed[parent.key] == nil { listed[parent.key] = Set((parent.children + parent.byHand).map(\.key)) }
+    return listed[parent.key]?.contains(node.key) == false
+  }
+
+  private func remove(_ node: TrackedNode) {
+    var stack = [node]
+    var order: [TrackedNode] = []
+    while let next = stack.popLast() {
+      order.append(next)
+      next.isRemoved = true
+      stack += (next.children + next.byHand).filter { $0.parent === next && !$0.isRemoved }
+    }
+    for node in order.reversed() {
+      batch.removals.append(node.key)
+      nodes[node.key] = nil
+      if let object = node.object { bindings.remove(object) }
+      if byObject[node.objectIdentity] === node { byObject[node.objectIdentity] = nil }
+    }
+    hasMoved = true
+  }
+
+  /// Restored objects that the first capture did not meet have left the hierarchy since.
+  func dropClaims() {
+    guard !claims.isEmpty else { return }
+    batch.removedNodes += claims.values.map(\.node)
+    claims = [:]
+  }
+}

@@ -1,0 +1,199 @@
+internal import RestorationArchive
+
+extension CaptureTree {
+  /// Finds or makes the nodes of a list of siblings; a second owner of an identifier is left out and named.
+  func link(
+    _ objects: [(any RestorableController, RestorationIdentifier?)], to parent: TrackedNode?, former: [TrackedNode]
+  ) -> [TrackedNode] {
+    var result: [TrackedNode] = []
+    result.reserveCapacity(objects.count)
+    var owners: [RestorationIdentifier: TrackedNode] = [:]
+    owners.reserveCapacity(objects.count)
+    let holders = holders(among: objects, of: parent, former: former)
+    for (controller, identifier) in objects {
+      guard let identifier else { continue }
+      guard !identifier.isEmpty else {
+        batch.findings.append(.emptyIdentifier(parent: parent?.path ?? [], owner: name(controller)))
+        continue
+      }
+      let known = node(of: controller)
+      if let owner = owners[identifier] ?? holders[identifier], owner !== known || owners[identifier] != nil {
+        let path = (parent?.path ?? []).appending(identifier)
+        batch.findings.append(
+          .duplicateIdentifier(path: path, kept: owner.object.map(name) ?? "an object", refused: name(controller)))
+        if let known, known !== owner, known.parent === parent, owners[known.identifier] == nil,
+          holders[known.identifier] ?? known === known
+        {
+          known.isShadowed = true
+          owners[known.identifier] = known
+          result.append(known)
+        }
+        continue
+      }
+      let node =
+        known
+        ?? TrackedNode(
+          key: nodes.count, controller: controller, binding: bind(controller), identifier: identifier, isByHand: false)
+      node.isShadowed = false
+      if node.isByHand, known != nil {
+        // Preserved by hand until now, a child from now on.
+        node.isByHand = false
+        mark(node)
+      }
+      owners[identifier] = node
+      if known == nil {
+        insert(node, parent: parent, section: .interface)
+      } else {
+        place(node, identifier: identifier, parent: parent)
+      }
+      result.append(node)
+    }
+    if parent == nil {
+      let staying = Set(result.map(\.key))
+      orphans += former.filter { !staying.contains($0.key) }
+    }
+    return result
+  }
+
+  /// Which siblings keep the identifiers that they had, against others that are called the same now.
+  ///
+  /// Who had an identifier before keeps it, whatever the order, so that its earlier state is not lost to the other's. The
+  /// other keeps the identifier that it had, and may stand in the way of a third one by that. Empty, and not looked
+  /// for, while everybody is called as before.
+  private func holders(
+    among objects: [(any RestorableController, RestorationIdentifier?)], of parent: TrackedNode?, former: [TrackedNode]
+  ) -> [RestorationIdentifier: TrackedNode] {
+    guard !former.isEmpty else { return [:] }
+    var holders: [RestorationIdentifier: TrackedNode] = [:]
+    var claimants: [RestorationIdentifier: [TrackedNode]] = [:]
+    var newcomers = 0
+    for (controller, identifier) in objects {
+      guard let identifier else { continue }
+      guard let known = node(of: controller), known.parent === parent else {
+        newcomers += 1
+        continue
+      }
+      if known.identifier == identifier {
+        holders[identifier] = known
+      } else {
+        claimants[identifier, default: []].append(known)
+      }
+    }
+    guard newcomers > 0 || !claimants.isEmpty else { return [:] }
+    guard !claimants.isEmpty else { return holders }
+    var settled = Array(holders.keys)
+    while let identifier = settled.popLast() {
+      for refused in claimants.removeValue(forKey: identifier) ?? [] where holders[refused.identifier] == nil {
+        holders[refused.identifier] = refused
+        settled.append(refused.identifier)
+      }
+    }
+    return holders
+  }
+
+  func linkViews(
+    _ views: [any RestorableView], to parent: TrackedNode, taken: [TrackedNode]
+  ) -> [TrackedNode] {
+    guard !views.isEmpty else { return [] }
+    var owners = Dictionary(taken.map { ($0.identifier, $0) }) { first, _ in first }
+    var result: [TrackedNode] = []
+    for view in views {
+      guard let identifier = view.restorationIdentifier else { continue }
+      guard !identifier.isEmpty else {
+        batch.findings.append(.emptyIdentifier(parent: parent.path, owner: name(view)))
+        continue
+      }
+      if let owner = owners[identifier] {
+        batch.findings.append(
+          .duplicateIdentifier(
+            path: parent.path.appending(identifier), kept: owner.object.map(name) ?? "an object", refused: name(view)))
+        continue
+      }
+      let known = node(of: view)
+      let node =
+        known
+        ?? TrackedNode(
+          key: nodes.count, object: view, binding: bind(view), identifier: identifier, kind: .view)
+      owners[identifier] = node
+      if known == nil {
+        insert(node, parent: parent, section: .interface)
+      } else {
+        place(node, identifier: identifier, parent: parent)
+      }
+      result.append(node)
+    }
+    return result
+  }
+
+  func insert(_ node: TrackedNode, parent: TrackedNode?, section: CaptureBatch.Section) {
+    node.parent = parent
+    node.isDirty = true
+    node.awareness = node.object.map { awareness(of: $0, node.binding) } ?? .nothing
+    if node.awareness != .everything { distrust(node) }
+    nodes.append(node)
+    byObject[node.objectIdentity] = node
+    pending.append(node)
+    hasMoved = true
+    var claim = claims.removeValue(forKey: node.objectIdentity)
+    if let other = claim, other.object !== node.object {
+      batch.removedNodes.append(other.node)
+      claim = nil
+    }
+    node.keepsStored = claim?.keepsStored == true
+    node.sighted = claim?.sighted ?? []
+    batch.placements.append(
+      .init(
+        key: node.key, parent: parent?.key, section: parent == nil ? section : nil, identifier: node.identifier,
+        claimed: claim?.node))
+  }
+
+  private func place(_ node: TrackedNode, identifier: RestorationIdentifier, parent: TrackedNode?) {
+    guard node.parent !== parent || node.identifier != identifier else { return }
+    if let parent, parent.isInside(node) { untangle(parent, from: node) }
+    leaveParent(of: node)
+    node.parent = parent
+    node.identifier = identifier
+    hasMoved = true
+    batch.placements.append(
+      .init(
+        key: node.key, parent: parent?.key, section: parent == nil ? .interface : nil, identifier: identifier,
+        claimed: nil))
+  }
+
+  /// Notes that a node leaves the lists of its parent, which are put right once for all that leave.
+  private func leaveParent(of node: TrackedNode) {
+    if let parent = node.parent { bereaved[parent.key] = parent }
+  }
+
+  /// Takes what lay between two nodes out of the way, when one of them now lies below the other the other way round.
+  ///
+  /// Whoever lists it as a child now is read in the same capture; else it has left the hierarchy.
+  private func untangle(_ parent: TrackedNode, from node: TrackedNode) {
+    precondition(
+      !isListed(parent, below: node),
+      "A cycle of children: \(node.object.map(name) ?? "an object") at \(node.path) is listed as a child of "
+        + "\(parent.object.map(name) ?? "an object") at \(parent.path), which lies below it.")
+    var between = parent
+    while let next = between.parent, next !== node { between = next }
+    leaveParent(of: between)
+    between.parent = node.parent
+    between.identifier = RestorationIdentifier("$moving-\(between.key)")
+    orphans.append(between)
+    batch.placements.append(
+      .init(
+        key: between.key, parent: node.parent?.key, section: node.parent == nil ? .interface : nil,
+        identifier: between.identifier, claimed: nil))
+  }
+
+  /// Whether a controller is among the live descendants of another.
+  private func isListed(_ node: TrackedNode, below top: TrackedNode) -> Bool {
+    guard let sought = node.controller, let start = top.controller else { return false }
+    var seen: Set<ObjectIdentifier> = []
+    var stack: [any RestorableController] = [start]
+    while let next = stack.popLast() {
+      if next === sought { return true }
+      if seen.insert(ObjectIdentifier(next)).inserted { stack += next.restorationChildren }
+    }
+    return false
+  }
+}
