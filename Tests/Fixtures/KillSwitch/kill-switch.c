@@ -88,10 +88,13 @@ static int is_hit(const char *name) {
   return ++seen == wanted_count;
 }
 
-#define AROUND(name, call, afterwards)                   \
+#define AROUND(name, call, afterwards) AROUND_PREPARED(name, , call, afterwards)
+
+#define AROUND_PREPARED(name, before, call, afterwards)  \
   pthread_mutex_lock(&disk);                             \
   int hit = is_hit(name);                                \
   if (hit && wanted_moment == BEFORE) die(1);             \
+  before;                                                \
   __typeof__(call) result = call;                        \
   int error = errno;                                     \
   afterwards;                                            \
@@ -113,11 +116,14 @@ int linkat(int from, const char *name, int to, const char *new_name, int flags) 
 }
 
 int renameat2(int from, const char *name, int to, const char *new_name, unsigned flags) {
-  AROUND("renameat2", (int)syscall(SYS_renameat2, from, name, to, new_name, flags), );
+  AROUND_PREPARED(
+      "renameat2", power_will_replace(from, name); power_will_replace(to, new_name),
+      (int)syscall(SYS_renameat2, from, name, to, new_name, flags), );
 }
 
 int unlinkat(int directory, const char *name, int flags) {
-  AROUND("unlinkat", (int)syscall(SYS_unlinkat, directory, name, flags), );
+  AROUND_PREPARED(
+      "unlinkat", power_will_replace(directory, name), (int)syscall(SYS_unlinkat, directory, name, flags), );
 }
 
 int fallocate(int descriptor, int mode, off_t offset, off_t length) {
@@ -136,7 +142,7 @@ int openat(int directory, const char *name, int flags, ...) {
   struct stat status;
   int is_new = (flags & O_TMPFILE) == O_TMPFILE ||
                ((flags & O_CREAT) && fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0);
-  AROUND("openat", (int)syscall(SYS_openat, directory, name, flags, mode), power_did_open(result, is_new));
+  AROUND("openat", (int)syscall(SYS_openat, directory, name, flags, mode), power_did_open(result, is_new, (flags & O_ACCMODE) != O_RDONLY));
 }
 
 static ssize_t pwrite_somewhere(int descriptor, const void *bytes, size_t count, off_t offset) {

@@ -5,7 +5,10 @@
 // gets what the disk holds. POWER_CUT says what becomes of the rest: "lost": nothing survives; "mixed:SEED": each changed
 // name, and each changed block of 512 bytes, survives or doesn't, by the seed.
 //
-// A file is known by a number of its own, as file systems give the inode number of a deleted file to the next one.
+// A file is known by its inode number and when it was made, as file systems give the number of a deleted file to the next one.
+//
+// Of another process's syncs nothing is known. So whatever another process made below the root is taken to be on the disk, its
+// name too: this process's cut costs only what this process did not sync.
 
 #define _GNU_SOURCE
 #include "power-cut.h"
@@ -22,12 +25,15 @@
 
 enum { BLOCK = 512 };
 
-// A file, or a directory, that was seen: which inode has it now, and what the disk holds of it.
+// A file, or a directory, that was seen: which inode has it now, whether this process may have written it, and what the disk
+// holds of it.
 struct object {
-  dev_t device;
-  ino_t inode;
+  unsigned device_major, device_minor;
+  unsigned long long inode;
+  struct statx_timestamp birth;
   int is_current;
   int is_directory;
+  int is_ours;
   mode_t mode;
   char *bytes;
   size_t length;
@@ -62,18 +68,28 @@ static char *joined(const char *folder, const char *name) {
   return path;
 }
 
-static struct object *object_with(const struct stat *status, int is_new) {
+static int look_at(int directory, const char *path, int flags, struct statx *status) {
+  return statx(directory, path, flags, STATX_BASIC_STATS | STATX_BTIME, status);
+}
+
+static int look_at_open(int descriptor, struct statx *status) { return look_at(descriptor, "", AT_EMPTY_PATH, status); }
+
+static struct object *object_with(const struct statx *status, int is_new) {
   for (struct object *object = objects; object; object = object->next) {
-    if (!object->is_current || object->device != status->st_dev || object->inode != status->st_ino) continue;
-    if (!is_new) return object;
+    if (!object->is_current || object->inode != status->stx_ino) continue;
+    if (object->device_major != status->stx_dev_major || object->device_minor != status->stx_dev_minor) continue;
+    if (!is_new && object->birth.tv_sec == status->stx_btime.tv_sec && object->birth.tv_nsec == status->stx_btime.tv_nsec)
+      return object;
     object->is_current = 0;
   }
   struct object *object = calloc(1, sizeof *object);
-  object->device = status->st_dev;
-  object->inode = status->st_ino;
+  object->device_major = status->stx_dev_major;
+  object->device_minor = status->stx_dev_minor;
+  object->inode = status->stx_ino;
+  object->birth = status->stx_btime;
   object->is_current = 1;
-  object->is_directory = S_ISDIR(status->st_mode);
-  object->mode = status->st_mode & 07777;
+  object->is_directory = S_ISDIR(status->stx_mode);
+  object->mode = status->stx_mode & 07777;
   object->next = objects;
   objects = object;
   return object;
@@ -100,8 +116,8 @@ static struct name *names_in(const char *path) {
   if (!stream) return 0;
   for (struct dirent *entry; (entry = readdir(stream));) {
     if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
-    struct stat status;
-    if (fstatat(dirfd(stream), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    struct statx status;
+    if (look_at(dirfd(stream), entry->d_name, AT_SYMLINK_NOFOLLOW, &status) != 0) continue;
     struct name *name = calloc(1, sizeof *name);
     strcpy(name->text, entry->d_name);
     name->object = object_with(&status, 0);
@@ -112,10 +128,14 @@ static struct name *names_in(const char *path) {
   return names;
 }
 
+static struct name *find(struct name *names, const char *text) {
+  while (names && strcmp(names->text, text)) names = names->next;
+  return names;
+}
+
 static struct object *named(struct name *names, const char *text) {
-  for (; names; names = names->next)
-    if (!strcmp(names->text, text)) return names->object;
-  return 0;
+  struct name *name = find(names, text);
+  return name ? name->object : 0;
 }
 
 // Notes that a file or directory is on the disk as it is now.
@@ -141,8 +161,8 @@ static void note_everything(const char *path, struct object *object) {
 }
 
 static struct object *object_at(const char *path) {
-  struct stat status;
-  return stat(path, &status) == 0 ? object_with(&status, 0) : 0;
+  struct statx status;
+  return look_at(AT_FDCWD, path, 0, &status) == 0 ? object_with(&status, 0) : 0;
 }
 
 void power_begin(void) {
@@ -167,15 +187,43 @@ static int is_below_root(int descriptor) {
   return strncmp(path, root, strlen(root)) == 0;
 }
 
-void power_did_open(int descriptor, int is_new) {
-  struct stat status;
-  if (descriptor < 0 || !is_new || !is_below_root(descriptor) || fstat(descriptor, &status) != 0) return;
-  object_with(&status, 1);
+void power_did_open(int descriptor, int is_new, int is_writable) {
+  struct statx status;
+  if (descriptor < 0 || !(is_new || is_writable) || !is_below_root(descriptor) || look_at_open(descriptor, &status) != 0)
+    return;
+  struct object *object = object_with(&status, is_new);
+  if (object->is_directory || object->is_ours) return;
+  if (!is_new) {
+    // What it holds until now was written by somebody else, or in an earlier life.
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    note(path, object);
+  }
+  object->is_ours = 1;
+}
+
+void power_will_replace(int directory, const char *text) {
+  struct statx status;
+  if (!is_below_root(directory) || look_at(directory, text, AT_SYMLINK_NOFOLLOW, &status) != 0) return;
+  struct object *object = object_with(&status, 0);
+  if (object->is_ours || object->is_directory || look_at_open(directory, &status) != 0) return;
+  struct object *folder = object_with(&status, 0);
+  char path[64 + NAME_MAX + 2];
+  snprintf(path, sizeof path, "/proc/self/fd/%d/%s", directory, text);
+  note(path, object);
+  struct name *name = find(folder->names, text);
+  if (!name) {
+    name = calloc(1, sizeof *name);
+    strncpy(name->text, text, NAME_MAX);
+    name->next = folder->names;
+    folder->names = name;
+  }
+  name->object = object;
 }
 
 void power_did_sync(int descriptor) {
-  struct stat status;
-  if (!is_below_root(descriptor) || fstat(descriptor, &status) != 0) return;
+  struct statx status;
+  if (!is_below_root(descriptor) || look_at_open(descriptor, &status) != 0) return;
   char path[64];
   // Through /proc also a file without a name can be read, and one that was opened for writing.
   snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
@@ -237,7 +285,9 @@ static void settle_directory(const char *path, struct object *object) {
   for (struct name *name = present; name; name = name->next) {
     struct object *old = named(object->names, name->text);
     char *inner = joined(path, name->text);
-    if (old != name->object && !coin()) {
+    if (!name->object->is_directory && !name->object->is_ours) {
+      // Another process's, or as it was found.
+    } else if (old != name->object && !coin()) {
       remove_whole(inner);
       if (old) bring_back(inner, old);
     } else if (name->object->is_directory) {
@@ -249,6 +299,8 @@ static void settle_directory(const char *path, struct object *object) {
   }
   for (struct name *name = object->names; name; name = name->next) {
     if (named(present, name->text) || coin()) continue;
+    // Another process's file that another process took away.
+    if (!name->object->is_directory && !name->object->bytes) continue;
     char *inner = joined(path, name->text);
     bring_back(inner, name->object);
     free(inner);

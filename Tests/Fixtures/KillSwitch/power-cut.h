@@ -6,8 +6,11 @@
 // Begins: everything below POWER_CUT_ROOT is taken to be on the disk. Does nothing where POWER_CUT is not set.
 void power_begin(void);
 
-// A file was opened that may have been made just now (O_CREAT, O_TMPFILE); is_new tells whether it was.
-void power_did_open(int descriptor, int is_new);
+// A file was opened; is_new tells whether it was made just now (O_CREAT, O_TMPFILE), is_writable whether it may be written.
+void power_did_open(int descriptor, int is_new, int is_writable);
+
+// A name is about to be taken away, or given to another file.
+void power_will_replace(int directory, const char *name);
 
 // A descriptor was synced: what it names is on the disk.
 void power_did_sync(int descriptor);
