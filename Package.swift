@@ -101,7 +101,7 @@ let package = Package(
         "restore-inspect", "StateRestorationTesting", "StateRestoration", "RestorationArchive", "DataProtection",
         "FileSystem", "FaultyFileSystem", "SimulatedTime",
       ]),
-    tests("EndToEndTests", ["restore-demo", "StateRestoration"]),
+    tests("EndToEndTests", ["restore-demo", "StateRestoration", "RestorationArchive", "DataProtection"]),
     tests("DocumentationTests", ["StateRestoration", "StateRestorationTesting"]),
   ]
 )
