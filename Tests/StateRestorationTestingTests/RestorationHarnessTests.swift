@@ -90,6 +90,22 @@ import Testing
     #expect(try await harness.restartAndRestore().root.editor.draft == "secret")
   }
 
+  @Test func `however often the power goes after restoring, the newest state comes back`() async throws {
+    let device = try await SimulatedDevice()
+    let harness = RestorationHarness<NotesApp>(on: device)
+    for draft in ["old", "new"] {
+      try await harness.launch { NotesApp() }.root.editor.draft = draft
+      try await harness.enterBackground()
+      harness.killWithoutNotice()
+    }
+    for number in 1...6 {
+      let app = try await harness.relaunch()
+      #expect(app.root.editor.draft == "new", "launch \(number): \(harness.report?.description ?? "")")
+      #expect(harness.report?.reason == .normal, "launch \(number)")
+      device.cutPower()
+    }
+  }
+
   @Test func `a program unlocked while it is suspended does nothing until it is woken`() async throws {
     let device = try await SimulatedDevice(passcode: "1234")
     let harness = RestorationHarness<NotesApp>(on: device)

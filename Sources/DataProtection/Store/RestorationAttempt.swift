@@ -4,7 +4,7 @@ import Synchronization
 /// An attempt at restoring an archive, marked on disk so that the next launch knows if this process dies in it.
 ///
 /// It holds the marker's lock: another process sees a live peer. Dropping it without `finish` leaves the marker, as
-/// a crash would. All calls may come from any thread, the main actor included: none waits for the disk.
+/// a crash would. All calls may come from any thread; all but `settle`, which waits for the disk, from the main actor too.
 public final class RestorationAttempt: Sendable {
   /// How many attempts at this archive have failed before this one.
   public let failedAttempts: Int
@@ -36,11 +36,17 @@ public final class RestorationAttempt: Sendable {
 
   /// Removes the marker: restoring is complete, or was given up in good order.
   ///
-  /// A power cut may bring it back; after a restart it doesn't count the first time.
+  /// A power cut may bring it back, until ``settle()`` has returned; after a restart it doesn't count the first time.
   public func finish() {
     marker.withLock { _ in
       try? store.fileSystem.unlink(name.text, in: store.directory)
       try? store.fileSystem.unlock(file.descriptor)
     }
   }
+
+  /// Makes the removal durable, after `finish`.
+  ///
+  /// Waits for the disk. Without it each power cut before the next save would count as one more attempt that failed. If it
+  /// fails, that is all that is lost.
+  public func settle() { try? store.fileSystem.synchronize(store.directory) }
 }

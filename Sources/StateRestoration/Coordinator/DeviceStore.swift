@@ -98,4 +98,6 @@ struct DeviceAttempt: RestorationAttempting {
   func note(node: UInt32) { attempt.note(node: node) }
 
   func finish() { attempt.finish() }
+
+  func settle() { attempt.settle() }
 }

@@ -43,6 +43,8 @@ package protocol RestorationAttempting: Sendable {
   func note(node: UInt32)
   /// Removes the marker.
   func finish()
+  /// Makes the removal durable; waits for the disk.
+  func settle()
 }
 
 /// An opened generation: its content, and what is known about it.

@@ -20,6 +20,11 @@ final class PreservationWorker<State>: Sendable {
     }
   }
 
+  /// Runs a body after everything that was asked for before, and does not wait for it.
+  func post(_ body: @escaping @Sendable (inout State) -> Void) {
+    queue.async { unsafe body(&self.state) }
+  }
+
   /// Runs a body that may fail with a typed error.
   func run<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable (inout State) throws(Failure) -> Value

@@ -96,6 +96,8 @@ extension RestorationCoordinator {
     if phase == .deferred, unlockCount != unlocks {
       Task { [weak self] in await self?.protectedDataDidBecomeAvailable() }
     }
+    // The marker is gone from the disk too: power cuts after this are not restoring's.
+    await worker.run { _ in }
     return report
   }
 
@@ -319,9 +321,12 @@ extension RestorationCoordinator {
     }
   }
 
+  /// Takes the marker away, and lets the worker make that durable.
   func finishAttempt() {
-    attempt?.finish()
-    attempt = nil
+    guard let attempt else { return }
+    attempt.finish()
+    worker.post { _ in attempt.settle() }
+    self.attempt = nil
   }
 
   func resumeWaiting() {

@@ -68,6 +68,18 @@ import Testing
     }
   }
 
+  @Test func `a power cut brings no mark back that was taken away and settled`() throws {
+    try saved()
+    let (store, archive) = try opened(memory)
+    let attempt = try store.beginAttempt(for: archive)
+    attempt.finish()
+    let (early, same) = try opened(memory.afterPowerCut(.dropAll))
+    #expect(try early.interruptedAttempt(for: same) != nil)
+    attempt.settle()
+    let (next, again) = try opened(memory.afterPowerCut(.dropAll))
+    #expect(try next.interruptedAttempt(for: again) == nil)
+  }
+
   private func booted(_ boot: UInt8) -> StoreRig {
     var rig = rig
     rig.keys.bootIdentifier = [UInt8](repeating: boot, count: 16)

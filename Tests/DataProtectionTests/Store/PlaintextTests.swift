@@ -4,6 +4,12 @@ import Testing
 
 @testable import DataProtection
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// No byte of the state is on the disk in the clear, at any step of anything.
 @Suite struct PlaintextTests {
   @Test func `no file holds plaintext, a name or a passcode at any step`() async throws {
@@ -53,11 +59,19 @@ import Testing
 extension [UInt8] {
   /// Whether these bytes occur in a row.
   fileprivate func contains(_ needle: [UInt8]) -> Bool {
-    var start = startIndex
-    while let hit = self[start...].firstIndex(of: needle[0]) {
-      if self[hit...].starts(with: needle) { return true }
-      start = hit + 1
+    // The library's searches: this looks through every file at every call.
+    unsafe withUnsafeBytes { bytes in
+      unsafe needle.withUnsafeBytes { needle in
+        var rest = unsafe bytes[...]
+        while unsafe rest.count >= needle.count {
+          let start = unsafe UnsafeRawBufferPointer(rebasing: rest)
+          let places = unsafe rest.count - needle.count + 1
+          guard let hit = unsafe memchr(start.baseAddress!, Int32(needle[0]), places) else { break }
+          if unsafe memcmp(hit, needle.baseAddress!, needle.count) == 0 { return true }
+          unsafe rest = rest.dropFirst(UnsafeRawPointer(hit) - start.baseAddress! + 1)
+        }
+        return false
+      }
     }
-    return false
   }
 }

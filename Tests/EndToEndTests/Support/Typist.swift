@@ -55,11 +55,10 @@ struct Typist {
     var second: PseudoTerminal?
     do {
       var random = SplitMix64(state: seed)
-      if try await unlock(terminal).contains("is left out") {
-        // The life before died restoring a node. This one does without it and must not cost what is left out.
-        throw PseudoTerminal.Ended()
-      }
-      try await terminal.wait(forText: "Diary.md")
+      let told = try await unlock(terminal)
+      // The life before died restoring a node: this one does without it and must not cost what is left out.
+      if told.contains("is left out") { throw PseudoTerminal.Ended() }
+      try await waitForNote(in: terminal, told)
       takeUp(terminal.screen)
       if hasSecond { second = try await startSecond() }
       harness.arm()
@@ -112,8 +111,7 @@ struct Typist {
   /// And at the end, undisturbed, everything that was acknowledged is there.
   mutating func checkUndisturbed() async throws {
     let terminal = try await harness.start(rows: 40)
-    try await unlock(terminal)
-    try await terminal.wait(forText: "Diary.md")
+    try await waitForNote(in: terminal, try await unlock(terminal))
     takeUp(terminal.screen)
     await terminal.type("\u{11}")
     #expect(try await terminal.waitForEnd() == 0)
@@ -130,6 +128,11 @@ struct Typist {
     let rows = terminal.screen.text.split(separator: "\n", omittingEmptySubsequences: false)
     await terminal.type("\u{1B}OP")
     return String(rows[rows.count - 2])
+  }
+
+  /// Waits until the note is shown; otherwise the failure names the life before, and what was said of the restoration.
+  private func waitForNote(in terminal: PseudoTerminal, _ told: String) async throws {
+    try await terminal.wait(for: "Diary.md after \(lastLife), with \"\(told)\"") { $0.text.contains("Diary.md") }
   }
 
   /// A jot while locked is sealed one-way; the unlock promotes it.

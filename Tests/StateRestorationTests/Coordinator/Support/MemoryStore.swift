@@ -213,4 +213,6 @@ struct MemoryAttempt: RestorationAttempting {
   func note(node: UInt32) { store.state.withLock { $0.marker?.node = node == .max ? nil : node } }
 
   func finish() { store.state.withLock { $0.marker = nil } }
+
+  func settle() {}
 }
