@@ -84,7 +84,7 @@ extension ArchiveStore {
   /// Throws `.locked` while it can't be read. One that is gone, damaged or was put back is a problem of its own.
   public func openPending() throws(ProtectionError) -> PendingArchives {
     try withLock { state, session throws(ProtectionError) in
-      let survey = try session.survey(slot)
+      let survey = try survey(&state, session)
       let found = try session.findPending(survey, protection: state.protection)
       var result = PendingArchives(archives: [], problems: found.problems)
       for pending in found.pending {

@@ -48,11 +48,13 @@ public final class ArchiveStore: Sendable {
   ///   there; without it only the last one is, and each other one when it is read.
   public func openNewest(checkingFrames: Bool = false) throws(ProtectionError) -> OpenedArchive {
     try withLock { state, session throws(ProtectionError) in
-      let survey = try session.survey(slot)
+      let survey = try survey(&state, session)
       let found: FoundGeneration
       do throws(ProtectionError) {
         found = try session.findNewest(survey, protection: state.protection)
       } catch {
+        // What could not be reached now is still what this run has read before.
+        guard !error.saysNothingAboutContent else { throw error }
         state.adopt(nil)
         state.foundNothing = error.code == .notFound
         throw error
@@ -73,7 +75,7 @@ public final class ArchiveStore: Sendable {
   /// Throws `.notFound` when there is none. Saving goes on from the newest generation all the same.
   public func openPredecessor() throws(ProtectionError) -> OpenedArchive {
     try withLock { state, session throws(ProtectionError) in
-      let survey = try session.survey(slot)
+      let survey = try survey(&state, session)
       var found = try session.findPredecessor(survey, protection: state.protection)
       if let current = survey.entry?.current, survey.generations.contains(where: { $0 > current.generation }),
         let newest = try? session.findNewest(survey, protection: state.protection),

@@ -20,6 +20,8 @@ struct ArchiveStoreState {
 
   /// The class of what is written next.
   var protection: ProtectionClass
+  /// Whether what is read may have another class than was asked for, and its class is then the one to go on with.
+  var followsRecordedProtection = false
   /// The generation that was opened or published last.
   var base: Base?
   /// Whether this run looked and found that nothing is saved.

@@ -2,11 +2,19 @@ package import DataProtection
 package import FoundationEssentials
 
 /// The real store: one slot of a protected device.
+///
+/// What was saved under another class than the program wants now is read as it is, and moved by the next save.
 package struct DeviceStore: PreservationStore {
   let store: ArchiveStore
+  /// The class that the program wants.
+  let protection: ProtectionClass
 
-  /// Keeps generations in a slot.
-  package init(store: ArchiveStore) { self.store = store }
+  /// Keeps generations in a slot, under the class that the store was made with.
+  package init(store: ArchiveStore) {
+    self.store = store
+    protection = store.protection
+    store.followRecordedProtection()
+  }
 
   package func openNewest() throws(ProtectionError) -> StoredState {
     do throws(ProtectionError) {
@@ -20,10 +28,30 @@ package struct DeviceStore: PreservationStore {
   package func openPredecessor() throws(ProtectionError) -> StoredState { try state(try store.openPredecessor()) }
 
   package func publish(_ plaintext: Data, consuming pending: [StoredPending]) throws(ProtectionError) -> StoreReceipt {
-    receipt(try store.publish(plaintext, consuming: pending.map(archive)))
+    // What was saved while locked fits only what is there now: it is merged before anything moves.
+    let isMoved = pending.isEmpty ? try move() : false
+    let published = receipt(try store.publish(plaintext, consuming: pending.map(archive)))
+    if !isMoved, published.durability == .durable { _ = try? move() }
+    return published
+  }
+
+  /// Moves what is saved to the class that is wanted; false when it is there already, or can't be read to be moved.
+  ///
+  /// Throws `.locked` when one of the two classes has no key now, and what the disk says; nothing has changed then.
+  private func move() throws(ProtectionError) -> Bool {
+    guard store.protection != protection else { return false }
+    do throws(ProtectionError) {
+      try store.setProtection(protection)
+      return true
+    } catch  where !error.code.saysTryAgain {
+      return false
+    }
   }
 
   package func append(_ frame: Data) throws(ProtectionError) -> StoreReceipt {
+    guard store.protection == protection else {
+      throw ProtectionError(.superseded, "The class has changed; save the whole state, which moves it.")
+    }
     let receipt = try store.append(frame)
     return StoreReceipt(
       generation: receipt.generation, bytesWritten: receipt.bytesWritten, durability: receipt.durability)
@@ -34,18 +62,24 @@ package struct DeviceStore: PreservationStore {
   package func freezeJournal() { store.freezeJournal() }
 
   package func publishPending(
-    _ plaintext: Data, whole: Bool, including included: [StoredPending]
+    _ plaintext: Data, kind: PendingKind, including included: [StoredPending]
   ) throws(ProtectionError) -> StoreReceipt {
     receipt(
-      try store.publishPending(plaintext, kind: whole ? .whole : .touchedNodes, including: included.map(archive)))
+      try store.publishPending(
+        plaintext, kind: kind == .touchedNodes ? .touchedNodes : .whole,
+        schema: kind == .wholeAnew ? Self.anewSchema : 0, including: included.map(archive)))
   }
+
+  /// The schema number of pending generations that don't continue what is there.
+  private static let anewSchema: UInt32 = 1
 
   package func openPending() throws(ProtectionError) -> AllPending {
     let pending = try store.openPending()
     return AllPending(
       readable: pending.archives.map { archive in
         StoredPending(
-          isWhole: archive.kind == .whole, isBaseUnchanged: archive.isBaseUnchanged, isOwn: archive.isOwn,
+          kind: archive.kind == .touchedNodes ? .touchedNodes : archive.schema == Self.anewSchema ? .wholeAnew : .whole,
+          isBaseUnchanged: archive.isBaseUnchanged, isOwn: archive.isOwn,
           content: archive.content, handle: archive)
       }, problems: pending.problems)
   }
@@ -62,6 +96,16 @@ package struct DeviceStore: PreservationStore {
 
   package func beginAttempt(for state: StoredState) throws(ProtectionError) -> any RestorationAttempting {
     DeviceAttempt(attempt: try store.beginAttempt(for: archive(state)))
+  }
+
+  package var asidePlaces: [any PreservationStore] { asideStores.map { DeviceStore(store: $0) } }
+
+  package func occupiedAsidePlaces() throws(ProtectionError) -> [Int] { try store.occupied(among: asideStores) }
+
+  private var asideStores: [ArchiveStore] {
+    (1...SetAsideShelf.placeCount).map { number in
+      store.beside("\(store.slot.slot).setaside.\(number)", protection: protection)
+    }
   }
 
   private func state(_ opened: OpenedArchive) throws(ProtectionError) -> StoredState {

@@ -38,19 +38,24 @@ extension Lineage {
 
   /// Finds out what a save would meet on disk, when nobody has restored in this run.
   ///
-  /// What can be read is continued, so that nothing is lost; what can't be read stays as a generation.
+  /// What can be read is continued, so that nothing is lost; what can't be, or is of a newer schema, is set aside.
   private mutating func look(context: RestorationContext, loader: StateLoader) throws {
     do throws(LoadFailure) {
       let loaded = try loader.loadNewest()
-      try? continueArchive(loaded.reader, isNewest: !loaded.isJoined)
+      guard loaded.plan.context.schemaVersion <= context.schemaVersion else {
+        return begin(.empty, replacing: .refused, context: context)
+      }
+      try? continueArchive(loaded.reader, isNewest: loaded.isNewest && !loaded.isJoined)
+      guard base == .opened else { return begin(.empty, replacing: .refused, context: context) }
       merging = loaded.pending
-      if base == .unknown { begin(.empty, context: context) }
+      if !loaded.isNewest { replacing = .refused }
     } catch {
       switch error.outcome {
       case .locked: begin(.locked, context: context)
       case .unavailable:
         throw ProtectionError(.io, "What is on disk could not be read, so nothing was written over it.", cause: error)
-      default: begin(.empty, context: context)
+      case .nothingPreserved: begin(.empty, context: context)
+      default: begin(.empty, replacing: .refused, context: context)
       }
     }
   }

@@ -23,6 +23,8 @@ struct Lineage: Sendable {
   private(set) var base = Base.unknown
   /// What was saved while locked and is included in the next whole generation.
   var merging: [StoredPending] = []
+  /// What the next whole generation would replace without continuing it.
+  var replacing = Replacing.nothing
   private var needsWhole = true
   private var nodeOf: [NodeID?] = []
   private var ownerOf: [NodeID: CaptureBatch.Key] = [:]
@@ -34,6 +36,8 @@ struct Lineage: Sendable {
   private var unmatched: Set<CaptureBatch.Key> = []
   /// Whether what was saved while locked is still all there is.
   private var isPendingCurrent = false
+  /// Kept state that made room since the last capture.
+  private var keptRemovals: [PreservationFinding] = []
   /// What was touched since a locked launch.
   var sighting = LockedSighting()
 
@@ -53,6 +57,7 @@ struct Lineage: Sendable {
     writer = try RestorationArchive.Writer(continuing: reader, limits: limits)
     base = .opened
     needsWhole = !isNewest
+    replacing = .nothing
     isPendingCurrent = false
     unmatched = []
     nodeOf = []
@@ -60,10 +65,11 @@ struct Lineage: Sendable {
     hasMarkedCarriedOver = false
   }
 
-  /// Begins anew; whatever is on disk stays there as a generation.
-  mutating func begin(_ base: Base, context: RestorationContext) {
+  /// Begins anew; a state on disk that was refused is set aside before a save replaces it.
+  mutating func begin(_ base: Base, replacing: Replacing = .nothing, context: RestorationContext) {
     writer = RestorationArchive.Writer(context: context, limits: limits)
     self.base = base
+    self.replacing = replacing
     needsWhole = true
     isPendingCurrent = false
     sighting = LockedSighting()
@@ -86,6 +92,9 @@ struct Lineage: Sendable {
     ownerOf = [:]
     unmatched = []
   }
+
+  /// The schema version that is saved.
+  var schemaVersion: StateVersion { writer.context.schemaVersion }
 
   // MARK: - Applying a capture
 
@@ -118,7 +127,8 @@ struct Lineage: Sendable {
         of: try reserved(ReservedNode.application), entries: application,
         attributes: .init(priority: .required, flags: .reserved))
     }
-    return findings
+    defer { keptRemovals = [] }
+    return findings + keptRemovals
   }
 
   private var hasApplicationNode: Bool {
@@ -189,13 +199,17 @@ struct Lineage: Sendable {
     }
   }
 
-  /// Moves state that lost its place to the kept nodes, under its path; the oldest make room.
+  /// Moves state that lost its place to the kept nodes, under its path; the oldest make room, and are reported.
   mutating func keep(_ node: NodeID, path: RestorationPath) throws(ArchiveError) {
-    let name = RestorationIdentifier(path.description)
     let kept = try reserved(ReservedNode.kept)
-    if let earlier = try writer.child(of: kept, identifier: name) { try writer.remove(earlier) }
     let present = try writer.children(of: kept)
-    if present.count >= Self.keptLimit { try writer.remove(present[0]) }
+    if present.count >= Self.keptLimit, let oldest = try writer.node(present[0]) {
+      keptRemovals.append(
+        .keptStateRemoved(of: KeptName(oldest.identifier).path, bytes: oldest.byteCount))
+      try writer.remove(present[0])
+    }
+    var name = KeptName(path: path.description)
+    while try writer.child(of: kept, identifier: name.identifier) != nil { name.number += 1 }
     if var attributes = try writer.node(node)?.attributes {
       attributes.priority = .low
       attributes.flags.insert(.carriedOver)
@@ -203,7 +217,7 @@ struct Lineage: Sendable {
     }
     try writer.rename(node, to: freeName())
     try writer.move(node, to: kept)
-    try writer.rename(node, to: name)
+    try writer.rename(node, to: name.identifier)
   }
 
   /// How many pieces of state that lost their place are kept.
@@ -404,19 +418,24 @@ struct Lineage: Sendable {
   }
 
   private mutating func publish() throws(ProtectionError) -> Written {
+    let findings = try setAsideReplaced()
     store.freezeJournal()
     let archive = try archived()
     let receipt = try store.publish(archive, consuming: merging)
-    if receipt.durability == .durable { merging = [] }
+    if receipt.durability == .durable {
+      merging = []
+      didReplace()
+    }
     isPendingCurrent = false
     base = .opened
     needsWhole = receipt.durability == .unknown
-    return Written(kind: .whole, receipt: receipt, findings: takeSheddings())
+    return Written(kind: .whole, receipt: receipt, findings: findings + takeSheddings())
   }
 
   private mutating func writePending() throws(ProtectionError) -> Written {
-    let isWhole = base != .locked
-    let receipt = try store.publishPending(try archived(), whole: isWhole, including: isWhole ? merging : [])
+    let kind: PendingKind = base == .locked ? .touchedNodes : replacing.isOther ? .wholeAnew : .whole
+    let receipt = try store.publishPending(
+      try archived(), kind: kind, including: kind == .touchedNodes ? [] : merging)
     isPendingCurrent = receipt.durability == .durable
     return Written(
       kind: base == .locked ? .pendingChange : .pendingWhole, receipt: receipt, findings: takeSheddings())

@@ -23,11 +23,13 @@ package protocol PreservationStore: Sendable {
   /// It takes the place of what this run has saved while locked before, and of what is `included`; never of what other
   /// runs have saved.
   func publishPending(
-    _ plaintext: Data, whole: Bool, including included: [StoredPending]
+    _ plaintext: Data, kind: PendingKind, including included: [StoredPending]
   ) throws(ProtectionError) -> StoreReceipt
   /// Opens what was saved while locked and is in no generation yet, oldest first.
   func openPending() throws(ProtectionError) -> AllPending
   /// Makes a whole pending generation the current one.
+  ///
+  /// One that was begun anew takes the place of a state that it does not continue: set that aside first.
   func promotePending(_ pending: StoredPending) throws(ProtectionError) -> StoreReceipt
   /// Deletes everything that is kept.
   func deleteAll() throws(ProtectionError)
@@ -35,6 +37,20 @@ package protocol PreservationStore: Sendable {
   func interruptedAttempt(for state: StoredState) throws(ProtectionError) -> InterruptedAttempt?
   /// Marks durably that restoring begins.
   func beginAttempt(for state: StoredState) throws(ProtectionError) -> any RestorationAttempting
+  /// The places beside this one for states that are set aside, `SetAsideShelf.placeCount` of them, always the same.
+  var asidePlaces: [any PreservationStore] { get }
+  /// Which of those places hold anything, by position; opens nothing.
+  func occupiedAsidePlaces() throws(ProtectionError) -> [Int]
+}
+
+/// What is saved while the device is locked.
+package enum PendingKind: Sendable, Hashable {
+  /// Touched nodes only.
+  case touchedNodes
+  /// Everything, going on from what is there.
+  case whole
+  /// Everything, beginning anew: what is there is not in it, because it was refused.
+  case wholeAnew
 }
 
 /// A marked attempt at restoring, which the next launch finds if this process dies in it.
@@ -95,8 +111,8 @@ package struct AllPending: Sendable {
 
 /// What one run has saved while the device was locked, opened.
 package struct StoredPending: Sendable {
-  /// True when it holds everything, false when it holds touched nodes only.
-  package var isWhole: Bool
+  /// What it holds.
+  package var kind: PendingKind
   /// True when it still belongs on top of the current state.
   package var isBaseUnchanged: Bool
   /// True when this run has saved it.
@@ -108,9 +124,9 @@ package struct StoredPending: Sendable {
 
   /// Describes opened pending material.
   package init(
-    isWhole: Bool, isBaseUnchanged: Bool, isOwn: Bool = false, content: Data, handle: (any Sendable)? = nil
+    kind: PendingKind, isBaseUnchanged: Bool, isOwn: Bool = false, content: Data, handle: (any Sendable)? = nil
   ) {
-    self.isWhole = isWhole
+    self.kind = kind
     self.isBaseUnchanged = isBaseUnchanged
     self.isOwn = isOwn
     self.content = content

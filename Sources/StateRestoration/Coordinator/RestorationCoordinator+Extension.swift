@@ -34,10 +34,9 @@ extension RestorationCoordinator {
 
   /// Marks durably that restoring goes on.
   private func markExtension() async {
-    guard attempt == nil, extensions.count > 0, let state = restoredState else { return }
-    let store = store
+    guard attempt == nil, extensions.count > 0, let state = restoredState, let place = restoredPlace else { return }
     do {
-      let begun = try await worker.run { _ in try store.beginAttempt(for: state) }
+      let begun = try await worker.run { _ in try place.beginAttempt(for: state) }
       begun.note(node: .max)
       if extensions.count > 0, !extensions.isTimedOut, attempt == nil { attempt = begun } else { begun.finish() }
     } catch {

@@ -55,7 +55,7 @@ extension RestorationCoordinator {
     return forgotten
   }
 
-  /// Deletes everything that was preserved for the scene, older generations and what was set aside included.
+  /// Deletes everything that was preserved for the scene: older generations, damaged ones, states that were set aside.
   ///
   /// Works while locked, and waits for a restoration or a save in progress. The next save, asked for or after a change,
   /// begins anew. If it throws, nothing or a part was deleted.
@@ -83,10 +83,14 @@ extension RestorationCoordinator {
   private func deleteAll() async throws(RestorationError) {
     let context = configuration.context
     let store = store
+    let shelf = shelf
     finishAttempt()
     let result: Result<Void, ProtectionError> = await worker.run { lineage in
       lineage.begin(.empty, context: context)
-      return Result { () throws(ProtectionError) in try store.deleteAll() }
+      return Result { () throws(ProtectionError) in
+        try store.deleteAll()
+        try shelf.removeAll()
+      }
     }
     tree.reset()
     restored = nil

@@ -38,12 +38,17 @@ extension RestorationCoordinator {
     isSuspended = false
     guard missedUnlock else { return }
     missedUnlock = false
-    Task { await protectedDataDidBecomeAvailable() }
+    Task { await followUnlock() }
   }
 
   /// Restores late, or takes over what was saved while locked; called after the unlock.
   package func protectedDataDidBecomeAvailable() async {
     unlockCount += 1
+    await followUnlock()
+  }
+
+  /// Does what an unlock has left to do; once it is counted.
+  func followUnlock() async {
     if isSuspended {
       missedUnlock = true
       return

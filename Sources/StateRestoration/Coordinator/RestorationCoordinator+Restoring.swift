@@ -8,6 +8,8 @@ public enum RestorationSource: Sendable, Hashable {
   case newest
   /// The generation before it, to go back in time.
   case olderGeneration
+  /// A state that was set aside; see ``RestorationCoordinator/setAsideStates()``.
+  case setAside(SetAsideState.ID)
 }
 
 extension RestorationCoordinator {
@@ -79,7 +81,8 @@ extension RestorationCoordinator {
       report = RestorationReport(outcome: failure.outcome, reason: failure.reason, remarks: failure.remarks)
     case .failure(let failure): report = await nothingRestored(failure)
     case .success(let loaded):
-      report = await restore(loaded, into: root, touched: touched, retriesLeftOut: retriesLeftOut)
+      report = await restore(
+        loaded, into: root, touched: touched, retriesLeftOut: retriesLeftOut, phaseIfRefused: before)
     }
     if phase != .deferred {
       touchedKeys = []
@@ -94,7 +97,7 @@ extension RestorationCoordinator {
     if report.outcome == .restored { armAutomaticPreservation() }
     // The unlock came while the locked state was looked at: nobody will say it again.
     if phase == .deferred, unlockCount != unlocks {
-      Task { [weak self] in await self?.protectedDataDidBecomeAvailable() }
+      Task { [weak self] in await self?.followUnlock() }
     }
     // The marker is gone from the disk too: power cuts after this are not restoring's.
     await worker.run { _ in }
@@ -112,6 +115,10 @@ extension RestorationCoordinator {
 
   /// Loads and goes the way through crashes, asking the delegate where it is to decide.
   private func decide(source: RestorationSource, live: Data?) async -> Result<LoadedState, LoadFailure> {
+    if case .setAside(let id) = source {
+      let loader = loader()
+      return await worker.run { _ in Result { () throws(LoadFailure) in try loader.loadSetAside(id) } }
+    }
     let newest: Result<LoadedState, LoadFailure>
     // What could not be read before may be readable now.
     if let prepared, case .success = prepared {
@@ -122,7 +129,11 @@ extension RestorationCoordinator {
     prepared = nil
     guard case .success(var loaded) = newest else { return newest }
     if source == .olderGeneration {
-      return await predecessor(of: loaded, because: "as the program asked").mapError { failure in
+      return await predecessor(of: loaded, because: "as the program asked").map { loaded in
+        var loaded = loaded
+        loaded.isOnRequest = true
+        return loaded
+      }.mapError { failure in
         var failure = failure
         failure.changesNothing = true
         return failure
@@ -157,10 +168,9 @@ extension RestorationCoordinator {
     }
   }
 
-  /// Takes the marker away, so that the next launch begins anew; the state itself stays as a generation.
+  /// Takes the marker away, so that the next launch begins anew; the state itself stays, and is set aside by a save.
   private func giveUp(_ loaded: LoadedState) async -> Result<LoadedState, LoadFailure> {
-    let store = store
-    await worker.run { _ in (try? store.beginAttempt(for: loaded.state))?.finish() }
+    await worker.run { _ in (try? loaded.place.beginAttempt(for: loaded.state))?.finish() }
     return .failure(LoadFailure(outcome: .givenUpAfterCrashes, remarks: loaded.remarks, reason: .afterCrash))
   }
 
@@ -176,7 +186,8 @@ extension RestorationCoordinator {
       await worker.run { $0.begin(.unknown, context: context) }
       phase = .ready
     default:
-      await worker.run { $0.begin(.empty, context: context) }
+      let replacing: Lineage.Replacing = failure.outcome == .nothingPreserved ? .nothing : .refused
+      await worker.run { $0.begin(.empty, replacing: replacing, context: context) }
       phase = .ready
     }
     return RestorationReport(outcome: failure.outcome, reason: failure.reason, remarks: failure.remarks)
@@ -185,16 +196,17 @@ extension RestorationCoordinator {
   // MARK: - The turn
 
   private func restore(
-    _ loaded: LoadedState, into root: any RestorableController, touched: Set<RestorationPath>, retriesLeftOut: Bool
+    _ loaded: LoadedState, into root: any RestorableController, touched: Set<RestorationPath>, retriesLeftOut: Bool,
+    phaseIfRefused: Phase
   ) async -> RestorationReport {
     var report = RestorationReport(outcome: .restored, reason: loaded.reason, source: loaded.plan.source)
     report.remarks = loaded.remarks
-    if let refusal = refusal(of: loaded, report: report) { return await refuse(refusal) }
+    let phaseIfRefused = loaded.isOnRequest ? phaseIfRefused : nil
+    if let refusal = refusal(of: loaded, report: report) { return await refuse(refusal, phaseIfRefused) }
     do {
       attempt?.finish()
       attempt = nil
-      let store = store
-      attempt = try await worker.run { _ in try store.beginAttempt(for: loaded.state) }
+      attempt = try await worker.run { _ in try loaded.place.beginAttempt(for: loaded.state) }
     } catch {
       report.remarks.append(.markerIgnored("no marker could be made: \(error)"))
     }
@@ -218,7 +230,7 @@ extension RestorationCoordinator {
     run.noteApplication()
     guard mayRestore(loaded.plan, leavesOutApplication) else {
       report.outcome = .declined
-      return await refuse(report)
+      return await refuse(report, phaseIfRefused)
     }
     log.log(.debug, "restoring generation \(loaded.plan.source?.generation ?? 0)")
     run.makeObjects(root: root)
@@ -235,6 +247,7 @@ extension RestorationCoordinator {
     await settle(run, loaded: loaded, leavesOutApplication: leavesOutApplication)
     run.letGo()
     restoredState = loaded.state
+    restoredPlace = loaded.place
     if extensions.count == 0 { finishAttempt() } else { startExtensionLimit() }
     return report
   }
@@ -256,12 +269,17 @@ extension RestorationCoordinator {
     return nil
   }
 
-  /// Restores nothing; what is on disk stays as a generation.
-  private func refuse(_ report: RestorationReport) async -> RestorationReport {
+  /// Restores nothing; what is on disk is set aside by the next save, or goes on as before when it was asked for.
+  private func refuse(_ report: RestorationReport, _ phaseIfRefused: Phase?) async -> RestorationReport {
+    if let phaseIfRefused {
+      finishAttempt()
+      phase = phaseIfRefused
+      return report
+    }
     let context = configuration.context
     tree.reset()
     restored = nil
-    await worker.run { $0.begin(.empty, context: context) }
+    await worker.run { $0.begin(.empty, replacing: .refused, context: context) }
     finishAttempt()
     phase = .ready
     return report
@@ -307,6 +325,7 @@ extension RestorationCoordinator {
       lineage.merging = loaded.pending
       do {
         try lineage.continueArchive(loaded.reader, isNewest: loaded.isNewest && !loaded.isJoined)
+        if !loaded.isNewest { lineage.replacing = .init(isOther: true, reclaimed: loaded.setAside) }
         try lineage.drop(dropped)
         try lineage.mark(retried, leftOut: false)
         for (kept, node) in reinstatements { try lineage.reinstate(kept, over: node) }
@@ -316,7 +335,7 @@ extension RestorationCoordinator {
           _ = try lineage.write(context: context)
         }
       } catch {
-        lineage.begin(.empty, context: context)
+        lineage.begin(.empty, replacing: .refused, context: context)
       }
     }
   }

@@ -51,6 +51,8 @@ public import RestorationArchive
   var restored: RestorationRun?
   /// What was restored, for marking that restoring goes on.
   var restoredState: StoredState?
+  /// Where that is kept.
+  var restoredPlace: (any PreservationStore)?
   var attempt: (any RestorationAttempting)?
   var extensions = ExtensionCount()
   var touchedKeys: Set<CaptureBatch.Key> = []

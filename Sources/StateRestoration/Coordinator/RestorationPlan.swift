@@ -34,8 +34,8 @@ struct RestorationPlan: Sendable {
   var applicationNode: NodeID?
   /// Whether restoring died at the app-level state before.
   var isApplicationLeftOut = false
-  /// State that lost its place and is kept, by its path's text.
-  var kept: [String: Kept] = [:]
+  /// State that lost its place and is kept, by its path's text, oldest first.
+  var kept: [String: [Kept]] = [:]
 
   /// State that lost its place to newer state, because nobody could read it then.
   struct Kept: Sendable {
@@ -66,7 +66,8 @@ struct RestorationPlan: Sendable {
           guard let node = try reader.node(id), node.byteCount > 0, let record = try? reader.record(of: id) else {
             continue
           }
-          kept[node.identifier.rawValue] = Kept(id: id, attributes: node.attributes, record: record)
+          kept[KeptName(node.identifier).path, default: []].append(
+            Kept(id: id, attributes: node.attributes, record: record))
         }
       case ReservedNode.shared:
         for child in try reader.children(of: root) { try add(child, of: reader) }

@@ -388,20 +388,24 @@ internal import RestorationArchive
     }
   }
 
-  /// What was kept for a node because nobody could read it, when there is reason to try it: the class knows its
-  /// version by now, newer than what took its place, or the program asks for it.
+  /// What is kept for a node because newer state took its place, when the program asks for it; the oldest, so that asking
+  /// again goes through all of it.
+  ///
+  /// Not given by itself: what was saved last is what the user saw last. The report says what is there.
   private func keptState(for index: Int, _ object: any RestorableObject) -> RestorationPlan.Kept? {
     let node = plan.nodes[index]
-    guard !plan.kept.isEmpty, let kept = plan.kept[node.path.description] else { return nil }
-    if let tag = kept.attributes.classTag, !registry.accepts(object, recorded: tag) { return nil }
-    if let model = kept.attributes.model, let own = (object as? any RestorableController)?.restorationModelIdentifier,
-      model != own
-    {
-      return nil
+    guard !plan.kept.isEmpty, let all = plan.kept[node.path.description] else { return nil }
+    let known = ObjectBinding(object).version
+    let model = (object as? any RestorableController)?.restorationModelIdentifier
+    let fitting = all.filter { kept in
+      if let tag = kept.attributes.classTag, !registry.accepts(object, recorded: tag) { return false }
+      if let recorded = kept.attributes.model, let model, recorded != model { return false }
+      return kept.attributes.version <= known
     }
-    let version = kept.attributes.version
-    if version > node.attributes.version, version <= ObjectBinding(object).version { return kept }
-    return retries(node.path) ? kept : nil
+    guard let oldest = fitting.first else { return nil }
+    if retries(node.path) { return oldest }
+    outcomes[index]?.findings.append(.keptState(versions: fitting.map(\.attributes.version)))
+    return nil
   }
 
   private func apply(

@@ -17,6 +17,12 @@ struct LoadedState: Sendable {
   var pending: [StoredPending] = []
   /// Whether the reader holds more than the disk does as a generation.
   var isJoined = false
+  /// Where the state is kept: what was set aside has a place of its own.
+  var place: any PreservationStore
+  /// Whether the program asked for this state rather than the newest: if it is refused, everything stays as it was.
+  var isOnRequest = false
+  /// The number of the state among those that were set aside.
+  var setAside: UInt64?
 }
 
 /// Why nothing can be restored.
@@ -36,8 +42,56 @@ struct StateLoader: Sendable {
   /// What this run has touched while locked, newer than what it has saved of it; nil when it has touched nothing.
   var live: Data?
 
-  /// Loads the newest state.
+  /// Loads the newest state, and says what is set aside beside it.
   func loadNewest() throws(LoadFailure) -> LoadedState {
+    do throws(LoadFailure) {
+      var loaded = try openNewest()
+      loaded.remarks += setAsideRemarks()
+      return loaded
+    } catch {
+      var failure = error
+      if failure.outcome != .locked, failure.outcome != .unavailable { failure.remarks += setAsideRemarks() }
+      throw failure
+    }
+  }
+
+  /// Loads a state that was set aside; what can't be loaded changes nothing.
+  func loadSetAside(_ id: UInt64) throws(LoadFailure) -> LoadedState {
+    do {
+      guard let place = try shelf.place(of: id) else {
+        throw LoadFailure(
+          outcome: .nothingPreserved, remarks: [.failure("there is no state \(id) aside")], reason: .normal)
+      }
+      let state = try place.openNewest()
+      // Asked for by name: what ended badly before is left out, and everything else is tried again.
+      let attempt = try? place.interruptedAttempt(for: state)
+      let culprit = attempt?.failedAttempts ?? 0 > 0 && !configuration.isDeveloperMode ? attempt?.node : nil
+      var loaded = try layOut(
+        state, attempt: attempt, crash: culprit.map { .leaveOut(node: $0) } ?? .restoreEverything, pending: [],
+        isNewest: false, remarks: [])
+      loaded.place = place
+      loaded.isOnRequest = true
+      loaded.setAside = id
+      return loaded
+    } catch {
+      var failure = error as? LoadFailure
+      if failure == nil, let error = error as? ProtectionError { failure = self.failure(error, []) }
+      var result = failure ?? LoadFailure(outcome: .unavailable, remarks: [.failure("\(error)")], reason: .normal)
+      result.changesNothing = true
+      throw result
+    }
+  }
+
+  private var shelf: SetAsideShelf {
+    SetAsideShelf(store: store, limits: limits, schemaVersion: configuration.schemaVersion)
+  }
+
+  private func setAsideRemarks() -> [RestorationReport.Remark] {
+    guard let states = try? shelf.states(), !states.isEmpty else { return [] }
+    return [.setAside(states)]
+  }
+
+  private func openNewest() throws(LoadFailure) -> LoadedState {
     var remarks: [RestorationReport.Remark] = []
     let pending = try fittingPending(&remarks)
     let state: StoredState
@@ -110,9 +164,16 @@ struct StateLoader: Sendable {
         conflicts += 1
         continue
       }
-      guard pending.isWhole else {
+      guard pending.kind != .touchedNodes else {
         fitting.append(pending)
         continue
+      }
+      if pending.kind == .wholeAnew {
+        do {
+          remarks += try shelf.putNewest().removed.map { .setAsideRemoved($0) }
+        } catch {
+          throw failure(error, remarks)
+        }
       }
       configuration.log.log(.debug, "promoting what was saved while locked")
       do {
@@ -189,7 +250,8 @@ struct StateLoader: Sendable {
           failedAttempts: attempt?.failedAttempts ?? 0, hasCulprit: attempt?.node != nil,
           savedAt: plan.context.timeSaved),
         remarks: remarks, reason: reason,
-        pending: joined.pending + pending.filter { live != nil && $0.isOwn }, isJoined: joined.change != nil)
+        pending: joined.pending + pending.filter { live != nil && $0.isOwn }, isJoined: joined.change != nil,
+        place: store)
     } catch let error as ArchiveError {
       let outcome: RestorationOutcome = error.code == .unsupportedVersion ? .newerVersion : .damaged
       throw LoadFailure(outcome: outcome, remarks: remarks + [.failure(error.description)], reason: .normal)

@@ -46,6 +46,9 @@ public struct NodeReport: Sendable, Hashable, Codable {
     case unregisteredClass(RestorationClass)
     /// A factory gave an object with another identifier than the one that was asked for.
     case identifierDiffers(found: String)
+    /// Earlier state, of these versions, could not be read when newer state took its place; it is kept, and given on
+    /// request.
+    case keptState(versions: [StateVersion])
   }
 
   /// Where the object is, from the root.
@@ -110,6 +113,7 @@ extension NodeReport.Finding: CustomStringConvertible {
     case .unresolvedReference(let key): "reference “\(key)” leads nowhere"
     case .unregisteredClass(let tag): "class “\(tag)” is not registered"
     case .identifierDiffers(let found): "the factory’s object calls itself “\(found)”"
+    case .keptState(let versions): "kept beside it: version \(versions.map { "\($0)" }.joined(separator: ", "))"
     }
   }
 }

@@ -1,6 +1,6 @@
 public import RestorationArchive
 
-/// Something that a save noticed about one object; none of them stops the save.
+/// Something that a save noticed; none of them stops the save.
 public enum PreservationFinding: Sendable, Hashable, Codable {
   /// Two siblings claim one identifier: the first is preserved, the second keeps its earlier state.
   case duplicateIdentifier(path: RestorationPath, kept: String, refused: String)
@@ -16,6 +16,12 @@ public enum PreservationFinding: Sendable, Hashable, Codable {
   case shed(path: RestorationPath, bytes: Int)
   /// A reference leads to an object that is not preserved; it will come back as nil.
   case danglingReference(path: RestorationPath, key: String)
+  /// The state that was on disk and is not continued was set aside before this save replaced it.
+  case setAside(SetAsideState)
+  /// A state that was set aside is gone: newer ones needed its room.
+  case setAsideRemoved(SetAsideState)
+  /// Kept state is gone, because newer kept state needed its room; named by its path's text.
+  case keptStateRemoved(of: String, bytes: Int)
 }
 
 extension PreservationFinding: CustomStringConvertible {
@@ -33,6 +39,10 @@ extension PreservationFinding: CustomStringConvertible {
       "\(path): \(ReportText.bytes(bytes)) of state, the budget is \(ReportText.bytes(limit))"
     case .shed(let path, let bytes): "\(path): \(ReportText.bytes(bytes)) left out to keep within the budget"
     case .danglingReference(let path, let key): "\(path): reference “\(key)” leads to an object that is not preserved"
+    case .setAside(let state): "set aside: \(state)"
+    case .setAsideRemoved(let state): "no longer set aside, because newer states needed its room: \(state)"
+    case .keptStateRemoved(let owner, let bytes):
+      "\(owner): \(ReportText.bytes(bytes)) of kept state are gone, because newer kept state needed the room"
     }
   }
 }

@@ -1,12 +1,13 @@
 /// How restoring ended, with the cases that must never be confused kept apart.
 ///
-/// Only ``nothingPreserved`` lets the next save proceed without keeping what is on disk as a generation.
+/// Only ``nothingPreserved`` lets the next save proceed without setting aside what is on disk.
+/// See ``SetAsideState``.
 public enum RestorationOutcome: String, Sendable, Hashable, Codable, CaseIterable {
   /// The hierarchy was restored; single nodes may be missing, and the report says why.
   case restored
   /// Nothing was ever preserved here.
   case nothingPreserved
-  /// The delegate said no to restoring; the state is kept as a generation.
+  /// The delegate said no to restoring; the next save sets the state aside.
   case declined
   /// The protection class's key is not available: the state stays untouched until the device is unlocked.
   case locked

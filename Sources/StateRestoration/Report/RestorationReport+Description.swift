@@ -51,6 +51,8 @@ extension RestorationReport.Remark: CustomStringConvertible {
     case .interruptedBefore(let attempts): "restoring this state ended badly before (\(attempts)×)"
     case .applicationStateFailed(let text): "the app-level state could not be decoded: \(text)"
     case .extensionTimedOut: "asynchronous restoring took too long; later answers are ignored"
+    case .setAside(let states): "set aside: \(states.map(\.description).joined(separator: "; "))"
+    case .setAsideRemoved(let state): "no longer set aside, because newer states needed its room: \(state)"
     case .failure(let text): text
     }
   }

@@ -50,6 +50,10 @@ public struct RestorationReport: Sendable, Hashable, Codable {
     case applicationStateFailed(String)
     /// Asynchronous restoring did not end within the time limit; later answers are ignored.
     case extensionTimedOut
+    /// States that were not restored before and that are set aside; they can be restored on request.
+    case setAside([SetAsideState])
+    /// A state that was set aside is gone: newer ones needed its room.
+    case setAsideRemoved(SetAsideState)
     /// What went wrong when the state was opened.
     case failure(String)
   }

@@ -171,22 +171,14 @@ internal import RestorationArchive
         try writer.setRecord(
           of: node, entries: [.init(key: "sessions", value: sessions)],
           attributes: .init(priority: .required, flags: .reserved))
-        _ = try store.publish(try writer.makeArchive(), consuming: [])
+        guard try store.publish(try writer.makeArchive(), consuming: []).durability == .durable else {
+          throw ProtectionError(.durabilityUnknown, "The list of scenes may be the older one after a power cut.")
+        }
       }
     }
     if case .failure(let error) = result {
       throw RestorationError(
         .preservationFailed, "The list of scenes could not be saved; the older list is still there.", cause: error)
-    }
-  }
-}
-
-extension ProtectionError.Code {
-  /// Whether the same may be readable later.
-  fileprivate var saysTryAgain: Bool {
-    switch self {
-    case .locked, .busy, .io, .durabilityUnknown, .secretsUnavailable: true
-    default: false
     }
   }
 }

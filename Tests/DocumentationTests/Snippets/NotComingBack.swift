@@ -20,6 +20,16 @@ struct NotComingBackSnippets {
   }
   // snippet end
 
+  // snippet: SetAside
+  @MainActor func offerOldState(of restorer: RestorationCoordinator, to window: WindowController) async throws {
+    for state in try await restorer.setAsideStates() where state.isReadable {
+      print("There is another state: \(state)")
+      try await restorer.restore(into: window, from: .setAside(state.id))
+      break
+    }
+  }
+  // snippet end
+
   // snippet: Invalidate
   final class ClockController: StatefulController {
     let restorationIdentifier: RestorationIdentifier? = "clock"

@@ -26,7 +26,9 @@ import Testing
   func root(_ editor: Editor) -> Screen { Screen("root", children: [editor, Screen("other")]) }
 
   @Test(arguments: StoreKind.allCases)
-  func `newer state comes back with the newer program, whatever the older one saved`(on kind: StoreKind) async throws {
+  func `what was saved last wins after an upgrade, and the newer program's state comes back on request`(
+    on kind: StoreKind
+  ) async throws {
     let bench = try await Bench(kind)
     try await bench.preserve(root(NewerEditor("of the newer program")))
     let older = Editor()
@@ -45,16 +47,24 @@ import Testing
     _ = try await bench.launch().restore(into: root(again))
     #expect(again.text == "typed in the older program")
     let newer = NewerEditor()
+    let told = try await bench.launch().restore(into: root(newer))
+    #expect(newer.text == "typed in the older program")
+    #expect(told[["root", "e"]]?.findings.first == .keptState(versions: [9]))
+    bench.delegate.retries = [["root", "e"]]
+    let asked = NewerEditor()
     let launch = bench.launch()
-    let upgraded = root(newer)
+    let upgraded = root(asked)
     _ = try await launch.restore(into: upgraded)
-    #expect(newer.text == "of the newer program")
+    #expect(asked.text == "of the newer program")
     _ = try await launch.preserve(upgraded)
-    newer.text += ", edited"
+    asked.text += ", edited"
     _ = try await launch.preserve(upgraded)
+    bench.delegate.retries = []
     let last = NewerEditor()
-    _ = try await bench.launch().restore(into: root(last))
+    let end = try await bench.launch().restore(into: root(last))
     #expect(last.text == "of the newer program, edited")
+    // What was typed in the older program made room in its turn, and is not lost either.
+    #expect(end[["root", "e"]]?.findings == [.keptState(versions: [2])])
   }
 
   @Test func `refused state stays as long as nobody edits, even where edits can't be noticed`() async throws {

@@ -266,6 +266,21 @@ import Testing
     #expect(root["a"]?.text == "a")
   }
 
+  @Test func `an unlock while suspended counts once`() async throws {
+    let bench = try await locked()
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    #expect(try await coordinator.restore(into: root).outcome == .locked)
+    coordinator.suspend()
+    try await bench.unlock(coordinator)
+    try await bench.lock()
+    // The restoration begins before what the wake has left to do: it has seen the one unlock that there was.
+    coordinator.wake()
+    #expect(try await coordinator.restore(into: root).outcome == .locked)
+    _ = try await coordinator.preserve(root)
+    #expect(bench.delegate.lateReports.isEmpty)
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `what could not be read when it was looked for is looked for again`(on kind: StoreKind) async throws {
     let bench = try await locked(kind)

@@ -105,7 +105,7 @@ import Testing
     let receipt = try #require(try await coordinator.preserve(root).receipt)
     #expect(receipt.kind == .pendingChange)
     try await bench.unlock()
-    #expect(try bench.place.openPending().readable.map(\.isWhole) == [false])
+    #expect(try bench.place.openPending().readable.map(\.kind) == [.touchedNodes])
     let again = hierarchy()
     let report = try await bench.launch().restore(into: again)
     #expect(again["a"]?.text == "typed while locked")

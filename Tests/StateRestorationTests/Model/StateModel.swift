@@ -185,6 +185,8 @@ struct StateModel {
       return
     }
     isDeferred = false
+    // What this run saved while locked is older than what it has in memory.
+    if let own = ownPending { pending.remove(at: own) }
     ownPending = nil
     if let state = state(with: .touched(touched(root))) { root = launched(state, hiding: hiding, over: root) }
     func settle(_ node: Node) {

@@ -5,7 +5,7 @@ import Testing
 /// checks that none is left out.
 @MainActor @Suite struct EveryFindingTests {
   enum Restoring: String, CaseIterable, Sendable {
-    case migrated, unreadKeys, unresolvedReference, unregisteredClass, identifierDiffers
+    case migrated, unreadKeys, unresolvedReference, unregisteredClass, identifierDiffers, keptState
 
     init(_ finding: NodeReport.Finding) {
       self =
@@ -15,12 +15,14 @@ import Testing
         case .unresolvedReference: .unresolvedReference
         case .unregisteredClass: .unregisteredClass
         case .identifierDiffers: .identifierDiffers
+        case .keptState: .keptState
         }
     }
   }
 
   enum Preserving: String, CaseIterable, Sendable {
     case duplicateIdentifier, emptyIdentifier, inheritedTag, encodingFailed, overBudget, shed, danglingReference
+    case setAside, setAsideRemoved, keptStateRemoved
 
     init(_ finding: PreservationFinding) {
       self =
@@ -32,6 +34,9 @@ import Testing
         case .overBudget: .overBudget
         case .shed: .shed
         case .danglingReference: .danglingReference
+        case .setAside: .setAside
+        case .setAsideRemoved: .setAsideRemoved
+        case .keptStateRemoved: .keptStateRemoved
         }
     }
   }
@@ -57,10 +62,23 @@ import Testing
     case .identifierDiffers:
       (preserved, restored) = (Screen("child"), Screen("child"))
       bench.delegate.make = { path, _ in path.components.count > 1 ? Screen("another") : nil }
+    case .keptState: (preserved, restored) = (Panel("child", value: 1), Panel("child"))
     }
     try await bench.preserve(Screen("root", children: [preserved, friend]))
+    if name == .keptState { try await typeOverUnreadable(bench) }
     let report = try await bench.launch(register).restore(into: Screen("root", children: [restored]))
     #expect(report.nodes.dropFirst().first?.findings.map(Restoring.init) == [name])
+  }
+
+  /// A run that can't read the state of the child, in which the user types something else.
+  private func typeOverUnreadable(_ bench: Bench) async throws {
+    let failing = Panel("child")
+    failing.failsDecoding = true
+    let root = Screen("root", children: [failing])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    failing.value = 5
+    _ = try await coordinator.preserve(root)
   }
 
   @Test(arguments: Preserving.allCases)
@@ -84,9 +102,49 @@ import Testing
       let panel = Panel("panel")
       panel.strongFriend = Panel("nowhere")
       root.restorationChildren = [panel]
+    case .setAside: try await declineAndSave(bench, times: 0)
+    case .setAsideRemoved: try await declineAndSave(bench, times: SetAsideShelf.countLimit)
+    case .keptStateRemoved: return try await fillKept(bench)
     }
-    let receipt = try #require(try await bench.launch(register).preserve(root).receipt)
-    #expect(receipt.findings.map(Preserving.init) == [name])
+    let coordinator = bench.launch(register)
+    if name == .setAside || name == .setAsideRemoved { _ = try await coordinator.restore(into: root) }
+    let receipt = try #require(try await coordinator.preserve(root).receipt)
+    #expect(receipt.findings.map(Preserving.init) == (name == .setAsideRemoved ? [.setAside, name] : [name]))
+  }
+
+  /// Saves, and then as often as is said saves without restoring what is there.
+  private func declineAndSave(_ bench: Bench, times: Int) async throws {
+    try await bench.preserve(Screen("root", text: "0"))
+    bench.delegate.restores = false
+    for number in 0..<times {
+      let root = Screen("root", text: "\(number + 1)")
+      let coordinator = bench.launch()
+      _ = try await coordinator.restore(into: root)
+      _ = try await coordinator.preserve(root)
+    }
+  }
+
+  /// Types over unreadable state when as much is kept as is kept at most.
+  private func fillKept(_ bench: Bench) async throws {
+    try await bench.preserve(Screen("root", children: [Panel("child", value: 1)]))
+    var writer = try RestorationArchive.Writer(continuing: bench.newestReader())
+    let kept = try writer.insert("$kept", parent: nil, attributes: .init(flags: .reserved))
+    for number in 0..<64 {
+      let node = try writer.insert(RestorationIdentifier("root/old \(number)"), parent: kept)
+      try writer.setRecord(of: node, entries: [.init(key: "value", value: number)], attributes: .init())
+    }
+    _ = try bench.place.publish(try writer.makeArchive(), consuming: [])
+    let failing = Panel("child")
+    failing.failsDecoding = true
+    let root = Screen("root", children: [failing])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    failing.value = 5
+    let findings = try await coordinator.preserve(root).receipt?.findings ?? []
+    #expect(findings.map(Preserving.init) == [.keptStateRemoved])
+    guard case .keptStateRemoved(let owner, _)? = findings.first else { return }
+    #expect(owner == "root/old 0")
+    #expect(try bench.newestReader().keptNodes().count == 64)
   }
 
   @Test(arguments: NodeReport.Origin.allCases)

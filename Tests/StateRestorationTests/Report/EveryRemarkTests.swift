@@ -9,7 +9,7 @@ import Testing
 @MainActor @Suite struct EveryRemarkTests {
   enum Name: String, CaseIterable, Sendable {
     case tailDropped, olderGeneration, rollbackUnverifiable, mergedPendingChanges, pendingConflict, markerIgnored
-    case interruptedBefore, applicationStateFailed, extensionTimedOut, failure
+    case interruptedBefore, applicationStateFailed, extensionTimedOut, setAside, setAsideRemoved, failure
 
     init(_ remark: RestorationReport.Remark) {
       self =
@@ -23,6 +23,8 @@ import Testing
         case .interruptedBefore: .interruptedBefore
         case .applicationStateFailed: .applicationStateFailed
         case .extensionTimedOut: .extensionTimedOut
+        case .setAside: .setAside
+        case .setAsideRemoved: .setAsideRemoved
         case .failure: .failure
         }
     }
@@ -32,7 +34,7 @@ import Testing
     let bench = Bench()
     try await bench.preserve(Screen("root", children: [Screen("child", text: "text")]))
     let remarks = try await force(name, bench)
-    #expect(remarks.map(Name.init) == [name])
+    #expect(remarks.map(Name.init) == (name == .setAsideRemoved ? [name, .setAside] : [name]))
   }
 
   private func hierarchy() -> Screen { Screen("root", children: [Screen("child")]) }
@@ -58,6 +60,10 @@ import Testing
     case .interruptedBefore: try await bench.die(at: ["root", "child"])
     case .applicationStateFailed: bench.delegate.failsDecoding = true
     case .extensionTimedOut: return try await timedOut(bench)
+    case .setAside: try await decline(bench)
+    case .setAsideRemoved:
+      for _ in 0..<SetAsideShelf.countLimit { try await decline(bench) }
+      try await decline(bench, isLocked: true)
     case .failure: bench.store.state.withLock { $0.failures = ["openNewest": .keysMissing] }
     }
     return try await remarks(bench)
@@ -71,6 +77,18 @@ import Testing
     root["child"]?.text = "typed while locked"
     _ = try await coordinator.preserve(root)
     try await bench.unlock()
+  }
+
+  /// A run that does not restore what is there, and saves.
+  private func decline(_ bench: Bench, isLocked: Bool = false) async throws {
+    bench.delegate.restores = false
+    let coordinator = bench.launch()
+    let root = Screen("root", text: "\(bench.store.state.withLock { $0.next })")
+    _ = try await coordinator.restore(into: root)
+    if isLocked { try await bench.lock() }
+    _ = try await coordinator.preserve(root)
+    try await bench.unlock()
+    bench.delegate.restores = true
   }
 
   private func timedOut(_ bench: Bench) async throws -> [RestorationReport.Remark] {

@@ -51,6 +51,26 @@ final class MemoryStore: PreservationStore {
   let state = Mutex(State())
   /// Which run it is; a launch begins the next one.
   let run = Atomic(0)
+  /// The places beside it, where states are set aside.
+  let places: [MemoryStore]
+  /// Generations are numbered over all places.
+  private static let numbers = Atomic<UInt64>(1 << 32)
+
+  init() {
+    var places: [MemoryStore] = []
+    for _ in 0..<SetAsideShelf.placeCount { places.append(MemoryStore(isAside: true)) }
+    self.places = places
+  }
+
+  private init(isAside: Bool) {
+    places = []
+  }
+
+  var asidePlaces: [any PreservationStore] { places }
+
+  func occupiedAsidePlaces() throws(ProtectionError) -> [Int] {
+    places.indices.filter { index in places[index].state.withLock { !$0.generations.isEmpty } }
+  }
 
   private func enter(_ call: String) throws(ProtectionError) {
     let (code, gate) = state.withLock { state in
@@ -91,6 +111,10 @@ final class MemoryStore: PreservationStore {
 
   func publish(_ plaintext: Data, consuming pending: [StoredPending]) throws(ProtectionError) -> StoreReceipt {
     try check(locked: "publish")
+    if places.isEmpty {
+      let number = Self.numbers.add(1, ordering: .relaxed).newValue
+      state.withLock { $0.next = number }
+    }
     return state.withLock { state in
       state.generations.append(Stored(number: state.next, base: plaintext))
       state.generations = Array(state.generations.suffix(2))
@@ -119,7 +143,7 @@ final class MemoryStore: PreservationStore {
   func freezeJournal() {}
 
   func publishPending(
-    _ plaintext: Data, whole: Bool, including included: [StoredPending]
+    _ plaintext: Data, kind: PendingKind, including included: [StoredPending]
   ) throws(ProtectionError) -> StoreReceipt {
     try enter("publishPending")
     let run = run.load(ordering: .relaxed)
@@ -129,7 +153,7 @@ final class MemoryStore: PreservationStore {
       state.allPending.append(
         Pending(
           number: state.next, run: run, base: state.generations.last?.number,
-          stored: StoredPending(isWhole: whole, isBaseUnchanged: true, content: plaintext, handle: state.next)))
+          stored: StoredPending(kind: kind, isBaseUnchanged: true, content: plaintext, handle: state.next)))
       defer { state.next += 1 }
       return StoreReceipt(
         generation: Generation(rawValue: state.next), bytesWritten: plaintext.count, durability: .durable)
@@ -145,7 +169,7 @@ final class MemoryStore: PreservationStore {
         readable: state.allPending.map { pending in
           var stored = pending.stored
           stored.isOwn = pending.run == run
-          stored.isBaseUnchanged = stored.isWhole ? newest == pending.base : newest ?? 0 < pending.number
+          stored.isBaseUnchanged = stored.kind != .touchedNodes ? newest == pending.base : newest ?? 0 < pending.number
           return stored
         })
     }
@@ -204,7 +228,10 @@ final class MemoryStore: PreservationStore {
   /// The only thing that is pending.
   var pending: StoredPending? { state.withLock { $0.allPending.count == 1 ? $0.allPending[0].stored : nil } }
 
-  func lock(_ isLocked: Bool) { state.withLock { $0.isLocked = isLocked } }
+  func lock(_ isLocked: Bool) {
+    state.withLock { $0.isLocked = isLocked }
+    for place in places { place.lock(isLocked) }
+  }
 }
 
 struct MemoryAttempt: RestorationAttempting {

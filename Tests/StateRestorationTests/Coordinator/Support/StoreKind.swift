@@ -38,8 +38,8 @@ extension Bench {
   }
 
   /// Cuts the power and starts the device again, locked.
-  func cutPower() async throws {
-    device?.cutPower()
+  func cutPower(losing loss: PowerCutLoss = .everythingUnsynchronized) async throws {
+    device?.cutPower(losing: loss)
     process = try await device?.startProcess()
   }
 

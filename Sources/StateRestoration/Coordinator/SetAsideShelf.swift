@@ -1,0 +1,169 @@
+internal import DataProtection
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// The places beside an archive for states that were not restored and that a save replaces.
+///
+/// A state goes there, durably and byte for byte, before the save that replaces it. At most so many, and so many bytes,
+/// are kept; the oldest go, and whoever asked is told which.
+package struct SetAsideShelf: Sendable {
+  let store: any PreservationStore
+  let limits: RestorationArchive.Limits
+  let schemaVersion: StateVersion
+
+  /// So many states are kept.
+  package static let countLimit = 4
+  /// So many bytes are kept; the newest state is, whatever its size.
+  package static let byteLimit = 64 << 20
+  /// One place more, so that a state has its place before another one loses its own.
+  package static let placeCount = countLimit + 1
+
+  /// What became of setting a state aside.
+  struct Placed: Sendable {
+    /// The state that was set aside; nil when there was none that can be read, and what there is stays where it is.
+    var state: SetAsideState?
+    /// The states that had to go.
+    var removed: [SetAsideState] = []
+  }
+
+  /// A place with a state in it.
+  fileprivate struct Occupant {
+    var index: Int
+    var place: any PreservationStore
+    var state: StoredState
+    var description: SetAsideState
+
+    var generation: UInt64 { state.generation.rawValue }
+  }
+
+  /// What is set aside, oldest first; what can't be read at all is left out.
+  func states() throws(ProtectionError) -> [SetAsideState] { try occupants().map(\.description) }
+
+  /// The place of a state; nil when it is not there any more.
+  func place(of id: UInt64) throws(ProtectionError) -> (any PreservationStore)? {
+    try occupants().first { $0.generation == id }?.place
+  }
+
+  /// Removes one state; false when it is not there.
+  @discardableResult
+  func remove(_ id: UInt64) throws(ProtectionError) -> Bool {
+    guard let place = try place(of: id) else { return false }
+    try place.deleteAll()
+    return true
+  }
+
+  /// Removes everything that is set aside; works while locked.
+  func removeAll() throws(ProtectionError) {
+    let places = store.asidePlaces
+    for index in try store.occupiedAsidePlaces() { try places[index].deleteAll() }
+  }
+
+  /// Sets the newest state of the archive aside, because a save is about to replace what it does not continue.
+  ///
+  /// What was damaged is the store's, which keeps it. When this throws, nothing may be replaced.
+  ///
+  /// - Parameter spared: A state that makes no room: the save continues it.
+  func putNewest(sparing spared: UInt64? = nil) throws(ProtectionError) -> Placed {
+    let state: StoredState
+    let content: Data
+    do throws(ProtectionError) {
+      state = try store.openNewest()
+      content = try Self.content(of: state)
+    } catch {
+      guard error.code.saysTryAgain else { return Placed() }
+      throw error
+    }
+    return try put(state, content, sparing: spared)
+  }
+
+  private func put(
+    _ state: StoredState, _ content: Data, sparing spared: UInt64?
+  ) throws(ProtectionError) -> Placed {
+    var present = try occupants()
+    for same in present where try same.holds(state, content) {
+      // It was set aside before, by a run that did not come to replace it, or only in part.
+      try append(state.frames.dropFirst(same.state.frames.count), to: same.place)
+      return Placed(state: same.description)
+    }
+    var removed: [SetAsideState] = []
+    let places = store.asidePlaces
+    var taken = Set(try store.occupiedAsidePlaces())
+    if taken.count == places.count, let oldest = present.firstIndex(where: { $0.generation != spared }) {
+      let goes = present.remove(at: oldest)
+      try goes.place.deleteAll()
+      taken.remove(goes.index)
+      removed.append(goes.description)
+    }
+    guard let free = places.indices.first(where: { !taken.contains($0) }) else {
+      throw ProtectionError(.io, "There is no place to set the state aside, so nothing was written over it.")
+    }
+    let receipt = try places[free].publish(content, consuming: [])
+    guard receipt.durability == .durable else { throw Self.notDurable }
+    try append(state.frames[...], to: places[free])
+    var new = describe(state)
+    new.id = receipt.generation.rawValue
+    var count = present.count + 1
+    var bytes = present.reduce(new.byteCount) { $0 + $1.description.byteCount }
+    for old in present where old.generation != spared && (count > Self.countLimit || bytes > Self.byteLimit) {
+      try old.place.deleteAll()
+      removed.append(old.description)
+      count -= 1
+      bytes -= old.description.byteCount
+    }
+    return Placed(state: new, removed: removed)
+  }
+
+  private func append(_ frames: ArraySlice<Data>, to place: any PreservationStore) throws(ProtectionError) {
+    for frame in frames {
+      guard try place.append(frame).durability == .durable else { throw Self.notDurable }
+    }
+  }
+
+  private func occupants() throws(ProtectionError) -> [Occupant] {
+    let places = store.asidePlaces
+    var occupants: [Occupant] = []
+    for index in try store.occupiedAsidePlaces() {
+      do throws(ProtectionError) {
+        let state = try places[index].openNewest()
+        occupants.append(
+          Occupant(index: index, place: places[index], state: state, description: describe(state)))
+      } catch  where !error.code.saysTryAgain {
+        // Damaged: the store says so to whoever looks into it, and nothing here can read it.
+      }
+    }
+    return occupants.sorted { $0.generation < $1.generation }
+  }
+
+  private func describe(_ state: StoredState) -> SetAsideState {
+    let reader = try? RestorationArchive.Reader(
+      base: .init(byteCount: state.byteCount) { try state.read($0) }, deltas: state.frames, limits: limits)
+    let context = try? reader?.context
+    return SetAsideState(
+      id: state.generation.rawValue, savedAt: context?.timeSaved,
+      applicationVersion: context?.applicationVersion.rawValue, schemaVersion: context?.schemaVersion,
+      byteCount: state.frames.reduce(state.byteCount) { $0 + $1.count },
+      isReadable: context.map { $0.schemaVersion <= schemaVersion } ?? false)
+  }
+
+  /// The content of a state, read whole.
+  fileprivate static func content(of state: StoredState) throws(ProtectionError) -> Data {
+    do {
+      return try state.read(0..<state.byteCount)
+    } catch let error as ProtectionError {
+      throw error
+    } catch {
+      throw ProtectionError(.io, "What is saved could not be read, so nothing was written over it.", cause: error)
+    }
+  }
+
+  private static let notDurable = ProtectionError(
+    .durabilityUnknown, "The state could not be set aside durably, so nothing was written over it.")
+}
+
+extension SetAsideShelf.Occupant {
+  /// Whether it is that state, or a beginning of it that a crash cut short.
+  fileprivate func holds(_ other: StoredState, _ content: Data) throws(ProtectionError) -> Bool {
+    guard state.byteCount == content.count, other.frames.starts(with: state.frames) else { return false }
+    return try SetAsideShelf.content(of: state) == content
+  }
+}
