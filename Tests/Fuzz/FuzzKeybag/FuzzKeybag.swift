@@ -10,8 +10,7 @@ import Sealing
 /// device key makes one that is taken; and one that says anything at all under right codes is opened or refused.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzKeybag(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  guard let start = unsafe start, count > 2 else { return 0 }
-  let input = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+  guard let input = unsafe fuzzInput(start, count, atLeast: 3) else { return 0 }
   let rest = Array(input[2...])
   let sample = samples[Int(input[1]) % samples.count]
   switch input[0] % 6 {

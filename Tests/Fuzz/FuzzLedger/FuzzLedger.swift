@@ -9,8 +9,7 @@ import FuzzSupport
 /// The first byte chooses.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzLedger(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  guard let start = unsafe start, count > 1 else { return 0 }
-  let input = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+  guard let input = unsafe fuzzInput(start, count, atLeast: 2) else { return 0 }
   let rest = Array(input[1...])
   switch input[0] % 4 {
   case 0: readLedger(rest)

@@ -10,8 +10,7 @@ import Sealing
 /// The first byte chooses.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzSealedFile(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  guard let start = unsafe start, count > 2 else { return 0 }
-  let input = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+  guard let input = unsafe fuzzInput(start, count, atLeast: 3) else { return 0 }
   let rest = Array(input[2...])
   switch input[0] % 4 {
   case 0: readHeader(rest, kind: SealedFields.Kind.allCases[Int(input[1]) % 3])
