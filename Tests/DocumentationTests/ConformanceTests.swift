@@ -14,7 +14,7 @@ struct ConformanceTests {
     var isNotYet: Bool
   }
 
-  /// One entry of `Tests/Mutations/engine.json`.
+  /// One entry of a table in `Tests/Mutations`.
   struct Mutation: Decodable {
     var name: String
     var row: String
@@ -69,15 +69,27 @@ struct ConformanceTests {
   }
 
   @Test func `every mutation stands in the row that its tests show, and every row of the engine has one`() throws {
-    let file = Self.root.appendingPathComponent("Tests/Mutations/engine.json")
-    let mutations = try JSONDecoder().decode([Mutation].self, from: Data(contentsOf: file))
-    #expect(Set(mutations.map(\.name)).count == mutations.count)
+    let mutations = try Self.mutations("engine")
     for row in try Self.rows() {
       #expect(row.mutations == mutations.filter { $0.row == row.identifier }.map(\.name), "\(row.identifier)")
       #expect(row.mutations.isEmpty == row.identifier.hasPrefix("R7."), "\(row.identifier) has no mutation")
     }
+  }
+
+  @Test(arguments: ["engine", "store"])
+  func `every mutation has a name of its own, a switch, and one place in the sources`(_ table: String) throws {
+    let mutations = try Self.mutations(table)
+    #expect(Set(mutations.map(\.name)).count == mutations.count)
     for mutation in mutations {
       #expect(mutation.after.contains("MUTANT") && mutation.after != mutation.before, "\(mutation.name)")
+      let file = Self.root.appendingPathComponent("Sources").appendingPathComponent(mutation.file)
+      let places = try String(contentsOf: file, encoding: .utf8).ranges(of: mutation.before)
+      #expect(places.count == 1, "\(mutation.name)")
     }
+  }
+
+  static func mutations(_ table: String) throws -> [Mutation] {
+    let file = root.appendingPathComponent("Tests/Mutations/\(table).json")
+    return try JSONDecoder().decode([Mutation].self, from: Data(contentsOf: file))
   }
 }
