@@ -10,7 +10,7 @@ import Testing
 @Suite struct PeerInterleavingTests {
   /// What a process does with an archive that it has read.
   enum Act: String, CaseIterable, Sendable, CustomTestStringConvertible {
-    case append, appendTwice, publish, changeClass, delete
+    case append, appendTwice, publish, changeClass, reseal, promote, delete
 
     var testDescription: String { rawValue }
   }
@@ -31,6 +31,7 @@ import Testing
   }
 
   private static let base = Data("base".utf8)
+  private static let pending = Data("pending".utf8)
 
   /// Does something; returns the frames and the state that were acknowledged as durable.
   private func perform(_ act: Act, _ store: ArchiveStore, _ name: String) -> (frames: [Data], whole: Data??) {
@@ -46,6 +47,12 @@ import Testing
       let whole = Data(name.utf8)
       if (try? store.publish(whole))?.durability == .durable { return ([], .some(whole)) }
     case .changeClass: try? store.setProtection(.none)
+    case .reseal: _ = try? store.store.resealAll()
+    case .promote:
+      guard let found = try? store.openPending().archives.first, let receipt = try? store.promotePending(found),
+        receipt.durability == .durable
+      else { break }
+      return ([], .some(Self.pending))
     case .delete: if (try? store.deleteAll()) != nil { return ([], .some(nil)) }
     }
     return (frames, nil)
@@ -116,7 +123,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Meeting.all([.append, .publish, .changeClass], [.append, .appendTwice]))
+  @Test(arguments: Meeting.all([.append, .publish, .changeClass, .reseal], [.append, .appendTwice]))
   func `the same the other way round: a peer appends between the steps of whatever we do`(
     _ meeting: Meeting
   ) throws {
@@ -126,6 +133,19 @@ import Testing
     } check: { outcome in
       guard let whole = outcome.own.whole else { return expectAllFrames(meeting, outcome) }
       #expect(outcome.found.content == whole, outcome.place)
+    }
+  }
+  @Test(arguments: Meeting.all([.promote], [.append, .appendTwice]))
+  func `what was saved while locked is not taken over a frame that a peer appends meanwhile`(
+    _ meeting: Meeting
+  ) throws {
+    try meet(meeting) { store, peer in
+      if meeting.hasJournal { try peer.append(Self.first) }
+      _ = try store.openNewest()
+      try store.publishPending(Self.pending, kind: .whole)
+    } check: { outcome in
+      guard let whole = outcome.own.whole else { return expectAllFrames(meeting, outcome) }
+      #expect(outcome.found.content == whole && outcome.peers.frames.isEmpty, outcome.place)
     }
   }
 }
