@@ -15,6 +15,21 @@ extension RestorationCoordinator {
   /// - Returns: What became of it; nil when nothing was preserved at the path, or it is in use already.
   @discardableResult
   public func register(_ controller: any RestorableController, at path: RestorationPath) -> NodeReport? {
+    giveState(at: path) { run, index in run.makeObjects(at: index, object: controller, origin: .registration) }
+  }
+
+  /// Gives a shared object that was registered after restoring its state.
+  func sharedObjectWasRegistered(as identifier: RestorationIdentifier) {
+    // While restoring it gets its turn like the others.
+    guard phase == .ready else { return }
+    giveState(at: [ReservedNode.shared, identifier]) { run, index in
+      run.makeObjects(in: index..<run.plan.nodes[index].end)
+    }
+  }
+
+  /// Does with one subtree of what was restored what restoring does with all of it.
+  @discardableResult
+  private func giveState(at path: RestorationPath, make: (RestorationRun, Int) -> Void) -> NodeReport? {
     guard let run = restored, let index = run.plan.index(at: path), run.object(at: index) == nil,
       !run.isForgotten(index)
     else { return nil }
@@ -23,7 +38,7 @@ extension RestorationCoordinator {
     }
     let range = index..<run.plan.nodes[index].end
     run.forgetOutcomes(in: range)
-    run.makeObjects(at: index, object: controller, origin: .registration)
+    make(run, index)
     run.installChildren(in: range)
     run.decode(in: range)
     run.finish(in: range)
@@ -63,6 +78,18 @@ extension RestorationCoordinator {
     await waitForRestoration()
     try await deleteAll()
     phase = .ready
+    await noticeChanges()
+  }
+
+  /// Looks at the hierarchy without saving it: what is there now is not a change, what the user does next is one.
+  private func noticeChanges() async {
+    guard case .onChange = preservesAutomatically, let root else { return }
+    automatic.isDue = false
+    let batch = capture(root, scope: .all, context: configuration.context)
+    let findings = await worker.run { lineage in try? lineage.apply(batch) }
+    // Without it the next save begins anew from what it captures itself.
+    guard let findings else { return tree.reset() }
+    for finding in batch.findings + findings { log.log(.warning, finding.description) }
   }
 
   /// Forgets the state because the user quit by force (R6.1); kept in developer mode (R6.4).

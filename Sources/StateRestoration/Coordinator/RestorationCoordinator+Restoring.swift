@@ -94,7 +94,8 @@ extension RestorationCoordinator {
     if phase == .loading || phase == .restoring { phase = .ready }
     log.log(report.outcome == .restored ? .info : .warning, report.summary)
     resumeWaiting()
-    if report.outcome == .restored { armAutomaticPreservation() }
+    // Whatever became of the stored state: from now on changes are noticed.
+    if phase == .ready, report.outcome != .unavailable { armAutomaticPreservation() }
     // The unlock came while the locked state was looked at: nobody will say it again.
     if phase == .deferred, unlockCount != unlocks {
       Task { [weak self] in await self?.followUnlock() }

@@ -91,6 +91,7 @@ public import RestorationArchive
     changes = ChangeList { awakener.wake() }
     tree = CaptureTree(registry: registry, changes: changes, context: context, now: configuration.now)
     awakener.coordinator = self
+    registry.tell(self)
   }
 
   isolated deinit { unlockObservation?.cancel() }

@@ -101,6 +101,11 @@ internal import RestorationArchive
     for index in plan.nodes.indices[(top + 1)..<plan.nodes[top].end] { meet(index) }
   }
 
+  /// Finds or makes the objects of one subtree that has turned up.
+  func makeObjects(in range: Range<Int>) {
+    for index in range { meet(index) }
+  }
+
   /// Gives containers their children, parents first, in the range of nodes.
   func installChildren(in range: Range<Int>? = nil) {
     for index in range ?? plan.nodes.indices {

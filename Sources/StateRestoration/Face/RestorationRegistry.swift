@@ -3,7 +3,9 @@ public import RestorationArchive
 /// What the program knows how to remake: classes by tag, blueprints by identifier, shared objects.
 ///
 /// Nothing named in an archive is ever looked up as a type: only what is registered here is made. Register before
-/// restoring; what is registered later is offered its state then.
+/// restoring: a class or blueprint registered later is known from the next restoration on. A shared object registered
+/// later gets its state at once; for a controller that turns up later there is
+/// ``RestorationCoordinator/register(_:at:)``.
 @MainActor public final class RestorationRegistry {
   /// Makes the controller of a path, or declines.
   public typealias Maker<Controller> = @MainActor (RestorationPath, RestorationDecoder) -> Controller?
@@ -11,12 +13,10 @@ public import RestorationArchive
   /// Decides whether a model object still exists.
   public typealias ModelCheck = @MainActor (ModelIdentifier) -> Bool
 
-  /// Called when a class, a blueprint or an object was registered.
-  package var onRegistration: (@MainActor (Registration) -> Void)?
-
   private var classes: [RestorationClass: RegisteredClass] = [:]
   private var blueprints: [RestorationIdentifier: Maker<any RestorableController>] = [:]
   private var sharedObjects: [RestorationIdentifier: SharedObject] = [:]
+  private var coordinators: [Coordinator] = []
 
   /// Makes an empty registry.
   public init() {}
@@ -61,12 +61,12 @@ public import RestorationArchive
     precondition(!identifier.isEmpty, "A blueprint needs an identifier.")
     precondition(blueprints[identifier] == nil, "There are two blueprints for “\(identifier)”.")
     blueprints[identifier] = make
-    onRegistration?(.blueprint(identifier))
   }
 
   /// Registers an object that many refer to, such as a model: it is preserved once, under its identifier.
   ///
-  /// The registry doesn't keep it alive; the state of one that has died is carried over.
+  /// The registry doesn't keep it alive; the state of one that has died is carried over. Registered after restoring, it
+  /// gets its state at once.
   public func register(shared object: any RestorableObject, as identifier: RestorationIdentifier) {
     precondition(!identifier.isEmpty, "A shared \(type(of: object)) needs an identifier.")
     if let other = sharedObjects[identifier]?.object, other !== object {
@@ -74,7 +74,8 @@ public import RestorationArchive
         "“\(identifier)” is the identifier of two shared objects, a \(type(of: other)) and a \(type(of: object)).")
     }
     sharedObjects[identifier] = SharedObject(object: object)
-    onRegistration?(.shared(identifier))
+    coordinators.removeAll { $0.coordinator == nil }
+    for entry in coordinators { entry.coordinator?.sharedObjectWasRegistered(as: identifier) }
   }
 
   private static func maker<Factory: RestorationFactory>(_ factory: Factory.Type) -> Maker<any RestorableController> {
@@ -82,6 +83,13 @@ public import RestorationArchive
   }
 
   private struct SharedObject { weak let object: (any RestorableObject)? }
+
+  private struct Coordinator { weak let coordinator: RestorationCoordinator? }
+
+  /// Has a coordinator told of shared objects that are registered from now on.
+  func tell(_ coordinator: RestorationCoordinator) {
+    coordinators.append(Coordinator(coordinator: coordinator))
+  }
 
   private func add<Controller: RestorableController>(
     _ type: Controller.Type, _ tag: RestorationClass, _ formerly: [RestorationClass], _ limit: Duration?,
@@ -97,7 +105,6 @@ public import RestorationArchive
       }
       classes[tag] = registered
     }
-    onRegistration?(.restorationClass(tag))
   }
 }
 
@@ -115,16 +122,6 @@ public import RestorationArchive
   package let onlyIf: RestorationRegistry.ModelCheck?
   /// Makes an instance; nil if others have to.
   package let make: RestorationRegistry.Maker<any RestorableController>?
-}
-
-/// What was registered.
-package enum Registration: Sendable {
-  /// A class, by today's tag.
-  case restorationClass(RestorationClass)
-  /// A blueprint, by identifier.
-  case blueprint(RestorationIdentifier)
-  /// A shared object, by identifier.
-  case shared(RestorationIdentifier)
 }
 
 /// Why an object's tag and its class don't go together.

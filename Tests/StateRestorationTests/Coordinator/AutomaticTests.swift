@@ -76,4 +76,45 @@ import Testing
     _ = try await bench.launch().restore(into: again)
     #expect(again.text == "changed")
   }
+
+  @Test func `changes are noticed after a first launch, though nothing was there to restore`() async throws {
+    let bench = Bench()
+    let root = Screen("root")
+    let coordinator = bench.launch()
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
+    #expect(try await coordinator.restore(into: root).outcome == .nothingPreserved)
+    await bench.delegate.nextEvent()
+    await bench.clock.waitForSleepers()
+    bench.clock.advance(by: .seconds(1))
+    while bench.clock.sleeperCount > 0 { await Task.yield() }
+    root.text = "typed"
+    await bench.delegate.nextEvent()
+    let again = Screen("root")
+    _ = try await bench.launch().restore(into: again)
+    #expect(again.text == "typed")
+  }
+
+  @Test func `discarding saves nothing by itself, and the next change is saved`() async throws {
+    let bench = Bench()
+    let root = Screen("root", children: [Screen("a")])
+    root["a"]?.text = "before"
+    let coordinator = try await running(bench, root)
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
+    await bench.delegate.nextEvent()
+    await bench.clock.waitForSleepers()
+    try await coordinator.discard()
+    _ = bench.store.takeCalls()
+    bench.clock.advance(by: .seconds(1))
+    while bench.clock.sleeperCount > 0 { await Task.yield() }
+    #expect(bench.store.takeCalls().isEmpty)
+    let nothing = Screen("root")
+    #expect(try await bench.launch().restore(into: nothing).outcome == .nothingPreserved)
+    _ = bench.store.takeCalls()
+    root.text = "after"
+    await bench.delegate.nextEvent()
+    #expect(bench.store.takeCalls().last == "publish")
+    let again = Screen("root", children: [Screen("a")])
+    _ = try await bench.launch().restore(into: again)
+    #expect(again.text == "after" && again["a"]?.text == "before")
+  }
 }

@@ -137,4 +137,22 @@ import Testing
     #expect(again.strongFriend === other)
     #expect(report.nodes.last?.kind == .shared)
   }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a shared object that is registered after restoring gets its state at once`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
+    let manager = Manager(42)
+    _ = try await bench.launch { $0.register(shared: manager, as: "manager") }.preserve(Panel("root"))
+    let late = Manager()
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: Panel("root"))
+    coordinator.registry.register(shared: late, as: "manager")
+    #expect(late.value == 42)
+    #expect(coordinator.lastReport?.nodes.last?.result == .restored(.existing))
+    late.value = 43
+    _ = try await coordinator.preserve(Panel("root"))
+    let again = Manager()
+    _ = try await bench.launch { $0.register(shared: again, as: "manager") }.restore(into: Panel("root"))
+    #expect(again.value == 43)
+  }
 }
