@@ -24,6 +24,20 @@ import Testing
     }
   }
 
+  /// Saves a target on the left, moves it to the right and saves again.
+  private func moveAfterSaving(
+    _ target: any RestorableController, referredToBy referrer: any RestorableController, _ bench: Bench
+  ) async throws {
+    let left = Screen("left", children: [target])
+    let right = Screen("right")
+    let root = Screen("root", children: [referrer, left, right])
+    let coordinator = bench.launch()
+    _ = try await coordinator.preserve(root)
+    left.restorationChildren = []
+    right.restorationChildren = [target]
+    _ = try await coordinator.preserve(root)
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a reference follows its object to another place, though the referrer has not changed`(on kind: StoreKind)
     async throws
@@ -32,14 +46,7 @@ import Testing
     let target = Screen("target", text: "t")
     let link = Link()
     link.target = target
-    let left = Screen("left", children: [target])
-    let right = Screen("right")
-    let root = Screen("root", children: [link, left, right])
-    let coordinator = bench.launch()
-    _ = try await coordinator.preserve(root)
-    left.restorationChildren = []
-    right.restorationChildren = [target]
-    _ = try await coordinator.preserve(root)
+    try await moveAfterSaving(target, referredToBy: link, bench)
     let restored = Link()
     let again = Screen("root", children: [restored, Screen("left"), Screen("right", children: [Screen("target")])])
     _ = try await bench.launch().restore(into: again)
@@ -108,14 +115,7 @@ import Testing
     let target = Panel("target", value: 1)
     let source = Panel("source", value: 2)
     source.friend = target
-    let left = Screen("left", children: [target])
-    let right = Screen("right")
-    let root = Screen("root", children: [source, left, right])
-    let coordinator = bench.launch()
-    _ = try await coordinator.preserve(root)
-    left.restorationChildren = []
-    right.restorationChildren = [target]
-    _ = try await coordinator.preserve(root)
+    try await moveAfterSaving(target, referredToBy: source, bench)
     let again = Screen(
       "root", children: [Panel("source"), Screen("left"), Screen("right", children: [Panel("target")])])
     _ = try await bench.launch().restore(into: again)

@@ -160,8 +160,9 @@ struct StateModel {
     pending.append(isDeferred ? .touched(touched(root)) : .whole(root.preserved()))
   }
 
-  /// Whether a run that began locked has anything that may be saved.
+  /// Whether a run that began locked has anything that may be saved, or has to take back what it saved before.
   var isTouched: Bool {
+    if ownPending != nil { return true }
     func isTouched(_ node: Touched) -> Bool { node.state != nil || node.children.contains(where: isTouched) }
     return isTouched(touched(root))
   }
@@ -185,10 +186,10 @@ struct StateModel {
       return
     }
     isDeferred = false
-    // What this run saved while locked is older than what it has in memory.
-    if let own = ownPending { pending.remove(at: own) }
+    // What this run saved while locked is older than what it has in memory; it stays on disk until the next save.
+    let own = ownPending
     ownPending = nil
-    if let state = state(with: .touched(touched(root))) { root = launched(state, hiding: hiding, over: root) }
+    if let state = state(leavingOut: own, with: .touched(touched(root))) { root = launched(state, hiding: hiding, over: root) }
     func settle(_ node: Node) {
       node.valueAtLaunch = nil
       node.children.forEach(settle)
@@ -197,9 +198,9 @@ struct StateModel {
   }
 
   /// What would come back if the device were unlocked now; with what is live and not saved, if it is given.
-  private func state(with live: Pending? = nil) -> Node? {
+  private func state(leavingOut own: Int? = nil, with live: Pending? = nil) -> Node? {
     var state = saved?.preserved()
-    for item in pending + (live.map { [$0] } ?? []) {
+    for item in pending.indices.filter({ $0 != own }).map({ pending[$0] }) + (live.map { [$0] } ?? []) {
       switch item {
       case .whole(let node): state = node.preserved()
       case .touched(let touched):
