@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+@testable import restore_demo
+
+/// The README's picture of the demo shows what the program shows.
+struct PictureTests {
+  /// The text of Docs/demo.svg, a line a row.
+  private static func picture() throws -> [String] {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let svg = try String(contentsOf: root.appendingPathComponent("Docs/demo.svg"), encoding: .utf8)
+    var rows: [Int: [(column: Int, text: String)]] = [:]
+    for match in svg.matches(of: #/<text x="([\d.]+)" y="(\d+)"[^>]*>([^<]*)<\/text>/#) {
+      let (x, y) = (try #require(Double(match.1)), try #require(Int(match.2)))
+      // A cell is 8.4 wide and 18 high, and the first one is at 12, 25.
+      rows[(y - 25) / 18, default: []].append((Int(((x - 12) / 8.4).rounded()), String(match.3)))
+    }
+    return (0...(rows.keys.max() ?? 0)).map { row in
+      (rows[row] ?? []).sorted { $0.column < $1.column }.reduce(into: "") { line, part in
+        line += String(repeating: " ", count: max(part.column - DisplayWidth.of(line), 0)) + part.text
+      }
+    }
+  }
+
+  @Test func `the README's picture is what the program shows`() async throws {
+    let harness = try DemoHarness(notes: [
+      "Plans/Trip.md": """
+      # Trip to Seoul
+
+      Bring: 한국 지도, passport, umbrella.
+
+      - Day 1: Gyeongbokgung, then tea.
+      - Day 2: 북한산 by train.
+
+      """
+    ])
+    let run = try await harness.run([
+      "resize 18 104", "key enter", "key enter", "key down", "key down", "key end", "text  And a torch.",
+      "wait preserved", "screen",
+    ])
+    #expect(run.status == 0, "\(run.error)")
+    let screen = run.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let picture = try Self.picture()
+    #expect(picture.count == 18)
+    // The numbers of a receipt are its own.
+    for (row, line) in picture.enumerated() where !line.hasPrefix("save 1 · generation 1 · ") {
+      #expect(row < screen.count && screen[row] == line, "row \(row)")
+    }
+  }
+}
