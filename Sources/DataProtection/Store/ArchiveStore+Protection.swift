@@ -56,6 +56,7 @@ extension StoreSession {
     var base = ArchiveStoreState.Base(
       record: record, identifier: fields.identifier, byteCount: plaintext.count, ends: [], journalByteCount: 0,
       isAppendable: true)
+    let journal = StoreName.journal(slot: survey.slot, number: fields.generation, index: 0)
     let frames = try chain.readFrames()
     if let first = frames.first {
       let made = try createJournal(
@@ -64,14 +65,21 @@ extension StoreSession {
       base.ends = [made.writer.end]
       base.journalByteCount = made.byteCount
       guard synchronizeDirectory() else {
-        try? unlink(.journal(slot: survey.slot, number: fields.generation, index: 0))
+        try? unlink(journal)
         throw notChanged
       }
     }
     let name = StoreName.generation(slot: survey.slot, number: fields.generation, isPending: false)
-    _ = try create(name, sealed.bytes)
+    do throws(ProtectionError) {
+      _ = try create(name, sealed.bytes)
+    } catch {
+      // No copy stays under a class that the archive didn't get.
+      try? unlink(journal)
+      throw error
+    }
     guard synchronizeDirectory() else {
       try? unlink(name)
+      try? unlink(journal)
       throw ProtectionError(
         .durabilityUnknown, "The class may or may not be changed after a power cut; change it again.")
     }

@@ -176,6 +176,58 @@ import Testing
     }
   }
 
+  @Test(arguments: [Change.change, .erase])
+  func `old keys are overwritten, durably, before any name goes`(_ change: Change) async throws {
+    let world = try await makeWorld(change)
+    let memory = world.memory
+    let key = try #require(memory.content(atPath: world.only("effaceable-")))[56..<88]
+    let faulty = FaultyFileSystem(memory)
+    let device = try await world.open(through: faulty)
+    let tooEarly = Log<Int>()
+    faulty.onCall { number, operation in
+      guard operation == .unlink || operation == .removeDirectory else { return }
+      let disk = memory.afterPowerCut(.dropAll)
+      if disk.allContents.contains(where: { $0.count == 120 && $0[56..<88] == key }) { tooEarly.append(number) }
+    }
+    try await perform(change, device)
+    faulty.onCall(nil)
+    #expect(tooEarly.all == [])
+  }
+
+  @Test func `a device key that appears while one is made is left alone`() async throws {
+    let world = TestWorld()
+    let memory = world.memory
+    let faulty = FaultyFileSystem(memory)
+    let path = TestWorld.path + "/device.key"
+    let planted = [UInt8](repeating: 7, count: 32)
+    faulty.onCall { _, operation in
+      if operation == .rename, memory.content(atPath: path) == nil { memory.plant(planted, atPath: path) }
+    }
+    #expect(await code { _ = try await world.open(through: faulty) } == .alreadyExists)
+    #expect(memory.content(atPath: path) == planted)
+    #expect(try await world.open().isProtectedDataAvailable)
+  }
+
+  @Test func `a lost device key is missed even if nothing was ever sealed`() async throws {
+    let world = TestWorld()
+    do { _ = try await world.open() }
+    world.memory.remove(atPath: TestWorld.path + "/device.key")
+    #expect(await code { _ = try await world.open() } == .keysMissing)
+  }
+
+  @Test(arguments: [FileSystemError.Operation.write, .synchronize, .rename])
+  func `a change that fails takes its temporary file away at once`(
+    _ operation: FileSystemError.Operation
+  ) async throws {
+    let world = try await makeWorld(.change)
+    let faulty = FaultyFileSystem(world.memory)
+    let device = try await world.open(through: faulty)
+    faulty.fail(from: 1, [operation], .error(.inputOutput))
+    #expect(await code { try await perform(.change, device) } == .io)
+    #expect(!faulty.hits.isEmpty)
+    #expect(!world.names.contains { $0.hasPrefix("tmp-") }, "\(world.names)")
+  }
+
   @Test func `short writes change nothing`() async throws {
     let world = TestWorld()
     let faulty = FaultyFileSystem(world.memory)

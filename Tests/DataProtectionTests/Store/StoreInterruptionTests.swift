@@ -99,6 +99,23 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false])
+  func `a save that fails takes its temporary file away at once`(hasNamelessFiles: Bool) throws {
+    var features = MemoryFileSystem.Features()
+    features.temporaryFiles = hasNamelessFiles
+    let rig = StoreRig()
+    let memory = MemoryFileSystem(features: features)
+    try rig.archives(memory).publish(StoreScenario.first)
+    for operation in [.write, .synchronize, .rename, .link] as [FileSystemError.Operation] {
+      let faulty = FaultyFileSystem(memory)
+      let store = try rig.archives(faulty)
+      faulty.fail(from: 1, [operation], .error(.inputOutput))
+      try? store.publish(StoreScenario.first)
+      #expect(!faulty.hits.isEmpty || (operation == .link && !hasNamelessFiles))
+      #expect(rig.names(memory).filter { $0.hasPrefix("tmp-") }.isEmpty, "\(operation)")
+    }
+  }
+
   /// How a call goes wrong in these tests.
   enum FaultKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case inputOutput, noSpace, interrupted, shortWrite
