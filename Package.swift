@@ -81,13 +81,14 @@ let package = Package(
       "DataProtectionTests",
       ["DataProtection", "FileSystem", "FaultyFileSystem", "Sealing", "SimulatedTime", "ProcessMemory"]),
     .target(name: "ProcessMemory", path: "Tests/Support/ProcessMemory", swiftSettings: settings),
-    tests("RestorationArchiveTests", ["RestorationArchive", "CAllocationCounter"]),
+    tests("RestorationArchiveTests", ["RestorationArchive", "CAllocationCounter", "HandmadeArchive"]),
+    .target(name: "HandmadeArchive", path: "Tests/Support/HandmadeArchive", swiftSettings: settings),
     tests("ApplicationLifecycleTests", ["ApplicationLifecycle", "SimulatedTime"]),
     tests(
       "StateRestorationTests",
       [
         "StateRestoration", "RestorationArchive", "ApplicationLifecycle", "DataProtection", "FileSystem",
-        "FaultyFileSystem", "SimulatedTime", "StateRestorationTesting",
+        "FaultyFileSystem", "SimulatedTime", "StateRestorationTesting", "HandmadeArchive",
       ]),
     tests(
       "StateRestorationTestingTests",

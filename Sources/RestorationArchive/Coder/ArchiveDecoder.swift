@@ -42,6 +42,8 @@ public struct ArchiveDecoder: Sendable {
       let state = unsafe DecodePool.take()
       defer { unsafe DecodePool.giveBack(state) }
       unsafe state.pointee.begin(bytes, tables, identity: 0, userInfo: userInfo, depthLimit: depthLimit)
+      // The tables took their share of four times the input already.
+      unsafe state.pointee.allowance -= 2 * start
       let root = unsafe state.pointee.root
       var cursor = unsafe root.cursor(at: state.pointee.base + start)
       let value = try unsafe root.read(type, tag, &cursor)

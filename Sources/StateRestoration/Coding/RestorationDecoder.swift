@@ -25,8 +25,10 @@ public import RestorationArchive
   private let resolve: Resolver?
   private var isValid = true
 
-  /// The keys that were asked for: what remains was written by nobody's reader.
-  package private(set) var readKeys: Set<String> = []
+  /// The key that was read first, mostly the only one.
+  private var firstReadKey: String?
+  /// The other keys that were read: what remains was written by nobody's reader.
+  private var otherReadKeys: Set<String> = []
 
   /// The delegate that turned out to have no `makeController(at:coder:)` of its own.
   package var unaskedDelegate: ObjectIdentifier?
@@ -124,14 +126,18 @@ public import RestorationArchive
   func read<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(RestorationError) -> Value? {
     do {
       guard let value = try record.decodeIfPresent(type, forKey: key) else { return nil }
-      readKeys.insert(key)
+      noteReading(key)
       return value
     } catch {
-      readKeys.insert(key)
+      noteReading(key)
       throw RestorationError(
         .unreadable, "The stored value is not \(type); raise stateVersion when a key changes its type.", path: path,
         key: key, cause: error)
     }
+  }
+
+  private func noteReading(_ key: String) {
+    if firstReadKey == nil { firstReadKey = key } else if firstReadKey != key { otherReadKeys.insert(key) }
   }
 
   /// Reads the one value of a ``StatefulObject`` in the form that an older version stored.
@@ -152,8 +158,8 @@ public import RestorationArchive
 
   /// The keys that nobody has read so far.
   package var unreadKeys: [String] {
-    guard readKeys.count < record.keyLimit else { return [] }
-    return record.keys.filter { !readKeys.contains($0) && $0 != ReservedKey.role }
+    guard (firstReadKey == nil ? 0 : 1) + otherReadKeys.count < record.keyLimit else { return [] }
+    return record.keys.filter { $0 != firstReadKey && !otherReadKeys.contains($0) && $0 != ReservedKey.role }
   }
 
   /// Runs a saver's second half.

@@ -1,14 +1,16 @@
 internal import RestorationArchive
 
-/// The children that a parent had before restoring, found by identifier in about constant time each.
-@MainActor struct ChildTable {
-  private let children: [any RestorableController]
+/// The children or views that an object has, found by identifier in about constant time each.
+@MainActor struct ChildTable<Child> {
+  private let children: [Child]
+  private let identifier: @MainActor (Child) -> RestorationIdentifier?
   private var next = 0
-  private var table: [RestorationIdentifier: any RestorableController]?
+  private var table: [RestorationIdentifier: Child]?
 
   /// Takes the children as they are.
-  init(_ children: [any RestorableController]) {
+  init(_ children: [Child], identifier: @escaping @MainActor (Child) -> RestorationIdentifier?) {
     self.children = children
+    self.identifier = identifier
   }
 
   /// The first child with an identifier.
@@ -16,16 +18,23 @@ internal import RestorationArchive
   /// They are mostly asked for in the order in which they stand, so the one after the last that was found is tried
   /// first; only when one is missing or out of order are all of them put in a table. Each identifier that is passed
   /// was asked for by itself, so none stands twice before the one that is found.
-  mutating func child(_ identifier: RestorationIdentifier) -> (any RestorableController)? {
-    if table == nil, next < children.count, children[next].restorationIdentifier == identifier {
+  mutating func child(_ wanted: RestorationIdentifier) -> Child? {
+    if table == nil, next < children.count, identifier(children[next]) == wanted {
       next += 1
       return children[next - 1]
     }
     if table == nil {
       table = Dictionary(
-        children.compactMap { child in child.restorationIdentifier.map { ($0, child) } },
+        children.compactMap { child in identifier(child).map { ($0, child) } },
         uniquingKeysWith: { first, _ in first })
     }
-    return table?[identifier]
+    return table?[wanted]
+  }
+}
+
+extension ChildTable where Child == any RestorableController {
+  /// Takes an object's children as they are.
+  init(childrenOf controller: any RestorableController) {
+    self.init(controller.restorationChildren) { $0.restorationIdentifier }
   }
 }

@@ -30,7 +30,7 @@ extension RestorationCoordinator {
   /// Does with one subtree of what was restored what restoring does with all of it.
   @discardableResult
   private func giveState(at path: RestorationPath, make: (RestorationRun, Int) -> Void) -> NodeReport? {
-    guard let run = restored, let index = run.plan.index(at: path), run.object(at: index) == nil,
+    guard let run = restored, let index = run.index(at: path), run.object(at: index) == nil,
       !run.isForgotten(index)
     else { return nil }
     guard !extensions.isTimedOut else {
@@ -44,12 +44,8 @@ extension RestorationCoordinator {
     run.finish(in: range)
     for index in range { if let object = run.object(at: index) { invalidateRestorableState(of: object) } }
     run.letGo(range)
-    let reports = run.reports(in: range)
-    if let first = lastReport?.nodes.firstIndex(where: { $0.path == path }) {
-      let end = lastReport?.nodes[first...].firstIndex { !$0.path.starts(with: path) } ?? lastReport?.nodes.count
-      lastReport?.nodes.replaceSubrange(first..<(end ?? first), with: reports)
-    }
-    return reports.first
+    hasNewOutcomes = true
+    return run.reports(in: range).first
   }
 
   /// Removes preserved state that no object uses, with everything below it, from the next save on.
@@ -60,7 +56,7 @@ extension RestorationCoordinator {
   @discardableResult
   public func forget(_ path: RestorationPath) async -> Bool {
     await waitForRestoration()
-    let index = restored?.plan.index(at: path)
+    let index = restored?.index(at: path)
     if let index, let node = restored?.plan.nodes[index].id, tree.isClaimed(node) { return false }
     let forgotten = await worker.run { (try? $0.forget(path)) ?? false }
     if forgotten {

@@ -26,7 +26,24 @@ public import RestorationArchive
   /// Why the state is as it is at this launch; `.normal` until ``prepare()`` or a restoration has looked.
   public internal(set) var reason = RestorationReason.normal
   /// The report of the last restoration; nil before the first.
-  public internal(set) var lastReport: RestorationReport?
+  public internal(set) var lastReport: RestorationReport? {
+    get {
+      // Put together when somebody reads it, not for each of many objects that turn up one by one.
+      if hasNewOutcomes, let restored, report?.nodes.isEmpty == false { report?.nodes = restored.reports() }
+      hasNewOutcomes = false
+      return report
+    }
+    set {
+      report = newValue
+      hasNewOutcomes = false
+    }
+  }
+
+  /// The report as it was when somebody last read it.
+  private var report: RestorationReport?
+  /// Whether objects have turned up since.
+  var hasNewOutcomes = false
+
   /// The receipt of the last save; nil before the first.
   public internal(set) var lastReceipt: PreservationReceipt?
 

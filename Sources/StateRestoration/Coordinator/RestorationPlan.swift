@@ -54,7 +54,9 @@ struct RestorationPlan: Sendable {
     try self.init(context: reader.context)
     nodes.reserveCapacity(reader.nodeCount)
     children.reserveCapacity(reader.nodeCount)
-    for root in try reader.roots {
+    let tops = try reader.roots
+    var listed = tops.count
+    for root in tops {
       guard let node = try reader.node(root) else { continue }
       switch node.identifier {
       case ReservedNode.application:
@@ -70,17 +72,30 @@ struct RestorationPlan: Sendable {
             Kept(id: id, attributes: node.attributes, record: record))
         }
       case ReservedNode.shared:
-        for child in try reader.children(of: root) { try add(child, of: reader) }
-      default: try add(root, of: reader)
+        let children = try reader.children(of: root)
+        listed += children.count
+        for child in children { try add(child, of: reader, listed: &listed) }
+      default: try add(root, of: reader, listed: &listed)
       }
     }
   }
 
-  private mutating func add(_ root: NodeID, of reader: RestorationArchive.Reader) throws(ArchiveError) {
+  /// Lays a subtree flat.
+  ///
+  /// `listed` counts the nodes that lists of children have named so far: more than there are is damage, or somebody's
+  /// doing, and would be walked for ever.
+  private mutating func add(
+    _ root: NodeID, of reader: RestorationArchive.Reader, listed: inout Int
+  ) throws(ArchiveError) {
     var stack: [(id: NodeID, parent: Int?)] = [(root, nil)]
     var open: [Int] = []
     while let (id, parent) = stack.popLast() {
       guard let node = try reader.visit(id) else { continue }
+      listed += node.children.count
+      guard listed <= reader.nodeCount else {
+        throw ArchiveError(
+          .corrupt, "the lists of children name more nodes than there are", path: parent.map { nodes[$0].path })
+      }
       let index = nodes.count
       while let last = open.last, last != parent {
         nodes[last].end = index
@@ -106,20 +121,5 @@ struct RestorationPlan: Sendable {
       for child in node.children.reversed() { stack.append((child, index)) }
     }
     for index in open { nodes[index].end = nodes.count }
-  }
-
-  /// The node at a path; nil when there is none.
-  func index(at path: RestorationPath) -> Int? {
-    var level = roots
-    var found: Int?
-    if path.components.first == ReservedNode.shared {
-      return roots.first { nodes[$0].path == path }
-    }
-    for identifier in path.components {
-      guard let next = level.first(where: { nodes[$0].path.last == identifier }) else { return nil }
-      found = next
-      level = children[next]
-    }
-    return found
   }
 }

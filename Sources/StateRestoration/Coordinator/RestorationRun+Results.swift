@@ -6,6 +6,7 @@ extension RestorationRun {
   /// Live objects below a node that was left out are among them: their stored state stays until they have newer state.
   var claims: [CaptureTree.Claim] {
     var standing: [Int: any RestorableController] = [:]
+    var children: [Int: ChildTable<any RestorableController>] = [:]
     return plan.nodes.indices.compactMap { index -> CaptureTree.Claim? in
       let node = plan.nodes[index]
       if let object = object(at: index) {
@@ -16,13 +17,16 @@ extension RestorationRun {
       case .leftOutAfterCrash?, .parentNotRestored?: break
       default: return nil
       }
-      let identifier = node.path.last
-      let above = node.parent.map { standing[$0] ?? object(at: $0) as? any RestorableController }
-      let found =
-        if let above { above?.restorationChildren.first { $0.restorationIdentifier == identifier } } else {
-          root?.restorationIdentifier == identifier ? root : nil
-        }
-      guard let found, node.kind == .controller else { return nil }
+      guard node.kind == .controller, let identifier = node.path.last else { return nil }
+      var found: (any RestorableController)?
+      if let parent = node.parent {
+        guard let above = standing[parent] ?? object(at: parent) as? any RestorableController else { return nil }
+        if children[parent] == nil { children[parent] = ChildTable(childrenOf: above) }
+        found = children[parent]?.child(identifier)
+      } else {
+        found = root?.restorationIdentifier == identifier ? root : nil
+      }
+      guard let found else { return nil }
       standing[index] = found
       return CaptureTree.Claim(object: found, node: node.id, keepsStored: true)
     }

@@ -26,17 +26,24 @@ internal import RestorationArchive
   private var living: [Living] = []
   /// The object at the top of the hierarchy.
   private(set) weak var root: (any RestorableController)?
-  private var forgotten: [Range<Int>] = []
+  /// What the program has given up, by index.
+  private lazy var forgotten = Array(repeating: false, count: plan.nodes.count)
   private(set) var outcomes: [NodeReport?]
   /// What came back from where it was kept.
   private(set) var reinstated: [Int: RestorationPlan.Kept] = [:]
   private var existing: [Bool]
   /// The children that existed before, of parents that have many.
-  private var childTables: [Int: ChildTable] = [:]
+  private var childTables: [Int: ChildTable<any RestorableController>] = [:]
+  /// The views of owners, until their containers get children, which may bring views.
+  private var viewTables: [Int: ChildTable<any RestorableView>] = [:]
+  /// For parents, the place after the child that was last found to be installed.
+  private var nextInstalled: [Int: Int] = [:]
   private var notedNode: UInt32?
   private var asksDelegate = true
   /// The nodes by path; made when the first reference is resolved.
-  private lazy var paths = Dictionary(plan.nodes.enumerated().map { ($1.path, $0) }) { first, _ in first }
+  private lazy var paths = Dictionary(plan.nodes.lazy.enumerated().map { ($1.path, $0) }) { first, _ in first }
+  /// The nodes by number; made when the first reference by number is resolved.
+  private lazy var numbers = Dictionary(plan.nodes.lazy.enumerated().map { ($1.id, $0) }) { first, _ in first }
   private let clock = ContinuousClock()
 
   init(
@@ -77,10 +84,15 @@ internal import RestorationArchive
   }
 
   /// Whether the program has given up the node's state, or that of a node above it.
-  func isForgotten(_ index: Int) -> Bool { forgotten.contains { $0.contains(index) } }
+  func isForgotten(_ index: Int) -> Bool { forgotten[index] }
 
   /// Gives up a node's state and everything below it.
-  func forget(_ index: Int) { forgotten.append(index..<plan.nodes[index].end) }
+  func forget(_ index: Int) {
+    for index in index..<plan.nodes[index].end { forgotten[index] = true }
+  }
+
+  /// The index of the node at a path; nil when there is none.
+  func index(at path: RestorationPath) -> Int? { paths[path] }
 
   // MARK: - The turn
 
@@ -292,9 +304,10 @@ internal import RestorationArchive
     else { return nil }
     if childTables[parent] != nil { return childTables[parent]?.child(identifier) }
     noteBeginning(of: parent)
-    let children = container.restorationChildren
-    guard plan.children[parent].count > 8 else { return children.first { $0.restorationIdentifier == identifier } }
-    childTables[parent] = ChildTable(children)
+    guard plan.children[parent].count > 8 else {
+      return container.restorationChildren.first { $0.restorationIdentifier == identifier }
+    }
+    childTables[parent] = ChildTable(childrenOf: container)
     return childTables[parent]?.child(identifier)
   }
 
@@ -304,13 +317,17 @@ internal import RestorationArchive
       if let parent = node.parent, outcomes[parent]?.isRestored != true { fail(index, .parentNotRestored) }
       return nil
     }
-    let view = owner.restorationViews.first { $0.restorationIdentifier == node.path.last }
+    if viewTables[parent] == nil {
+      viewTables[parent] = ChildTable(owner.restorationViews) { $0.restorationIdentifier }
+    }
+    let view = node.path.last.flatMap { viewTables[parent]?.child($0) }
     if view == nil { fail(index, .noObject) }
     return view
   }
 
   /// Views that a container made only when its children came.
   private func findViews(of index: Int) {
+    viewTables[index] = nil
     for child in plan.children[index] where plan.nodes[child].kind == .view && object(at: child) == nil {
       outcomes[child] = nil
       meet(child)
@@ -350,7 +367,9 @@ internal import RestorationArchive
   /// A made object that no container took dies after restoring: its state is not given away.
   private func rejectUninstalled(in range: Range<Int>) {
     childTables = [:]
-    var installedChildren: [Int: Set<ObjectIdentifier>] = [:]
+    viewTables = [:]
+    var positions: [Int: [ObjectIdentifier: Int]] = [:]
+    var children: [Int: [any RestorableController]] = [:]
     for index in range where outcomes[index]?.isRestored == true && !existing[index] {
       let node = plan.nodes[index]
       guard node.kind == .controller, !node.attributes.flags.contains(.byHand), let parent = node.parent,
@@ -361,9 +380,22 @@ internal import RestorationArchive
         }
         continue
       }
-      let installed = installedChildren[parent] ?? Set(owner.restorationChildren.map { ObjectIdentifier($0) })
-      installedChildren[parent] = installed
-      if !installed.contains(ObjectIdentifier(made)) { fail(index, .notInstalled) }
+      let siblings = children[parent] ?? owner.restorationChildren
+      children[parent] = siblings
+      // Mostly the one after the last that was looked for, also when they turn up one by one.
+      if let next = nextInstalled[parent], next < siblings.count, siblings[next] === made {
+        nextInstalled[parent] = next + 1
+        continue
+      }
+      if positions[parent] == nil {
+        positions[parent] = Dictionary(
+          siblings.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
+      }
+      if let position = positions[parent]?[ObjectIdentifier(made)] {
+        nextInstalled[parent] = position + 1
+      } else {
+        fail(index, .notInstalled)
+      }
     }
   }
 
@@ -420,9 +452,9 @@ internal import RestorationArchive
     let decoder = RestorationDecoder(
       record: record, path: plan.nodes[index].path, context: plan.context, storedVersion: attributes.version,
       modelIdentifier: attributes.model, resolve: { [self] in resolve($0) })
-    let binding = ObjectBinding(object)
-    if let from = try binding.apply(decoder) {
-      outcomes[index]?.findings.append(.migrated(from: from, to: binding.version))
+    let plan = ClassPlan.plan(for: type(of: object))
+    if let from = try plan.apply(decoder, to: object, properties: plan.markedProperties(of: object)) {
+      outcomes[index]?.findings.append(.migrated(from: from, to: plan.version))
     }
     let unread = decoder.unreadKeys
     if !unread.isEmpty { outcomes[index]?.findings.append(.unreadKeys(unread)) }
@@ -439,7 +471,7 @@ internal import RestorationArchive
   func resolve(_ reference: NodeReference) -> (any RestorableObject)? {
     switch reference {
     case .path(let path): paths[path].flatMap { object(at: $0) }
-    case .node(let id): plan.nodes.firstIndex { $0.id == id }.flatMap { object(at: $0) }
+    case .node(let id): numbers[id].flatMap { object(at: $0) }
     }
   }
 }

@@ -58,24 +58,12 @@ package import RestorationArchive
     }
   }
 
-  /// Gives the object its state: all values are decoded before the first is assigned, then its coder method runs.
-  ///
-  /// - Returns: The version the state was migrated from, if it was.
+  /// Gives the object its state, as ``ClassPlan/apply(_:to:properties:)`` does.
   @discardableResult
   package func apply(_ coder: RestorationDecoder) throws(RestorationError) -> StateVersion? {
     defer { coder.finish() }
     guard let object else { return nil }
-    try plan.refuseNewer(coder)
-    let assignState = try plan.state?.prepare(object, coder: coder, version: plan.version)
-    var assignments: [@MainActor () -> Void] = []
-    for property in properties {
-      if let assignment = try property.prepare(with: coder) { assignments.append(assignment) }
-    }
-    assignState?()
-    for assignment in assignments { assignment() }
-    try plan.coding?.decode(object, with: coder)
-    guard let stored = coder.storedVersion, stored < plan.version else { return nil }
-    return stored
+    return try plan.apply(coder, to: object, properties: properties)
   }
 
   private func read(
@@ -107,6 +95,28 @@ package import RestorationArchive
 }
 
 extension ClassPlan {
+  /// Gives an object its state: all values are decoded before the first is assigned, then its coder method runs.
+  ///
+  /// Needs no binding, as nothing is watched: a restoration has very many objects, and each of them once.
+  ///
+  /// - Returns: The version the state was migrated from, if it was.
+  func apply(
+    _ coder: RestorationDecoder, to object: any RestorableObject, properties: [RestoredProperty]
+  ) throws(RestorationError) -> StateVersion? {
+    defer { coder.finish() }
+    try refuseNewer(coder)
+    let assignState = try state?.prepare(object, coder: coder, version: version)
+    var assignments: [@MainActor () -> Void] = []
+    for property in properties {
+      if let assignment = try property.prepare(with: coder) { assignments.append(assignment) }
+    }
+    assignState?()
+    for assignment in assignments { assignment() }
+    try coding?.decode(object, with: coder)
+    guard let stored = coder.storedVersion, stored < version else { return nil }
+    return stored
+  }
+
   /// Throws if the state is of a newer version than the class knows.
   func refuseNewer(_ coder: RestorationDecoder) throws(RestorationError) {
     guard let stored = coder.storedVersion, stored > version else { return }

@@ -1,5 +1,6 @@
 import CAllocationCounter
 import Foundation
+import HandmadeArchive
 import RestorationArchive
 import Testing
 
@@ -64,20 +65,8 @@ struct LyingArchiveTests {
     #expect(try Archive.Dump(reader).text().contains("c"))
   }
 
-  /// Nodes in a chain, each of which lists all that come after it as its children.
-  private func overlapping(_ count: UInt32) -> HandmadeArchive {
-    HandmadeArchive(
-      records: (0..<count).map { .init(id: $0, parent: $0, branch: $0 + 1) },
-      branches: (0...count).map { index in
-        let first = UInt64(index)
-        return .init(
-          id: index == 0 ? Self.roots : index - 1, parent: index == 0 ? 0 : index - 1, name: "n\(index)",
-          runs: index < count ? [(step: 2 * first, further: UInt64(count - index - 1))] : [], count: count - index)
-      }, liveBytes: 0)
-  }
-
   @Test func `lists that share children cost no more than the archive is big`() throws {
-    let bytes = overlapping(800).bytes()
+    let bytes = HandmadeArchive.overlapping(800).bytes()
     let changes: [(inout Archive.Writer) throws -> Void] = [
       { _ = try $0.makeArchive() },
       { try $0.remove(NodeID(rawValue: 0)) },

@@ -89,6 +89,15 @@ struct CoderCostTests {
     init(from decoder: any Decoder) throws { _ = try decoder.singleValueContainer().decode([Nest].self) }
   }
 
+  /// The same, with a map in the innermost that is read in another order.
+  private struct BackwardsNest: Decodable {
+    init(from decoder: any Decoder) throws {
+      if (try? Backwards(from: decoder)) == nil {
+        _ = try decoder.singleValueContainer().decode([BackwardsNest].self)
+      }
+    }
+  }
+
   /// Reads a map's keys from the last to the first, so that its entries must be found.
   private struct Backwards: Decodable {
     init(from decoder: any Decoder) throws {
@@ -123,7 +132,23 @@ struct CoderCostTests {
     let keys: [UInt8] = head + [2] + long(count) + cycled([1, 97], count) + [0, 1]
     let shapes: [UInt8] = head + [2, 1, 1, 97] + long(count) + cycled([1, 0, 2], count) + [1]
     let texts: [UInt8] = head + [14, 0, 0, 7] + long(count) + Array(repeating: 0, count: count - 1) + [5]
+    let emptyKeys: [UInt8] = head + [12, 0, 0, 2] + long(count / 2) + cycled([0, 1], count / 2)
+    let fields = (0..<200).flatMap { [UInt8($0), 2] as [UInt8] }
+    let claimedShapes: [UInt8] = head + [2, 200] + cycled([1, 97], 200) + long(count) + cycled([200] + fields, 520)
+    let longKey = long(1_000) + Array(repeating: 97, count: 1_000)
+    let claimedKeys: [UInt8] = head + [2] + long(count) + cycled(longKey, 210)
+    // Arrays that claim what they may around a map that is read in another order.
+    let claimed: [UInt8] =
+      head + [13, 0, 0] + (0..<62).flatMap { _ in long(count) + [13] } + long(2) + [12, 2] + long(count / 2)
+      + cycled([0, 1], count / 2) + [1]
     return [
+      (
+        "a map inside arrays that claim much", claimed,
+        { _ = try ArchiveDecoder().decode(BackwardsNest.self, from: $0) }
+      ),
+      ("a map of empty keys", emptyKeys, { _ = try ArchiveDecoder().decode(Backwards.self, from: $0) }),
+      ("fewer shapes than are claimed", claimedShapes, { _ = try ArchiveDecoder().decode(Bool.self, from: $0) }),
+      ("fewer keys than are claimed", claimedKeys, { _ = try ArchiveDecoder().decode(Bool.self, from: $0) }),
       ("nested arrays", nested, { _ = try ArchiveDecoder().decode(Nest.self, from: $0) }),
       ("a map read in another order", map, { _ = try ArchiveDecoder().decode(Backwards.self, from: $0) }),
       ("many keys", keys, { _ = try ArchiveDecoder().decode(Bool.self, from: $0) }),

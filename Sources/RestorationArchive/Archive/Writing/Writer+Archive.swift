@@ -60,7 +60,7 @@ extension RestorationArchive.Writer {
     }
     for node in moved {
       slots[node.slot].markStored()
-      slots[node.slot].children = node.children
+      slots[node.slot].children = Siblings(node.children)
       slots[node.slot].payload =
         node.state.isEmpty
         ? .none : .stored(ReaderCore.State(range: node.state.lowerBound + records..<node.state.upperBound + records))

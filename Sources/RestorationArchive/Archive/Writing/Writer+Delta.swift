@@ -81,7 +81,7 @@ extension RestorationArchive.Writer {
       }
       if slot.hasChangedChildren {
         run.children.append(Delta.Entry(id: slot.id, delta: header.number, offset: UInt32(blocks.count)))
-        ChildList.encode(slot.children ?? [], into: &blocks)
+        ChildList.encode(slot.children?.ordered ?? [], into: &blocks)
       }
       guard blocks.count < Int(UInt32.max / 2) else {
         throw ArchiveError(.limitExceeded, "the delta would be too big; make an archive")
@@ -135,6 +135,7 @@ extension RestorationArchive.Writer.Slot {
   /// Remembers that everything of it is in the base or a delta now.
   mutating func markStored() {
     isStored = true
+    children?.settle()
     isChanged = false
     hasChangedChildren = false
     isRelinked = false

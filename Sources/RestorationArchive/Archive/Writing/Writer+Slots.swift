@@ -3,7 +3,7 @@ extension RestorationArchive.Writer {
   static func rootSlot(children: [UInt32]?) -> Slot {
     Slot(
       id: BaseHeader.rootID, parent: BaseHeader.rootID, name: "", attributes: .init(), payload: .none,
-      children: children, isStored: true)
+      children: children.map(Siblings.init), isStored: true)
   }
 
   /// The position of a node's slot, made of what the reader says if there was none.
@@ -21,7 +21,7 @@ extension RestorationArchive.Writer {
       Slot(
         id: id.rawValue, parent: parent, name: node.identifier.rawValue, attributes: node.attributes,
         payload: node.byteCount == 0 ? .none : .stored(located.state),
-        children: reader.isKnownLeaf(located) ? [] : nil, isStored: true))
+        children: reader.isKnownLeaf(located) ? Siblings([]) : nil, isStored: true))
     return slots.count - 1
   }
 
@@ -39,7 +39,7 @@ extension RestorationArchive.Writer {
     } else {
       index = try load(NodeID(rawValue: number))
     }
-    if slots[index].children == nil { slots[index].children = try reader?.children(of: number) ?? [] }
+    if slots[index].children == nil { slots[index].children = Siblings(try reader?.children(of: number) ?? []) }
     return index
   }
 
@@ -70,7 +70,7 @@ extension RestorationArchive.Writer {
   func childNumbers(of number: UInt32) throws(ArchiveError) -> [UInt32] {
     if let index = slotOfNode[number] {
       if slots[index].isRemoved { return [] }
-      if let children = slots[index].children { return children }
+      if let children = slots[index].children { return children.ordered }
     }
     return try reader?.children(of: number) ?? []
   }

@@ -26,7 +26,8 @@ extension RestorationArchive.Writer {
     links[Link(parent: parentNumber, name: identifier)] = id
     slots.append(
       Slot(
-        id: id, parent: parentNumber, name: identifier.rawValue, attributes: attributes, payload: .none, children: [],
+        id: id, parent: parentNumber, name: identifier.rawValue, attributes: attributes, payload: .none,
+        children: Siblings([]),
         isStored: false))
     place(id, at: index, in: parentSlot)
     change(slots.count - 1) {
@@ -56,16 +57,17 @@ extension RestorationArchive.Writer {
         throw ArchiveError(.limitExceeded, "the tree would be deeper than \(limits.depth) levels")
       }
     }
-    let before = slots[sourceSlot].children
-    slots[sourceSlot].children?.removeAll { $0 == id.rawValue }
     if source == target {
-      var children = slots[targetSlot].children ?? []
-      children.insert(id.rawValue, at: min(max(index ?? children.count, 0), children.count))
-      slots[targetSlot].children = children
-      if children != before { change(targetSlot) { $0.hasChangedChildren = true } }
+      let before = slots[targetSlot].children?.ordered
+      slots[targetSlot].children?.remove(id.rawValue)
+      slots[targetSlot].children?.insert(id.rawValue, at: index)
+      if slots[targetSlot].children?.ordered != before { change(targetSlot) { $0.hasChangedChildren = true } }
       return
     }
-    change(sourceSlot) { $0.hasChangedChildren = true }
+    change(sourceSlot) {
+      $0.children?.remove(id.rawValue)
+      $0.hasChangedChildren = true
+    }
     place(id.rawValue, at: index, in: targetSlot)
     links[Link(parent: source, name: identifier)] = nil
     links[Link(parent: target, name: identifier)] = id.rawValue
@@ -80,13 +82,14 @@ extension RestorationArchive.Writer {
   public mutating func setChildren(_ children: [NodeID], of parent: NodeID?) throws(ArchiveError) {
     let slot = try loadChildren(of: parent?.rawValue ?? BaseHeader.rootID)
     let numbers = children.map(\.rawValue)
-    guard numbers != slots[slot].children else { return }
-    guard numbers.sorted() == slots[slot].children?.sorted() else {
+    let present = slots[slot].children?.ordered
+    guard numbers != present else { return }
+    guard numbers.sorted() == present?.sorted() else {
       throw ArchiveError(
         .invalidTree, "an order of children must name each child once; insert, move or remove for anything else")
     }
     change(slot) {
-      $0.children = numbers
+      $0.children = Siblings(numbers)
       $0.hasChangedChildren = true
     }
   }
@@ -113,7 +116,7 @@ extension RestorationArchive.Writer {
     let found = [id.rawValue] + (try loadAll(below: id.rawValue))
     let parent = try loadChildren(of: slots[top].parent)
     change(parent) {
-      $0.children?.removeAll { $0 == id.rawValue }
+      $0.children?.remove(id.rawValue)
       $0.hasChangedChildren = true
     }
     for number in found {
@@ -124,7 +127,7 @@ extension RestorationArchive.Writer {
       change(slot) {
         $0.isRemoved = true
         $0.isChanged = true
-        $0.children = []
+        $0.children = Siblings([])
         $0.payload = .none
       }
     }
@@ -133,9 +136,10 @@ extension RestorationArchive.Writer {
   // MARK: Helpers
 
   private mutating func place(_ id: UInt32, at index: Int?, in slot: Int) {
-    let count = slots[slot].children?.count ?? 0
-    slots[slot].children?.insert(id, at: min(max(index ?? count, 0), count))
-    change(slot) { $0.hasChangedChildren = true }
+    change(slot) {
+      $0.children?.insert(id, at: index)
+      $0.hasChangedChildren = true
+    }
   }
 
   private func requireFree(_ identifier: RestorationIdentifier, under parent: NodeID?) throws(ArchiveError) {

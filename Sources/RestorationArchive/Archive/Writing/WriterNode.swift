@@ -33,7 +33,7 @@ extension RestorationArchive.Writer {
     /// The state.
     var payload: Payload
     /// The children's numbers; nil while they are as the reader has them.
-    var children: [UInt32]?
+    var children: Siblings?
     /// Whether the reader or an earlier delta has the node.
     var isStored: Bool
     /// Whether the next delta must hold the node.

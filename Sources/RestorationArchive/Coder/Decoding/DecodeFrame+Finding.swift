@@ -56,7 +56,12 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
     return tag == ValueTag.any ? try cursor.readTag() : tag
   }
 
-  /// Finds where every field or entry starts, and for a map their order by key.
+  /// Stands for the entry after the one read last, where entries are numbered in the order of their keys.
+  private static var following: Int { .max }
+
+  /// Finds where every field or entry starts; those of a map with many entries come in the order of their keys.
+  ///
+  /// Four bytes for each, as an entry takes two: with what arrays may claim, four times the input is the bound.
   private func findOffsets() throws {
     let count = unsafe pointee.count
     let walker = unsafe walker
@@ -77,13 +82,12 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
     }
     unsafe pointee.offsets = offsets
     if unsafe pointee.kind == .map && count > 8 {
-      var order = UnsafeMutableBufferPointer<UInt32>.allocate(capacity: count)
-      for index in 0..<count { unsafe order[index] = UInt32(truncatingIfNeeded: index) }
-      unsafe order.sort { one, other in
-        let difference = unsafe compare(entryKey(Int(one)), entryKey(Int(other)))
+      var sorted = unsafe UnsafeMutableBufferPointer(start: offsets, count: count)
+      unsafe sorted.sort { one, other in
+        let difference = unsafe compare(key(at: one), key(at: other))
         return difference == 0 ? one < other : difference < 0
       }
-      unsafe pointee.order = order.baseAddress
+      unsafe pointee.isSorted = true
     }
   }
 
@@ -95,7 +99,12 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
 
   /// The key of a map's entry, once the offsets are known.
   private func entryKey(_ index: Int) -> UnsafeBufferPointer<UInt8> {
-    var cursor = unsafe cursor(at: pointee.start + Int(pointee.offsets.unsafelyUnwrapped[index]))
+    unsafe key(at: pointee.offsets.unsafelyUnwrapped[index])
+  }
+
+  /// The key of the map's entry at a place.
+  private func key(at offset: UInt32) -> UnsafeBufferPointer<UInt8> {
+    var cursor = unsafe cursor(at: pointee.start + Int(offset))
     return unsafe (try? cursor.readBytes()) ?? UnsafeBufferPointer(start: nil, count: 0)
   }
 
@@ -142,7 +151,7 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
 
   // MARK: Entries by key
 
-  /// The number of the entry with a key, or nil.
+  /// The number of the entry with a key, for ``open(entry:_:)`` and ``passed(entry:_:)``, or nil.
   func find(_ name: UnsafeBufferPointer<UInt8>) throws -> Int? {
     let count = unsafe pointee.count
     if unsafe pointee.kind == .shape {
@@ -155,24 +164,25 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
       }
       return nil
     }
-    if unsafe pointee.index < count {
+    if unsafe pointee.isSorted ? pointee.next != pointee.end : pointee.index < count {
       var cursor = unsafe cursor(at: pointee.next)
       do throws(CodingFailure) {
-        if unsafe equal(try cursor.readBytes(), name) { return unsafe pointee.index }
+        if unsafe equal(try cursor.readBytes(), name) {
+          return unsafe pointee.isSorted ? Self.following : pointee.index
+        }
       } catch { throw unsafe corrupt(error) }
     }
     if unsafe pointee.offsets == nil { try unsafe findOffsets() }
-    guard let order = unsafe pointee.order else {
+    guard unsafe pointee.isSorted else {
       return (0..<count).first { unsafe equal(entryKey($0), name) }
     }
     var low = 0
     var high = count
     while low < high {
       let middle = (low + high) / 2
-      if unsafe compare(entryKey(Int(order[middle])), name) < 0 { low = middle + 1 } else { high = middle }
+      if unsafe compare(entryKey(middle), name) < 0 { low = middle + 1 } else { high = middle }
     }
-    guard unsafe low < count && equal(entryKey(Int(order[low])), name) else { return nil }
-    return unsafe Int(order[low])
+    return unsafe low < count && equal(entryKey(low), name) ? low : nil
   }
 
   @inline(__always)
@@ -184,7 +194,7 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
 
   /// A cursor at an entry's payload, and its tag: `absent` when the key was given no value.
   func open(entry index: Int, _ cursor: inout ByteCursor) throws -> UInt8 {
-    if unsafe index == pointee.index && pointee.offsets == nil {
+    if unsafe index == pointee.index && pointee.offsets == nil || index == Self.following {
       unsafe cursor.next = pointee.next
     } else {
       if unsafe pointee.offsets == nil { try unsafe findOffsets() }
@@ -204,7 +214,8 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
   @inline(__always)
   func passed(entry index: Int, _ cursor: ByteCursor) {
     unsafe pointee.next = cursor.next
-    unsafe pointee.index = index &+ 1
+    // The numbers of sorted entries say nothing of what follows.
+    if unsafe !pointee.isSorted { unsafe pointee.index = index &+ 1 }
   }
 }
 

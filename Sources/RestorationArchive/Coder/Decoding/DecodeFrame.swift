@@ -63,8 +63,8 @@ struct DecodeFrame {
   var fields: UnsafePointer<UInt32>?
   /// Where each field or entry starts, counted from ``start``, once they were asked for out of order.
   var offsets: UnsafeMutablePointer<UInt32>?
-  /// The entries of a map by their keys, with ``offsets``.
-  var order: UnsafeMutablePointer<UInt32>?
+  /// Whether ``offsets`` are in the order of the keys, as those of a map with many entries are.
+  var isSorted = false
   /// Where the value ends, once that is known.
   var end: UnsafePointer<UInt8>?
   /// For the key type that opened it: by byte, one more than the number of the key's field.
@@ -154,8 +154,7 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
   private func forgetOffsets() {
     unsafe pointee.offsets?.deallocate()
     unsafe pointee.offsets = nil
-    unsafe pointee.order?.deallocate()
-    unsafe pointee.order = nil
+    unsafe pointee.isSorted = false
   }
 
   @inline(never)

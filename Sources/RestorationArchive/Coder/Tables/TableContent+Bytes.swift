@@ -26,10 +26,11 @@ extension TableContent {
   ///
   /// All of it takes at most four times as much memory as the bytes did.
   mutating func append(_ cursor: inout ByteCursor) throws(CodingFailure) {
+    // Exact room for the first tables, and none for what is only claimed; those that deltas add to must grow by
+    // doubling, or many would copy much.
+    if keyEnds.isEmpty { try makeRoom(for: cursor) }
     let keys = try cursor.readCount()
     guard keyCount + keys <= CodingLimits.tableEntries else { throw cursor.corrupt("there are too many keys") }
-    // Exact room for the first tables; those that deltas add to must grow by doubling, or many would copy much.
-    if keyEnds.isEmpty { keyEnds.reserveCapacity(keys) }
     for _ in 0..<keys {
       let bytes = try unsafe cursor.readBytes()
       guard unsafe ByteCursor.isText(bytes) else {
@@ -42,7 +43,6 @@ extension TableContent {
     }
     let shapes = try cursor.readCount()
     guard shapeCount + shapes <= CodingLimits.tableEntries else { throw cursor.corrupt("there are too many shapes") }
-    if shapeEnds.isEmpty { shapeEnds.reserveCapacity(shapes) }
     for _ in 0..<shapes {
       let count = try cursor.readCount(ofSize: 2)
       guard count <= CodingLimits.fieldsPerShape else { throw cursor.corrupt("a shape has too many fields") }
@@ -59,6 +59,28 @@ extension TableContent {
       }
       shapeEnds.append(UInt32(fields.count))
     }
+  }
+
+  /// Counts what comes at a cursor, to its end, and reserves as much: a key and a shape take a byte and more, a field
+  /// takes two.
+  private mutating func makeRoom(for cursor: ByteCursor) throws(CodingFailure) {
+    var cursor = cursor
+    var (text, fieldCount) = (0, 0)
+    let keys = try cursor.readCount()
+    for _ in 0..<keys { text += try unsafe cursor.readBytes().count }
+    let shapes = try cursor.readCount()
+    for _ in 0..<shapes {
+      let count = try cursor.readCount(ofSize: 2)
+      fieldCount += count
+      for _ in 0..<count {
+        _ = try cursor.readNumber()
+        _ = try cursor.readByte()
+      }
+    }
+    keyText.reserveCapacity(text)
+    keyEnds.reserveCapacity(keys)
+    fields.reserveCapacity(fieldCount)
+    shapeEnds.reserveCapacity(shapes)
   }
 }
 

@@ -1,49 +1,86 @@
-import Foundation
-import RestorationArchive
+package import FoundationEssentials
 
 /// A base put together field by field as `Docs/ArchiveFormat.md` says, to tell lies that no writer tells.
-struct HandmadeArchive {
+package struct HandmadeArchive {
   /// A record.
-  struct Record {
+  package struct Record {
     /// The node's number.
-    var id: UInt32
+    package var id: UInt32
     /// The index of its parent's branch.
-    var parent: UInt32
+    package var parent: UInt32
     /// The index of its own branch; nil for a node without children.
-    var branch: UInt32?
+    package var branch: UInt32?
     /// Its name, when it has no branch.
-    var name = ""
+    package var name = ""
     /// The bytes of its state.
-    var state: [UInt8] = []
+    package var state: [UInt8] = []
+
+    /// Describes a record.
+    package init(id: UInt32, parent: UInt32, branch: UInt32? = nil, name: String = "", state: [UInt8] = []) {
+      self.id = id
+      self.parent = parent
+      self.branch = branch
+      self.name = name
+      self.state = state
+    }
   }
 
   /// A branch.
-  struct Branch {
+  package struct Branch {
     /// The node's number; the greatest for the parent of the roots.
-    var id: UInt32
+    package var id: UInt32
     /// The index of its parent's branch.
-    var parent: UInt32
+    package var parent: UInt32
     /// Its name.
-    var name: String
+    package var name: String
     /// The runs of its children: the zigzag difference, and the number of further ones.
-    var runs: [(step: UInt64, further: UInt64)]
+    package var runs: [(step: UInt64, further: UInt64)]
     /// The number of children it tells of.
-    var count: UInt32
+    package var count: UInt32
+
+    /// Describes a branch.
+    package init(id: UInt32, parent: UInt32, name: String, runs: [(step: UInt64, further: UInt64)], count: UInt32) {
+      self.id = id
+      self.parent = parent
+      self.name = name
+      self.runs = runs
+      self.count = count
+    }
   }
 
   /// The records, in the order of their numbers.
-  var records: [Record]
+  package var records: [Record]
   /// The branches; the first is that of the roots.
-  var branches: [Branch]
+  package var branches: [Branch]
   /// The number of nodes it tells of; that of the records when nil.
-  var nodeCount: UInt32?
+  package var nodeCount: UInt32?
   /// The bytes of states it tells of.
-  var liveBytes: UInt64 = 0
+  package var liveBytes: UInt64 = 0
   /// The tables of keys and shapes.
-  var tables: [UInt8] = [0, 0]
+  package var tables: [UInt8] = [0, 0]
+
+  /// Puts an archive together.
+  package init(records: [Record], branches: [Branch], nodeCount: UInt32? = nil, liveBytes: UInt64 = 0) {
+    self.records = records
+    self.branches = branches
+    self.nodeCount = nodeCount
+    self.liveBytes = liveBytes
+  }
+
+  /// Nodes in a chain, each of which lists all that come after it as its children.
+  package static func overlapping(_ count: UInt32) -> HandmadeArchive {
+    HandmadeArchive(
+      records: (0..<count).map { Record(id: $0, parent: $0, branch: $0 + 1) },
+      branches: (0...count).map { index in
+        let first = UInt64(index)
+        return Branch(
+          id: index == 0 ? .max : index - 1, parent: index == 0 ? 0 : index - 1, name: "n\(index)",
+          runs: index < count ? [(step: 2 * first, further: UInt64(count - index - 1))] : [], count: count - index)
+      })
+  }
 
   /// The bytes.
-  func bytes() -> Data {
+  package func bytes() -> Data {
     let context: [UInt8] = Array(repeating: 0, count: 8) + [1, 0, 0, 0, 0]
     let tablesStart = 80 + context.count
     let tagsStart = tablesStart + tables.count

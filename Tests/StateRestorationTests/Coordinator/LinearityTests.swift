@@ -1,0 +1,198 @@
+import FoundationEssentials
+import Glibc
+import HandmadeArchive
+import RestorationArchive
+import StateRestoration
+import Synchronization
+import Testing
+
+/// Eight times the objects take about eight times the work, wherever a list was once searched for each of its members.
+///
+/// Processor time of one thread, the fastest of some passes: linear is eight, quadratic 64. Nothing else can notice a
+/// list that is searched where nobody counts.
+@MainActor @Suite(.timeLimit(.minutes(2))) struct LinearityTests {
+  /// A controller of many, which keeps them in a plain list.
+  final class Shelf: CodingController, RestorationContainer {
+    var restorationIdentifier: RestorationIdentifier?
+    var restorationClass: RestorationClass?
+    var restorationChildren: [any RestorableController] = []
+    var friends: [any RestorableObject] = []
+    var next: (any RestorableObject)?
+
+    init(_ identifier: RestorationIdentifier?, _ children: [any RestorableController] = []) {
+      restorationIdentifier = identifier
+      restorationChildren = children
+    }
+
+    func installRestoredChildren(_ children: [RestoredChild]) {}
+
+    func encodeRestorableState(with coder: RestorationEncoder) {
+      if !friends.isEmpty { coder.encodeReferences(to: friends, forKey: "friends") }
+    }
+
+    func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+      if coder.contains("next") { next = try coder.reference(to: Shelf.self, forKey: "next") }
+    }
+  }
+
+  private func shelves(_ count: Int) -> [Shelf] { (0..<count).map { Shelf(RestorationIdentifier("s\($0)")) } }
+
+  /// A coordinator of a hierarchy, with the bench that owns its delegate.
+  private struct Stage {
+    let bench: Bench
+    let coordinator: RestorationCoordinator
+    let root: Shelf
+
+    @MainActor init(_ root: Shelf, _ bench: Bench = Bench()) {
+      self.bench = bench
+      self.root = root
+      coordinator = bench.launch()
+    }
+
+    /// Preserves the hierarchy; some objects of it must have been captured.
+    func preserve() async throws {
+      let receipt = try await coordinator.preserve(root).receipt
+      #expect(receipt != nil)
+    }
+  }
+
+  /// How many times the processor time of 400 a body takes for 3 200, preparations not counted.
+  private func growth(
+    prepare: (Int) async throws -> Stage, _ body: (Stage) async throws -> Void
+  ) async throws -> Double {
+    var times: [Double] = []
+    for count in [400, 3_200] {
+      var best = Double.infinity
+      for _ in 0..<3 {
+        let prepared = try await prepare(count)
+        let begun = Self.processorTime
+        try await body(prepared)
+        best = min(best, Self.processorTime - begun)
+        withExtendedLifetime(prepared) {}
+      }
+      times.append(best)
+    }
+    return times[1] / times[0]
+  }
+
+  /// The processor time of all threads, in nanoseconds: a save works on two.
+  private static var processorTime: Double {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+  }
+
+  @Test func `many children that move from one long list to another`() async throws {
+    let growth = try await growth { count in
+      let (left, right) = (Shelf("left", shelves(count)), Shelf("right"))
+      let root = Shelf("root", [left, right])
+      let stage = Stage(root)
+      try await stage.preserve()
+      swap(&left.restorationChildren, &right.restorationChildren)
+      return stage
+    } _: { stage in
+      try await stage.preserve()
+    }
+    #expect(growth < 24, "\(growth)")
+  }
+
+  @Test func `many children that leave a long list`() async throws {
+    let growth = try await growth { count in
+      let list = Shelf("list", shelves(2 * count))
+      let root = Shelf("root", [list])
+      let stage = Stage(root)
+      try await stage.preserve()
+      list.restorationChildren.removeFirst(count)
+      return stage
+    } _: { stage in
+      try await stage.preserve()
+    }
+    #expect(growth < 24, "\(growth)")
+  }
+
+  @Test func `many children that all get other names`() async throws {
+    let growth = try await growth { count in
+      let children = shelves(count)
+      let root = Shelf("root", children)
+      let stage = Stage(root)
+      try await stage.preserve()
+      for (index, child) in children.enumerated() {
+        child.restorationIdentifier = RestorationIdentifier("s\((index + 1) % count)")
+      }
+      return stage
+    } _: { stage in
+      try await stage.preserve()
+    }
+    #expect(growth < 24, "\(growth)")
+  }
+
+  @Test func `references to very many objects that nothing else preserves`() async throws {
+    let growth = try await growth { count in
+      let root = Shelf("root")
+      root.friends = shelves(count)
+      for case let friend as Shelf in root.friends { friend.restorationClass = "shelf" }
+      return Stage(root)
+    } _: { stage in
+      try await stage.preserve()
+    }
+    #expect(growth < 24, "\(growth)")
+  }
+
+  @Test func `objects that turn up one by one after restoring`() async throws {
+    let growth = try await growth { count in
+      let bench = Bench()
+      _ = try await bench.preserve(Shelf("root", shelves(count)))
+      let stage = Stage(Shelf("root"), bench)
+      _ = try await stage.coordinator.restore(into: stage.root)
+      stage.root.restorationChildren = shelves(count)
+      return stage
+    } _: { stage in
+      for child in stage.root.restorationChildren {
+        let path: RestorationPath = ["root", child.restorationIdentifier ?? ""]
+        guard stage.coordinator.register(child, at: path)?.isRestored == true else {
+          Issue.record("\(path) was not restored")
+          return
+        }
+      }
+      #expect(stage.coordinator.lastReport?.restoredCount == stage.root.restorationChildren.count + 1)
+    }
+    #expect(growth < 24, "\(growth)")
+  }
+
+  @Test func `references by the number of a node`() async throws {
+    let growth = try await growth { count in
+      var writer = RestorationArchive.Writer(
+        context: RestorationContext(timeSaved: Date(timeIntervalSinceReferenceDate: 0)))
+      let top = try writer.insert("root")
+      var last = top
+      for index in 0..<count {
+        let node = try writer.insert(RestorationIdentifier("s\(index)"), parent: top)
+        try writer.setRecord(
+          of: node, entries: [.init(key: "next", value: NodeReference?.some(.node(last)))], attributes: .init())
+        last = node
+      }
+      let archive = try writer.makeArchive()
+      let bench = Bench()
+      bench.store.state.withLock { state in
+        state.generations = [.init(number: state.next, base: archive)]
+        state.next += 1
+      }
+      return Stage(Shelf("root", shelves(count)), bench)
+    } _: { stage in
+      _ = try await stage.coordinator.restore(into: stage.root)
+      #expect((stage.root.restorationChildren.last as? Shelf)?.next != nil)
+    }
+    #expect(growth < 24, "\(growth)")
+  }
+
+  @Test func `lists of children that all name the same nodes are damage, not work`() async throws {
+    let bench = Bench()
+    bench.store.state.withLock { state in
+      state.generations = [.init(number: state.next, base: HandmadeArchive.overlapping(2_000).bytes())]
+      state.next += 1
+    }
+    let stage = Stage(Shelf("n1"), bench)
+    let report = try await stage.coordinator.restore(into: stage.root)
+    #expect(report.outcome == .damaged)
+  }
+}
