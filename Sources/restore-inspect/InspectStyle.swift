@@ -45,14 +45,6 @@ package struct InspectStyle: Sendable, Hashable {
   }
 }
 
-/// A moment for people and programs; those that no calendar has are told in seconds.
-func readable(_ date: Date) -> String {
-  let seconds = date.timeIntervalSinceReferenceDate
-  // From the year 1 to the year 9999; a file can hold any number, and a calendar would trap on some.
-  guard (-63_113_904_000...252_423_993_599).contains(seconds) else { return "\(seconds) s since 2001" }
-  return date.formatted(.iso8601)
-}
-
 /// Byte counts for people.
 func readable(bytes count: Int) -> String {
   if count < 10_000 { return "\(count) B" }

@@ -1,5 +1,6 @@
 import DataProtection
 import FaultyFileSystem
+import FileSystem
 import FoundationEssentials
 import Testing
 

@@ -41,7 +41,7 @@ import Testing
         let faulty = FaultyFileSystem(memory)
         faulty.fail(call: failing, .error(.inputOutput))
         memory.cutPower(afterCall: cut)
-        try? rig.archives(faulty).publish(StoreScenario.first)
+        _ = try? rig.archives(faulty).publish(StoreScenario.first)
         let found = try rig.observe(memory.afterPowerCut(.dropAll))
         #expect(found == .nothing || found.standing == .current, "failed \(failing), cut after \(cut): \(found)")
       }

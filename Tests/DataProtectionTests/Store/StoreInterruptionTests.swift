@@ -110,7 +110,7 @@ import Testing
       let faulty = FaultyFileSystem(memory)
       let store = try rig.archives(faulty)
       faulty.fail(from: 1, [operation], .error(.inputOutput))
-      try? store.publish(StoreScenario.first)
+      _ = try? store.publish(StoreScenario.first)
       #expect(!faulty.hits.isEmpty || (operation == .link && !hasNamelessFiles))
       #expect(rig.names(memory).filter { $0.hasPrefix("tmp-") }.isEmpty, "\(operation)")
     }

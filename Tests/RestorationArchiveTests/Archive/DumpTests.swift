@@ -89,4 +89,22 @@ struct DumpTests {
     #expect(values["lists"] == .array([.array([.number(1.5)]), .array([])]))
     #expect(values["nothing"] == nil)
   }
+
+  @Test(arguments: [
+    (0, "2001-01-01T00:00:00Z"), (-63_113_904_001, "-63113904001.0 s since 2001"), (.nan, "nan s since 2001"),
+    (.infinity, "inf s since 2001"), (-.greatestFiniteMagnitude, "-1.7976931348623157e+308 s since 2001"),
+    (0x1p60, "1.152921504606847e+18 s since 2001"),
+  ] as [(Double, String)])
+  func `a moment that no calendar has is told in seconds`(seconds: Double, text: String) throws {
+    var context = Archive.Context.sample
+    context.timeSaved = Date(timeIntervalSinceReferenceDate: seconds)
+    var writer = Archive.Writer(context: context)
+    let node = try writer.insert("node")
+    try writer.setRecord(
+      of: node, entries: [Archive.Entry(key: "at", value: Date(timeIntervalSinceReferenceDate: seconds))],
+      attributes: .init())
+    let dump = try Archive.Dump(Archive.Reader(base: Archive.Source(try writer.makeArchive())), revealsValues: true)
+    #expect(try dump.json().contains("\"at\":\"\(text)\""))
+    #expect(try dump.text().contains("at: "))
+  }
 }

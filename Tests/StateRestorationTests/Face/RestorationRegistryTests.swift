@@ -125,12 +125,4 @@ import Testing
       }
     }
   }
-
-  @Test func `a registration is announced`() {
-    let registry = RestorationRegistry()
-    var tags: [RestorationClass] = []
-    registry.onRegistration = { if case .restorationClass(let tag) = $0 { tags.append(tag) } }
-    registry.register(Editor.self, as: "editor")
-    #expect(tags == ["editor"])
-  }
 }
