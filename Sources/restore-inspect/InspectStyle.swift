@@ -1,4 +1,5 @@
 import FoundationEssentials
+import RestorationArchive
 
 /// How text looks: colours on a terminal, plain elsewhere; and nothing in it that a terminal would obey.
 package struct InspectStyle: Sendable, Hashable {
@@ -44,6 +45,9 @@ package struct InspectStyle: Sendable, Hashable {
     }
   }
 }
+
+/// A moment for people and programs, as ISO 8601 has it.
+func readable(_ date: Date) -> String { date.readable { $0.formatted(.iso8601) } }
 
 /// Byte counts for people.
 func readable(bytes count: Int) -> String {

@@ -27,7 +27,7 @@ extension InspectedArchive {
     ]
     if let tag = context.versionTag { parts.append("interface \(tag)") }
     if !context.systemVersion.isEmpty { parts.append(context.systemVersion) }
-    parts += ["\(context.interfaceIdiom)", "saved \(context.timeSaved.readable)"]
+    parts += ["\(context.interfaceIdiom)", "saved \(readable(context.timeSaved))"]
     let note: String? =
       switch standing {
       case .current: nil
@@ -83,7 +83,7 @@ extension InspectedArchive {
       "bytes": .count(node.facts.byteCount), "priority": .string("\(attributes.priority)"),
       "model": .optional(attributes.model.map { redactsModels ? Self.redacted($0) : $0.rawValue }),
       "flags": .array(Self.flags(attributes.flags).map { .string($0) }),
-      "savedAt": .optional(attributes.savedAt?.readable),
+      "savedAt": .optional(attributes.savedAt.map { readable($0) }),
       "keys": .array(node.values.map { .string($0.key) }),
       "references": .array(
         node.references.map { .object(["key": .string($0.key), "path": Self.json($0.path)]) }),
@@ -105,7 +105,7 @@ extension InspectedArchive {
     .object([
       "applicationVersion": .string(context.applicationVersion.description),
       "schemaVersion": .integer(Int64(context.schemaVersion.rawValue)), "systemVersion": .string(context.systemVersion),
-      "timeSaved": .string(context.timeSaved.readable),
+      "timeSaved": .string(readable(context.timeSaved)),
       "interfaceIdiom": .string("\(context.interfaceIdiom)"), "versionTag": .optional(context.versionTag?.description),
     ])
   }

@@ -66,8 +66,14 @@ extension StoreSession {
     let bytes = try marker.encoded(identity: identity, keys: store.keys)
     try unlink(name)
     let file = try create(name, Data(bytes))
-    _ = try attempt("lock the crash marker") { () throws(FileSystemError) in
-      try store.fileSystem.tryLock(file.descriptor, .exclusive)
+    do throws(ProtectionError) {
+      _ = try attempt("lock the crash marker") { () throws(FileSystemError) in
+        try store.fileSystem.tryLock(file.descriptor, .exclusive)
+      }
+    } catch {
+      // Nothing is restored under it, so that the next launch must not take it for a crash.
+      try? unlink(name)
+      throw error
     }
     guard synchronizeDirectory() else {
       try? unlink(name)

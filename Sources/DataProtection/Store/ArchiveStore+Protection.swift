@@ -92,7 +92,15 @@ extension StoreSession {
     entry.isUnverified = survey.isUnverifiable
     ledger.entries[survey.slot] = entry
     ledger.highWater = fields.generation
-    guard try writeLedger(ledger).isDurable else {
+    let isListed: Bool
+    do throws(ProtectionError) {
+      isListed = try writeLedger(ledger).isDurable
+    } catch {
+      try? unlink(name)
+      try? unlink(journal)
+      throw error
+    }
+    guard isListed else {
       throw ProtectionError(
         .durabilityUnknown, "The class may or may not be changed after a power cut; change it again.")
     }

@@ -398,7 +398,8 @@ struct Lineage: Sendable {
       if !needsWhole, merging.isEmpty, !store.isCompactionDue, let written = try appendChange() { return written }
       return try publish()
     } catch {
-      needsWhole = true
+      // The writer takes what was put together for written: only a whole one is sure to have it.
+      requireWhole()
       guard error.code == .locked, base != .locked else { throw error }
       return try writePending()
     }

@@ -96,6 +96,25 @@ import Testing
     #expect(again["b"]?.text == "b")
   }
 
+  @Test func `what a failed save while locked did not write is owed by the next`() async throws {
+    let bench = try await locked(.device)
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    _ = try await coordinator.restore(into: root)
+    root.text = "first"
+    _ = try await coordinator.preserve(root)
+    root.text = "second"
+    bench.device?.failDisk(.full)
+    await #expect(throws: RestorationError.self) { try await coordinator.preserve(root) }
+    bench.device?.healDisk()
+    #expect(try await coordinator.preserve(root).receipt?.kind == .pendingChange)
+    try await bench.kill()
+    try await bench.unlock()
+    let again = hierarchy()
+    _ = try await bench.launch().restore(into: again)
+    #expect(again.text == "second")
+  }
+
   @Test func `what is touched while locked is kept as touched nodes only`() async throws {
     let bench = try await locked()
     let coordinator = bench.launch()

@@ -23,7 +23,7 @@ extension RestorationArchive {
       let context = try reader.context
       var lines = [
         "application \(context.applicationVersion)  schema \(context.schemaVersion)  system \(context.systemVersion)",
-        "saved \(context.timeSaved.readable)  idiom \(context.interfaceIdiom)  version tag \(context.versionTag?.rawValue ?? "none")",
+        "saved \(context.timeSaved.readable())  idiom \(context.interfaceIdiom)  version tag \(context.versionTag?.rawValue ?? "none")",
         "\(reader.nodeCount) nodes, \(reader.liveBytes) bytes of state",
       ]
       try visit { (node, depth, values) throws(ArchiveError) in
@@ -63,7 +63,7 @@ extension RestorationArchive {
         "\"applicationVersion\":\(JSONText.quoted(context.applicationVersion.rawValue))",
         "\"schemaVersion\":\(context.schemaVersion)",
         "\"systemVersion\":\(JSONText.quoted(context.systemVersion))",
-        "\"timeSaved\":\(JSONText.quoted("\(context.timeSaved.readable)"))",
+        "\"timeSaved\":\(JSONText.quoted("\(context.timeSaved.readable())"))",
         "\"interfaceIdiom\":\(JSONText.quoted(context.interfaceIdiom.rawValue))",
         "\"versionTag\":\(context.versionTag.map { JSONText.quoted($0.rawValue) } ?? "null")",
         "\"nodes\":[\(nodes.joined(separator: ","))]",
@@ -122,7 +122,7 @@ private enum JSONText {
     case .number(let value): return value.isFinite ? "\(value)" : quoted("\(value)")
     case .string(let text): return quoted(text)
     case .data(let data): return quoted(data.base64EncodedString())
-    case .date(let date): return quoted(date.readable)
+    case .date(let date): return quoted(date.readable())
     case .uuid(let text): return quoted(text)
     case .object(let fields):
       return "{" + fields.map { "\(quoted($0.key)):\(of($0.value))" }.joined(separator: ",") + "}"

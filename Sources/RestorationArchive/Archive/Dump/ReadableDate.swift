@@ -1,11 +1,13 @@
 package import FoundationEssentials
 
 extension Date {
-  /// A moment for people and programs, as ISO 8601 has it; moments that no calendar has are told in seconds.
-  package var readable: String {
+  /// A moment for people and programs as a calendar has it; those that no calendar has are told in seconds.
+  ///
+  /// - Parameter text: Writes a moment between the year 1 and the year 9999.
+  package func readable(_ text: (Date) -> String = { $0.description }) -> String {
     let seconds = timeIntervalSinceReferenceDate
-    // From the year 1 to the year 9999; a file can hold any number, and a calendar would trap on some.
+    // A file can hold any number, and a calendar would trap on some.
     guard (-63_113_904_000...252_423_993_599).contains(seconds) else { return "\(seconds) s since 2001" }
-    return formatted(.iso8601)
+    return text(self)
   }
 }
