@@ -189,7 +189,9 @@ struct StateModel {
     // What this run saved while locked is older than what it has in memory; it stays on disk until the next save.
     let own = ownPending
     ownPending = nil
-    if let state = state(leavingOut: own, with: .touched(touched(root))) { root = launched(state, hiding: hiding, over: root) }
+    if let state = state(leavingOut: own, with: .touched(touched(root))) {
+      root = launched(state, hiding: hiding, over: root)
+    }
     func settle(_ node: Node) {
       node.valueAtLaunch = nil
       node.children.forEach(settle)
