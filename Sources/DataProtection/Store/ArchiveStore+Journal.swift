@@ -61,9 +61,10 @@ extension ArchiveStore {
       sealed = try writer.sealer.seal(
         frame, number: writer.end.frameCount, previous: writer.end.lastCommitment)
     } catch {
-      // The key was wiped, by a lock: after the unlock a new journal begins, under a new key.
       state.writer = nil
-      throw error
+      guard error.code == .locked else { throw error }
+      // A lock wiped the key. If there was an unlock since, a new journal begins, under a new key.
+      return try beginJournal(frame, base, &state)
     }
     let bytes = JournalFrames.encoded(
       sealed.message, number: writer.end.frameCount, skip: writer.skip(of: writer.end.frameCount))

@@ -70,6 +70,21 @@ import Testing
     }
   }
 
+  @Test func `after a lock and an unlock, appending goes on in a new journal`() throws {
+    let memory = MemoryFileSystem()
+    let saving = try store(memory)
+    try saving.publish(base)
+    try saving.append(frames[0])
+    keys.lock()
+    #expect(throws: ProtectionError.self) { try saving.append(frames[1]) }
+    keys.unlock()
+    try saving.append(frames[1])
+    keys.lock()
+    keys.unlock()
+    try saving.append(frames[2])
+    #expect(try store(memory.afterPowerCut(.dropAll)).openNewest().frames == Array(frames.prefix(3)))
+  }
+
   @Test func `one node's bytes cost the chunks that hold them and no more`() throws {
     let memory = MemoryFileSystem()
     try store(memory).publish(base)

@@ -96,6 +96,23 @@ import Testing
     #expect(again["b"]?.text == "b")
   }
 
+  @Test func `after a lock and an unlock a change is a change again`() async throws {
+    let bench = try await Bench(.device)
+    let root = hierarchy()
+    let coordinator = bench.launch()
+    _ = try await coordinator.preserve(root)
+    root.text = "one"
+    _ = try await coordinator.preserve(root)
+    try await bench.lock()
+    try await bench.unlock(coordinator)
+    root.text = "two"
+    #expect(try await coordinator.preserve(root).receipt?.kind == .change)
+    try await bench.kill()
+    let again = hierarchy()
+    _ = try await bench.launch().restore(into: again)
+    #expect(again.text == "two")
+  }
+
   @Test func `what a failed save while locked did not write is owed by the next`() async throws {
     let bench = try await locked(.device)
     let coordinator = bench.launch()

@@ -51,14 +51,16 @@ import StateRestorationTesting
       if model.push(name, on: node) { page.push(makeNew(name)) }
     case .present(let parent, let name):
       let (node, page) = pick(parent)
+      if let hidden = node.presented?.hiddenCount, hidden > 0 { return try await dismiss(node, page) }
       if !model.isDeferred, model.present(name, on: node) { page.present(makeNew(name)) }
     case .dismiss(let parent):
       let (node, page) = pick(parent)
-      model.dismiss(node)
-      page.dismiss()
+      return try await dismiss(node, page)
     case .pop(let number):
       let (node, page) = pick(number)
-      if model.pop(node) { for above in root.all { above.remove(page) } }
+      guard model.pop(node) else { return nil }
+      for above in root.all { above.remove(page) }
+      return try await settle(node)
     case .edit(let number, let value):
       let (node, page) = pick(number)
       model.edit(node, value)
@@ -104,6 +106,19 @@ import StateRestorationTesting
     return nil
   }
 
+  private func dismiss(_ node: StateModel.Node, _ page: Page) async throws -> String? {
+    let presented = node.presented
+    model.dismiss(node)
+    page.dismiss()
+    guard let presented else { return nil }
+    return try await settle(presented)
+  }
+
+  /// Saves if something carried over left with a node: whoever comes to its place before the next capture may have it.
+  private func settle(_ removed: StateModel.Node) async throws -> String? {
+    removed.hiddenCount > 0 ? try await save() : nil
+  }
+
   private func makeNew(_ name: Int) -> Page { Page.make(RestorationIdentifier("\(name)"), version: model.version) }
 
   private func save() async throws -> String? {
@@ -112,6 +127,7 @@ import StateRestorationTesting
     case .declined: return "declined"
     case .deferred where !model.isDeferred: return "\(outcome)"
     case .preserved where model.isDeferred && !model.isTouched: return "nothing was touched: \(outcome)"
+    case .unchanged: break
     default: if !model.isDeferred || model.isTouched { model.save() }
     }
     return nil
@@ -121,10 +137,12 @@ import StateRestorationTesting
   private func failingSave() async -> String? {
     bench.device?.failDisk(.readOnly)
     defer { bench.device?.healDisk() }
-    guard let outcome = try? await coordinator.preserve(root) else { return nil }
+    guard let outcome = try? await coordinator.preserve(root) else {
+      model.failSave()
+      return nil
+    }
     switch outcome {
-    case .unchanged: model.save()
-    case .deferred: break
+    case .unchanged, .deferred: break
     default: return "\(outcome) on a disk that can't be written"
     }
     return nil

@@ -37,6 +37,9 @@ struct StateModel {
     /// The live nodes, parents first.
     var live: [Node] { isHidden ? [] : [self] + children.flatMap(\.live) }
 
+    /// How many nodes below it are carried over, counting what they have below them as one.
+    var hiddenCount: Int { children.reduce(0) { $0 + ($1.isHidden ? 1 : $1.hiddenCount) } }
+
     var pages: [Node] { children.filter { !$0.isHidden && !$0.isPresented } }
 
     var presented: Node? { children.first { !$0.isHidden && $0.isPresented } }
@@ -74,6 +77,7 @@ struct StateModel {
   private(set) var saved: Node?
   private(set) var pending: [Pending] = []
   private var ownPending: Int?
+  private var owesTouched = false
   private(set) var isLocked = false
   /// Whether this run began while something preserved could not be read.
   private(set) var isDeferred = false
@@ -162,10 +166,13 @@ struct StateModel {
 
   /// Whether a run that began locked has anything that may be saved, or has to take back what it saved before.
   var isTouched: Bool {
-    if ownPending != nil { return true }
+    if ownPending != nil || owesTouched { return true }
     func isTouched(_ node: Touched) -> Bool { node.state != nil || node.children.contains(where: isTouched) }
     return isTouched(touched(root))
   }
+
+  /// A save of what was touched failed: the next one writes, whatever is left of it.
+  mutating func failSave() { owesTouched = isDeferred && isTouched }
 
   private func touched(_ node: Node) -> Touched {
     let isTouched = node.valueAtLaunch.map { $0 != node.value } ?? true
@@ -186,6 +193,7 @@ struct StateModel {
       return
     }
     isDeferred = false
+    owesTouched = false
     // What this run saved while locked is older than what it has in memory; it stays on disk until the next save.
     let own = ownPending
     ownPending = nil
@@ -234,6 +242,7 @@ struct StateModel {
   mutating func relaunch(version: Int, hiding: Int?) {
     self.version = version
     ownPending = nil
+    owesTouched = false
     isDeferred = isLocked && hasState
     root = Node(name: 0, version: version)
     if isDeferred {
