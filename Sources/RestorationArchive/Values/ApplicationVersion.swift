@@ -1,40 +1,12 @@
 /// The version of the program that preserved the state, as the program words it.
 ///
 /// Compared for equality only: whoever needs an order of versions should migrate by ``StateVersion``.
-public struct ApplicationVersion: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringInterpolation,
-  CustomStringConvertible, Comparable
-{
+public struct ApplicationVersion: ExactText {
   /// The text as given; compared and stored byte for byte.
   public let rawValue: String
 
   /// Makes a value of any text.
   public init(rawValue: String) {
     self.rawValue = rawValue
-  }
-
-  /// Makes a value of any text.
-  public init(_ rawValue: String) {
-    self.rawValue = rawValue
-  }
-
-  /// Makes a value from a literal.
-  public init(stringLiteral value: String) {
-    self.rawValue = value
-  }
-
-  /// The text itself.
-  public var description: String { rawValue }
-
-  /// True when nothing was given.
-  public var isEmpty: Bool { rawValue.isEmpty }
-
-  /// Compares bytes: two spellings that Unicode calls equivalent are two values, as they are in a file.
-  public static func == (left: Self, right: Self) -> Bool {
-    left.rawValue.hasSameBytes(as: right.rawValue)
-  }
-
-  /// Orders by bytes.
-  public static func < (left: Self, right: Self) -> Bool {
-    left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
   }
 }

@@ -2,40 +2,12 @@
 ///
 /// Renaming a type must not lose its users' state, and nothing named in a file may choose a type: only tags
 /// that the program registered are ever looked up.
-public struct RestorationClass: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringInterpolation,
-  CustomStringConvertible, Comparable
-{
+public struct RestorationClass: ExactText {
   /// The text as given; compared and stored byte for byte.
   public let rawValue: String
 
   /// Makes a value of any text.
   public init(rawValue: String) {
     self.rawValue = rawValue
-  }
-
-  /// Makes a value of any text.
-  public init(_ rawValue: String) {
-    self.rawValue = rawValue
-  }
-
-  /// Makes a value from a literal.
-  public init(stringLiteral value: String) {
-    self.rawValue = value
-  }
-
-  /// The text itself.
-  public var description: String { rawValue }
-
-  /// True when nothing was given.
-  public var isEmpty: Bool { rawValue.isEmpty }
-
-  /// Compares bytes: two spellings that Unicode calls equivalent are two values, as they are in a file.
-  public static func == (left: Self, right: Self) -> Bool {
-    left.rawValue.hasSameBytes(as: right.rawValue)
-  }
-
-  /// Orders by bytes.
-  public static func < (left: Self, right: Self) -> Bool {
-    left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
   }
 }
