@@ -148,131 +148,49 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.read(type, tag, &cursor) }
   }
 
-  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readBool(tag, &cursor) }
+  // MARK: Scalars
+
+  @inline(__always)
+  private func scalar<Value: Scalar>(_ key: Key) throws -> Value {
+    try unsafe reading(key) { frame, tag, cursor in try unsafe Value.read(frame, tag, &cursor) }
   }
 
-  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readBool(tag, &cursor) }
+  @inline(__always)
+  private func scalarIfPresent<Value: Scalar>(_ key: Key) throws -> Value? {
+    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe Value.read(frame, tag, &cursor) }
   }
 
-  func decode(_ type: String.Type, forKey key: Key) throws -> String {
-    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readString(tag, &cursor) }
-  }
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try scalar(key) }
+  func decode(_ type: String.Type, forKey key: Key) throws -> String { try scalar(key) }
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try scalar(key) }
+  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try scalar(key) }
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try scalar(key) }
+  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try scalar(key) }
+  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try scalar(key) }
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try scalar(key) }
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try scalar(key) }
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try scalar(key) }
+  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try scalar(key) }
+  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try scalar(key) }
+  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try scalar(key) }
+  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try scalar(key) }
+  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try scalar(key) }
+  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try scalar(key) }
 
-  func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readString(tag, &cursor) }
-  }
-
-  func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readDouble(tag, &cursor) }
-  }
-
-  func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readDouble(tag, &cursor) }
-  }
-
-  func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readFloat(tag, &cursor) }
-  }
-
-  func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readFloat(tag, &cursor) }
-  }
-
-  func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
-    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
-    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
-    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
-    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
-    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
-    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
+  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try scalarIfPresent(key) }
+  func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try scalarIfPresent(key) }
+  func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try scalarIfPresent(key) }
+  func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try scalarIfPresent(key) }
+  func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try scalarIfPresent(key) }
+  func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try scalarIfPresent(key) }
+  func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try scalarIfPresent(key) }
+  func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try scalarIfPresent(key) }
+  func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try scalarIfPresent(key) }
+  func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? { try scalarIfPresent(key) }
+  func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try scalarIfPresent(key) }
+  func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try scalarIfPresent(key) }
+  func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try scalarIfPresent(key) }
+  func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try scalarIfPresent(key) }
+  func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try scalarIfPresent(key) }
+  func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? { try scalarIfPresent(key) }
 }

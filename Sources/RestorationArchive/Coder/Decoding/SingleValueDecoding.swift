@@ -42,67 +42,25 @@ struct SingleValueDecoding: SingleValueDecodingContainer {
     try unsafe reading { frame, tag, cursor in try unsafe frame.read(type, tag, &cursor) }
   }
 
-  func decode(_ type: Bool.Type) throws -> Bool {
-    try unsafe reading { frame, tag, cursor in try unsafe frame.readBool(tag, &cursor) }
+  @inline(__always)
+  private func scalar<Value: Scalar>() throws -> Value {
+    try unsafe reading { frame, tag, cursor in try unsafe Value.read(frame, tag, &cursor) }
   }
 
-  func decode(_ type: String.Type) throws -> String {
-    try unsafe reading { frame, tag, cursor in try unsafe frame.readString(tag, &cursor) }
-  }
-
-  func decode(_ type: Double.Type) throws -> Double {
-    try unsafe reading { frame, tag, cursor in try unsafe frame.readDouble(tag, &cursor) }
-  }
-
-  func decode(_ type: Float.Type) throws -> Float {
-    try unsafe reading { frame, tag, cursor in try unsafe frame.readFloat(tag, &cursor) }
-  }
-
-  func decode(_ type: Int.Type) throws -> Int {
-    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: Int8.Type) throws -> Int8 {
-    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: Int16.Type) throws -> Int16 {
-    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: Int32.Type) throws -> Int32 {
-    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: Int64.Type) throws -> Int64 {
-    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: Int128.Type) throws -> Int128 {
-    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: UInt.Type) throws -> UInt {
-    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: UInt8.Type) throws -> UInt8 {
-    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: UInt16.Type) throws -> UInt16 {
-    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: UInt32.Type) throws -> UInt32 {
-    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: UInt64.Type) throws -> UInt64 {
-    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  func decode(_ type: UInt128.Type) throws -> UInt128 {
-    try unsafe reading { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
+  func decode(_ type: Bool.Type) throws -> Bool { try scalar() }
+  func decode(_ type: String.Type) throws -> String { try scalar() }
+  func decode(_ type: Double.Type) throws -> Double { try scalar() }
+  func decode(_ type: Float.Type) throws -> Float { try scalar() }
+  func decode(_ type: Int.Type) throws -> Int { try scalar() }
+  func decode(_ type: Int8.Type) throws -> Int8 { try scalar() }
+  func decode(_ type: Int16.Type) throws -> Int16 { try scalar() }
+  func decode(_ type: Int32.Type) throws -> Int32 { try scalar() }
+  func decode(_ type: Int64.Type) throws -> Int64 { try scalar() }
+  func decode(_ type: Int128.Type) throws -> Int128 { try scalar() }
+  func decode(_ type: UInt.Type) throws -> UInt { try scalar() }
+  func decode(_ type: UInt8.Type) throws -> UInt8 { try scalar() }
+  func decode(_ type: UInt16.Type) throws -> UInt16 { try scalar() }
+  func decode(_ type: UInt32.Type) throws -> UInt32 { try scalar() }
+  func decode(_ type: UInt64.Type) throws -> UInt64 { try scalar() }
+  func decode(_ type: UInt128.Type) throws -> UInt128 { try scalar() }
 }

@@ -139,67 +139,27 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     return value
   }
 
-  mutating func decode(_ type: Bool.Type) throws -> Bool {
-    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readBool(tag, &cursor) }
+  // MARK: Scalars
+
+  @inline(__always)
+  private mutating func scalar<Value: Scalar>() throws -> Value {
+    try unsafe reading(Value.self) { frame, tag, cursor in try unsafe Value.read(frame, tag, &cursor) }
   }
 
-  mutating func decode(_ type: String.Type) throws -> String {
-    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readString(tag, &cursor) }
-  }
-
-  mutating func decode(_ type: Double.Type) throws -> Double {
-    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readDouble(tag, &cursor) }
-  }
-
-  mutating func decode(_ type: Float.Type) throws -> Float {
-    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readFloat(tag, &cursor) }
-  }
-
-  mutating func decode(_ type: Int.Type) throws -> Int {
-    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  mutating func decode(_ type: Int8.Type) throws -> Int8 {
-    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  mutating func decode(_ type: Int16.Type) throws -> Int16 {
-    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  mutating func decode(_ type: Int32.Type) throws -> Int32 {
-    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  mutating func decode(_ type: Int64.Type) throws -> Int64 {
-    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  mutating func decode(_ type: Int128.Type) throws -> Int128 {
-    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  mutating func decode(_ type: UInt.Type) throws -> UInt {
-    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  mutating func decode(_ type: UInt8.Type) throws -> UInt8 {
-    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  mutating func decode(_ type: UInt16.Type) throws -> UInt16 {
-    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  mutating func decode(_ type: UInt32.Type) throws -> UInt32 {
-    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  mutating func decode(_ type: UInt64.Type) throws -> UInt64 {
-    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
-
-  mutating func decode(_ type: UInt128.Type) throws -> UInt128 {
-    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.readInteger(type, tag, &cursor) }
-  }
+  mutating func decode(_ type: Bool.Type) throws -> Bool { try scalar() }
+  mutating func decode(_ type: String.Type) throws -> String { try scalar() }
+  mutating func decode(_ type: Double.Type) throws -> Double { try scalar() }
+  mutating func decode(_ type: Float.Type) throws -> Float { try scalar() }
+  mutating func decode(_ type: Int.Type) throws -> Int { try scalar() }
+  mutating func decode(_ type: Int8.Type) throws -> Int8 { try scalar() }
+  mutating func decode(_ type: Int16.Type) throws -> Int16 { try scalar() }
+  mutating func decode(_ type: Int32.Type) throws -> Int32 { try scalar() }
+  mutating func decode(_ type: Int64.Type) throws -> Int64 { try scalar() }
+  mutating func decode(_ type: Int128.Type) throws -> Int128 { try scalar() }
+  mutating func decode(_ type: UInt.Type) throws -> UInt { try scalar() }
+  mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try scalar() }
+  mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try scalar() }
+  mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try scalar() }
+  mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try scalar() }
+  mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try scalar() }
 }

@@ -96,68 +96,11 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
   }
 
+  // MARK: Encoding
+
   func encodeNil(forKey key: Key) throws {
     let number = try openOptional(key, ValueTag.null)
     closeOptional(number, ValueTag.null)
-  }
-
-  func encode(_ value: Bool, forKey key: Key) throws {
-    let number = try open(key)
-    unsafe state.pointee.writeByte(value ? 1 : 0)
-    close(number, ValueTag.bool)
-  }
-
-  func encode(_ value: String, forKey key: Key) throws {
-    let number = try open(key)
-    unsafe state.pointee.writeString(value)
-    close(number, ValueTag.string)
-  }
-
-  func encode(_ value: Double, forKey key: Key) throws {
-    let number = try open(key)
-    unsafe state.pointee.writeShort(value)
-    close(number, ValueTag.short)
-  }
-
-  func encode(_ value: Float, forKey key: Key) throws {
-    let number = try open(key)
-    unsafe state.pointee.writeFixed(value.bitPattern)
-    close(number, ValueTag.float)
-  }
-
-  @inline(__always)
-  private func encodeInteger(_ value: Int64, _ key: Key) throws {
-    let number = try open(key)
-    unsafe state.pointee.writeInteger(value)
-    close(number, ValueTag.integer)
-  }
-
-  func encode(_ value: Int, forKey key: Key) throws { try encodeInteger(Int64(value), key) }
-  func encode(_ value: Int8, forKey key: Key) throws { try encodeInteger(Int64(value), key) }
-  func encode(_ value: Int16, forKey key: Key) throws { try encodeInteger(Int64(value), key) }
-  func encode(_ value: Int32, forKey key: Key) throws { try encodeInteger(Int64(value), key) }
-  func encode(_ value: Int64, forKey key: Key) throws { try encodeInteger(value, key) }
-  func encode(_ value: UInt8, forKey key: Key) throws { try encodeInteger(Int64(value), key) }
-  func encode(_ value: UInt16, forKey key: Key) throws { try encodeInteger(Int64(value), key) }
-  func encode(_ value: UInt32, forKey key: Key) throws { try encodeInteger(Int64(value), key) }
-  func encode(_ value: UInt, forKey key: Key) throws { try encode(UInt64(value), forKey: key) }
-
-  func encode(_ value: UInt64, forKey key: Key) throws {
-    let number = try open(key)
-    unsafe state.pointee.writeInteger(value)
-    close(number, ValueTag.integer)
-  }
-
-  func encode(_ value: Int128, forKey key: Key) throws {
-    let number = try open(key)
-    unsafe state.pointee.writeInteger(value)
-    close(number, ValueTag.integer)
-  }
-
-  func encode(_ value: UInt128, forKey key: Key) throws {
-    let number = try open(key)
-    unsafe state.pointee.writeInteger(value)
-    close(number, ValueTag.integer)
   }
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
@@ -194,86 +137,54 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     closeOptional(number, tag)
   }
 
-  func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
-    guard let value else { return try encodeAbsent(key) }
-    let number = try openOptional(key, ValueTag.bool)
-    unsafe state.pointee.writeByte(value ? 1 : 0)
-    closeOptional(number, ValueTag.bool)
-  }
+  // MARK: Scalars
 
-  func encodeIfPresent(_ value: String?, forKey key: Key) throws {
-    guard let value else { return try encodeAbsent(key) }
-    let number = try openOptional(key, ValueTag.string)
-    unsafe state.pointee.writeString(value)
-    closeOptional(number, ValueTag.string)
-  }
-
-  func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
-    guard let value else { return try encodeAbsent(key) }
-    let number = try openOptional(key, ValueTag.short)
-    unsafe state.pointee.writeShort(value)
-    closeOptional(number, ValueTag.short)
-  }
-
-  func encodeIfPresent(_ value: Float?, forKey key: Key) throws {
-    guard let value else { return try encodeAbsent(key) }
-    let number = try openOptional(key, ValueTag.float)
-    unsafe state.pointee.writeFixed(value.bitPattern)
-    closeOptional(number, ValueTag.float)
+  @inline(__always)
+  private func encode<Value: Scalar>(scalar value: Value, _ key: Key) throws {
+    let number = try open(key)
+    unsafe value.write(to: state)
+    close(number, Value.tag)
   }
 
   @inline(__always)
-  private func encodeInteger(ifPresent value: Int64?, _ key: Key) throws {
+  private func encode<Value: Scalar>(scalarIfPresent value: Value?, _ key: Key) throws {
     guard let value else { return try encodeAbsent(key) }
-    let number = try openOptional(key, ValueTag.integer)
-    unsafe state.pointee.writeInteger(value)
-    closeOptional(number, ValueTag.integer)
+    let number = try openOptional(key, Value.tag)
+    unsafe value.write(to: state)
+    closeOptional(number, Value.tag)
   }
 
-  func encodeIfPresent(_ value: Int?, forKey key: Key) throws {
-    try encodeInteger(ifPresent: value.map(Int64.init), key)
-  }
-  func encodeIfPresent(_ value: Int8?, forKey key: Key) throws {
-    try encodeInteger(ifPresent: value.map(Int64.init), key)
-  }
-  func encodeIfPresent(_ value: Int16?, forKey key: Key) throws {
-    try encodeInteger(ifPresent: value.map(Int64.init), key)
-  }
-  func encodeIfPresent(_ value: Int32?, forKey key: Key) throws {
-    try encodeInteger(ifPresent: value.map(Int64.init), key)
-  }
-  func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try encodeInteger(ifPresent: value, key) }
-  func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws {
-    try encodeInteger(ifPresent: value.map(Int64.init), key)
-  }
-  func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws {
-    try encodeInteger(ifPresent: value.map(Int64.init), key)
-  }
-  func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws {
-    try encodeInteger(ifPresent: value.map(Int64.init), key)
-  }
-  func encodeIfPresent(_ value: UInt?, forKey key: Key) throws {
-    try encodeIfPresent(value.map(UInt64.init), forKey: key)
-  }
+  func encode(_ value: Bool, forKey key: Key) throws { try encode(scalar: value, key) }
+  func encode(_ value: String, forKey key: Key) throws { try encode(scalar: value, key) }
+  func encode(_ value: Double, forKey key: Key) throws { try encode(scalar: value, key) }
+  func encode(_ value: Float, forKey key: Key) throws { try encode(scalar: value, key) }
+  func encode(_ value: Int, forKey key: Key) throws { try encode(scalar: value, key) }
+  func encode(_ value: Int8, forKey key: Key) throws { try encode(scalar: value, key) }
+  func encode(_ value: Int16, forKey key: Key) throws { try encode(scalar: value, key) }
+  func encode(_ value: Int32, forKey key: Key) throws { try encode(scalar: value, key) }
+  func encode(_ value: Int64, forKey key: Key) throws { try encode(scalar: value, key) }
+  func encode(_ value: Int128, forKey key: Key) throws { try encode(scalar: value, key) }
+  func encode(_ value: UInt, forKey key: Key) throws { try encode(scalar: value, key) }
+  func encode(_ value: UInt8, forKey key: Key) throws { try encode(scalar: value, key) }
+  func encode(_ value: UInt16, forKey key: Key) throws { try encode(scalar: value, key) }
+  func encode(_ value: UInt32, forKey key: Key) throws { try encode(scalar: value, key) }
+  func encode(_ value: UInt64, forKey key: Key) throws { try encode(scalar: value, key) }
+  func encode(_ value: UInt128, forKey key: Key) throws { try encode(scalar: value, key) }
 
-  func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws {
-    guard let value else { return try encodeAbsent(key) }
-    let number = try openOptional(key, ValueTag.integer)
-    unsafe state.pointee.writeInteger(value)
-    closeOptional(number, ValueTag.integer)
-  }
-
-  func encodeIfPresent(_ value: Int128?, forKey key: Key) throws {
-    guard let value else { return try encodeAbsent(key) }
-    let number = try openOptional(key, ValueTag.integer)
-    unsafe state.pointee.writeInteger(value)
-    closeOptional(number, ValueTag.integer)
-  }
-
-  func encodeIfPresent(_ value: UInt128?, forKey key: Key) throws {
-    guard let value else { return try encodeAbsent(key) }
-    let number = try openOptional(key, ValueTag.integer)
-    unsafe state.pointee.writeInteger(value)
-    closeOptional(number, ValueTag.integer)
-  }
+  func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encode(scalarIfPresent: value, key) }
+  func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encode(scalarIfPresent: value, key) }
+  func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try encode(scalarIfPresent: value, key) }
+  func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try encode(scalarIfPresent: value, key) }
+  func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try encode(scalarIfPresent: value, key) }
+  func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try encode(scalarIfPresent: value, key) }
+  func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try encode(scalarIfPresent: value, key) }
+  func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try encode(scalarIfPresent: value, key) }
+  func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try encode(scalarIfPresent: value, key) }
+  func encodeIfPresent(_ value: Int128?, forKey key: Key) throws { try encode(scalarIfPresent: value, key) }
+  func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try encode(scalarIfPresent: value, key) }
+  func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try encode(scalarIfPresent: value, key) }
+  func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try encode(scalarIfPresent: value, key) }
+  func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try encode(scalarIfPresent: value, key) }
+  func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try encode(scalarIfPresent: value, key) }
+  func encodeIfPresent(_ value: UInt128?, forKey key: Key) throws { try encode(scalarIfPresent: value, key) }
 }

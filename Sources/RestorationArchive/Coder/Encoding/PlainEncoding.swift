@@ -6,18 +6,22 @@ protocol PlainEncoding {
 
 extension PlainEncoding {
   func encodeNil() throws { _ = try unsafe open(ValueTag.null) }
-  func encode(_ value: Bool) throws { try unsafe open(ValueTag.bool).pointee.writeByte(value ? 1 : 0) }
-  func encode(_ value: String) throws { try unsafe open(ValueTag.string).pointee.writeString(value) }
-  func encode(_ value: Double) throws { try unsafe open(ValueTag.short).pointee.writeShort(value) }
-  func encode(_ value: Float) throws { try unsafe open(ValueTag.float).pointee.writeFixed(value.bitPattern) }
-  func encode(_ value: Int) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
-  func encode(_ value: Int8) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
-  func encode(_ value: Int16) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
-  func encode(_ value: Int32) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
-  func encode(_ value: Int64) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(value) }
-  func encode(_ value: UInt) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(UInt64(value)) }
-  func encode(_ value: UInt8) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
-  func encode(_ value: UInt16) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
-  func encode(_ value: UInt32) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(Int64(value)) }
-  func encode(_ value: UInt64) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(value) }
+
+  @inline(__always)
+  func encode<Value: Scalar>(scalar value: Value) throws { unsafe value.write(to: try open(Value.tag)) }
+
+  func encode(_ value: Bool) throws { try encode(scalar: value) }
+  func encode(_ value: String) throws { try encode(scalar: value) }
+  func encode(_ value: Double) throws { try encode(scalar: value) }
+  func encode(_ value: Float) throws { try encode(scalar: value) }
+  func encode(_ value: Int) throws { try encode(scalar: value) }
+  func encode(_ value: Int8) throws { try encode(scalar: value) }
+  func encode(_ value: Int16) throws { try encode(scalar: value) }
+  func encode(_ value: Int32) throws { try encode(scalar: value) }
+  func encode(_ value: Int64) throws { try encode(scalar: value) }
+  func encode(_ value: UInt) throws { try encode(scalar: value) }
+  func encode(_ value: UInt8) throws { try encode(scalar: value) }
+  func encode(_ value: UInt16) throws { try encode(scalar: value) }
+  func encode(_ value: UInt32) throws { try encode(scalar: value) }
+  func encode(_ value: UInt64) throws { try encode(scalar: value) }
 }

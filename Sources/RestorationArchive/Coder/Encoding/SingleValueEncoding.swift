@@ -21,8 +21,8 @@ struct SingleValueEncoding: SingleValueEncodingContainer, PlainEncoding {
   }
 
   // Here and not with the others, as the standard library has defaults for these two.
-  func encode(_ value: Int128) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(value) }
-  func encode(_ value: UInt128) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(value) }
+  func encode(_ value: Int128) throws { try encode(scalar: value) }
+  func encode(_ value: UInt128) throws { try encode(scalar: value) }
 
   func encode<T: Encodable>(_ value: T) throws {
     guard unsafe frame.pointee.mark == mark && frame.pointee.kind == .unopened else { throw misuse() }

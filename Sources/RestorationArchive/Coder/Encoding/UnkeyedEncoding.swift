@@ -23,8 +23,8 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer, PlainEncoding {
   }
 
   // Here and not with the others, as the standard library has defaults for these two.
-  func encode(_ value: Int128) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(value) }
-  func encode(_ value: UInt128) throws { try unsafe open(ValueTag.integer).pointee.writeInteger(value) }
+  func encode(_ value: Int128) throws { try encode(scalar: value) }
+  func encode(_ value: UInt128) throws { try encode(scalar: value) }
 
   func encode<T: Encodable>(_ value: T) throws {
     guard unsafe frame.pointee.containerMark == mark else { throw misuse() }
