@@ -42,7 +42,7 @@ extension CaptureTree {
     for node in order.reversed() {
       batch.removals.append(node.key)
       nodes[node.key] = nil
-      if let object = node.object { bindings.remove(object) }
+      bindings.remove(node.binding, of: node.objectIdentity)
       if byObject[node.objectIdentity] === node { byObject[node.objectIdentity] = nil }
     }
     hasMoved = true

@@ -15,7 +15,7 @@ import Synchronization
     Self.tables.append(WeakTable(table: self))
   }
 
-  /// The number of bindings, those of dead objects included until ``removeDead()``.
+  /// The number of bindings, those of objects that have died included until they are removed.
   package var count: Int { bindings.count }
 
   /// The binding of an object, made at first use; `onChange` is for a new one.
@@ -35,14 +35,13 @@ import Synchronization
     return binding
   }
 
-  /// Ends the observation of an object.
-  package func remove(_ object: any RestorableObject) {
-    bindings[ObjectIdentifier(object)] = nil
-  }
-
-  /// Forgets objects that have died.
-  package func removeDead() {
-    bindings = bindings.filter { $0.value.object != nil }
+  /// Ends the observation of an object that has left, and mostly died by then.
+  ///
+  /// - Parameters:
+  ///   - binding: Its binding.
+  ///   - identity: Where the object is or was; another object may have been bound there since, and stays.
+  package func remove(_ binding: ObjectBinding, of identity: ObjectIdentifier) {
+    if bindings[identity] === binding { bindings[identity] = nil }
   }
 
   static func invalidate(_ object: any RestorableObject) {

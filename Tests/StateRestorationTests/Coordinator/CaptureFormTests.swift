@@ -18,6 +18,25 @@ import Testing
     #expect(paths(in: [RestorationPath(["a"])]) == 1, "the search finds paths")
   }
 
+  @Test func `what has left the hierarchy is forgotten, whether it died or not`() {
+    let root = Screen("root")
+    let tree = CaptureTree(
+      registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context,
+      now: { Date() })
+    var kept: Screen?
+    for number in 0..<20 {
+      let child = Screen("child", children: [Screen("grandchild")])
+      root.restorationChildren = [child]
+      _ = tree.capture(roots: [root], scope: .all)
+      #expect(tree.bindings.count == 3)
+      if number == 10 { kept = child }
+    }
+    root.restorationChildren = []
+    _ = tree.capture(roots: [root], scope: .all)
+    #expect(tree.bindings.count == 1)
+    #expect(kept != nil)
+  }
+
   /// How many paths a value holds, at any depth.
   private func paths(in value: Any) -> Int {
     if value is RestorationPath { return 1 }

@@ -134,7 +134,7 @@ import Testing
   @Test func `a binding is one object's, even if another takes its address`() {
     let bindings = ObjectBindings()
     var objects = (0..<64).map { _ in Editor() }
-    for object in objects { _ = bindings.binding(for: object) }
+    let old = objects.map { (bindings.binding(for: $0), ObjectIdentifier($0)) }
     #expect(bindings.count == 64)
     objects = []
     let fresh = (0..<64).map { _ in Editor() }
@@ -142,7 +142,7 @@ import Testing
       #expect(bindings.existingBinding(for: object) == nil)
       #expect(bindings.binding(for: object).object === object)
     }
-    bindings.removeDead()
+    for (binding, identity) in old { bindings.remove(binding, of: identity) }
     #expect(bindings.count == 64)
   }
 
