@@ -1,6 +1,6 @@
 /// A system call that failed: which one, on what, and the `errno` it left.
 package struct FileSystemError: Error, Hashable, Sendable {
-  /// The `errno` of a failed call; every constant names its C twin.
+  /// The `errno` of a failed call; every constant names its C twin, and there are those that somebody looks for.
   package struct Code: RawRepresentable, Hashable, Sendable, Error {
     /// The `errno` number as Linux defines it.
     package let rawValue: Int32
@@ -10,8 +10,6 @@ package struct FileSystemError: Error, Hashable, Sendable {
       self.rawValue = rawValue
     }
 
-    /// `EPERM`.
-    package static let notPermitted = Code(rawValue: 1)
     /// `ENOENT`.
     package static let noSuchFile = Code(rawValue: 2)
     /// `EINTR`.
@@ -22,8 +20,6 @@ package struct FileSystemError: Error, Hashable, Sendable {
     package static let noSuchDevice = Code(rawValue: 6)
     /// `EBADF`.
     package static let badDescriptor = Code(rawValue: 9)
-    /// `EAGAIN` and `EWOULDBLOCK`.
-    package static let wouldBlock = Code(rawValue: 11)
     /// `EACCES`.
     package static let accessDenied = Code(rawValue: 13)
     /// `EEXIST`.
@@ -34,26 +30,18 @@ package struct FileSystemError: Error, Hashable, Sendable {
     package static let isDirectory = Code(rawValue: 21)
     /// `EINVAL`.
     package static let invalidArgument = Code(rawValue: 22)
-    /// `EFBIG`.
-    package static let fileTooLarge = Code(rawValue: 27)
     /// `ENOSPC`.
     package static let noSpace = Code(rawValue: 28)
     /// `EROFS`.
     package static let readOnlyFileSystem = Code(rawValue: 30)
     /// `ENAMETOOLONG`.
     package static let nameTooLong = Code(rawValue: 36)
-    /// `ENOSYS`.
-    package static let notImplemented = Code(rawValue: 38)
     /// `ENOTEMPTY`.
     package static let notEmpty = Code(rawValue: 39)
     /// `ELOOP`.
     package static let symbolicLink = Code(rawValue: 40)
-    /// `ENODATA`: the extended attribute is not there.
-    package static let noAttribute = Code(rawValue: 61)
     /// `EOPNOTSUPP` and `ENOTSUP`.
     package static let notSupported = Code(rawValue: 95)
-    /// `EDQUOT`.
-    package static let quotaExceeded = Code(rawValue: 122)
   }
 
   /// The call that failed.

@@ -5,9 +5,6 @@ package enum KeyWrap {
   /// How many bytes a wrap adds.
   package static let overheadByteCount = 8
 
-  /// The length of a wrapped ``SecretKey``.
-  package static let wrappedKeyByteCount = SecretKey.byteCount + overheadByteCount
-
   /// Wraps a secret of 16 bytes or more, a multiple of 8.
   package static func wrap(
     _ secret: borrowing some Secret & ~Copyable, with wrappingKey: borrowing SecretKey

@@ -10,14 +10,3 @@ package protocol Secret: ~Copyable {
     _ body: (Span<UInt8>) throws(SealingError) -> Result
   ) throws(SealingError) -> Result
 }
-
-extension Secret where Self: ~Copyable {
-  /// Compares with another secret in a time that depends on the lengths only.
-  package borrowing func isEqual(to other: borrowing some Secret & ~Copyable) throws(SealingError) -> Bool {
-    try withBytes { (mine: Span<UInt8>) throws(SealingError) in
-      try other.withBytes { (theirs: Span<UInt8>) throws(SealingError) in
-        ConstantTime.areEqual(mine, theirs)
-      }
-    }
-  }
-}

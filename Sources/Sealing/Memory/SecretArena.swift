@@ -39,13 +39,6 @@ package final class SecretArena: Sendable {
   /// How well the memory handed out so far is protected.
   package var standing: Standing { state.withLock { $0.standing } }
 
-  /// Throws `secretsLost` in a process that was forked from the one that made the secrets.
-  package func checkNotForked() throws(SealingError) {
-    // Deliberately without looking at later blocks: a fork wipes all of them or none.
-    guard let first = state.withLock({ $0.blocks.first }) else { return }
-    try first.checkCookie()
-  }
-
   /// Finds room for a secret; the bytes are zero.
   func allocate(byteCount: Int) throws(SealingError) -> SecretSlot {
     precondition(byteCount >= 0 && byteCount <= Self.maximumByteCount, "A secret of \(byteCount) bytes is too large.")

@@ -38,9 +38,6 @@ final class ChangeList: Sendable {
     }
   }
 
-  /// What was noted since the last drain, which stays noted.
-  func peek() -> [Int] { state.withLock { $0.keys } }
-
   /// Whether nothing was noted since the last drain.
   var isEmpty: Bool { state.withLock { $0.keys.isEmpty } }
 }

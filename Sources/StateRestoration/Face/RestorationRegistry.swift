@@ -136,9 +136,6 @@ extension RestorationRegistry {
   /// The class of a tag, today's or a former one.
   package func registeredClass(_ tag: RestorationClass) -> RegisteredClass? { classes[tag] }
 
-  /// All classes by tag, former tags included.
-  package var registeredTags: [RestorationClass] { classes.keys.sorted() }
-
   /// How to make whatever has an identifier.
   package func blueprint(_ identifier: RestorationIdentifier) -> Maker<any RestorableController>? {
     blueprints[identifier]

@@ -97,14 +97,6 @@ final class Base: Sendable {
 
   // MARK: Nodes
 
-  /// Lends a parser of the whole block that begins at a position, and nothing else.
-  func parseBlock<Result>(
-    at offset: Int, _ body: (inout ByteParser, Range<Int>) throws(ArchiveError) -> Result
-  ) throws(ArchiveError) -> Result {
-    let range = try place(at: offset).range
-    return try cache.parse(range) { (parser) throws(ArchiveError) in try body(&parser, range) }
-  }
-
   /// Where the block is whose length begins at a position.
   func place(at offset: Int) throws(ArchiveError) -> Place {
     let limit = Int(header.numberIndex)

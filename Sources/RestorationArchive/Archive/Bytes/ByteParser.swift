@@ -131,10 +131,4 @@ struct ByteParser {
     guard target >= 0, target <= count - 4 else { return nil }
     return unsafe UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: target, as: UInt32.self))
   }
-
-  /// The little-endian 64-bit number at a position; nil past the end.
-  func doubleWord(at target: Int) -> UInt64? {
-    guard target >= 0, target <= count - 8 else { return nil }
-    return unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: target, as: UInt64.self))
-  }
 }
