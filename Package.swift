@@ -79,16 +79,20 @@ let package = Package(
     tests("SealingTests", ["Sealing", "CSystem", "ProcessMemory"]),
     tests(
       "DataProtectionTests",
-      ["DataProtection", "FileSystem", "FaultyFileSystem", "Sealing", "SimulatedTime", "ProcessMemory"]),
+      [
+        "DataProtection", "FileSystem", "FaultyFileSystem", "Sealing", "SimulatedTime", "ProcessMemory", "SeededRandom",
+      ]),
     .target(name: "ProcessMemory", path: "Tests/Support/ProcessMemory", swiftSettings: settings),
-    tests("RestorationArchiveTests", ["RestorationArchive", "CAllocationCounter", "HandmadeArchive"]),
+    .target(name: "SeededRandom", path: "Tests/Support/SeededRandom", swiftSettings: settings),
+    tests(
+      "RestorationArchiveTests", ["RestorationArchive", "CAllocationCounter", "HandmadeArchive", "SeededRandom"]),
     .target(name: "HandmadeArchive", path: "Tests/Support/HandmadeArchive", swiftSettings: settings),
     tests("ApplicationLifecycleTests", ["ApplicationLifecycle", "SimulatedTime"]),
     tests(
       "StateRestorationTests",
       [
         "StateRestoration", "RestorationArchive", "ApplicationLifecycle", "DataProtection", "FileSystem",
-        "FaultyFileSystem", "SimulatedTime", "StateRestorationTesting", "HandmadeArchive",
+        "FaultyFileSystem", "SimulatedTime", "StateRestorationTesting", "HandmadeArchive", "SeededRandom",
       ]),
     tests(
       "StateRestorationTestingTests",
@@ -100,9 +104,10 @@ let package = Package(
       "RestoreInspectTests",
       [
         "restore-inspect", "StateRestorationTesting", "StateRestoration", "RestorationArchive", "DataProtection",
-        "FileSystem", "FaultyFileSystem", "SimulatedTime",
+        "FileSystem", "FaultyFileSystem", "SimulatedTime", "SeededRandom",
       ]),
-    tests("EndToEndTests", ["restore-demo", "StateRestoration", "RestorationArchive", "DataProtection"]),
+    tests(
+      "EndToEndTests", ["restore-demo", "StateRestoration", "RestorationArchive", "DataProtection", "SeededRandom"]),
     tests("DocumentationTests", ["StateRestoration", "StateRestorationTesting"]),
   ]
 )

@@ -1,4 +1,5 @@
 import Foundation
+import SeededRandom
 import Testing
 
 #if canImport(Glibc)
@@ -20,7 +21,7 @@ struct KillTests {
   @Test func `no acknowledged save is lost and no screen is broken, wherever the kill lands`() async throws {
     let seed = Self.number("RESTORATION_SEED") ?? .random(in: 0 ... .max)
     let lives = Self.number("RESTORATION_KILLS").map(Int.init) ?? 60
-    var random = SplitMix64(state: seed)
+    var random = SplitMix64(seed: seed)
     print("KillTests: seed \(seed)")
     let harness = try DemoHarness(notes: ["Diary.md": "end\n", "Plans/Trip.md": "Pack.\n"])
     var typist = try await Typist(harness)

@@ -1,4 +1,5 @@
 import Foundation
+import SeededRandom
 import Testing
 
 #if canImport(Glibc)
@@ -59,7 +60,7 @@ struct TerminalMannersTests {
     let terminal = try await harness.start()
     try await terminal.wait(forText: "Folders")
     await terminal.type("\u{1B}OQ")
-    var random = SplitMix64(state: 7)
+    var random = SplitMix64(seed: 7)
     for _ in 0..<200 {
       terminal.resize(rows: Int(random.next() % 60) + 1, columns: Int(random.next() % 160) + 1)
       await terminal.type("x")

@@ -1,4 +1,5 @@
 import Foundation
+import SeededRandom
 import Testing
 
 #if canImport(Glibc)
@@ -67,7 +68,7 @@ struct TwoInstancesTests {
   @Test func `whichever of the two is killed, nothing acknowledged is lost and nothing is mixed`() async throws {
     let seed = ProcessInfo.processInfo.environment["RESTORATION_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
     print("TwoInstancesTests: seed \(seed)")
-    var random = SplitMix64(state: seed)
+    var random = SplitMix64(seed: seed)
     let harness = try DemoHarness(notes: ["Diary.md": "end\n", "Plans/Trip.md": "Pack.\n"])
     var typist = try await Typist(harness)
     for life in 0..<12 {

@@ -3,6 +3,7 @@ import FaultyFileSystem
 import FileSystem
 import Foundation
 import RestorationArchive
+import SeededRandom
 import SimulatedTime
 import StateRestoration
 import Testing
@@ -125,7 +126,7 @@ import restore_inspect
   @Test(arguments: 0..<40)
   func `random bytes in any file are one clear line and never a trap`(seed: Int) async throws {
     let state = try await InspectedState()
-    var random = SplitMix64(state: UInt64(seed))
+    var random = SplitMix64(seed: UInt64(seed))
     let files = state.contents().keys.sorted()
     let target = files[Int(random.next() % UInt64(files.count))]
     state.disk.plant(

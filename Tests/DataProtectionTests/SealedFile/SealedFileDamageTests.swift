@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Sealing
+import SeededRandom
 import Testing
 
 @testable import DataProtection
@@ -125,20 +126,5 @@ struct SealedFileDamageTests {
     }
     #expect(opened == 0)
     for count in 0..<200 { #expect(rig.outcome([UInt8](repeating: 0xFF, count: count)) == .corrupt) }
-  }
-}
-
-/// The generator of the deterministic tests (Steele, Lea and Flood 2014).
-struct SplitMix64: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

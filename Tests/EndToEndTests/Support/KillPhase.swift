@@ -1,3 +1,5 @@
+import SeededRandom
+
 /// Where a kill is meant to land.
 enum KillPhase: CaseIterable {
   case capture, write, sync, publish, restore, promotion
@@ -62,17 +64,4 @@ enum PowerCut: CustomStringConvertible {
   }
 
   var description: String { variable ?? "no power cut" }
-}
-
-/// A small generator of numbers that a seed repeats.
-struct SplitMix64: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-    return value ^ (value >> 31)
-  }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SeededRandom
 import Testing
 
 #if canImport(Glibc)
@@ -54,7 +55,7 @@ struct Typist {
       kill: kill, isArmedLater: phase.isArmedLater, power: cut.variable, rows: 40)
     var second: PseudoTerminal?
     do {
-      var random = SplitMix64(state: seed)
+      var random = SplitMix64(seed: seed)
       let told = try await unlock(terminal)
       // The life before died restoring a node: this one does without it and must not cost what is left out.
       if told.contains("is left out") { throw PseudoTerminal.Ended() }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import RestorationArchive
+import SeededRandom
 import Testing
 
 /// Damaged and malicious bytes: errors, never a trap, a loop or another archive's state under a wrong path.
@@ -88,7 +89,7 @@ struct HostileBytesTests {
   @Test(arguments: 0..<20 as Range<UInt64>)
   func `random damage in several places is survived`(seed: UInt64) throws {
     let (base, deltas) = try Self.sample()
-    var random = Sequence(seed: seed)
+    var random = SplitMix64(seed: seed)
     for _ in 0..<100 {
       var damaged = base
       for _ in 0..<Int.random(in: 1...8, using: &random) {

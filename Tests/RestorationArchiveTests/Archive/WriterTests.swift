@@ -1,5 +1,6 @@
 import FoundationEssentials
 import RestorationArchive
+import SeededRandom
 import Testing
 
 /// What a writer makes of changes, carries over, sheds and refuses.
@@ -44,7 +45,7 @@ struct WriterTests {
     var writer = try Archive.Writer.sample(branches: 10, leaves: 99)
     let base = try writer.makeArchive()
     var deltas: [Data] = []
-    var random = Sequence(seed: 7)
+    var random = SplitMix64(seed: 7)
     var expected: [NodeID: Int] = [:]
     for number in 0..<1_023 {
       let id = NodeID(rawValue: UInt32.random(in: 0..<1_000, using: &random))

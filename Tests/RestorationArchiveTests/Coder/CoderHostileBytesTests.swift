@@ -1,11 +1,12 @@
 import Foundation
 import RestorationArchive
+import SeededRandom
 import Testing
 
 /// Bytes that no encoder wrote: every one ends in a value or an error.
 struct CoderHostileBytesTests {
   private static let samples: [(name: String, data: Data)] = {
-    var random = SplitMix64(state: 7)
+    var random = SplitMix64(seed: 7)
     let encoder = ArchiveEncoder()
     func encoded<T: Generated>(_ type: T.Type) -> Data {
       while true {
@@ -122,7 +123,7 @@ struct CoderHostileBytesTests {
   }
 
   @Test func `random bytes end in a value or an error`() {
-    var random = SplitMix64(state: 99)
+    var random = SplitMix64(seed: 99)
     for _ in 0..<3000 {
       var bytes: [UInt8] = [0xAC, 0x56, 1]
       for _ in 0..<random.upTo(60) {

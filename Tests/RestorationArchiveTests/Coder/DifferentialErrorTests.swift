@@ -1,5 +1,6 @@
 import Foundation
 import RestorationArchive
+import SeededRandom
 import Testing
 
 /// Generated values read as other types than theirs: this coder's errors, their kinds and their paths are JSON's.
@@ -70,7 +71,7 @@ struct DifferentialErrorTests {
   }
 
   private func compare<T: Generated>(_ type: T.Type) throws {
-    var random = SplitMix64(state: 11)
+    var random = SplitMix64(seed: 11)
     let readers = Self.readers()
     for round in 0..<8 {
       let value = [T.make(&random)]

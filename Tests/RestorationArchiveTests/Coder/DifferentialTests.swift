@@ -1,5 +1,6 @@
 import Foundation
 import RestorationArchive
+import SeededRandom
 import Testing
 
 /// The same values through this coder, JSON and property lists.
@@ -8,7 +9,7 @@ struct DifferentialTests {
   static let rounds = 40
 
   private func compare<T: Generated>(_ type: T.Type, seed: UInt64, propertyLists: Bool = true) throws {
-    var random = SplitMix64(state: seed)
+    var random = SplitMix64(seed: seed)
     let encoder = ArchiveEncoder()
     let decoder = ArchiveDecoder()
     for round in 0..<Self.rounds {

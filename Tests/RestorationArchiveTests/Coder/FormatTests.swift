@@ -1,5 +1,6 @@
 import Foundation
 import RestorationArchive
+import SeededRandom
 import Testing
 
 /// The bytes that `Docs/ArchiveFormat.md` promises of values.
@@ -56,7 +57,7 @@ struct FormatTests {
     #expect(try size(1) == 3)
     #expect(try size(320.5) == 4)
     #expect(try size(1.0 / 3) == 9)
-    var random = SplitMix64(state: 5)
+    var random = SplitMix64(seed: 5)
     for _ in 0..<2_000 { #expect(try size(Double(bitPattern: random.next() << UInt64(random.upTo(63)))) <= 9) }
   }
 }

@@ -1,17 +1,8 @@
 import Foundation
+import SeededRandom
 
-/// Deterministic random numbers, so that a printed seed repeats a test.
-struct SplitMix64: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
+extension SplitMix64 {
+  /// A number from zero to a bound.
   mutating func upTo(_ bound: Int) -> Int { Int(next() % UInt64(bound + 1)) }
 }
 

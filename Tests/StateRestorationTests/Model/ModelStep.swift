@@ -1,3 +1,5 @@
+import SeededRandom
+
 /// What a user does, or what happens to the program.
 ///
 /// Nodes are numbers into the live tree, taken modulo its size, so that any part of a script is a script.
@@ -44,7 +46,7 @@ enum ModelStep: Equatable, CustomStringConvertible {
 
   /// A random script, the same for the same seed; it ends with a save and a launch.
   static func script(seed: UInt64, length: Int) -> [ModelStep] {
-    var random = SplitMix(state: seed)
+    var random = SplitMix64(seed: seed)
     func below(_ bound: Int) -> Int { Int(random.next() % UInt64(bound)) }
     func hiding() -> Int? { below(2) == 0 ? nil : 1 + below(9) }
     let steps: [ModelStep] = (0..<length).map { _ in
@@ -67,18 +69,5 @@ enum ModelStep: Equatable, CustomStringConvertible {
       }
     }
     return steps + [.unlock, .save, .kill(version: 3, hiding: nil)]
-  }
-}
-
-/// A small deterministic generator.
-struct SplitMix {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
   }
 }

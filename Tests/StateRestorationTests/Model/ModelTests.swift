@@ -1,4 +1,5 @@
 import Foundation
+import SeededRandom
 import StateRestoration
 import Testing
 
@@ -20,7 +21,7 @@ import Testing
 
   @Test(arguments: numbers) func `random operations agree with a simple model`(number: Int) async {
     // Mixed: neighbouring states of the generator give one and the same sequence, shifted by a step.
-    var mixer = SplitMix(state: UInt64(number))
+    var mixer = SplitMix64(seed: UInt64(number))
     let steps = ModelStep.script(seed: mixer.next(), length: Self.length)
     guard await ModelRunner.difference(steps) != nil else { return }
     let short = await Self.shrink(steps)

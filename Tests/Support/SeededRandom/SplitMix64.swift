@@ -1,0 +1,19 @@
+/// Random numbers that a seed repeats (SplitMix64: Steele, Lea and Flood 2014), so that a test that prints its seed can
+/// be run again.
+package struct SplitMix64: RandomNumberGenerator {
+  private var state: UInt64
+
+  /// Begins the sequence of a seed; neighbouring seeds may give one sequence shifted by a step.
+  package init(seed: UInt64) {
+    state = seed
+  }
+
+  /// The next number.
+  package mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
