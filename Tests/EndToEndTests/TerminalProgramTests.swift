@@ -22,18 +22,15 @@ struct TerminalProgramTests {
     await terminal.type("second line")
     try await terminal.wait(forText: "second line")
     let before = body(of: terminal)
-    await terminal.type("\u{0C}")
-    try await terminal.wait(forText: "Locked")
+    try await harness.lock(terminal)
     #expect(!terminal.screen.text.contains("second line"))
     #expect(!terminal.screen.text.contains("Trip"))
     await terminal.type("\tbuy mil")
     try await terminal.wait(forText: "buy mil")
-    terminal.send(SIGKILL)
-    #expect(try await terminal.waitForEnd() == -SIGKILL)
+    try await terminal.killProgram()
     #expect(terminal.screen.complaints.isEmpty, "\(terminal.screen.complaints)")
 
-    terminal = try await harness.start()
-    try await terminal.wait(forText: "Locked")
+    terminal = try await harness.startLocked()
     #expect(!terminal.screen.text.contains("second line"))
     await terminal.type("correct horse\r")
     try await terminal.wait(forText: "second line")
@@ -49,8 +46,7 @@ struct TerminalProgramTests {
     try await terminal.quit()
     let before = try harness.stateBytes()
 
-    terminal = try await harness.start()
-    try await terminal.wait(forText: "Locked")
+    terminal = try await harness.startLocked()
     try await terminal.quit()
     let after = try harness.stateBytes()
     let changed = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
@@ -61,15 +57,12 @@ struct TerminalProgramTests {
     let harness = try DemoHarness()
     var terminal = try await harness.startFresh()
     try await harness.setPasscode("right", in: terminal)
-    await terminal.type("\u{0C}")
-    try await terminal.wait(forText: "Locked")
+    try await harness.lock(terminal)
     for guess in 1...5 {
       try await give("wrong \(guess)", to: terminal)
     }
-    terminal.send(SIGKILL)
-    _ = try await terminal.waitForEnd()
-    terminal = try await harness.start()
-    try await terminal.wait(forText: "Locked")
+    try await terminal.killProgram()
+    terminal = try await harness.startLocked()
     // Five wrong ones in a row cost a minute, also in the next process: the right one is not even looked at.
     try await give("right", to: terminal)
     #expect(terminal.screen.text.contains("Locked"))
@@ -93,8 +86,7 @@ struct TerminalProgramTests {
       $0.isAlternate && $0.text.contains("Search: Trip") && $0.text.contains("Plans/Trip.md")
     }
     #expect(body(of: terminal) == before)
-    terminal.send(SIGKILL)
-    _ = try await terminal.waitForEnd()
+    try await terminal.killProgram()
 
     let again = try await harness.start()
     try await again.wait(for: "the query") { $0.text.contains("Search: Trip") && $0.text.contains("Plans/Trip.md") }
@@ -128,8 +120,7 @@ struct TerminalProgramTests {
     try await terminal.wait(forText: "Journey.md")
     try await terminal.wait(for: "a receipt") { $0.text.contains("generation") }
     while await terminal.pump(milliseconds: 700) {}
-    terminal.send(SIGKILL)
-    _ = try await terminal.waitForEnd()
+    try await terminal.killProgram()
     terminal = try await harness.start()
     try await terminal.wait(for: "the sheet") { $0.text.contains("New name:") && $0.text.contains("Journey.md") }
     await terminal.type("\r")

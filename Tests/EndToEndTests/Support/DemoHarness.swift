@@ -122,6 +122,19 @@ final class DemoHarness {
     return terminal
   }
 
+  /// Starts the program on a state with a passcode, and waits until it asks for it.
+  func startLocked() async throws -> PseudoTerminal {
+    let terminal = try await start()
+    try await terminal.wait(forText: "Locked")
+    return terminal
+  }
+
+  /// Locks the program, as a person does.
+  func lock(_ terminal: PseudoTerminal) async throws {
+    await terminal.type("\u{0C}")
+    try await terminal.wait(forText: "Locked")
+  }
+
   /// Opens the list of the second folder, as a person does.
   func openPlans(in terminal: PseudoTerminal) async throws {
     await terminal.type("\u{1B}[B\r")

@@ -198,6 +198,12 @@ final class PseudoTerminal {
     #expect(screen.complaints.isEmpty, "\(screen.complaints)", sourceLocation: sourceLocation)
   }
 
+  /// Kills the program, which must still be there to be killed.
+  func killProgram(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    send(SIGKILL)
+    #expect(try await waitForEnd() == -SIGKILL, sourceLocation: sourceLocation)
+  }
+
   /// Waits until the program is stopped by a signal (suspended).
   func waitForStop(timeout: Duration = PseudoTerminal.patience) async throws {
     let clock = ContinuousClock()

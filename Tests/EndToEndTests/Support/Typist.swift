@@ -77,8 +77,7 @@ struct Typist {
     guard let second else { return }
     while await second.pump(milliseconds: 50) {}
     if case .none = cut, seed % 2 == 1 { #expect(second.isRunning) }
-    second.send(SIGKILL)
-    #expect(try await second.waitForEnd() == -SIGKILL)
+    try await second.killProgram()
     #expect(second.screen.complaints.isEmpty, "\(second.screen.complaints)")
   }
 
@@ -138,8 +137,7 @@ struct Typist {
 
   /// A jot while locked is sealed one-way; the unlock promotes it.
   private func lockAndJot(_ terminal: PseudoTerminal) async throws {
-    await terminal.type("\u{0C}")
-    try await terminal.wait(forText: "Locked")
+    try await harness.lock(terminal)
     await terminal.type("\tjot")
     try await terminal.wait(forText: "jot")
     await terminal.pump(milliseconds: 700)
