@@ -1,11 +1,9 @@
 import Foundation
 
-/// Decodes whatever there is, with nested containers and super decoders.
-indirect enum Anything: Decodable {
-  case leaf
-  case list([Anything])
-  case keyed([String: Anything])
-
+/// Reads whatever there is in ways that a compiler's code does not, and keeps nothing.
+///
+/// From the last key to the first, through nested containers and super decoders, and as types that it is not.
+struct Anything: Decodable {
   private struct Key: CodingKey {
     var stringValue: String
     var intValue: Int? { nil }
@@ -15,24 +13,19 @@ indirect enum Anything: Decodable {
 
   init(from decoder: any Decoder) throws {
     if let container = try? decoder.container(keyedBy: Key.self) {
-      var entries: [String: Anything] = [:]
       for key in container.allKeys.reversed() {
         _ = try? container.nestedContainer(keyedBy: Key.self, forKey: key)
         _ = try? container.superDecoder(forKey: key).container(keyedBy: Key.self).allKeys
-        entries[key.stringValue] = try container.decode(Anything.self, forKey: key)
+        _ = try container.decode(Anything.self, forKey: key)
       }
-      self = .keyed(entries)
     } else if var container = try? decoder.unkeyedContainer() {
-      var elements: [Anything] = []
       while !container.isAtEnd {
         if var nested = try? container.nestedUnkeyedContainer() {
           while !nested.isAtEnd { _ = try nested.decode(Anything.self) }
-          elements.append(.leaf)
         } else {
-          elements.append(try container.decode(Anything.self))
+          _ = try container.decode(Anything.self)
         }
       }
-      self = .list(elements)
     } else {
       let container = try decoder.singleValueContainer()
       _ = try? container.decode(Int64.self)
@@ -41,7 +34,6 @@ indirect enum Anything: Decodable {
       _ = try? container.decode(String.self)
       _ = try? container.decode(Data.self)
       _ = container.decodeNil()
-      self = .leaf
     }
   }
 }
