@@ -28,9 +28,9 @@ internal import RestorationArchive
   private(set) weak var root: (any RestorableController)?
   /// What the program has given up, by index.
   private lazy var forgotten = Array(repeating: false, count: plan.nodes.count)
-  private(set) var outcomes: [NodeReport?]
+  var outcomes: [NodeReport?]
   /// What came back from where it was kept.
-  private(set) var reinstated: [Int: RestorationPlan.Kept] = [:]
+  var reinstated: [Int: RestorationPlan.Kept] = [:]
   private var existing: [Bool]
   /// The children that existed before, of parents that have many.
   private var childTables: [Int: ChildTable<any RestorableController>] = [:]
@@ -41,10 +41,10 @@ internal import RestorationArchive
   private var notedNode: UInt32?
   private var asksDelegate = true
   /// The nodes by path; made when the first reference is resolved.
-  private lazy var paths = Dictionary(plan.nodes.lazy.enumerated().map { ($1.path, $0) }) { first, _ in first }
+  private(set) lazy var paths = Dictionary(plan.nodes.lazy.enumerated().map { ($1.path, $0) }) { first, _ in first }
   /// The nodes by number; made when the first reference by number is resolved.
-  private lazy var numbers = Dictionary(plan.nodes.lazy.enumerated().map { ($1.id, $0) }) { first, _ in first }
-  private let clock = ContinuousClock()
+  private(set) lazy var numbers = Dictionary(plan.nodes.lazy.enumerated().map { ($1.id, $0) }) { first, _ in first }
+  let clock = ContinuousClock()
 
   init(
     plan: RestorationPlan, registry: RestorationRegistry, delegate: (any RestorationCoordinatorDelegate)?,
@@ -138,16 +138,6 @@ internal import RestorationArchive
       findViews(of: index)
     }
     rejectUninstalled(in: range ?? plan.nodes.indices)
-  }
-
-  /// Lets every object decode its state, parents first.
-  func decode(in range: Range<Int>? = nil) {
-    let indices = range ?? plan.nodes.indices
-    for position in indices {
-      let index = decodesInReverse ? indices.lowerBound + indices.upperBound - 1 - position : position
-      guard let object = object(at: index), outcomes[index]?.isRestored == true else { continue }
-      decode(index, object)
-    }
   }
 
   /// Tells every restored object that restoring is over.
@@ -246,7 +236,7 @@ internal import RestorationArchive
   }
 
   /// Marks the node whose own code runs next, so that a crash in it is put down to it.
-  private func noteBeginning(of index: Int) {
+  func noteBeginning(of index: Int) {
     let node = plan.nodes[index].id.rawValue
     guard notedNode != node else { return }
     notedNode = node
@@ -396,82 +386,6 @@ internal import RestorationArchive
       } else {
         fail(index, .notInstalled)
       }
-    }
-  }
-
-  private func decode(_ index: Int, _ object: any RestorableObject) {
-    let node = plan.nodes[index]
-    if touched.contains(node.path) { return reject(index, .touchedMeanwhile) }
-    let start = clock.now
-    defer { if let before = outcomes[index]?.duration { outcomes[index]?.duration = before + (clock.now - start) } }
-    if let kept = keptState(for: index, object) {
-      noteBeginning(of: index)
-      do throws(RestorationError) {
-        try apply(kept.record, kept.attributes, to: object, index)
-        reinstated[index] = kept
-        return
-      } catch {
-        log.log(.warning, "\(node.path) still can't be given the state that is kept for it: \(error)")
-      }
-    }
-    if let damage = node.damage { return reject(index, .damaged(damage)) }
-    if node.attributes.flags.contains(.shed) { return reject(index, .shed) }
-    guard node.byteCount > 0 else { return }
-    noteBeginning(of: index)
-    do throws(RestorationError) {
-      try apply(node.record, node.attributes, to: object, index)
-    } catch {
-      reject(index, error.reason(stored: node.attributes.version, known: type(of: object).stateVersion))
-    }
-  }
-
-  /// What is kept for a node because newer state took its place, when the program asks for it; the oldest, so that asking
-  /// again goes through all of it.
-  ///
-  /// Not given by itself: what was saved last is what the user saw last. The report says what is there.
-  private func keptState(for index: Int, _ object: any RestorableObject) -> RestorationPlan.Kept? {
-    let node = plan.nodes[index]
-    guard !plan.kept.isEmpty, let all = plan.kept[node.path.description] else { return nil }
-    let known = ObjectBinding(object).version
-    let model = (object as? any RestorableController)?.restorationModelIdentifier
-    let fitting = all.filter { kept in
-      if let tag = kept.attributes.classTag, !registry.accepts(object, recorded: tag) { return false }
-      if let recorded = kept.attributes.model, let model, recorded != model { return false }
-      return kept.attributes.version <= known
-    }
-    guard let oldest = fitting.first else { return nil }
-    if retries(node.path) { return oldest }
-    outcomes[index]?.findings.append(.keptState(versions: fitting.map(\.attributes.version)))
-    return nil
-  }
-
-  private func apply(
-    _ record: any StateRecord, _ attributes: RestorationArchive.Attributes, to object: any RestorableObject,
-    _ index: Int
-  ) throws(RestorationError) {
-    let decoder = RestorationDecoder(
-      record: record, path: plan.nodes[index].path, context: plan.context, storedVersion: attributes.version,
-      modelIdentifier: attributes.model, resolve: { [self] in resolve($0) })
-    let plan = ClassPlan.plan(for: type(of: object))
-    if let from = try plan.apply(decoder, to: object, properties: plan.markedProperties(of: object)) {
-      outcomes[index]?.findings.append(.migrated(from: from, to: plan.version))
-    }
-    let unread = decoder.unreadKeys
-    if !unread.isEmpty { outcomes[index]?.findings.append(.unreadKeys(unread)) }
-    for key in decoder.unresolvedKeys { outcomes[index]?.findings.append(.unresolvedReference(key: key)) }
-  }
-
-  /// Reports a node whose object stays but did not get its state.
-  private func reject(_ index: Int, _ reason: NotRestoredReason) {
-    outcomes[index]?.result = .notRestored(reason)
-    log.log(.warning, "\(plan.nodes[index].path) was not given its state: \(reason)")
-  }
-
-  /// The restored object of a reference; nil when it was not restored.
-  func resolve(_ reference: NodeReference) -> (any RestorableObject)? {
-    switch reference {
-    case .path(let path): paths[path].flatMap { object(at: $0) }
-    case .node(let id): numbers[id].flatMap { object(at: $0) }
     }
   }
 }

@@ -1,0 +1,72 @@
+internal import FoundationEssentials
+
+extension RestorationCoordinator {
+  /// Loads the newest state off the main actor, with what was touched while locked if there is any.
+  func load(live: Data?) async -> Result<LoadedState, LoadFailure> {
+    var loader = loader()
+    loader.live = live
+    let chosen = loader
+    return await worker.run { _ in Result { () throws(LoadFailure) in try chosen.loadNewest() } }
+  }
+
+  /// Loads and goes the way through crashes, asking the delegate where it is to decide.
+  func decide(source: RestorationSource, live: Data?) async -> Result<LoadedState, LoadFailure> {
+    if case .setAside(let id) = source {
+      let loader = loader()
+      return await worker.run { _ in Result { () throws(LoadFailure) in try loader.loadSetAside(id) } }
+    }
+    let newest: Result<LoadedState, LoadFailure>
+    // What could not be read before may be readable now.
+    if let prepared, case .success = prepared {
+      newest = prepared
+    } else {
+      newest = await load(live: live)
+    }
+    prepared = nil
+    guard case .success(var loaded) = newest else { return newest }
+    if source == .olderGeneration {
+      return await predecessor(of: loaded, because: "as the program asked").map { loaded in
+        var loaded = loaded
+        loaded.isOnRequest = true
+        return loaded
+      }.mapError { failure in
+        var failure = failure
+        failure.changesNothing = true
+        return failure
+      }
+    }
+    switch loaded.crash {
+    case .restoreEverything, .leaveOut: return .success(loaded)
+    case .olderGeneration: return await older(loaded, because: "restoring the newest failed")
+    case .nothing: return await giveUp(loaded)
+    case .ask(let node):
+      switch recovery?.coordinator(self, decideAfter: loaded.history) ?? .olderGeneration {
+      case .olderGeneration: return await older(loaded, because: "restoring the newest failed twice")
+      case .restoreNothing: return await giveUp(loaded)
+      case .tryAgain:
+        loaded.crash = node.map { .leaveOut(node: $0) } ?? .restoreEverything
+        return .success(loaded)
+      }
+    }
+  }
+
+  private func older(_ loaded: LoadedState, because text: String) async -> Result<LoadedState, LoadFailure> {
+    let result = await predecessor(of: loaded, because: text)
+    if case .failure = result { return await giveUp(loaded) }
+    return result
+  }
+
+  private func predecessor(of loaded: LoadedState, because text: String) async -> Result<LoadedState, LoadFailure> {
+    let loader = loader()
+    let remarks = loaded.remarks
+    return await worker.run { _ in
+      Result { () throws(LoadFailure) in try loader.loadPredecessor(remarks: remarks, because: text) }
+    }
+  }
+
+  /// Takes the marker away, so that the next launch begins anew; the state itself stays, and is set aside by a save.
+  private func giveUp(_ loaded: LoadedState) async -> Result<LoadedState, LoadFailure> {
+    await worker.run { _ in (try? loaded.place.beginAttempt(for: loaded.state))?.finish() }
+    return .failure(LoadFailure(outcome: .givenUpAfterCrashes, remarks: loaded.remarks, reason: .afterCrash))
+  }
+}

@@ -1,0 +1,9 @@
+/// Which of the preserved states to restore.
+public enum RestorationSource: Sendable, Hashable {
+  /// The newest one.
+  case newest
+  /// The generation before it, to go back in time.
+  case olderGeneration
+  /// A state that was set aside; see ``RestorationCoordinator/setAsideStates()``.
+  case setAside(SetAsideState.ID)
+}
