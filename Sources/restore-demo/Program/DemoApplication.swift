@@ -29,8 +29,9 @@ import StateRestoration
   private var receipt = ""
   var lockScreen: LockScreen?
   var dialog: PasscodeDialog?
-  private var reportView: ReportView?
-  private var jot: JotController?
+  var reportView: ReportView?
+  /// What is written while the device is locked.
+  var jot: JotController?
   private var snapshot: String?
   /// How many receipts there were in this run, so that each one shown differs from the one before.
   private var saves = 0
@@ -127,75 +128,7 @@ import StateRestoration
     return canvas
   }
 
-  // MARK: - Keys
-
-  /// Hands a key to whatever has the keys now.
-  func handle(_ key: Key) async {
-    defer { onChange() }
-    clearNotice()
-    if lockScreen != nil { return await handleLocked(key) }
-    if await handleEverywhere(key) { return }
-    if var view = reportView {
-      reportView = view.handle(key) ? view : nil
-      return
-    }
-    if dialog != nil { return await handleDialog(key) }
-    if key == .control("d"), root.notes.stack.stack.count == 1, !root.inbox.jots.isEmpty { return root.inbox.clear() }
-    if root.screen?.handle(key) != true, key == .tab { selectNextTab() }
-  }
-
-  /// The keys that mean the same everywhere.
-  private func handleEverywhere(_ key: Key) async -> Bool {
-    switch key {
-    case .control("t"): selectNextTab()
-    case .function(let number) where root.tabs.indices.contains(number - 1): root.select(number - 1)
-    case .control("l"): await lock()
-    case .control("r"): reportView = ReportView(report?.description ?? "Nothing was restored in this run.")
-    case .control("q"), .control("c"): await quit()
-    case .control("\\"): await forget()
-    case .control("g"): shelf.reload()
-    default: return false
-    }
-    return true
-  }
-
-  private func handleLocked(_ key: Key) async {
-    if lockScreen?.isChecking == true { return }
-    switch (key, lockScreen?.field) {
-    case (.control("q"), _), (.control("c"), _): await quit()
-    case (.control("\\"), _): await forget()
-    case (.tab, .passcode): lockScreen?.field = .jot
-    case (.tab, _): lockScreen?.field = .passcode
-    case (.enter, .passcode): await unlock(with: lockScreen?.prompt.text ?? "")
-    case (.enter, _): jot = nil
-    case (_, .passcode): _ = lockScreen?.prompt.handle(key)
-    default: editJot(with: key)
-    }
-  }
-
-  private func editJot(with key: Key) {
-    let current = jot ?? root.inbox.begin()
-    // The inbox's list of lines is no observable property, so a new one is announced by hand.
-    if jot == nil { coordinator.invalidateRestorableState(of: root.inbox) }
-    jot = current
-    var buffer = TextBuffer(current.text)
-    if buffer.editLine(with: key) { current.text = buffer.text }
-  }
-
-  private func handleDialog(_ key: Key) async {
-    if dialog?.isWorking == true { return }
-    switch key {
-    case .escape: dialog = nil
-    case .enter:
-      guard dialog?.answer() == .done, let dialog else { return }
-      await change(dialog)
-    default: _ = dialog?.prompt.handle(key)
-    }
-  }
-
-  private func selectNextTab() {
-    root.select(((root.selectedIndex ?? 0) + 1) % root.tabs.count)
-  }
+  // MARK: - The hierarchy
 
   /// Shows a note that was found by a search.
   func open(_ note: Note) {
@@ -251,7 +184,8 @@ import StateRestoration
     await withCheckedContinuation { waitingForLateReport = $0 }
   }
 
-  private func change(_ dialog: PasscodeDialog) async {
+  /// Does what a passcode dialog asks for, once it is filled in.
+  func change(_ dialog: PasscodeDialog) async {
     self.dialog?.isWorking = true
     onChange()
     do {
@@ -344,13 +278,4 @@ import StateRestoration
     snapshot = text
     onChange()
   }
-}
-
-/// Connects controllers that exist before the program does with the program.
-@MainActor private final class StatusRelay {
-  weak var application: DemoApplication?
-
-  func say(_ text: String) { application?.say(text) }
-  func open(_ note: Note) { application?.open(note) }
-  func act(_ action: SettingsController.Action) { application?.perform(action) }
 }
