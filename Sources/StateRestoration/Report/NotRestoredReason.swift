@@ -67,7 +67,11 @@ extension NotRestoredReason: CustomStringConvertible {
     }
   }
 
-  private func seconds(_ value: Double) -> String { "\(Int(value.rounded())) s" }
+  /// Whole seconds, but for what no whole number is: a file and a decoded report can hold any number.
+  private func seconds(_ value: Double) -> String {
+    guard let whole = Int(exactly: value.rounded()) else { return "\(value) s" }
+    return "\(whole) s"
+  }
 
   private func quoted(_ model: ModelIdentifier?) -> String { model.map { "“\($0)”" } ?? "none" }
 }

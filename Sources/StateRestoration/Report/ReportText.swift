@@ -9,8 +9,8 @@ enum ReportText {
 
   /// A duration in the unit that keeps it short.
   static func duration(_ value: Duration) -> String {
-    let (seconds, attoseconds) = value.components
-    let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    // Not by its components: a decoded report can hold a duration whose seconds no `Int64` holds.
+    let microseconds = value.attoseconds / 1_000_000_000_000
     if microseconds < 10_000 { return "\(microseconds) µs" }
     if microseconds < 10_000_000 { return "\(microseconds / 1_000) ms" }
     return "\(microseconds / 1_000_000) s"

@@ -56,6 +56,25 @@ import Testing
     #expect(try JSONDecoder().decode(PreservationOutcome.self, from: encoded) == outcome)
   }
 
+  @Test(
+    arguments: [
+      ("[9223372036854775807,18446744073709551615]", "170141183460469231731 s"),
+      ("[-9223372036854775808,0]", "-170141183460469231731687303 µs"), ("[0,1500000000000000]", "1500 µs"),
+    ])
+  func `a report and a receipt print whatever durations they were decoded with`(
+    duration: String, text: String
+  ) throws {
+    let extreme = try JSONDecoder().decode(Duration.self, from: Data(duration.utf8))
+    #expect("\(RestorationReport(outcome: .restored, duration: extreme))".hasSuffix(", \(text)"))
+    let receipt = PreservationReceipt(generation: 1, kind: .whole, savedAt: Date(), duration: extreme)
+    #expect("\(receipt)".hasSuffix(", \(text)"))
+  }
+
+  @Test(arguments: [(1e300, "1e+300 s old"), (-1e300, "-1e+300 s old"), (.infinity, "inf s old"), (.nan, "nan s old")])
+  func `an age that is no whole number of seconds is printed as it is`(age: Double, text: String) {
+    #expect("\(NotRestoredReason.expired(age: age, limit: 5))" == "\(text), the limit is 5 s")
+  }
+
   @Test func `a report never holds state`() async throws {
     let bench = Bench()
     try await bench.preserve(Screen("root", text: "secret words", children: [Panel("p", value: 4711)]))
