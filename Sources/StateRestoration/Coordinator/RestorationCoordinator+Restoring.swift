@@ -57,8 +57,9 @@ extension RestorationCoordinator {
     let unlocks = unlockCount
     phase = .loading
     let live = isLate ? await sightTouched() : nil
-    // Objects of another hierarchy get what was touched in this one like anything that was preserved.
-    let touched = isSameRoot ? Set(touchedKeys.compactMap { tree.nodes[$0]?.path }) : []
+    // By object: what the ladder makes anew, or another hierarchy has, gets what was touched like any preserved state.
+    var touched: [RestorationPath: RestorationRun.Living] = [:]
+    for node in touchedKeys.compactMap({ tree.nodes[$0] }) { touched[node.path] = .init(object: node.object) }
     self.root = root
     let result = await decide(source: source, live: live)
     var report: RestorationReport
@@ -117,7 +118,8 @@ extension RestorationCoordinator {
   // MARK: - The turn
 
   private func restore(
-    _ loaded: LoadedState, into root: any RestorableController, touched: Set<RestorationPath>, retriesLeftOut: Bool,
+    _ loaded: LoadedState, into root: any RestorableController, touched: [RestorationPath: RestorationRun.Living],
+    retriesLeftOut: Bool,
     phaseIfRefused: Phase
   ) async -> RestorationReport {
     var report = RestorationReport(outcome: .restored, reason: loaded.reason, source: loaded.plan.source)

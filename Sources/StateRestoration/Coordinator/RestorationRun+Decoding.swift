@@ -13,7 +13,7 @@ extension RestorationRun {
 
   private func decode(_ index: Int, _ object: any RestorableObject) {
     let node = plan.nodes[index]
-    if touched.contains(node.path) { return reject(index, .touchedMeanwhile) }
+    if let touched = touched[node.path]?.object, touched === object { return reject(index, .touchedMeanwhile) }
     let start = clock.now
     defer { if let before = outcomes[index]?.duration { outcomes[index]?.duration = before + (clock.now - start) } }
     if let kept = keptState(for: index, object) {

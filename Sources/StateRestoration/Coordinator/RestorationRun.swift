@@ -11,8 +11,8 @@ internal import RestorationArchive
   let note: (UInt32) -> Void
   let now: Date
   weak var delegate: (any RestorationCoordinatorDelegate)?
-  /// Paths that keep the user's newer state.
-  var touched: Set<RestorationPath> = []
+  /// The objects that keep the user's newer state, by path; another object at the path is given it like any state.
+  var touched: [RestorationPath: Living] = [:]
   /// Says whether the node that failed before is tried again.
   var retries: (RestorationPath) -> Bool = { _ in false }
   /// Whether objects decode last first, for tests of code that must not depend on the order.
@@ -64,7 +64,7 @@ internal import RestorationArchive
   // MARK: - Objects
 
   /// A live object that somebody else owns.
-  private struct Living {
+  struct Living {
     weak var object: (any RestorableObject)?
   }
 

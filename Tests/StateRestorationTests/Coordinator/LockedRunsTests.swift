@@ -232,6 +232,38 @@ import Testing
     #expect([other["a"]?.text, other["b"]?.text] == ["touched", "b"])
   }
 
+  @Test(arguments: ["a", "b", "inner"])
+  func `what was touched while locked goes to the object that late restoring makes in its place`(
+    touched: RestorationIdentifier
+  ) async throws {
+    let bench = try await Bench(.memory)
+    func hierarchy(_ text: String) -> Screen {
+      let a = Screen("a", text: text, children: [Screen("inner", text: text)])
+      return Screen("root", children: [a, Screen("b", text: text)])
+    }
+    try await bench.preserve(hierarchy("stored"))
+    try await bench.lock()
+    // The delegate makes every screen anew, as a restoration class does, though each exists: its answer is final.
+    bench.delegate.make = { path, _ in Screen(path.last) }
+    let coordinator = bench.launch()
+    let root = hierarchy("")
+    _ = try await coordinator.restore(into: root)
+    let old = try #require(touched == "inner" ? root["a"]?["inner"] : root[touched])
+    old.text = "typed while locked"
+    try await bench.unlock(coordinator)
+    func texts(_ root: Screen) -> [RestorationIdentifier: String?] {
+      ["a": root["a"]?.text, "inner": root["a"]?["inner"]?.text, "b": root["b"]?.text]
+    }
+    var expected: [RestorationIdentifier: String?] = ["a": "stored", "inner": "stored", "b": "stored"]
+    expected[touched] = "typed while locked"
+    #expect(texts(root) == expected)
+    #expect(root["a"]?["inner"] !== old && root[touched] !== old)
+    _ = try await coordinator.preserve(root)
+    let again = hierarchy("")
+    _ = try await bench.launch().restore(into: again)
+    #expect(texts(again) == expected)
+  }
+
   @Test func `an unlock during the look at the locked state is not missed`() async throws {
     let bench = try await locked()
     let coordinator = bench.launch()
