@@ -242,7 +242,8 @@ struct StateLoader: Sendable {
       let hasDied = attempt.map { $0.meaning == .died && $0.failedAttempts > 0 } ?? false
       if crash != .restoreEverything || (hasDied && !configuration.isDeveloperMode) {
         reason = .afterCrash
-        remarks.append(.interruptedBefore(attempts: attempt?.failedAttempts ?? 1))
+        // A marker that is the older generation's counts no attempt of this one.
+        remarks.append(.interruptedBefore(attempts: max(attempt?.failedAttempts ?? 1, 1)))
       }
       return LoadedState(
         plan: plan, state: state, reader: reader, isNewest: isNewest, crash: crash,

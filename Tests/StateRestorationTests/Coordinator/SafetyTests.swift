@@ -171,6 +171,21 @@ import Testing
     #expect(try bench.place.openNewest().generation == generation)
   }
 
+  @Test func `when restoring the older generation died too, the report tells of a bad end, not of none`() async throws {
+    let bench = try await preserved()
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    _ = try await coordinator.restore(into: root)
+    root.text = "newer"
+    bench.store.state.withLock { $0.isCompactionDue = true }
+    _ = try await coordinator.preserve(root)
+    _ = try bench.place.beginAttempt(for: try bench.place.openPredecessor())
+    try await bench.kill()
+    let report = try await bench.launch().restore(into: hierarchy())
+    #expect(report.outcome == .givenUpAfterCrashes)
+    #expect(report.remarks.contains(.interruptedBefore(attempts: 1)))
+  }
+
   @Test func `a power cut while restoring does not count the first time`() async throws {
     let bench = try await preserved()
     try await bench.die(at: ["root", "bad"])
