@@ -15,9 +15,10 @@ public import Testing
 ///
 /// - Parameters:
 ///   - subject: How the hierarchy is made.
-///   - change: Does what a user does; at launch the values are those of a fresh hierarchy.
-///   - sourceLocation: The line at which issues are recorded.
-/// - Returns: The differences, each also recorded as an issue at the caller's line; empty when all is well.
+///   - change: Changes the hierarchy as a user would. It is called once, with the hierarchy of a first launch.
+///   - sourceLocation: The line of the test at which failures are shown.
+/// - Returns: The differences between the values before and after restoring; each also fails the test. Empty when all is
+///   well.
 @discardableResult
 @MainActor public func assertRestores<Root: RestorableController>(
   _ subject: RestorationSubject<Root>, after change: @MainActor (Root) async throws -> Void = { _ in },

@@ -25,7 +25,7 @@ public struct KillPointReport: Sendable, Hashable {
 ///   - subject: How the hierarchy is made.
 ///   - prepare: Makes the old state, which is preserved without being killed.
 ///   - change: Makes the new state, whose saving is killed.
-///   - sourceLocation: The line at which issues are recorded.
+///   - sourceLocation: The line of the test at which failures are shown.
 /// - Returns: What came back how often, for a test that wants to see that both did.
 @discardableResult
 @MainActor public func assertRestoresAtEveryKillPoint<Root: RestorableController>(

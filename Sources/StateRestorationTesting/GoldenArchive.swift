@@ -17,8 +17,6 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
   /// Reads a recorded file.
   public init(_ data: Data) throws { self = try JSONDecoder().decode(GoldenArchive.self, from: data) }
 
-  private static let timeSaved: @Sendable () -> Date = { Date(timeIntervalSinceReferenceDate: 0) }
-
   private init(archive: Data, values: HierarchyValues) {
     self.archive = archive
     self.values = Self.plain(values)
@@ -34,13 +32,13 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
   }
 
   /// Records what a hierarchy preserves.
+  ///
+  /// Two recordings of the same state are the same: both are made at the first moment of a device's clock.
   @MainActor public static func record<Root: RestorableController>(
     _ subject: RestorationSubject<Root>, after change: @MainActor (Root) async throws -> Void
   ) async throws -> GoldenArchive {
     let device = try await SimulatedDevice()
     let harness = subject.harness(on: device)
-    // Two recordings of the same state are to be the same.
-    harness.configuration.now = Self.timeSaved
     let application = try await harness.launch { subject.application() }
     try await change(application.root)
     let values = subject.values(of: application.root)
@@ -56,6 +54,8 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
 
   /// Restores the archive into today's hierarchy and compares the values.
   ///
+  /// An age limit of the program doesn't count: on the device's clock no time has passed since the recording.
+  ///
   /// - Returns: The differences, each also recorded as an issue at the caller's line; empty when all is well.
   @discardableResult
   @MainActor public func assertStillRestores<Root: RestorableController>(
@@ -64,8 +64,6 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
     do {
       let device = try await SimulatedDevice()
       let harness = subject.harness(on: device)
-      // However old the file is: a recording doesn't expire.
-      harness.configuration.now = Self.timeSaved
       try await harness.publish(archive)
       let application = try await harness.launch { subject.application() }
       guard harness.report?.outcome == .restored else {
@@ -101,8 +99,8 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
 
 /// Checks that today's program restores what an older version preserved, kept in a file.
 ///
-/// When there is no file yet, the state that `change` makes is recorded in it, and an issue says so: commit the file,
-/// and never record it again. Keep one for every released version.
+/// When there is no file yet, the function makes it: it records the state after `change`, writes the file, and the test fails
+/// once, to remind you to commit the file. Never record it again. Keep one file for every released version.
 ///
 /// ```swift
 /// @Test func `today's program restores what 1.0 preserved`() async {
@@ -115,9 +113,10 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
 /// - Parameters:
 ///   - url: The file.
 ///   - subject: How the hierarchy is made.
-///   - change: Makes the state to record; not used when there is a file.
-///   - sourceLocation: The line at which issues are recorded.
-/// - Returns: The differences, each also recorded as an issue at the caller's line; empty when all is well.
+///   - change: Makes the state to record; it runs only when there is no file yet.
+///   - sourceLocation: The line of the test at which failures are shown.
+/// - Returns: The differences between the recorded and the restored values; each also fails the test. Empty when all is
+///   well.
 @discardableResult
 @MainActor public func assertGoldenArchive<Root: RestorableController>(
   at url: URL, of subject: RestorationSubject<Root>, after change: @MainActor (Root) async throws -> Void,

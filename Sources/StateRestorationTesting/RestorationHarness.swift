@@ -32,7 +32,7 @@ public import StateRestoration
   /// What the program says about itself; the version changes with ``relaunchAfterUpdate(to:_:)``.
   public var configuration: RestorationConfiguration
 
-  /// How much memory the program holds, for purging.
+  /// How much memory the program holds, in bytes: the largest suspended program is purged first.
   public var footprint: Int
 
   private(set) var process: SimulatedProcess?
@@ -41,7 +41,13 @@ public import StateRestoration
   private var observation: LifecycleObservation?
   private var suspendedAt: UInt64 = 0
 
-  /// Installs a program on a device.
+  /// Installs a program on a device, whose time it gets: intervals, limits and ages run only when the test says so.
+  ///
+  /// - Parameters:
+  ///   - device: The device.
+  ///   - configuration: What the program says about itself. Its `clock` and `now` are replaced by the device's.
+  ///   - budgets: The time for each phase of the life cycle.
+  ///   - footprint: How much memory the program holds, in bytes.
   public init(
     on device: SimulatedDevice, configuration: RestorationConfiguration = RestorationConfiguration(),
     budgets: LifecycleBudgets = LifecycleBudgets(enforcement: .kills), footprint: Int = 1_000_000
@@ -50,7 +56,9 @@ public import StateRestoration
     self.configuration = configuration
     self.budgets = budgets
     self.footprint = footprint
-    self.configuration.clock = device.clock
+    let clock = device.clock
+    self.configuration.clock = clock
+    self.configuration.now = { SimulatedDevice.date(at: clock.now) }
     device.install(self)
   }
 

@@ -2,13 +2,17 @@ public import StateRestoration
 
 /// How a test makes a hierarchy anew, as a launch would, and what it needs to come back.
 public struct RestorationSubject<Root: RestorableController>: Sendable {
-  /// What the program says about itself.
+  /// What the program says about itself; its `clock` and `now` are replaced by those of the simulated device.
   public var configuration = RestorationConfiguration()
 
   /// Properties that are not meant to come back: caches, results, moments.
   public var ignoredProperties: Set<String> = []
 
-  /// How the program saves; by asking its joined life cycle to preserve, unless it does something of its own.
+  /// How ``assertRestoresAtEveryKillPoint(_:from:to:sourceLocation:)`` saves: by ``RestorableApplication/preserve()``.
+  ///
+  /// Replace it if your program saves in another way, and return the outcome. After `preserved` or `unchanged` the new state
+  /// must come back. Any other outcome, nil or an error means that the kill cut the save short: the old or the new state may
+  /// come back.
   public var save:
     @MainActor @Sendable (RestorableApplication, RestorationCoordinator) async throws -> PreservationOutcome? =
       { application, _ in try await application.preserve() }

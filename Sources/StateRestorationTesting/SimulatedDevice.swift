@@ -1,16 +1,38 @@
 import ApplicationLifecycle
 public import DataProtection
 import FaultyFileSystem
+public import FoundationEssentials
 public import SimulatedTime
 
 /// A device for tests: a passcode, a lock, a disk of its own, and time that only the test moves.
+///
+/// ```swift
+/// let device = try await SimulatedDevice(passcode: "1234")
+/// let harness = RestorationHarness<HierarchyApplication<SearchController>>(on: device)
+/// try await harness.launch { HierarchyApplication(SearchController()) }.root.query = "swift"
+/// try await harness.enterBackground()
+/// try await device.lock()
+/// #expect(try await harness.relaunch().root.query == "")
+/// try await device.unlock()
+/// #expect(try await harness.relaunch().root.query == "swift")
+/// ```
 ///
 /// Several programs can run on one device, each in a process of its own that can be killed without the others. The
 /// class keys belong to the device: a program launched on an unlocked device is unlocked. Nothing is shared between two
 /// devices, so tests can run in parallel.
 @MainActor public final class SimulatedDevice {
   /// The clock of the device: lock grace, budgets, delays after wrong passcodes.
+  ///
+  /// Move it with ``advance(by:)``; ``lock()`` moves it by the grace period.
   public let clock = ManualClock()
+
+  /// The date on the device: the beginning of 2001 (UTC), and from there on the time that has passed on ``clock``.
+  public var now: Date { Self.date(at: clock.now) }
+
+  /// The date at a moment of a device's clock.
+  nonisolated static func date(at moment: ManualClock.Instant) -> Date {
+    Date(timeIntervalSinceReferenceDate: moment.offset / .seconds(1))
+  }
 
   /// The passcode as the test last set it.
   public private(set) var passcode: String?
@@ -110,6 +132,12 @@ public import SimulatedTime
   }
 
   /// Unlocks with the right passcode, or with one of the test's choice.
+  ///
+  /// Without an argument and without a passcode nothing happens.
+  ///
+  /// - Parameter attempt: The passcode to try; nil for the right one.
+  /// - Throws: `wrongPasscode`, with the delay before the next one is checked; `passcodeDelayed` when that delay has not yet
+  ///   passed on ``clock``; `io` and `busy` when the disk was made to fail.
   public func unlock(passcode attempt: String? = nil) async throws(ProtectionError) {
     guard let attempt = attempt ?? passcode else { return }
     try await withSystem { (device) async throws(ProtectionError) in
@@ -180,7 +208,9 @@ public import SimulatedTime
   /// The folder goes when the device does.
   public var folder: String? { volume.realPath }
 
-  /// Warns running programs and purges suspended ones, the largest first, until so many bytes are free (R7.9).
+  /// Warns running programs, then ends suspended ones, the largest first, until so many bytes are free.
+  ///
+  /// How large a program is says its harness's ``RestorationHarness/footprint``, in bytes.
   public func applyMemoryPressure(toFree bytes: Int = .max) {
     for program in programs { program.receiveMemoryWarning() }
     let chosen = PurgeOrderCandidates(programs).purging(toFree: bytes)

@@ -62,6 +62,24 @@ import Testing
     #expect(harness.report?.source?.applicationVersion == "1.0")
   }
 
+  @Test func `state grows old on the device's clock only`() async throws {
+    let device = try await SimulatedDevice()
+    var configuration = RestorationConfiguration()
+    configuration.maximumAge = .seconds(3600)
+    let harness = RestorationHarness<NotesApp>(on: device, configuration: configuration)
+    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
+    try await harness.enterBackground()
+    harness.killWithoutNotice()
+    await device.advance(by: .seconds(3600))
+    #expect(try await harness.relaunch().root.editor.draft == "hello")
+    let savedAt = try #require(harness.report?.source?.savedAt)
+    #expect(device.now.timeIntervalSince(savedAt) == 3600)
+    harness.killWithoutNotice()
+    await device.advance(by: .seconds(1))
+    #expect(try await harness.relaunch().root.editor.draft == "")
+    #expect(harness.report?.outcome == .expired)
+  }
+
   @Test(arguments: SimulatedStorage.allCases)
   func `a locked device neither restores nor overwrites, whatever the program does, and restores after the unlock`(
     storage: SimulatedStorage

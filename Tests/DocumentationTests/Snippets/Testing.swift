@@ -45,13 +45,58 @@ final class SearchController: RestorableController {
 }
 // snippet end
 
+// snippet: TestingTime
+@MainActor struct OldStateTests {
+  @Test func `state that is a month old is not restored`() async throws {
+    let device = try await SimulatedDevice()
+    var configuration = RestorationConfiguration()
+    configuration.maximumAge = .seconds(30 * 24 * 3600)
+    let harness = RestorationHarness<HierarchyApplication<SearchController>>(on: device, configuration: configuration)
+    try await harness.launch { HierarchyApplication(SearchController()) }.root.query = "swift"
+    try await harness.enterBackground()
+    harness.killWithoutNotice()
+
+    await device.advance(by: .seconds(31 * 24 * 3600))
+    #expect(try await harness.relaunch().root.query == "")
+    #expect(harness.report?.outcome == .expired)
+  }
+}
+// snippet end
+
 /// Archives that are kept; in a program's own tests, its own.
 private let archives = URL(filePath: #filePath).deletingLastPathComponent()
   .appending(path: "../../Fixtures/Archives/released").standardizedFileURL.resolvingSymlinksInPath()
 
 private final class EditorController: StatefulController {
   let restorationIdentifier: RestorationIdentifier? = "editor"
+  let restorationClass: RestorationClass? = "editor"
   var restorableState = ""
+}
+
+// snippet: TestingRecording
+@MainActor func recordArchive(of version: String, in folder: URL) async throws {
+  let subject = RestorationSubject { EditorController() }
+  let golden = try await GoldenArchive.record(subject) { $0.restorableState = "hello" }
+  try golden.archive.write(to: folder.appending(path: "\(version).bin"))
+}
+// snippet end
+
+struct RecordedArchiveTests {
+  @Test func `what is recorded as the article says can be checked`() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "archives-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await recordArchive(of: "1.0", in: folder)
+    try await check(folder)
+  }
+
+  @MainActor private func check(_ folder: URL) throws {
+    let registry = RestorationRegistry()
+    registry.register(EditorController.self, as: "editor")
+    let checks = try RestorationCoordinator.check(archives: folder, registry: registry)
+    #expect(checks.map(\.name) == ["1.0.bin"])
+    #expect(checks.allSatisfy { $0.isSound && $0.checkedCount == 1 }, "\(checks)")
+  }
 }
 
 // snippet: TestingArchives
