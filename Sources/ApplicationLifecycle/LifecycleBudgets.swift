@@ -39,7 +39,7 @@ public struct LifecycleBudgets: Sendable, Hashable {
   /// What happens when one of them runs out.
   public var enforcement: Enforcement
 
-  /// The source documents' five seconds for each phase; three minutes for background tasks, as iOS 7 gives.
+  /// Five seconds for each phase, as Apple's *iOS App Programming Guide* says; three minutes for background tasks.
   public init(
     launching: Duration = .seconds(5), enteringBackground: Duration = .seconds(5),
     terminating: Duration = .seconds(5), backgroundTasks: Duration = .seconds(180),

@@ -2,8 +2,8 @@ public import FoundationEssentials
 
 /// What a program is told about its life, in the order of `Docs/Lifecycle.md`.
 ///
-/// Every method has a default that does nothing (and declines nothing). The defaults are the witnesses for a
-/// whole class tree: a subclass of a delegate overrides only what its base class declares itself.
+/// Every method has a default that does nothing (and declines nothing). Where a class uses a default, all its
+/// subclasses do: a subclass can only override what its base class declares itself.
 @MainActor public protocol LifecycleDelegate: AnyObject {
   /// Sees why the program is launched, before anything is restored; answers what it declines.
   func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse

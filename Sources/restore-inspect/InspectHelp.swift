@@ -15,8 +15,8 @@ package enum InspectHelp {
 
   /// Command lines that work.
   package static let examples = [
-    "restore-inspect tree ~/.local/state/com.example.notes --application com.example.notes",
-    "restore-inspect show ~/.local/state/com.example.notes --node root --node editor --reveal",
+    "restore-inspect tree ~/.local/state/restore-demo --application restore-demo",
+    "restore-inspect show ~/.local/state/com.example.notes --node window --node editor --reveal",
     "restore-inspect diff ~/.local/state/com.example.notes",
     "restore-inspect diff /tmp/before /tmp/after --reveal",
     "restore-inspect verify /tmp/copy --passcode-prompt",

@@ -10,7 +10,7 @@ import FoundationEssentials
 /// force have methods here. The delegate is not retained.
 ///
 /// ```swift
-/// let application = RestorableApplication(device: device, coordinator: coordinator, delegate: appDelegate)
+/// let application = try RestorableApplication(device: device, coordinator: coordinator, delegate: appDelegate)
 /// try await application.launch()
 /// let driver = SignalDriver()
 /// driver.start(driving: application.lifecycle)

@@ -4,8 +4,8 @@ public import FoundationEssentials
 
 /// What a program tells ``RestorableApplication`` about its hierarchy, and is told about its state.
 ///
-/// Everything but the root controller has a default. The defaults are the witnesses for a whole class tree: a subclass
-/// of a delegate overrides only what its base class declares itself.
+/// Everything but the root controller has a default. Where a class uses a default, all its subclasses do: a subclass can
+/// only override what its base class declares itself.
 @MainActor public protocol RestorableApplicationDelegate: LifecycleDelegate {
   /// The root of the hierarchy; asked before restoring and before preserving. With `nil` there is nothing to do.
   var rootController: (any RestorableController)? { get }

@@ -2,10 +2,10 @@ public import RestorationArchive
 
 /// Takes copies of one object's state, by key, while the object's coder method runs.
 ///
-/// Values are copied now, on the main actor, and encoded later, elsewhere. An encoder is valid only during the
-/// method that it was given to: using it afterwards is a programmer's mistake and traps, as does using a key twice.
+/// Values are copied now, on the main actor, and encoded later, elsewhere. Use an encoder only within the method that it
+/// is passed to. Using it later, or using a key twice, is a mistake in the program and stops it.
 @MainActor public final class RestorationEncoder {
-  /// Where the object is; nil when it is encoded by hand or for the whole program.
+  /// Empty for the whole program's own state; nil for an object, which is encoded without knowing its place.
   public let path: RestorationPath?
 
   /// What is recorded with the archive: versions, time, idiom.

@@ -24,7 +24,7 @@ public enum CrashDecision: String, Sendable, Hashable, Codable, CaseIterable {
   case olderGeneration
   /// Try the same state again, without the node that was being restored.
   case tryAgain
-  /// Restore nothing; the state is kept as a generation.
+  /// Restore nothing. The next save sets the state aside, so that it can be restored on request.
   case restoreNothing
 }
 

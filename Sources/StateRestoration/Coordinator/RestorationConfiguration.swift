@@ -12,7 +12,7 @@ public struct RestorationConfiguration: Sendable {
   public var schemaVersion: StateVersion = 1
   /// The operating system's version, in the program's words.
   public var systemVersion = ""
-  /// Version of the program's user interface; a program refuses what it can't read any more by this.
+  /// The version of the user interface, which coders show as `versionTag`: only your delegate compares it.
   public var interfaceVersion: VersionTag
   /// The kind of user interface.
   public var interfaceIdiom: InterfaceIdiom

@@ -4,8 +4,9 @@ public import RestorationArchive
 extension RestorationCoordinator {
   /// Reads old archives with today's classes and runs all their migrations, without an app and without restoring.
   ///
-  /// Keep one archive per released version (`restore-inspect export` or the testing product record them) and check them
-  /// in CI. Nodes of classes that aren't registered are read, not decoded.
+  /// Keep one archive per released version, each in a file of its own, and check them in CI. To get one, write the `archive`
+  /// of `GoldenArchive.record(_:after:)`, from the testing product, to a file. Nodes of classes that aren't registered are
+  /// read, not decoded.
   ///
   /// - Parameters:
   ///   - archives: The bytes of whole archives by name, not sealed.
@@ -21,7 +22,8 @@ extension RestorationCoordinator {
 
   /// Reads all archives of a folder; see ``check(archives:registry:schemaVersion:)``.
   ///
-  /// Throws when the folder can't be listed; a file that can't be read is a failure of its own.
+  /// Every file of the folder is taken for an archive: keep nothing else in it. A file that can't be read, or is no archive,
+  /// is a failure in the result. Throws only when the folder can't be listed.
   public static func check(
     archives folder: URL, registry: RestorationRegistry, schemaVersion: StateVersion = 1
   ) throws -> [ArchiveCheck] {

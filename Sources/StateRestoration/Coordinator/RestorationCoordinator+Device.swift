@@ -3,7 +3,15 @@ public import DataProtection
 extension RestorationCoordinator {
   /// Creates a coordinator for the scene of a program on a protected device.
   ///
-  /// Throws when the device can't give the scene's slot: the directory is unreachable or keys are missing.
+  /// A locked device doesn't throw: restoring then reports ``RestorationOutcome/locked``. Nor does damaged state.
+  ///
+  /// - Parameters:
+  ///   - device: Where the state is kept.
+  ///   - delegate: Says whether to preserve and restore. It is held weakly: keep it yourself.
+  ///   - configuration: What the coordinator has to know about the program.
+  ///   - session: The scene, for a program with several windows.
+  /// - Throws: `unsafeLocation` when the directory of the archives isn't the user's alone, is a link, or is on a network
+  ///   volume; `io` when the system can't open or make it.
   public convenience init(
     device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
     configuration: RestorationConfiguration = .init(), session: SceneSession.ID = .main

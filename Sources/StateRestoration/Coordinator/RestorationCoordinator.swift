@@ -5,7 +5,7 @@ public import RestorationArchive
 /// Preserves a hierarchy of controllers and gives it back at the next launch: the front door of the framework.
 ///
 /// ```swift
-/// let restorer = RestorationCoordinator(device: device, delegate: appDelegate)
+/// let restorer = try RestorationCoordinator(device: device, delegate: appDelegate)
 /// restorer.register(EditorController.self, as: "editor")
 /// let report = try await restorer.restore(into: window)
 /// let outcome = try await restorer.preserve(window)

@@ -1,8 +1,8 @@
 /// An object that writes and reads its state itself, under string keys: for class trees, with `super`.
 ///
-/// Neither method has a default. A default would be the witness for the whole class tree, and a subclass's own
-/// method would never be called. Declare both in the base class as `open`; subclasses override them, call `super`
-/// and use keys of their own.
+/// Neither method has a default: Swift would use it for all subclasses of a class that relies on it, and never call
+/// their own methods. Declare both in the base class, `open` if other modules subclass it; subclasses override them, call
+/// `super` and use keys of their own.
 @MainActor public protocol CodingObject: RestorableObject {
   /// Hands copies of the state to the coder; the values are encoded later, away from the main actor.
   func encodeRestorableState(with coder: RestorationEncoder)

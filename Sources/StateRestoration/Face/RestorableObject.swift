@@ -7,9 +7,9 @@ public import RestorationArchive
 /// an object is said in one or more of three ways, which may be mixed in one class hierarchy: ``Restored``
 /// properties, one Codable value (``StatefulObject``), or coder methods (``CodingObject``).
 ///
-/// - Important: A default is inherited as the witness of the whole class tree: if a base class relies on one,
-///   a subclass's own declaration is never called. In a class meant for subclassing declare the requirement in
-///   the base class, `open` or `class`.
+/// - Important: If a base class uses the default of a requirement, Swift uses that default for all its subclasses too, and
+///   never calls what a subclass declares. In a class meant for subclassing declare what subclasses may want to change,
+///   so that they can override it: `class var stateVersion`, an `open` method.
 @MainActor public protocol RestorableObject: AnyObject {
   /// The version of this class's state; raise it when the state's meaning changes. Defaults to 1.
   ///

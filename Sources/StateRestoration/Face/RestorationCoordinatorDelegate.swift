@@ -3,7 +3,11 @@ public import RestorationArchive
 /// Decides whether state is preserved and restored, codes what belongs to the whole program, and makes controllers.
 ///
 /// Nothing is preserved and nothing restored unless the delegate says yes: both questions are asked every time,
-/// and both default to no.
+/// and both default to no. The coordinator holds its delegate weakly: keep it for as long as the program runs.
+///
+/// - Important: Implement the methods that you need in the class that declares the conformance, not in a subclass of it.
+///   Where that class leaves a method out, Swift uses the default below for all its subclasses too, and never calls
+///   a subclass's own method: both questions would silently stay at no.
 @MainActor public protocol RestorationCoordinatorDelegate: AnyObject {
   /// Whether to preserve now; asked before every save. No by default.
   ///

@@ -1,4 +1,4 @@
-/// A property that is preserved under a key, without further ado.
+/// A property that is preserved under a key; marking it is all there is to do.
 ///
 /// ```swift
 /// final class SearchController: RestorableController {

@@ -2,8 +2,10 @@ public import RestorationArchive
 
 /// Why one preserved node did not come back.
 ///
-/// Whatever the reason, the node's state is still there: it is carried over into the next save until
-/// ``RestorationCoordinator/forget(_:)`` removes it or an object claims it.
+/// The node's state is not lost: every save copies it along until an object takes it or
+/// ``RestorationCoordinator/forget(_:)`` removes it. There are four exceptions. ``expired(age:limit:)`` and
+/// ``modelGone(_:)`` remove the state with the next save, as the class's registration asks. With ``touchedMeanwhile`` the
+/// newer state takes its place. With ``shed`` there is none, because the last save had no room for it.
 public enum NotRestoredReason: Sendable, Hashable, Codable {
   /// No restoration class, delegate, existing object or blueprint gave an object for the path.
   case noObject

@@ -4,9 +4,9 @@
 public enum PreservationOutcome: Sendable, Hashable, Codable {
   /// Why a save waits although nothing failed.
   public enum Deferral: String, Sendable, Hashable, Codable {
-    /// The device is locked and nothing was touched in this run, so there is nothing that may be written.
+    /// The device has been locked since the launch, and the user has changed nothing: there is nothing to write.
     case locked
-    /// The coordinator was told to discard; saving begins again with the next restoration.
+    /// The state was deleted by a force quit, or with its scene: nothing is saved until something is restored again.
     case discarded
   }
 

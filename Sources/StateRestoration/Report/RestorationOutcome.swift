@@ -1,7 +1,11 @@
-/// How restoring ended, with the cases that must never be confused kept apart.
+/// How restoring ended.
 ///
-/// Only ``nothingPreserved`` lets the next save proceed without setting aside what is on disk.
-/// See ``SetAsideState``.
+/// "Nothing was saved", "locked" and "could not be read" are never taken for each other.
+///
+/// After ``restored`` the next save continues the state, and after ``nothingPreserved`` there is none. After ``locked``
+/// the state on disk stays as it is until the unlock. After ``unavailable`` the next save looks at the disk again. After
+/// every other outcome the next save first sets aside the state that it replaces (see ``SetAsideState``); a file that
+/// can't be opened at all is never overwritten.
 public enum RestorationOutcome: String, Sendable, Hashable, Codable, CaseIterable {
   /// The hierarchy was restored; single nodes may be missing, and the report says why.
   case restored

@@ -45,8 +45,9 @@ internal import RestorationArchive
 
   /// Reads which sessions there are; call it once at launch, and again after an unlock if it threw.
   ///
-  /// Sessions opened before are kept. A list that nobody can ever read begins anew and stays on disk as a generation. If it
-  /// throws, because the device is locked or the disk failed, nothing on disk has changed, and nothing is written over it.
+  /// Sessions that were opened before this call stay in the list. It throws when the list can't be read now: the device is
+  /// locked, or the disk failed. Nothing is written then. A list that can never be read, because it is damaged or was sealed
+  /// on another device, counts as empty; it stays on disk, and the next change of the list writes a new one beside it.
   @discardableResult
   public func load() async throws(RestorationError) -> [SceneSession] {
     let stored: [SceneSession]
@@ -153,7 +154,7 @@ internal import RestorationArchive
       } catch let error as ProtectionError where error.code.saysTryAgain {
         throw error
       } catch {
-        // Nothing was saved, or nobody can ever read it: the list begins anew, and the file stays as a generation.
+        // Nothing was saved, or it can never be read: the list counts as empty, and its file stays beside the next one.
         return []
       }
     }
