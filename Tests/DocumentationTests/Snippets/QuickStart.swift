@@ -20,7 +20,7 @@ struct QuickStartSnippets {
 
     restorer.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
     let outcome = try await restorer.preserve(window)
-    print(outcome)  // returned when it would survive a power cut
+    print(outcome)  // what was saved, and whether it would survive a power cut
   }
   // snippet end
 }
