@@ -8,7 +8,7 @@ public struct RestorationSubject<Root: RestorableController>: Sendable {
   /// Properties that are not meant to come back: caches, results, moments.
   public var ignoredProperties: Set<String> = []
 
-  /// How ``assertRestoresAtEveryKillPoint(_:from:to:sourceLocation:)`` saves: by ``RestorableApplication/preserve()``.
+  /// How ``assertRestoresAtEveryKillPoint(_:from:to:sourceLocation:)`` saves: by `RestorableApplication.preserve()`.
   ///
   /// Replace it if your program saves in another way, and return the outcome. After `preserved` or `unchanged` the new state
   /// must come back. Any other outcome, nil or an error means that the kill cut the save short: the old or the new state may
