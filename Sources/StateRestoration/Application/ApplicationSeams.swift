@@ -12,8 +12,8 @@ package import FoundationEssentials
   /// Begins to guard what follows as part of restoring, until ``endGuard()`` (R6.2).
   func beginGuard()
 
-  /// Ends the guard: the launch went well.
-  func endGuard()
+  /// Ends the guard: the launch went well, and that is on disk when this returns.
+  func endGuard() async
 
   /// Deletes everything that is preserved, unless the developer's switch keeps it (R6.1, R6.4).
   func deleteState() async throws

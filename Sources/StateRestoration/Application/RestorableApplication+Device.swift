@@ -30,7 +30,11 @@ extension RestorationCoordinator: ApplicationEngine {
 
   package func beginGuard() { extendStateRestoration() }
 
-  package func endGuard() { completeStateRestoration() }
+  package func endGuard() async {
+    completeStateRestoration()
+    // After the removal of the mark, which was handed over last.
+    await worker.run { _ in }
+  }
 
   package func deleteState() async throws { try await discardAfterForceQuit() }
 

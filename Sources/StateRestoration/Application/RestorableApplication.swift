@@ -83,10 +83,10 @@ import FoundationEssentials
       try await lifecycle.launch(options)
     } catch {
       // A program that was killed leaves the guard's mark on disk, as its end would.
-      if error.code == .illegalTransition || error.code == .waitsForItself { engine.endGuard() }
+      if error.code == .illegalTransition || error.code == .waitsForItself { await engine.endGuard() }
       throw error
     }
-    engine.endGuard()
+    await engine.endGuard()
     return report
   }
 
