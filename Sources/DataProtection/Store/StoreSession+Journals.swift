@@ -64,6 +64,8 @@ extension StoreSession {
   private static let journalHeadByteCount = 512
 
   private func byteCount(of name: StoreName) -> Int {
-    (try? store.fileSystem.status(ofName: name.text, in: store.directory)).map { Int(clamping: $0.byteCount) } ?? 0
+    let status = try? store.fileSystem.status(ofName: name.text, in: store.directory)
+    // An empty file, or something that is no file, is missed as well.
+    return max(Int(clamping: status?.byteCount ?? 0), 1)
   }
 }

@@ -101,9 +101,12 @@ import FoundationEssentials
   }
 
   /// Preserves now; the outcome is reported to the delegate too.
+  ///
+  /// - Returns: What came of it; nil when there is no root, or the program is not launched: what is preserved has not come
+  ///   back yet then, and must not be overwritten with a hierarchy that knows nothing of it.
   @discardableResult
   public func preserve() async throws -> PreservationOutcome? {
-    guard let root = delegate?.rootController else { return nil }
+    guard lifecycle.state != .notRunning, let root = delegate?.rootController else { return nil }
     let result: Result<PreservationOutcome, any Error>
     do { result = .success(try await engine.preserveState(of: root)) } catch { result = .failure(error) }
     lastPreservation = result

@@ -16,6 +16,8 @@ extension RestorationCoordinator {
   /// The same holds after a receipt whose durability is unknown.
   public func preserve(_ root: any RestorableController) async throws(RestorationError) -> PreservationOutcome {
     self.root = root
+    // Alive until it is saved, though somebody else's save has to end first and the caller may hold it no longer.
+    defer { withExtendedLifetime(root) {} }
     return try await preserve(scope: .all)
   }
 

@@ -87,14 +87,18 @@ package struct SetAsideShelf: Sendable {
     }
     var removed: [SetAsideState] = []
     let places = store.asidePlaces
-    var taken = Set(try store.occupiedAsidePlaces())
-    if taken.count == places.count, let oldest = present.firstIndex(where: { $0.generation != spared }) {
+    if present.count == places.count, let oldest = present.firstIndex(where: { $0.generation != spared }) {
       let goes = present.remove(at: oldest)
       try goes.place.deleteAll()
-      taken.remove(goes.index)
       removed.append(goes.description)
     }
-    guard let free = places.indices.first(where: { !taken.contains($0) }) else {
+    let occupied = Set(try store.occupiedAsidePlaces())
+    let readable = Set(present.map(\.index))
+    // After the empty places those with what nobody can read any more, which the store keeps as damaged.
+    guard
+      let free = places.indices.first(where: { !occupied.contains($0) })
+        ?? places.indices.first(where: { !readable.contains($0) })
+    else {
       throw ProtectionError(.io, "There is no place to set the state aside, so nothing was written over it.")
     }
     let receipt = try places[free].publish(content, consuming: [])

@@ -45,7 +45,8 @@ extension RestorationReport.Remark: CustomStringConvertible {
     case .tailDropped(let bytes): "the last \(ReportText.bytes(bytes)) of the journal were not whole and are not used"
     case .olderGeneration(let text): "an older generation stands in: \(text)"
     case .rollbackUnverifiable: "the ledger was lost; nobody can tell whether this state is the newest"
-    case .mergedPendingChanges(let nodes): "\(ReportText.count(nodes, "node")) changed while locked were joined"
+    case .mergedPendingChanges(let nodes):
+      "\(ReportText.count(nodes, "node")) changed while locked \(nodes == 1 ? "was" : "were") joined"
     case .pendingConflict: "what was saved while locked does not fit the newer state; both are kept"
     case .markerIgnored(let text): "the marker of the last attempt was not used: \(text)"
     case .interruptedBefore(let attempts): "restoring this state ended badly before (\(attempts)×)"

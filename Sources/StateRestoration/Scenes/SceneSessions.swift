@@ -5,6 +5,8 @@ internal import RestorationArchive
 /// The scenes (windows) of a program: which there are, most recent first, and a coordinator with an archive for each.
 ///
 /// Scenes are opened, closed and discarded independently. A closed scene keeps its state; a discarded one leaves nothing.
+/// While the device is locked the list can't be read, but what is opened, closed and discarded then is saved, sealed beside
+/// it, and joined when it is read the next time.
 @MainActor public final class SceneSessions {
   /// All sessions that are known, most recently active first.
   public private(set) var sessions: [SceneSession] = []
@@ -15,6 +17,10 @@ internal import RestorationArchive
   private let worker: PreservationWorker<any PreservationStore>
   private var coordinators: [SceneSession.ID: RestorationCoordinator] = [:]
   private var isLoaded = false
+  /// Changes that were saved while locked and are in the list by now; the next whole list takes their place.
+  private var merged: [StoredPending] = []
+  /// What this run has discarded and may not be in a whole list yet.
+  private var discarded: Set<SceneSession.ID> = []
 
   /// Creates the list of a program's scenes on a device; every scene's coordinator gets the delegate.
   ///
@@ -50,16 +56,17 @@ internal import RestorationArchive
   /// on another device, counts as empty; it stays on disk, and the next change of the list writes a new one beside it.
   @discardableResult
   public func load() async throws(RestorationError) -> [SceneSession] {
-    let stored: [SceneSession]
-    do {
-      stored = try await worker.run { store in Self.read(store) }.get()
+    let stored: SceneList.Stored
+    do throws(ProtectionError) {
+      stored = try await worker.run { store throws(ProtectionError) in try SceneList.read(store) }
     } catch {
       throw RestorationError(
         .preservationFailed, "The list of scenes could not be read; it stays as it is on disk.", cause: error)
     }
     let known = Set(sessions.map(\.id))
-    sessions += stored.filter { !known.contains($0.id) }
+    sessions += stored.list.sessions.filter { !known.contains($0.id) && !discarded.contains($0.id) }
     sort()
+    merged = stored.merged
     isLoaded = true
     return sessions
   }
@@ -73,6 +80,7 @@ internal import RestorationArchive
       sessions[index].lastActive = configuration.now()
     } else {
       sessions.append(SceneSession(id: id, role: role, lastActive: configuration.now()))
+      discarded.remove(id)
     }
     sort()
     let coordinator = try coordinator(for: id)
@@ -118,6 +126,7 @@ internal import RestorationArchive
     try await coordinator(for: id).discardForGood()
     coordinators[id] = nil
     sessions.removeAll { $0.id == id }
+    discarded.insert(id)
     try await save()
   }
 
@@ -141,38 +150,48 @@ internal import RestorationArchive
 
   // MARK: - The list on disk
 
-  private nonisolated static let node: RestorationIdentifier = "$scenes"
-
-  private nonisolated static func read(_ store: any PreservationStore) -> Result<[SceneSession], any Error> {
-    Result {
-      do {
-        let state = try store.openNewest()
-        let reader = try RestorationArchive.Reader(
-          base: .init(try state.read(0..<state.byteCount)), deltas: state.frames)
-        guard let node = try reader.node(at: [node]) else { return [] }
-        return try reader.record(of: node.id).decode([SceneSession].self, forKey: "sessions")
-      } catch let error as ProtectionError where error.code.saysTryAgain {
-        throw error
+  /// Writes the list; what was never read is read first, so that no session is lost.
+  ///
+  /// While the device is locked, what this run knows is sealed beside the list, and joined when that is read.
+  private func save() async throws(RestorationError) {
+    if !isLoaded {
+      do throws(RestorationError) {
+        try await load()
       } catch {
-        // Nothing was saved, or it can never be read: the list counts as empty, and its file stays beside the next one.
-        return []
+        guard (error.cause as? ProtectionError)?.code == .locked else { throw error }
+        return try await saveChange()
       }
+    }
+    let list = SceneList(sessions: sessions)
+    let (context, merged) = (configuration.context, merged)
+    do {
+      try await write { store in
+        let own = ((try? store.openPending())?.readable ?? []).filter(\.isOwn)
+        return try store.publish(try list.archived(context), consuming: merged + own)
+      }
+      self.merged = []
+      discarded = []
+    } catch {
+      guard (error.cause as? ProtectionError)?.code == .locked else { throw error }
+      try await saveChange()
     }
   }
 
-  /// Writes the list; what was never read is read first, so that no session is lost.
-  private func save() async throws(RestorationError) {
-    if !isLoaded { try await load() }
-    let sessions = sessions
+  /// Seals what this run knows beside the list.
+  private func saveChange() async throws(RestorationError) {
+    let change = SceneList(sessions: sessions, discarded: discarded)
     let context = configuration.context
+    try await write { store in
+      try store.publishPending(try change.archived(context), kind: .touchedNodes, including: [])
+    }
+  }
+
+  private func write(
+    _ body: @escaping @Sendable (any PreservationStore) throws -> StoreReceipt
+  ) async throws(RestorationError) {
     let result: Result<Void, any Error> = await worker.run { store in
       Result {
-        var writer = RestorationArchive.Writer(context: context)
-        let node = try writer.insert(Self.node, attributes: .init(priority: .required, flags: .reserved))
-        try writer.setRecord(
-          of: node, entries: [.init(key: "sessions", value: sessions)],
-          attributes: .init(priority: .required, flags: .reserved))
-        guard try store.publish(try writer.makeArchive(), consuming: []).durability == .durable else {
+        guard try body(store).durability == .durable else {
           throw ProtectionError(.durabilityUnknown, "The list of scenes may be the older one after a power cut.")
         }
       }

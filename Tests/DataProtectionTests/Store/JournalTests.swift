@@ -25,6 +25,13 @@ import Testing
     StoreRig.path + "/" + (try #require(rig.names(memory, endingWith: "\(index).journal").first))
   }
 
+  @Test func `an empty file in a journal's place is missed`() throws {
+    _ = try saved(2)
+    memory.plant([], atPath: try journal())
+    let found = try rig.archives(memory).openNewest()
+    #expect(try found.readAll() == base && found.frames.isEmpty && found.tailDropped > 0)
+  }
+
   @Test func `an append in the steady state is one write, one sync, and a look at the tip`() throws {
     let store = try saved(2)
     let before = memory.callCount

@@ -135,6 +135,21 @@ import Testing
       #expect(outcome.found.content == whole, outcome.place)
     }
   }
+
+  @Test func `sealing anew makes a new generation of what is there`() throws {
+    let rig = StoreRig()
+    let memory = MemoryFileSystem()
+    let store = try rig.archives(memory)
+    try store.publish(Self.base)
+    try store.append(Self.first)
+    let before = rig.names(memory, endingWith: ".archive")
+    #expect(try store.store.resealAll())
+    let after = rig.names(memory, endingWith: ".archive")
+    #expect(after.count == 1 && after != before)
+    let found = try rig.archives(memory).openNewest()
+    #expect(try found.readAll() == Self.base && found.frames == [Self.first])
+  }
+
   @Test(arguments: Meeting.all([.promote], [.append, .appendTwice]))
   func `what was saved while locked is not taken over a frame that a peer appends meanwhile`(
     _ meeting: Meeting

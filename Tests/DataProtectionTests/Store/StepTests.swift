@@ -68,6 +68,51 @@ import Testing
     #expect(try rig.archives(memory).publish(StoreScenario.first).generation > number)
   }
 
+  @Test func `the number of a save is never given out again, even if its file is gone`() throws {
+    let number = try rig.archives(memory).publish(StoreScenario.first).generation
+    for name in rig.names(memory, endingWith: ".archive") { memory.remove(atPath: StoreRig.path + "/" + name) }
+    #expect(try rig.archives(memory).publish(StoreScenario.second).generation > number)
+  }
+
+  @Test func `an authentic archive of the same number from another course of events is not the one listed`() throws {
+    try rig.archives(memory).publish(StoreScenario.first)
+    let other = memory.afterProcessDeath()
+    try rig.archives(memory).publish(StoreScenario.second)
+    try rig.archives(other).publish(StoreScenario.away)
+    let name = try #require(rig.names(memory, endingWith: "2.archive").first)
+    let path = StoreRig.path + "/" + name
+    memory.plant(try #require(other.content(atPath: path)), atPath: path)
+    let found = try rig.archives(memory).openNewest()
+    #expect(found.standing == .olderGeneration(because: .rolledBack), "\(found.standing)")
+    #expect(try found.readAll() == StoreScenario.first)
+  }
+
+  @Test func `the ledger of another keybag vouches for nothing`() throws {
+    try rig.archives(memory).publish(StoreScenario.first)
+    var other = rig
+    other.keys.keybagIdentifier = KeybagIdentifier(bytes: [UInt8](repeating: 6, count: 16))
+    #expect(try other.archives(memory).ledgerProblem() == .corrupt)
+    #expect(try other.archives(memory).openNewest().standing == .rollbackUnverifiable)
+  }
+
+  @Test func `a save whose listing may not last deletes nothing`() throws {
+    let faulty = FaultyFileSystem(memory)
+    let store = try rig.archives(faulty)
+    try store.publish(StoreScenario.first)
+    try store.publish(StoreScenario.second)
+    let before = rig.names(memory)
+    let isRenamed = SharedFlag()
+    faulty.onCall { number, operation in
+      guard operation == .rename, !isRenamed.isSet else { return }
+      // The next call is the sync of the directory.
+      isRenamed.set()
+      faulty.fail(call: number + 1, .error(.inputOutput))
+    }
+    try store.publish(StoreScenario.away)
+    #expect(isRenamed.isSet)
+    #expect(Set(before).isSubset(of: Set(rig.names(memory))))
+  }
+
   @Test func `no more than so many bytes are kept aside`() throws {
     try rig.archives(memory).publish(StoreScenario.first)
     let name = try #require(rig.names(memory, endingWith: ".archive").first)

@@ -393,7 +393,7 @@ import Testing
 
   @Test func `a generation damaged in the middle never becomes the predecessor`() throws {
     _ = try save(2)
-    try damage(try path(2), at: 105)
+    try damage(try path(2), at: ToySealing.headerByteCount + 33)
     let store = try rig.archives(memory)
     #expect(throws: ProtectionError.self) { try store.openNewest().readAll() }
     try store.publish(texts[2])

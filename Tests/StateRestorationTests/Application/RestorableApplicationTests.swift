@@ -19,6 +19,11 @@ import Testing
       ])
   }
 
+  @Test func `before the launch nothing is preserved`() async throws {
+    #expect(try await fake.application.preserve() == nil)
+    #expect(fake.log.all == [])
+  }
+
   @Test func `a launch that the watchdog kills stays guarded`() async throws {
     fake.delegate.onDidFinishLaunching = { [clock = fake.clock] in clock.advance(by: .seconds(6)) }
     let error = await #expect(throws: LifecycleError.self) { try await fake.application.launch() }

@@ -116,6 +116,23 @@ import Testing
     #expect(again.text == "c")
   }
 
+  @Test func `states that were damaged while set aside make room for the next`() async throws {
+    let bench = try await Bench(.memory)
+    try await bench.preserve(Screen("root", text: "0"))
+    bench.delegate.restores = false
+    for number in 1...6 {
+      for place in bench.store.places {
+        place.state.withLock { for index in $0.generations.indices { $0.generations[index].isDamaged = true } }
+      }
+      let coordinator = bench.launch()
+      let root = Screen("root", text: "\(number)")
+      _ = try await coordinator.restore(into: root)
+      let receipt = try #require(try await coordinator.preserve(root).receipt)
+      #expect(receipt.findings.count == 1, "\(receipt)")
+    }
+    #expect(try await bench.launch().setAsideStates().count == 1)
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `only so many states are kept aside, and the receipt names what goes`(on kind: StoreKind) async throws {
     let bench = try await Bench(kind)

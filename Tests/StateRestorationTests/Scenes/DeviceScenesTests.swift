@@ -33,4 +33,45 @@ import Testing
     #expect(a.text == "typed")
     #expect(a["child"]?.text == "a")
   }
+
+  @Test(arguments: [true, false])
+  func `what is opened, closed and discarded while locked is in the list after the unlock`(isLoaded: Bool) async throws
+  {
+    let bench = try await Bench(.device)
+    let first = try scenes(bench)
+    for name in ["a", "b", "c"] {
+      _ = try await first.open(SceneSession.ID(rawValue: name)).preserve(Screen("window", text: name))
+    }
+    try await bench.kill()
+    let sessions = try scenes(bench)
+    if isLoaded { try await sessions.load() }
+    try await bench.lock()
+    if !isLoaded { await #expect(throws: RestorationError.self) { try await sessions.load() } }
+    for name in ["a", "new"] as [SceneSession.ID] {
+      let window = Screen("window")
+      let coordinator = try await sessions.open(name)
+      _ = try await coordinator.restore(into: window)
+      window.text = "typed in \(name)"
+      _ = try await coordinator.preserve(window)
+    }
+    try await sessions.close("a")
+    try await sessions.discard("b")
+    // A second run that is locked, too.
+    try await bench.kill()
+    let second = try scenes(bench)
+    _ = try await second.open("late")
+    try await bench.kill()
+    try await bench.unlock()
+    let again = try scenes(bench)
+    let found = try await again.load()
+    #expect(Set(found.map(\.id)) == ["a", "c", "new", "late"])
+    #expect(Set(found.filter(\.isOpen).map(\.id)) == ["c", "new", "late"])
+    let window = Screen("window")
+    _ = try await again.coordinator(for: "new").restore(into: window)
+    #expect(window.text == "typed in new")
+    // The next change writes one list, and nothing is left beside it.
+    try await again.activate("c")
+    try await bench.kill()
+    #expect(try await Set(scenes(bench).load().map(\.id)) == ["a", "c", "new", "late"])
+  }
 }

@@ -13,7 +13,7 @@ final class ToySealing: StoreSealing {
   /// Which device it is.
   let device: UInt8
 
-  static let headerByteCount = 72
+  static let headerByteCount = 80
 
   init(device: UInt8 = 1) {
     self.device = device
@@ -79,13 +79,13 @@ final class ToySealing: StoreSealing {
 
   private func header(_ fields: SealedFields) -> [UInt8] {
     var bytes: [UInt8] = [fields.kind == .archive ? 1 : 2, fields.protection.rawValue, device, 0]
-    bytes += fields.identity
     bytes.appendInteger(fields.generation)
     bytes.appendInteger(fields.schema)
     bytes.appendInteger(fields.flags)
     bytes += fields.identifier
-    bytes.appendInteger(UInt32(0))
-    return bytes
+    // Where the real header has it, for those who look whose file it is.
+    bytes += [UInt8](repeating: 0, count: SealedFileHeader.identityRange.lowerBound - bytes.count)
+    return bytes + fields.identity
   }
 
   private func fields(
@@ -101,8 +101,10 @@ final class ToySealing: StoreSealing {
     guard reader.integer(UInt8.self) == device else { throw ProtectionError(.otherDevice, "Another device.") }
     _ = reader.integer(UInt8.self)
     let fields = SealedFields(
-      kind: kind, protection: found, identity: Array(reader.take(32)), generation: reader.integer(),
-      schema: reader.integer(), flags: reader.integer(), identifier: Array(reader.take(16)))
+      kind: kind, protection: found,
+      identity: Array(bytes.dropFirst(SealedFileHeader.identityRange.lowerBound).prefix(32)),
+      generation: reader.integer(), schema: reader.integer(), flags: reader.integer(),
+      identifier: Array(reader.take(16)))
     guard fields.identity == identity else { throw ProtectionError(.wrongIdentity, "Another slot.") }
     guard fields.generation == generation else { throw corrupt }
     return fields

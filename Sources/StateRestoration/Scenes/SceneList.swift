@@ -1,0 +1,75 @@
+internal import DataProtection
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// The list of scenes as it is on disk: a whole one, and changes of it that runs have saved while locked.
+struct SceneList: Sendable {
+  /// The sessions; in a change those that the run knew.
+  var sessions: [SceneSession] = []
+  /// The sessions that a run has discarded while locked; nothing in a whole list.
+  var discarded: Set<SceneSession.ID> = []
+
+  /// What is on disk, joined.
+  struct Stored: Sendable {
+    /// The list, with all changes.
+    var list: SceneList
+    /// The changes in it; the next whole list takes their place.
+    var merged: [StoredPending]
+  }
+
+  private static let node: RestorationIdentifier = "$scenes"
+
+  /// Puts a later change over this list.
+  mutating func merge(_ change: SceneList) {
+    let changed = Set(change.sessions.map(\.id))
+    sessions.removeAll { changed.contains($0.id) || change.discarded.contains($0.id) }
+    sessions += change.sessions
+  }
+
+  /// Reads the list and its changes.
+  ///
+  /// Throws what may be different next time: the device is locked, the disk failed. What can never be read counts as empty.
+  static func read(_ store: any PreservationStore) throws(ProtectionError) -> Stored {
+    var list: SceneList
+    do {
+      let state = try store.openNewest()
+      list = try SceneList(try state.read(0..<state.byteCount), changes: state.frames)
+    } catch let error as ProtectionError where error.code.saysTryAgain {
+      throw error
+    } catch {
+      // Nothing was saved, or it can never be read: its file stays beside the next one.
+      list = SceneList()
+    }
+    var merged: [StoredPending] = []
+    for pending in try store.openPending().readable {
+      if let change = try? SceneList(pending.content) { list.merge(change) }
+      merged.append(pending)
+    }
+    return Stored(list: list, merged: merged)
+  }
+
+  private init() {}
+
+  init(sessions: [SceneSession], discarded: Set<SceneSession.ID> = []) {
+    self.sessions = sessions
+    self.discarded = discarded
+  }
+
+  private init(_ archive: Data, changes: [Data] = []) throws {
+    let reader = try RestorationArchive.Reader(base: .init(archive), deltas: changes)
+    guard let node = try reader.node(at: [Self.node]) else { return }
+    let record = try reader.record(of: node.id)
+    sessions = try record.decode([SceneSession].self, forKey: "sessions")
+    discarded = try record.decodeIfPresent(Set<SceneSession.ID>.self, forKey: "discarded") ?? []
+  }
+
+  /// The list as an archive.
+  func archived(_ context: RestorationContext) throws -> Data {
+    var writer = RestorationArchive.Writer(context: context)
+    let node = try writer.insert(Self.node, attributes: .init(priority: .required, flags: .reserved))
+    var entries: [RestorationArchive.Entry] = [.init(key: "sessions", value: sessions)]
+    if !discarded.isEmpty { entries.append(.init(key: "discarded", value: discarded)) }
+    try writer.setRecord(of: node, entries: entries, attributes: .init(priority: .required, flags: .reserved))
+    return try writer.makeArchive()
+  }
+}
