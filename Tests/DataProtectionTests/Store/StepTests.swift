@@ -87,6 +87,18 @@ import Testing
     #expect(try found.readAll() == StoreScenario.first)
   }
 
+  @Test func `only the two newest generations stay, each with its journal`() throws {
+    let store = try rig.archives(memory)
+    for content in [StoreScenario.first, StoreScenario.second, StoreScenario.away] {
+      try store.publish(content)
+      try store.append(StoreScenario.frames[0])
+    }
+    for ending in [".archive", "-00000000.journal"] {
+      let numbers = rig.names(memory, endingWith: ending).map { $0.dropLast(ending.count).suffix(16) }
+      #expect(numbers.sorted() == ["0000000000000002", "0000000000000003"], "\(ending)")
+    }
+  }
+
   @Test func `the ledger of another keybag vouches for nothing`() throws {
     try rig.archives(memory).publish(StoreScenario.first)
     var other = rig
