@@ -61,7 +61,8 @@ package struct ScryptProfile: Hashable, Sendable {
     guard isForTests || blockSize >= Self.production.blockSize else { return false }
     // N·r·128 bytes are taken, p times one after the other: at most 512 MiB, and at most 8 times production's work.
     let product = (UInt64(1) << workExponent) * UInt64(blockSize) * UInt64(parallelism)
-    return product <= 8 << 20
+    // And nothing that the algorithm itself refuses.
+    return product <= 8 << 20 && cost.byteCount != nil
   }
 
   /// The cost as the sealing module takes it.

@@ -109,6 +109,7 @@ import Testing
     ScryptProfile(workExponent: 21, blockSize: 8, parallelism: 1, isForTests: true),
     ScryptProfile(workExponent: 17, blockSize: 65_535, parallelism: 1, isForTests: true),
     ScryptProfile(workExponent: 17, blockSize: 8, parallelism: 65_535, isForTests: true),
+    ScryptProfile(workExponent: 16, blockSize: 1, parallelism: 1, isForTests: true),
     ScryptProfile(workExponent: 17, blockSize: 0, parallelism: 1, isForTests: true),
     ScryptProfile(workExponent: 17, blockSize: 8, parallelism: 0, isForTests: true),
     ScryptProfile(workExponent: 4, blockSize: 8, parallelism: 1, isForTests: false),
