@@ -236,6 +236,17 @@ import Testing
     }
   }
 
+  @Test func `a change of class whose listing may not last is not acknowledged`() throws {
+    try rig.archives(memory).publish(StoreScenario.first)
+    let faulty = FaultyFileSystem(memory)
+    let store = try rig.archives(faulty)
+    faulty.onCall { number, operation in
+      // After the ledger's renaming comes the sync of the directory.
+      if operation == .rename { faulty.fail(call: number + 1, .error(.inputOutput)) }
+    }
+    #expect(throws: ProtectionError.self) { try store.setProtection(.none) }
+  }
+
   @Test func `a change of class that fails leaves no copy under the new class`() throws {
     let store = try rig.archives(memory)
     try store.publish(StoreScenario.first)
