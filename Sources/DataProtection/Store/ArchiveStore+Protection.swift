@@ -80,8 +80,7 @@ extension StoreSession {
     guard synchronizeDirectory() else {
       try? unlink(name)
       try? unlink(journal)
-      throw ProtectionError(
-        .durabilityUnknown, "The class may or may not be changed after a power cut; change it again.")
+      throw mayBeChanged
     }
     var entry = Ledger.Entry()
     entry.current = record
@@ -101,12 +100,16 @@ extension StoreSession {
       throw error
     }
     guard isListed else {
-      throw ProtectionError(
-        .durabilityUnknown, "The class may or may not be changed after a power cut; change it again.")
+      throw mayBeChanged
     }
     // A crash from here on leaves the rest to the next opening.
     try finishDeletion(try unfinished(survey))
     return base
+  }
+
+  private var mayBeChanged: ProtectionError {
+    ProtectionError(
+      .durabilityUnknown, "The class may or may not be changed after a power cut; change it again.")
   }
 
   private var notChanged: ProtectionError {

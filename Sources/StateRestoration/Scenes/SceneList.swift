@@ -40,27 +40,11 @@ struct SceneList: Sendable {
       // Nothing was saved, or it can never be read: its file stays beside the next one.
       list = SceneList()
     }
-    var merged: [StoredPending] = []
-    for pending in try store.openPending().readable {
+    let pending = try store.openPending().readable
+    for pending in pending {
       if let change = try? SceneList(pending.content) { list.merge(change) }
-      merged.append(pending)
     }
-    return Stored(list: list, merged: merged)
-  }
-
-  private init() {}
-
-  init(sessions: [SceneSession], discarded: Set<SceneSession.ID> = []) {
-    self.sessions = sessions
-    self.discarded = discarded
-  }
-
-  private init(_ archive: Data, changes: [Data] = []) throws {
-    let reader = try RestorationArchive.Reader(base: .init(archive), deltas: changes)
-    guard let node = try reader.node(at: [Self.node]) else { return }
-    let record = try reader.record(of: node.id)
-    sessions = try record.decode([SceneSession].self, forKey: "sessions")
-    discarded = try record.decodeIfPresent(Set<SceneSession.ID>.self, forKey: "discarded") ?? []
+    return Stored(list: list, merged: pending)
   }
 
   /// The list as an archive.
@@ -71,5 +55,15 @@ struct SceneList: Sendable {
     if !discarded.isEmpty { entries.append(.init(key: "discarded", value: discarded)) }
     try writer.setRecord(of: node, entries: entries, attributes: .init(priority: .required, flags: .reserved))
     return try writer.makeArchive()
+  }
+}
+
+extension SceneList {
+  private init(_ archive: Data, changes: [Data] = []) throws {
+    let reader = try RestorationArchive.Reader(base: .init(archive), deltas: changes)
+    guard let node = try reader.node(at: [Self.node]) else { return }
+    let record = try reader.record(of: node.id)
+    sessions = try record.decode([SceneSession].self, forKey: "sessions")
+    discarded = try record.decodeIfPresent(Set<SceneSession.ID>.self, forKey: "discarded") ?? []
   }
 }

@@ -150,35 +150,30 @@ internal import RestorationArchive
 
   // MARK: - The list on disk
 
-  /// Writes the list; what was never read is read first, so that no session is lost.
+  /// Writes the list; what is not known to be in it is read first, so that no session is lost.
   ///
   /// While the device is locked, what this run knows is sealed beside the list, and joined when that is read.
   private func save() async throws(RestorationError) {
-    if !isLoaded {
-      do throws(RestorationError) {
-        try await load()
-      } catch {
-        guard (error.cause as? ProtectionError)?.code == .locked else { throw error }
-        return try await saveChange()
-      }
-    }
-    let list = SceneList(sessions: sessions)
-    let (context, merged) = (configuration.context, merged)
-    do {
-      try await write { store in
-        let own = ((try? store.openPending())?.readable ?? []).filter(\.isOwn)
-        return try store.publish(try list.archived(context), consuming: merged + own)
-      }
-      self.merged = []
-      discarded = []
+    do throws(RestorationError) {
+      if !isLoaded { try await load() }
+      try await saveWhole()
     } catch {
       guard (error.cause as? ProtectionError)?.code == .locked else { throw error }
       try await saveChange()
     }
   }
 
-  /// Seals what this run knows beside the list.
+  private func saveWhole() async throws(RestorationError) {
+    let list = SceneList(sessions: sessions)
+    let (context, merged) = (configuration.context, merged)
+    try await write { store in try store.publish(try list.archived(context), consuming: merged) }
+    self.merged = []
+    discarded = []
+  }
+
+  /// Seals what this run knows beside the list, which is read again, with this in it, before it is written.
   private func saveChange() async throws(RestorationError) {
+    isLoaded = false
     let change = SceneList(sessions: sessions, discarded: discarded)
     let context = configuration.context
     try await write { store in

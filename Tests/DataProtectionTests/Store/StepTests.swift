@@ -11,6 +11,18 @@ import Testing
   let rig = StoreRig()
   let memory = MemoryFileSystem()
 
+  /// Lets the sync fail that follows the next renaming, which is the ledger's; tells whether it came to that.
+  @discardableResult
+  private func failSyncAfterRenaming(_ faulty: FaultyFileSystem) -> SharedFlag {
+    let isRenamed = SharedFlag()
+    faulty.onCall { number, operation in
+      guard operation == .rename, !isRenamed.isSet else { return }
+      isRenamed.set()
+      faulty.fail(call: number + 1, .error(.inputOutput))
+    }
+    return isRenamed
+  }
+
   @Test(arguments: [true, false])
   func `a name that appears while a save is under way is left alone`(hasNamelessFiles: Bool) throws {
     var features = MemoryFileSystem.Features()
@@ -113,13 +125,7 @@ import Testing
     try store.publish(StoreScenario.first)
     try store.publish(StoreScenario.second)
     let before = rig.names(memory)
-    let isRenamed = SharedFlag()
-    faulty.onCall { number, operation in
-      guard operation == .rename, !isRenamed.isSet else { return }
-      // The next call is the sync of the directory.
-      isRenamed.set()
-      faulty.fail(call: number + 1, .error(.inputOutput))
-    }
+    let isRenamed = failSyncAfterRenaming(faulty)
     try store.publish(StoreScenario.away)
     #expect(isRenamed.isSet)
     #expect(Set(before).isSubset(of: Set(rig.names(memory))))
@@ -206,14 +212,7 @@ import Testing
     try store.publishPending(StoreScenario.away, kind: .whole)
     let pending = try #require(try store.openPending().archives.first)
     let before = rig.names(memory)
-    let isRenamed = SharedFlag()
-    faulty.onCall { number, operation in
-      if operation == .rename, !isRenamed.isSet {
-        // The next call is the sync of the directory.
-        isRenamed.set()
-        faulty.fail(call: number + 1, .error(.inputOutput))
-      }
-    }
+    failSyncAfterRenaming(faulty)
     #expect(try store.promotePending(pending).durability == .unknown)
     #expect(Set(before).isSubset(of: Set(rig.names(memory))))
   }
@@ -240,10 +239,7 @@ import Testing
     try rig.archives(memory).publish(StoreScenario.first)
     let faulty = FaultyFileSystem(memory)
     let store = try rig.archives(faulty)
-    faulty.onCall { number, operation in
-      // After the ledger's renaming comes the sync of the directory.
-      if operation == .rename { faulty.fail(call: number + 1, .error(.inputOutput)) }
-    }
+    failSyncAfterRenaming(faulty)
     #expect(throws: ProtectionError.self) { try store.setProtection(.none) }
   }
 
