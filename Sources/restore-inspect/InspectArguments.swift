@@ -30,7 +30,7 @@ package struct InspectArguments: Sendable, Hashable {
       case .show: "one node's values (needs --node)"
       case .sizes: "what takes the space, largest first"
       case .diff: "what changed, by path: between two generations, or two directories"
-      case .verify: "a full check of every file, with its outcome"
+      case .verify: "a full check of every file, or of the slot that is named, with its outcome"
       case .export: "a description of everything, for a bug report"
       case .keybag: "the keybag's parameters, never its keys"
       }
@@ -76,6 +76,9 @@ package struct InspectArguments: Sendable, Hashable {
   /// What is kept for the scene.
   package var slot = "archive"
 
+  /// Whether an application, a scene or a slot was named, so that a check keeps to it.
+  package var namesSlot = false
+
   /// The path of the node to show, its identifiers in order.
   package var node: [String]?
 
@@ -103,9 +106,9 @@ package struct InspectArguments: Sendable, Hashable {
           throw InspectFailure(.usage, "--passcode-fd takes the number of an open descriptor, not “\(value)”.")
         }
         try setPasscode(.descriptor(number))
-      case "--application": application = try Self.value(of: word, &rest)
-      case "--scene": scene = try Self.value(of: word, &rest)
-      case "--slot": slot = try Self.value(of: word, &rest)
+      case "--application": application = try nameSlot(word, &rest)
+      case "--scene": scene = try nameSlot(word, &rest)
+      case "--slot": slot = try nameSlot(word, &rest)
       case "--node":
         // One option per identifier: identifiers come from data and may have slashes.
         node = (node ?? []) + [try Self.value(of: word, &rest)]
@@ -140,6 +143,13 @@ package struct InspectArguments: Sendable, Hashable {
   private static func value(of option: String, _ rest: inout ArraySlice<String>) throws(InspectFailure) -> String {
     guard let value = rest.popFirst() else { throw InspectFailure(.usage, "\(option) takes a value.") }
     return value
+  }
+
+  private mutating func nameSlot(
+    _ option: String, _ rest: inout ArraySlice<String>
+  ) throws(InspectFailure) -> String {
+    namesSlot = true
+    return try Self.value(of: option, &rest)
   }
 
   private mutating func setPasscode(_ source: PasscodeSource) throws(InspectFailure) {

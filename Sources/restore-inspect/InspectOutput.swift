@@ -23,7 +23,7 @@ package struct InspectOutput: Sendable {
 
   /// JSON in which a terminal finds nothing to obey: characters that could are written by their numbers.
   private static func escaped(_ json: String) -> String {
-    let isHarmless: (Unicode.Scalar) -> Bool = { $0.isASCII || !InspectStyle.isUnsafe($0) }
+    let isHarmless: (Unicode.Scalar) -> Bool = { $0.isASCII && $0.value != 0x7F || !InspectStyle.isUnsafe($0) }
     if json.unicodeScalars.allSatisfy(isHarmless) { return json }
     // Outside of strings JSON has only ASCII.
     return json.unicodeScalars.map { scalar in

@@ -23,21 +23,29 @@ package struct InspectTool: Sendable {
     self.style = style
   }
 
-  /// Does what the command line says.
+  /// Does what the command line says; with `--json` the output is one object, also of a failure.
   ///
   /// - Parameter passcode: Reads the passcode from where the command line says.
   package func run(
     _ words: [String], passcode: (InspectArguments.PasscodeSource) throws(InspectFailure) -> Passcode?
   ) async -> Result {
+    // Also of a command line that makes no sense.
+    var isJSON = words.contains("--json")
     do throws(InspectFailure) {
       let arguments = try InspectArguments(words)
       guard let verb = arguments.verb else { return Result(output: InspectHelp.text + "\n") }
+      isJSON = arguments.isJSON
       var style = style
-      if arguments.isJSON { style.hasColours = false }
+      if isJSON { style.hasColours = false }
       let output = try await perform(verb, arguments, style, passcode)
       return Result(output: output.text(isJSON: arguments.isJSON), code: output.code)
     } catch {
-      return Result(error: "restore-inspect: \(InspectStyle.safe(error.message))\n", code: error.code)
+      let failure = InspectOutput(
+        lines: [],
+        json: .object(["error": .string(error.message), "exitStatus": .count(Int(error.code.rawValue))]))
+      return Result(
+        output: isJSON ? failure.text(isJSON: true) : "",
+        error: "restore-inspect: \(InspectStyle.safe(error.message))\n", code: error.code)
     }
   }
 
@@ -69,7 +77,7 @@ package struct InspectTool: Sendable {
       }
       let other = try await open(Self.absolute(newer), arguments, passcode)
       return try await other.archive(slot).difference(since: archive, reveals: arguments.reveals, style)
-    case .verify: return try await device.verify(slots(slot), style)
+    case .verify: return try await device.verify(VerifyScope(slot, isNarrow: arguments.namesSlot), style)
     case .export: return try await export(device, slot, arguments, style)
     case .keybag: return try await InspectedKeybag.report(path, environment.fileSystem, style)
     }
@@ -87,19 +95,11 @@ package struct InspectTool: Sendable {
 
   private static func absolute(_ path: String) -> String { URL(filePath: path).standardizedFileURL.path }
 
-  /// The slot asked for, and the snapshot that goes with an archive.
-  private func slots(_ slot: ArchiveSlot) -> [ArchiveSlot] {
-    guard slot.slot == "archive" else { return [slot] }
-    var snapshot = slot
-    snapshot.slot = "snapshot"
-    return [slot, snapshot]
-  }
-
   /// Everything in one piece; parts that can't be read say why, and the rest is there all the same.
   private func export(
     _ device: InspectedDevice, _ slot: ArchiveSlot, _ arguments: InspectArguments, _ style: InspectStyle
   ) async throws(InspectFailure) -> InspectOutput {
-    let files = try await device.verify(slots(slot), style)
+    let files = try await device.verify(VerifyScope(slot, isNarrow: arguments.namesSlot), style)
     let keybag = try await InspectedKeybag.report(device.path, environment.fileSystem, style)
     var lines = ["Files"] + files.lines + ["", "Keybag"] + keybag.lines
     var parts: [String: JSONValue] = [

@@ -48,19 +48,45 @@ package struct InspectedArchive: Sendable {
     self.generation = generation
     self.standing = standing
     self.droppedBytes = droppedBytes
-    // A stack of its own: the depth of the tree comes from the file.
-    var stack: [(id: NodeID, parent: RestorationPath)] = try reader.roots.reversed().map { ($0, []) }
-    while let (id, parent) = stack.popLast() {
-      guard let facts = try reader.node(id) else { continue }
-      let path = parent.appending(facts.identifier)
-      nodes.append(Self.read(reader, facts, path))
-      stack += try reader.children(of: id).reversed().map { ($0, path) }
-    }
+    var found: [Node] = []
+    try Self.walk(reader) { found.append($0) }
+    nodes = found
     let paths = Set(nodes.map(\.path))
     for index in nodes.indices {
       nodes[index].references = nodes[index].values.flatMap { field in
         Self.paths(in: field.value).filter { paths.contains($0) }.map { (field.key, $0) }
       }
+    }
+  }
+
+  /// Reads every node and keeps none; returns the path of the first one that can't be read, and why.
+  static func firstProblem(
+    in reader: RestorationArchive.Reader
+  ) throws(ArchiveError) -> (path: RestorationPath, problem: ArchiveError)? {
+    _ = try reader.context
+    var first: (RestorationPath, ArchiveError)?
+    try walk(reader) { node in
+      if first == nil, let problem = node.problem { first = (node.path, problem) }
+    }
+    return first
+  }
+
+  /// Reads all nodes, parents before children, siblings in order.
+  private static func walk(
+    _ reader: RestorationArchive.Reader, _ body: (Node) -> Void
+  ) throws(ArchiveError) {
+    // A stack of its own: the depth of the tree comes from the file.
+    var stack: [(id: NodeID, parent: RestorationPath)] = try reader.roots.reversed().map { ($0, []) }
+    var left = reader.nodeCount
+    while let (id, parent) = stack.popLast() {
+      guard left > 0 else {
+        throw ArchiveError(.corrupt, "there are more nodes below the roots than there are nodes: some form a circle")
+      }
+      left -= 1
+      guard let facts = try reader.node(id) else { continue }
+      let path = parent.appending(facts.identifier)
+      body(read(reader, facts, path))
+      stack += try reader.children(of: id).reversed().map { ($0, path) }
     }
   }
 

@@ -2,6 +2,7 @@ package import DataProtection
 import FileSystem
 import Foundation
 import RestorationArchive
+import StateRestoration
 
 /// A device opened for looking: nothing is changed, but for the counter of wrong passcodes.
 package struct InspectedDevice: Sendable {
@@ -101,16 +102,23 @@ package struct InspectedDevice: Sendable {
 
   /// Reads an opened generation; what is wrong with the archive inside comes out as an error of the file.
   static func read(_ opened: OpenedArchive) throws(ProtectionError) -> InspectedArchive {
-    let source = RestorationArchive.Source(byteCount: opened.byteCount) { try opened.read($0) }
-    let frames = try opened.frames
     do throws(ArchiveError) {
       return try InspectedArchive(
-        RestorationArchive.Reader(base: source, deltas: frames), generation: opened.generation,
-        standing: opened.standing, droppedBytes: opened.tailDropped)
+        RestorationArchive.Reader(opened), generation: opened.generation, standing: opened.standing,
+        droppedBytes: opened.tailDropped)
     } catch {
-      if let cause = error.cause as? ProtectionError { throw cause }
-      throw ProtectionError(
-        error.code == .unsupportedVersion ? .unsupportedVersion : .corrupt, error.message, cause: error)
+      throw ProtectionError(inArchive: error)
+    }
+  }
+}
+
+extension ProtectionError {
+  /// What is wrong with a file because of what is in it.
+  init(inArchive error: ArchiveError) {
+    if let cause = error.cause as? ProtectionError {
+      self = cause
+    } else {
+      self.init(error.code == .unsupportedVersion ? .unsupportedVersion : .corrupt, error.message, cause: error)
     }
   }
 }

@@ -38,10 +38,7 @@ package enum InspectedKeybag {
       defer { fileSystem.close(directory) }
       var found: [(name: String, keybag: Result<KeybagSummary, ProtectionError>)] = []
       for name in try fileSystem.names(in: directory).sorted() where name.hasPrefix(KeybagSummary.fileNamePrefix) {
-        let file = try fileSystem.openFile(name, in: directory, [])
-        defer { fileSystem.close(file) }
-        let bytes = try fileSystem.readBytes(file, count: 65_536)
-        found.append((name, Result { () throws(ProtectionError) in try KeybagSummary(bytes) }))
+        found.append((name, Result { () throws(ProtectionError) in try read(name, in: directory, fileSystem) }))
       }
       return found
     } catch {
@@ -50,6 +47,26 @@ package enum InspectedKeybag {
         isAbsent ? .notFound : .unavailable,
         isAbsent ? "There is no directory \(InspectStyle.safe(path))." : "\(InspectStyle.safe(path)): \(error)")
     }
+  }
+
+  private static func read(
+    _ name: String, in directory: Descriptor, _ fileSystem: any FileSystem
+  ) throws(ProtectionError) -> KeybagSummary {
+    let bytes: [UInt8]
+    do throws(FileSystemError) {
+      let file = try fileSystem.openFile(name, in: directory, [])
+      defer { fileSystem.close(file) }
+      bytes = try fileSystem.readBytes(file, count: 65_536)
+    } catch {
+      switch error.code {
+      case .symbolicLink, .isDirectory, .noSuchDevice:
+        throw ProtectionError(.corrupt, "Something that is no regular file stands in a keybag's place.", cause: error)
+      default:
+        throw ProtectionError(
+          .io, "The keybag can't be read; check its owner and mode.", errno: error.code.rawValue, cause: error)
+      }
+    }
+    return try KeybagSummary(bytes)
   }
 
   /// The same keys for a keybag that can't be read, so that readers need no second shape.

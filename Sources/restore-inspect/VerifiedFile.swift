@@ -4,7 +4,7 @@ import DataProtection
 struct VerifiedFile: Sendable {
   /// What a file is for.
   enum Kind: String, Sendable {
-    /// A whole generation.
+    /// A whole generation: an archive, or the content of a protected file.
     case generation
     /// A generation saved while locked, not yet taken over.
     case pending
@@ -32,6 +32,8 @@ struct VerifiedFile: Sendable {
     case problem(ProtectionError.Code)
   }
 
+  /// The directory that it lies in, below the device's; empty for that itself.
+  let directory: String
   let name: String
   let kind: Kind
   let outcome: Outcome
@@ -40,9 +42,14 @@ struct VerifiedFile: Sendable {
   var byteCount: Int?
   var isCurrent = false
 
-  /// How the tool ends because of it.
+  /// How the tool ends because of it; what was set aside is damage of the past.
   var code: InspectExitCode {
-    if case .problem(let code) = outcome { InspectExitCode(code) } else { .success }
+    if case .problem(let code) = outcome, kind != .setAside { InspectExitCode(code) } else { .success }
+  }
+
+  /// The name that tells it from all others: archives need no more than their own.
+  private var shownName: String {
+    directory.hasPrefix(DeviceCheck.filesDirectory) ? "\(directory)/\(name)" : name
   }
 
   /// One line: the outcome, the name, and what it is.
@@ -57,7 +64,7 @@ struct VerifiedFile: Sendable {
     if let slot { facts[0] = "\(slot): \(facts[0])" }
     if let generation { facts.append("number \(generation)") }
     if let byteCount { facts.append(readable(bytes: byteCount)) }
-    return "\(text)  \(style.name(name))  \(style.detail(facts.joined(separator: ", ")))"
+    return "\(text)  \(style.name(shownName))  \(style.detail(facts.joined(separator: ", ")))"
   }
 
   private var label: String {
@@ -66,6 +73,7 @@ struct VerifiedFile: Sendable {
     case .setAside: "damaged, kept aside"
     case .marker: "mark of a restoring that was not finished, or is under way"
     case .other: "of another application, scene or slot, or unfinished"
+    case .generation where directory.hasPrefix(DeviceCheck.filesDirectory): "protected file"
     case .generation, .journal, .ledger, .keybag: kind.rawValue
     }
   }
@@ -79,7 +87,8 @@ struct VerifiedFile: Sendable {
       case .problem(let code): code.description
       }
     return .object([
-      "name": .string(name), "kind": .string(kind.rawValue), "outcome": .string(text), "slot": .optional(slot),
+      "directory": .string(directory), "name": .string(name), "kind": .string(kind.rawValue), "outcome": .string(text),
+      "slot": .optional(slot),
       "generation": .optional(generation), "bytes": byteCount.map(JSONValue.count) ?? .null,
       "isCurrent": .bool(isCurrent),
     ])
@@ -88,7 +97,9 @@ struct VerifiedFile: Sendable {
 
 extension VerifiedFile {
   /// What a store found out about one of its files.
-  init(_ material: ArchiveMaterial, slot: ArchiveSlot) {
+  ///
+  /// - Parameter slot: What it is kept as, where that is known.
+  init(_ material: ArchiveMaterial, in directory: String, slot: String?) {
     let kind: Kind =
       switch material.kind {
       case .generation: .generation
@@ -97,14 +108,9 @@ extension VerifiedFile {
       case .setAside: .setAside
       case .marker: .marker
       }
-    let outcome: Outcome =
-      if let problem = material.problem {
-        .problem(problem)
-      } else {
-        kind == .setAside || kind == .marker ? .notRead : .whole
-      }
     self.init(
-      name: material.name, kind: kind, outcome: outcome, slot: slot.slot,
+      directory: directory, name: material.name, kind: kind,
+      outcome: material.problem.map { .problem($0) } ?? .whole, slot: slot,
       generation: material.generation?.description, byteCount: material.byteCount, isCurrent: material.isCurrent)
   }
 }

@@ -1,4 +1,5 @@
 import ApplicationLifecycle
+import Foundation
 import SimulatedTime
 import Synchronization
 import Testing
@@ -75,6 +76,20 @@ import Testing
     #expect(lifecycle.endReason == .watchdog)
     #expect(log.withLock { $0.count } == 1)
     #expect(!recorder.names.contains("didFinishLaunching"))
+  }
+
+  @Test func `an overrun is in the log while the main actor is stuck, and told when it is free`() async throws {
+    let clock = ManualClock()
+    let logged = DispatchSemaphore(value: 0)
+    let lifecycle = Lifecycle(clock: clock, log: LifecycleLog { _ in logged.signal() })
+    let recorder = Recorder(lifecycle)
+    recorder.duringCallback["didFinishLaunching"] = {
+      clock.advance(by: .seconds(6))
+      #expect(logged.wait(timeout: .now() + .seconds(60)) == .success, "nothing was logged meanwhile")
+      #expect(recorder.incidents.isEmpty)
+    }
+    try await lifecycle.launch()
+    #expect(recorder.incidents == [.overrun(.launching, budget: .seconds(5))])
   }
 
   @Test func `each phase has its own budget`() async throws {

@@ -148,6 +148,16 @@ import Testing
     #expect(lifecycle.launchOptions?.url?.absoluteString == "note:7")
   }
 
+  @Test(arguments: [
+    LaunchOptions.icon, .backgroundEvent("fetch"), .opening(URL(filePath: "/note")),
+    LaunchOptions(values: ["from": "test"]),
+  ])
+  func `both launch callbacks see why the program is launched`(options: LaunchOptions) async throws {
+    try await lifecycle.launch(options)
+    #expect(recorder.options == [options, options] && lifecycle.launchOptions == options)
+    #expect(recorder.opened == [options.url].compactMap { $0 })
+  }
+
   @Test func `the delegate can decline the URL, the restoring, or both`() async throws {
     let url = try #require(URL(string: "note:7"))
     for response: LaunchResponse in [[], .declinesURL, .declinesRestoring, [.declinesURL, .declinesRestoring]] {

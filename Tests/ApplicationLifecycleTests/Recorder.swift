@@ -7,6 +7,9 @@ import Foundation
   var incidents: [LifecycleIncident] = []
   var response: LaunchResponse = .proceed
   var opens = true
+  /// The reasons that the launch callbacks saw, and what was to be opened.
+  var options: [LaunchOptions] = []
+  var opened: [URL] = []
   /// Runs inside the callback or step of that name.
   var during: [String: @MainActor () async -> Void] = [:]
   var duringCallback: [String: @MainActor () -> Void] = [:]
@@ -36,9 +39,13 @@ import Foundation
 
   func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse {
     note("willFinishLaunching")
+    self.options.append(options)
     return response
   }
-  func didFinishLaunching(with options: LaunchOptions) { note("didFinishLaunching") }
+  func didFinishLaunching(with options: LaunchOptions) {
+    note("didFinishLaunching")
+    self.options.append(options)
+  }
   func didBecomeActive() { note("didBecomeActive") }
   func willResignActive() { note("willResignActive") }
   func didEnterBackground() { note("didEnterBackground") }
@@ -48,6 +55,7 @@ import Foundation
   func hideWindow() { note("hideWindow") }
   func open(_ url: URL) -> Bool {
     note("open")
+    opened.append(url)
     return opens
   }
   func handleBackgroundEvent(_ name: String) { note("event:\(name)") }

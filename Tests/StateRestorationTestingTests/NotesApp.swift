@@ -10,6 +10,7 @@ import StateRestorationTesting
   var calls: [String] = []
   var shown: [String] = []
   var windowCount = 0
+  var response: LaunchResponse = .proceed
 
   var rootController: (any RestorableController)? { root }
 
@@ -18,7 +19,7 @@ import StateRestorationTesting
 
   func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse {
     calls.append("willFinishLaunching")
-    return .proceed
+    return response
   }
   func didFinishLaunching(with options: LaunchOptions) { calls.append("didFinishLaunching") }
   func didBecomeActive() { calls.append("didBecomeActive") }

@@ -272,10 +272,60 @@ import Testing
     let harness = RestorationHarness<NotesApp>(on: try await SimulatedDevice())
     try await harness.launch { NotesApp() }.root.editor.draft = "hello"
     try await harness.enterBackground()
+    let picture = Data("picture of hello".utf8)
+    #expect(!harness.device.contents.files.values.contains { $0.firstRange(of: picture) != nil })
     let second = try await harness.relaunch()
     #expect(second.shown == ["picture of hello", "removed"])
     try await harness.forceQuit()
     #expect(try await harness.relaunch().shown.isEmpty)
+  }
+
+  @Test func `the snapshot has the archive's class: a locked device shows none`() async throws {
+    let device = try await SimulatedDevice(passcode: "1234")
+    let harness = RestorationHarness<NotesApp>(on: device)
+    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
+    try await harness.enterBackground()
+    harness.killWithoutNotice()
+    try await device.lock()
+    #expect(try await harness.relaunch().shown.isEmpty)
+    harness.killWithoutNotice()
+    try await device.unlock()
+    #expect(try await harness.relaunch().shown == ["picture of hello", "removed"])
+  }
+
+  @Test func `a background launch while locked overwrites nothing, and restores when it is woken after the unlock`()
+    async throws
+  {
+    let device = try await SimulatedDevice(passcode: "1234")
+    let harness = RestorationHarness<NotesApp>(on: device)
+    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
+    try await harness.enterBackground()
+    harness.killWithoutNotice()
+    try await device.lock()
+    let before = device.contents.files
+    let app = try await harness.relaunch(.backgroundEvent("fetch"))
+    #expect(harness.report?.outcome == .locked && harness.lifecycle?.state == .suspended)
+    #expect(app.windowCount == 0 && device.contents.files == before)
+    try await device.unlock()
+    try await harness.enterForeground()
+    for _ in 0..<100_000 where app.root.editor.draft.isEmpty { await Task.yield() }
+    #expect(app.root.editor.draft == "hello" && app.windowCount == 1)
+  }
+
+  @Test func `a launch that declines restoring leaves what is on disk as it is`() async throws {
+    let harness = RestorationHarness<NotesApp>(on: try await SimulatedDevice())
+    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
+    try await harness.enterBackground()
+    harness.killWithoutNotice()
+    let before = harness.device.contents.files
+    let app = try await harness.launch {
+      let app = NotesApp()
+      app.response = .declinesRestoring
+      return app
+    }
+    #expect(app.root.editor.draft.isEmpty && app.shown.isEmpty && harness.device.contents.files == before)
+    harness.killWithoutNotice()
+    #expect(try await harness.launch { NotesApp() }.root.editor.draft == "hello")
   }
 
   @Test func `a background launch restores without a window`() async throws {

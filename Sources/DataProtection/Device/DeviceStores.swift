@@ -11,6 +11,9 @@ final class DeviceStores: Sendable {
     var files: [String: FileCollection] = [:]
   }
 
+  /// So many bytes of a hash name the place of a directory of protected files.
+  static let placeByteCount = 16
+
   private let environment: DeviceEnvironment
   private let options: DeviceOptions
   private let directory: DeviceDirectory
@@ -51,7 +54,7 @@ final class DeviceStores: Sendable {
   func files(in name: String) throws(ProtectionError) -> FileCollection {
     try turn.take { () throws(ProtectionError) in
       let code = try ring.authenticationCode(.name, over: Array("protected-files/\(name)".utf8))
-      let place = hexadecimal(code.prefix(16))
+      let place = hexadecimal(code.prefix(Self.placeByteCount))
       if let open = state.withLock({ $0.files[place] }) { return open }
       let collection = try openCollection(named: name, at: place)
       state.withLock { $0.files[place] = collection }
@@ -89,28 +92,57 @@ final class DeviceStores: Sendable {
     if try directory.hasSubdirectory(StoreDirectory.name, in: directory.descriptor) {
       isComplete = try archives().resealAll()
     }
-    for store in try fileStores() where try !store.resealAll() { isComplete = false }
+    for place in try filePlaces() where try !fileStore(at: place).resealAll() { isComplete = false }
     return isComplete
   }
 
-  /// Every store of protected files, by what is on disk: nothing needs to know their names.
-  private func fileStores() throws(ProtectionError) -> [StoreDirectory] {
+  /// The places of protected files, by what is on disk: nothing needs to know their names.
+  func filePlaces() throws(ProtectionError) -> [String] {
     guard try directory.hasSubdirectory(DeviceDirectory.filesName, in: directory.descriptor) else { return [] }
     let files = try directory.makeSubdirectory(DeviceDirectory.filesName, in: directory.descriptor)
     defer { environment.fileSystem.close(files) }
-    let places = try attempt("list the protected files") { () throws(FileSystemError) in
+    let names = try attempt("list the protected files") { () throws(FileSystemError) in
       try environment.fileSystem.names(in: files)
     }
-    var stores: [StoreDirectory] = []
-    for name in places where try directory.hasSubdirectory(name, in: files) {
-      let place = try directory.makeSubdirectory(name, in: files)
-      defer { environment.fileSystem.close(place) }
-      stores.append(
-        try StoreDirectory.open(
-          environment.fileSystem, in: place, keys: ring, sealer: FileKindSealer(sealer: sealer),
-          options: storeOptions))
+    var places: [String] = []
+    for name in names where try directory.hasSubdirectory(name, in: files) { places.append(name) }
+    return places
+  }
+
+  /// The store of the protected files at a place.
+  func fileStore(at place: String) throws(ProtectionError) -> StoreDirectory {
+    try withPlace(place) { place throws(ProtectionError) in
+      try StoreDirectory.open(
+        environment.fileSystem, in: place, keys: ring, sealer: FileKindSealer(sealer: sealer), options: storeOptions)
     }
-    return stores
+  }
+
+  /// Whether anything stands where the store at a place would be.
+  func hasFiles(at place: String) throws(ProtectionError) -> Bool {
+    try withPlace(place) { place throws(ProtectionError) in try directory.hasItem(StoreDirectory.name, in: place) }
+  }
+
+  /// Whether anything stands where all protected files would be; throws `io` when it is no directory.
+  func hasFiles() throws(ProtectionError) -> Bool {
+    guard try directory.hasItem(DeviceDirectory.filesName, in: directory.descriptor) else { return false }
+    environment.fileSystem.close(
+      try directory.makeSubdirectory(DeviceDirectory.filesName, in: directory.descriptor))
+    return true
+  }
+
+  /// Whether anything stands where the archives would be.
+  func hasArchives() throws(ProtectionError) -> Bool {
+    try directory.hasItem(StoreDirectory.name, in: directory.descriptor)
+  }
+
+  private func withPlace<R>(
+    _ name: String, _ body: (Descriptor) throws(ProtectionError) -> R
+  ) throws(ProtectionError) -> R {
+    let files = try directory.makeSubdirectory(DeviceDirectory.filesName, in: directory.descriptor)
+    defer { environment.fileSystem.close(files) }
+    let place = try directory.makeSubdirectory(name, in: files)
+    defer { environment.fileSystem.close(place) }
+    return try body(place)
   }
 
   /// Lets all stores go, after an erase; those who still hold one find nothing there.

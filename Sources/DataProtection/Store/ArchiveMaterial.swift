@@ -25,7 +25,7 @@ public struct ArchiveMaterial: Hashable, Sendable {
   /// Whether the ledger lists it as the generation to restore.
   public let isCurrent: Bool
   /// Why it can't be used; `nil` when it was read and is whole.
-  public let problem: ProtectionError.Code?
+  public internal(set) var problem: ProtectionError.Code?
 
   /// Puts a finding together.
   package init(

@@ -35,16 +35,8 @@ extension StoreSession {
   /// From then on its files are gone for good: whatever stands under their names later was put back.
   func finishDeletion(_ survey: SlotSurvey) throws(ProtectionError) {
     guard var ledger = survey.reading.ledger, var entry = survey.entry else { return }
-    var kept = Set([entry.current, entry.pending].compactMap { $0?.generation })
-    if !kept.isEmpty { kept.formUnion(survey.waiting) }
-    for name in survey.names where name.slot == survey.slot {
-      switch name {
-      case .generation(_, let number, _), .journal(_, let number, _):
-        if !kept.contains(number) { try unlink(name) }
-      case .marker where !kept.isEmpty: break
-      default: try unlink(name)
-      }
-    }
+    let kept = survey.keptByDeletion
+    for name in survey.names where name.slot == survey.slot && !name.outlasts(deletionBut: kept) { try unlink(name) }
     guard synchronizeDirectory() else { throw mayComeBack }
     entry.isDeleting = false
     ledger.entries[survey.slot] = kept.isEmpty ? nil : entry
@@ -62,5 +54,24 @@ extension StoreSession {
   private var mayComeBack: ProtectionError {
     ProtectionError(
       .durabilityUnknown, "What was deleted may come back after a power cut; delete it again.")
+  }
+}
+
+extension SlotSurvey {
+  /// The generations that a deletion which was decided leaves: everything but these goes.
+  var keptByDeletion: Set<UInt64> {
+    let kept = Set([entry?.current, entry?.pending].compactMap { $0?.generation })
+    return kept.isEmpty ? kept : kept.union(waiting)
+  }
+}
+
+extension StoreName {
+  /// Whether the file stays when a slot is deleted but for some generations.
+  func outlasts(deletionBut kept: Set<UInt64>) -> Bool {
+    switch self {
+    case .generation(_, let number, _), .journal(_, let number, _): kept.contains(number)
+    case .marker: !kept.isEmpty
+    default: false
+    }
   }
 }

@@ -24,7 +24,7 @@ extension StoreSession {
   /// The class of what is saved; `nil` when nothing tells.
   ///
   /// A generation that was saved while locked has the class of such generations for good: its journals tell the other.
-  fileprivate func recordedProtection(_ survey: SlotSurvey) -> ProtectionClass? {
+  func recordedProtection(_ survey: SlotSurvey) -> ProtectionClass? {
     guard let current = survey.entry?.current else { return nil }
     guard current.wasPending else { return current.protection }
     let journal = StoreName.journal(slot: survey.slot, number: current.generation, index: 0)

@@ -21,9 +21,11 @@ extension StoreDirectory {
         // What was saved while locked is bound to its base, and once taken over it doesn't say the class of its journals:
         // both wait for the next whole save, which replaces them.
         guard entry?.pending == nil, pending.waiting.isEmpty, entry?.current?.wasPending != true else { return false }
-        guard let (identity, protection) = try whose(slot, entry, names, session) else { return true }
+        // An older one that is whole must keep its key, even if the newest one is damaged from its first byte.
+        guard let claim = try session.whose(slot, among: pending.candidates) else { return true }
+        let protection = claim.protection
         guard protection != .none else { return true }
-        let survey = try session.survey(identity: identity)
+        let survey = try session.survey(identity: claim.identity)
         let found = try session.findNewest(survey, protection: protection)
         // Sealed anew it would pass for the newest one: the next whole save puts it in its place.
         if case .olderGeneration = found.standing { return false }
@@ -39,36 +41,16 @@ extension StoreDirectory {
       }
     }
   }
+}
 
-  /// Whose archive a slot's files are, and of what class, as the newest one claims whose header is whole.
-  ///
-  /// An older one that is whole must keep its key, even if the newest one is damaged from its first byte.
-  private func whose(
-    _ slot: SlotName, _ entry: Ledger.Entry?, _ names: [StoreName], _ session: borrowing StoreSession
-  ) throws(ProtectionError) -> (identity: [UInt8], protection: ProtectionClass)? {
-    for name in candidates(slot, entry, names) {
-      do throws(ProtectionError) {
-        guard let file = try session.open(name) else { continue }
-        let start = try file.read(0..<min(SealedFileHeader.maximumByteCount, file.byteCount))
-        let protection = try sealer.claimedProtection(start[...])
-        let identity = Array(start[SealedFileHeader.identityRange])
-        if SlotName(identity: identity) == slot { return (identity, protection) }
-      } catch  where error.code == .corrupt {
-        continue
-      }
-    }
-    return nil
-  }
-
+extension SlotSurvey {
   /// The generations that the ledger lists, or all by their names; the newest first.
-  private func candidates(_ slot: SlotName, _ entry: Ledger.Entry?, _ names: [StoreName]) -> [StoreName] {
+  var candidates: [StoreName] {
     if let current = entry?.current {
       return [current, entry?.predecessor].compactMap { $0 }.map { record in
         .generation(slot: slot, number: record.generation, isPending: record.wasPending)
       }
     }
-    return names.compactMap { name -> (number: UInt64, name: StoreName)? in
-      if case .generation(slot, let number, false) = name { (number, name) } else { nil }
-    }.sorted { $0.number > $1.number }.map(\.name)
+    return generations.map { .generation(slot: slot, number: $0, isPending: false) }
   }
 }

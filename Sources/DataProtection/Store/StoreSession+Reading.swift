@@ -3,13 +3,13 @@ import FoundationEssentials
 /// What the names and the ledger say about one slot, before any file is opened.
 struct SlotSurvey {
   /// The slot's HMAC, whole.
-  let identity: [UInt8]
+  var identity: [UInt8]
   /// The beginning of it, as in names.
   let slot: SlotName
   /// What came of reading the ledger.
   let reading: LedgerReading
-  /// Every name in the store.
-  let names: [StoreName]
+  /// Every name in the store, or the slot's own alone.
+  var names: [StoreName]
   /// The slot's entry in the ledger.
   let entry: Ledger.Entry?
 

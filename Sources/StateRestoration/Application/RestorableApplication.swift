@@ -64,6 +64,7 @@ import FoundationEssentials
       switch event {
       case .step(.enter(.suspended), _): self?.engine.suspend()
       case .step(.enter, .suspended): self?.engine.wake()
+      case .step(.willFinishLaunching, _): self?.forgetRestoring()
       default: break
       }
     }
@@ -170,8 +171,7 @@ extension RestorableApplication: LifecycleWork {
 
   private func restore() async {
     guard let root = delegate?.rootController else { return }
-    hasRestored = false
-    restoreError = nil
+    forgetRestoring()
     do {
       let report = try await engine.restoreState(into: root)
       hasRestored = true
@@ -180,6 +180,11 @@ extension RestorableApplication: LifecycleWork {
       restoreError = error
       delegate?.didFailToRestore(error)
     }
+  }
+
+  private func forgetRestoring() {
+    hasRestored = false
+    restoreError = nil
   }
 
   private func showSnapshot() async {

@@ -91,6 +91,7 @@ final class FakeDevice: ApplicationDevice {
 @MainActor final class FakeController: RestorableController, SensitiveContent, MemoryWarningResponder {
   let restorationIdentifier: RestorationIdentifier?
   var restorationChildren: [any RestorableController] = []
+  var restorationViews: [any RestorableView] = []
   let log: CallLog
 
   init(_ identifier: RestorationIdentifier?, _ log: CallLog) {
@@ -105,12 +106,28 @@ final class FakeDevice: ApplicationDevice {
   func didReceiveMemoryWarning() { log.add("free \(name)") }
 }
 
+/// A view with secrets and caches.
+@MainActor final class FakeView: RestorableView, SensitiveContent, MemoryWarningResponder {
+  let restorationIdentifier: RestorationIdentifier?
+  let log: CallLog
+
+  init(_ identifier: RestorationIdentifier, _ log: CallLog) {
+    restorationIdentifier = identifier
+    self.log = log
+  }
+
+  func hideSensitiveContent() { log.add("hide view") }
+  func revealSensitiveContent() { log.add("reveal view") }
+  func didReceiveMemoryWarning() { log.add("free view") }
+}
+
 /// A program that writes down what it is told.
 @MainActor final class FakeDelegate: RestorableApplicationDelegate {
   let log: CallLog
   var root: FakeController?
   var top: FakeController?
   var snapshot: Data? = Data("picture".utf8)
+  var response: LaunchResponse = .proceed
   var onDidFinishLaunching: @MainActor () -> Void = {}
   var onMakeSnapshot: @MainActor () -> Void = {}
   var handleErrors: [ProtectionError.Code] = []
@@ -125,7 +142,7 @@ final class FakeDevice: ApplicationDevice {
 
   func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse {
     log.add("willFinishLaunching")
-    return .proceed
+    return response
   }
   func didFinishLaunching(with options: LaunchOptions) {
     log.add("didFinishLaunching")

@@ -103,10 +103,11 @@ import Testing
   @Test func `a memory warning reaches the delegate and every controller, parents first`() async throws {
     let child = FakeController("child", fake.log)
     fake.delegate.root?.restorationChildren = [child, FakeController(nil, fake.log)]
+    child.restorationViews = [FakeView("field", fake.log)]
     try await fake.application.launch()
     fake.log.clear()
     fake.lifecycle.receiveMemoryWarning()
-    #expect(fake.log.all == ["memoryWarning", "free root", "free child", "free nameless"])
+    #expect(fake.log.all == ["memoryWarning", "free root", "free child", "free view", "free nameless"])
   }
 
   @Test func `the engine is told when the program is suspended and when it runs again`() async throws {
@@ -125,6 +126,14 @@ import Testing
     try await fake.application.launch()
     fake.engine.lastReport = RestorationReport(outcome: .locked)
     #expect(fake.application.report?.outcome == .locked)
+  }
+
+  @Test func `a launch that declines restoring has no report, whatever the one before had`() async throws {
+    #expect(try await fake.application.launch()?.outcome == .restored)
+    try await fake.lifecycle.terminate()
+    fake.delegate.response = .declinesRestoring
+    #expect(try await fake.application.launch() == nil)
+    #expect(fake.application.report == nil)
   }
 
   @Test func `a change of protected data while suspended is delivered on wake`() async throws {

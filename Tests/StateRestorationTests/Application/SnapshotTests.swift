@@ -37,6 +37,18 @@ import Testing
     #expect(fake.log.all.suffix(4) == ["hide root", "hide a", "hide nameless", "makeSnapshot"])
   }
 
+  @Test func `sensitive views are hidden before the snapshot, and shown again`() async throws {
+    let fake = FakeApplication()
+    fake.delegate.root?.restorationViews = [FakeView("field", fake.log)]
+    try await fake.application.launch()
+    fake.log.clear()
+    try await fake.lifecycle.enterBackground()
+    #expect(fake.log.all.suffix(3) == ["hide root", "hide view", "makeSnapshot"])
+    fake.log.clear()
+    try await fake.lifecycle.enterForeground()
+    #expect(fake.log.all.prefix(2) == ["reveal root", "reveal view"])
+  }
+
   @Test func `ignoreSnapshotOnNextLaunch drops the snapshot once`() async throws {
     let fake = FakeApplication()
     fake.snapshots.snapshot = old

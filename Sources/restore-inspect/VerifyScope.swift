@@ -1,0 +1,28 @@
+package import DataProtection
+import StateRestoration
+
+/// What a check covers: everything, or what belongs to the slot that the command line names.
+package struct VerifyScope: Sendable {
+  /// The slots whose names are known: hashes tell nothing back.
+  let slots: [ArchiveSlot]
+
+  /// Whether these are all that is checked.
+  let isNarrow: Bool
+
+  /// A check that knows a slot by name and, if it is an archive's, what is kept beside it.
+  package init(_ slot: ArchiveSlot, isNarrow: Bool) {
+    self.isNarrow = isNarrow
+    var slots = [slot]
+    if slot.slot == "archive" {
+      let beside = ["snapshot"] + (1...SetAsideShelf.placeCount).map { "\(slot.slot).setaside.\($0)" }
+      slots += beside.map { ArchiveSlot(application: slot.application, scene: slot.scene, slot: $0) }
+    }
+    if !isNarrow { slots.append(ArchiveSlot(application: slot.application, scene: "", slot: "scenes")) }
+    self.slots = slots
+  }
+
+  /// Whether a slot of that name holds an archive, and nothing else.
+  static func holdsArchive(_ slot: String) -> Bool {
+    slot == "archive" || slot == "scenes" || slot.hasPrefix("archive.setaside.")
+  }
+}
