@@ -59,7 +59,7 @@ public struct LaunchResponse: OptionSet, Sendable, Hashable {
   /// Nothing is declined.
   public static let proceed: LaunchResponse = []
 
-  /// Nothing is restored in this launch; what is on disk stays as it is.
+  /// Nothing is restored in this launch; what was preserved is not lost: the first save sets it aside.
   public static let declinesRestoring = LaunchResponse(rawValue: 1)
 
   /// The URL is not opened.

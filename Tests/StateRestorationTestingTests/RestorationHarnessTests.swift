@@ -328,6 +328,27 @@ import Testing
     #expect(try await harness.launch { NotesApp() }.root.editor.draft == "hello")
   }
 
+  @Test func `what a launch declined is set aside by its first save, not written over`() async throws {
+    let harness = RestorationHarness<NotesApp>(on: try await SimulatedDevice())
+    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
+    try await harness.enterBackground()
+    harness.killWithoutNotice()
+    let app = try await harness.launch {
+      let app = NotesApp()
+      app.response = .declinesRestoring
+      return app
+    }
+    app.root.editor.draft = "anew"
+    try await harness.enterBackground()
+    harness.killWithoutNotice()
+    let next = try await harness.launch { NotesApp() }
+    #expect(next.root.editor.draft == "anew")
+    let aside = try await harness.coordinator?.setAsideStates() ?? []
+    #expect(aside.count == 1)
+    _ = try await harness.coordinator?.restore(into: next.root, from: .setAside(try #require(aside.first).id))
+    #expect(next.root.editor.draft == "hello")
+  }
+
   @Test func `a background launch restores without a window`() async throws {
     let harness = RestorationHarness<NotesApp>(on: try await SimulatedDevice())
     try await harness.launch { NotesApp() }.root.editor.draft = "hello"

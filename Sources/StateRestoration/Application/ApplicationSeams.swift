@@ -6,6 +6,9 @@ package import FoundationEssentials
   /// Restores into the hierarchy below a root.
   func restoreState(into root: any RestorableController) async throws -> RestorationReport
 
+  /// Restores nothing in this launch; what is on disk is set aside by the next save, as after any refusal.
+  func declineRestoring() async
+
   /// Preserves the hierarchy below a root.
   func preserveState(of root: any RestorableController) async throws -> PreservationOutcome
 

@@ -24,6 +24,15 @@ extension RestorationCoordinator: ApplicationEngine {
     try await restore(into: root)
   }
 
+  package func declineRestoring() async {
+    guard phase != .loading, phase != .restoring, phase != .discarded else { return }
+    prepared = nil
+    touchedKeys = []
+    hasPendingSave = false
+    await refuseStored()
+    armAutomaticPreservation()
+  }
+
   package func preserveState(of root: any RestorableController) async throws -> PreservationOutcome {
     try await preserve(root)
   }

@@ -48,6 +48,7 @@ import FoundationEssentials
   private var observation: LifecycleObservation?
   private var ignoresNextSnapshot = false
   private var hasRestored = false
+  private var hasDeclined = false
 
   package init(
     engine: any ApplicationEngine, device: any ApplicationDevice, snapshots: any SnapshotStore, lifecycle: Lifecycle,
@@ -64,7 +65,9 @@ import FoundationEssentials
       switch event {
       case .step(.enter(.suspended), _): self?.engine.suspend()
       case .step(.enter, .suspended): self?.engine.wake()
-      case .step(.willFinishLaunching, _): self?.forgetRestoring()
+      case .step(.willFinishLaunching, _):
+        self?.forgetRestoring()
+        self?.hasDeclined = false
       default: break
       }
     }
@@ -87,6 +90,7 @@ import FoundationEssentials
       if error.code == .illegalTransition || error.code == .waitsForItself { await engine.endGuard() }
       throw error
     }
+    await declineIfAsked()
     await engine.endGuard()
     return report
   }
@@ -108,6 +112,7 @@ import FoundationEssentials
   @discardableResult
   public func preserve() async throws -> PreservationOutcome? {
     guard lifecycle.state != .notRunning, let root = delegate?.rootController else { return nil }
+    await declineIfAsked()
     let result: Result<PreservationOutcome, any Error>
     do { result = .success(try await engine.preserveState(of: root)) } catch { result = .failure(error) }
     lastPreservation = result
@@ -180,6 +185,13 @@ extension RestorableApplication: LifecycleWork {
       restoreError = error
       delegate?.didFailToRestore(error)
     }
+  }
+
+  /// Keeps what is on disk from the first save of a launch that declined restoring.
+  private func declineIfAsked() async {
+    guard lifecycle.launchResponse.contains(.declinesRestoring), !hasDeclined else { return }
+    hasDeclined = true
+    await engine.declineRestoring()
   }
 
   private func forgetRestoring() {

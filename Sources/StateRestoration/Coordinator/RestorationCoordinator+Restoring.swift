@@ -199,13 +199,18 @@ extension RestorationCoordinator {
       phase = phaseIfRefused
       return report
     }
+    await refuseStored()
+    return report
+  }
+
+  /// Begins anew: what is on disk is set aside by the next save.
+  func refuseStored() async {
     let context = configuration.context
     tree.reset()
     restored = nil
     await worker.run { $0.begin(.empty, replacing: .refused, context: context) }
     finishAttempt()
     phase = .ready
-    return report
   }
 
   private func mayRestore(_ plan: RestorationPlan, _ leavesOutApplication: Bool) -> Bool {

@@ -33,6 +33,8 @@ final class CallLog: Sendable {
     return RestorationReport(outcome: .restored)
   }
 
+  func declineRestoring() async { log.add("declineRestoring") }
+
   func preserveState(of root: any RestorableController) async throws -> PreservationOutcome {
     log.add("preserve")
     return try outcome.get()

@@ -136,6 +136,25 @@ import Testing
     #expect(fake.application.report == nil)
   }
 
+  @Test func `what a launch declined is kept from its first save, also from one during the launch`() async throws {
+    fake.delegate.response = .declinesRestoring
+    let saved = Saving()
+    fake.delegate.onDidFinishLaunching = { [application = fake.application] in
+      saved.task = Task { try await application.preserve() }
+    }
+    try await fake.application.launch()
+    _ = try await saved.task?.value
+    _ = try await fake.application.preserve()
+    let saves = fake.log.all.filter { $0 == "declineRestoring" || $0 == "preserve" }
+    #expect(saves == ["declineRestoring", "preserve", "preserve"])
+    try await fake.lifecycle.terminate()
+    fake.log.clear()
+    fake.delegate.response = .proceed
+    try await fake.application.launch()
+    _ = try await saved.task?.value
+    #expect(!fake.log.all.contains("declineRestoring"))
+  }
+
   @Test func `a change of protected data while suspended is delivered on wake`() async throws {
     try await fake.application.launch()
     try await fake.lifecycle.enterBackground()
@@ -146,4 +165,8 @@ import Testing
     try await fake.lifecycle.enterForeground()
     #expect(fake.log.all.first == "willBecomeUnavailable")
   }
+}
+
+@MainActor private final class Saving {
+  var task: Task<PreservationOutcome?, any Error>?
 }
