@@ -93,7 +93,7 @@ struct DeviceCheck {
       }
       return try problem(in: newest, name)
     } catch {
-      let isTold = findings.material.contains { $0.problem == error.code }
+      let isTold = findings.material.contains { $0.kind != .setAside && $0.problem != nil }
       return isTold || error.code == .notFound ? nil : error
     }
   }

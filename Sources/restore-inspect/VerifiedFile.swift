@@ -18,7 +18,7 @@ struct VerifiedFile: Sendable {
     case ledger
     /// The sealed class keys.
     case keybag
-    /// Of another application, scene or slot, or no file of ours.
+    /// Of another slot than those that are checked, unfinished, or no file of ours.
     case other
   }
 
@@ -72,7 +72,7 @@ struct VerifiedFile: Sendable {
     case .pending: "saved while locked"
     case .setAside: "damaged, kept aside"
     case .marker: "mark of a restoring that was not finished, or is under way"
-    case .other: "of another application, scene or slot, or unfinished"
+    case .other: "out of the scope, unfinished, or no file of ours"
     case .generation where directory.hasPrefix(DeviceCheck.filesDirectory): "protected file"
     case .generation, .journal, .ledger, .keybag: kind.rawValue
     }

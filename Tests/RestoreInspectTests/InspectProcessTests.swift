@@ -37,11 +37,19 @@ import restore_inspect
   @Test func `reading while another process saves disturbs neither`() async throws {
     let real = try await RealDevice()
     let (saves, saved) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let files = try real.device.files(in: "letters")
     let saver = Task.detached {
       var count = 0
       while !Task.isCancelled {
         count += 1
         try real.save("draft \(count)")
+        let other = ArchiveSlot(application: "other", scene: "scene \(count % 3)", slot: "data")
+        let store = try real.device.archives(for: other, protection: .none)
+        try store.publish(Data("\(count)".utf8))
+        try store.append(Data("frame".utf8))
+        if count % 4 == 0 { try store.deleteAll() }
+        try files.write(Data("letter \(count)".utf8), to: "letter \(count % 3)")
+        if count % 5 == 0 { try files.delete("letter 0") }
         saved.yield()
       }
       return count

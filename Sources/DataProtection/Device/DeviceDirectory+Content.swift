@@ -110,6 +110,16 @@ extension DeviceDirectory {
     try kind(of: name, in: parent) == .directory
   }
 
+  /// Whether there is anything of that name but an empty directory, which a crash may have left.
+  func isOccupied(_ name: String, in parent: Descriptor) throws(ProtectionError) -> Bool {
+    guard let kind = try kind(of: name, in: parent) else { return false }
+    guard kind == .directory, let directory = try openSubdirectory(name, in: parent) else { return true }
+    defer { fileSystem.close(directory) }
+    return try !attempt("look at a directory") { () throws(FileSystemError) in
+      try fileSystem.names(in: directory)
+    }.isEmpty
+  }
+
   /// Whether there is anything of that name.
   func hasItem(_ name: String, in parent: Descriptor) throws(ProtectionError) -> Bool {
     try kind(of: name, in: parent) != nil

@@ -119,7 +119,7 @@ final class DeviceStores: Sendable {
 
   /// Whether anything stands where the store at a place would be.
   func hasFiles(at place: String) throws(ProtectionError) -> Bool {
-    try withPlace(place) { place throws(ProtectionError) in try directory.hasItem(StoreDirectory.name, in: place) }
+    try withPlace(place) { place throws(ProtectionError) in try directory.isOccupied(StoreDirectory.name, in: place) }
   }
 
   /// Whether anything stands where all protected files would be; throws `io` when it is no directory.
@@ -132,7 +132,7 @@ final class DeviceStores: Sendable {
 
   /// Whether anything stands where the archives would be.
   func hasArchives() throws(ProtectionError) -> Bool {
-    try directory.hasItem(StoreDirectory.name, in: directory.descriptor)
+    try directory.isOccupied(StoreDirectory.name, in: directory.descriptor)
   }
 
   private func withPlace<R>(

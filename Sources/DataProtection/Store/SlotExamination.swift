@@ -61,10 +61,13 @@ extension StoreSession {
   /// - Parameters:
   ///   - survey: The slot.
   ///   - protection: The class that its generations should have; those saved while locked have one of their own.
-  func examine(_ survey: SlotSurvey, protection: ProtectionClass) -> SlotExamination {
+  ///   - obstacle: Why nothing can be opened; then every file has this problem.
+  func examine(
+    _ survey: SlotSurvey, protection: ProtectionClass, obstacle: ProtectionError? = nil
+  ) -> SlotExamination {
     var examination = SlotExamination()
     for name in survey.names where name.slot == survey.slot {
-      examine(name, survey, protection, &examination)
+      examine(name, survey, protection, obstacle, &examination)
     }
     let listed = [survey.entry?.current, survey.entry?.predecessor, survey.entry?.pending]
     for (position, record) in listed.enumerated() {
@@ -81,24 +84,20 @@ extension StoreSession {
   }
 
   private func examine(
-    _ name: StoreName, _ survey: SlotSurvey, _ protection: ProtectionClass, _ examination: inout SlotExamination
+    _ name: StoreName, _ survey: SlotSurvey, _ protection: ProtectionClass, _ obstacle: ProtectionError?,
+    _ examination: inout SlotExamination
   ) {
     let byteCount =
       (try? store.fileSystem.status(ofName: name.text, in: store.directory)).map { Int(clamping: $0.byteCount) } ?? 0
-    var kind = ArchiveMaterial.Kind.setAside
-    var generation: UInt64?
+    let (kind, generation) = describe(name, survey)
     var problem: ProtectionError.Code?
     var unread: (any SealedContent)?
     do throws(ProtectionError) {
+      if let obstacle { throw obstacle }
       switch name {
       case .generation(_, let number, let isPending):
-        generation = number
-        let isPromoted = [survey.entry?.current, survey.entry?.predecessor].contains { $0?.generation == number }
-        kind = isPending && !isPromoted ? .pending : .generation
         unread = try openGeneration(name, number, isPending, survey, protection)
       case .journal(_, let number, let index):
-        generation = number
-        kind = .journal(Int(index))
         if examination.chains[number] == nil {
           examination.add(readJournals(of: number, survey, protection), of: number)
         }
@@ -107,7 +106,6 @@ extension StoreSession {
           throw ProtectionError(.corrupt, "The journal is damaged or doesn't follow the one before it.")
         }
       case .marker:
-        kind = .marker
         guard try isWhole(name, identity: survey.identity) else { return }
       default:
         guard let content = try openSetAside(name, survey.slot) else { return }
@@ -121,6 +119,18 @@ extension StoreSession {
         name: name.text, kind: kind, generation: generation.map(Generation.init(rawValue:)), byteCount: byteCount,
         isCurrent: generation != nil && kind == .generation && generation == survey.entry?.current?.generation,
         problem: problem), unread: unread)
+  }
+
+  /// What a file is for by its name, and the generation it belongs to.
+  private func describe(_ name: StoreName, _ survey: SlotSurvey) -> (ArchiveMaterial.Kind, UInt64?) {
+    switch name {
+    case .generation(_, let number, let isPending):
+      let isPromoted = [survey.entry?.current, survey.entry?.predecessor].contains { $0?.generation == number }
+      return (isPending && !isPromoted ? .pending : .generation, number)
+    case .journal(_, let number, let index): return (.journal(Int(index)), number)
+    case .marker: return (.marker, nil)
+    default: return (.setAside, nil)
+    }
   }
 
   private func openGeneration(

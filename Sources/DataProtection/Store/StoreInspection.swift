@@ -82,12 +82,13 @@ package struct StoreInspection: Sendable {
       // What was saved meanwhile has raised the tip.
       if try store.readTip() != look.tip { look = try Look(session) }
       var survey = survey(slot.name)
-      let claim = try claim(survey, session)
+      let (claim, obstacle) = claim(survey, session)
       // Without a header that tells, the beginning of the hash is all there is: no file can prove to be the slot's.
       if let claim { survey.identity = claim.identity }
       let protection = session.recordedProtection(survey) ?? claim?.protection ?? .complete
-      let examination = session.examine(survey, protection: protection)
+      let examination = session.examine(survey, protection: protection, obstacle: obstacle)
       let newest = Result { () throws(ProtectionError) in
+        if let obstacle { throw obstacle }
         let found = try session.findNewest(survey, protection: protection)
         return try OpenedArchive(found, try examination.chains[found.record.generation]?.get() ?? JournalChain())
       }
@@ -108,22 +109,23 @@ package struct StoreInspection: Sendable {
     return survey
   }
 
-  /// Whose files they are; `nil` when none of them tells.
+  /// Whose files they are; `nil` when none of them tells, with what kept one that might from being read.
   ///
   /// One that was saved while locked has a class of its own, and is asked after the others.
   private func claim(
     _ survey: SlotSurvey, _ session: borrowing StoreSession
-  ) throws(ProtectionError) -> HeaderClaim? {
+  ) -> (claim: HeaderClaim?, obstacle: ProtectionError?) {
     let whole = survey.generations.map { StoreName.generation(slot: survey.slot, number: $0, isPending: false) }
     let others = survey.names.filter { if case .marker = $0 { false } else { true } }
+    var obstacle: ProtectionError?
     for name in survey.candidates.filter(whole.contains) + whole + others {
       do throws(ProtectionError) {
-        if let claim = try session.whose(survey.slot, among: [name]) { return claim }
-      } catch  where error.code == .unsupportedVersion {
-        // It says nothing to this program; another file may.
-        continue
+        if let claim = try session.whose(survey.slot, among: [name]) { return (claim, nil) }
+      } catch {
+        // A file of a newer version says nothing to this program, and its own line tells why.
+        if error.code != .unsupportedVersion { obstacle = obstacle ?? error }
       }
     }
-    return nil
+    return (nil, obstacle)
   }
 }
