@@ -82,13 +82,20 @@ import Testing
   }
 
   @Test func `a task ended twice is named`() async throws {
-    let (lifecycle, recorder) = make()
+    let log = IncidentLog()
+    let lifecycle = Lifecycle(
+      budgets: LifecycleBudgets(enforcement: .reports), clock: clock,
+      log: LifecycleLog { incident in log.withLock { $0.append(incident) } })
+    let (recorder, events) = (Recorder(lifecycle), EventLog())
+    let observation = lifecycle.observe { if case .incident = $0 { events.events.append($0) } }
     try await lifecycle.launch()
     let task = try lifecycle.beginBackgroundTask(named: "upload") {}
     try lifecycle.endBackgroundTask(task)
     let error = try #require(throws: LifecycleError.self) { try lifecycle.endBackgroundTask(task) }
     #expect(error.code == .backgroundTaskNotOpen && error.message.contains("upload"))
     #expect(recorder.incidents == [.backgroundTaskEndedTwice(name: "upload")])
+    #expect(log.withLock { $0 } == recorder.incidents && events.events == [.incident(recorder.incidents[0])])
+    observation.cancel()
   }
 
   @Test(arguments: [LifecycleState.notRunning, .suspended])

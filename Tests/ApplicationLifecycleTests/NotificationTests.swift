@@ -41,6 +41,25 @@ import Testing
       ])
   }
 
+  @Test func `observers get what the delegate gets, after it, at once or on wake`() async throws {
+    let log = EventLog()
+    let observation = lifecycle.observe { [recorder] event in
+      guard case .notification = event else { return }
+      #expect(recorder.names.last == "settings")
+      log.events.append(event)
+    }
+    let settings = LifecycleEvent.notification(SystemNotification(.settings))
+    try await lifecycle.launch()
+    lifecycle.post(SystemNotification(.settings))
+    #expect(log.events == [settings])
+    try await lifecycle.enterBackground()
+    lifecycle.post(SystemNotification(.settings))
+    #expect(log.events == [settings])
+    try await lifecycle.enterForeground()
+    #expect(log.events == [settings, settings])
+    observation.cancel()
+  }
+
   @Test func `a lock and an unlock while suspended come to nothing`() async throws {
     try await lifecycle.launch()
     try await lifecycle.enterBackground()

@@ -175,6 +175,16 @@ import Testing
     try await lifecycle.launch()
     #expect(lifecycle.endReason == nil && lifecycle.openBackgroundTasks.isEmpty && lifecycle.state == .active)
     #expect(recorder.names.first == "willFinishLaunching")
+    // What was queued and kept for the program that ended is not the new one's.
+    try await lifecycle.enterBackground()
+    lifecycle.post(SystemNotification(.settings))
+    lifecycle.receiveInput { [recorder] in recorder.calls.append("old input") }
+    try lifecycle.kill(.crash)
+    recorder.calls = []
+    try await lifecycle.launch()
+    try await lifecycle.enterBackground()
+    try await lifecycle.enterForeground()
+    #expect(lifecycle.state == .active && !recorder.names.contains("settings") && !recorder.calls.contains("old input"))
   }
 }
 

@@ -42,7 +42,11 @@ final class CallLog: Sendable {
 
   func beginGuard() { log.add("beginGuard") }
   func endGuard() { log.add("endGuard") }
-  func deleteState() async throws { log.add("deleteState") }
+  func deleteState() async throws {
+    log.add("deleteState")
+    if let deletionError { throw deletionError }
+  }
+  var deletionError: (any Error)?
   func suspend() { isSuspended = true }
   func wake() { isSuspended = false }
   var isSuspended = false
@@ -133,6 +137,8 @@ final class FakeDevice: ApplicationDevice {
   var onDidFinishLaunching: @MainActor () -> Void = {}
   var onMakeSnapshot: @MainActor () -> Void = {}
   var handleErrors: [ProtectionError.Code] = []
+  var restoreErrors: [ProtectionError.Code] = []
+  var preservations: [Result<PreservationOutcome, any Error>] = []
 
   init(_ log: CallLog) {
     self.log = log
@@ -165,7 +171,13 @@ final class FakeDevice: ApplicationDevice {
   func showSnapshot(_ snapshot: Data) { log.add("show \(String(decoding: snapshot, as: UTF8.self))") }
   func removeSnapshot() { log.add("removeSnapshot") }
   func didRestore(_ report: RestorationReport) { log.add("didRestore \(report.outcome.rawValue)") }
-  func didPreserve(_ result: Result<PreservationOutcome, any Error>) { log.add("didPreserve") }
+  func didFailToRestore(_ error: any Error) {
+    if let error = error as? ProtectionError { restoreErrors.append(error.code) }
+  }
+  func didPreserve(_ result: Result<PreservationOutcome, any Error>) {
+    log.add("didPreserve")
+    preservations.append(result)
+  }
   func didFailToReopen(_ handle: any ReopenableHandle, error: ProtectionError) { handleErrors.append(error.code) }
 }
 

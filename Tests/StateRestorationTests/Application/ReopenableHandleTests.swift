@@ -42,6 +42,21 @@ import Testing
     #expect(fake.log.all.contains("reopen complete"))
   }
 
+  @Test func `an unlock while the program is inactive opens nothing before it is active`() async throws {
+    let handle = FakeHandle(.complete, fake.log)
+    fake.application.manage(handle)
+    try await fake.application.launch()
+    try await fake.lifecycle.resignActive()
+    fake.log.clear()
+    fake.device.announce(true)
+    // The delegate is told in the same turn in which handles would be opened.
+    for _ in 0..<1_000 where !fake.log.all.contains("didBecomeAvailable") { await Task.yield() }
+    for _ in 0..<100 { await Task.yield() }
+    #expect(fake.log.all == ["didBecomeAvailable"])
+    try await fake.lifecycle.becomeActive()
+    #expect(fake.log.all == ["didBecomeAvailable", "reopen complete", "didBecomeActive"])
+  }
+
   @Test func `a handle that can't be opened for another reason is reported`() async throws {
     let handle = FakeHandle(.complete, fake.log)
     fake.application.manage(handle)

@@ -76,6 +76,14 @@ import Testing
     #expect(fake.snapshots.snapshot == nil && fake.lifecycle.endReason == .forceQuit)
   }
 
+  @Test func `a force quit whose deletion fails has deleted the snapshot all the same, and says so`() async throws {
+    try await fake.application.launch()
+    fake.snapshots.snapshot = Data("old".utf8)
+    fake.engine.deletionError = ProtectionError(.io, "The disk can't be written.")
+    await #expect(throws: ProtectionError.self) { try await fake.application.forceQuit() }
+    #expect(fake.snapshots.snapshot == nil)
+  }
+
   @Test func `the developer's switch keeps the state across a force quit`() async throws {
     try await fake.application.launch()
     fake.engine.keepsStateForDebugging = true
@@ -91,13 +99,14 @@ import Testing
     try await fake.lifecycle.enterBackground()
     #expect(fake.lifecycle.state == .suspended)
     #expect(throws: ProtectionError.self) { try fake.application.lastPreservation?.get() }
+    #expect(throws: ProtectionError.self) { try fake.delegate.preservations.last?.get() }
   }
 
   @Test func `a failed restoring is reported and the launch goes on`() async throws {
     fake.engine.restoreError = ProtectionError(.io, "The disk can't be read.")
     #expect(try await fake.application.launch() == nil)
     #expect(fake.lifecycle.state == .active)
-    #expect(fake.application.restoreError is ProtectionError)
+    #expect(fake.application.restoreError is ProtectionError && fake.delegate.restoreErrors == [.io])
   }
 
   @Test func `a memory warning reaches the delegate and every controller, parents first`() async throws {
