@@ -21,6 +21,16 @@ import Testing
       ])
   }
 
+  @Test func `a program at work in the background gets a notification at once`() async throws {
+    try await lifecycle.launch()
+    let task = try lifecycle.beginBackgroundTask(named: "upload") {}
+    try await lifecycle.enterBackground()
+    recorder.calls = []
+    lifecycle.post(SystemNotification(.settings))
+    #expect(recorder.calls == ["settings [background]"])
+    try lifecycle.endBackgroundTask(task)
+  }
+
   @Test func `what happens while suspended is delivered on wake, one per kind, before anything else`() async throws {
     try await lifecycle.launch()
     try await lifecycle.enterBackground()

@@ -38,6 +38,16 @@ import Testing
     #expect(fake.log.all == ["beginGuard", "endGuard"])
   }
 
+  @Test func `a launch from the middle of a launch is refused and ends its own guard`() async throws {
+    let refused = Refusal()
+    fake.engine.onRestore = { [application = fake.application] in
+      do throws(LifecycleError) { try await application.launch() } catch { refused.code = error.code }
+    }
+    try await fake.application.launch()
+    #expect(refused.code == .waitsForItself)
+    #expect(fake.log.all.filter { $0 == "beginGuard" }.count == fake.log.all.filter { $0 == "endGuard" }.count)
+  }
+
   @Test func `entering the background preserves, hides, and takes the snapshot, in this order`() async throws {
     try await fake.application.launch()
     fake.log.clear()
@@ -178,4 +188,8 @@ import Testing
 
 @MainActor private final class Saving {
   var task: Task<PreservationOutcome?, any Error>?
+}
+
+@MainActor private final class Refusal {
+  var code: LifecycleError.Code?
 }

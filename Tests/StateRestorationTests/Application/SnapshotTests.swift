@@ -49,6 +49,28 @@ import Testing
     #expect(fake.log.all.prefix(2) == ["reveal root", "reveal view"])
   }
 
+  @Test func `what the hierarchy shows twice is hidden once`() async throws {
+    let fake = FakeApplication()
+    let (child, view) = (FakeController("child", fake.log), FakeView("field", fake.log))
+    fake.delegate.root?.restorationChildren = [child, child]
+    fake.delegate.root?.restorationViews = [view]
+    child.restorationViews = [view]
+    child.restorationChildren = [try #require(fake.delegate.root)]
+    try await fake.application.launch()
+    fake.log.clear()
+    try await fake.lifecycle.enterBackground()
+    #expect(fake.log.all.filter { $0.hasPrefix("hide") } == ["hide root", "hide view", "hide child"])
+  }
+
+  @Test func `a program launched again after a force quit keeps snapshots again`() async throws {
+    let fake = FakeApplication()
+    try await fake.application.launch()
+    try await fake.application.forceQuit()
+    try await fake.application.launch()
+    try await fake.lifecycle.enterBackground()
+    #expect(fake.snapshots.snapshot == Data("picture".utf8) && fake.application.isSnapshotKept == true)
+  }
+
   @Test func `ignoreSnapshotOnNextLaunch drops the snapshot once`() async throws {
     let fake = FakeApplication()
     fake.snapshots.snapshot = old
