@@ -155,6 +155,35 @@ import restore_inspect
     #expect(code == .damaged && report.outcome("archives/\(name)") == "missing")
   }
 
+  @Test func `an older generation that is gone, and what was saved while locked, are missing too`() async throws {
+    let state = try await InspectedState(passcode: "1234")
+    state.disk.remove(atPath: "\(InspectedState.store)/\(try #require(state.generations.first))")
+    var (code, report) = try await verify(state, passcode: "1234")
+    #expect(code == .damaged && report.files.filter { $0.kind == "generation" }.map(\.outcome) == ["whole", "missing"])
+    try await Self.inProgram(state, isLocked: true) { device in
+      let store = try device.archives(for: ArchiveSlot(application: "first", scene: "ever"))
+      try store.publishPending(try Self.archive("pending"), kind: .touchedNodes)
+    }
+    let pending = try #require(state.disk.names(atPath: InspectedState.store).first { $0.hasSuffix(".pending") })
+    state.disk.remove(atPath: "\(InspectedState.store)/\(pending)")
+    (code, report) = try await verify(state, passcode: "1234")
+    #expect(code == .damaged && report.outcome("archives/\(pending)") == "missing")
+  }
+
+  @Test func `without a ledger each file is read under its own class`() async throws {
+    let state = try await InspectedState(passcode: "1234")
+    try await Self.inProgram(state, isLocked: true) { device in
+      let store = try device.archives(for: ArchiveSlot(application: "main", scene: "main"))
+      try store.publishPending(try Self.archive("pending"), kind: .touchedNodes)
+    }
+    let none = try await add("other", "main", to: state, protection: .none)
+    state.disk.remove(atPath: "\(InspectedState.store)/ledger")
+    let (code, report) = try await verify(state, passcode: "1234")
+    #expect(code == .damaged && report.outcome("archives/ledger") == "missing")
+    #expect(report.files.filter { $0.kind != "ledger" }.allSatisfy { $0.outcome == "whole" }, "\(report.files)")
+    #expect(report.outcome("archives/\(none)") == "whole")
+  }
+
   @Test func `another application's archive in a third one's place is told apart`() async throws {
     let state = try await InspectedState()
     let (one, two) = (try await add("one", "main", to: state), try await add("two", "main", to: state))
@@ -294,6 +323,7 @@ import restore_inspect
   func `an application, a scene or a slot that is named narrows the check to it`(options: [String]) async throws {
     let state = try await InspectedState()
     let other = try await add("other", "main", to: state)
+    let beside = try await add("main", "main", slot: "archive.setaside.2", to: state)
     let file = try await addFile("letter", .none, to: state)
     for path in ["archives/\(other)", file] { try state.edit("\(InspectedState.path)/\(path)") { $0[60] ^= 1 } }
     let (code, report) = try await verify(state, options[0], options[1])
@@ -303,6 +333,8 @@ import restore_inspect
     #expect(try await verify(state).code == .damaged)
     let (absent, _) = try await verify(state, options[0], "absent")
     #expect(absent == .notFound)
+    try state.edit("\(InspectedState.store)/\(beside)") { $0[60] ^= 1 }
+    #expect(try await verify(state, options[0], options[1]).code == .damaged, "it belongs to the scene")
   }
 
   // MARK: Protected files
@@ -330,6 +362,18 @@ import restore_inspect
         #expect(code != .success && report.outcome(path) != "whole", "byte \(offset) of \(path)")
         try state.edit("\(InspectedState.path)/\(path)") { $0[offset] ^= 1 }
       }
+    }
+  }
+
+  @Test func `a large protected file is read to its end`() async throws {
+    let state = try await InspectedState()
+    let path = try await addFile("large", .complete, to: state, contents: Data(repeating: 7, count: 3_500_000))
+    #expect(try await verify(state).code == .success)
+    for offset in [1_040_000, 2_200_000, 3_400_000] {
+      try state.edit("\(InspectedState.path)/\(path)") { $0[offset] ^= 1 }
+      let (code, report) = try await verify(state)
+      #expect(code == .damaged && report.outcome(path) == "corrupt", "byte \(offset)")
+      try state.edit("\(InspectedState.path)/\(path)") { $0[offset] ^= 1 }
     }
   }
 
@@ -403,6 +447,7 @@ import restore_inspect
     #expect(code == .damaged && report.outcome("archives/\(name)") == "whole" && report.outcome(path) == "whole")
     #expect(report.outcome("archives/\(slot)-0000000000000001.archive") == "corrupt")
     #expect(report.outcome("archives/junk") == "notRead" && report.outcome("files/junk") == "notRead")
+    #expect(report.files.contains { $0.name == "aside-ledger-0000000000000001" && $0.kind == "setAside" })
     #expect(report.problems.isEmpty, "each file says it itself: \(report.problems)")
     let text = await state.run("verify", InspectedState.path)
     #expect(!text.output.contains("\u{1B}") && text.code == code)
