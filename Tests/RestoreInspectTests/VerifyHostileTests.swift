@@ -1,0 +1,102 @@
+import DataProtection
+import FaultyFileSystem
+import FileSystem
+import Foundation
+import Testing
+import restore_inspect
+
+/// A check of everything among what others have put in the directories.
+@MainActor @Suite struct VerifyHostileTests {
+  @Test func `what is no file of ours is listed and does no harm`() async throws {
+    let state = try await InspectedState()
+    let name = try await state.addArchive("other", "main")
+    let path = try await state.addFile("letter", .complete)
+    let slot = String(repeating: "a", count: 32)
+    for directory in [InspectedState.store, InspectedState.path + "/files", (InspectedState.path + "/" + path).parent] {
+      for odd in ["junk", "\u{1B}[2J", "aside-\(slot)-0000000000000001", ".", "aside-ledger-0000000000000001"]
+      where odd != "." {
+        state.disk.plant([1, 2, 3], atPath: "\(directory)/\(odd)")
+      }
+      state.disk.plant(.directory, atPath: "\(directory)/\(slot)-0000000000000001.archive")
+      state.disk.plant(.directory, atPath: "\(directory)/\(slot)-0000000000000001-00000000.journal")
+      state.disk.plant(.symbolicLink, atPath: "\(directory)/\(slot)-0000000000000002.pending")
+      state.disk.plant(.other, atPath: "\(directory)/\(slot).marker")
+      state.disk.plant([], atPath: "\(directory)/\(slot)-ffffffffffffffff.archive")
+      state.disk.plant([0x53], atPath: "\(directory)/\(slot)-ffffffffffffffff-ffffffff.journal")
+    }
+    state.disk.plant([1], atPath: "\(InspectedState.path)/files/unreadable")
+    let (code, report) = try await state.verifyEverything()
+    #expect(code == .damaged && report.outcome("archives/\(name)") == "whole" && report.outcome(path) == "whole")
+    #expect(report.outcome("archives/\(slot)-0000000000000001.archive") == "corrupt")
+    #expect(report.outcome("archives/junk") == "notRead" && report.outcome("files/junk") == "notRead")
+    #expect(report.files.contains { $0.name == "aside-ledger-0000000000000001" && $0.kind == "setAside" })
+    #expect(report.problems.isEmpty, "each file says it itself: \(report.problems)")
+    let text = await state.run("verify", InspectedState.path)
+    #expect(!text.output.contains("\u{1B}") && text.code == code)
+  }
+
+  @Test(arguments: [FileStatus.Kind.symbolicLink, .other, .directory])
+  func `something else in the place of a store is told in one line`(kind: FileStatus.Kind) async throws {
+    let state = try await InspectedState()
+    let path = try await state.addFile("letter", .complete)
+    let store = (InspectedState.path + "/" + path).parent
+    state.disk.remove(atPath: store)
+    state.disk.plant(kind, atPath: store)
+    let place = store.parent
+    state.disk.plant(kind, atPath: InspectedState.path + "/files/beside")
+    let (code, report) = try await state.verifyEverything()
+    if kind == .directory {
+      // A crash may have left it empty; what was in it nobody knows.
+      #expect(code == .success && report.problems.isEmpty)
+    } else {
+      #expect(code == .unavailable && report.problems.map(\.directory) == [String(place.dropFirst(8)) + "/archives"])
+    }
+    #expect(report.outcome("files/beside") == "notRead")
+    #expect(report.files.contains { $0.kind == "generation" && $0.outcome == "whole" })
+  }
+
+  @Test func `a file that may not be read is io, and the rest of its slot is read`() async throws {
+    let state = try await InspectedState()
+    let names = state.generations
+    state.disk.setMode(0, atPath: try state.newest)
+    let alone = try await state.addArchive("other", "main")
+    state.disk.setMode(0, atPath: "\(InspectedState.store)/\(alone)")
+    let (code, report) = try await state.verifyEverything()
+    #expect(code == .unavailable && report.problems.isEmpty)
+    #expect(names.map { report.outcome("archives/\($0)") } == ["whole", "io"])
+    #expect(report.outcome("archives/\(alone)") == "io")
+  }
+
+  @Test func `a store that others can enter is not read, and the rest is`() async throws {
+    let state = try await InspectedState()
+    let path = try await state.addFile("letter", .complete)
+    state.disk.setMode(0o777, atPath: (InspectedState.path + "/" + path).parent)
+    let (code, report) = try await state.verifyEverything()
+    #expect(code == .unavailable && report.problems.map(\.problem) == ["unsafeLocation"])
+    #expect(report.files.contains { $0.kind == "generation" && $0.outcome == "whole" })
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `thousands of odd names cost so many calls each, not so many for each pair`() async throws {
+    let state = try await InspectedState()
+    let name = try await state.addArchive("other", "main")
+    let odd = 3000
+    for number in 0..<odd / 3 {
+      let digits = String(number, radix: 16)
+      let slot = String(repeating: "0", count: 32 - digits.count) + digits
+      state.disk.plant([UInt8(number & 0xFF)], atPath: "\(InspectedState.store)/\(slot)-0000000000000001.archive")
+      state.disk.plant([1], atPath: "\(InspectedState.store)/\(name.prefix(49))-\(slot.suffix(8)).journal")
+      state.disk.plant([1], atPath: "\(InspectedState.store)/odd \(number)")
+    }
+    let disk = FaultyFileSystem(state.disk)
+    let result = await state.run("verify", InspectedState.path, on: disk)
+    #expect(result.code == .damaged && result.output.contains("whole  \(name)"))
+    #expect(result.output.split(separator: "\n").count > odd)
+    #expect(disk.callCount < 20 * odd)
+  }
+}
+
+extension String {
+  /// The directory of a path.
+  fileprivate var parent: String { split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } }
+}
