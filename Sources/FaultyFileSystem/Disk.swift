@@ -43,6 +43,8 @@ struct Disk {
   var durable: [Int: Inode]
   /// What a sync would make durable, in order.
   var pending: [Pending] = []
+  /// How many changes were made, or became durable or were lost: as long as it stays, a power cut finds the same.
+  private(set) var revision = 0
   private var nextInode = Disk.root + 1
 
   init(owner: UInt32) {
@@ -56,6 +58,7 @@ struct Disk {
   /// Its kind, mode and owner become durable with its first name.
   mutating func makeInode(_ kind: FileStatus.Kind, mode: UInt32, owner: UInt32) -> Int {
     defer { nextInode += 1 }
+    revision += 1
     let inode = Inode(kind: kind, mode: mode, owner: owner)
     live[nextInode] = inode
     durable[nextInode] = inode
@@ -64,6 +67,7 @@ struct Disk {
 
   /// Makes a change that is not durable yet; writes are split into pages.
   mutating func change(_ inode: Int, _ change: Change) {
+    revision += 1
     Disk.apply(change, to: inode, in: &live)
     guard case .write(let offset, let bytes) = change else {
       return pending.append(Pending(inode: inode, change: change))
@@ -80,12 +84,22 @@ struct Disk {
 
   /// Makes all changes to one item durable.
   mutating func synchronize(_ inode: Int) {
+    guard pending.contains(where: { $0.inode == inode }) else { return }
+    revision += 1
     for one in pending where one.inode == inode { Disk.apply(one.change, to: inode, in: &durable) }
     pending.removeAll { $0.inode == inode }
   }
 
+  /// Makes everything durable that programs see.
+  mutating func synchronizeAll() {
+    revision += 1
+    pending = []
+    durable = live
+  }
+
   /// A sync that failed: the kernel forgets what it could not write, and a later sync reports success without it.
   mutating func loseChanges(of inode: Int) {
+    revision += 1
     pending.removeAll { $0.inode == inode }
   }
 

@@ -75,10 +75,9 @@ extension MemoryFileSystem {
 
   private func edit(_ body: (inout State) -> Void) {
     state.withLock { state in
-      // Everything seen so far counts as durable: another program has had all the time in the world.
-      state.disk.pending = []
       body(&state)
-      state.disk.durable = state.disk.live
+      // Everything seen so far counts as durable: another program has had all the time in the world.
+      state.disk.synchronizeAll()
     }
   }
 }

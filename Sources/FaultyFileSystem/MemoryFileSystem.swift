@@ -41,6 +41,7 @@ package final class MemoryFileSystem: FileSystem {
     var locks: [Int32: LockMode] = [:]
     var nextDescriptor: Int32 = 3
     var calls: [Call] = []
+    var changingCalls: [Int] = []
     var powerCut: Int?
     var waited = Duration.zero
   }
@@ -82,6 +83,23 @@ package final class MemoryFileSystem: FileSystem {
     state.withLock { state in state.powerCut.map { state.calls.count >= $0 } ?? false }
   }
 
+  /// How often the disk was changed, from its beginning, in this life or an earlier one.
+  package var revision: Int { state.withLock { $0.disk.revision } }
+
+  /// After how many calls, counted from a call on, a power cut finds another disk than one call earlier.
+  ///
+  /// And after how many nothing changes any more, but something is still called: a program may acknowledge before it
+  /// ends. Where these were tried, every call was; the others only read.
+  ///
+  /// - Parameter start: How many calls were made before; from zero.
+  package func cutPoints(after start: Int) -> [Int] {
+    state.withLock { state in
+      let changing = state.changingCalls.filter { $0 > start }
+      let last = changing.last ?? start
+      return [0] + changing.map { $0 - start } + (last..<max(last, state.calls.count)).map { $0 + 1 - start }
+    }
+  }
+
   /// Every policy that can make a difference now.
   package var powerCutPolicies: [PowerCutPolicy] { state.withLock { $0.disk.policies } }
 
@@ -117,6 +135,8 @@ package final class MemoryFileSystem: FileSystem {
         return
       }
       state.calls.append(Call(operation: operation, name: name))
+      let revision = state.disk.revision
+      defer { if state.disk.revision != revision { state.changingCalls.append(state.calls.count) } }
       do throws(FileSystemError.Code) {
         outcome = .success(try body(&state))
       } catch {

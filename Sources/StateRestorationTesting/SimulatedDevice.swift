@@ -194,6 +194,9 @@ public import SimulatedTime
   /// Lets the disk go well again.
   public func healDisk() { volume.faults.heal() }
 
+  /// The disk itself, until the next restart, with its count of calls; `nil` for a folder.
+  package var memory: MemoryFileSystem? { volume.memory }
+
   /// What is on the disk now; setting it ends every program first.
   public var contents: SimulatedDisk {
     get { volume.contents }

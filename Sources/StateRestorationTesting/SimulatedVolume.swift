@@ -42,6 +42,11 @@ import Foundation
     if case .folder = medium { path } else { nil }
   }
 
+  /// The disk itself, until the next restart; `nil` for a folder.
+  var memory: MemoryFileSystem? {
+    if case .memory(let memory) = medium { memory } else { nil }
+  }
+
   /// What is on the disk.
   ///
   /// No process may live while it is replaced.

@@ -109,6 +109,48 @@ import Testing
     #expect(memory.afterPowerCut(.dropAll).content(atPath: "/a") == [1])
   }
 
+  /// The images that a power cut may leave, as far as names and contents go.
+  private func images(_ memory: MemoryFileSystem) -> [String] {
+    memory.powerCutPolicies.map { policy in
+      let disk = memory.afterPowerCut(policy)
+      let files = disk.names(atPath: "/").map { "\($0) \(disk.content(atPath: "/\($0)") ?? [])" }
+      return "\(policy): \(files)"
+    }
+  }
+
+  @Test func `cut points leave out only the calls after which a power cut finds what it found before`() throws {
+    let start = memory.afterProcessDeath()
+    /// Replaces a file, looking about before, meanwhile and afterwards.
+    func replace(_ memory: MemoryFileSystem) throws {
+      let root = try memory.openDirectory(atPath: "/")
+      _ = try memory.names(in: root)
+      let file = try memory.openFile("new", in: root, [.write, .create])
+      _ = try memory.status(of: file)
+      try unsafe memory.writeAll(file, ([1, 2, 3] as [UInt8]).span.bytes, at: 0)
+      try memory.synchronize(file)
+      try memory.synchronize(file)
+      try memory.rename("new", to: "a", in: root, replacing: true)
+      _ = try memory.names(in: root)
+      try memory.synchronize(root)
+      _ = try memory.names(in: root)
+      _ = try memory.status(of: file)
+    }
+    let trial = start.afterProcessDeath()
+    try replace(trial)
+    #expect(trial.callCount == 12)
+    let cutPoints = trial.cutPoints(after: 0)
+    #expect(cutPoints == [0, 3, 5, 6, 8, 10, 11, 12])
+    var last: [String]?
+    for number in 0...trial.callCount {
+      let cut = start.afterProcessDeath()
+      cut.cutPower(afterCall: number)
+      try? replace(cut)
+      let images = images(cut)
+      #expect(cutPoints.contains(number) || images == last, "after \(number)")
+      last = images
+    }
+  }
+
   @Test func `what another program plants is durable at once`() {
     memory.plant([1, 2], atPath: "/planted", mode: 0o644)
     memory.plant(.symbolicLink, atPath: "/link")

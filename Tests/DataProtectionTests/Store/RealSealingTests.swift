@@ -118,7 +118,7 @@ import Testing
     let settled = start.afterPowerCut(.dropAll)
     let whole = settled.afterPowerCut(.dropAll)
     #expect(appendAndCompact(whole) == 3)
-    for call in 0...whole.callCount {
+    for call in whole.cutPoints(after: 0) {
       let memory = settled.afterPowerCut(.dropAll)
       memory.cutPower(afterCall: call)
       let reached = appendAndCompact(memory)

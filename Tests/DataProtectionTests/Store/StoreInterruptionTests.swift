@@ -20,8 +20,7 @@ import Testing
   @Test(arguments: StoreScenario.allCases)
   func `a power cut after any call leaves the old or the new state, whole`(_ scenario: StoreScenario) throws {
     let (rig, start) = try prepared(scenario)
-    let calls = try countCalls(scenario, rig, start)
-    for call in 0...calls {
+    for call in try cutPoints(scenario, rig, start) {
       let memory = start.afterPowerCut(.dropAll)
       memory.cutPower(afterCall: call)
       var acknowledged = 0
@@ -86,8 +85,7 @@ import Testing
     features.allocation = false
     features.attributes = false
     let (rig, start) = try prepared(scenario, features)
-    let calls = try countCalls(scenario, rig, start)
-    for call in 0...calls {
+    for call in try cutPoints(scenario, rig, start) {
       let memory = start.afterPowerCut(.dropAll)
       memory.cutPower(afterCall: call)
       var acknowledged = 0
@@ -140,6 +138,12 @@ import Testing
     let settled = memory.afterPowerCut(.dropAll)
     #expect(try rig.observe(settled.afterProcessDeath()) == scenario.states.first)
     return (rig, settled)
+  }
+
+  private func cutPoints(_ scenario: StoreScenario, _ rig: StoreRig, _ start: MemoryFileSystem) throws -> [Int] {
+    let memory = start.afterPowerCut(.dropAll)
+    try scenario.run(rig, memory) { _ in }
+    return memory.cutPoints(after: 0)
   }
 
   private func countCalls(_ scenario: StoreScenario, _ rig: StoreRig, _ start: MemoryFileSystem) throws -> Int {
