@@ -1,6 +1,6 @@
 import ApplicationLifecycle
 public import DataProtection
-import FaultyFileSystem
+package import FaultyFileSystem
 public import FoundationEssentials
 public import SimulatedTime
 

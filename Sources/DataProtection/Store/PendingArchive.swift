@@ -21,7 +21,7 @@ public final class PendingArchive: Sendable {
   /// Whether it still belongs on top of what is current.
   ///
   /// For a whole state: its base, frames included, is what is current, or an older pending one that is to be taken
-  /// over first. For touched nodes, whose run could not read the base: no newer generation was published since.
+  /// over first; damage to what it includes changes nothing. For touched nodes, whose run could not read the base: no newer generation was published since.
   /// When not, both are kept for the caller to judge.
   public let isBaseUnchanged: Bool
   /// Whether this run has saved it itself.

@@ -33,6 +33,9 @@ struct PendingPreamble: Hashable, Sendable {
       lastCommitment = end.lastCommitment
     }
 
+    /// Whether a generation whose journals end here had more frames once, up to another end.
+    func isBefore(_ other: Self) -> Bool { (index, frameCount) < (other.index, other.frameCount) }
+
     init(index: UInt32, frameCount: UInt64, lastCommitment: [UInt8]) {
       self.index = index
       self.frameCount = frameCount

@@ -94,23 +94,39 @@ extension StoreSession {
   }
 
   /// Whether a pending generation still belongs on top of what is current.
+  ///
+  /// A whole one includes what its base was, so damage to the base or to the frames that it includes takes nothing from
+  /// it: then it is the newest there is.
   func isUnchanged(
     _ pending: FoundPending, _ survey: SlotSurvey, protection: ProtectionClass
   ) throws(ProtectionError) -> Bool {
     let base = pending.preamble.base
+    let isWhole = pending.preamble.kind == .whole
     let found: FoundGeneration
     do throws(ProtectionError) {
       found = try findNewest(survey, protection: protection)
     } catch {
       if error.saysNothingAboutContent { throw error }
-      return error.code == .notFound && base == nil
+      if error.code == .notFound { return base == nil }
+      return isWhole && isOnTopOfListed(pending, survey)
     }
     // Touched nodes are edits: they belong on whatever was saved before them.
-    if pending.preamble.kind == .touchedNodes { return found.record.generation < pending.record.generation }
+    guard isWhole else { return found.record.generation < pending.record.generation }
+    if case .olderGeneration = found.standing { return isOnTopOfListed(pending, survey) }
     guard let base, base.wasRead, found.standing == .current, found.record.generation == base.generation,
       found.record.commitment == base.commitment
     else { return false }
     let chain = try readJournals(of: found.content, survey, protection: protection)
-    return !chain.isBroken && chain.ends.last.map(PendingPreamble.JournalMark.init) == base.journal
+    let end = chain.ends.last.map(PendingPreamble.JournalMark.init)
+    if end == base.journal { return !chain.isBroken }
+    // Frames that are damaged or gone now, but were there when it was made, are in it.
+    guard let known = base.journal else { return false }
+    return end?.isBefore(known) ?? true
+  }
+
+  /// Whether the ledger's current generation, which can't be read, is the one that a pending one was made on top of.
+  private func isOnTopOfListed(_ pending: FoundPending, _ survey: SlotSurvey) -> Bool {
+    guard let base = pending.preamble.base, base.wasRead, let current = survey.entry?.current else { return false }
+    return current.generation == base.generation && current.commitment == base.commitment
   }
 }

@@ -101,6 +101,71 @@ import Testing
     #expect(rig.names(memory, endingWith: ".pending").isEmpty)
   }
 
+  /// What may happen to the files of a base.
+  enum Harm: CaseIterable, Sendable { case headerFlipped, cutShort, gone }
+
+  private func harm(_ harm: Harm, suffix: String) throws {
+    let path = StoreRig.path + "/" + (try #require(rig.names(memory, endingWith: suffix).max()))
+    let bytes = try #require(memory.content(atPath: path))
+    switch harm {
+    case .headerFlipped:
+      var flipped = bytes
+      flipped[40] ^= 1
+      memory.plant(flipped, atPath: path)
+    case .cutShort: memory.plant(Array(bytes.prefix(bytes.count / 2)), atPath: path)
+    case .gone: memory.remove(atPath: path)
+    }
+  }
+
+  @Test(arguments: Harm.allCases, [false, true])
+  func `a whole state saved while locked is taken over although its base is damaged`(
+    _ damage: Harm, hasPredecessor: Bool
+  ) throws {
+    let older = Data("older".utf8)
+    if hasPredecessor { try rig.archives(memory).publish(older) }
+    try rig.archives(memory).publish(base)
+    try saveWhileLocked()
+    try harm(damage, suffix: ".archive")
+    let pending = try #require(try rig.archives(memory).openPending().archives.first)
+    #expect(pending.isBaseUnchanged)
+    let store = try rig.archives(memory)
+    try store.promotePending(pending)
+    #expect(try rig.observe(memory) == .saved(away))
+    if hasPredecessor {
+      #expect(try rig.archives(memory).openPredecessor().readAll() == older)
+    } else {
+      #expect(try code { try rig.archives(memory).openPredecessor() } == .notFound)
+    }
+    try rig.archives(memory).publish(base)
+    #expect(try rig.observe(memory) == .saved(base))
+  }
+
+  @Test(arguments: Harm.allCases)
+  func `a whole state saved while locked is taken over although frames that it includes are damaged`(
+    _ damage: Harm
+  ) throws {
+    let writer = try rig.archives(memory)
+    try writer.publish(base)
+    _ = try writer.openNewest()
+    for frame in ["one", "two"] { try writer.append(Data(frame.utf8)) }
+    try saveWhileLocked()
+    try harm(damage, suffix: ".journal")
+    let pending = try #require(try rig.archives(memory).openPending().archives.first)
+    #expect(pending.isBaseUnchanged)
+    try rig.archives(memory).promotePending(pending)
+    #expect(try rig.observe(memory) == .saved(away))
+  }
+
+  @Test func `a base that a newer run went on from is changed, whatever became of it since`() throws {
+    try rig.archives(memory).publish(base)
+    try saveWhileLocked()
+    try rig.archives(memory).publish(Data("newer".utf8))
+    try harm(.headerFlipped, suffix: ".archive")
+    let pending = try #require(try rig.archives(memory).openPending().archives.first)
+    #expect(!pending.isBaseUnchanged)
+    #expect(try code { try rig.archives(memory).promotePending(pending) } == .superseded)
+  }
+
   /// Runs that find the device locked, one after the other; each saves the nodes that it touched.
   private func saveTouched(_ contents: String..., fileSystem: (any FileSystem)? = nil) throws {
     rig.sealing.lock()

@@ -60,7 +60,13 @@ final class PseudoTerminal {
     var none = sigset_t()
     unsafe sigemptyset(&none)
     unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    unsafe posix_spawnattr_setflags(&attributes, Self.newSession | Int16(POSIX_SPAWN_SETSIGMASK))
+    // As a shell starts it, even where the tests run in the background or without a terminal (`nohup`), and so ignore
+    // signals that the program would then ignore, too.
+    var every = sigset_t()
+    unsafe sigfillset(&every)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &every)
+    unsafe posix_spawnattr_setflags(
+      &attributes, Self.newSession | Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
     var all = ProcessInfo.processInfo.environment
     all["TERM"] = "xterm-256color"

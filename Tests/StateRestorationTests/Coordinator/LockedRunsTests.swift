@@ -1,7 +1,9 @@
 import DataProtection
 import Dispatch
+import FaultyFileSystem
 import FoundationEssentials
 import StateRestoration
+import StateRestorationTesting
 import Synchronization
 import Testing
 
@@ -97,6 +99,35 @@ import Testing
     let root = hierarchy()
     _ = try await bench.launch().restore(into: root)
     #expect([root.text, root["a"]?.text, root["b"]?.text] == ["root of the first run", "first run", "second run"])
+  }
+
+  @Test(arguments: [1, 2])
+  func `a whole state saved while locked comes back although what was saved before is damaged`(
+    generations: Int
+  ) async throws {
+    let bench = try await Bench(.device)
+    let root = hierarchy()
+    for number in 1...generations {
+      root.text = "before \(number)"
+      try await bench.preserve(root)
+    }
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    try await bench.lock()
+    root.text = "typed while locked"
+    #expect(try await coordinator.preserve(root).receipt?.kind == .pendingWhole)
+    try await bench.kill()
+    let disk = try #require(bench.device?.memory)
+    for name in disk.names(atPath: "/device/archives") where name.hasSuffix(".archive") {
+      let path = "/device/archives/\(name)"
+      disk.plant(try #require(disk.content(atPath: path)).map { $0 ^ 1 }, atPath: path)
+    }
+    try await bench.unlock()
+    let again = hierarchy()
+    let report = try await bench.launch().restore(into: again)
+    #expect(report.outcome == .restored, "\(report)")
+    #expect(again.text == "typed while locked")
+    #expect(try bench.place.openPending().readable.isEmpty)
   }
 
   @Test(arguments: StoreKind.allCases)
