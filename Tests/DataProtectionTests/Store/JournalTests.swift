@@ -90,10 +90,25 @@ import Testing
       #expect(try opened.frames == Array(frames(2)))
       #expect(opened.tailDropped > 0)
       #expect(opened.standing == .current)
-      #expect(throws: ProtectionError.self) { try store.append(Data()) }
+      #expect(try code { try store.append(Data()) } == .superseded)
     }
     try rig.archives(memory).publish(base)
     #expect(try rig.archives(memory).openNewest().tailDropped == 0)
+  }
+
+  @Test func `a frame that only lost its beginning is dropped and counted, and the next save is a whole one`() throws {
+    let store = try saved(1)
+    let byteCount = try store.append(frames(2)[1]).bytesWritten
+    let path = try journal()
+    var torn = try #require(memory.content(atPath: path))
+    let start = countUpToLastNonZero(torn[...]) - byteCount
+    for index in start..<start + JournalFrames.headerByteCount { torn[index] = 0 }
+    memory.plant(torn, atPath: path)
+    let next = try rig.archives(memory)
+    let opened = try next.openNewest()
+    #expect(try opened.frames == frames(1))
+    #expect(opened.tailDropped > 0)
+    #expect(try code { try next.append(Data()) } == .superseded)
   }
 
   @Test func `every flipped bit of a journal drops frames from there on, or is found when the frame is read`() throws {
@@ -203,6 +218,7 @@ import Testing
     try store.append(Data("again".utf8))
     #expect(try rig.observe(memory).frames == frames(2) + [Data("again".utf8)])
     #expect(try rig.observe(memory.afterPowerCut(.dropAll)).frames == frames(2) + [Data("again".utf8)])
+    #expect(rig.names(memory, endingWith: ".journal").count == 2)
   }
 
   @Test func `appending needs a base that was read or written in this run`() throws {
