@@ -199,6 +199,32 @@ import Testing
     #expect(tooEarly.all == [])
   }
 
+  @Test func `a new key whose name a kill left unsynced is durable before the old one is destroyed`() async throws {
+    let start = try await makeWorld(.change)
+    let trial = TestWorld(memory: start.memory.afterProcessDeath())
+    let trialDevice = try await trial.open()
+    let opening = trial.memory.callCount
+    try await perform(.change, trialDevice)
+    let calls = trial.memory.calls
+    let renames = calls.indices.filter { $0 >= opening && calls[$0].operation == .rename }
+    #expect(!renames.isEmpty)
+    for rename in renames {
+      let killed = TestWorld(memory: start.memory.afterProcessDeath())
+      let device = try await killed.open()
+      killed.memory.cutPower(afterCall: rename + 1)
+      #expect(await code { try await perform(.change, device) } != nil)
+      let whole = TestWorld(memory: killed.memory.afterProcessDeath())
+      do { _ = try await whole.open() }
+      for number in 0...whole.memory.callCount {
+        let next = TestWorld(memory: killed.memory.afterProcessDeath())
+        next.memory.cutPower(afterCall: number)
+        _ = try? await next.open()
+        let cut = TestWorld(memory: next.memory.afterPowerCut(.dropAll))
+        try await check(.change, cut, isDone: false, "rename \(rename), then call \(number)")
+      }
+    }
+  }
+
   @Test func `a device key that appears while one is made is left alone`() async throws {
     let world = TestWorld()
     let memory = world.memory

@@ -192,7 +192,7 @@ import Testing
     }
   }
 
-  @Test func `names that use the revisions up are refused, and go with an erase`() async throws {
+  @Test func `names that use the revisions up are refused, and go for good with an erase`() async throws {
     try await setUp()
     for name in ["keybag-ffffffffffffffff", "effaceable-ffffffffffffffff", "keybag-fffffffffffffffe"] {
       world.memory.plant([1, 2, 3], atPath: TestWorld.path + "/" + name)
@@ -201,6 +201,9 @@ import Testing
     try await world.erase()
     #expect(try await world.open().isProtectedDataAvailable)
     #expect(try world.only("effaceable-").hasSuffix("0004"))
+    // If one came back, its revision would be above that of the new keys.
+    let later = TestWorld(memory: world.memory.afterPowerCut(.dropAll))
+    #expect(try await later.open().isProtectedDataAvailable)
   }
 
   @Test func `old effaceable bytes are overwritten`() async throws {
