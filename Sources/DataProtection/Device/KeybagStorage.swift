@@ -92,13 +92,9 @@ struct KeybagStorage: Sendable {
       try create(effaceableName, effaceable)
       try unsafe directory.create(keybagName, bytes.span.bytes)
     } else {
+      // If only the first step is done, the next change or opening removes what it made.
       try unsafe directory.create(keybagName, bytes.span.bytes)
-      do throws(ProtectionError) {
-        try create(effaceableName, effaceable)
-      } catch  where error.code != .durabilityUnknown {
-        try? directory.remove(keybagName)
-        throw error
-      }
+      try create(effaceableName, effaceable)
     }
     finish(keeping: revision)
     return opened

@@ -199,30 +199,56 @@ import Testing
     #expect(tooEarly.all == [])
   }
 
-  @Test func `a new key whose name a kill left unsynced is durable before the old one is destroyed`() async throws {
-    let start = try await makeWorld(.change)
+  /// What a change leaves that is killed right after it gave a file its name.
+  func leftovers(of change: Change) async throws -> [MemoryFileSystem] {
+    let start = try await makeWorld(change)
     let trial = TestWorld(memory: start.memory.afterProcessDeath())
     let trialDevice = try await trial.open()
     let opening = trial.memory.callCount
-    try await perform(.change, trialDevice)
+    try await perform(change, trialDevice)
     let calls = trial.memory.calls
-    let renames = calls.indices.filter { $0 >= opening && calls[$0].operation == .rename }
-    #expect(!renames.isEmpty)
-    for rename in renames {
-      let killed = TestWorld(memory: start.memory.afterProcessDeath())
-      let device = try await killed.open()
-      killed.memory.cutPower(afterCall: rename + 1)
-      #expect(await code { try await perform(.change, device) } != nil)
-      let whole = TestWorld(memory: killed.memory.afterProcessDeath())
-      do { _ = try await whole.open() }
-      for number in 0...whole.memory.callCount {
-        let next = TestWorld(memory: killed.memory.afterProcessDeath())
+    var leftovers: [MemoryFileSystem] = []
+    for index in calls.indices where index >= opening && calls[index].operation == .rename {
+      let world = TestWorld(memory: start.memory.afterProcessDeath())
+      let device = try await world.open()
+      world.memory.cutPower(afterCall: index + 1)
+      #expect(await code { try await perform(change, device) } != nil)
+      leftovers.append(world.memory.afterProcessDeath())
+    }
+    return leftovers
+  }
+
+  @Test func `a new key whose name a kill left unsynced is durable before the old one is destroyed`() async throws {
+    let leftovers = try await leftovers(of: .change)
+    #expect(leftovers.count > 1)
+    for leftover in leftovers {
+      let trial = TestWorld(memory: leftover.afterProcessDeath())
+      do { _ = try await trial.open() }
+      for number in 0...trial.memory.callCount {
+        let next = TestWorld(memory: leftover.afterProcessDeath())
         next.memory.cutPower(afterCall: number)
         _ = try? await next.open()
         let cut = TestWorld(memory: next.memory.afterPowerCut(.dropAll))
-        try await check(.change, cut, isDone: false, "rename \(rename), then call \(number)")
+        try await check(.change, cut, isDone: false, "call \(number)")
       }
     }
+  }
+
+  @Test func `an erase that fails before the newest key is destroyed leaves everything as it was`() async throws {
+    let world = TestWorld(memory: try #require(await leftovers(of: .change).last))
+    #expect(world.names.filter { $0.hasPrefix("effaceable-") }.count == 2)
+    let trial = TestWorld(memory: world.memory.afterProcessDeath())
+    try await trial.erase()
+    let writes = trial.memory.calls.indices.filter { trial.memory.calls[$0].operation == .write }
+    #expect(writes.count >= 2)
+    let faulty = FaultyFileSystem(world.memory)
+    faulty.fail(from: writes[1] + 1, [.write], .error(.inputOutput))
+    let outcome = await code {
+      try await ProtectedDevice.eraseAllContent(
+        at: .directory(TestWorld.path), environment: world.environment(faulty))
+    }
+    #expect(outcome == .io)
+    try await check(.change, TestWorld(memory: world.memory.afterProcessDeath()), isDone: true, "new passcode")
   }
 
   @Test func `a device key that appears while one is made is left alone`() async throws {
@@ -239,10 +265,11 @@ import Testing
     #expect(try await world.open().isProtectedDataAvailable)
   }
 
-  @Test func `a lost device key is missed even if nothing was ever sealed`() async throws {
+  @Test(arguments: ["device.key", "effaceable-"])
+  func `a lost key is missed even if nothing was ever sealed`(_ prefix: String) async throws {
     let world = TestWorld()
     do { _ = try await world.open() }
-    world.memory.remove(atPath: TestWorld.path + "/device.key")
+    world.memory.remove(atPath: try world.only(prefix))
     #expect(await code { _ = try await world.open() } == .keysMissing)
   }
 

@@ -84,6 +84,7 @@ import Testing
     try await setUp()
     for name in world.names where name != "files" { world.memory.remove(atPath: TestWorld.path + "/" + name) }
     #expect(await code { _ = try await world.open() } == .keysMissing)
+    #expect(!world.names.contains { $0.hasPrefix("device.key") || $0.hasPrefix("effaceable-") })
     try await world.erase()
     let device = try await world.open()
     #expect(!device.hasPasscode)
@@ -194,7 +195,11 @@ import Testing
 
   @Test func `names that use the revisions up are refused, and go for good with an erase`() async throws {
     try await setUp()
-    for name in ["keybag-ffffffffffffffff", "effaceable-ffffffffffffffff", "keybag-fffffffffffffffe"] {
+    let names = [
+      "keybag-ffffffffffffffff", "effaceable-ffffffffffffffff",
+      "keybag-fffffffffffffffe", "effaceable-fffffffffffffffe",
+    ]
+    for name in names {
       world.memory.plant([1, 2, 3], atPath: TestWorld.path + "/" + name)
     }
     #expect(await code { _ = try await world.open() } == .corrupt)
