@@ -234,6 +234,21 @@ import Testing
     }
   }
 
+  @Test func `an erase of a device that nobody opens survives a power cut, or is asked for again`() async throws {
+    let start = try await makeWorld(.erase)
+    let trial = TestWorld(memory: start.memory.afterProcessDeath())
+    try await trial.erase()
+    for number in 0...trial.memory.callCount {
+      let world = TestWorld(memory: start.memory.afterProcessDeath())
+      world.memory.cutPower(afterCall: number)
+      let isDone = await code { try await world.erase() } == nil
+      for policy in world.memory.powerCutPolicies {
+        let next = TestWorld(memory: world.memory.afterPowerCut(policy))
+        try await check(.erase, next, isDone: isDone, "call \(number), \(policy)")
+      }
+    }
+  }
+
   @Test func `an erase that fails before the newest key is destroyed leaves everything as it was`() async throws {
     let world = TestWorld(memory: try #require(await leftovers(of: .change).last))
     #expect(world.names.filter { $0.hasPrefix("effaceable-") }.count == 2)
