@@ -11,7 +11,10 @@ import Testing
 
   /// What a save writes.
   enum Save: String, CaseIterable, Sendable {
-    case first, change, whole, pendingWhole, pendingTouched, joining, anew
+    case first, change, whole, pendingWhole, pendingTouched, joining, joiningElsewhere, anew
+
+    /// Whether it takes in what was saved while locked, under the same class or another.
+    var joins: Bool { self == .joining || self == .joiningElsewhere }
   }
 
   private func hierarchy(_ text: String = "") -> Screen {
@@ -22,7 +25,7 @@ import Testing
   private func make(_ save: Save) async throws -> (Bench, RestorationCoordinator, Screen) {
     let bench = try await Bench(.device)
     if save != .first { try await bench.preserve(hierarchy("old")) }
-    if save == .pendingTouched || save == .joining { try await bench.lock() }
+    if save == .pendingTouched || save.joins { try await bench.lock() }
     let coordinator = bench.launch()
     let root = hierarchy()
     if save == .anew { bench.delegate.restores = false }
@@ -36,10 +39,11 @@ import Testing
       // Another process has saved the same: only a whole generation may follow.
       var writer = try RestorationArchive.Writer(continuing: bench.newestReader())
       _ = try bench.place.publish(try writer.makeArchive(), consuming: [])
-    case .joining:
+    case .joining, .joiningElsewhere:
       _ = try await coordinator.preserve(root)
       try await bench.kill()
       try await bench.unlock()
+      if save == .joiningElsewhere { bench.configuration.protection = .none }
       let next = bench.launch()
       let again = hierarchy()
       _ = try await next.restore(into: again)
@@ -70,14 +74,14 @@ import Testing
           return true
         case "old":
           #expect(report.outcome == .restored, "\(report)")
-          #expect(save != .joining, "what was saved while locked is lost")
+          #expect(!save.joins, "what was saved while locked is lost")
         default: #expect(save == .first && report.outcome == .nothingPreserved, "\(report)")
         }
         return false
       }
     }
     #expect(counts.new > 0)
-    #expect(counts.old > 0 || save == .joining)
+    #expect(counts.old > 0 || save.joins)
   }
 
   private func expectOldAside(_ coordinator: RestorationCoordinator) async throws {
