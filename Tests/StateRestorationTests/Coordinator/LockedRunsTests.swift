@@ -295,35 +295,49 @@ import Testing
     #expect(texts(again) == expected)
   }
 
-  @Test func `an unlock during the look at the locked state is not missed`() async throws {
-    let bench = try await locked()
-    let coordinator = bench.launch()
-    let root = hierarchy()
+  /// Where a look at what is stored waits, before it finds that locked.
+  private struct Gate {
     let entered = DispatchSemaphore(value: 0)
     let released = DispatchSemaphore(value: 0)
-    try await bench.unlock()
+
+    func wasReached() async {
+      await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+        DispatchQueue.global().async {
+          entered.wait()
+          continuation.resume()
+        }
+      }
+    }
+  }
+
+  private func gateAtLockedState(_ bench: Bench) -> Gate {
+    let gate = Gate()
     bench.store.state.withLock { state in
       state.failures["openNewest"] = .locked
       state.gate = { call in
         guard call == "openNewest" else { return }
-        entered.signal()
-        released.wait()
+        gate.entered.signal()
+        gate.released.wait()
       }
     }
+    return gate
+  }
+
+  @Test func `an unlock during the look at the locked state is not missed`() async throws {
+    let bench = try await locked()
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    try await bench.unlock()
+    let gate = gateAtLockedState(bench)
     async let report = coordinator.restore(into: root)
-    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-      DispatchQueue.global().async {
-        entered.wait()
-        continuation.resume()
-      }
-    }
+    await gate.wasReached()
     bench.store.state.withLock { state in
       state.failures = [:]
       state.gate = nil
     }
     await coordinator.protectedDataDidBecomeAvailable()
     #expect(bench.delegate.lateReports.isEmpty)
-    released.signal()
+    gate.released.signal()
     #expect(try await report.outcome == .locked)
     await bench.delegate.nextLateReport()
     #expect(root["a"]?.text == "a")
@@ -338,8 +352,15 @@ import Testing
     try await bench.unlock(coordinator)
     try await bench.lock()
     // The restoration begins before what the wake has left to do: it has seen the one unlock that there was.
+    let gate = gateAtLockedState(bench)
+    async let report = coordinator.restore(into: root)
+    await gate.wasReached()
     coordinator.wake()
-    #expect(try await coordinator.restore(into: root).outcome == .locked)
+    for _ in 0..<1000 { await Task.yield() }
+    bench.store.state.withLock { $0.gate = nil }
+    gate.released.signal()
+    #expect(try await report.outcome == .locked)
+    for _ in 0..<1000 { await Task.yield() }
     _ = try await coordinator.preserve(root)
     #expect(bench.delegate.lateReports.isEmpty)
   }
