@@ -40,8 +40,12 @@ final class DemoHarness {
   /// The program as built beside these tests; another one where `RESTORATION_DEMO` names it.
   static var program: String {
     if let other = ProcessInfo.processInfo.environment["RESTORATION_DEMO"] { return other }
-    let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-    return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("restore-demo").path
+    return URL(fileURLWithPath: testProgram).deletingLastPathComponent().appendingPathComponent("restore-demo").path
+  }
+
+  /// The program of these tests.
+  static var testProgram: String {
+    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
   }
 
   /// Starts the program, with a kill switch if one is given.

@@ -19,11 +19,17 @@ enum KillSwitch {
     let sources = ["kill-switch.c", "power-cut.c"].map {
       tests.appendingPathComponent("Fixtures/KillSwitch/\($0)").path
     }
-    let library = FileManager.default.temporaryDirectory.appendingPathComponent("kill-switch-\(getpid()).so").path
+    // Beside the program, where nothing of it is left over when the build goes; another run may use it at the same time.
+    let folder = URL(fileURLWithPath: DemoHarness.testProgram).deletingLastPathComponent()
+    let library = folder.appendingPathComponent("kill-switch.so").path
+    let fresh = library + ".\(getpid())"
     let compiler = try await ProgramRun(
-      "/usr/bin/env", ["clang", "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", library] + sources)
+      "/usr/bin/env", ["clang", "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", fresh] + sources)
     guard compiler.status == 0 else {
       throw NotBuilt(description: "the toolchain's clang did not build \(sources): \(compiler.error)")
+    }
+    guard rename(fresh, library) == 0 else {
+      throw NotBuilt(description: "\(library): \(unsafe String(cString: strerror(errno)))")
     }
     return library
   }
