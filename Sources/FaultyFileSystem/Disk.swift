@@ -6,7 +6,7 @@ import FileSystem
 /// changes to different files may become durable in any order.
 struct Disk {
   /// One file, directory, link or other item.
-  struct Inode {
+  struct Inode: Hashable {
     var kind: FileStatus.Kind
     var mode: UInt32
     var owner: UInt32
@@ -103,8 +103,25 @@ struct Disk {
     pending.removeAll { $0.inode == inode }
   }
 
-  /// Every policy that can make a difference now.
+  /// Every policy that can make a difference now: of those that leave the same to be found only the first.
   var policies: [PowerCutPolicy] {
+    var found: Set<[Int: Inode]> = []
+    return possiblePolicies.filter { found.insert(afterPowerCut($0).reachable).inserted }
+  }
+
+  /// What has a name.
+  private var reachable: [Int: Inode] {
+    var reachable: [Int: Inode] = [:]
+    var waiting = [Disk.root]
+    while let number = waiting.popLast() {
+      guard reachable[number] == nil, let inode = live[number] else { continue }
+      reachable[number] = inode
+      waiting += inode.entries.values
+    }
+    return reachable
+  }
+
+  private var possiblePolicies: [PowerCutPolicy] {
     var policies: [PowerCutPolicy] = [.dropAll]
     guard !pending.isEmpty else { return policies }
     policies += (1...pending.count).map { .keepPrefix($0) }

@@ -28,8 +28,9 @@ enum KillSwitch {
     guard compiler.status == 0 else {
       throw NotBuilt(description: "the toolchain's clang did not build \(sources): \(compiler.error)")
     }
-    guard rename(fresh, library) == 0 else {
-      throw NotBuilt(description: "\(library): \(unsafe String(cString: strerror(errno)))")
+    guard unsafe rename(fresh, library) == 0 else {
+      let reason = unsafe String(cString: strerror(errno))
+      throw NotBuilt(description: "\(library): \(reason)")
     }
     return library
   }
