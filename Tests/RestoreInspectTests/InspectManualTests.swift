@@ -161,13 +161,7 @@ import restore_inspect
   /// Appends two changes to the newest generation, and spoils the second behind the part that is read as written.
   private static func loseLastChange(of state: InspectedState, passcode: String) async throws {
     try await state.inProgram(passcode: passcode) { store in
-      let reader = try RestorationArchive.Reader(
-        base: RestorationArchive.Source(try store.openNewest().readAll()), deltas: [])
-      var writer = try RestorationArchive.Writer(continuing: reader)
-      for name in ["third", "fourth"] {
-        _ = try writer.insert(RestorationIdentifier(name))
-        if let delta = try writer.makeDelta() { try store.append(delta) }
-      }
+      try InspectedState.appendNodes(["third", "fourth"], to: store)
     }
     let journals = state.disk.names(atPath: InspectedState.store).filter { $0.hasSuffix(".journal") }
     try state.edit("\(InspectedState.store)/\(try #require(journals.last))") { bytes in

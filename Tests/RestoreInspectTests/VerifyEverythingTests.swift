@@ -101,13 +101,7 @@ import restore_inspect
     _ = try await state.addArchive("other", "main")
     try await state.onDevice { device in
       let store = try device.archives(for: ArchiveSlot(application: "other", scene: "main"))
-      let reader = try RestorationArchive.Reader(
-        base: RestorationArchive.Source(try store.openNewest().readAll()), deltas: [])
-      var writer = try RestorationArchive.Writer(continuing: reader)
-      for name in ["first", "second"] {
-        _ = try writer.insert(RestorationIdentifier(name))
-        if let delta = try writer.makeDelta() { try store.append(delta) }
-      }
+      try InspectedState.appendNodes(["first", "second"], to: store)
     }
     #expect(try await state.verifyEverything().code == .success)
     let name = try #require(state.disk.names(atPath: InspectedState.store).first { $0.hasSuffix(".journal") })

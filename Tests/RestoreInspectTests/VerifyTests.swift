@@ -176,13 +176,7 @@ import restore_inspect
   func `changes that are missing at the journal's end are told by every command`(isTail: Bool) async throws {
     let state = try await InspectedState()
     try await state.inProgram { store in
-      let reader = try RestorationArchive.Reader(
-        base: RestorationArchive.Source(try store.openNewest().readAll()), deltas: [])
-      var writer = try RestorationArchive.Writer(continuing: reader)
-      for name in ["first", "second"] {
-        _ = try writer.insert(RestorationIdentifier(name))
-        if let delta = try writer.makeDelta() { try store.append(delta) }
-      }
+      try InspectedState.appendNodes(["first", "second"], to: store)
     }
     #expect(await state.run("verify", InspectedState.path).code == .success)
     let name = try #require(state.disk.names(atPath: InspectedState.store).first { $0.hasSuffix(".journal") })

@@ -10,7 +10,9 @@ import StateRestorationTesting
   var calls: [String] = []
   var shown: [String] = []
   var windowCount = 0
-  var response: LaunchResponse = .proceed
+  private let response: LaunchResponse
+
+  init(response: LaunchResponse = .proceed) { self.response = response }
 
   var rootController: (any RestorableController)? { root }
 

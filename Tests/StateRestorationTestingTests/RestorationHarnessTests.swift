@@ -8,6 +8,17 @@ import StateRestorationTesting
 import Testing
 
 @MainActor @Suite struct RestorationHarnessTests {
+  /// A program that was killed in the background, with a draft in its editor that is preserved.
+  private func left(
+    with draft: String, on device: SimulatedDevice, configuration: RestorationConfiguration = .init()
+  ) async throws -> RestorationHarness<NotesApp> {
+    let harness = RestorationHarness<NotesApp>(on: device, configuration: configuration)
+    try await harness.launch { NotesApp() }.root.editor.draft = draft
+    try await harness.enterBackground()
+    harness.killWithoutNotice()
+    return harness
+  }
+
   @Test func `what was preserved comes back in a new process`() async throws {
     let harness = RestorationHarness<NotesApp>(on: try await SimulatedDevice())
     let first = try await harness.launch { NotesApp() }
@@ -66,10 +77,7 @@ import Testing
     let device = try await SimulatedDevice()
     var configuration = RestorationConfiguration()
     configuration.maximumAge = .seconds(3600)
-    let harness = RestorationHarness<NotesApp>(on: device, configuration: configuration)
-    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
-    try await harness.enterBackground()
-    harness.killWithoutNotice()
+    let harness = try await left(with: "hello", on: device, configuration: configuration)
     await device.advance(by: .seconds(3600))
     #expect(try await harness.relaunch().root.editor.draft == "hello")
     let savedAt = try #require(harness.report?.source?.savedAt)
@@ -85,10 +93,7 @@ import Testing
     storage: SimulatedStorage
   ) async throws {
     let device = try await SimulatedDevice(passcode: "1234", storage: storage)
-    let harness = RestorationHarness<NotesApp>(on: device)
-    try await harness.launch { NotesApp() }.root.editor.draft = "secret"
-    try await harness.enterBackground()
-    harness.killWithoutNotice()
+    let harness = try await left(with: "secret", on: device)
     try await device.lock()
     #expect(try await !device.isProtectedDataAvailable)
     let before = device.contents.files
@@ -126,10 +131,7 @@ import Testing
 
   @Test func `a program unlocked while it is suspended does nothing until it is woken`() async throws {
     let device = try await SimulatedDevice(passcode: "1234")
-    let harness = RestorationHarness<NotesApp>(on: device)
-    try await harness.launch { NotesApp() }.root.editor.draft = "secret"
-    try await harness.enterBackground()
-    harness.killWithoutNotice()
+    let harness = try await left(with: "secret", on: device)
     try await device.lock()
     let locked = try await harness.relaunch()
     try await harness.enterBackground()
@@ -177,10 +179,7 @@ import Testing
 
   @Test func `an erased device has nothing to restore and no passcode`() async throws {
     let device = try await SimulatedDevice(passcode: "1234")
-    let harness = RestorationHarness<NotesApp>(on: device)
-    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
-    try await harness.enterBackground()
-    harness.killWithoutNotice()
+    let harness = try await left(with: "hello", on: device)
     try await device.erase()
     #expect(device.passcode == nil)
     #expect(try await harness.relaunch().root.editor.draft == "")
@@ -212,10 +211,7 @@ import Testing
 
   @Test func `a launch that the watchdog kills counts as a crash while restoring`() async throws {
     let device = try await SimulatedDevice()
-    let harness = RestorationHarness<NotesApp>(on: device)
-    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
-    try await harness.enterBackground()
-    harness.killWithoutNotice()
+    let harness = try await left(with: "hello", on: device)
     let error = await #expect(throws: LifecycleError.self) {
       try await harness.launch {
         let app = NotesApp()
@@ -230,10 +226,7 @@ import Testing
 
   @Test func `a kill or power cut during restoring never costs state`() async throws {
     let device = try await SimulatedDevice()
-    let harness = RestorationHarness<NotesApp>(on: device)
-    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
-    try await harness.enterBackground()
-    harness.killWithoutNotice()
+    let harness = try await left(with: "hello", on: device)
     _ = try? await harness.launch {
       let app = NotesApp()
       app.root.editor.onDecoded = { device.cutPower() }
@@ -282,10 +275,7 @@ import Testing
 
   @Test func `the snapshot has the archive's class: a locked device shows none`() async throws {
     let device = try await SimulatedDevice(passcode: "1234")
-    let harness = RestorationHarness<NotesApp>(on: device)
-    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
-    try await harness.enterBackground()
-    harness.killWithoutNotice()
+    let harness = try await left(with: "hello", on: device)
     try await device.lock()
     #expect(try await harness.relaunch().shown.isEmpty)
     harness.killWithoutNotice()
@@ -297,10 +287,7 @@ import Testing
     async throws
   {
     let device = try await SimulatedDevice(passcode: "1234")
-    let harness = RestorationHarness<NotesApp>(on: device)
-    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
-    try await harness.enterBackground()
-    harness.killWithoutNotice()
+    let harness = try await left(with: "hello", on: device)
     try await device.lock()
     let before = device.contents.files
     let app = try await harness.relaunch(.backgroundEvent("fetch"))
@@ -313,31 +300,17 @@ import Testing
   }
 
   @Test func `a launch that declines restoring leaves what is on disk as it is`() async throws {
-    let harness = RestorationHarness<NotesApp>(on: try await SimulatedDevice())
-    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
-    try await harness.enterBackground()
-    harness.killWithoutNotice()
+    let harness = try await left(with: "hello", on: try await SimulatedDevice())
     let before = harness.device.contents.files
-    let app = try await harness.launch {
-      let app = NotesApp()
-      app.response = .declinesRestoring
-      return app
-    }
+    let app = try await harness.launch { NotesApp(response: .declinesRestoring) }
     #expect(app.root.editor.draft.isEmpty && app.shown.isEmpty && harness.device.contents.files == before)
     harness.killWithoutNotice()
     #expect(try await harness.launch { NotesApp() }.root.editor.draft == "hello")
   }
 
   @Test func `what a launch declined is set aside by its first save, not written over`() async throws {
-    let harness = RestorationHarness<NotesApp>(on: try await SimulatedDevice())
-    try await harness.launch { NotesApp() }.root.editor.draft = "hello"
-    try await harness.enterBackground()
-    harness.killWithoutNotice()
-    let app = try await harness.launch {
-      let app = NotesApp()
-      app.response = .declinesRestoring
-      return app
-    }
+    let harness = try await left(with: "hello", on: try await SimulatedDevice())
+    let app = try await harness.launch { NotesApp(response: .declinesRestoring) }
     app.root.editor.draft = "anew"
     try await harness.enterBackground()
     harness.killWithoutNotice()

@@ -100,33 +100,31 @@ extension StoreSession {
   func isUnchanged(
     _ pending: FoundPending, _ survey: SlotSurvey, protection: ProtectionClass
   ) throws(ProtectionError) -> Bool {
-    let base = pending.preamble.base
     let isWhole = pending.preamble.kind == .whole
     let found: FoundGeneration
     do throws(ProtectionError) {
       found = try findNewest(survey, protection: protection)
     } catch {
       if error.saysNothingAboutContent { throw error }
-      if error.code == .notFound { return base == nil }
-      return isWhole && isOnTopOfListed(pending, survey)
+      if error.code == .notFound { return pending.preamble.base == nil }
+      return isWhole && isMade(pending, on: survey.entry?.current)
     }
     // Touched nodes are edits: they belong on whatever was saved before them.
     guard isWhole else { return found.record.generation < pending.record.generation }
-    if case .olderGeneration = found.standing { return isOnTopOfListed(pending, survey) }
-    guard let base, base.wasRead, found.standing == .current, found.record.generation == base.generation,
-      found.record.commitment == base.commitment
-    else { return false }
+    if case .olderGeneration = found.standing { return isMade(pending, on: survey.entry?.current) }
+    guard found.standing == .current, isMade(pending, on: found.record) else { return false }
     let chain = try readJournals(of: found.content, survey, protection: protection)
     let end = chain.ends.last.map(PendingPreamble.JournalMark.init)
-    if end == base.journal { return !chain.isBroken }
+    let known = pending.preamble.base?.journal
+    if end == known { return !chain.isBroken }
     // Frames that are damaged or gone now, but were there when it was made, are in it.
-    guard let known = base.journal else { return false }
+    guard let known else { return false }
     return end?.isBefore(known) ?? true
   }
 
-  /// Whether the ledger's current generation, which can't be read, is the one that a pending one was made on top of.
-  private func isOnTopOfListed(_ pending: FoundPending, _ survey: SlotSurvey) -> Bool {
-    guard let base = pending.preamble.base, base.wasRead, let current = survey.entry?.current else { return false }
-    return current.generation == base.generation && current.commitment == base.commitment
+  /// Whether a pending generation was made on top of a generation that its run had read, readable now or not.
+  private func isMade(_ pending: FoundPending, on record: Ledger.Record?) -> Bool {
+    guard let base = pending.preamble.base, base.wasRead, let record else { return false }
+    return record.generation == base.generation && record.commitment == base.commitment
   }
 }

@@ -81,6 +81,17 @@ import restore_inspect
     try await Self.apart { try body(store) }
   }
 
+  /// Appends a change for each of some new nodes to the newest generation.
+  nonisolated static func appendNodes(_ names: [RestorationIdentifier], to store: ArchiveStore) throws {
+    let reader = try RestorationArchive.Reader(
+      base: RestorationArchive.Source(try store.openNewest().readAll()), deltas: [])
+    var writer = try RestorationArchive.Writer(continuing: reader)
+    for name in names {
+      _ = try writer.insert(name)
+      if let delta = try writer.makeDelta() { try store.append(delta) }
+    }
+  }
+
   @concurrent private static func apart(_ body: @Sendable () throws -> Void) async throws { try body() }
 
   /// Changes the bytes of a file.
