@@ -32,7 +32,7 @@ struct CrashMarker: Hashable, Sendable {
     _ bytes: [UInt8], identity: [UInt8], keys: any StoreKeys
   ) throws(ProtectionError) {
     guard bytes.count == CrashMarker.byteCount else { return nil }
-    let code = try CrashMarker.code(bytes[..<CrashMarker.bodyByteCount], identity, keys)
+    let code = try CrashMarker.code(over: identity + bytes[..<CrashMarker.bodyByteCount], keys)
     guard constantTimeEquals(code, bytes[CrashMarker.bodyByteCount...]) else { return nil }
     var reader = FieldReader(bytes[...])
     commitment = Array(reader.take(16))
@@ -44,22 +44,27 @@ struct CrashMarker: Hashable, Sendable {
 
   /// The bytes, authentication code included.
   func encoded(identity: [UInt8], keys: any StoreKeys) throws(ProtectionError) -> [UInt8] {
-    // Written for every node that is restored: no array grows on the way.
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(CrashMarker.byteCount)
-    bytes += commitment
-    bytes += boot
+    var bytes = MarkerBytes(self, identity: identity)
+    return try bytes.note(node: node, keys: keys)
+  }
+
+  /// The bytes before the authentication code.
+  var body: [UInt8] {
+    var bytes = commitment + boot
     bytes.appendInteger(node)
     bytes.appendInteger(failedAttempts)
     bytes.appendInteger(UInt16(hasForgiven ? 1 : 0))
-    bytes += try CrashMarker.code(bytes[...], identity, keys)
     return bytes
   }
 
-  private static func code(
-    _ body: ArraySlice<UInt8>, _ identity: [UInt8], _ keys: any StoreKeys
+  /// Where the number of the node is among the bytes.
+  static let nodeOffset = 32
+
+  /// The authentication code, for a message of the slot's identity and the body.
+  static func code(
+    over message: [UInt8], _ keys: any StoreKeys
   ) throws(ProtectionError) -> ArraySlice<UInt8> {
-    try keys.authenticationCode(.marker, over: identity + body).prefix(byteCount - bodyByteCount)
+    try keys.authenticationCode(.marker, over: message).prefix(byteCount - bodyByteCount)
   }
 
   /// What the marker means to a program that finds it without its lock being held.

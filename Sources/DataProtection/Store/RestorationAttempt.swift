@@ -11,15 +11,13 @@ public final class RestorationAttempt: Sendable {
   private let store: StoreDirectory
   private let file: StoreFile
   private let name: StoreName
-  private let identity: [UInt8]
-  private let marker: Mutex<CrashMarker>
+  private let marker: Mutex<MarkerBytes>
 
   init(store: StoreDirectory, file: StoreFile, name: StoreName, identity: [UInt8], marker: CrashMarker) {
     self.store = store
     self.file = file
     self.name = name
-    self.identity = identity
-    self.marker = Mutex(marker)
+    self.marker = Mutex(MarkerBytes(marker, identity: identity))
     failedAttempts = Int(marker.failedAttempts)
   }
 
@@ -28,8 +26,7 @@ public final class RestorationAttempt: Sendable {
   /// If the note can't be written, the marker stays as it was: a crash is then put down to the node before.
   public func note(node: UInt32) {
     marker.withLock { marker in
-      marker.node = node
-      guard let bytes = try? marker.encoded(identity: identity, keys: store.keys) else { return }
+      guard let bytes = try? marker.note(node: node, keys: store.keys) else { return }
       try? unsafe store.fileSystem.writeAll(file.descriptor, bytes.span.bytes, at: 0)
     }
   }

@@ -1,0 +1,32 @@
+/// A marker's bytes, kept while restoring lasts: another node changes only what is new in them.
+///
+/// One is noted for every node that is restored, so that nothing but the code itself is allocated on the way.
+struct MarkerBytes: Sendable {
+  /// What the code is computed over: the slot's identity, then the body.
+  private var message: [UInt8]
+  private let bodyOffset: Int
+  /// The bytes as they are written.
+  private var bytes: [UInt8]
+
+  init(_ marker: CrashMarker, identity: [UInt8]) {
+    let body = marker.body
+    message = identity + body
+    bodyOffset = identity.count
+    bytes = body + [UInt8](repeating: 0, count: CrashMarker.byteCount - CrashMarker.bodyByteCount)
+  }
+
+  /// Names another node; returns the bytes, authentication code included.
+  mutating func note(node: UInt32, keys: any StoreKeys) throws(ProtectionError) -> [UInt8] {
+    for index in 0..<4 {
+      let byte = UInt8(truncatingIfNeeded: node >> (8 * UInt32(index)))
+      message[bodyOffset + CrashMarker.nodeOffset + index] = byte
+      bytes[CrashMarker.nodeOffset + index] = byte
+    }
+    var position = CrashMarker.bodyByteCount
+    for byte in try CrashMarker.code(over: message, keys) {
+      bytes[position] = byte
+      position += 1
+    }
+    return bytes
+  }
+}
