@@ -5,6 +5,8 @@ extension RestorationArchive {
   public struct Source: Sendable {
     /// The number of bytes there are.
     public let byteCount: Int
+    /// The bytes when all of them are in memory: then no blocks of them are kept.
+    let memory: Data?
     private let reading: @Sendable (Range<Int>) throws -> Data
 
     /// Makes a source of a function that returns exactly the bytes of a range within `0..<byteCount`.
@@ -13,14 +15,15 @@ extension RestorationArchive {
     /// ``blockSize`` bytes and keeps some of them.
     public init(byteCount: Int, read: @escaping @Sendable (Range<Int>) throws -> Data) {
       self.byteCount = byteCount
+      memory = nil
       reading = read
     }
 
     /// Makes a source of bytes in memory.
     public init(_ data: Data) {
-      self.init(byteCount: data.count) { range in
-        data[data.startIndex + range.lowerBound..<data.startIndex + range.upperBound]
-      }
+      byteCount = data.count
+      memory = data
+      reading = { data.part($0) }
     }
 
     /// The size of the aligned ranges asked for: that of a sealed file's chunks.

@@ -1,20 +1,19 @@
 import FoundationEssentials
 
 extension Base {
-  /// Where the node of a number is; nil when the base has none.
-  func place(of id: UInt32) throws(ArchiveError) -> Place? {
+  /// The node of a number and where it is; nil when the base has none.
+  func node(of id: UInt32) throws(ArchiveError) -> (place: Place, block: NodeBlock)? {
     // Numbers are mostly dense: the first guess is the number itself.
-    guard
-      let found = try search(
-        header.numberIndex, for: id, guess: Int(min(id, max(header.nodeCount, 1) - 1))),
-      found.key == id
-    else { return nil }
+    let guess = Int(min(id, max(header.nodeCount, 1) - 1))
+    var found = try entry(header.numberIndex, guess)
+    if found?.key != id { found = try search(header.numberIndex, for: id, guess: guess) }
+    guard let found, found.key == id else { return nil }
     let place = try place(at: Int(found.value))
-    let claimed = try cache.parse(place.range) { (parser) throws(ArchiveError) in try parser.varint32() }
-    guard claimed == id else {
+    let block = try block(at: place)
+    guard block.id == id else {
       throw ArchiveError(.corrupt, "the index leads to another node", offset: place.range.lowerBound)
     }
-    return place
+    return (place, block)
   }
 
   /// Where the node at a path is; nil when the base has none.
@@ -181,6 +180,7 @@ private struct IndexProbe {
   /// The entry at a position, which must be one of the index; entries never straddle blocks.
   mutating func word(_ position: Int) throws(ArchiveError) -> UInt64 {
     let offset = section + position * BaseHeader.indexEntryByteCount
+    if let memory = cache.memory { return memory.bytes.word(at: offset) }
     let size = RestorationArchive.Source.blockSize
     if offset / size != number {
       number = offset / size

@@ -3,14 +3,18 @@ import Synchronization
 
 /// The blocks of a source that were read, so that no chunk is decrypted twice in a row.
 ///
-/// Blocks begin at multiples of their size, as the sealed file's chunks do. When there are too many, the oldest go.
+/// Blocks begin at multiples of their size, as the sealed file's chunks do. When there are too many, the oldest go. A source
+/// that is in memory is used where it lies.
 final class BlockCache: Sendable {
   private struct State {
-    var blocks: [Int: Data] = [:]
+    /// The blocks by number; empty while none was read.
+    var blocks: [Data?] = []
     var order: [Int] = []
     var oldest = 0
   }
 
+  /// The bytes of a source that is in memory.
+  let memory: Data?
   private let state = Mutex(State())
   private let source: RestorationArchive.Source
   private let capacity: Int
@@ -18,6 +22,7 @@ final class BlockCache: Sendable {
   /// Makes an empty cache.
   init(_ source: RestorationArchive.Source, byteCount: Int) {
     self.source = source
+    memory = source.memory
     capacity = max(4, byteCount / RestorationArchive.Source.blockSize)
   }
 
@@ -28,11 +33,16 @@ final class BlockCache: Sendable {
 
   /// The block of a number; the last one is shorter.
   func block(_ number: Int) throws(ArchiveError) -> Data {
-    if let block = state.withLock({ $0.blocks[number] }) { return block }
-    let start = number * RestorationArchive.Source.blockSize
-    let data = try source.read(start..<min(start + RestorationArchive.Source.blockSize, source.byteCount))
+    let kept = state.withLock { number < $0.blocks.count ? $0.blocks[number] : nil }
+    if let kept { return kept }
+    let size = RestorationArchive.Source.blockSize
+    let start = number * size
+    let data = try source.read(start..<min(start + size, source.byteCount))
     state.withLock { state in
-      guard state.blocks.updateValue(data, forKey: number) == nil else { return }
+      if state.blocks.isEmpty { state.blocks = Array(repeating: nil, count: source.byteCount / size + 1) }
+      let isNew = state.blocks[number] == nil
+      state.blocks[number] = data
+      guard isNew else { return }
       if state.order.count < capacity {
         state.order.append(number)
       } else {
@@ -48,6 +58,7 @@ final class BlockCache: Sendable {
   func parse<Result>(
     _ range: Range<Int>, _ body: (inout ByteParser) throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
+    if let memory { return try memory.parse(range, origin: range.lowerBound, body) }
     let size = RestorationArchive.Source.blockSize
     let number = range.lowerBound / size
     let start = number * size
@@ -60,6 +71,7 @@ final class BlockCache: Sendable {
 
   /// The bytes of a range of the source, which must lie within it.
   func bytes(_ range: Range<Int>) throws(ArchiveError) -> Data {
+    if let memory { return memory.part(range) }
     let size = RestorationArchive.Source.blockSize
     var result = Data()
     var position = range.lowerBound
@@ -76,8 +88,9 @@ final class BlockCache: Sendable {
     return result
   }
 
-  /// The number of bytes from a position to the end of its block or of a limit, whichever comes first.
+  /// The bytes from a position to the end of its block or to a limit, whichever comes first.
   func window(at position: Int, limit: Int) -> Range<Int> {
+    if memory != nil { return position..<limit }
     let size = RestorationArchive.Source.blockSize
     return position..<min((position / size + 1) * size, limit)
   }

@@ -100,10 +100,10 @@ struct ByteParser {
 
   /// Makes a text of bytes that were skipped before; refuses what is not UTF-8.
   func string(in range: Range<Int>) throws(ArchiveError) -> String {
-    let slice = unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
-    let text = unsafe String(validating: slice, as: UTF8.self)
-    guard let text else { throw corrupt("a text is not UTF-8") }
-    return text
+    let text = unsafe UnsafeRawBufferPointer(rebasing: bytes[range]).assumingMemoryBound(to: UInt8.self)
+    // Not by the initializer that validates, which asks the runtime for generic types each time.
+    guard unsafe ByteCursor.isText(text) else { throw corrupt("a text is not UTF-8") }
+    return unsafe String(decoding: text, as: UTF8.self)
   }
 
   /// A copy of bytes that were skipped before.

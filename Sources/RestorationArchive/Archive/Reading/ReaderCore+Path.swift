@@ -61,9 +61,7 @@ extension ReaderCore {
   /// The branch that a node was in the base, and the hash of its path there; nil when it was none.
   private func baseBranch(of id: UInt32) throws(ArchiveError) -> (index: UInt32, hash: PathHash)? {
     if id == BaseHeader.rootID { return (0, .root) }
-    guard let place = try base.place(of: id), case .branch(let index) = try base.block(at: place).name else {
-      return nil
-    }
+    guard let (_, block) = try base.node(of: id), case .branch(let index) = block.name else { return nil }
     var names: [String] = []
     var next = index
     while next != 0 {

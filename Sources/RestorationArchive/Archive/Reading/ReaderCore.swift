@@ -124,8 +124,8 @@ final class ReaderCore: Sendable {
       }
       return Located(block: block, range: range, delta: delta)
     }
-    guard let place = try base.place(of: id) else { return nil }
-    return Located(block: try base.block(at: place), range: place.range, delta: nil)
+    guard let (place, block) = try base.node(of: id) else { return nil }
+    return Located(block: block, range: place.range, delta: nil)
   }
 
   /// The number of a node's parent; ``BaseHeader/rootID`` for a root.
@@ -158,9 +158,15 @@ final class ReaderCore: Sendable {
 
   /// A node's attributes, its tag and model with them.
   func attributes(of node: Located) throws(ArchiveError) -> RestorationArchive.Attributes {
+    try attributes(of: node, tags: node.block.tag == nil ? [] : tables().tags)
+  }
+
+  /// A node's attributes, its tag among those given.
+  func attributes(
+    of node: Located, tags: [RestorationClass]
+  ) throws(ArchiveError) -> RestorationArchive.Attributes {
     var attributes = node.block.attributes
     if let index = node.block.tag {
-      let tags = try tables().tags
       guard Int(index) < tags.count else {
         throw ArchiveError(.corrupt, "a node names class tag \(index) of \(tags.count)", offset: node.range.lowerBound)
       }
@@ -178,8 +184,8 @@ final class ReaderCore: Sendable {
     if let children = try deltas.children(of: id) { return children }
     if id == BaseHeader.rootID { return try base.children(of: base.branch(0)) }
     if let entry = deltas.nodeEntry(of: id), entry.offset == DeltaHeader.removed { return [] }
-    guard let place = try base.place(of: id) else { return [] }
-    return try baseChildren(of: try base.block(at: place), at: place.range)
+    guard let (place, block) = try base.node(of: id) else { return [] }
+    return try baseChildren(of: block, at: place.range)
   }
 
   /// The numbers of a node's children.

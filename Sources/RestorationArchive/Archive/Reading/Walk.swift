@@ -1,34 +1,54 @@
-extension RestorationArchive.Reader {
-  /// A node that was found once, with what lies below it and its state: for walks over a whole archive.
+extension RestorationArchive {
+  /// A look at every node of an archive, one by one: what all of them need is looked up once.
+  package struct Walk: Sendable {
+    /// The class tags, by index.
+    package let tags: [RestorationClass]
+    private let core: ReaderCore
+    /// Damaged tables are a matter of the nodes that need them.
+    private let tables: Result<ReaderCore.Tables, ArchiveError>
+
+    /// Begins a walk; reads the tables.
+    package init(_ reader: Reader) {
+      core = reader.core
+      tables = Result { [core] () throws(ArchiveError) in try core.tables() }
+      tags = (try? tables.get())?.tags ?? []
+    }
+
+    /// Looks a node up, with what lies below it; nil when there is none of that number.
+    package func visit(_ id: NodeID) throws(ArchiveError) -> Visit? {
+      guard let located = try core.locate(id.rawValue) else { return nil }
+      return try Visit(core, located, tags: located.block.tag == nil ? [] : tables.get().tags)
+    }
+
+    /// What decodes a node's state; nil when it has none.
+    package func decoder(of visit: Visit) throws(ArchiveError) -> RecordDecoder? {
+      guard visit.byteCount > 0 else { return nil }
+      return try RecordDecoder(core.payload(of: visit.located), tables: tables.get().coding)
+    }
+  }
+
+  /// A node that a walk came to.
   package struct Visit: Sendable {
     /// What the node is called among its siblings.
     package let identifier: RestorationIdentifier
     /// What the object was and how its state is to be treated.
-    package let attributes: RestorationArchive.Attributes
+    package let attributes: Attributes
+    /// The index of its class tag; nil when it has none.
+    package var tag: Int? { located.block.tag.map(Int.init) }
     /// The number of bytes of the node's state.
     package var byteCount: Int { located.block.payload.count }
     /// The numbers of its children, in order.
     package let children: [NodeID]
-    private let core: ReaderCore
-    private let located: ReaderCore.Located
+    fileprivate let located: ReaderCore.Located
 
-    init(_ core: ReaderCore, _ located: ReaderCore.Located) throws(ArchiveError) {
-      self.core = core
+    fileprivate init(
+      _ core: ReaderCore, _ located: ReaderCore.Located, tags: [RestorationClass]
+    ) throws(ArchiveError) {
       self.located = located
       identifier = RestorationIdentifier(try core.name(of: located))
-      attributes = try core.attributes(of: located)
-      children = try core.children(of: located).map(NodeID.init(rawValue:))
+      attributes = try core.attributes(of: located, tags: tags)
+      children =
+        core.isKnownLeaf(located) ? [] : try core.children(of: located).map(NodeID.init(rawValue:))
     }
-
-    /// The node's state.
-    package func record() throws(ArchiveError) -> RestorationArchive.Record {
-      try RestorationArchive.Record(core: core, node: located)
-    }
-  }
-
-  /// Looks a node up for a walk; nil when there is none of that number.
-  package func visit(_ id: NodeID) throws(ArchiveError) -> Visit? {
-    guard let located = try core.locate(id.rawValue) else { return nil }
-    return try Visit(core, located)
   }
 }
