@@ -10,19 +10,19 @@ public import RestorationArchive
   package typealias Resolver = @MainActor (NodeReference) -> (any RestorableObject)?
 
   /// Where the object is; the empty path for the whole program's own state.
-  public let path: RestorationPath
+  public private(set) var path: RestorationPath
 
   /// What the archive says of itself: versions, time of saving, idiom.
   public let context: RestorationContext
 
   /// The version of the class when the state was preserved; nil for the program's own state.
-  public let storedVersion: StateVersion?
+  public private(set) var storedVersion: StateVersion?
 
   /// The model object that the state belongs to, so that a factory can make the controller for it.
-  public let modelIdentifier: ModelIdentifier?
+  public private(set) var modelIdentifier: ModelIdentifier?
 
-  private let record: any StateRecord
-  private let resolve: Resolver?
+  private var record: any StateRecord
+  private var resolve: Resolver?
   private var isValid = true
 
   /// The key that was read first, mostly the only one.
@@ -47,6 +47,23 @@ public import RestorationArchive
     self.storedVersion = storedVersion
     self.modelIdentifier = modelIdentifier
     self.resolve = resolve
+  }
+
+  /// Begins another record with a decoder that has ended its life and that nobody else has.
+  func begin(
+    record: any StateRecord, path: RestorationPath, storedVersion: StateVersion?, modelIdentifier: ModelIdentifier?,
+    resolve: Resolver?
+  ) {
+    self.record = record
+    self.path = path
+    self.storedVersion = storedVersion
+    self.modelIdentifier = modelIdentifier
+    self.resolve = resolve
+    firstReadKey = nil
+    if !otherReadKeys.isEmpty { otherReadKeys = [] }
+    unaskedDelegate = nil
+    if !unresolvedKeys.isEmpty { unresolvedKeys = [] }
+    isValid = true
   }
 
   /// The keys under which something is stored, in the order of encoding.

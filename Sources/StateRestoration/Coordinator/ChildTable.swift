@@ -1,7 +1,7 @@
 internal import RestorationArchive
 
 /// The children or views that an object has, found by identifier in about constant time each.
-@MainActor struct ChildTable<Child> {
+@MainActor final class ChildTable<Child> {
   private let children: [Child]
   private let identifier: @MainActor (Child) -> RestorationIdentifier?
   private var next = 0
@@ -18,7 +18,7 @@ internal import RestorationArchive
   /// They are mostly asked for in the order in which they stand, so the one after the last that was found is tried
   /// first; only when one is missing or out of order are all of them put in a table. Each identifier that is passed
   /// was asked for by itself, so none stands twice before the one that is found.
-  mutating func child(_ wanted: RestorationIdentifier) -> Child? {
+  func child(_ wanted: RestorationIdentifier) -> Child? {
     if table == nil, next < children.count, identifier(children[next]) == wanted {
       next += 1
       return children[next - 1]
@@ -34,7 +34,7 @@ internal import RestorationArchive
 
 extension ChildTable where Child == any RestorableController {
   /// Takes an object's children as they are.
-  init(childrenOf controller: any RestorableController) {
+  convenience init(childrenOf controller: any RestorableController) {
     self.init(controller.restorationChildren) { $0.restorationIdentifier }
   }
 }

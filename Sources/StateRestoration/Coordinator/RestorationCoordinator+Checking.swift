@@ -51,21 +51,22 @@ extension RestorationCoordinator {
         failure: "schema version \(plan.context.schemaVersion) is newer than \(schemaVersion)")
     }
     var result = ArchiveCheck(name: name, nodeCount: plan.nodes.count)
-    for node in plan.nodes {
-      if let damage = node.damage {
-        result.problems.append(.init(path: node.path, reason: .damaged(damage)))
+    for (index, node) in plan.nodes.enumerated() {
+      let path = plan.paths[index]
+      if let damage = plan.details(of: index).damage {
+        result.problems.append(.init(path: path, reason: .damaged(damage)))
         continue
       }
-      guard let tag = node.attributes.classTag, let registered = registry.registeredClass(tag), node.byteCount > 0
+      guard let tag = plan.tag(of: index), let registered = registry.registeredClass(tag), node.byteCount > 0
       else { continue }
       let decoder = RestorationDecoder(
-        record: node.record, path: node.path, context: plan.context, storedVersion: node.attributes.version)
+        record: plan.record(of: index), path: path, context: plan.context, storedVersion: node.version)
       result.checkedCount += 1
       do throws(RestorationError) {
         try registry.verify(decoder, as: tag)
       } catch {
-        let reason = error.reason(stored: node.attributes.version, known: registered.version)
-        result.problems.append(.init(path: node.path, reason: reason))
+        let reason = error.reason(stored: node.version, known: registered.version)
+        result.problems.append(.init(path: path, reason: reason))
       }
       decoder.finish()
     }

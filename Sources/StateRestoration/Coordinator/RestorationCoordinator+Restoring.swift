@@ -58,7 +58,7 @@ extension RestorationCoordinator {
     phase = .loading
     let live = isLate ? await sightTouched() : nil
     // By object: what the ladder makes anew, or another hierarchy has, gets what was touched like any preserved state.
-    var touched: [RestorationPath: RestorationRun.Living] = [:]
+    var touched: [RestorationPath: LiveObjects.Living] = [:]
     for node in touchedKeys.compactMap({ tree.nodes[$0] }) { touched[node.path] = .init(object: node.object) }
     self.root = root
     let result = await decide(source: source, live: live)
@@ -118,7 +118,7 @@ extension RestorationCoordinator {
   // MARK: - The turn
 
   private func restore(
-    _ loaded: LoadedState, into root: any RestorableController, touched: [RestorationPath: RestorationRun.Living],
+    _ loaded: LoadedState, into root: any RestorableController, touched: [RestorationPath: LiveObjects.Living],
     retriesLeftOut: Bool,
     phaseIfRefused: Phase
   ) async -> RestorationReport {
@@ -238,7 +238,7 @@ extension RestorationCoordinator {
   /// Hands the state to the worker as what the next save continues, and tells the tree what came from where.
   private func settle(_ run: RestorationRun, loaded: LoadedState, leavesOutApplication: Bool) async {
     tree.reset()
-    tree.claim(run.claims)
+    run.claim(in: tree)
     let dropped = run.droppedNodes
     var leftOut = run.leftOutNodes
     if leavesOutApplication, !loaded.plan.isApplicationLeftOut {

@@ -3,7 +3,7 @@ internal import RestorationArchive
 
 /// A preserved tree, loaded off the main actor and laid flat: parents before children, siblings in order.
 struct RestorationPlan: Sendable {
-  /// One preserved object.
+  /// What restoring asks of every node: copied without counting a reference.
   struct Node: Sendable {
     /// The node's number.
     var id: NodeID
@@ -11,31 +11,42 @@ struct RestorationPlan: Sendable {
     var parent: Int?
     /// Index of the first node after the subtree.
     var end: Int
-    var path: RestorationPath
-    var attributes: RestorationArchive.Attributes
+    var childCount = 0
     var byteCount: Int
-    var record: any StateRecord
-    /// Why the record could not be read.
-    var damage: String?
+    var version: StateVersion
+    var flags: RestorationArchive.NodeFlags
+    /// Index of the class tag in ``RestorationPlan/tags``; nil when the node has none.
+    var tag: Int?
+    /// Whether there is something in ``RestorationPlan/details``.
+    var hasDetails: Bool
 
     var kind: NodeReport.Kind {
-      if attributes.flags.contains(.view) { return .view }
-      return attributes.flags.contains(.shared) ? .shared : .controller
+      if flags.contains(.view) { return .view }
+      return flags.contains(.shared) ? .shared : .controller
     }
   }
 
-  var nodes: [Node] = []
-  /// Indices of the children of every node, and of the roots under the last index.
-  var children: [[Int]] = []
-  var roots: [Int] = []
+  /// What only some nodes have.
+  struct Details: Sendable {
+    var savedAt: Date?
+    var model: ModelIdentifier?
+    /// Why the record could not be read.
+    var damage: String?
+  }
+
+  private(set) var nodes: [Node] = []
+  private(set) var paths: [RestorationPath] = []
+  private var details: [Int: Details] = [:]
+  private var tags: [RestorationClass] = []
+  private var records = PlannedRecords([], paths: [])
   var context: RestorationContext
-  var application: any StateRecord = EmptyRecord()
+  private(set) var application: any StateRecord = EmptyRecord()
   /// The node that holds the app-level state.
-  var applicationNode: NodeID?
+  private(set) var applicationNode: NodeID?
   /// Whether restoring died at the app-level state before.
-  var isApplicationLeftOut = false
+  private(set) var isApplicationLeftOut = false
   /// State that lost its place and is kept, by its path's text, oldest first.
-  var kept: [String: [Kept]] = [:]
+  private(set) var kept: [String: [Kept]] = [:]
 
   /// State that lost its place to newer state, because nobody could read it then.
   struct Kept: Sendable {
@@ -45,17 +56,16 @@ struct RestorationPlan: Sendable {
   }
   var source: RestorationReport.Source?
 
-  init(context: RestorationContext) {
-    self.context = context
-  }
-
   /// Loads every node of an archive.
   init(reader: RestorationArchive.Reader) throws(ArchiveError) {
-    try self.init(context: reader.context)
+    context = try reader.context
+    var layout = Layout(reader)
     nodes.reserveCapacity(reader.nodeCount)
-    children.reserveCapacity(reader.nodeCount)
+    paths.reserveCapacity(reader.nodeCount)
+    layout.decoders.reserveCapacity(reader.nodeCount)
+    tags = layout.walk.tags
     let tops = try reader.roots
-    var listed = tops.count
+    layout.listed = tops.count
     for root in tops {
       guard let node = try reader.node(root) else { continue }
       switch node.identifier {
@@ -73,53 +83,105 @@ struct RestorationPlan: Sendable {
         }
       case ReservedNode.shared:
         let children = try reader.children(of: root)
-        listed += children.count
-        for child in children { try add(child, of: reader, listed: &listed) }
-      default: try add(root, of: reader, listed: &listed)
+        layout.listed += children.count
+        for child in children { try add(child, &layout) }
+      default: try add(root, &layout)
       }
+    }
+    records = PlannedRecords(layout.decoders, paths: paths)
+  }
+
+  /// What laying an archive flat needs, and the plan doesn't.
+  private struct Layout {
+    let walk: RestorationArchive.Walk
+    let nodeCount: Int
+    var decoders: [RecordDecoder?] = []
+    /// The nodes that lists of children have named so far: more than there are is damage, or somebody's doing, and would
+    /// be walked for ever.
+    var listed = 0
+    /// The nodes to look up, the next one last.
+    var waiting: [(id: NodeID, parent: Int?)] = []
+    /// The node that was looked up last and those above it.
+    var open: [Int] = []
+
+    init(_ reader: RestorationArchive.Reader) {
+      walk = RestorationArchive.Walk(reader)
+      nodeCount = reader.nodeCount
     }
   }
 
   /// Lays a subtree flat.
-  ///
-  /// `listed` counts the nodes that lists of children have named so far: more than there are is damage, or somebody's
-  /// doing, and would be walked for ever.
-  private mutating func add(
-    _ root: NodeID, of reader: RestorationArchive.Reader, listed: inout Int
-  ) throws(ArchiveError) {
-    var stack: [(id: NodeID, parent: Int?)] = [(root, nil)]
-    var open: [Int] = []
-    while let (id, parent) = stack.popLast() {
-      guard let node = try reader.visit(id) else { continue }
-      listed += node.children.count
-      guard listed <= reader.nodeCount else {
+  private mutating func add(_ root: NodeID, _ layout: inout Layout) throws(ArchiveError) {
+    layout.waiting.append((root, nil))
+    while let (id, parent) = layout.waiting.popLast() {
+      guard let visit = try layout.walk.visit(id) else { continue }
+      layout.listed += visit.children.count
+      guard layout.listed <= layout.nodeCount else {
         throw ArchiveError(
-          .corrupt, "the lists of children name more nodes than there are", path: parent.map { nodes[$0].path })
+          .corrupt, "the lists of children name more nodes than there are", path: parent.map { paths[$0] })
       }
       let index = nodes.count
-      while let last = open.last, last != parent {
+      while let last = layout.open.last, last != parent {
         nodes[last].end = index
-        open.removeLast()
+        layout.open.removeLast()
       }
-      let path =
-        parent.map { nodes[$0].path.appending(node.identifier) }
-        ?? (node.attributes.flags.contains(.shared) ? [ReservedNode.shared, node.identifier] : [node.identifier])
-      var item = Node(
-        id: id, parent: parent, end: index + 1, path: path, attributes: node.attributes, byteCount: node.byteCount,
-        record: EmptyRecord())
-      if node.byteCount > 0 {
-        do {
-          item.record = try node.record()
-        } catch {
-          item.damage = error.message
-        }
-      }
-      nodes.append(item)
-      children.append([])
-      if let parent { children[parent].append(index) } else { roots.append(index) }
-      open.append(index)
-      for child in node.children.reversed() { stack.append((child, index)) }
+      append(visit, id, parent, &layout)
+      layout.open.append(index)
+      for child in visit.children.reversed() { layout.waiting.append((child, index)) }
     }
-    for index in open { nodes[index].end = nodes.count }
+    for index in layout.open { nodes[index].end = nodes.count }
+    layout.open = []
+  }
+
+  private mutating func append(
+    _ visit: RestorationArchive.Visit, _ id: NodeID, _ parent: Int?, _ layout: inout Layout
+  ) {
+    let attributes = visit.attributes
+    var rest = Details(savedAt: attributes.savedAt, model: attributes.model)
+    var decoder: RecordDecoder?
+    do throws(ArchiveError) {
+      decoder = try layout.walk.decoder(of: visit)
+    } catch {
+      rest.damage = error.message
+    }
+    layout.decoders.append(decoder)
+    let index = nodes.count
+    let hasDetails = rest.savedAt != nil || rest.model != nil || rest.damage != nil
+    if hasDetails { details[index] = rest }
+    if let parent {
+      nodes[parent].childCount += 1
+      paths.append(paths[parent].appending(visit.identifier))
+    } else if attributes.flags.contains(.shared) {
+      paths.append([ReservedNode.shared, visit.identifier])
+    } else {
+      paths.append([visit.identifier])
+    }
+    nodes.append(
+      Node(
+        id: id, parent: parent, end: index + 1, byteCount: visit.byteCount, version: attributes.version,
+        flags: attributes.flags, tag: visit.tag, hasDetails: hasDetails))
+  }
+}
+
+extension RestorationPlan {
+  /// The class tag of a node; nil when it has none.
+  func tag(of index: Int) -> RestorationClass? { nodes[index].tag.map { tags[$0] } }
+
+  /// What a node has that most have not.
+  func details(of index: Int) -> Details { nodes[index].hasDetails ? details[index] ?? Details() : Details() }
+
+  /// The state of a node; empty when it has none, or when damage hides it.
+  func record(of index: Int) -> any StateRecord { PlannedRecords.Record(records, at: index) }
+
+  /// The indices of a node's children, in order: each begins where the subtree before it ends.
+  func children(of index: Int) -> [Int] {
+    var children: [Int] = []
+    children.reserveCapacity(nodes[index].childCount)
+    var next = index + 1
+    while next < nodes[index].end {
+      children.append(next)
+      next = nodes[next].end
+    }
+    return children
   }
 }

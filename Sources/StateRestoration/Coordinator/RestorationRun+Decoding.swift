@@ -4,36 +4,44 @@ extension RestorationRun {
   /// Lets every object decode its state, parents first.
   func decode(in range: Range<Int>? = nil) {
     let indices = range ?? plan.nodes.indices
+    let resolver: RestorationDecoder.Resolver = { [self] in resolve($0) }
+    // The end of one node is the beginning of the next.
+    var begun = clock.now
     for position in indices {
       let index = decodesInReverse ? indices.lowerBound + indices.upperBound - 1 - position : position
-      guard let object = object(at: index), outcomes[index]?.isRestored == true else { continue }
-      decode(index, object)
+      guard outcomes.isRestored(index), let object = object(at: index) else { continue }
+      decode(index, object, resolver)
+      let ended = clock.now
+      outcomes.add(ended - begun, at: index)
+      begun = ended
     }
   }
 
-  private func decode(_ index: Int, _ object: any RestorableObject) {
-    let node = plan.nodes[index]
-    if let touched = touched[node.path]?.object, touched === object { return reject(index, .touchedMeanwhile) }
-    let start = clock.now
-    defer { if let before = outcomes[index]?.duration { outcomes[index]?.duration = before + (clock.now - start) } }
+  private func decode(_ index: Int, _ object: any RestorableObject, _ resolve: @escaping RestorationDecoder.Resolver) {
+    if !touched.isEmpty, let touched = touched[plan.paths[index]]?.object, touched === object {
+      return reject(index, .touchedMeanwhile)
+    }
     if let kept = keptState(for: index, object) {
       noteBeginning(of: index)
       do throws(RestorationError) {
-        try apply(kept.record, kept.attributes, to: object, index)
+        let attributes = kept.attributes
+        try apply(kept.record, attributes.version, attributes.model, to: object, index, resolve)
         reinstated[index] = kept
         return
       } catch {
-        log.log(.warning, "\(node.path) still can't be given the state that is kept for it: \(error)")
+        log.log(.warning, "\(plan.paths[index]) still can't be given the state that is kept for it: \(error)")
       }
     }
-    if let damage = node.damage { return reject(index, .damaged(damage)) }
-    if node.attributes.flags.contains(.shed) { return reject(index, .shed) }
+    let node = plan.nodes[index]
+    let details = plan.details(of: index)
+    if let damage = details.damage { return reject(index, .damaged(damage)) }
+    if node.flags.contains(.shed) { return reject(index, .shed) }
     guard node.byteCount > 0 else { return }
     noteBeginning(of: index)
     do throws(RestorationError) {
-      try apply(node.record, node.attributes, to: object, index)
+      try apply(plan.record(of: index), node.version, details.model, to: object, index, resolve)
     } catch {
-      reject(index, error.reason(stored: node.attributes.version, known: type(of: object).stateVersion))
+      reject(index, error.reason(stored: node.version, known: type(of: object).stateVersion))
     }
   }
 
@@ -42,8 +50,7 @@ extension RestorationRun {
   ///
   /// Not given by itself: what was saved last is what the user saw last. The report says what is there.
   private func keptState(for index: Int, _ object: any RestorableObject) -> RestorationPlan.Kept? {
-    let node = plan.nodes[index]
-    guard !plan.kept.isEmpty, let all = plan.kept[node.path.description] else { return nil }
+    guard !plan.kept.isEmpty, let all = plan.kept[plan.paths[index].description] else { return nil }
     let known = ObjectBinding(object).version
     let model = (object as? any RestorableController)?.restorationModelIdentifier
     let fitting = all.filter { kept in
@@ -52,31 +59,39 @@ extension RestorationRun {
       return kept.attributes.version <= known
     }
     guard let oldest = fitting.first else { return nil }
-    if retries(node.path) { return oldest }
-    outcomes[index]?.findings.append(.keptState(versions: fitting.map(\.attributes.version)))
+    if retries(plan.paths[index]) { return oldest }
+    outcomes.add(.keptState(versions: fitting.map(\.attributes.version)), at: index)
     return nil
   }
 
   private func apply(
-    _ record: any StateRecord, _ attributes: RestorationArchive.Attributes, to object: any RestorableObject,
-    _ index: Int
+    _ record: any StateRecord, _ version: StateVersion, _ model: ModelIdentifier?, to object: any RestorableObject,
+    _ index: Int, _ resolve: @escaping RestorationDecoder.Resolver
   ) throws(RestorationError) {
-    let decoder = RestorationDecoder(
-      record: record, path: plan.nodes[index].path, context: plan.context, storedVersion: attributes.version,
-      modelIdentifier: attributes.model, resolve: { [self] in resolve($0) })
-    let plan = ClassPlan.plan(for: type(of: object))
-    if let from = try plan.apply(decoder, to: object, properties: plan.markedProperties(of: object)) {
-      outcomes[index]?.findings.append(.migrated(from: from, to: plan.version))
+    let classPlan = classPlan(of: object)
+    var decoder = takeDecoder(record: record, at: index, version: version, model: model, resolve: resolve)
+    defer { giveBack(&decoder) }
+    if let from = try classPlan.apply(decoder, to: object, properties: classPlan.markedProperties(of: object)) {
+      outcomes.add(.migrated(from: from, to: classPlan.version), at: index)
     }
     let unread = decoder.unreadKeys
-    if !unread.isEmpty { outcomes[index]?.findings.append(.unreadKeys(unread)) }
-    for key in decoder.unresolvedKeys { outcomes[index]?.findings.append(.unresolvedReference(key: key)) }
+    if !unread.isEmpty { outcomes.add(.unreadKeys(unread), at: index) }
+    for key in decoder.unresolvedKeys { outcomes.add(.unresolvedReference(key: key), at: index) }
+  }
+
+  /// The plan of an object's class, mostly that of the object before.
+  private func classPlan(of object: any RestorableObject) -> ClassPlan {
+    let type = type(of: object)
+    if let last = lastClassPlan, ObjectIdentifier(last.type) == ObjectIdentifier(type) { return last }
+    let plan = ClassPlan.plan(for: type)
+    lastClassPlan = plan
+    return plan
   }
 
   /// Reports a node whose object stays but did not get its state.
   private func reject(_ index: Int, _ reason: NotRestoredReason) {
-    outcomes[index]?.result = .notRestored(reason)
-    log.log(.warning, "\(plan.nodes[index].path) was not given its state: \(reason)")
+    outcomes.reject(index, reason)
+    log.log(.warning, "\(plan.paths[index]) was not given its state: \(reason)")
   }
 
   /// The restored object of a reference; nil when it was not restored.

@@ -1,40 +1,45 @@
 internal import RestorationArchive
 
 extension RestorationRun {
-  /// Live objects that have their state, with the nodes it came from; also those whose newer state the user made.
+  /// Tells a tree of the live objects that have their state and of the nodes it came from; also of those whose newer
+  /// state the user made.
   ///
   /// Live objects below a node that was left out are among them: their stored state stays until they have newer state.
-  var claims: [CaptureTree.Claim] {
+  func claim(in tree: CaptureTree) {
     var standing: [Int: any RestorableController] = [:]
     var children: [Int: ChildTable<any RestorableController>] = [:]
-    return plan.nodes.indices.compactMap { index -> CaptureTree.Claim? in
+    tree.claims.reserveCapacity(plan.nodes.count)
+    for index in plan.nodes.indices {
       let node = plan.nodes[index]
       if let object = object(at: index) {
-        let kept = reinstated[index]?.id
-        return CaptureTree.Claim(object: object, node: kept ?? node.id, keepsStored: keepsStored(index))
+        let kept = reinstated.isEmpty ? nil : reinstated[index]?.id
+        let claim = CaptureTree.Claim(object: object, node: kept ?? node.id, keepsStored: keepsStored(index))
+        if claim.keepsStored { tree.claim([claim]) } else { tree.claims[ObjectIdentifier(object)] = claim }
+        continue
       }
-      switch outcomes[index]?.notRestoredReason {
+      switch outcomes.reason(index) {
       case .leftOutAfterCrash?, .parentNotRestored?: break
-      default: return nil
+      default: continue
       }
-      guard node.kind == .controller, let identifier = node.path.last else { return nil }
+      guard node.kind == .controller, let identifier = plan.paths[index].last else { continue }
       var found: (any RestorableController)?
       if let parent = node.parent {
-        guard let above = standing[parent] ?? object(at: parent) as? any RestorableController else { return nil }
-        if children[parent] == nil { children[parent] = ChildTable(childrenOf: above) }
-        found = children[parent]?.child(identifier)
+        guard let above = standing[parent] ?? objects.controller(at: parent) else { continue }
+        let table = children[parent] ?? ChildTable(childrenOf: above)
+        children[parent] = table
+        found = table.child(identifier)
       } else {
         found = root?.restorationIdentifier == identifier ? root : nil
       }
-      guard let found else { return nil }
+      guard let found else { continue }
       standing[index] = found
-      return CaptureTree.Claim(object: found, node: node.id, keepsStored: true)
+      tree.claim([CaptureTree.Claim(object: found, node: node.id, keepsStored: true)])
     }
   }
 
   /// Whether the stored state was refused for a reason that keeps it until the object has something newer.
   private func keepsStored(_ index: Int) -> Bool {
-    switch outcomes[index]?.notRestoredReason {
+    switch outcomes.reason(index) {
     case .newerVersion?, .migrationFailed?, .decodingFailed?, .damaged?: true
     default: false
     }
@@ -43,7 +48,7 @@ extension RestorationRun {
   /// Nodes whose own rules say that they are of no use any more: too old, or without their model.
   var droppedNodes: [NodeID] {
     plan.nodes.indices.compactMap { index in
-      switch outcomes[index]?.notRestoredReason {
+      switch outcomes.reason(index) {
       case .expired?, .modelGone?: plan.nodes[index].id
       default: nil
       }
@@ -54,7 +59,7 @@ extension RestorationRun {
   var leftOutNodes: [NodeID] {
     plan.nodes.indices.compactMap { index in
       let node = plan.nodes[index]
-      return leftOut.contains(index) && !node.attributes.flags.contains(.leftOut) ? node.id : nil
+      return leftOut.contains(index) && !node.flags.contains(.leftOut) ? node.id : nil
     }
   }
 
@@ -62,13 +67,8 @@ extension RestorationRun {
   var retriedNodes: [NodeID] {
     plan.nodes.indices.compactMap { index in
       let node = plan.nodes[index]
-      return node.attributes.flags.contains(.leftOut) && outcomes[index]?.isRestored == true ? node.id : nil
+      return node.flags.contains(.leftOut) && outcomes.isRestored(index) ? node.id : nil
     }
-  }
-
-  /// Forgets what became of a range of nodes, before they are met again.
-  func forgetOutcomes(in range: Range<Int>) {
-    for index in range { clear(index) }
   }
 
   /// State that came back from where it was kept, and the nodes whose state gave way to it.

@@ -12,8 +12,11 @@ import RestorationArchive
 @MainActor protocol StateFacet {
   func capture(_ object: any RestorableObject) -> RestorationArchive.Entry
   func prepare(
-    _ object: (any RestorableObject)?, coder: RestorationDecoder, version: StateVersion
+    _ object: any RestorableObject, coder: RestorationDecoder, version: StateVersion
   ) throws(RestorationError) -> (@MainActor () -> Void)?
+  func assign(
+    to object: (any RestorableObject)?, coder: RestorationDecoder, version: StateVersion
+  ) throws(RestorationError)
   func flaw(endingIn version: StateVersion) -> String?
 }
 
@@ -69,19 +72,30 @@ struct ValueFacet<T: StatefulObject>: StateFacet {
     RestorationArchive.Entry(key: ReservedKey.state, value: downcast(object, to: T.self).restorableState)
   }
 
+  /// Decodes the value, to be assigned once everything else of the object is decoded too.
   func prepare(
-    _ object: (any RestorableObject)?, coder: RestorationDecoder, version: StateVersion
+    _ object: any RestorableObject, coder: RestorationDecoder, version: StateVersion
   ) throws(RestorationError) -> (@MainActor () -> Void)? {
-    let stored = coder.storedVersion ?? version
-    let state: T.RestorableState?
-    if stored == version {
-      state = try coder.read(T.RestorableState.self, forKey: ReservedKey.state)
-    } else {
-      guard coder.hasState else { return nil }
-      state = try migrated(from: stored, to: version, coder: coder)
-    }
-    guard let object, let state else { return nil }
+    guard let state = try decoded(coder, version) else { return nil }
     return { downcast(object, to: T.self).restorableState = state }
+  }
+
+  /// Decodes the value and assigns it; without an object it is only decoded.
+  func assign(
+    to object: (any RestorableObject)?, coder: RestorationDecoder, version: StateVersion
+  ) throws(RestorationError) {
+    guard let state = try decoded(coder, version), let object else { return }
+    downcast(object, to: T.self).restorableState = state
+  }
+
+  private func decoded(
+    _ coder: RestorationDecoder, _ version: StateVersion
+  ) throws(RestorationError) -> T.RestorableState? {
+    let stored = coder.storedVersion ?? version
+    if stored == version {
+      return try coder.read(T.RestorableState.self, forKey: ReservedKey.state)
+    }
+    return coder.hasState ? try migrated(from: stored, to: version, coder: coder) : nil
   }
 
   private func migrated(

@@ -3,6 +3,8 @@
 /// Whatever calls a program's code is noted in the crash marker before, which costs more than an empty hook.
 @MainActor enum FinishedHook {
   private static var classesWithout: Set<ObjectIdentifier> = []
+  /// Of these, the one that was met last.
+  private static var lastWithout: ObjectIdentifier?
   private static var calledDefault: ObjectIdentifier?
 
   /// Called by the hook that does nothing.
@@ -13,7 +15,11 @@
   /// - Parameter note: Called before a hook that may do something.
   static func call(on object: any RestorableObject, note: () -> Void) {
     let type = ObjectIdentifier(type(of: object))
-    guard !classesWithout.contains(type) else { return }
+    guard type != lastWithout else { return }
+    guard !classesWithout.contains(type) else {
+      lastWithout = type
+      return
+    }
     note()
     calledDefault = nil
     object.applicationFinishedRestoringState()

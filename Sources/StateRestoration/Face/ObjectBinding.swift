@@ -105,13 +105,16 @@ extension ClassPlan {
   ) throws(RestorationError) -> StateVersion? {
     defer { coder.finish() }
     try refuseNewer(coder)
-    let assignState = try state?.prepare(object, coder: coder, version: version)
-    var assignments: [@MainActor () -> Void] = []
-    for property in properties {
-      if let assignment = try property.prepare(with: coder) { assignments.append(assignment) }
+    if properties.isEmpty {
+      try state?.assign(to: object, coder: coder, version: version)
+    } else {
+      var assignments: [@MainActor () -> Void] = []
+      if let assignment = try state?.prepare(object, coder: coder, version: version) { assignments.append(assignment) }
+      for property in properties {
+        if let assignment = try property.prepare(with: coder) { assignments.append(assignment) }
+      }
+      for assignment in assignments { assignment() }
     }
-    assignState?()
-    for assignment in assignments { assignment() }
     try coding?.decode(object, with: coder)
     guard let stored = coder.storedVersion, stored < version else { return nil }
     return stored

@@ -178,7 +178,7 @@ extension RestorationRegistry {
     guard let registered = classes[tag] else { return }
     let plan = ClassPlan.plan(for: registered.type)
     try plan.refuseNewer(coder)
-    _ = try plan.state?.prepare(nil, coder: coder, version: plan.version)
+    try plan.state?.assign(to: nil, coder: coder, version: plan.version)
   }
 
   private static func isInstance(_ object: any RestorableObject, of type: any RestorableController.Type) -> Bool {

@@ -1,0 +1,191 @@
+internal import RestorationArchive
+
+extension RestorationRun {
+  /// Finds the object at the top, or says why it is none.
+  func meetRoot(_ index: Int, _ root: any RestorableController) {
+    self.root = root
+    if let reason = obstacle(at: index) { return fail(index, reason) }
+    if root.restorationIdentifier == plan.paths[index].last {
+      _ = admit(root, at: index, origin: .existing)
+    } else {
+      fail(index, .noObject)
+    }
+  }
+
+  /// Finds or makes one object, or says why there is none.
+  func meet(_ index: Int) {
+    if let reason = obstacle(at: index) { return fail(index, reason) }
+    switch plan.nodes[index].kind {
+    case .shared:
+      guard let object = plan.paths[index].last.flatMap({ registry.sharedObject($0) }) else {
+        return fail(index, .noObject)
+      }
+      _ = admit(object, at: index, origin: .existing)
+    case .view:
+      guard let view = view(at: index) else { return }
+      _ = admit(view, at: index, origin: .existing)
+    case .controller: meetController(index)
+    }
+  }
+
+  /// A node has no object, for a reason.
+  func fail(_ index: Int, _ reason: NotRestoredReason) {
+    objects.drop(index)
+    outcomes.fail(index, reason)
+    log.log(.warning, "\(plan.paths[index]) was not restored: \(reason)")
+  }
+
+  /// What stands against a node before anybody is asked for its object.
+  private func obstacle(at index: Int) -> NotRestoredReason? {
+    let node = plan.nodes[index]
+    if let parent = node.parent, !outcomes.isRestored(parent), node.kind != .view {
+      return .parentNotRestored
+    }
+    if leftOut.contains(index) || (node.flags.contains(.leftOut) && !retries(plan.paths[index])) {
+      return .leftOutAfterCrash
+    }
+    guard let tag = plan.tag(of: index), let registered = registry.registeredClass(tag) else { return nil }
+    guard registered.freshFor != nil || registered.onlyIf != nil else { return nil }
+    let details = plan.details(of: index)
+    if let limit = registered.freshFor,
+      let reason = Freshness.expiry(of: details.savedAt ?? plan.context.timeSaved, limit: limit, now: now)
+    {
+      return reason
+    }
+    if let model = details.model, registered.onlyIf?(model) == false { return .modelGone(model) }
+    return nil
+  }
+
+  // MARK: - Controllers
+
+  private func meetController(_ index: Int) {
+    let tag = plan.tag(of: index)
+    // Only code of the program takes time that is worth telling: what was there already is found without it.
+    var start: ContinuousClock.Instant?
+    var object: (any RestorableController)?
+    var origin = NodeReport.Origin.restorationClass
+    if let tag, let make = registry.registeredClass(tag)?.make {
+      start = clock.now
+      noteBeginning(of: index)
+      object = withDecoder(for: index) { make(plan.paths[index], $0) }
+      guard object != nil else { return fail(index, .refusedByClass(tag)) }
+    }
+    if object == nil, !plan.nodes[index].flags.contains(.byHand) {
+      origin = .delegate
+      if asksDelegate, delegate != nil { start = clock.now }
+      object = askDelegate(index)
+      if object == nil {
+        origin = .existing
+        object = existingChild(at: index)
+      }
+      if object == nil {
+        origin = .blueprint
+        if let make = plan.paths[index].last.flatMap({ registry.blueprint($0) }) {
+          start = start ?? clock.now
+          noteBeginning(of: index)
+          object = withDecoder(for: index) { make(plan.paths[index], $0) }
+        }
+      }
+    }
+    guard let object else {
+      return fail(index, tag.map { registry.registeredClass($0) == nil ? .unknownClass($0) : .noObject } ?? .noObject)
+    }
+    if origin == .existing || existingChild(at: index) === object { existing[index] = true }
+    guard admit(object, at: index, origin: origin) else { return }
+    if let start { outcomes.add(clock.now - start, at: index) }
+  }
+
+  /// The third rung of the ladder, left out once the delegate turns out to make no controllers at all.
+  private func askDelegate(_ index: Int) -> (any RestorableController)? {
+    guard asksDelegate, let delegate else { return nil }
+    noteBeginning(of: index)
+    return withDecoder(for: index) { coder in
+      defer { asksDelegate = coder.unaskedDelegate != ObjectIdentifier(delegate) }
+      return delegate.makeController(at: plan.paths[index], coder: coder)
+    }
+  }
+
+  private func existingChild(at index: Int) -> (any RestorableController)? {
+    guard let parent = plan.nodes[index].parent, let container = objects.controller(at: parent),
+      let identifier = plan.paths[index].last
+    else { return nil }
+    if let table = childTables[parent] { return table.child(identifier) }
+    noteBeginning(of: parent)
+    guard plan.nodes[parent].childCount > 8 else {
+      return container.restorationChildren.first { $0.restorationIdentifier == identifier }
+    }
+    let table = ChildTable(childrenOf: container)
+    childTables[parent] = table
+    return table.child(identifier)
+  }
+
+  // MARK: - Views
+
+  private func view(at index: Int) -> (any RestorableView)? {
+    guard let parent = plan.nodes[index].parent, let owner = objects.controller(at: parent) else {
+      if let parent = plan.nodes[index].parent, !outcomes.isRestored(parent) { fail(index, .parentNotRestored) }
+      return nil
+    }
+    let table = viewTables[parent] ?? ChildTable(owner.restorationViews) { $0.restorationIdentifier }
+    viewTables[parent] = table
+    let view = plan.paths[index].last.flatMap { table.child($0) }
+    if view == nil { fail(index, .noObject) }
+    return view
+  }
+
+  /// Views that a container made only when its children came.
+  func findViews(of index: Int) {
+    viewTables[index] = nil
+    for child in plan.children(of: index) where plan.nodes[child].kind == .view && object(at: child) == nil {
+      outcomes.clear(child)
+      meet(child)
+    }
+  }
+
+  // MARK: - Accepting
+
+  /// Checks class and model of an object for a node, and accepts it.
+  private func admit(_ object: any RestorableObject, at index: Int, origin: NodeReport.Origin) -> Bool {
+    if let controller = object as? any RestorableController { return admit(controller, at: index, origin: origin) }
+    guard isAccepted(object, at: index) else { return false }
+    objects.hold(object, at: index)
+    outcomes.restore(index, origin)
+    noteTag(at: index)
+    return true
+  }
+
+  /// Checks class and model of a controller for a node, and accepts it.
+  func admit(_ controller: any RestorableController, at index: Int, origin: NodeReport.Origin) -> Bool {
+    guard isAccepted(controller, at: index) else { return false }
+    if let recorded = plan.details(of: index).model, let found = controller.restorationModelIdentifier,
+      recorded != found
+    {
+      fail(index, .modelMismatch(recorded: recorded, found: found))
+      return false
+    }
+    objects.hold(controller, at: index)
+    outcomes.restore(index, origin)
+    noteTag(at: index)
+    // What was there already was found by its identifier.
+    if origin != .existing || plan.nodes[index].kind != .controller,
+      let identifier = controller.restorationIdentifier, identifier != plan.paths[index].last
+    {
+      outcomes.add(.identifierDiffers(found: identifier.rawValue), at: index)
+    }
+    return true
+  }
+
+  private func isAccepted(_ object: any RestorableObject, at index: Int) -> Bool {
+    guard let tag = plan.tag(of: index) else { return true }
+    guard registry.accepts(object, recorded: tag) else {
+      fail(index, .classMismatch(recorded: tag, found: "\(type(of: object))"))
+      return false
+    }
+    return true
+  }
+
+  private func noteTag(at index: Int) {
+    guard let tag = plan.tag(of: index), registry.registeredClass(tag) == nil else { return }
+    outcomes.add(.unregisteredClass(tag), at: index)
+  }
+}

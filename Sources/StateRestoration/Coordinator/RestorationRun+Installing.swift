@@ -1,0 +1,59 @@
+internal import RestorationArchive
+
+extension RestorationRun {
+  /// Gives containers their children, parents first, in the range of nodes.
+  func installChildren(in range: Range<Int>? = nil) {
+    for index in range ?? plan.nodes.indices where plan.nodes[index].childCount > 0 {
+      guard let container = object(at: index) as? any RestorationContainer else { continue }
+      let children = plan.children(of: index).filter {
+        plan.nodes[$0].kind == .controller && !plan.nodes[$0].flags.contains(.byHand)
+      }
+      guard !children.isEmpty else { continue }
+      noteBeginning(of: index)
+      container.installRestoredChildren(
+        children.map { child in
+          let hasRole = plan.nodes[child].flags.contains(.hasRole)
+          return RestoredChild(
+            path: plan.paths[child], role: hasRole ? withDecoder(for: child) { try? $0.role() } : nil,
+            controller: objects.controller(at: child), existed: existing[child])
+        })
+      findViews(of: index)
+    }
+    rejectUninstalled(in: range ?? plan.nodes.indices)
+  }
+
+  /// A made object that no container took dies after restoring: its state is not given away.
+  private func rejectUninstalled(in range: Range<Int>) {
+    childTables = [:]
+    viewTables = [:]
+    var positions: [Int: [ObjectIdentifier: Int]] = [:]
+    var children: [Int: [any RestorableController]] = [:]
+    for index in range where outcomes.isRestored(index) && !existing[index] {
+      let node = plan.nodes[index]
+      guard node.kind == .controller, !node.flags.contains(.byHand), let parent = node.parent,
+        let made = object(at: index), let owner = objects.controller(at: parent)
+      else {
+        if let parent = node.parent, !outcomes.isRestored(parent), node.kind == .controller {
+          fail(index, .parentNotRestored)
+        }
+        continue
+      }
+      let siblings = children[parent] ?? owner.restorationChildren
+      children[parent] = siblings
+      // Mostly the one after the last that was looked for, also when they turn up one by one.
+      if let next = nextInstalled[parent], next < siblings.count, siblings[next] === made {
+        nextInstalled[parent] = next + 1
+        continue
+      }
+      if positions[parent] == nil {
+        positions[parent] = Dictionary(
+          siblings.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
+      }
+      if let position = positions[parent]?[ObjectIdentifier(made)] {
+        nextInstalled[parent] = position + 1
+      } else {
+        fail(index, .notInstalled)
+      }
+    }
+  }
+}
