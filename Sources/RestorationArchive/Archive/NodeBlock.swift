@@ -67,10 +67,22 @@ struct NodeBlock: Sendable {
     payload = parser.position..<parser.count
   }
 
-  /// Writes a block but for its length and its state, which follow and precede it.
-  static func encodeHead(
+  /// Writes a block but for its state, which must follow; the block's own length comes first.
+  @inline(__always)
+  static func encodeHead<Sink: ByteSink & ~Copyable>(
     id: UInt32, parent: UInt32, name: String, branch: UInt32?, tag: UInt32?,
-    attributes: RestorationArchive.Attributes, into buffer: inout ByteBuffer
+    attributes: RestorationArchive.Attributes, before payloadBytes: Int, into buffer: inout Sink
+  ) {
+    var head = ByteCounter()
+    encodeHead(id: id, parent: parent, name: name, branch: branch, tag: tag, attributes: attributes, into: &head)
+    buffer.append(varint: UInt64(head.count + payloadBytes))
+    encodeHead(id: id, parent: parent, name: name, branch: branch, tag: tag, attributes: attributes, into: &buffer)
+  }
+
+  @inline(__always)
+  private static func encodeHead<Sink: ByteSink & ~Copyable>(
+    id: UInt32, parent: UInt32, name: String, branch: UInt32?, tag: UInt32?,
+    attributes: RestorationArchive.Attributes, into buffer: inout Sink
   ) {
     var head = UInt64(attributes.priority.rawValue) | UInt64(attributes.flags.rawValue) << Mark.flagShift
     if branch != nil { head |= Mark.branch }

@@ -29,19 +29,20 @@ public struct ArchiveDecoder: Sendable {
   }
 
   private func decode<T: Decodable>(_ type: T.Type, fromMemory bytes: UnsafeRawBufferPointer) throws -> T {
-    var content = TableContent()
+    let state = unsafe DecodePool.take()
+    defer { unsafe DecodePool.giveBack(state) }
     var tag = ValueTag.absent
     var start = 0
+    let tables: KnownTables
     do throws(CodingFailure) {
       var cursor = unsafe ByteCursor(bytes)
       tag = try CodedHeader.read(&cursor)
-      try content.append(&cursor)
+      tables = try unsafe state.pointee.readTables(&cursor)
       start = cursor.offset
     } catch { throw error.decodingError([]) }
-    return try content.withView { tables in
-      let state = unsafe DecodePool.take()
-      defer { unsafe DecodePool.giveBack(state) }
-      unsafe state.pointee.begin(bytes, tables, identity: 0, userInfo: userInfo, depthLimit: depthLimit)
+    return try tables.content.withView { view in
+      unsafe state.pointee.begin(
+        bytes, view, identity: tables.identity, userInfo: userInfo, depthLimit: depthLimit)
       // The tables took their share of four times the input already.
       unsafe state.pointee.allowance -= 2 * start
       let root = unsafe state.pointee.root

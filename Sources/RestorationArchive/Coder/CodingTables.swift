@@ -27,10 +27,7 @@ package struct CodingTables: Sendable {
   package init() {}
 
   /// Where the tables are now.
-  package var mark: Mark {
-    let content = storage.content
-    return Mark(keys: content.keyCount, shapes: content.shapeCount)
-  }
+  package var mark: Mark { storage.mark }
 
   /// The bytes of everything that was added since a mark, for ``append(parsing:)``.
   package func additions(since mark: Mark = .start) -> [UInt8] {
@@ -63,6 +60,10 @@ package struct CodingTables: Sendable {
 
   /// What the tables hold.
   var content: TableContent { storage.content }
+
+  /// Lends what the tables hold as memory.
+  @inline(__always)
+  func withView<Result>(_ body: (TableView) throws -> Result) rethrows -> Result { try storage.withView(body) }
 
   /// A number that only these tables have.
   var identity: UInt64 { storage.identity }
@@ -97,10 +98,25 @@ package struct CodingTables: Sendable {
   /// The keys and shapes; while there is an encoding state they live in it.
   var content: TableContent { unsafe state?.pointee.universe.content ?? stored }
 
+  /// Where the tables are now.
+  var mark: CodingTables.Mark {
+    if let universe = unsafe state?.pointee.universe {
+      return CodingTables.Mark(keys: universe.content.keyCount, shapes: universe.content.shapeCount)
+    }
+    return CodingTables.Mark(keys: stored.keyCount, shapes: stored.shapeCount)
+  }
+
+  /// Lends the tables as memory.
+  @inline(__always)
+  func withView<Result>(_ body: (TableView) throws -> Result) rethrows -> Result {
+    // Tables that encode are copied: encoding may go on inside the body.
+    try unsafe state == nil ? stored.withView(body) : content.withView(body)
+  }
+
   /// The state, which knows the tables.
   func encodingState() -> EncodeStateRef {
     if let state = unsafe state {
-      if unsafe !state.pointee.universe.isBloated(beyond: state.pointee.universe.content) { return unsafe state }
+      if unsafe !state.pointee.universe.isBloatedBeyondTables { return unsafe state }
       // It learnt much that the tables do not need: begin anew with the tables alone.
       let content = unsafe state.pointee.universe.content
       unsafe state.pointee.attach(EncodingUniverse())

@@ -51,8 +51,7 @@ package struct RecordDecoder: Sendable {
       return try unsafe withEntries(userInfo: userInfo, depthLimit: depthLimit) { frame -> T? in
         var cursor = unsafe frame.cursor(at: frame.pointee.next)
         guard let tag = try unsafe frame.enter(key, &cursor) else { return nil }
-        unsafe frame.pointee.currentByte = -1
-        unsafe frame.pointee.currentKey = AnyCodingKey(stringValue: key)
+        unsafe frame.pointee.setCurrentText(key)
         return try unsafe frame.read(type, tag, &cursor)
       }
     } catch { throw Self.archiveError(error, path: path) }
@@ -80,7 +79,7 @@ package struct RecordDecoder: Sendable {
     _ body: (DecodeFrameRef) throws -> Result
   ) throws -> Result {
     try unsafe bytes.withUnsafeBytes { bytes in
-      try tables.content.withView { view in
+      try tables.withView { view in
         let state = unsafe DecodePool.take(for: tables.identity)
         defer { unsafe DecodePool.giveBack(state) }
         unsafe state.pointee.begin(bytes, view, identity: tables.identity, userInfo: userInfo, depthLimit: depthLimit)

@@ -48,7 +48,6 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
     unsafe pointee.kind = .shape
     unsafe pointee.facts = state.pointee.universe.recordFacts
     unsafe pointee.node = pointee.facts.pointee.root
-    unsafe pointee.currentByte = -1
     unsafe state.pointee.writeByte(0)
   }
 
@@ -58,7 +57,7 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
     // Records of one kind come with the same keys in the same order: try the one that came last time.
     let likely = unsafe UInt32(truncatingIfNeeded: pointee.node.pointee.lastEdge >> 8)
     let key = likely != 0 && universe.keys[Int(likely)] == entry.key ? likely : universe.number(of: entry.key)
-    unsafe pointee.currentKey = AnyCodingKey(stringValue: entry.key)
+    unsafe pointee.setCurrentText(entry.key)
     let tag = try unsafe encodeAny(entry.value)
     if tag == ValueTag.null {
       unsafe pointee.state.pointee.writeByte(ValueTag.null)

@@ -15,6 +15,52 @@ struct WriterTests {
     #expect(try first.makeDelta() == second.makeDelta())
   }
 
+  @Test func `an archive has the same bytes whether its writer knew how much comes before the records or not`() throws {
+    var writer = try Archive.Writer.sample(branches: 400, leaves: 1)
+    let first = try writer.makeArchive()
+    #expect(try writer.makeArchive() == first)
+    var continuing = try Archive.Writer(continuing: Archive.Reader(base: .init(first), deltas: []))
+    #expect(try continuing.makeArchive() == first)
+  }
+
+  @Test func `nodes may be changed in any order`() throws {
+    var writer = try Archive.Writer.sample(branches: 100, leaves: 99)
+    let base = try writer.makeArchive()
+    let count = writer.nodeCount
+    // By steps that meet each number once: first those that a list of few does not reach.
+    let order = (0..<count).map { ($0 * 7_919 + 9_973) % count }
+    var inOrder = try Archive.Writer(continuing: Archive.Reader(base: .init(base), deltas: []))
+    var anyhow = inOrder
+    for number in 0..<count { try inOrder.set(NodeID(rawValue: UInt32(number)), number + 1) }
+    for number in order { try anyhow.set(NodeID(rawValue: UInt32(number)), number + 1) }
+    #expect(try inOrder.makeArchive() == anyhow.makeArchive())
+    for number in order.prefix(500) { try anyhow.set(NodeID(rawValue: UInt32(number)), number) }
+    let delta = try #require(try anyhow.makeDelta())
+    let archive = try inOrder.makeArchive()
+    let reader = try Archive.Reader(base: .init(archive), deltas: [delta])
+    for (place, number) in order.prefix(600).enumerated() {
+      let record = try reader.record(of: NodeID(rawValue: UInt32(number)))
+      #expect(try record.decode(Int.self, forKey: "number") == (place < 500 ? number : number + 1))
+    }
+  }
+
+  @Test func `many classes are told apart`() throws {
+    var writer = Archive.Writer(context: .sample)
+    var nodes: [NodeID] = []
+    for number in 0..<40 {
+      nodes.append(
+        try writer.insert("\(number)", attributes: .init(classTag: RestorationClass("class \(number)"))))
+    }
+    let base = try writer.makeArchive()
+    try writer.setAttributes(.init(classTag: "class 39"), of: nodes[0])
+    try writer.setAttributes(.init(classTag: "class 3"), of: nodes[1])
+    try writer.setAttributes(.init(classTag: "a new class"), of: nodes[2])
+    let delta = try #require(try writer.makeDelta())
+    let reader = try Archive.Reader(base: .init(base), deltas: [delta])
+    let tags = try nodes.map { try reader.node($0)?.attributes.classTag?.rawValue }
+    #expect(tags == ["class 39", "class 3", "a new class"] + (3..<40).map { "class \($0)" })
+  }
+
   @Test func `nothing changed makes no delta, and neither does the same state again`() throws {
     var writer = try Archive.Writer.sample(branches: 2, leaves: 2)
     _ = try writer.makeArchive()

@@ -90,6 +90,51 @@ struct ArchiveCoderTests {
     }
   }
 
+  @Test(arguments: [0, 1, 2, 23, 24, 25, 100, 5_000])
+  func `keys stand in the order of their bytes, however many there are`(count: Int) throws {
+    // All of them begin with the same eight bytes, and some are the beginnings of others.
+    let keys = (0..<count).map { "the same \($0 * 7_919 % 10_007)" }
+    var forwards: [String: Int] = [:]
+    var backwards: [String: Int] = Dictionary(minimumCapacity: 4 * count)
+    for (index, key) in keys.enumerated() { forwards[key] = index }
+    for (index, key) in keys.enumerated().reversed() { backwards[key] = index }
+    let bytes = try ArchiveEncoder().encode(forwards)
+    #expect(try ArchiveEncoder().encode(backwards) == bytes)
+    #expect(try ArchiveDecoder().decode([String: Int].self, from: bytes) == forwards)
+    var place = bytes.startIndex
+    for key in keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+      let found = try #require(bytes[place...].firstRange(of: Data(key.utf8)), "\(key) comes before its turn")
+      place = found.upperBound
+    }
+    let texts = forwards.mapValues(String.init)
+    #expect(try ArchiveDecoder().decode([String: String].self, from: ArchiveEncoder().encode(texts)) == texts)
+    let set = Set(keys)
+    #expect(try ArchiveDecoder().decode(Set<String>.self, from: ArchiveEncoder().encode(set)) == set)
+  }
+
+  @Test func `values of several kinds in turn are each read with their own tables`() throws {
+    struct Short: Codable, Equatable { var first = 1, second = "two" }
+    struct Other: Codable, Equatable { var first = 1, third = "three" }
+    struct Long: Codable, Equatable { var first = 1, second = "two", third = 3.5 }
+    struct Swapped: Codable, Equatable { var second = "two", first = 1 }
+    let short = try ArchiveEncoder().encode(Short())
+    let other = try ArchiveEncoder().encode(Other())
+    let long = try ArchiveEncoder().encode(Long())
+    let swapped = try ArchiveEncoder().encode(Swapped())
+    for _ in 0..<3 {
+      #expect(try ArchiveDecoder().decode(Short.self, from: short) == Short())
+      #expect(try ArchiveDecoder().decode(Short.self, from: short) == Short())
+      // Its tables end in the middle.
+      #expect(throws: DecodingError.self) { try ArchiveDecoder().decode(Short.self, from: short.prefix(9)) }
+      #expect(try ArchiveDecoder().decode(Other.self, from: other) == Other())
+      #expect(try ArchiveDecoder().decode(Long.self, from: long) == Long())
+      #expect(try ArchiveDecoder().decode(Short.self, from: long) == Short())
+      #expect(try ArchiveDecoder().decode(Short.self, from: swapped) == Short())
+      #expect(try ArchiveDecoder().decode(Swapped.self, from: short) == Swapped())
+      #expect(throws: DecodingError.self) { try ArchiveDecoder().decode(Long.self, from: short) }
+    }
+  }
+
   @Test func `fields can be added, removed, reordered and become optional`() throws {
     struct Old: Codable { var a = 1, b = "two", c = [3.0], d = Point(x: 4, y: 5) }
     struct New: Codable { var d: Point, e: Int?, c: [Double]?, a: Int }

@@ -1,43 +1,21 @@
 import FoundationEssentials
 
-/// Bytes being written: integers little-endian, lengths and counts of seven bits a byte.
-struct ByteBuffer: Sendable {
+/// Bytes being written into an array.
+struct ByteBuffer: ByteSink, Sendable {
   /// What was written.
   var bytes: [UInt8] = []
 
   /// The number of bytes written.
   var count: Int { bytes.count }
 
-  /// Writes a byte.
   @inline(__always)
   mutating func append(_ byte: UInt8) {
     bytes.append(byte)
   }
 
-  /// Writes an integer of its own width.
   @inline(__always)
-  mutating func append<T: FixedWidthInteger>(integer value: T) {
-    unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes.append(contentsOf: $0) }
-  }
-
-  /// Writes a number of seven bits a byte, lowest first.
-  @inline(__always)
-  mutating func append(varint value: UInt64) {
-    var rest = value
-    while rest >= 0x80 {
-      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-      rest >>= 7
-    }
-    bytes.append(UInt8(truncatingIfNeeded: rest))
-  }
-
-  /// Writes a text behind its length.
-  mutating func append(text: String) {
-    var text = text
-    text.withUTF8 { utf8 in
-      append(varint: UInt64(utf8.count))
-      unsafe bytes.append(contentsOf: utf8)
-    }
+  mutating func append(bytes other: UnsafeRawBufferPointer) {
+    unsafe bytes.append(contentsOf: other)
   }
 
   /// Writes bytes as they are.

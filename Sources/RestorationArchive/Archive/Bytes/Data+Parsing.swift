@@ -23,9 +23,4 @@ extension Data {
   func part(_ range: Range<Int>) -> Data {
     self[startIndex + range.lowerBound..<startIndex + range.upperBound]
   }
-
-  /// Whether a list has the same bytes.
-  func hasSameBytes(as other: [UInt8]) -> Bool {
-    unsafe withUnsafeBytes { bytes in unsafe other.withUnsafeBytes { unsafe bytes.hasSameBytes(as: $0) } }
-  }
 }

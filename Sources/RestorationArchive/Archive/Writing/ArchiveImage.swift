@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// A base archive being put together, node after node, parents first.
-struct ArchiveImage {
+struct ArchiveImage: ~Copyable {
   /// A node whose children are being written.
   private struct Open {
     var branch: UInt32
@@ -9,25 +9,28 @@ struct ArchiveImage {
   }
 
   /// The records, each a length and a block.
-  var records = ByteBuffer()
+  private var records: ImageMemory
   private var branchEntries: [(id: UInt32, parent: UInt32, body: UInt32, count: UInt32)] = []
   private var branchBodies = ByteBuffer()
   private var numbers: [UInt64] = []
   private var paths: [UInt64] = []
   private var open: [Open] = [Open(branch: 0, hash: .root)]
-  private var scratch = ByteBuffer()
   private let depthLimit: Int
   private var rootChildren: [UInt32] = []
 
   /// Makes an image of nothing, with room for what is expected.
-  init(nodeCount: Int, liveBytes: Int, depthLimit: Int) {
+  init(nodeCount: Int, liveBytes: Int, front: Int, depthLimit: Int) {
     self.depthLimit = depthLimit
     // Damaged archives may tell of more or less than there is.
     let expected = min(max(nodeCount, 0), 1 << 20)
-    records.bytes.reserveCapacity(min(max(liveBytes, 0), 1 << 28) + expected * 48)
+    records = ImageMemory(
+      front: min(max(front, 0), 1 << 26) + 4096, expecting: min(max(liveBytes, 0), 1 << 28) + expected * 64)
     numbers.reserveCapacity(expected)
     paths.reserveCapacity(expected)
   }
+
+  /// The bytes of the records so far.
+  var recordBytes: Int { records.count }
 
   /// Writes the head of a node; its state must follow at once.
   ///
@@ -57,16 +60,16 @@ struct ArchiveImage {
     let position = UInt64(records.count)
     numbers.append(UInt64(node.id) << 32 | position)
     paths.append(UInt64(hash.key) << 32 | position)
-    scratch.bytes.removeAll(keepingCapacity: true)
     NodeBlock.encodeHead(
       id: node.id, parent: parent.branch, name: node.name, branch: branch, tag: tag, attributes: node.attributes,
-      into: &scratch)
-    records.append(varint: UInt64(scratch.count + node.payload.count))
-    records.bytes.append(contentsOf: scratch.bytes)
+      before: node.payload.count, into: &records)
   }
 
+  /// Writes the state of the node begun last.
+  mutating func append(state: UnsafeRawBufferPointer) { unsafe records.append(bytes: state) }
+
   /// Puts the sections behind each other.
-  mutating func assemble(
+  consuming func assemble(
     context: RestorationArchive.Context, tables: [UInt8], tags: [RestorationClass], nextID: UInt32, nodeCount: Int,
     liveBytes: Int
   ) throws(ArchiveError) -> Data {
@@ -98,45 +101,24 @@ struct ArchiveImage {
     front.bytes.append(contentsOf: rootBody.bytes)
     front.bytes.append(contentsOf: branchBodies.bytes)
     header.records = UInt32(front.count)
-    records.align(to: 8, origin: front.count)
+    while (front.count + records.count) & 7 != 0 { records.append(0) }
     guard front.count + records.count + 16 * nodeCount < Int(UInt32.max) else {
       throw ArchiveError(.limitExceeded, "the archive would be bigger than 4 GiB; lower its budget")
     }
     header.numberIndex = header.records + UInt32(records.count)
     header.pathIndex = header.numberIndex + UInt32(8 * nodeCount)
     header.end = header.pathIndex + UInt32(8 * nodeCount)
-    numbers.sort()
-    paths.sort()
-    return image(header, front)
-  }
-
-  private func image(_ header: BaseHeader, _ front: ByteBuffer) -> Data {
-    let base = UInt64(header.records)
-    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(header.end), alignment: 16)
-    var offset = 0
-    func append(_ bytes: UnsafeRawBufferPointer) {
-      unsafe UnsafeMutableRawBufferPointer(rebasing: memory[offset..<offset + bytes.count]).copyMemory(from: bytes)
-      offset += bytes.count
-    }
-    unsafe front.bytes.withUnsafeBytes { unsafe append($0) }
-    unsafe records.bytes.withUnsafeBytes { unsafe append($0) }
-    for index in [numbers, paths] {
-      for entry in index {
-        unsafe memory.storeBytes(of: (entry + base).littleEndian, toByteOffset: offset, as: UInt64.self)
-        offset += 8
-      }
-    }
-    precondition(offset == memory.count, "The sections are not as long as the header says.")
-    var header = header
-    header.fingerprint = unsafe Fingerprint.of(
-      UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[BaseHeader.byteCount...]))
+    numbers.sortByUpperHalf()
+    paths.sortByUpperHalf()
+    records.append(numbers, adding: UInt64(header.records))
+    records.append(paths, adding: UInt64(header.records))
+    records.prepend(front.bytes)
+    precondition(records.count == Int(header.end), "The sections are not as long as the header says.")
+    header.fingerprint = unsafe records.withBytes(from: BaseHeader.byteCount) { unsafe Fingerprint.of($0) }
     var final = ByteBuffer()
     header.encode(into: &final)
-    unsafe final.bytes.withUnsafeBytes { unsafe memory.copyMemory(from: $0) }
-    // Handed over as it is: copying it once more would cost as much as putting it together.
-    return unsafe Data(
-      bytesNoCopy: memory.baseAddress!, count: memory.count,
-      deallocator: .custom { start, _ in unsafe start.deallocate() })
+    records.replace(with: final.bytes)
+    return records.takeData()
   }
 }
 
@@ -147,6 +129,30 @@ extension ByteBuffer {
   ) {
     for field in [branch.id, branch.parent, body, branch.count] {
       append(integer: field)
+    }
+  }
+}
+
+extension [UInt64] {
+  /// Sorts the entries of an index by their upper halves; those whose are equal stay in their order.
+  ///
+  /// The lower halves are places, which come in rising order: so the whole numbers are sorted afterwards.
+  fileprivate mutating func sortByUpperHalf() {
+    // The numbers of nodes mostly are in their order.
+    if indices.dropFirst().allSatisfy({ self[$0 - 1] <= self[$0] }) { return }
+    guard count > 256 else { return sort() }
+    var sorted = [UInt64](repeating: 0, count: count)
+    for shift: UInt64 in [32, 43, 54] {
+      var places = [Int](repeating: 0, count: 1 << 11)
+      for entry in self { places[Int(truncatingIfNeeded: entry >> shift) & 0x7FF] += 1 }
+      var next = 0
+      for digit in places.indices { (places[digit], next) = (next, next + places[digit]) }
+      for entry in self {
+        let digit = Int(truncatingIfNeeded: entry >> shift) & 0x7FF
+        sorted[places[digit]] = entry
+        places[digit] += 1
+      }
+      swap(&self, &sorted)
     }
   }
 }

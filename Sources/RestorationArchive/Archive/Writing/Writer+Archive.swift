@@ -10,17 +10,22 @@ extension RestorationArchive.Writer {
       let all = try loadAll(below: BaseHeader.rootID)
       try shed(among: all.compactMap { slotOfNode[$0] })
     }
-    var image = ArchiveImage(nodeCount: nodeCount, liveBytes: liveBytes, depthLimit: limits.depth)
+    var image = ArchiveImage(
+      nodeCount: nodeCount, liveBytes: liveBytes, front: Int(reader?.base.header.records ?? 0),
+      depthLimit: limits.depth)
     // Counted anew: a damaged base can tell of other sizes than its states have.
     var byteCount = 0
+    // Named here: asked of the writer in the closure, they would cost a copy of it for each node.
+    let (baseBytes, reader) = (baseBytes, reader)
     var moved: [MovedSlot] = []
+    moved.reserveCapacity(slots.count)
     try walk { (writer, node, children, depth) throws(ArchiveError) in
       byteCount += node.payload.count
       try image.begin(node, children: children, depth: depth, tag: writer.index(of: node.tag))
-      let start = image.records.count
-      try node.appendPayload(writer, &image.records)
+      let start = image.recordBytes
+      try unsafe node.payload.withBytes(base: baseBytes, reader: reader) { unsafe image.append(state: $0) }
       if let slot = node.slot {
-        moved.append(MovedSlot(slot: slot, state: start..<image.records.count, children: children))
+        moved.append(MovedSlot(slot: slot, state: start..<image.recordBytes, children: children))
       }
     }
     let data = try image.assemble(
@@ -28,8 +33,9 @@ extension RestorationArchive.Writer {
       liveBytes: byteCount)
     let core = try ReaderCore(
       base: RestorationArchive.Source(data), deltas: RestorationArchive.DeltaSource([]), limits: limits)
-    reader = core
-    keep(moved, records: Int(core.base.header.records))
+    self.reader = core
+    self.baseBytes = data
+    keep(moved, records: Int(core.base.header.records), archiveBytes: data.count)
     dirty = []
     deltaBytes = 0
     liveBytes = byteCount
@@ -45,16 +51,19 @@ extension RestorationArchive.Writer {
     var children: [UInt32]
   }
 
-  /// So many slots are kept at most.
+  /// So many slots are kept whatever the size of the archive.
   private static let slotLimit = 1 << 16
+  /// About the memory of a slot with its name and its link.
+  private static let slotBytes = 256
 
   /// Lets slots stay after everything was written, as what changed once mostly changes again.
   ///
-  /// Their states are read from the new base from now on. Very many are not worth their memory.
-  private mutating func keep(_ moved: [MovedSlot], records: Int) {
-    guard moved.count <= Self.slotLimit else {
+  /// Their states are read from the new base from now on. Many slots of little state are not worth their memory: they
+  /// may take about as much as the archive itself, which is kept as well.
+  private mutating func keep(_ moved: [MovedSlot], records: Int, archiveBytes: Int) {
+    guard moved.count <= max(Self.slotLimit, archiveBytes / Self.slotBytes) else {
       slots = []
-      slotOfNode = [:]
+      slotOfNode = SlotIndex()
       links = [:]
       return
     }
@@ -68,7 +77,7 @@ extension RestorationArchive.Writer {
     if let root = slotOfNode[BaseHeader.rootID] { slots[root].markStored() }
     guard slots.contains(where: \.isRemoved) else { return }
     slots.removeAll(where: \.isRemoved)
-    slotOfNode = Dictionary(uniqueKeysWithValues: slots.enumerated().map { ($0.element.id, $0.offset) })
+    slotOfNode = SlotIndex(slots.lazy.map(\.id))
   }
 
   /// A node as the walk meets it: with a slot, or as the reader has it.
@@ -82,13 +91,6 @@ extension RestorationArchive.Writer {
 
     /// The class tag.
     var tag: RestorationClass? { attributes.classTag }
-
-    /// Writes the bytes of the state.
-    func appendPayload(
-      _ writer: RestorationArchive.Writer, _ buffer: inout ByteBuffer
-    ) throws(ArchiveError) {
-      try writer.append(payload, to: &buffer)
-    }
   }
 
   /// Visits all nodes, parents before children and siblings in order.
@@ -107,17 +109,19 @@ extension RestorationArchive.Writer {
     var levels = [Level(parent: BaseHeader.rootID, children: roots)]
     var listed = roots.count
     var count = 0
-    while let level = levels.last {
-      guard level.next < level.children.count else {
+    while !levels.isEmpty {
+      let top = levels.count - 1
+      let next = levels[top].next
+      guard next < levels[top].children.count else {
         levels.removeLast()
         continue
       }
-      levels[levels.count - 1].next += 1
-      let number = level.children[level.next]
+      levels[top].next = next + 1
+      let number = levels[top].children[next]
       let (visit, parent) = try visit(number)
       count += 1
-      guard parent == level.parent, count <= nodeCount else {
-        throw nodesFormCircle(below: NodeID(rawValue: level.parent))
+      guard parent == levels[top].parent, count <= nodeCount else {
+        throw nodesFormCircle(below: NodeID(rawValue: levels[top].parent))
       }
       let children = try childNumbers(of: number)
       listed += children.count

@@ -6,7 +6,8 @@ extension RestorationArchive.Writer {
   /// Its cost goes with the changes, not with the nodes. A new writer has no base yet: make an archive first
   /// (`wrongBase`). When it throws, nothing has changed.
   public mutating func makeDelta() throws(ArchiveError) -> Data? {
-    guard hasChanges else { return nil }
+    let hasNewContext = hasNewContext
+    guard !dirty.isEmpty || hasNewContext else { return nil }
     guard let reader else {
       throw ArchiveError(.wrongBase, "there is no base yet for a delta; make an archive first")
     }
@@ -22,7 +23,6 @@ extension RestorationArchive.Writer {
     buffer.bytes.reserveCapacity(1024)
     header.encode(into: &buffer)
 
-    let hasNewContext = hasNewContext
     if hasNewContext { context.encode(into: &buffer) }
     header.contextDelta = hasNewContext ? header.number : written.contextDelta
 
@@ -54,8 +54,8 @@ extension RestorationArchive.Writer {
   ) throws(ArchiveError) -> DeltaRun {
     // Nodes come after the tables in the delta, and they add tags: they are encoded aside.
     var blocks = ByteBuffer()
+    blocks.bytes.reserveCapacity(dirty.count < 1 << 10 ? dirty.reduce(0) { $0 + slots[$1].payload.count + 64 } : 0)
     var run = DeltaRun()
-    var scratch = ByteBuffer()
     header.changesTree = written.changesTree
     for index in dirty {
       let slot = slots[index]
@@ -71,13 +71,11 @@ extension RestorationArchive.Writer {
       }
       if slot.isChanged {
         run.nodes.append(Delta.Entry(id: slot.id, delta: header.number, offset: UInt32(blocks.count)))
-        scratch.bytes.removeAll(keepingCapacity: true)
         NodeBlock.encodeHead(
           id: slot.id, parent: slot.parent == BaseHeader.rootID ? 0 : slot.parent + 1, name: slot.name, branch: nil,
-          tag: self.index(of: slot.attributes.classTag), attributes: slot.attributes, into: &scratch)
-        blocks.append(varint: UInt64(scratch.count + slot.payload.count))
-        blocks.bytes.append(contentsOf: scratch.bytes)
-        try append(slot.payload, to: &blocks)
+          tag: self.index(of: slot.attributes.classTag), attributes: slot.attributes, before: slot.payload.count,
+          into: &blocks)
+        try unsafe slot.payload.withBytes(base: baseBytes, reader: reader) { unsafe blocks.append(bytes: $0) }
       }
       if slot.hasChangedChildren {
         run.children.append(Delta.Entry(id: slot.id, delta: header.number, offset: UInt32(blocks.count)))
@@ -120,15 +118,6 @@ extension RestorationArchive.Writer {
     header.liveBytes = UInt64(clamping: liveBytes)
     return run
   }
-
-  /// Writes the bytes of a state.
-  func append(_ payload: Slot.Payload, to buffer: inout ByteBuffer) throws(ArchiveError) {
-    switch payload {
-    case .none: break
-    case .bytes(let bytes): buffer.bytes.append(contentsOf: bytes)
-    case .stored(let state): if let data = try reader?.payload(at: state) { buffer.append(data) }
-    }
-  }
 }
 
 extension RestorationArchive.Writer.Slot {
@@ -146,6 +135,7 @@ extension DeltaHeader {
   /// Writes the header over the first bytes of a buffer.
   func encode(over buffer: inout ByteBuffer) {
     var header = ByteBuffer()
+    header.bytes.reserveCapacity(Self.byteCount)
     encode(into: &header)
     buffer.bytes.replaceSubrange(0..<Self.byteCount, with: header.bytes)
   }

@@ -51,15 +51,6 @@ extension RestorationArchive.Writer {
     }
   }
 
-  /// The bytes of a node's state.
-  func payload(of slot: Slot) throws(ArchiveError) -> Data {
-    switch slot.payload {
-    case .none: Data()
-    case .bytes(let bytes): Data(bytes)
-    case .stored(let state): try reader?.payload(at: state) ?? Data()
-    }
-  }
-
   /// Puts bytes in the place of a node's state; returns whether that changes anything.
   @discardableResult
   mutating func store(
@@ -71,8 +62,13 @@ extension RestorationArchive.Writer {
       switch (payload, slots[slot].payload) {
       case (.none, .none): return false
       case (.bytes(let new), .bytes(let old)) where new == old: return false
-      case (.bytes(let new), .stored(let state)):
-        if let old = try? reader?.payload(at: state), old.hasSameBytes(as: new) { return false }
+      case (.bytes(let new), .stored):
+        var isSame = false
+        // Bytes that cannot be read are not the same.
+        try? unsafe slots[slot].payload.withBytes(base: baseBytes, reader: reader) { old in
+          isSame = unsafe new.withUnsafeBytes { unsafe old.hasSameBytes(as: $0) }
+        }
+        if isSame { return false }
       default: break
       }
     }
@@ -88,6 +84,8 @@ extension RestorationArchive.Writer {
   /// The index of a class tag, which is added when it is new.
   mutating func index(of tag: RestorationClass?) -> UInt32? {
     guard let tag else { return nil }
+    // Looking through a few is cheaper than hashing one.
+    for index in 0..<min(tags.count, 16) where tags[index] == tag { return UInt32(index) }
     if let index = tagIndex[tag] { return index }
     let index = UInt32(tags.count)
     tags.append(tag)

@@ -15,7 +15,7 @@ extension RestorationArchive.Writer {
     guard let reader, let located = try reader.locate(id.rawValue) else { throw noSuchNode(id) }
     let node = try reader.node(located)
     let parent = node.parent?.rawValue ?? BaseHeader.rootID
-    slotOfNode[id.rawValue] = slots.count
+    slotOfNode.insert(slots.count, for: id.rawValue)
     links[Link(parent: parent, name: node.identifier)] = id.rawValue
     slots.append(
       Slot(
@@ -34,7 +34,7 @@ extension RestorationArchive.Writer {
       } else {
         index = slots.count
         slots.append(Self.rootSlot(children: nil))
-        slotOfNode[number] = index
+        slotOfNode.insert(index, for: number)
       }
     } else {
       index = try load(NodeID(rawValue: number))

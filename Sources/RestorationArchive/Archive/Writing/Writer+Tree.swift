@@ -22,7 +22,7 @@ extension RestorationArchive.Writer {
     let id = nextID
     nextID += 1
     nodeCount += 1
-    slotOfNode[id] = slots.count
+    slotOfNode.insert(slots.count, for: id)
     links[Link(parent: parentNumber, name: identifier)] = id
     slots.append(
       Slot(

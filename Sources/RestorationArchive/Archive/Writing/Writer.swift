@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 extension RestorationArchive {
   /// Makes archives and deltas from changed nodes only; what is not touched is carried over byte for byte.
   ///
@@ -12,9 +14,11 @@ extension RestorationArchive {
     let limits: Limits
     /// The base and the deltas that untouched nodes are in; nil before the first archive of a new writer.
     var reader: ReaderCore?
+    /// The base's bytes when this writer made it: the states in them are lent instead of read.
+    var baseBytes: Data?
     var slots: [Slot]
     /// The position in `slots` of each node that has one.
-    var slotOfNode: [UInt32: Int]
+    var slotOfNode: SlotIndex
     /// The names of the nodes that have slots.
     var links: [Link: UInt32]
     /// The positions in `slots` of what the next delta must hold.
@@ -54,7 +58,7 @@ extension RestorationArchive {
       self.context = context
       self.limits = limits
       slots = [Self.rootSlot(children: [])]
-      slotOfNode = [BaseHeader.rootID: 0]
+      slotOfNode = SlotIndex([BaseHeader.rootID])
       links = [:]
       nextID = 0
       tables = CodingTables()
@@ -77,7 +81,7 @@ extension RestorationArchive {
       self.limits = limits
       self.reader = core
       slots = []
-      slotOfNode = [:]
+      slotOfNode = SlotIndex()
       links = [:]
       nextID = core.nextID
       self.tables = tables.coding

@@ -20,6 +20,23 @@ extension RestorationArchive.Writer {
         case .none: 0
         }
       }
+
+      /// Lends the bytes; those in the base come from its bytes, when they are at hand, else from the reader.
+      @inline(__always)
+      func withBytes(
+        base: Data?, reader: ReaderCore?, _ body: (UnsafeRawBufferPointer) -> Void
+      ) throws(ArchiveError) {
+        switch self {
+        case .none: break
+        case .bytes(let bytes): unsafe bytes.withUnsafeBytes { unsafe body($0) }
+        case .stored(let state):
+          if state.delta == nil, let base {
+            unsafe base.bytes.extracting(state.range).withUnsafeBytes { unsafe body($0) }
+          } else if let data = try reader?.payload(at: state) {
+            unsafe data.withUnsafeBytes { unsafe body($0) }
+          }
+        }
+      }
     }
 
     /// The node's number; ``BaseHeader/rootID`` for the parent of the roots.

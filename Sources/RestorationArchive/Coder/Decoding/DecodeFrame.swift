@@ -71,10 +71,12 @@ struct DecodeFrame {
   var plan: UnsafeMutablePointer<UInt16>?
   /// That key type.
   var facts: KeyFactsRef?
-  /// The byte of the key whose value is being decoded; -1 for ``currentKey``, -2 for none.
+  /// The byte of the key whose value is being decoded; -1 for ``currentKey``, -2 for none, -3 for ``currentText``.
   var currentByte: Int16 = -2
   /// That key, when it is not known by its byte.
   var currentKey: (any CodingKey)?
+  /// That key's text, when it is the key of a record's entry: making a key of it would allocate.
+  var currentText = ""
   /// The type of the key known by its byte.
   var currentFacts: KeyFactsRef?
   /// The index of the element being decoded.
@@ -104,6 +106,12 @@ struct DecodeFrame {
     unsafe next = state.pointee.base
     unsafe boxes = .allocate(capacity: 8)
     unsafe boxes.initialize(repeating: Box(), count: 8)
+  }
+
+  /// Remembers the text of the key whose value comes next.
+  mutating func setCurrentText(_ text: String) {
+    currentByte = -3
+    currentText = text
   }
 }
 
@@ -198,6 +206,8 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
         unsafe path.append(facts.pointee.key(of: UInt8(byte)))
       } else if byte == -1, let key = unsafe pointee.currentKey {
         path.append(key)
+      } else if byte == -3 {
+        unsafe path.append(AnyCodingKey(stringValue: pointee.currentText))
       }
     }
     return path

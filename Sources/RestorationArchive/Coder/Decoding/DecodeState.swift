@@ -50,7 +50,7 @@ struct DecodeState {
   var epoch: UInt64 = 0
   /// Counts the changes of tables.
   var tablesEpoch: UInt64 = 0
-  /// Which tables the plans are for; 0 for those of a self-contained value.
+  /// Which tables the plans are for; 0 before the first.
   var tablesIdentity: UInt64 = 0
   /// The front cache of types.
   let types: UnsafeMutablePointer<TypeEntry>
@@ -60,6 +60,8 @@ struct DecodeState {
   let plans: UnsafeMutablePointer<Plan>
   /// What the values find in their decoder's `userInfo`.
   var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  /// The tables of the last self-contained value, unless they were long.
+  var knownTables: KnownTables?
 
   private var typesBehind: [UInt: TypeEntry] = [:]
   private var factsBehind: [UInt: KeyFactsRef] = unsafe [:]

@@ -53,6 +53,8 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
     let state = unsafe pointee.state
     switch kind {
     case .collection:
+      let common = unsafe state.pointee.types[slot].common
+      if common != .other { return unsafe state.pointee.writeCommon(value, common) }
       let type = unsafe state.pointee.types[slot].collection!
       return try unsafe type.encodeCollection(at: value, in: self)
     default:
@@ -85,7 +87,10 @@ extension EncodeState {
     case .float: writeFixed(load(Float.self).bitPattern)
     case .half: unsafe writeFixed(value.loadUnaligned(as: UInt16.self))
     case .string: writeString(load(String.self))
-    case .data: unsafe load(Data.self).withUnsafeBytes { unsafe writeBytes($0) }
+    case .data:
+      let data = load(Data.self)
+      // One check for exclusivity; lent by `withUnsafeBytes`, the bytes would cost three.
+      unsafe data.bytes.withUnsafeBytes { unsafe writeBytes($0) }
     case .date: writeFixed(load(Date.self).timeIntervalSinceReferenceDate.bitPattern)
     case .uuid:
       reserve(16)

@@ -42,10 +42,12 @@ typealias EncodeFrameRef = UnsafeMutablePointer<EncodeFrame>
   var node: ShapeNodeRef
   /// The key type that opened it.
   var facts: KeyFactsRef
-  /// The byte of the key whose value is being encoded; -1 for ``currentKey``, -2 for none.
+  /// The byte of the key whose value is being encoded; -1 for ``currentKey``, -2 for none, -3 for ``currentText``.
   var currentByte: Int16 = -2
   /// That key, when it is not known by its byte.
   var currentKey: (any CodingKey)?
+  /// That key's text, when it is the key of a record's entry: making a key of it would allocate.
+  var currentText = ""
   /// The type of the key known by its byte.
   var currentFacts: KeyFactsRef?
   /// Where the payload starts in the state's buffer.
@@ -72,6 +74,12 @@ typealias EncodeFrameRef = UnsafeMutablePointer<EncodeFrame>
     unsafe self.facts = facts
     unsafe boxes = .allocate(capacity: 8)
     unsafe boxes.initialize(repeating: Box(), count: 8)
+  }
+
+  /// Remembers the text of the key whose value comes next.
+  mutating func setCurrentText(_ text: String) {
+    currentByte = -3
+    currentText = text
   }
 }
 
@@ -164,6 +172,8 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
         unsafe path.append(facts.pointee.key(of: UInt8(byte)))
       } else if byte == -1, let key = unsafe pointee.currentKey {
         path.append(key)
+      } else if byte == -3 {
+        unsafe path.append(AnyCodingKey(stringValue: pointee.currentText))
       }
     case .unopened, .single:
       break

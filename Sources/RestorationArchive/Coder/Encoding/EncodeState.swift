@@ -48,7 +48,7 @@ typealias EncodeStateRef = UnsafeMutablePointer<EncodeState>
   var ownerByte: UInt8 = 0
   var ownerFacts: KeyFactsRef?
   /// Entries being sorted.
-  var sorter: [SortedEntry] = []
+  var sorter = EntrySorter(capacity: EntrySorter.fewEntries)
 
   /// The bytes that can always be written behind ``limit``: the longest number.
   static let slack = 32
@@ -92,7 +92,10 @@ typealias EncodeStateRef = UnsafeMutablePointer<EncodeState>
       unsafe next = base
       unsafe limit = base + 4096
     }
-    if sorter.capacity > 4096 { sorter = [] }
+    if sorter.capacity > EntrySorter.keptCapacity {
+      unsafe sorter.entries.deallocate()
+      sorter = EntrySorter(capacity: EntrySorter.fewEntries)
+    }
     if !userInfo.isEmpty { userInfo = [:] }
     if misuse != nil { misuse = nil }
     isCanonical = false

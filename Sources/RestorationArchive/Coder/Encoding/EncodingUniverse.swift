@@ -11,6 +11,8 @@ import FoundationEssentials
     var type: UInt = 0
     /// How it is encoded.
     var kind = TypeKind.unknown
+    /// The collection's type when it is one of the commonest.
+    var common = CommonCollection.other
     /// The type itself when it is a collection.
     var collection: (any FastEncodable.Type)?
   }
@@ -38,6 +40,8 @@ import FoundationEssentials
   private var keyNumbers: [String: UInt32] = [:]
   private var keyLocals: [(epoch: UInt64, local: UInt32)] = [(0, 0)]
   private let canonicalRoot: ShapeNodeRef
+  /// Whether a look at all that was learnt is due; not in the object, where each look would be checked for exclusivity.
+  private let mayBeBloated: UnsafeMutablePointer<Bool>
   private var edges: [ShapeEdge: ShapeNodeRef] = unsafe [:]
   private var nodes: [ShapeNodeRef] = unsafe []
 
@@ -46,6 +50,8 @@ import FoundationEssentials
     unsafe types.initialize(repeating: TypeEntry(), count: Self.typeSlots)
     unsafe facts = .allocate(capacity: Self.factSlots)
     unsafe facts.initialize(repeating: (0, nil), count: Self.factSlots)
+    unsafe mayBeBloated = .allocate(capacity: 1)
+    unsafe mayBeBloated.initialize(to: false)
     unsafe canonicalRoot = .allocate(capacity: 1)
     unsafe canonicalRoot.initialize(to: ShapeNode())
     unsafe recordFacts = .allocate(capacity: 1)
@@ -62,19 +68,34 @@ import FoundationEssentials
     unsafe recordFacts.destroy()
     unsafe nodes.forEach { unsafe $0.deallocate() }
     unsafe canonicalRoot.deallocate()
+    unsafe mayBeBloated.deallocate()
     unsafe types.deinitialize(count: Self.typeSlots)
     unsafe types.deallocate()
     unsafe facts.deallocate()
   }
 
   /// Whether it has learnt so much that a new one is better for memory.
-  var isBloated: Bool { isBloated(beyond: TableContent()) }
+  var isBloated: Bool { isBloated(beyond: 0, fields: 0) }
 
-  /// Whether it has learnt much more than some tables hold.
-  func isBloated(beyond content: TableContent) -> Bool {
-    unsafe keys.count > (1 << 13) + 2 * content.keyCount || nodes.count > (1 << 15) + 4 * content.fields.count
-      || factsBehind.count > 1 << 12
+  /// Whether it has learnt much more than the tables of the archive being encoded hold.
+  @inline(__always)
+  var isBloatedBeyondTables: Bool {
+    unsafe mayBeBloated.pointee && isBloated(beyond: content.keyCount, fields: content.fields.count)
   }
+
+  private func isBloated(beyond keyCount: Int, fields fieldCount: Int) -> Bool {
+    unsafe keys.count > Self.keyLimit + 2 * keyCount || nodes.count > Self.nodeLimit + 4 * fieldCount
+      || factsBehind.count > Self.factLimit
+  }
+
+  /// Looks, after something was learnt, whether it may be too much.
+  private func noteSize() {
+    if isBloated { unsafe mayBeBloated.pointee = true }
+  }
+
+  private static let keyLimit = 1 << 13
+  private static let nodeLimit = 1 << 15
+  private static let factLimit = 1 << 12
 
   // MARK: Types
 
@@ -88,7 +109,7 @@ import FoundationEssentials
       if let kind = TypeKind.scalar(type) {
         entry = TypeEntry(type: address, kind: kind)
       } else if let collection = type as? any FastEncodable.Type {
-        entry = TypeEntry(type: address, kind: .collection, collection: collection)
+        entry = TypeEntry(type: address, kind: .collection, common: CommonCollection(type), collection: collection)
       } else {
         entry = TypeEntry(type: address, kind: .general)
       }
@@ -108,6 +129,7 @@ import FoundationEssentials
       unsafe found = .allocate(capacity: 1)
       unsafe found.initialize(to: KeyFacts(type, root: makeNode(), naming: false))
       unsafe factsBehind[address] = found
+      noteSize()
     }
     unsafe facts[slot] = (address, found)
     return unsafe found
@@ -122,6 +144,7 @@ import FoundationEssentials
     keys.append(key)
     keyLocals.append((0, 0))
     keyNumbers[key] = number
+    noteSize()
     return number
   }
 
@@ -140,6 +163,7 @@ import FoundationEssentials
     let node = UnsafeMutablePointer<ShapeNode>.allocate(capacity: 1)
     unsafe node.initialize(to: ShapeNode())
     unsafe nodes.append(node)
+    noteSize()
     return unsafe node
   }
 

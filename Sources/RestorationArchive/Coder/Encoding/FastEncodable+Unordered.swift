@@ -23,13 +23,8 @@ extension Dictionary: FastEncodable where Key: Encodable, Value: Encodable {
     if kind.tag != 0 {
       unsafe state.pointee.writeByte(kind.tag)
       unsafe state.pointee.writeNumber(UInt64(dictionary.count))
-      // The common types by name, so that the compiler makes code for them.
-      switch kind {
-      case .int: unsafe state.pointee.writeEntries(of: unsafeBitCast(dictionary, to: [String: Int].self), .int)
-      case .string: unsafe state.pointee.writeEntries(of: unsafeBitCast(dictionary, to: [String: String].self), .string)
-      case .double: unsafe state.pointee.writeEntries(of: unsafeBitCast(dictionary, to: [String: Double].self), .double)
-      case .bool: unsafe state.pointee.writeEntries(of: unsafeBitCast(dictionary, to: [String: Bool].self), .bool)
-      default: unsafe state.pointee.writeEntries(of: dictionary, kind)
+      unsafe state.pointee.writeEntries(of: dictionary) { state, value in
+        unsafe withUnsafePointer(to: value) { unsafe state.writeScalar(UnsafeRawPointer($0), kind) }
       }
       return ValueTag.map
     }
