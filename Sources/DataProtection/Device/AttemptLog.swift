@@ -27,8 +27,8 @@ struct AttemptLog: ~Copyable {
     do throws(ProtectionError) {
       bytes = try directory.read(AttemptRecord.fileName)
     } catch  where error.code == .corrupt {
-      // Too long, a link or not ours: as good as none. Replacing it needs the name to be free of it.
-      try directory.remove(AttemptRecord.fileName)
+      // Too long, a link, a directory or not ours: as good as none. Replacing it needs the name to be free of it.
+      try directory.clear(AttemptRecord.fileName)
     }
     let found = try bytes.map { (bytes) throws(ProtectionError) in
       try AttemptRecord(bytes, keybag: keybag, key: key)

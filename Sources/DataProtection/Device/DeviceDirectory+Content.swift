@@ -38,7 +38,7 @@ extension DeviceDirectory {
   /// Not durable yet: what comes next, the end of the keybags or a new one, synchronises the same names.
   func removeContent() throws(ProtectionError) {
     for name in [StoreDirectory.name, Self.filesName] { try removeTree(name, in: descriptor) }
-    try remove(AttemptRecord.fileName)
+    try clear(AttemptRecord.fileName)
   }
 
   /// Removes a directory and all in it, also while somebody who doesn't know yet goes on writing there.

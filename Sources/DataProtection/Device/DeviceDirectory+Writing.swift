@@ -44,6 +44,21 @@ extension DeviceDirectory {
     try remove(name, in: descriptor)
   }
 
+  /// Frees a name of whatever has it: a file is removed, a directory that somebody put there goes on under another name.
+  ///
+  /// Not durable yet.
+  func clear(_ name: String) throws(ProtectionError) {
+    do throws(ProtectionError) {
+      try remove(name)
+    } catch {
+      guard (error.cause as? FileSystemError)?.code == .isDirectory else { throw error }
+      let other = "\(name).aside-\(hexadecimal((0..<8).map { _ in UInt8.random(in: .min ... .max) }))"
+      try attempt("move the directory \"\(name)\" out of the way") { () throws(FileSystemError) in
+        try fileSystem.rename(name, to: other, in: descriptor, replacing: false)
+      }
+    }
+  }
+
   /// Removes a file's name from a directory below; nothing happens when there is none.
   func remove(_ name: String, in directory: Descriptor) throws(ProtectionError) {
     try attempt("remove \"\(name)\"") { () throws(FileSystemError) in

@@ -57,10 +57,11 @@ extension ProtectedDevice {
     ring.slot(.none).install(active: none, retired: [])
     var state = State(lockState: .unlocked, isAvailable: true, hasPasscode: keybag.keybag.hasPasscode)
     if keybag.keybag.hasPasscode {
-      // Brings the record up to this start of the machine, so that delays run from now.
-      _ = try AttemptLog(
-        directory, keybag: keybag.keybag.identifier, deviceKey: deviceKey, clock: environment.bootClock
-      ).read()
+      // Brings the record up to this start of the machine, so that delays run from now. If it can't be written (the disk
+      // is full, or read-only) they run from the first passcode on, which is refused until it can.
+      let log = try AttemptLog(
+        directory, keybag: keybag.keybag.identifier, deviceKey: deviceKey, clock: environment.bootClock)
+      _ = try? log.read()
       let isUnlocked = options.custody.map { ring.takeKeys(from: $0) } ?? false
       state.lockState = isUnlocked ? .unlocked : .locked
       state.isAvailable = isUnlocked

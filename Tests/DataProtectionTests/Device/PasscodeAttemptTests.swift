@@ -60,7 +60,7 @@ import Testing
     #expect(try await third.remainingPasscodeDelay() == .seconds(1))
   }
 
-  @Test(arguments: ["deleted", "damaged", "a link", "too long"])
+  @Test(arguments: ["deleted", "damaged", "a link", "a directory", "too long"])
   func `a record that isn't there or isn't ours means the longest delay`(_ tampering: String) async throws {
     _ = try await setUp()
     let path = TestWorld.path + "/attempts"
@@ -71,6 +71,7 @@ import Testing
       bytes[30] ^= 1
       world.memory.plant(bytes, atPath: path)
     case "a link": world.memory.plant(.symbolicLink, atPath: path)
+    case "a directory": world.memory.plant(.directory, atPath: path)
     case "too long": world.memory.plant([UInt8](repeating: 0, count: 5000), atPath: path)
     default: break
     }
