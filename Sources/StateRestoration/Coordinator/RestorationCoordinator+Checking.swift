@@ -29,7 +29,11 @@ extension RestorationCoordinator {
   ) throws -> [ArchiveCheck] {
     try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map { name in
       do {
-        return check(name, try Data(contentsOf: folder.appending(path: name)), registry, schemaVersion)
+        let file = folder.appending(path: name).resolvingSymlinksInPath()
+        // A pipe would keep it waiting for ever, and a device never ends.
+        guard try FileManager.default.attributesOfItem(atPath: file.path)[.type] as? FileAttributeType == .typeRegular
+        else { return ArchiveCheck(name: name, failure: "it is no regular file") }
+        return check(name, try Data(contentsOf: file), registry, schemaVersion)
       } catch {
         return ArchiveCheck(name: name, failure: "the file can't be read: \(error)")
       }

@@ -36,12 +36,17 @@ package struct SetAsideShelf: Sendable {
     var generation: UInt64 { state.generation.rawValue }
   }
 
-  /// What is set aside, oldest first; what can't be read at all is left out.
-  func states() throws(ProtectionError) -> [SetAsideState] { try occupants().map(\.description) }
+  /// What is set aside, oldest first; before it what is there and can't be opened.
+  func states() throws(ProtectionError) -> [SetAsideState] {
+    let present = try survey()
+    return present.damaged.map { describe(damaged: $0) } + present.occupants.map(\.description)
+  }
 
   /// The place of a state; nil when it is not there any more.
   func place(of id: UInt64) throws(ProtectionError) -> (any PreservationStore)? {
-    try occupants().first { $0.generation == id }?.place
+    let present = try survey()
+    if let index = present.damaged.first(where: { describe(damaged: $0).id == id }) { return store.asidePlaces[index] }
+    return present.occupants.first { $0.generation == id }?.place
   }
 
   /// Removes one state; false when it is not there.
@@ -79,7 +84,8 @@ package struct SetAsideShelf: Sendable {
   private func put(
     _ state: StoredState, _ content: Data, sparing spared: UInt64?
   ) throws(ProtectionError) -> Placed {
-    var present = try occupants()
+    let survey = try survey()
+    var present = survey.occupants
     for same in present where try same.holds(state, content) {
       // It was set aside before, by a run that did not come to replace it, or only in part.
       try append(state.frames.dropFirst(same.state.frames.count), to: same.place)
@@ -92,17 +98,14 @@ package struct SetAsideShelf: Sendable {
       try goes.place.deleteAll()
       removed.append(goes.description)
     }
-    let occupied = Set(try store.occupiedAsidePlaces())
-    let readable = Set(present.map(\.index))
+    let taken = Set(present.map(\.index) + survey.damaged)
     // After the empty places those with what nobody can read any more, which the store keeps as damaged.
-    guard
-      let free = places.indices.first(where: { !occupied.contains($0) })
-        ?? places.indices.first(where: { !readable.contains($0) })
-    else {
+    guard let free = places.indices.first(where: { !taken.contains($0) }) ?? survey.damaged.first else {
       throw ProtectionError(.io, "There is no place to set the state aside, so nothing was written over it.")
     }
     let receipt = try places[free].publish(content, consuming: [])
     guard receipt.durability == .durable else { throw Self.notDurable }
+    if taken.contains(free) { removed.append(describe(damaged: free)) }
     try append(state.frames[...], to: places[free])
     var new = describe(state)
     new.id = receipt.generation.rawValue
@@ -123,19 +126,26 @@ package struct SetAsideShelf: Sendable {
     }
   }
 
-  private func occupants() throws(ProtectionError) -> [Occupant] {
+  /// What can be opened, oldest first, and the positions of the places with what can't.
+  private func survey() throws(ProtectionError) -> (occupants: [Occupant], damaged: [Int]) {
     let places = store.asidePlaces
     var occupants: [Occupant] = []
+    var damaged: [Int] = []
     for index in try store.occupiedAsidePlaces() {
       do throws(ProtectionError) {
         let state = try places[index].openNewest()
         occupants.append(
           Occupant(index: index, place: places[index], state: state, description: describe(state)))
       } catch  where !error.code.saysTryAgain {
-        // Damaged: the store says so to whoever looks into it, and nothing here can read it.
+        damaged.append(index)
       }
     }
-    return occupants.sorted { $0.generation < $1.generation }
+    return (occupants.sorted { $0.generation < $1.generation }, damaged)
+  }
+
+  /// What can't be opened has no number that anybody can read: it is named by its place, above all numbers.
+  private func describe(damaged index: Int) -> SetAsideState {
+    SetAsideState(id: .max - UInt64(index), byteCount: 0, isReadable: false, isDamaged: true)
   }
 
   private func describe(_ state: StoredState) -> SetAsideState {

@@ -17,11 +17,13 @@ public struct SetAsideState: Sendable, Hashable, Codable, Identifiable {
   public var byteCount: Int
   /// Whether this program knows its schema, so that it can be restored on request.
   public var isReadable: Bool
+  /// Whether it can't be opened at all: nothing but its place is known, and it is the first to make room.
+  public var isDamaged: Bool
 
   /// Describes a state that is set aside.
   public init(
     id: UInt64, savedAt: Date? = nil, applicationVersion: String? = nil, schemaVersion: StateVersion? = nil,
-    byteCount: Int, isReadable: Bool
+    byteCount: Int, isReadable: Bool, isDamaged: Bool = false
   ) {
     self.id = id
     self.savedAt = savedAt
@@ -29,12 +31,14 @@ public struct SetAsideState: Sendable, Hashable, Codable, Identifiable {
     self.schemaVersion = schemaVersion
     self.byteCount = byteCount
     self.isReadable = isReadable
+    self.isDamaged = isDamaged
   }
 }
 
 extension SetAsideState: CustomStringConvertible {
   /// Which state it is, as a clause.
   public var description: String {
+    if isDamaged { return "state \(id), damaged" }
     var text = "state \(id)"
     if let applicationVersion { text += " of version \(applicationVersion)" }
     if let schemaVersion { text += ", schema \(schemaVersion)" }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import StateRestoration
 import Testing
 
@@ -143,6 +144,21 @@ import Testing
     #expect(broken[0].problems.map(\.path) == [["root", "editor"]])
     #expect(broken[1].failure != nil)
     #expect("\(broken[0])".contains("editor"))
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a folder of old archives may hold anything, and everything is told of`() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "check-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    #expect(unsafe mkfifo(folder.appending(path: "a pipe").path, 0o600) == 0)
+    #expect(unsafe symlink("/dev/zero", folder.appending(path: "b endless").path) == 0)
+    #expect(unsafe symlink("nowhere", folder.appending(path: "c nothing").path) == 0)
+    try FileManager.default.createDirectory(at: folder.appending(path: "d folder"), withIntermediateDirectories: false)
+    try Data().write(to: folder.appending(path: "e empty"))
+    let checks = try RestorationCoordinator.check(archives: folder, registry: RestorationRegistry())
+    #expect(checks.map(\.name) == ["a pipe", "b endless", "c nothing", "d folder", "e empty"])
+    #expect(checks.allSatisfy { $0.failure != nil })
   }
 
   final class BrokenEditor: StatefulController {

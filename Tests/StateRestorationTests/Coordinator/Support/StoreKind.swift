@@ -57,6 +57,22 @@ extension Bench {
   /// How often the disk was asked for anything.
   var diskCalls: Int { process?.fileSystem.callCount ?? store.state.withLock { $0.calls.count } }
 
+  /// Damages everything that is set aside, so that it can't be opened any more.
+  func damageAside() throws {
+    for index in try place.occupiedAsidePlaces() {
+      guard let disk = device?.memory else {
+        store.places[index].state.withLock { state in
+          for index in state.generations.indices { state.generations[index].isDamaged = true }
+        }
+        continue
+      }
+      let number = String(try place.asidePlaces[index].openNewest().generation.rawValue, radix: 16)
+      let ending = String(repeating: "0", count: 16 - number.count) + number + ".archive"
+      let name = try #require(disk.names(atPath: "/device/archives").first { $0.hasSuffix(ending) })
+      disk.plant([1, 2, 3], atPath: "/device/archives/\(name)")
+    }
+  }
+
   /// What the next launch would learn of an attempt to restore; nil when none is marked.
   var marker: InterruptedAttempt? {
     get throws { try place.interruptedAttempt(for: try place.openNewest()) }
