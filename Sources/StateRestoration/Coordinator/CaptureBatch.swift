@@ -40,6 +40,14 @@ struct CaptureBatch: Sendable {
     var values: CapturedValues
     var attributes: RestorationArchive.Attributes
 
+    /// Whether state that lies at the object's path may give way to the object's: it is of the same class and model, and
+    /// neither newer than this program can read nor what restoring died at.
+    func replaces(_ stored: RestorationArchive.Node) -> Bool {
+      guard stored.byteCount > 0 else { return true }
+      return fits(stored) && stored.attributes.version <= attributes.version
+        && !stored.attributes.flags.contains(.leftOut)
+    }
+
     /// Whether state that lies at the object's path is the object's: the same class and the same model.
     func fits(_ stored: RestorationArchive.Node) -> Bool {
       guard stored.byteCount > 0 else { return true }
@@ -52,6 +60,8 @@ struct CaptureBatch: Sendable {
   var placements: [Placement] = []
   /// Objects that left the hierarchy, children before parents.
   var removals: [Key] = []
+  /// Objects that died and whose state is nobody's from now on.
+  var releases: [Key] = []
   var orders: [Order] = []
   var records: [Record] = []
   /// Objects whose stored state could not be read and goes aside, because there is newer state now.
@@ -66,7 +76,8 @@ struct CaptureBatch: Sendable {
 
   /// True when nothing about the tree and no object's values were captured.
   var isEmpty: Bool {
-    placements.isEmpty && removals.isEmpty && orders.isEmpty && records.isEmpty && removedNodes.isEmpty
+    placements.isEmpty && removals.isEmpty && releases.isEmpty && orders.isEmpty && records.isEmpty
+      && removedNodes.isEmpty
   }
 }
 
@@ -79,9 +90,21 @@ enum ReservedNode {
   /// Holds state that lost its place and is kept.
   static let kept: RestorationIdentifier = "$kept"
 
-  /// Whether a root is the framework's own.
-  static func isReserved(_ identifier: RestorationIdentifier) -> Bool {
-    identifier == application || identifier == shared || identifier == kept
+  /// What a root of the interface is called in an archive: like itself, unless it is called like one of these.
+  static func stored(_ root: RestorationIdentifier) -> RestorationIdentifier {
+    isLikeReserved(root) ? RestorationIdentifier("$" + root.rawValue) : root
+  }
+
+  /// What a root is called that an archive has under this name.
+  static func original(_ stored: RestorationIdentifier) -> RestorationIdentifier {
+    stored.rawValue.hasPrefix("$$") && isLikeReserved(stored)
+      ? RestorationIdentifier(String(stored.rawValue.dropFirst())) : stored
+  }
+
+  private static func isLikeReserved(_ identifier: RestorationIdentifier) -> Bool {
+    guard identifier.rawValue.hasPrefix("$") else { return false }
+    let bare = RestorationIdentifier("$" + identifier.rawValue.drop { $0 == "$" })
+    return bare == application || bare == shared || bare == kept
   }
 }
 

@@ -39,8 +39,10 @@ extension CaptureTree {
       next.isRemoved = true
       stack += (next.children + next.byHand).filter { $0.parent === next && !$0.isRemoved }
     }
+    // The state of a shared object that has died is carried over: the next one of its name may ask for it.
+    let isCarriedOver = order[0].kind == .shared && order[0].object == nil
     for node in order.reversed() {
-      batch.removals.append(node.key)
+      if isCarriedOver { batch.releases.append(node.key) } else { batch.removals.append(node.key) }
       nodes[node.key] = nil
       bindings.remove(node.binding, of: node.objectIdentity)
       if byObject[node.objectIdentity] === node { byObject[node.objectIdentity] = nil }
@@ -51,7 +53,7 @@ extension CaptureTree {
   /// Restored objects that the first capture did not meet have left the hierarchy since.
   func dropClaims() {
     guard !claims.isEmpty else { return }
-    batch.removedNodes += claims.values.map(\.node)
-    claims = [:]
+    batch.removedNodes += claims.values.lazy.filter { !$0.isLate }.map(\.node)
+    claims = claims.filter { $0.value.isLate && $0.value.object != nil }
   }
 }

@@ -177,13 +177,16 @@ extension CaptureTree {
     while let next = between.parent, next !== node { between = next }
     leaveParent(of: between)
     between.parent = node.parent
-    between.identifier = RestorationIdentifier("$moving-\(between.key)")
+    between.identifier = RestorationIdentifier("$moving-\(Self.unguessable)-\(between.key)")
     orphans.append(between)
     batch.placements.append(
       .init(
         key: between.key, parent: node.parent?.key, section: node.parent == nil ? .interface : nil,
         identifier: between.identifier, claimed: nil))
   }
+
+  /// No object is called like this, whatever its name is made of.
+  private static let unguessable = UInt64.random(in: .min ... .max)
 
   /// Whether a controller is among the live descendants of another.
   private func isListed(_ node: TrackedNode, below top: TrackedNode) -> Bool {

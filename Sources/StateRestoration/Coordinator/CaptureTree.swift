@@ -41,6 +41,8 @@ internal import RestorationArchive
     var keepsStored = false
     /// What the object had when its stored state was kept.
     var sighted: [UInt8] = []
+    /// Whether the object turned up after restoring, and may not be in the hierarchy yet.
+    var isLate = false
   }
 
   init(
@@ -153,7 +155,9 @@ internal import RestorationArchive
   }
 
   private func adoptShared() {
-    shared.removeAll { $0.isRemoved }
+    // One that has died has to be seen to leave before its place is another's.
+    for node in shared where node.object == nil { orphans.append(node) }
+    shared.removeAll { $0.isRemoved || $0.object == nil }
     let living = registry.livingSharedObjects
     guard living.count != shared.count else { return }
     for (identifier, object) in living where node(of: object) == nil {

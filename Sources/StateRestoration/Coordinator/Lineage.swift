@@ -113,8 +113,9 @@ struct Lineage: Sendable {
   mutating func apply(_ batch: CaptureBatch) throws(ArchiveError) -> [PreservationFinding] {
     var findings: [PreservationFinding] = []
     changed = []
-    let leaving = Set(batch.removals)
-    for placement in batch.placements { try place(placement, leaving: leaving) }
+    for key in batch.releases { release(key) }
+    var leaving = Leaving(batch)
+    for placement in batch.placements { try place(placement, &leaving) }
     for key in batch.removals { try remove(key) }
     for node in batch.removedNodes where ownerOf[node] == nil {
       if try writer.node(node) != nil { try writer.remove(node) }
@@ -144,13 +145,15 @@ struct Lineage: Sendable {
   }
 
   private mutating func place(
-    _ placement: CaptureBatch.Placement, leaving: Set<CaptureBatch.Key>
+    _ placement: CaptureBatch.Placement, _ leaving: inout Leaving
   ) throws(ArchiveError) {
     let parent: NodeID?
+    var placement = placement
     if let key = placement.parent {
       guard let node = node(key) else { return }
       parent = node
     } else {
+      if placement.section != .shared { placement.identifier = ReservedNode.stored(placement.identifier) }
       parent = placement.section == .shared ? try reserved(ReservedNode.shared) : nil
     }
     var id = node(placement.key)
@@ -160,11 +163,11 @@ struct Lineage: Sendable {
     }
     let occupant = try writer.child(of: parent, identifier: placement.identifier)
     guard let id else {
-      try claimOrInsert(placement, parent: parent, occupant: occupant, leaving: leaving)
+      try claimOrInsert(placement, parent: parent, occupant: occupant, &leaving)
       return
     }
     guard occupant != id else { return }
-    if let occupant { try evict(occupant, leaving: leaving) }
+    if let occupant { try evict(occupant) }
     if let node = try writer.node(id) {
       // The old parent may hold the new identifier and the new parent the old one: pass through a free name.
       let needsMove = node.parent != parent
@@ -175,11 +178,12 @@ struct Lineage: Sendable {
   }
 
   private mutating func claimOrInsert(
-    _ placement: CaptureBatch.Placement, parent: NodeID?, occupant: NodeID?, leaving: Set<CaptureBatch.Key>
+    _ placement: CaptureBatch.Placement, parent: NodeID?, occupant: NodeID?, _ leaving: inout Leaving
   ) throws(ArchiveError) {
-    if let occupant {
-      if let owner = ownerOf[occupant], !leaving.contains(owner) {
-        try evict(occupant, leaving: leaving)
+    if let occupant, let node = try writer.node(occupant) {
+      if let owner = ownerOf[occupant], !leaving.contains(owner) || !leaving.fits(placement.key, node) {
+        // Who leaves takes along what nobody asked for below it: another note's is not its successor's.
+        try evict(occupant)
       } else {
         if let owner = ownerOf[occupant] { nodeOf[owner] = nil } else { unmatched.insert(placement.key) }
         own(occupant, placement.key)
@@ -191,7 +195,7 @@ struct Lineage: Sendable {
   }
 
   /// Frees an identifier: a live owner passes through a free name, carried-over state moves to the kept nodes.
-  private mutating func evict(_ node: NodeID, leaving: Set<CaptureBatch.Key>) throws(ArchiveError) {
+  private mutating func evict(_ node: NodeID) throws(ArchiveError) {
     if ownerOf[node] != nil {
       try writer.rename(node, to: freeName())
     } else {
@@ -220,21 +224,37 @@ struct Lineage: Sendable {
     try writer.rename(node, to: name.identifier)
   }
 
+  /// No object is called like this, whatever its name is made of.
+  private static let unguessable = UInt64.random(in: .min ... .max)
+
   /// How many pieces of state that lost their place are kept.
   private static let keptLimit = 64
 
   /// Keeps a live object's stored state aside, because its newer state comes from an object that could not read it.
   private mutating func setAside(_ key: CaptureBatch.Key) throws(ArchiveError) {
     guard let old = node(key), let node = try writer.node(old), node.byteCount > 0 else { return }
-    let siblings = try node.parent.map { parent throws(ArchiveError) in try writer.children(of: parent) } ?? []
     ownerOf[old] = nil
+    own(try renew(old, node), key)
+  }
+
+  /// Puts an empty node in the place of one whose state is kept, above the same children.
+  mutating func renew(_ old: NodeID, _ node: RestorationArchive.Node) throws(ArchiveError) -> NodeID {
+    let siblings = try node.parent.map { parent throws(ArchiveError) in try writer.children(of: parent) } ?? []
     let children = try writer.children(of: old)
     try writer.rename(old, to: freeName())
     let new = try writer.insert(
       node.identifier, parent: node.parent, at: siblings.firstIndex(of: old), attributes: node.attributes)
     for child in children { try writer.move(child, to: new) }
-    own(new, key)
     try keep(old, path: path(of: new))
+    return new
+  }
+
+  /// Keeps what nobody asked for below an object that has another model now: it was the other one's.
+  private mutating func keepChildren(of node: NodeID, from model: ModelIdentifier?) throws(ArchiveError) {
+    guard let model, let before = try writer.node(node)?.attributes.model, before != model else { return }
+    for child in try writer.children(of: node) where ownerOf[child] == nil {
+      try keep(child, path: path(of: child))
+    }
   }
 
   /// Where a node is, from the root.
@@ -242,7 +262,7 @@ struct Lineage: Sendable {
     var components: [RestorationIdentifier] = []
     var next: NodeID? = node
     while let id = next, let node = try? writer.node(id) {
-      components.append(node.identifier)
+      components.append(node.parent == nil ? ReservedNode.original(node.identifier) : node.identifier)
       next = node.parent
     }
     return RestorationPath(components.reversed())
@@ -250,12 +270,19 @@ struct Lineage: Sendable {
 
   mutating func freeName() -> RestorationIdentifier {
     temporaryNames += 1
-    return RestorationIdentifier("$free-\(temporaryNames)")
+    return RestorationIdentifier("$free-\(Self.unguessable)-\(temporaryNames)")
   }
 
   private mutating func reserved(_ identifier: RestorationIdentifier) throws(ArchiveError) -> NodeID {
     if let node = try writer.child(of: nil, identifier: identifier) { return node }
     return try writer.insert(identifier, parent: nil, attributes: .init(priority: .required, flags: .reserved))
+  }
+
+  /// Has an object's state carried over.
+  private mutating func release(_ key: CaptureBatch.Key) {
+    guard let node = node(key) else { return }
+    nodeOf[key] = nil
+    ownerOf[node] = nil
   }
 
   private mutating func remove(_ key: CaptureBatch.Key) throws(ArchiveError) {
@@ -279,10 +306,11 @@ struct Lineage: Sendable {
     _ record: CaptureBatch.Record, _ findings: inout [PreservationFinding]
   ) throws(ArchiveError) {
     guard var node = node(record.key) else { return }
-    if unmatched.remove(record.key) != nil, let stored = try writer.node(node), !record.fits(stored) {
+    if unmatched.remove(record.key) != nil, let stored = try writer.node(node), !record.replaces(stored) {
       try setAside(record.key)
       node = self.node(record.key) ?? node
     }
+    try keepChildren(of: node, from: record.attributes.model)
     do {
       if try writer.setRecord(of: node, entries: record.values.entries, attributes: record.attributes) {
         changed.insert(record.key)

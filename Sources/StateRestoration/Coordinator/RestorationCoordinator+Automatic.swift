@@ -4,6 +4,14 @@ struct AutomaticState {
   var interval: Task<Void, Never>?
   /// Whether something changed during the interval.
   var isDue = false
+  /// Whether the last save failed and is tried again.
+  var isRetry = false
+
+  /// A disk that fails is not asked more often than this, however short the interval is.
+  static let retryInterval = Duration.seconds(1)
+
+  /// How long to wait before the next save.
+  func pause(_ interval: Duration) -> Duration { isRetry ? max(interval, Self.retryInterval) : interval }
 }
 
 extension RestorationCoordinator {
@@ -44,10 +52,11 @@ extension RestorationCoordinator {
   private func preserveAutomatically() {
     guard case .onChange(let interval) = preservesAutomatically else { return }
     automatic.isDue = false
+    automatic.isRetry = false
     let clock = configuration.clock
     automatic.interval = Task { [weak self] in
       await self?.saveAndReport()
-      try? await clock.sleep(for: interval)
+      try? await clock.sleep(for: self?.automatic.pause(interval) ?? interval)
       guard !Task.isCancelled else { return }
       self?.intervalDidPass()
     }
@@ -57,10 +66,12 @@ extension RestorationCoordinator {
   func retryAutomatically() {
     guard case .onChange(let interval) = preservesAutomatically else { return }
     automatic.isDue = true
+    automatic.isRetry = true
     guard automatic.interval == nil else { return }
     let clock = configuration.clock
+    let pause = automatic.pause(interval)
     automatic.interval = Task { [weak self] in
-      try? await clock.sleep(for: interval)
+      try? await clock.sleep(for: pause)
       guard !Task.isCancelled else { return }
       self?.intervalDidPass()
     }

@@ -36,6 +36,9 @@ extension RestorationCoordinator {
     guard !extensions.isTimedOut else {
       return NodeReport(path: path, result: .notRestored(.timedOut))
     }
+    guard run.isAtHome(index) else {
+      return NodeReport(path: path, result: .notRestored(.parentNotRestored))
+    }
     let range = index..<run.plan.nodes[index].end
     run.forgetOutcomes(in: range)
     make(run, index)
@@ -43,6 +46,7 @@ extension RestorationCoordinator {
     run.decode(in: range)
     run.finish(in: range)
     for index in range { if let object = run.object(at: index) { invalidateRestorableState(of: object) } }
+    tree.claim(run.refusals(in: range))
     run.letGo(range)
     hasNewOutcomes = true
     return run.reports(in: range).first
@@ -108,13 +112,8 @@ extension RestorationCoordinator {
     let store = store
     let shelf = shelf
     finishAttempt()
-    let result: Result<Void, ProtectionError> = await worker.run { lineage in
-      lineage.begin(.empty, context: context)
-      return Result { () throws(ProtectionError) in
-        try store.deleteAll()
-        try shelf.removeAll()
-      }
-    }
+    // Before the worker is asked: whatever is captured from now on comes after it, and has to be everything.
+    discardCount += 1
     tree.reset()
     restored = nil
     restoredState = nil
@@ -122,6 +121,13 @@ extension RestorationCoordinator {
     touchedKeys = []
     lastReceipt = nil
     hasPendingSave = false
+    let result: Result<Void, ProtectionError> = await worker.run { lineage in
+      lineage.begin(.empty, context: context)
+      return Result { () throws(ProtectionError) in
+        try store.deleteAll()
+        try shelf.removeAll()
+      }
+    }
     if case .failure(let error) = result {
       throw RestorationError(.discardFailed, "What was preserved could not be deleted; try again.", cause: error)
     }

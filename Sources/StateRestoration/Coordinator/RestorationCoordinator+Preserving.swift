@@ -47,6 +47,8 @@ extension RestorationCoordinator {
     foldedSaves = []
     isSaving = true
     Task { @MainActor in
+      // What was loaded to be restored goes on from the disk as it was: nothing is written in between.
+      await waitForRestoration()
       let result: Result<PreservationOutcome, RestorationError>
       do throws(RestorationError) {
         result = .success(try await save(scope: .all))
@@ -69,13 +71,16 @@ extension RestorationCoordinator {
       return .declined
     }
     log.log(.debug, "capturing")
+    // What was read before this save is not the newest any more.
+    prepared = nil
+    let discardCount = discardCount
     var batch = capture(root, scope: scope, context: context)
     batch.application = application.entries + tree.entries(forApplication: application.references, &batch)
     let captureDuration = clock.now - start
     let captured = batch
     let loader = loader()
-    let result = await worker.run { lineage in
-      Result { try lineage.save(captured, context: context, loader: loader) }
+    let (result, hasLooked) = await worker.run { lineage in
+      (Result { try lineage.save(captured, context: context, loader: loader) }, lineage.base != .unknown)
     }
     switch result {
     case .success(let saved):
@@ -99,13 +104,15 @@ extension RestorationCoordinator {
         carriedOverNodes: saved.carriedOverNodes, bytesWritten: written.receipt.bytesWritten,
         captureDuration: captureDuration, duration: clock.now - start,
         findings: captured.findings + saved.findings + written.findings)
-      lastReceipt = receipt
+      // A receipt for what was discarded meanwhile is nobody's last one.
+      if discardCount == self.discardCount { lastReceipt = receipt }
       if receipt.durability == .unknown { retryAutomatically() }
       log.log(.info, "preserved generation \(receipt.generation), \(receipt.bytesWritten) bytes")
       for finding in receipt.findings { log.log(.warning, finding.description) }
       return .preserved(receipt)
     case .failure(let error):
-      if error is ArchiveError, phase != .deferred { tree.reset() }
+      // What the lineage has not taken over is captured again.
+      if !hasLooked || (error is ArchiveError && phase != .deferred) { tree.reset() }
       retryAutomatically()
       log.log(.error, "preserving failed: \(error)")
       throw RestorationError(

@@ -86,7 +86,12 @@ extension RestorationCoordinator {
     log.log(report.outcome == .restored ? .info : .warning, report.summary)
     resumeWaiting()
     // Whatever became of the stored state: from now on changes are noticed.
-    if phase == .ready, report.outcome != .unavailable { armAutomaticPreservation() }
+    if phase == .ready, report.outcome != .unavailable {
+      armAutomaticPreservation()
+    } else if !changes.isEmpty {
+      // A change while the state was loaded was not followed, and the next one would not be told.
+      changesWereNoticed()
+    }
     // The unlock came while the locked state was looked at: nobody will say it again.
     if phase == .deferred, unlockCount != unlocks {
       Task { [weak self] in await self?.followUnlock() }
@@ -156,9 +161,12 @@ extension RestorationCoordinator {
       return await refuse(report, phaseIfRefused)
     }
     log.log(.debug, "restoring generation \(loaded.plan.source?.generation ?? 0)")
+    // Until everything is decoded there is nothing to give to whoever turns up.
+    restored = nil
     run.makeObjects(root: root)
     run.installChildren()
     run.decode()
+    restored = run
     run.noteApplication()
     decodeApplicationState(run, leavesOut: leavesOutApplication, &report)
     run.finish()
@@ -166,7 +174,6 @@ extension RestorationCoordinator {
     attempt?.note(node: .max)
     report.nodes = run.reports()
     report.mainActorDuration = clock.now - start
-    restored = run
     await settle(run, loaded: loaded, leavesOutApplication: leavesOutApplication)
     run.letGo()
     restoredState = loaded.state
@@ -260,7 +267,8 @@ extension RestorationCoordinator {
         if !newlyLeftOut.isEmpty {
           // Durable before the marker goes: the next launch must not try the culprit again.
           try lineage.mark(newlyLeftOut, leftOut: true)
-          _ = try lineage.write(context: context)
+          // If the disk can't take it now, it is owed by the next save, like everything else.
+          _ = try? lineage.write(context: context)
         }
       } catch {
         lineage.begin(.empty, replacing: .refused, context: context)

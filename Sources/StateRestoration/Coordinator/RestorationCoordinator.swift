@@ -79,6 +79,8 @@ public import RestorationArchive
   var automatic = AutomaticState()
   var unlockObservation: Task<Void, Never>?
   var hasPendingSave = false
+  /// How often everything was discarded, to know which saves began before.
+  var discardCount = 0
   /// How often the device was unlocked, to notice an unlock during loading.
   var unlockCount = 0
   /// Whether the program is suspended, and what it would do after an unlock waits.

@@ -154,7 +154,7 @@ struct RestorationPlan: Sendable {
     } else if attributes.flags.contains(.shared) {
       paths.append([ReservedNode.shared, visit.identifier])
     } else {
-      paths.append([visit.identifier])
+      paths.append([ReservedNode.original(visit.identifier)])
     }
     nodes.append(
       Node(

@@ -37,6 +37,14 @@ extension RestorationRun {
     }
   }
 
+  /// Objects that have turned up and could not read their state, which is kept until they have newer state.
+  func refusals(in range: Range<Int>) -> [CaptureTree.Claim] {
+    range.compactMap { index in
+      guard keepsStored(index), let object = object(at: index) else { return nil }
+      return CaptureTree.Claim(object: object, node: plan.nodes[index].id, keepsStored: true, isLate: true)
+    }
+  }
+
   /// Whether the stored state was refused for a reason that keeps it until the object has something newer.
   private func keepsStored(_ index: Int) -> Bool {
     switch outcomes.reason(index) {
@@ -74,5 +82,33 @@ extension RestorationRun {
   /// State that came back from where it was kept, and the nodes whose state gave way to it.
   var reinstatements: [(kept: NodeID, node: NodeID)] {
     reinstated.map { ($1.id, plan.nodes[$0].id) }.sorted { $0.kept.rawValue < $1.kept.rawValue }
+  }
+}
+
+extension RestorationRun {
+  /// Whether what is above a node now is what its state was preserved below: the same objects, or others of the same
+  /// class and model that have taken their places.
+  func isAtHome(_ index: Int) -> Bool {
+    var ancestors: [Int] = []
+    var next = plan.nodes[index].parent
+    while let parent = next {
+      ancestors.append(parent)
+      next = plan.nodes[parent].parent
+    }
+    var above: (any RestorableController)?
+    for ancestor in ancestors.reversed() where outcomes.isRestored(ancestor) {
+      if let known = objects.controller(at: ancestor) {
+        above = known
+      } else {
+        above = above?.restorationChildren.first { $0.restorationIdentifier == plan.paths[ancestor].last }
+      }
+      guard let above, registry.accepts(above, recorded: plan.tag(of: ancestor)) else { return false }
+      if let recorded = plan.details(of: ancestor).model, let model = above.restorationModelIdentifier,
+        recorded != model
+      {
+        return false
+      }
+    }
+    return true
   }
 }

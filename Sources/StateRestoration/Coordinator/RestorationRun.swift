@@ -43,6 +43,8 @@ internal import RestorationArchive
   private var notedNode: UInt32?
   /// A decoder that nobody has kept, to be used for the next node.
   private var spareDecoder: RestorationDecoder?
+  /// Nodes whose objects turned up later, in a finished hook perhaps, and were told that restoring is over.
+  private var late: Set<Int> = []
   /// The nodes by path; made when the first reference is resolved.
   private(set) lazy var paths = Dictionary(plan.paths.lazy.enumerated().map { ($1, $0) }) { first, _ in first }
   /// The nodes by number; made when the first reference by number is resolved.
@@ -121,8 +123,9 @@ internal import RestorationArchive
 
   /// Tells every restored object that restoring is over.
   func finish(in range: Range<Int>? = nil) {
+    if let range { late.formUnion(range) }
     for index in range ?? plan.nodes.indices where outcomes.isRestored(index) {
-      guard let object = object(at: index) else { continue }
+      guard let object = object(at: index), range != nil || !late.contains(index) else { continue }
       FinishedHook.call(on: object) { noteBeginning(of: index) }
     }
     spareDecoder = nil

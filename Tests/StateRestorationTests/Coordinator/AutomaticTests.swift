@@ -117,4 +117,22 @@ import Testing
     _ = try await bench.launch().restore(into: again)
     #expect(again.text == "after" && again["a"]?.text == "before")
   }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a disk that fails is not asked again and again, however short the interval is`() async throws {
+    let bench = Bench()
+    let root = Screen("root")
+    let coordinator = try await running(bench, root)
+    bench.store.state.withLock { $0.failures = ["append": .io, "publish": .io] }
+    _ = bench.store.takeCalls()
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .zero)
+    root.text = "changed"
+    while bench.delegate.errors.isEmpty { await bench.delegate.nextEvent() }
+    await bench.clock.waitForSleepers()
+    #expect(bench.store.takeCalls().count == 1)
+    bench.store.state.withLock { $0.failures = [:] }
+    bench.clock.advance(by: .seconds(1))
+    await bench.delegate.nextEvent()
+    #expect(bench.store.takeCalls() == ["publish"])
+  }
 }

@@ -1,0 +1,191 @@
+import DataProtection
+import FoundationEssentials
+import StateRestoration
+import Synchronization
+import Testing
+
+/// What is asked for while something else is under way: saves, restorations, discarding, in any order.
+@MainActor @Suite struct OverlapTests {
+  func tree(_ text: String = "") -> Screen {
+    Screen("root", children: [Screen("a", text: text), Screen("b", text: text)])
+  }
+
+  /// Holds the next call of a name until the gate is opened, and tells when it is there.
+  func hold(_ name: String, in bench: Bench) -> (arrived: AsyncStream<Void>, gate: Gate) {
+    let (arrived, continuation) = AsyncStream.makeStream(of: Void.self)
+    let gate = Gate()
+    let isHeld = Atomic(false)
+    bench.store.state.withLock {
+      $0.gate = { call in
+        guard call == name, !isHeld.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        continuation.yield()
+        gate.wait()
+      }
+    }
+    return (arrived, gate)
+  }
+
+  @Test func `after a first look at the disk that failed the next save has everything`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = tree("typed")
+    bench.store.state.withLock { $0.failures["openNewest"] = .busy }
+    await #expect(throws: RestorationError.self) { try await coordinator.preserve(root) }
+    bench.store.state.withLock { $0.failures = [:] }
+    #expect(try await coordinator.preserve(root).receipt?.kind == .whole)
+    let again = tree()
+    _ = try await bench.launch().restore(into: again)
+    #expect(again["a"]?.text == "typed")
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a save between preparing and restoring is what is restored and gone on from`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
+    try await bench.preserve(tree("old"))
+    let coordinator = bench.launch()
+    _ = await coordinator.prepare()
+    let root = tree("new")
+    _ = try await coordinator.preserve(root)
+    _ = try await coordinator.restore(into: root)
+    #expect(root["a"]?.text == "new")
+    root["a"]?.text = "newest"
+    _ = try await coordinator.preserve(root)
+    let again = tree()
+    let report = try await bench.launch().restore(into: again)
+    #expect(report.remarks == [])
+    #expect(again["a"]?.text == "newest")
+    #expect(again["b"]?.text == "new")
+  }
+
+  @Test func `a save that others were folded into does not run in the middle of a restoration`() async throws {
+    let bench = Bench()
+    try await bench.preserve(tree("old"))
+    let coordinator = bench.launch()
+    let root = tree()
+    _ = try await coordinator.restore(into: root)
+    _ = try await coordinator.preserve(root)
+    root["a"]?.text = "first"
+    let (arrived, gate) = hold("append", in: bench)
+    let first = Task { try await coordinator.preserve(root) }
+    for await _ in arrived { break }
+    root["b"]?.text = "second"
+    let second = Task { try await coordinator.preserve(root) }
+    await Task.yield()
+    let restoring = Task { try await coordinator.restore(into: root) }
+    await Task.yield()
+    gate.open()
+    _ = try await first.value
+    _ = try await second.value
+    _ = try await restoring.value
+    root["a"]?.text = "third"
+    _ = try await coordinator.preserve(root)
+    let again = tree()
+    let report = try await bench.launch().restore(into: again)
+    #expect(report.outcome == .restored)
+    #expect(report.remarks == [])
+    #expect(again["a"]?.text == "third")
+    #expect(again["b"]?.text == root["b"]?.text)
+  }
+
+  @Test func `a save that is asked for while everything is discarded has everything or says that it has not`()
+    async throws
+  {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = tree("typed")
+    _ = try await coordinator.preserve(root)
+    let (arrived, gate) = hold("deleteAll", in: bench)
+    let discarding = Task { try await coordinator.discard() }
+    for await _ in arrived { break }
+    root["a"]?.text = "after"
+    let saving = Task { try await coordinator.preserve(root) }
+    await Task.yield()
+    gate.open()
+    try await discarding.value
+    _ = try await saving.value
+    let again = tree()
+    _ = try await bench.launch().restore(into: again)
+    #expect(again["a"]?.text == "after")
+    #expect(again["b"]?.text == "typed")
+    root["b"]?.text = "later"
+    _ = try await coordinator.preserve(root)
+    let last = tree()
+    _ = try await bench.launch().restore(into: last)
+    #expect(last["a"]?.text == "after")
+    #expect(last["b"]?.text == "later")
+  }
+
+  @Test func `a shared object that takes another's place is preserved`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = tree()
+    var first: Screen? = Screen("model", text: "first")
+    coordinator.registry.register(shared: first!, as: "model")
+    _ = try await coordinator.preserve(root)
+    first = nil
+    let second = Screen("model", text: "second")
+    coordinator.registry.register(shared: second, as: "model")
+    second.text = "second"
+    _ = try await coordinator.preserve(root)
+    let again = Screen("model")
+    _ = try await bench.launch { $0.register(shared: again, as: "model") }.restore(into: tree())
+    #expect(again.text == "second")
+  }
+
+  @Test func `a crash is left out although the disk is full then, and everything else is carried over`() async throws {
+    let bench = Bench()
+    try await bench.preserve(
+      Screen("root", children: [Screen("a", text: "a"), Screen("hidden", text: "h"), Screen("b", text: "b")]))
+    try await bench.die(at: ["root", "a"])
+    let coordinator = bench.launch()
+    let root = tree()
+    for call in ["append", "publish"] { bench.store.state.withLock { $0.failures[call] = .io } }
+    let report = try await coordinator.restore(into: root)
+    #expect(report[["root", "a"]]?.notRestoredReason == .leftOutAfterCrash)
+    bench.store.state.withLock { $0.failures = [:] }
+    root["b"]?.text = "b2"
+    _ = try await coordinator.preserve(root)
+    let again = Screen("root", children: [Screen("a"), Screen("hidden"), Screen("b")])
+    let next = try await bench.launch().restore(into: again, retriesLeftOut: true)
+    #expect(next.outcome == .restored)
+    #expect(again["hidden"]?.text == "h")
+    #expect(again["a"]?.text == "a")
+    #expect(again["b"]?.text == "b2")
+  }
+
+  @Test func `no budget at all loses no save`() async throws {
+    for bytes in [0, 1] {
+      let bench = Bench()
+      bench.configuration.archiveByteBudget = bytes
+      bench.configuration.nodeByteBudget = bytes
+      let coordinator = bench.launch()
+      let root = tree("typed")
+      let receipt = try await coordinator.preserve(root).receipt
+      #expect(receipt?.findings.isEmpty == false)
+      root["a"]?.text = "more"
+      _ = try await coordinator.preserve(root)
+      let report = try await bench.launch().restore(into: tree())
+      #expect(report.outcome == .restored)
+    }
+  }
+
+  @Test func `a change while a locked state is looked at again is saved by itself`() async throws {
+    let bench = Bench()
+    try await bench.preserve(tree("old"))
+    try await bench.lock()
+    let coordinator = bench.launch()
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
+    let root = tree()
+    _ = try await coordinator.restore(into: root)
+    let (arrived, gate) = hold("openPending", in: bench)
+    bench.store.state.withLock { $0.failures["openNewest"] = .locked }
+    let restoring = Task { try await coordinator.restore(into: root) }
+    for await _ in arrived { break }
+    root["a"]?.text = "typed"
+    await Task.yield()
+    gate.open()
+    #expect(try await restoring.value.outcome == .locked)
+    while bench.delegate.outcomes.isEmpty { await bench.delegate.nextEvent() }
+    #expect(bench.store.pending != nil)
+  }
+}
