@@ -21,7 +21,8 @@ extension RestorationArchive.Writer {
     header.timeSaved = context.timeSaved.timeIntervalSinceReferenceDate.bitPattern
     var buffer = ByteBuffer()
     buffer.bytes.reserveCapacity(1024)
-    header.encode(into: &buffer)
+    // The header is written over these at the end, when all of it is known.
+    buffer.bytes.append(contentsOf: repeatElement(0, count: DeltaHeader.byteCount))
 
     if hasNewContext { context.encode(into: &buffer) }
     header.contextDelta = hasNewContext ? header.number : written.contextDelta
