@@ -55,6 +55,8 @@ extension RestorationCoordinator {
     guard extensions.count == 0 else { return }
     extensions.limit?.cancel()
     extensions.limit = nil
+    // Nobody answers late any more: who turns up from now on was not waited for.
+    extensions.isTimedOut = false
     if phase != .restoring { finishAttempt() }
   }
 

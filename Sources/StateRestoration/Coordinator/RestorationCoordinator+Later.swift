@@ -6,8 +6,9 @@ extension RestorationCoordinator {
   /// Gives a controller that turned up after restoring its state, at once, with everything preserved below it.
   ///
   /// For screens that are made on demand, such as a tab that is shown for the first time. The state is given only if
-  /// class and model identifier match, so that the draft of one note can't land in the editor of another. Install the
-  /// controller in its parent first; the next save then knows that the state is in use.
+  /// class and model identifier match, its own and those of the controllers above it, so that the draft of one note can't
+  /// land in the editor of another. Install the controller in its parent first; the next save then knows that the state is
+  /// in use. State that is not given, because it can't be read, say, is kept when newer state takes its place.
   ///
   /// - Parameters:
   ///   - controller: The controller that has turned up.
@@ -15,25 +16,32 @@ extension RestorationCoordinator {
   /// - Returns: What became of it; nil when nothing was preserved at the path, or it is in use already.
   @discardableResult
   public func register(_ controller: any RestorableController, at path: RestorationPath) -> NodeReport? {
-    giveState(at: path) { run, index in run.makeObjects(at: index, object: controller, origin: .registration) }
+    giveState(at: path, to: controller) { run, index in
+      run.makeObjects(at: index, object: controller, origin: .registration)
+    }
   }
 
   /// Gives a shared object that was registered after restoring its state.
   func sharedObjectWasRegistered(as identifier: RestorationIdentifier) {
     // While restoring it gets its turn like the others.
     guard phase == .ready else { return }
-    giveState(at: [ReservedNode.shared, identifier]) { run, index in
+    guard let object = registry.sharedObject(identifier) else { return }
+    giveState(at: [ReservedNode.shared, identifier], to: object) { run, index in
       run.makeObjects(in: index..<run.plan.nodes[index].end)
     }
   }
 
   /// Does with one subtree of what was restored what restoring does with all of it.
   @discardableResult
-  private func giveState(at path: RestorationPath, make: (RestorationRun, Int) -> Void) -> NodeReport? {
+  private func giveState(
+    at path: RestorationPath, to object: any RestorableObject, make: (RestorationRun, Int) -> Void
+  ) -> NodeReport? {
     guard let run = restored, let index = run.index(at: path), run.object(at: index) == nil,
       !run.isForgotten(index)
     else { return nil }
     guard !extensions.isTimedOut else {
+      // What it was not given stays until it has something newer.
+      tree.claim([.init(object: object, node: run.plan.nodes[index].id, keepsStored: true, isLate: true)])
       return NodeReport(path: path, result: .notRestored(.timedOut))
     }
     guard run.isAtHome(index) else {

@@ -12,7 +12,8 @@ extension RestorationCoordinator {
   /// One rule for everything that can go wrong: it throws when the disk or the device failed (no space, busy, an error of
   /// the disk, the device locked in the middle), and returns an outcome for everything else. If it throws, what was
   /// preserved before is still there, nothing of what was captured is forgotten, and the next save starts again from
-  /// memory; with automatic preservation that save comes by itself after the interval, and again until one succeeds.
+  /// memory; with automatic preservation that save comes by itself after the interval, or after a second if that is
+  /// longer, and again until one succeeds.
   /// The same holds after a receipt whose durability is unknown.
   public func preserve(_ root: any RestorableController) async throws(RestorationError) -> PreservationOutcome {
     self.root = root

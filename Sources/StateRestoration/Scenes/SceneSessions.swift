@@ -165,10 +165,11 @@ internal import RestorationArchive
 
   private func saveWhole() async throws(RestorationError) {
     let list = SceneList(sessions: sessions)
-    let (context, merged) = (configuration.context, merged)
+    let (context, merged, discarded) = (configuration.context, merged, discarded)
     try await write { store in try store.publish(try list.archived(context), consuming: merged) }
     self.merged = []
-    discarded = []
+    // What was discarded while this was written is not in it.
+    self.discarded.subtract(discarded)
   }
 
   /// Seals what this run knows beside the list, which is read again, with this in it, before it is written.

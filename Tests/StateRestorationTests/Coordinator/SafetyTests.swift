@@ -237,6 +237,30 @@ import Testing
     coordinator.completeStateRestoration()
   }
 
+  @Test func `what came too late keeps its state, and who turns up after the end is given his`() async throws {
+    let bench = try await preserved()
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    root.onFinish = { coordinator.extendStateRestoration() }
+    _ = try await coordinator.restore(into: root)
+    await bench.clock.waitForSleepers()
+    bench.clock.advance(by: .seconds(31))
+    await bench.delegate.nextEvent()
+    let late = Panel("bad")
+    root.restorationChildren = [late]
+    #expect(coordinator.register(late, at: ["root", "bad"])?.notRestoredReason == .timedOut)
+    _ = try await coordinator.preserve(root)
+    coordinator.completeStateRestoration()
+    let next = Panel("last")
+    root.restorationChildren.append(next)
+    #expect(coordinator.register(next, at: ["root", "last"])?.isRestored == true)
+    #expect(next.value == 3)
+    _ = try await coordinator.preserve(root)
+    let again = hierarchy()
+    _ = try await bench.launch().restore(into: again)
+    #expect(Set(values(again)) == [1, 2, 3])
+  }
+
   @Test func `completing more often than extending is a mistake that names the scene`() async {
     await #expect(processExitsWith: .failure) {
       await MainActor.run {

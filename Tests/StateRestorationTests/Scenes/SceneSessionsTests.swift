@@ -122,4 +122,35 @@ import Testing
     let again = stores.launch()
     #expect(try await Set(again.load().map(\.id)) == ["a", "b"])
   }
+
+  @Test func `a scene that is discarded while the list is written stays discarded, though the device locks then`()
+    async throws
+  {
+    let stores = Stores()
+    let scenes = stores.launch()
+    _ = try await scenes.open("b")
+    let (arrived, continuation) = AsyncStream.makeStream(of: Void.self)
+    let gate = Gate()
+    stores.list.state.withLock {
+      $0.gate = { call in
+        guard call == "publish" else { return }
+        continuation.yield()
+        gate.wait()
+      }
+    }
+    let opening = Task { try await scenes.open("a") }
+    for await _ in arrived { break }
+    stores.list.state.withLock {
+      $0.gate = nil
+      $0.failures["publish"] = .locked
+    }
+    let discarding = Task { try await scenes.discard("b") }
+    while scenes.sessions.contains(where: { $0.id == "b" }) { await Task.yield() }
+    gate.open()
+    _ = try await opening.value
+    try await discarding.value
+    stores.list.state.withLock { $0.failures = [:] }
+    let again = stores.launch()
+    #expect(try await again.load().map(\.id) == ["a"])
+  }
 }
