@@ -16,6 +16,27 @@ extension Base {
     return (place, block)
   }
 
+  /// The node of a number and its name, of an archive in memory, when both are where they mostly are: in one go.
+  ///
+  /// Nil says nothing: ask ``node(of:)``.
+  func plainNode(of id: UInt32) throws(ArchiveError) -> (place: Place, block: NodeBlock, name: String)? {
+    guard let memory = cache.memory, id < header.nodeCount else { return nil }
+    let header = header
+    return try memory.parse { (parser) throws(ArchiveError) in
+      let entry = try parser.word64(at: Int(header.numberIndex) + Int(id) * BaseHeader.indexEntryByteCount)
+      let offset = UInt32(truncatingIfNeeded: entry)
+      guard entry >> 32 == UInt64(id), offset >= header.records, offset < header.numberIndex else { return nil }
+      try parser.seek(to: Int(offset))
+      let length = try NodeBlock.length(&parser)
+      guard length <= Int(header.numberIndex) - parser.position else { return nil }
+      let range = parser.position..<parser.position + length
+      var part = parser.part(range)
+      let block = try NodeBlock(parsing: &part)
+      guard block.id == id, id < header.nextID, case .inline(let name) = block.name else { return nil }
+      return (Place(range: range), block, try part.string(in: name))
+    }
+  }
+
   /// Where the node at a path is; nil when the base has none.
   ///
   /// Its ancestors are compared with the path in the table of branches: their own blocks are not read.

@@ -126,6 +126,17 @@ struct ByteParser {
     position = target
   }
 
+  /// A parser of a part, which must lie within the bytes.
+  func part(_ range: Range<Int>) -> ByteParser {
+    unsafe ByteParser(UnsafeRawBufferPointer(rebasing: bytes[range]), origin: origin + range.lowerBound)
+  }
+
+  /// The little-endian 64-bit number at a position.
+  func word64(at target: Int) throws(ArchiveError) -> UInt64 {
+    guard target >= 0, target <= count - 8 else { throw truncated("an index") }
+    return unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: target, as: UInt64.self))
+  }
+
   /// The little-endian 32-bit number at a position; nil past the end.
   func word(at target: Int) -> UInt32? {
     guard target >= 0, target <= count - 4 else { return nil }

@@ -55,7 +55,7 @@ extension RestorationArchive {
 extension RestorationArchive.Record {
   /// The record's values as the bytes tell of them, under their keys.
   public func storedValues() throws(ArchiveError) -> [RestorationArchive.StoredValue.Field] {
-    let payload = try core.payload(of: located)
+    let payload = try core.payload(at: state)
     guard !payload.isEmpty else { return [] }
     let content = try core.tables().coding.content
     let value = try payload.parse { (parser) throws(ArchiveError) in

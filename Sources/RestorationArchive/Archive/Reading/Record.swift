@@ -4,16 +4,17 @@ extension RestorationArchive {
     /// The number of the node whose state it is.
     public let node: NodeID
     let core: ReaderCore
-    let located: ReaderCore.Located
+    /// Where the state is.
+    let state: ReaderCore.State
     private let decoder: RecordDecoder?
 
     /// Reads the outline of a node's state.
     init(core: ReaderCore, node: ReaderCore.Located) throws(ArchiveError) {
       self.core = core
-      located = node
+      state = node.state
       self.node = NodeID(rawValue: node.block.id)
       do {
-        let payload = try core.payload(of: node)
+        let payload = try core.payload(at: state)
         decoder = payload.isEmpty ? nil : try RecordDecoder(payload, tables: try core.tables().coding)
       } catch {
         var located = error

@@ -16,14 +16,27 @@ extension RestorationArchive {
 
     /// Looks a node up, with what lies below it; nil when there is none of that number.
     package func visit(_ id: NodeID) throws(ArchiveError) -> Visit? {
+      if core.deltas.newest == nil, let (place, block, name) = try core.base.plainNode(of: id.rawValue) {
+        return try visit(ReaderCore.Located(block: block, range: place.range, delta: nil), name, [])
+      }
       guard let located = try core.locate(id.rawValue) else { return nil }
-      return try Visit(core, located, tags: located.block.tag == nil ? [] : tables.get().tags)
+      return try visit(located, core.name(of: located), core.children(of: located).map(NodeID.init(rawValue:)))
+    }
+
+    private func visit(
+      _ located: ReaderCore.Located, _ name: String, _ children: [NodeID]
+    ) throws(ArchiveError) -> Visit {
+      Visit(
+        identifier: RestorationIdentifier(name),
+        attributes: try core.attributes(of: located, tags: located.block.tag == nil ? [] : tables.get().tags),
+        tag: located.block.tag.map(Int.init), children: children, byteCount: located.block.payload.count,
+        state: located.state)
     }
 
     /// What decodes a node's state; nil when it has none.
     package func decoder(of visit: Visit) throws(ArchiveError) -> RecordDecoder? {
       guard visit.byteCount > 0 else { return nil }
-      return try RecordDecoder(core.payload(of: visit.located), tables: tables.get().coding)
+      return try RecordDecoder(core.payload(at: visit.state), tables: tables.get().coding)
     }
   }
 
@@ -34,21 +47,11 @@ extension RestorationArchive {
     /// What the object was and how its state is to be treated.
     package let attributes: Attributes
     /// The index of its class tag; nil when it has none.
-    package var tag: Int? { located.block.tag.map(Int.init) }
-    /// The number of bytes of the node's state.
-    package var byteCount: Int { located.block.payload.count }
+    package let tag: Int?
     /// The numbers of its children, in order.
     package let children: [NodeID]
-    fileprivate let located: ReaderCore.Located
-
-    fileprivate init(
-      _ core: ReaderCore, _ located: ReaderCore.Located, tags: [RestorationClass]
-    ) throws(ArchiveError) {
-      self.located = located
-      identifier = RestorationIdentifier(try core.name(of: located))
-      attributes = try core.attributes(of: located, tags: tags)
-      children =
-        core.isKnownLeaf(located) ? [] : try core.children(of: located).map(NodeID.init(rawValue:))
-    }
+    /// The number of bytes of the node's state.
+    package let byteCount: Int
+    fileprivate let state: ReaderCore.State
   }
 }
