@@ -22,7 +22,7 @@ public import RestorationArchive
   public private(set) var modelIdentifier: ModelIdentifier?
 
   private var record: any StateRecord
-  private var resolve: Resolver?
+  private let resolve: Resolver?
   private var isValid = true
 
   /// The key that was read first, mostly the only one.
@@ -49,20 +49,16 @@ public import RestorationArchive
     self.resolve = resolve
   }
 
-  /// Begins another record with a decoder that has ended its life and that nobody else has.
+  /// Begins another record, with a decoder that no code of the program has seen and that resolves nothing.
   func begin(
-    record: any StateRecord, path: RestorationPath, storedVersion: StateVersion?, modelIdentifier: ModelIdentifier?,
-    resolve: Resolver?
+    record: any StateRecord, path: RestorationPath, storedVersion: StateVersion?, modelIdentifier: ModelIdentifier?
   ) {
     self.record = record
     self.path = path
     self.storedVersion = storedVersion
     self.modelIdentifier = modelIdentifier
-    self.resolve = resolve
     firstReadKey = nil
     if !otherReadKeys.isEmpty { otherReadKeys = [] }
-    unaskedDelegate = nil
-    if !unresolvedKeys.isEmpty { unresolvedKeys = [] }
     isValid = true
   }
 

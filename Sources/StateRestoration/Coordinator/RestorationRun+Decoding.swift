@@ -69,8 +69,14 @@ extension RestorationRun {
     _ index: Int, _ resolve: @escaping RestorationDecoder.Resolver
   ) throws(RestorationError) {
     let classPlan = classPlan(of: object)
-    var decoder = takeDecoder(record: record, at: index, version: version, model: model, resolve: resolve)
-    defer { giveBack(&decoder) }
+    let isSeen = classPlan.coding != nil || version != classPlan.version
+    let decoder =
+      isSeen
+      ? RestorationDecoder(
+        record: record, path: plan.paths[index], context: plan.context, storedVersion: version, modelIdentifier: model,
+        resolve: resolve)
+      : takeUnseenDecoder(of: record, at: index, version: version, model: model)
+    defer { if !isSeen { unseenDecoder = decoder } }
     if let from = try classPlan.apply(decoder, to: object, properties: classPlan.markedProperties(of: object)) {
       outcomes.add(.migrated(from: from, to: classPlan.version), at: index)
     }

@@ -41,8 +41,8 @@ internal import RestorationArchive
   /// The plan of the class whose instance was decoded last.
   var lastClassPlan: ClassPlan?
   private var notedNode: UInt32?
-  /// A decoder that nobody has kept, to be used for the next node.
-  private var spareDecoder: RestorationDecoder?
+  /// The decoder of what no code of the program sees: one for all nodes.
+  var unseenDecoder: RestorationDecoder?
   /// Nodes whose objects turned up later, in a finished hook perhaps, and were told that restoring is over.
   private var late: Set<Int> = []
   /// The nodes by path; made when the first reference is resolved.
@@ -128,7 +128,7 @@ internal import RestorationArchive
       guard let object = object(at: index), range != nil || !late.contains(index) else { continue }
       FinishedHook.call(on: object) { noteBeginning(of: index) }
     }
-    spareDecoder = nil
+    unseenDecoder = nil
   }
 
   /// The reports of all nodes met, in the plan's order.
@@ -160,31 +160,28 @@ internal import RestorationArchive
 
   // MARK: - Decoders
 
-  /// Lends a decoder of a node's state; it is used again unless the program has kept it.
+  /// Lends code of the program a decoder of a node's state.
   func withDecoder<Value>(for index: Int, _ body: (RestorationDecoder) -> Value) -> Value {
-    var decoder = takeDecoder(
-      record: plan.record(of: index), at: index, version: plan.nodes[index].version,
-      model: plan.details(of: index).model, resolve: nil)
-    defer { giveBack(&decoder) }
+    let decoder = RestorationDecoder(
+      record: plan.record(of: index), path: plan.paths[index], context: plan.context,
+      storedVersion: plan.nodes[index].version, modelIdentifier: plan.details(of: index).model)
+    defer { decoder.finish() }
     return body(decoder)
   }
 
-  /// A decoder that is nobody else's.
-  func takeDecoder(
-    record: any StateRecord, at index: Int, version: StateVersion, model: ModelIdentifier?,
-    resolve: RestorationDecoder.Resolver?
+  /// A decoder that no code of the program will see; to be kept for the next node in ``unseenDecoder`` afterwards.
+  ///
+  /// Taken out, as a value that is assigned may have the program give another object its state meanwhile. One that the
+  /// program has seen is never used again, as it may have kept it.
+  func takeUnseenDecoder(
+    of record: any StateRecord, at index: Int, version: StateVersion, model: ModelIdentifier?
   ) -> RestorationDecoder {
-    // Taken out, as code of the program may have another one made while it has this one.
-    let decoder = spareDecoder ?? RestorationDecoder(record: record, path: [], context: plan.context)
-    spareDecoder = nil
-    decoder.begin(
-      record: record, path: plan.paths[index], storedVersion: version, modelIdentifier: model, resolve: resolve)
+    guard let decoder = unseenDecoder else {
+      return RestorationDecoder(
+        record: record, path: plan.paths[index], context: plan.context, storedVersion: version, modelIdentifier: model)
+    }
+    unseenDecoder = nil
+    decoder.begin(record: record, path: plan.paths[index], storedVersion: version, modelIdentifier: model)
     return decoder
-  }
-
-  /// Ends a decoder's life, and keeps it for the next node unless somebody else has it.
-  func giveBack(_ decoder: inout RestorationDecoder) {
-    decoder.finish()
-    if isKnownUniquelyReferenced(&decoder) { spareDecoder = decoder }
   }
 }
