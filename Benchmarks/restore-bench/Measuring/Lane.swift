@@ -6,10 +6,14 @@ struct Lane {
   var prepare: () throws -> Void = {}
   /// One pass over the workload.
   var pass: () throws -> Void
+  /// Work after the passes of a round that isn't measured.
+  var cleanUp: () -> Void = {}
 
   /// The lane that is ours.
-  static func ours(prepare: @escaping () throws -> Void = {}, _ pass: @escaping () throws -> Void) -> Lane {
-    Lane(name: Lane.ours, prepare: prepare, pass: pass)
+  static func ours(
+    prepare: @escaping () throws -> Void = {}, cleanUp: @escaping () -> Void = {}, _ pass: @escaping () throws -> Void
+  ) -> Lane {
+    Lane(name: Lane.ours, prepare: prepare, pass: pass, cleanUp: cleanUp)
   }
 
   /// The name of the lane that is ours.
@@ -41,6 +45,7 @@ struct Measurement {
       let begun = clock.now
       try lane.pass()
       let once = max(1, clock.now - begun)
+      lane.cleanUp()
       repeats.append(atLeast == 0 ? 1 : max(1, min(20_000, Int(atLeast / once))))
     }
     var times = [[Double]](repeating: [], count: lanes.count)
@@ -52,9 +57,11 @@ struct Measurement {
         let begun = clock.now
         for _ in 0..<repeats[index] { try lane.pass() }
         let time = clock.now - begun
+        let allocated = AllocationCounter.count - count
+        lane.cleanUp()
         let total = Double(repeats[index] * units)
         times[index].append(time / total)
-        allocations[index].append(Double(AllocationCounter.count - count) / total)
+        allocations[index].append(Double(allocated) / total)
       }
     }
     var taken: [String: Taken] = [:]

@@ -3,6 +3,9 @@ import Observation
 import StateRestoration
 
 /// What a capture of everything costs the main actor, for each way in which a controller can hand over its state.
+///
+/// What was captured is freed after the clock was read, and so are the bare copies: a save hands it over, and it is freed
+/// where the main actor doesn't wait.
 @MainActor
 struct CaptureMetrics {
   /// How many rounds.
@@ -23,18 +26,30 @@ struct CaptureMetrics {
     var results: [Result] = []
     results.append(
       try measure("one value", states.map { OneValue($0) }) { leaves in
-        Lane(name: "raw.copy") { consume(leaves.map { Box($0.restorableState) }) }
+        copying(leaves)
       })
     guard !isOneWay else { return results }
     results.append(
       try measure("one small value", states.map { SmallValue($0) }) { leaves in
-        Lane(name: "raw.copy") { consume(leaves.map { Box($0.restorableState) }) }
+        copying(leaves)
       })
     results.append(try measure("observed, 1 property", states.map { ObservedValue($0) }, least: tracking))
     results.append(try measure("observed, 7 properties", states.map { ObservedProperties($0) }, least: tracking))
     results.append(try measure("keyed", states.map { Keyed($0) }))
     results.append(try measure("marked properties", states.map { Marked($0) }))
     return results
+  }
+
+  /// A bare copy of each state into a box.
+  @inline(__always)
+  private func copying<Leaf: CaptureLeaf & StatefulController>(_ leaves: [Leaf]) -> Lane {
+    var copies: [Box<Leaf.RestorableState>] = []
+    return Lane(name: "raw.copy") {
+      copies = leaves.map { Box($0.restorableState) }
+    } cleanUp: {
+      consume(copies)
+      copies = []
+    }
   }
 
   /// The observation machinery alone: everything that is read is watched, and nothing is copied.
@@ -67,13 +82,17 @@ struct CaptureMetrics {
     coordinator.measureCapture(of: root)
     // The other side works on controllers of its own, so that no observation of ours makes its changes dearer.
     let others = Typical.nodes(count).map { Leaf($0) }
+    var captured: MeasuredCapture?
     let taken = try Measurement(clock: .processor, rounds: rounds, atLeast: 0).run(
       units: count,
       [
-        .ours(prepare: {
+        .ours {
           for leaf in leaves { leaf.touch() }
-        }) {
-          guard coordinator.measureCapture(of: root) >= leaves.count else {
+        } cleanUp: {
+          captured = nil
+        } _: {
+          captured = coordinator.measureCapture(of: root)
+          guard let captured, captured.capturedCount >= leaves.count else {
             throw WrongValue(description: "a capture that leaves controllers out")
           }
         }

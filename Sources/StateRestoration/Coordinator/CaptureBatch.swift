@@ -34,27 +34,27 @@ struct CaptureBatch: Sendable {
     var children: [Key]
   }
 
-  /// One object's values.
+  /// What records of many objects have in common, of one class and with one tag.
+  struct Kind: Sendable {
+    var version: StateVersion
+    var classTag: RestorationClass?
+    var savedAt: Date?
+    /// The objects' one values; nil when the class has none.
+    var column: (any StateColumn)?
+  }
+
+  /// One object's values; small, as there are as many as objects.
   struct Record: Sendable {
     var key: Key
-    var values: CapturedValues
-    var attributes: RestorationArchive.Attributes
-
-    /// Whether state that lies at the object's path may give way to the object's: it is of the same class and model, and
-    /// neither newer than this program can read nor what restoring died at.
-    func replaces(_ stored: RestorationArchive.Node) -> Bool {
-      guard stored.byteCount > 0 else { return true }
-      return fits(stored) && stored.attributes.version <= attributes.version
-        && !stored.attributes.flags.contains(.leftOut)
-    }
-
-    /// Whether state that lies at the object's path is the object's: the same class and the same model.
-    func fits(_ stored: RestorationArchive.Node) -> Bool {
-      guard stored.byteCount > 0 else { return true }
-      if let model = stored.attributes.model, let own = attributes.model, model != own { return false }
-      if let tag = stored.attributes.classTag, let own = attributes.classTag, tag != own { return false }
-      return true
-    }
+    /// The number of its kind.
+    var kind: Int
+    /// The row of its one value in the kind's column; nil when it has none.
+    var row: Int?
+    var priority = PreservationPriority.normal
+    var flags: RestorationArchive.NodeFlags = []
+    /// The other values under their keys, in the order of encoding.
+    var entries: [RestorationArchive.Entry] = []
+    var model: ModelIdentifier?
   }
 
   var placements: [Placement] = []
@@ -64,6 +64,7 @@ struct CaptureBatch: Sendable {
   var releases: [Key] = []
   var orders: [Order] = []
   var records: [Record] = []
+  var kinds: [Kind] = []
   /// Objects whose stored state could not be read and goes aside, because there is newer state now.
   var setAside: [Key] = []
   /// The app-level state; nil when it was not asked for.
@@ -78,6 +79,39 @@ struct CaptureBatch: Sendable {
   var isEmpty: Bool {
     placements.isEmpty && removals.isEmpty && releases.isEmpty && orders.isEmpty && records.isEmpty
       && removedNodes.isEmpty
+  }
+}
+
+extension CaptureBatch {
+  /// The values of a record under their keys, in the order of encoding.
+  func entries(of record: Record) -> [RestorationArchive.Entry] {
+    guard let row = record.row, let column = kinds[record.kind].column else { return record.entries }
+    return [column.entry(at: row)] + record.entries
+  }
+
+  /// What a writer is told of a record's object.
+  func attributes(of record: Record) -> RestorationArchive.Attributes {
+    let kind = kinds[record.kind]
+    return .init(
+      classTag: kind.classTag, version: kind.version, priority: record.priority, flags: record.flags,
+      savedAt: kind.savedAt, model: record.model)
+  }
+}
+
+extension RestorationArchive.Attributes {
+  /// Whether state that lies at an object's path may give way to the object's: it is of the same class and model, and
+  /// neither newer than this program can read nor what restoring died at.
+  func replaces(_ stored: RestorationArchive.Node) -> Bool {
+    guard stored.byteCount > 0 else { return true }
+    return fits(stored) && stored.attributes.version <= version && !stored.attributes.flags.contains(.leftOut)
+  }
+
+  /// Whether state that lies at an object's path is the object's: the same class and the same model.
+  func fits(_ stored: RestorationArchive.Node) -> Bool {
+    guard stored.byteCount > 0 else { return true }
+    if let before = stored.attributes.model, let model, before != model { return false }
+    if let before = stored.attributes.classTag, let classTag, before != classTag { return false }
+    return true
   }
 }
 

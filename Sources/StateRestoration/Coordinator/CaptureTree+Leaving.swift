@@ -44,6 +44,7 @@ extension CaptureTree {
     for node in order.reversed() {
       if isCarriedOver { batch.releases.append(node.key) } else { batch.removals.append(node.key) }
       nodes[node.key] = nil
+      if node.isUnnoticed { hasLostUnnoticed = true }
       bindings.remove(node.binding, of: node.objectIdentity)
       if byObject[node.objectIdentity] === node { byObject[node.objectIdentity] = nil }
     }

@@ -30,10 +30,7 @@ extension CaptureTree {
         }
         continue
       }
-      let node =
-        known
-        ?? TrackedNode(
-          key: nodes.count, controller: controller, binding: bind(controller), identifier: identifier, isByHand: false)
+      let node = known ?? track(controller, identifier, .controller)
       node.isShadowed = false
       if node.isByHand, known != nil {
         // Preserved by hand until now, a child from now on.
@@ -110,10 +107,7 @@ extension CaptureTree {
         continue
       }
       let known = node(of: view)
-      let node =
-        known
-        ?? TrackedNode(
-          key: nodes.count, object: view, binding: bind(view), identifier: identifier, kind: .view)
+      let node = known ?? track(view, identifier, .view)
       owners[identifier] = node
       if known == nil {
         insert(node, parent: parent, section: .interface)
@@ -128,8 +122,7 @@ extension CaptureTree {
   func insert(_ node: TrackedNode, parent: TrackedNode?, section: CaptureBatch.Section) {
     node.parent = parent
     node.isDirty = true
-    node.awareness = node.object.map { awareness(of: $0, node.binding) } ?? .nothing
-    if node.awareness != .everything { distrust(node) }
+    if node.subject.awareness != .everything { distrust(node) }
     nodes.append(node)
     byObject[node.objectIdentity] = node
     pending.append(node)

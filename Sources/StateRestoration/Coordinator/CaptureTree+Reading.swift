@@ -10,20 +10,93 @@ extension CaptureTree {
     }
   }
 
+  /// Reads all whose changes can't be noticed, the newest first, so that children come before their parents.
+  func readUnnoticed() {
+    // What is added meanwhile is pending.
+    let nodes = unnoticed
+    var rest = nodes.count
+    while rest > 0 {
+      readPlain(nodes, &rest)
+      guard rest > 0 else { break }
+      rest -= 1
+      if nodes[rest].lastRead != captureNumber { read(nodes[rest]) }
+      if !pending.isEmpty { readPending() }
+    }
+  }
+
+  /// Reads plain objects of one class from the end of a list, until one is neither.
+  ///
+  /// What is the same for all of them is looked up once, as there may be very many.
+  private func readPlain(_ nodes: [TrackedNode], _ rest: inout Int) {
+    let subject = nodes[rest - 1].subject
+    guard let lane = subject.lane else { return }
+    let number = captureNumber
+    var records: [CaptureBatch.Record] = []
+    swap(&records, &batch.records)
+    while rest > 0 {
+      let node = nodes[rest - 1]
+      guard node.subject === subject else { break }
+      if node.lastRead != number {
+        guard node.isPlain, !node.isFlagUp, let object = node.object, let row = lane.read(object, node)
+        else { break }
+        node.isDirty = false
+        node.lastRead = number
+        node.hasItsName = true
+        records.append(.init(key: node.key, kind: lane.kind, row: row))
+      }
+      rest -= 1
+    }
+    swap(&records, &batch.records)
+  }
+
   /// Captures one object's values and children.
   func read(_ node: TrackedNode) {
     guard !node.isRemoved else { return }
     node.isDirty = false
-    guard let captured = node.binding.capture(context: context, observing: true) else {
+    node.lastRead = captureNumber
+    guard let object = node.object else {
+      // Another object may have been given its address by now, and be listed in its place.
+      node.hasItsName = false
       orphans.append(node)
       return
     }
-    if node.kind != .shared, captured.identifier != node.identifier, !node.isShadowed, relink(node) { return }
-    if node.kind == .controller {
-      readChildren(of: node, captured)
-      giveRoles(captured.roles, toChildrenOf: node)
+    let subject = node.subject
+    if !subject.isOpen { open(subject) }
+    // The flag itself needs to be looked at only if it went up: whoever raises it says so in the list of changes.
+    var isWatching = false
+    if node.isFlagUp {
+      node.isFlagUp = false
+      isWatching = node.binding.flag.rearm()
     }
-    if !node.isShadowed { record(captured, of: node) }
+    if node.isPlain, let lane = subject.lane {
+      var captured: CapturedState?
+      let row = node.binding.watch(isWatching) { () -> Int? in
+        if let row = lane.read(object, node) { return row }
+        captured = node.binding.read(object, in: subject.column, context: context)
+        return nil
+      }
+      if let row {
+        node.hasItsName = true
+        batch.records.append(.init(key: node.key, kind: lane.kind, row: row))
+      } else if let captured {
+        take(captured, of: node, object)
+      }
+    } else {
+      take(
+        node.binding.watch(isWatching) { node.binding.read(object, in: subject.column, context: context) }, of: node,
+        object)
+    }
+  }
+
+  /// Brings the tree up to date with what an object answered.
+  private func take(_ captured: CapturedState, of node: TrackedNode, _ object: any RestorableObject) {
+    node.hasItsName = captured.shape.identifier == node.identifier
+    if !node.hasItsName, node.kind != .shared, !node.isShadowed, relink(node) { return }
+    if node.kind == .controller {
+      readChildren(of: node, captured.shape)
+      giveRoles(captured.shape.roles, toChildrenOf: node)
+    }
+    if !node.isShadowed { record(captured, of: node, object) }
   }
 
   /// The identifier has changed: the parent is read first, as it knows what that means for the siblings.
@@ -41,7 +114,7 @@ extension CaptureTree {
     return true
   }
 
-  private func readChildren(of node: TrackedNode, _ captured: CapturedState) {
+  private func readChildren(of node: TrackedNode, _ captured: CapturedShape) {
     if captured.children.isEmpty, captured.views.isEmpty, node.children.isEmpty { return }
     let former = node.children
     if captured.views.isEmpty, stand(former, captured.children, below: node) { return }
@@ -64,10 +137,13 @@ extension CaptureTree {
     guard former.count == children.count else { return false }
     for index in former.indices {
       let node = former[index]
-      // The parent's reference keeps a controller alive, so the same address is the same object while ours is.
-      guard node.objectIdentity == ObjectIdentifier(children[index]), node.parent === parent, !node.isShadowed,
-        !node.isRemoved, node.object != nil, children[index].restorationIdentifier == node.identifier
+      guard node.objectIdentity == ObjectIdentifier(children[index]), node.parentKey == parent.key, !node.isShadowed,
+        !node.isRemoved
       else { return false }
+      // Asked in this capture, it was alive and called by its identifier.
+      if node.lastRead == captureNumber, node.hasItsName { continue }
+      // The parent's reference keeps a controller alive, so the same address is the same object while ours is.
+      guard node.object != nil, children[index].restorationIdentifier == node.identifier else { return false }
     }
     return true
   }
@@ -82,25 +158,26 @@ extension CaptureTree {
     }
   }
 
-  private func record(_ captured: CapturedState, of node: TrackedNode) {
+  private func record(_ captured: CapturedState, of node: TrackedNode, _ object: any RestorableObject) {
+    let facts = node.subject.facts(for: captured.shape.classTag) ?? describe(captured, node.subject, object)
+    node.isSpecial =
+      captured.shape.model != nil || captured.shape.priority != .normal || !captured.shape.children.isEmpty
+      || !captured.shape.views.isEmpty || captured.shape.classTag != node.subject.lane?.classTag
+    var record = CaptureBatch.Record(
+      key: node.key, kind: facts.kind, row: captured.row, priority: captured.shape.priority, flags: [],
+      entries: captured.entries, model: captured.shape.model)
     if node.keepsStored {
-      guard fingerprint(captured) != node.sighted else { return }
+      guard fingerprint(batch.entries(of: record)) != node.sighted else { return }
       node.keepsStored = false
       batch.setAside.append(node.key)
     }
-    var attributes = captured.attributes
     switch node.kind {
-    case .controller: if node.isByHand { attributes.flags.insert(.byHand) }
-    case .view: attributes.flags.insert(.view)
-    case .shared: attributes.flags.insert(.shared)
+    case .controller: if node.isByHand { record.flags.insert(.byHand) }
+    case .view: record.flags.insert(.view)
+    case .shared: record.flags.insert(.shared)
     }
-    if let tag = attributes.classTag {
-      if let object = node.object, case .belongs(_, let registered, let found)? = registry.flaw(of: tag, on: object) {
-        batch.findings.append(.inheritedTag(path: node.path, tag: tag, registered: registered, found: found))
-      }
-      if let limit = registry.registeredClass(tag)?.freshFor {
-        attributes.savedAt = Freshness.stamp(now(), limit: limit)
-      }
+    if let (registered, found) = facts.mistaken, let tag = facts.tag {
+      batch.findings.append(.inheritedTag(path: node.path, tag: tag, registered: registered, found: found))
     }
     if captured.references.isEmpty {
       if !referrers.isEmpty { referrers[node.key] = nil }
@@ -110,11 +187,28 @@ extension CaptureTree {
     if !captured.references.isEmpty || !node.byHand.isEmpty {
       unresolved.append((node, batch.records.count, captured.references))
     }
-    var values = captured.values
     if let role = node.role {
-      attributes.flags.insert(.hasRole)
-      values.append(.init(key: ReservedKey.role, value: role))
+      record.flags.insert(.hasRole)
+      record.entries.append(.init(key: ReservedKey.role, value: role))
     }
-    batch.records.append(.init(key: node.key, values: values, attributes: attributes))
+    batch.records.append(record)
+  }
+
+  /// Finds out what instances of a class with one tag have in common, and begins their kind in the batch.
+  private func describe(
+    _ captured: CapturedState, _ subject: TrackedClass, _ object: any RestorableObject
+  ) -> TrackedClass.Tag {
+    var kind = CaptureBatch.Kind(version: captured.version, classTag: captured.shape.classTag, column: subject.column)
+    var mistaken: (registered: String, found: String)?
+    if let tag = kind.classTag {
+      if case .belongs(_, let registered, let found)? = registry.flaw(of: tag, on: object) {
+        mistaken = (registered, found)
+      }
+      if let limit = registry.registeredClass(tag)?.freshFor { kind.savedAt = Freshness.stamp(now(), limit: limit) }
+    }
+    let facts = TrackedClass.Tag(tag: kind.classTag, kind: batch.kinds.count, mistaken: mistaken)
+    batch.kinds.append(kind)
+    subject.add(facts)
+    return facts
   }
 }

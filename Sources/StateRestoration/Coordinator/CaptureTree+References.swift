@@ -11,7 +11,7 @@ extension CaptureTree {
       node.byHand = []
       var owner = Owner(node: node)
       for reference in references {
-        batch.records[record].values.append([entry(for: reference, from: &owner)])
+        batch.records[record].entries.append(entry(for: reference, from: &owner))
       }
       orphans += former.filter { !owner.keysByHand.contains($0.key) }
       readPending()
@@ -83,8 +83,7 @@ extension CaptureTree {
     if let controller = object as? any RestorableController, controller.restorationClass != nil,
       let identifier = controller.restorationIdentifier, !identifier.isEmpty, !owner.identifiers.contains(identifier)
     {
-      let node = TrackedNode(
-        key: nodes.count, controller: controller, binding: bind(controller), identifier: identifier, isByHand: true)
+      let node = track(controller, identifier, .controller, byHand: true)
       owner.add(node)
       insert(node, parent: owner.node, section: .interface)
       return .path(node.path)

@@ -11,7 +11,11 @@ internal import RestorationArchive
   var context: RestorationContext
 
   var bindings = ObjectBindings()
-  private var awarenessOfClass: [ObjectIdentifier: TrackedNode.Awareness] = [:]
+  private var classes: [ObjectIdentifier: TrackedClass] = [:]
+  /// The classes whose instances the current capture has met.
+  private var openClasses: [TrackedClass] = []
+  /// The number of the current or last capture.
+  private(set) var captureNumber = 0
   var nodes: [TrackedNode?] = []
   var byObject: [ObjectIdentifier: TrackedNode] = [:]
   var roots: [TrackedNode] = []
@@ -27,7 +31,9 @@ internal import RestorationArchive
   var hasMoved = false
   private var sightings = CodingTables()
   /// Objects whose changes can't be noticed without asking them.
-  private var unnoticed: [TrackedNode] = []
+  private(set) var unnoticed: [TrackedNode] = []
+  /// Whether some of them have left the tree.
+  var hasLostUnnoticed = false
   /// Objects whose state refers to others.
   var referrers: [CaptureBatch.Key: TrackedNode] = [:]
   /// Objects whose parents were asked again in this capture.
@@ -67,17 +73,21 @@ internal import RestorationArchive
     roots controllers: [any RestorableController], scope: Scope
   ) -> CaptureBatch {
     batch = CaptureBatch()
+    captureNumber += 1
     hasMoved = false
     relinked = []
     collect(scope)
     adopt(controllers)
     adoptShared()
+    if scope == .all { readUnnoticed() }
     readPending()
     removeOrphans()
     dropClaims()
     resolveReferences()
     removeOrphans()
-    // Handed over whole: a copy kept here would keep the values, and make the worker copy them.
+    // Handed over whole: what is kept here would keep the values, and make the worker copy the lists.
+    for subject in openClasses { subject.close() }
+    openClasses.removeAll(keepingCapacity: true)
     defer { batch = CaptureBatch() }
     return batch
   }
@@ -90,13 +100,13 @@ internal import RestorationArchive
       claims[ObjectIdentifier(object)] = claim
       guard claim.keepsStored, let captured = ObjectBinding(object).capture(context: context, observing: false)
       else { continue }
-      claims[ObjectIdentifier(object)]?.sighted = fingerprint(captured)
+      claims[ObjectIdentifier(object)]?.sighted = fingerprint(captured.entries)
     }
   }
 
   /// What an object has, in bytes to compare.
-  func fingerprint(_ captured: CapturedState) -> [UInt8] {
-    (try? RecordEncoder().encode(captured.values.entries, tables: &sightings)) ?? []
+  func fingerprint(_ entries: [RestorationArchive.Entry]) -> [UInt8] {
+    (try? RecordEncoder().encode(entries, tables: &sightings)) ?? []
   }
 
   /// Whether a restored object that no capture has met yet came from a node.
@@ -127,11 +137,15 @@ internal import RestorationArchive
 
   private func collect(_ scope: Scope) {
     for key in changes.drain() where key < nodes.count {
-      if let node = nodes[key] { mark(node) }
+      guard let node = nodes[key] else { continue }
+      node.isFlagUp = true
+      mark(node)
     }
     guard scope == .all else { return }
-    unnoticed.removeAll { $0.isRemoved }
-    for node in unnoticed { mark(node) }
+    if hasLostUnnoticed { unnoticed.removeAll { $0.isRemoved } }
+    hasLostUnnoticed = false
+    for root in roots where root.isUnnoticed { mark(root) }
+    batch.records.reserveCapacity(unnoticed.count + pending.count)
   }
 
   func mark(_ node: TrackedNode) {
@@ -148,7 +162,7 @@ internal import RestorationArchive
   }
 
   private func adopt(_ controllers: [any RestorableController]) {
-    if roots.count == controllers.count, zip(roots, controllers).allSatisfy({ $0.controller === $1 && !$0.isDirty }) {
+    if roots.count == controllers.count, zip(roots, controllers).allSatisfy({ $0.object === $1 && !$0.isDirty }) {
       return
     }
     roots = link(controllers.map { ($0, $0.restorationIdentifier) }, to: nil, former: roots)
@@ -161,8 +175,7 @@ internal import RestorationArchive
     let living = registry.livingSharedObjects
     guard living.count != shared.count else { return }
     for (identifier, object) in living where node(of: object) == nil {
-      let node = TrackedNode(
-        key: nodes.count, object: object, binding: bind(object), identifier: identifier, kind: .shared)
+      let node = track(object, identifier, .shared)
       insert(node, parent: nil, section: .shared)
       shared.append(node)
     }
@@ -170,26 +183,24 @@ internal import RestorationArchive
 
   // MARK: - Objects
 
-  /// The binding of an object that is about to get the next key.
-  func bind(_ object: any RestorableObject) -> ObjectBinding {
+  /// A node for an object that is not tracked yet, with the next key.
+  func track(
+    _ object: any RestorableObject, _ identifier: RestorationIdentifier, _ kind: NodeReport.Kind, byHand: Bool = false
+  ) -> TrackedNode {
     let key = nodes.count
-    return bindings.binding(for: object) { [changes] in changes.mark(key) }
+    let binding = bindings.binding(for: object) { [changes] in changes.mark(key) }
+    let type = ObjectIdentifier(type(of: object))
+    let subject = classes[type] ?? TrackedClass(object, binding.plan)
+    classes[type] = subject
+    return TrackedNode(
+      key: key, object: object, binding: binding, subject: subject, identifier: identifier, kind: kind,
+      isByHand: byHand)
   }
 
-  /// How much of an object's changes is noticed; a fact of its class.
-  func awareness(of object: any RestorableObject, _ binding: ObjectBinding) -> TrackedNode.Awareness {
-    let type = ObjectIdentifier(type(of: object))
-    if let known = awarenessOfClass[type] { return known }
-    let awareness: TrackedNode.Awareness =
-      if binding.observesEverything {
-        .everything
-      } else if object is any StatefulObject || object is any CodingObject {
-        .nothing
-      } else {
-        .state
-      }
-    awarenessOfClass[type] = awareness
-    return awareness
+  /// Has the values of a class's instances copied into the current batch.
+  func open(_ subject: TrackedClass) {
+    subject.open()
+    openClasses.append(subject)
   }
 
   func name(_ object: any RestorableObject) -> String { "\(type(of: object))" }

@@ -94,10 +94,11 @@ extension Lineage {
     for node: RestorationArchive.Node, under parent: NodeID?
   ) throws(ArchiveError) -> NodeID {
     if let known = try writer.child(of: parent, identifier: node.identifier) {
-      let record = CaptureBatch.Record(key: 0, values: .init(), attributes: node.attributes)
-      guard node.byteCount > 0, let stored = try writer.node(known), !record.replaces(stored) else { return known }
+      guard node.byteCount > 0, let stored = try writer.node(known), !node.attributes.replaces(stored) else {
+        return known
+      }
       // What a newer program saved, or restoring died at, is kept; what is below it is still the same object's.
-      if record.fits(stored) { return try renew(known, stored) }
+      if node.attributes.fits(stored) { return try renew(known, stored) }
       try keep(known, path: path(of: known))
     }
     return try insert(node.identifier, parent: parent, attributes: node.attributes)

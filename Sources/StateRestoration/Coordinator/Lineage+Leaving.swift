@@ -18,7 +18,7 @@ extension Lineage {
 
     /// Whether what is stored in a place is of the class and the model of whoever takes it.
     mutating func fits(_ key: CaptureBatch.Key, _ stored: RestorationArchive.Node) -> Bool {
-      records[key].map { batch.records[$0].fits(stored) } ?? true
+      records[key].map { batch.attributes(of: batch.records[$0]).fits(stored) } ?? true
     }
   }
 }

@@ -122,7 +122,7 @@ struct Lineage: Sendable {
     }
     for order in batch.orders { try arrange(order) }
     for key in batch.setAside { try setAside(key) }
-    for record in batch.records { try store(record, &findings) }
+    for record in batch.records { try store(record, of: batch, &findings) }
     if let application = batch.application, !application.isEmpty || hasApplicationNode {
       try writer.setRecord(
         of: try reserved(ReservedNode.application), entries: application,
@@ -303,16 +303,17 @@ struct Lineage: Sendable {
   }
 
   private mutating func store(
-    _ record: CaptureBatch.Record, _ findings: inout [PreservationFinding]
+    _ record: CaptureBatch.Record, of batch: CaptureBatch, _ findings: inout [PreservationFinding]
   ) throws(ArchiveError) {
     guard var node = node(record.key) else { return }
-    if unmatched.remove(record.key) != nil, let stored = try writer.node(node), !record.replaces(stored) {
+    let attributes = batch.attributes(of: record)
+    if unmatched.remove(record.key) != nil, let stored = try writer.node(node), !attributes.replaces(stored) {
       try setAside(record.key)
       node = self.node(record.key) ?? node
     }
-    try keepChildren(of: node, from: record.attributes.model)
+    try keepChildren(of: node, from: attributes.model)
     do {
-      if try writer.setRecord(of: node, entries: record.values.entries, attributes: record.attributes) {
+      if try writer.setRecord(of: node, entries: batch.entries(of: record), attributes: attributes) {
         changed.insert(record.key)
       }
     } catch {

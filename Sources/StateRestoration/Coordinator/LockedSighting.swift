@@ -19,15 +19,16 @@ struct LockedSighting: Sendable {
 
   /// Sees the hierarchy as it was launched.
   init(_ batch: CaptureBatch) {
-    for record in batch.records { first[record.key] = encoded(record.values.entries) }
+    for record in batch.records { first[record.key] = encoded(batch.entries(of: record)) }
     firstApplication = encoded(batch.application ?? [])
   }
 
   /// Takes out of a capture what nobody has touched.
   mutating func sift(_ batch: inout CaptureBatch) {
+    let captured = batch
     batch.records.removeAll { record in
       guard !touched.contains(record.key) else { return false }
-      if let before = first[record.key], before == encoded(record.values.entries) {
+      if let before = first[record.key], before == encoded(captured.entries(of: record)) {
         return true
       }
       touched.insert(record.key)

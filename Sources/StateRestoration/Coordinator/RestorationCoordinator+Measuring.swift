@@ -3,9 +3,16 @@ extension RestorationCoordinator {
   ///
   /// What is captured here is not saved: use a coordinator of its own.
   ///
-  /// - Returns: The number of objects whose values were copied.
+  /// - Returns: What was captured, which costs time to let go of; a save does that elsewhere.
   @discardableResult
-  package func measureCapture(of root: any RestorableController, everything: Bool = true) -> Int {
-    capture(root, scope: everything ? .all : .noticed, context: configuration.context).capturedCount
+  package func measureCapture(of root: any RestorableController, everything: Bool = true) -> MeasuredCapture {
+    MeasuredCapture(batch: capture(root, scope: everything ? .all : .noticed, context: configuration.context))
   }
+}
+
+/// What was captured to be measured.
+package struct MeasuredCapture: Sendable {
+  let batch: CaptureBatch
+  /// The number of objects whose values were copied.
+  package var capturedCount: Int { batch.capturedCount }
 }

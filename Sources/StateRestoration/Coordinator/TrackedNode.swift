@@ -2,76 +2,75 @@ internal import RestorationArchive
 
 /// What the coordinator remembers of one live object between two captures.
 @MainActor final class TrackedNode {
-  /// How much of an object's change is noticed without asking it.
-  enum Awareness {
-    /// State and children: the object is observable.
-    case everything
-    /// State only: marked properties, but children may change silently.
-    case state
-    /// Nothing: its coder methods have to run to find out.
-    case nothing
-  }
+  // What a capture looks at stands first, so that it comes into the cache together.
 
+  /// The object, which parents own and the coordinator doesn't; nil once it died.
+  weak let object: (any RestorableObject)?
+  let subject: TrackedClass
   let key: CaptureBatch.Key
-  let kind: NodeReport.Kind
-  let objectIdentity: ObjectIdentifier
-  /// The object, when it is a controller; parents own children, the coordinator owns neither.
-  private(set) weak var controller: (any RestorableController)?
-  /// The object under the engine's eyes.
-  let binding: ObjectBinding
-  unowned var parent: TrackedNode?
   var identifier: RestorationIdentifier
-  var awareness = Awareness.nothing
-  /// Live children in order: controllers, then views.
-  var children: [TrackedNode] = []
-  /// Objects that this one's references brought in.
-  var byHand: [TrackedNode] = []
-  /// Whether a reference brought it in, and nothing else.
-  var isByHand: Bool
+  let kind: NodeReport.Kind
+  /// Whether the object was asked and had more to say than its identifier, its tag and its one value.
+  var isSpecial = false
   /// Whether a change since the last capture is known.
   var isDirty = false
-  /// Whether the object is asked at every capture of everything.
-  var isUnnoticed = false
   /// Whether the node has left the tree.
   var isRemoved = false
-  /// Whether the stored state could not be read and is kept until the object has newer state.
-  var keepsStored = false
-  /// What the object had when its stored state was kept; it has newer state once that differs.
-  var sighted: [UInt8] = []
-  /// The object's role in its container.
-  var role: RestorationRole?
-  /// Whether a child has a role.
-  var hasRoles = false
   /// Whether another owner of the identifier was first, so that this one's earlier state is kept.
   var isShadowed = false
+  /// Whether the binding's flag is up or goes up at once: from the beginning, and whenever the list of changes says so.
+  var isFlagUp = true
+  /// Whether the stored state could not be read and is kept until the object has newer state.
+  var keepsStored = false
+  /// Whether a reference brought it in, and nothing else.
+  var isByHand: Bool
+  /// Whether a child has a role.
+  var hasRoles = false
+  /// Whether the object is asked at every capture of everything.
+  var isUnnoticed = false
+  /// Whether the object called itself by the identifier when it was last asked.
+  var hasItsName = false
+  /// The capture in which the object was last asked.
+  var lastRead = 0
+  /// The object's role in its container.
+  var role: RestorationRole? { didSet { hasRole = role != nil } }
+  private var hasRole = false
+  private var isParent = false
+  private var isReferrer = false
+  /// The parent's key, to compare; -1 for none.
+  private(set) var parentKey: CaptureBatch.Key = -1
+  /// Live children in order: controllers, then views.
+  var children: [TrackedNode] = [] { didSet { isParent = !children.isEmpty } }
+  /// Objects that this one's references brought in.
+  var byHand: [TrackedNode] = [] { didSet { isReferrer = !byHand.isEmpty } }
+  unowned var parent: TrackedNode? { didSet { parentKey = parent?.key ?? -1 } }
+  let objectIdentity: ObjectIdentifier
+  /// The object under the engine's eyes.
+  let binding: ObjectBinding
+  /// What the object had when its stored state was kept; it has newer state once that differs.
+  var sighted: [UInt8] = []
 
   init(
-    key: CaptureBatch.Key, controller: any RestorableController, binding: ObjectBinding,
-    identifier: RestorationIdentifier, isByHand: Bool
+    key: CaptureBatch.Key, object: any RestorableObject, binding: ObjectBinding, subject: TrackedClass,
+    identifier: RestorationIdentifier, kind: NodeReport.Kind, isByHand: Bool
   ) {
+    self.object = object
+    self.subject = subject
     self.key = key
-    self.kind = .controller
-    self.controller = controller
-    self.binding = binding
-    self.objectIdentity = ObjectIdentifier(controller)
     self.identifier = identifier
-    self.isByHand = isByHand
-  }
-
-  init(
-    key: CaptureBatch.Key, object: any RestorableObject, binding: ObjectBinding, identifier: RestorationIdentifier,
-    kind: NodeReport.Kind
-  ) {
-    self.key = key
     self.kind = kind
+    self.isByHand = isByHand
     self.binding = binding
-    self.objectIdentity = ObjectIdentifier(object)
-    self.identifier = identifier
-    self.isByHand = false
+    objectIdentity = ObjectIdentifier(object)
   }
 
-  /// The object; nil when it is gone.
-  var object: (any RestorableObject)? { binding.object }
+  /// Whether the node and what is known of its object are such that only its value may have to be recorded.
+  var isPlain: Bool {
+    !isRemoved && !isSpecial && !isShadowed && !keepsStored && !isByHand && !hasRole && !isParent && !isReferrer
+  }
+
+  /// The object, when it is a controller.
+  var controller: (any RestorableController)? { object as? any RestorableController }
 
   /// Where the object is now.
   var path: RestorationPath {

@@ -1,30 +1,46 @@
 package import RestorationArchive
 
-/// One object as it was at one moment: copies, to be encoded elsewhere, and what the tree needs to know of it.
-package struct CapturedState {
+/// What an object says of its place in the tree when it is captured.
+struct CapturedShape {
   /// The object's identifier; nil for one that is excluded and for shared objects.
-  package var identifier: RestorationIdentifier?
-  /// Class tag, version, priority and model of the object, as the archive records them.
-  package var attributes: RestorationArchive.Attributes
-  /// The values under their keys, in the order of encoding.
-  package var values = CapturedValues()
+  var identifier: RestorationIdentifier?
+  /// The tag of the class that remakes it.
+  var classTag: RestorationClass?
+  /// The element of the data model that it shows.
+  var model: ModelIdentifier?
+  /// Whose state goes first when there is too much.
+  var priority = PreservationPriority.normal
+  /// The children, in order; empty for views and shared objects.
+  var children: [any RestorableController] = []
+  /// The views, in order; empty for views and shared objects.
+  var views: [any RestorableView] = []
+  /// The roles of children that have one.
+  var roles: [RestorationIdentifier: RestorationRole] = [:]
+}
+
+/// One object as it was at one moment: copies, to be encoded elsewhere, and what the tree needs to know of it.
+///
+/// The one value of a ``StatefulObject`` goes to a ``StateColumn`` instead, together with those of its class.
+package struct CapturedState {
+  /// What the object says of its place.
+  var shape: CapturedShape
+  /// The version of its class.
+  let version: StateVersion
+  /// Where its one value is in the column of its class; nil when it has none, or when the value is among the entries.
+  var row: Int?
+  /// The other values under their keys, in the order of encoding.
+  package var entries: [RestorationArchive.Entry] = []
   /// References to other objects, to be replaced by their places.
   package var references: [CapturedReference] = []
-  /// The children, in order; empty for views and shared objects.
-  package var children: [any RestorableController] = []
-  /// The roles of children that have one.
-  package var roles: [RestorationIdentifier: RestorationRole] = [:]
-  /// The views, in order; empty for views and shared objects.
-  package var views: [any RestorableView] = []
 
-  /// The values as a list.
-  package var entries: [RestorationArchive.Entry] { values.entries }
-
-  /// Whether the object is to be preserved at all.
-  package var isExcluded: Bool { identifier?.isEmpty ?? true }
-
-  /// Describes an object without values, children and views.
-  package init(attributes: RestorationArchive.Attributes = RestorationArchive.Attributes()) {
-    self.attributes = attributes
+  /// Class tag, version, priority and model of the object, as the archive records them.
+  package var attributes: RestorationArchive.Attributes {
+    .init(classTag: shape.classTag, version: version, priority: shape.priority, model: shape.model)
   }
+  /// The roles of children that have one.
+  package var roles: [RestorationIdentifier: RestorationRole] { shape.roles }
+  /// The views, in order; empty for views and shared objects.
+  package var views: [any RestorableView] { shape.views }
+  /// Whether the object is to be preserved at all.
+  package var isExcluded: Bool { shape.identifier?.isEmpty ?? true }
 }

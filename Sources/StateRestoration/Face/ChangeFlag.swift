@@ -30,23 +30,20 @@ package final class ChangeFlag: Sendable {
     if old & (Mark.raised | Mark.retired) == 0 { onChange() }
   }
 
-  /// Claims the right to observe: false while an earlier observation is still waiting for its change.
+  /// Takes the mark away, before a capture, and claims the right to observe: false while an earlier observation is still
+  /// waiting for its change.
   ///
-  /// Every observation that waits makes each write dearer, so there is never more than one.
-  func arm() -> Bool {
-    let (old, _) = marks.bitwiseOr(Mark.armed, ordering: .acquiringAndReleasing)
-    return old & Mark.armed == 0
+  /// Changes during the capture raise the mark again. Every observation that waits makes each write dearer, so there is
+  /// never more than one.
+  func rearm() -> Bool {
+    // Nobody captures with a binding that has gone, so there is no `retired` to lose.
+    marks.exchange(Mark.armed, ordering: .acquiringAndReleasing) & Mark.armed == 0
   }
 
   /// Marks a change that an observation saw; the next capture observes anew.
   func fire() {
     marks.bitwiseAnd(~Mark.armed, ordering: .acquiringAndReleasing)
     raise()
-  }
-
-  /// Takes the mark away, before a capture: changes during the capture raise it again.
-  package func lower() {
-    marks.bitwiseAnd(~Mark.raised, ordering: .acquiringAndReleasing)
   }
 
   /// Whether nobody listens any more.

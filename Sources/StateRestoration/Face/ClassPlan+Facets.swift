@@ -5,12 +5,20 @@ import RestorationArchive
 
 /// How to read an object's place in the tree.
 @MainActor protocol ShapeFacet {
-  func read(_ object: any RestorableObject, into capture: inout CapturedState)
+  /// Whether an object is called as its node is, remade by a tag and has nothing below it, no model and no special
+  /// priority.
+  ///
+  /// Asks what `read` does, without making a list of answers: most objects are like that, time after time.
+  func isPlain(_ object: any RestorableObject, _ node: TrackedNode, _ classTag: RestorationClass?) -> Bool
+  func read(_ object: any RestorableObject) -> CapturedShape
 }
 
 /// How to read and assign an object's one value.
 @MainActor protocol StateFacet {
-  func capture(_ object: any RestorableObject) -> RestorationArchive.Entry
+  /// Makes an empty column for values of the class.
+  func makeColumn() -> any StateColumn
+  /// Copies an object's value into a column that this facet made, and returns its row.
+  func capture(_ object: any RestorableObject, in column: any StateColumn) -> Int
   func prepare(
     _ object: any RestorableObject, coder: RestorationDecoder, version: StateVersion
   ) throws(RestorationError) -> (@MainActor () -> Void)?
@@ -32,44 +40,76 @@ private func downcast<T: AnyObject>(_ object: any RestorableObject, to type: T.T
   return unsafe unsafeDowncast(object, to: T.self)
 }
 
+extension ShapeFacet {
+  func isPlain(_ object: any RestorableObject, _ node: TrackedNode, _ classTag: RestorationClass?) -> Bool { false }
+}
+
+extension ExactText {
+  /// Whether this is the same text; looks first whether it is the same copy of it, as it mostly is.
+  @inline(__always)
+  fileprivate func isSame(as other: Self) -> Bool {
+    // Strings of the same bits are one text; nothing is concluded from bits that differ.
+    let bits = unsafe (
+      unsafeBitCast(rawValue, to: (UInt, UInt).self), unsafeBitCast(other.rawValue, to: (UInt, UInt).self)
+    )
+    return bits.0 == bits.1 || self == other
+  }
+}
+
 struct SharedShape: ShapeFacet {
-  func read(_ object: any RestorableObject, into capture: inout CapturedState) {}
+  func read(_ object: any RestorableObject) -> CapturedShape { CapturedShape() }
 }
 
 struct ViewShape<T: RestorableView>: ShapeFacet {
-  func read(_ object: any RestorableObject, into capture: inout CapturedState) {
-    capture.identifier = downcast(object, to: T.self).restorationIdentifier
+  func read(_ object: any RestorableObject) -> CapturedShape {
+    CapturedShape(identifier: downcast(object, to: T.self).restorationIdentifier)
   }
 }
 
 struct ControllerShape<T: RestorableController>: ShapeFacet {
-  func read(_ object: any RestorableObject, into capture: inout CapturedState) {
+  func isPlain(_ object: any RestorableObject, _ node: TrackedNode, _ classTag: RestorationClass?) -> Bool {
     let controller = downcast(object, to: T.self)
-    capture.identifier = controller.restorationIdentifier
-    capture.attributes.classTag = controller.restorationClass
-    capture.attributes.priority = controller.preservationPriority
-    capture.attributes.model = controller.restorationModelIdentifier
-    capture.children = controller.restorationChildren
-    capture.views = controller.restorationViews
+    guard let current = controller.restorationIdentifier, current.isSame(as: node.identifier) else { return false }
+    switch (controller.restorationClass, classTag) {
+    case (nil, nil): break
+    case (let current?, let classTag?): guard current.isSame(as: classTag) else { return false }
+    default: return false
+    }
+    return controller.restorationModelIdentifier == nil && controller.preservationPriority == .normal
+      && controller.restorationChildren.isEmpty && controller.restorationViews.isEmpty
+  }
+
+  func read(_ object: any RestorableObject) -> CapturedShape {
+    let controller = downcast(object, to: T.self)
+    return CapturedShape(
+      identifier: controller.restorationIdentifier, classTag: controller.restorationClass,
+      model: controller.restorationModelIdentifier, priority: controller.preservationPriority,
+      children: controller.restorationChildren, views: controller.restorationViews)
   }
 }
 
 struct ContainerShape<T: RestorationContainer>: ShapeFacet {
-  func read(_ object: any RestorableObject, into capture: inout CapturedState) {
-    ControllerShape<T>().read(object, into: &capture)
+  func read(_ object: any RestorableObject) -> CapturedShape {
+    var shape = ControllerShape<T>().read(object)
     let container = downcast(object, to: T.self)
-    for child in capture.children {
-      guard let role = container.restorationRole(of: child), let identifier = child.restorationIdentifier else {
+    guard !DefaultRole.isUsed(by: T.self) else { return shape }
+    for child in shape.children {
+      guard let role = DefaultRole.role(of: child, in: container), let identifier = child.restorationIdentifier else {
         continue
       }
-      if capture.roles[identifier] == nil { capture.roles[identifier] = role }
+      if shape.roles[identifier] == nil { shape.roles[identifier] = role }
     }
+    return shape
   }
 }
 
 struct ValueFacet<T: StatefulObject>: StateFacet {
-  func capture(_ object: any RestorableObject) -> RestorationArchive.Entry {
-    RestorationArchive.Entry(key: ReservedKey.state, value: downcast(object, to: T.self).restorableState)
+  func makeColumn() -> any StateColumn { ValueColumn<T>() }
+
+  func capture(_ object: any RestorableObject, in column: any StateColumn) -> Int {
+    assert(column is ValueColumn<T>)
+    // A column is only ever handed to the plan that made it, as an object is to the plan of its class.
+    return unsafe unsafeDowncast(column, to: ValueColumn<T>.self).append(from: downcast(object, to: T.self))
   }
 
   /// Decodes the value, to be assigned once everything else of the object is decoded too.

@@ -20,7 +20,8 @@ package import RestorationArchive
   /// How many observations were begun: one, and one more after each change that an observation saw.
   package private(set) var observationCount = 0
 
-  private let plan: ClassPlan
+  /// What is known of the object's class.
+  let plan: ClassPlan
   private let properties: [RestoredProperty]
 
   /// Binds an object; the flag is raised until the first capture.
@@ -46,16 +47,46 @@ package import RestorationArchive
     path: RestorationPath? = nil, context: RestorationContext, observing: Bool = false
   ) -> CapturedState? {
     guard let object else { return nil }
-    guard observing else { return read(object, path: path, context: context) }
-    flag.lower()
-    guard flag.arm() else { return read(object, path: path, context: context) }
+    let column = plan.state?.makeColumn()
+    var captured = watch(observing && flag.rearm()) { read(object, in: column, path: path, context: context) }
+    if let column, let row = captured.row {
+      captured.entries.insert(column.entry(at: row), at: 0)
+      captured.row = nil
+    }
+    return captured
+  }
+
+  /// Runs a reading of the object; what it reads is watched until it changes if the flag was armed for that.
+  func watch<Read>(_ isArmed: Bool, _ read: () -> Read) -> Read {
+    guard isArmed else { return read() }
     observationCount += 1
     let flag = flag
-    return withObservationTracking {
-      read(object, path: path, context: context)
-    } onChange: {
+    return withObservationTracking(read) {
       flag.fire()
     }
+  }
+
+  /// Copies what an object has to preserve, its one value into a column of its class.
+  ///
+  /// - Parameters:
+  ///   - object: The binding's object.
+  ///   - column: Made by the plan of its class; nil if that has no one value.
+  ///   - path: Where the object is, if that is known.
+  ///   - context: What coder methods may ask for.
+  func read(
+    _ object: any RestorableObject, in column: (any StateColumn)?, path: RestorationPath? = nil,
+    context: @autoclosure () -> RestorationContext
+  ) -> CapturedState {
+    let row: Int? = if let column { plan.state?.capture(object, in: column) } else { nil }
+    var captured = CapturedState(shape: plan.shape.read(object), version: plan.version, row: row)
+    if !properties.isEmpty { captured.entries = properties.map { $0.capture() } }
+    guard let coding = plan.coding else { return captured }
+    let coder = RestorationEncoder(path: path, context: context(), owner: plan.type, properties: properties)
+    coding.encode(object, with: coder)
+    let (entries, references) = coder.finish()
+    if captured.entries.isEmpty { captured.entries = entries } else { captured.entries += entries }
+    captured.references = references
+    return captured
   }
 
   /// Gives the object its state, as ``ClassPlan/apply(_:to:properties:)`` does.
@@ -64,33 +95,6 @@ package import RestorationArchive
     defer { coder.finish() }
     guard let object else { return nil }
     return try plan.apply(coder, to: object, properties: properties)
-  }
-
-  private func read(
-    _ object: any RestorableObject, path: RestorationPath?, context: RestorationContext
-  ) -> CapturedState {
-    var capture = CapturedState(attributes: RestorationArchive.Attributes(version: plan.version))
-    fill(&capture, from: object, path: path, context: context)
-    return capture
-  }
-
-  private func fill(
-    _ capture: inout CapturedState, from object: any RestorableObject, path: RestorationPath?,
-    context: RestorationContext
-  ) {
-    if let state = plan.state {
-      capture.values.append(state.capture(object))
-    }
-    plan.shape.read(object, into: &capture)
-    for property in properties {
-      capture.values.append(property.capture())
-    }
-    guard let coding = plan.coding else { return }
-    let coder = RestorationEncoder(path: path, context: context, owner: plan.type, properties: properties)
-    coding.encode(object, with: coder)
-    let (entries, references) = coder.finish()
-    capture.values.append(entries)
-    capture.references = references
   }
 }
 

@@ -37,6 +37,99 @@ import Testing
     #expect(kept != nil)
   }
 
+  @Test func `an object at the address of one that died is another one`() {
+    let root = Screen("root")
+    let tree = CaptureTree(
+      registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context,
+      now: { Date() })
+    _ = tree.capture(roots: [root], scope: .all)
+    for number in 0..<20 {
+      root.restorationChildren = []
+      // Most allocators give it the place of the last one.
+      root.restorationChildren = [Silent("child", number)]
+      let batch = tree.capture(roots: [root], scope: .all)
+      #expect(batch.placements.count == 1)
+      #expect(batch.removals.count == (number == 0 ? 0 : 1))
+      let values = batch.records.flatMap { batch.entries(of: $0) }.compactMap { $0.value as? Int }
+      #expect(values == [number])
+    }
+  }
+
+  @Test func `plain, special and excluded objects of one class are captured as they are`() throws {
+    let leaves = (0..<150).map { Silent("leaf \($0)", $0) }
+    let root = Screen("root", children: leaves)
+    let tree = CaptureTree(
+      registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context,
+      now: { Date() })
+    _ = tree.capture(roots: [root], scope: .all)
+    leaves[3].restorationModelIdentifier = "model"
+    leaves[70].preservationPriority = .high
+    leaves[71].restorationClass = "tag"
+    leaves[140].restorationIdentifier = nil
+    for leaf in leaves { leaf.restorableState += 1000 }
+    for _ in 0..<2 {
+      let batch = tree.capture(roots: [root], scope: .all)
+      var found: [Int: RestorationArchive.Attributes] = [:]
+      for record in batch.records where !batch.removals.contains(record.key) {
+        guard let value = batch.entries(of: record).first?.value as? Int else { continue }
+        #expect(found.updateValue(batch.attributes(of: record), forKey: value - 1000) == nil)
+      }
+      #expect(found.keys.sorted() == (0..<150).filter { $0 != 140 })
+      for (number, attributes) in found {
+        #expect(attributes.model == (number == 3 ? "model" : nil))
+        #expect(attributes.priority == (number == 70 ? .high : .normal))
+        #expect(attributes.classTag == (number == 71 ? "tag" : nil))
+      }
+    }
+  }
+
+  /// A controller that nothing observes.
+  final class Silent: StatefulController {
+    var restorationIdentifier: RestorationIdentifier?
+    var restorationModelIdentifier: ModelIdentifier?
+    var preservationPriority = PreservationPriority.normal
+    var restorationClass: RestorationClass?
+    var restorableState: Int
+
+    init(_ identifier: RestorationIdentifier, _ value: Int) {
+      restorationIdentifier = identifier
+      restorableState = value
+    }
+  }
+
+  @Test func `a container that gave its children no roles is asked again, unless it never gives any`() {
+    let late = LateRoles(child: Silent("child", 1))
+    let tree = CaptureTree(
+      registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context,
+      now: { Date() })
+    #expect(tree.capture(roots: [late], scope: .all).records.allSatisfy { !$0.flags.contains(.hasRole) })
+    late.role = "late"
+    #expect(tree.capture(roots: [late], scope: .all).records.count { $0.flags.contains(.hasRole) } == 1)
+    let never = NoRoles(child: Silent("child", 1))
+    #expect(!DefaultRole.isUsed(by: NoRoles.self))
+    _ = tree.capture(roots: [never], scope: .all)
+    #expect(DefaultRole.isUsed(by: NoRoles.self))
+    #expect(!DefaultRole.isUsed(by: LateRoles.self))
+  }
+
+  /// A container whose children have a role some time.
+  final class LateRoles: RestorationContainer {
+    let restorationIdentifier: RestorationIdentifier? = "late"
+    let restorationChildren: [any RestorableController]
+    var role: RestorationRole?
+    init(child: any RestorableController) { restorationChildren = [child] }
+    func installRestoredChildren(_ children: [RestoredChild]) {}
+    func restorationRole(of child: any RestorableController) -> RestorationRole? { role }
+  }
+
+  /// A container that leaves roles to the default.
+  final class NoRoles: RestorationContainer {
+    let restorationIdentifier: RestorationIdentifier? = "never"
+    let restorationChildren: [any RestorableController]
+    init(child: any RestorableController) { restorationChildren = [child] }
+    func installRestoredChildren(_ children: [RestoredChild]) {}
+  }
+
   /// How many paths a value holds, at any depth.
   private func paths(in value: Any) -> Int {
     if value is RestorationPath { return 1 }

@@ -22,7 +22,7 @@ import Testing
     }
     #expect(receipt?.generation == 1)
     #expect(bench.diskCalls == calls)
-    #expect(coordinator.measureCapture(of: root) == 0)
+    #expect(coordinator.measureCapture(of: root).capturedCount == 0)
   }
 
   @Test func `after one change one node is captured and appended as a change`() async throws {
@@ -50,7 +50,7 @@ import Testing
     let staying = root.restorationChildren.enumerated().filter { $0.offset.isMultiple(of: 2) }
     root.restorationChildren = staying.map(\.element)
     _ = try await coordinator.preserve(root)
-    #expect(coordinator.measureCapture(of: root, everything: false) == 0)
+    #expect(coordinator.measureCapture(of: root, everything: false).capturedCount == 0)
     let again = tree(200)
     for case let child as Screen in again.restorationChildren { child.text = "new" }
     _ = try await bench.launch().restore(into: again)
