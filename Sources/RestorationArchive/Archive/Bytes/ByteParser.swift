@@ -116,7 +116,7 @@ struct ByteParser {
     guard text.utf8.count == range.count else { return false }
     var text = text
     return text.withUTF8 { utf8 in
-      unsafe utf8.elementsEqual(UnsafeRawBufferPointer(rebasing: bytes[range]))
+      unsafe UnsafeRawBufferPointer(utf8).hasSameBytes(as: UnsafeRawBufferPointer(rebasing: bytes[range]))
     }
   }
 

@@ -5,11 +5,17 @@ extension Data {
   func parse<Result>(
     _ range: Range<Int>, origin: Int, _ body: (inout ByteParser) throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
-    let span = bytes.extracting(range)
-    return try unsafe span.withUnsafeBytes { (raw) throws(ArchiveError) in
-      var parser = unsafe ByteParser(raw, origin: origin)
-      return try body(&parser)
+    // Not by way of a span: asking `Data` for one costs several checks of exclusive access.
+    let outcome: Swift.Result<Result, ArchiveError> = unsafe withUnsafeBytes { raw in
+      precondition(range.lowerBound >= 0 && range.upperBound <= raw.count, "A range outside of the bytes.")
+      var parser = unsafe ByteParser(UnsafeRawBufferPointer(rebasing: raw[range]), origin: origin)
+      do throws(ArchiveError) {
+        return .success(try body(&parser))
+      } catch {
+        return .failure(error)
+      }
     }
+    return try outcome.get()
   }
 
   /// Lends a parser of all bytes.
