@@ -1,22 +1,38 @@
 internal import RestorationArchive
 
-/// The name of state that lost its place, among the kept nodes: its path's text, and a number if there are several.
+/// The name of state that lost its place, among the kept nodes: its path, and a number if there are several.
 struct KeptName {
-  var path: String
+  /// The path's identifiers with slashes between; what would be taken for a part of a name stands behind a backslash.
+  let path: RestorationIdentifier
   var number = 1
 
-  init(path: String) { self.path = path }
+  init(_ path: RestorationPath) {
+    self.path = RestorationIdentifier(path.components.map { Self.escaped($0.rawValue) }.joined(separator: "/"))
+  }
 
   init(_ identifier: RestorationIdentifier) {
-    let parts = identifier.rawValue.split(separator: Self.separator, maxSplits: 1, omittingEmptySubsequences: false)
-    path = parts.first.map(String.init) ?? ""
-    if parts.count == 2, let number = Int(parts[1]) { self.number = number }
+    let parts = identifier.rawValue.unicodeScalars.split(
+      separator: Self.separator, maxSplits: 1, omittingEmptySubsequences: false)
+    path = RestorationIdentifier(parts.first.map { String($0) } ?? "")
+    if parts.count == 2, let number = Int(String(parts[1])) { self.number = number }
   }
 
   var identifier: RestorationIdentifier {
-    RestorationIdentifier(number == 1 ? path : "\(path)\(Self.separator)\(number)")
+    number == 1 ? path : RestorationIdentifier("\(path.rawValue)\(Self.separator)\(number)")
   }
 
   /// Stands in no path's text.
-  private static let separator: Character = "\u{1F}"
+  private static let separator: Unicode.Scalar = "\u{1F}"
+
+  private static func escaped(_ identifier: String) -> String {
+    var text = ""
+    for scalar in identifier.unicodeScalars {
+      switch scalar {
+      case "/", "\\": text += "\\\(scalar)"
+      case separator: text += "\\u"
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
 }

@@ -209,10 +209,10 @@ struct Lineage: Sendable {
     let present = try writer.children(of: kept)
     if present.count >= Self.keptLimit, let oldest = try writer.node(present[0]) {
       keptRemovals.append(
-        .keptStateRemoved(of: KeptName(oldest.identifier).path, bytes: oldest.byteCount))
+        .keptStateRemoved(of: KeptName(oldest.identifier).path.rawValue, bytes: oldest.byteCount))
       try writer.remove(present[0])
     }
-    var name = KeptName(path: path.description)
+    var name = KeptName(path)
     while try writer.child(of: kept, identifier: name.identifier) != nil { name.number += 1 }
     if var attributes = try writer.node(node)?.attributes {
       attributes.priority = .low

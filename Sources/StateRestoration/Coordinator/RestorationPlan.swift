@@ -45,8 +45,8 @@ struct RestorationPlan: Sendable {
   private(set) var applicationNode: NodeID?
   /// Whether restoring died at the app-level state before.
   private(set) var isApplicationLeftOut = false
-  /// State that lost its place and is kept, by its path's text, oldest first.
-  private(set) var kept: [String: [Kept]] = [:]
+  /// State that lost its place and is kept, by the text of its path in ``KeptName``, oldest first.
+  private(set) var kept: [RestorationIdentifier: [Kept]] = [:]
 
   /// State that lost its place to newer state, because nobody could read it then.
   struct Kept: Sendable {

@@ -132,15 +132,25 @@ internal import RestorationArchive
 
   /// Restores the scenes that were open, the frontmost first; the closure gives each one its root, or nil to skip it.
   ///
+  /// A scene that can't be restored keeps none of the others from it.
+  ///
   /// - Returns: The reports by session, in the order of restoring.
+  /// - Throws: ``RestorationError``, the first one, when all scenes were tried; what came back of the others is in their
+  ///   coordinators' ``RestorationCoordinator/lastReport``.
   public func restoreOpenScenes(
     into root: (SceneSession) -> (any RestorableController)?
   ) async throws(RestorationError) -> [(session: SceneSession, report: RestorationReport)] {
     var reports: [(session: SceneSession, report: RestorationReport)] = []
+    var failure: RestorationError?
     for session in sessions where session.isOpen {
       guard let root = root(session) else { continue }
-      reports.append((session, try await coordinator(for: session.id).restore(into: root)))
+      do throws(RestorationError) {
+        reports.append((session, try await coordinator(for: session.id).restore(into: root)))
+      } catch {
+        failure = failure ?? error
+      }
     }
+    if let failure { throw failure }
     return reports
   }
 

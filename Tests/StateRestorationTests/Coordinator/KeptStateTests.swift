@@ -7,10 +7,13 @@ import Testing
 @MainActor @Suite struct KeptStateTests {
   /// A panel of some version.
   class Editor: CodingController {
-    let restorationIdentifier: RestorationIdentifier? = "e"
+    let restorationIdentifier: RestorationIdentifier?
     var text: String
     var fails = false
-    init(_ text: String = "") { self.text = text }
+    init(_ text: String = "", called identifier: RestorationIdentifier = "e") {
+      self.text = text
+      restorationIdentifier = identifier
+    }
     func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(text, forKey: "text") }
     func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
       if fails { throw RestorationError(.invalidState, "as the test wants") }
@@ -65,6 +68,32 @@ import Testing
     #expect(last.text == "of the newer program, edited")
     // What was typed in the older program made room in its turn, and is not lost either.
     #expect(end[["root", "e"]]?.findings == [.keptState(versions: [2])])
+  }
+
+  @Test func `what is kept for two objects whose paths look the same comes back to its own`() async throws {
+    let paths: [RestorationPath] = [
+      ["root", "a/b"], ["root", "a", "b"], ["root", "a\\", "b"], ["root", "a\u{1F}2"], ["root", "\u{E9}"],
+      ["root", "e\u{301}"],
+    ]
+    func root<Panel: Editor>(_ make: (String, RestorationIdentifier) -> Panel) -> (Screen, [Panel]) {
+      let panels = paths.map { make("\($0.components.map { Array($0.rawValue.utf8) })", $0.last ?? "") }
+      let children: [any RestorableController] = [
+        panels[0], Screen("a", children: [panels[1]]), Screen("a\\", children: [panels[2]]), panels[3], panels[4],
+        panels[5],
+      ]
+      return (Screen("root", children: children), panels)
+    }
+    let bench = Bench()
+    try await bench.preserve(root { NewerEditor($0, called: $1) }.0)
+    let (hierarchy, older) = root { Editor("", called: $1) }
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: hierarchy)
+    for panel in older { panel.text = "typed in the older program" }
+    _ = try await coordinator.preserve(hierarchy)
+    bench.delegate.retries = Set(paths)
+    let (upgraded, newer) = root { NewerEditor("", called: $1) }
+    _ = try await bench.launch().restore(into: upgraded)
+    #expect(newer.map(\.text) == paths.map { "\($0.components.map { Array($0.rawValue.utf8) })" })
   }
 
   @Test func `refused state stays as long as nobody edits, even where edits can't be noticed`() async throws {

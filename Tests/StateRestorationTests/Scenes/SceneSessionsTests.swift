@@ -58,6 +58,38 @@ import Testing
     #expect(again.sessions.map(\.id) == ["one", "closed", "three", "two"])
   }
 
+  @Test func `a scene that can't be restored keeps none of the others from it`() async throws {
+    let stores = Stores()
+    let scenes = stores.launch()
+    for id in ["behind", "front"] as [SceneSession.ID] {
+      stores.time += 1
+      _ = try await scenes.open(id).preserve(Screen("window", text: id.rawValue))
+    }
+    let again = stores.launch()
+    try await again.load()
+    let (started, startedContinuation) = AsyncStream.makeStream(of: Void.self)
+    let gate = Gate()
+    stores.scenes["front"]?.state.withLock {
+      $0.gate = { call in
+        guard call == "openNewest" else { return }
+        startedContinuation.yield()
+        gate.wait()
+      }
+    }
+    let coordinator = try again.coordinator(for: "front")
+    let window = Screen("window")
+    async let first = coordinator.restore(into: window)
+    for await _ in started { break }
+    let other = Screen("window")
+    let error = await #expect(throws: RestorationError.self) {
+      try await again.restoreOpenScenes { $0.id == "front" ? Screen("window") : other }
+    }
+    #expect(error?.code == .restorationInProgress)
+    #expect(other.text == "behind")
+    gate.open()
+    #expect(try await first.outcome == .restored)
+  }
+
   @Test func `a closed scene keeps its state and can be opened again`() async throws {
     let stores = Stores()
     let scenes = stores.launch()
