@@ -8,8 +8,8 @@ import Musl
 
 /// The terminal while it is ours: raw input, the alternate screen, and both given back on every way out.
 ///
-/// The ways out that code can see are ``leave()``, `exit` and the fatal signals; for the last a handler writes one fixed
-/// sequence and lets the signal go on. After a SIGKILL nothing can be given back: the shell does it.
+/// The ways out that code can see are ``leave()``, `exit` and the fatal signals; for the last a handler shuts everybody else out,
+/// writes one fixed sequence and lets the signal go on. After a SIGKILL nothing can be given back: the shell does it.
 final class TerminalSession {
   /// Why the program can't be shown, as one line for a person.
   struct Unusable: Error, CustomStringConvertible {
@@ -111,7 +111,11 @@ final class TerminalSession {
       var action = sigaction()
       unsafe action.__sigaction_handler.sa_handler = { @Sendable number in
         let sequence: StaticString = "\u{1B}[?2026l\u{1B}[?2004l\u{1B}[?7h\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
-        _ = unsafe Glibc.write(1, sequence.utf8Start, sequence.utf8CodeUnitCount)
+        // Another thread may be about to draw, and would do it on the screen that is given back.
+        let terminal = dup(1)
+        let nowhere = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
+        if terminal >= 0, nowhere >= 0 { _ = dup2(nowhere, 1) }
+        _ = unsafe Glibc.write(terminal >= 0 ? terminal : 1, sequence.utf8Start, sequence.utf8CodeUnitCount)
         _ = raise(number)
       }
       // Once only, and the signal raised again ends the process as it would have without us.
