@@ -221,7 +221,8 @@ import Testing
     #expect(!coordinator.isRestorationExtended)
   }
 
-  @Test func `after the time limit late answers are ignored and the delegate is told`() async throws {
+  /// A restoration that was extended for longer than the time limit.
+  private func timedOut() async throws -> (Bench, RestorationCoordinator, Screen) {
     let bench = try await preserved()
     let coordinator = bench.launch()
     let root = Screen("root")
@@ -230,6 +231,11 @@ import Testing
     await bench.clock.waitForSleepers()
     bench.clock.advance(by: .seconds(31))
     await bench.delegate.nextEvent()
+    return (bench, coordinator, root)
+  }
+
+  @Test func `after the time limit late answers are ignored and the delegate is told`() async throws {
+    let (bench, coordinator, _) = try await timedOut()
     #expect(bench.delegate.timeouts == 1)
     #expect(try bench.marker == nil)
     #expect(coordinator.register(Panel("bad"), at: ["root", "bad"])?.notRestoredReason == .timedOut)
@@ -238,14 +244,7 @@ import Testing
   }
 
   @Test func `what came too late keeps its state, and who turns up after the end is given his`() async throws {
-    let bench = try await preserved()
-    let coordinator = bench.launch()
-    let root = Screen("root")
-    root.onFinish = { coordinator.extendStateRestoration() }
-    _ = try await coordinator.restore(into: root)
-    await bench.clock.waitForSleepers()
-    bench.clock.advance(by: .seconds(31))
-    await bench.delegate.nextEvent()
+    let (bench, coordinator, root) = try await timedOut()
     let late = Panel("bad")
     root.restorationChildren = [late]
     #expect(coordinator.register(late, at: ["root", "bad"])?.notRestoredReason == .timedOut)

@@ -53,7 +53,9 @@ import Testing
     #expect(comments.text == "")
   }
 
-  @Test func `late comers get nothing of another note than their owner's`() async throws {
+  /// Comments that turn up late below an editor that was made anew for a note, and what became of them; what was
+  /// preserved is of note A.
+  private func lateComments(below model: ModelIdentifier) async throws -> (comments: Screen, report: NodeReport?) {
     let bench = Bench()
     try await bench.preserve(Screen("root", children: [note("A", "a", children: [Screen("comments", text: "of A")])]))
     let coordinator = bench.launch()
@@ -62,23 +64,18 @@ import Testing
     _ = try await coordinator.preserve(root)
     let comments = Screen("comments")
     root.installed = []
-    root.restorationChildren = [note("B", "b", children: [comments])]
-    let report = coordinator.register(comments, at: ["root", "editor", "comments"])
+    root.restorationChildren = [note(model, "b", children: [comments])]
+    return (comments, coordinator.register(comments, at: ["root", "editor", "comments"]))
+  }
+
+  @Test func `late comers get nothing of another note than their owner's`() async throws {
+    let (comments, report) = try await lateComments(below: "B")
     #expect(comments.text == "")
     #expect(report?.isRestored != true)
   }
 
   @Test func `late comers get the state of an owner that was made anew for the same note`() async throws {
-    let bench = Bench()
-    try await bench.preserve(Screen("root", children: [note("A", "a", children: [Screen("comments", text: "of A")])]))
-    let coordinator = bench.launch()
-    let root = Screen("root", children: [note("A")])
-    _ = try await coordinator.restore(into: root)
-    _ = try await coordinator.preserve(root)
-    let comments = Screen("comments")
-    root.installed = []
-    root.restorationChildren = [note("A", "b", children: [comments])]
-    let report = coordinator.register(comments, at: ["root", "editor", "comments"])
+    let (comments, report) = try await lateComments(below: "A")
     #expect(comments.text == "of A")
     #expect(report?.isRestored == true)
   }
