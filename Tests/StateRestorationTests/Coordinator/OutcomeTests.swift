@@ -104,15 +104,7 @@ import Testing
     try await bench.preserve(Screen("root"))
     let coordinator = bench.launch()
     let root = Screen("root")
-    let (started, startedContinuation) = AsyncStream.makeStream(of: Void.self)
-    let gate = Gate()
-    bench.store.state.withLock {
-      $0.gate = { call in
-        guard call == "openNewest" else { return }
-        startedContinuation.yield()
-        gate.wait()
-      }
-    }
+    let (started, gate) = bench.store.hold(at: "openNewest")
     async let first = coordinator.restore(into: root)
     for await _ in started { break }
     let error = await #expect(throws: RestorationError.self) { try await coordinator.restore(into: root) }

@@ -158,15 +158,7 @@ import Testing
     let bench = Bench()
     let coordinator = bench.launch()
     let root = tree(3)
-    let (started, startedContinuation) = AsyncStream.makeStream(of: Void.self)
-    let gate = Gate()
-    bench.store.state.withLock {
-      $0.gate = { call in
-        guard call == "publish" else { return }
-        startedContinuation.yield()
-        gate.wait()
-      }
-    }
+    let (started, gate) = bench.store.hold(at: "publish")
     async let first = coordinator.preserve(root)
     for await _ in started { break }
     bench.store.state.withLock { $0.gate = nil }

@@ -67,15 +67,7 @@ import Testing
     }
     let again = stores.launch()
     try await again.load()
-    let (started, startedContinuation) = AsyncStream.makeStream(of: Void.self)
-    let gate = Gate()
-    stores.scenes["front"]?.state.withLock {
-      $0.gate = { call in
-        guard call == "openNewest" else { return }
-        startedContinuation.yield()
-        gate.wait()
-      }
-    }
+    let (started, gate) = try #require(stores.scenes["front"]).hold(at: "openNewest")
     let coordinator = try again.coordinator(for: "front")
     let window = Screen("window")
     async let first = coordinator.restore(into: window)
