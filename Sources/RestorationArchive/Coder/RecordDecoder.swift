@@ -11,6 +11,10 @@ package struct RecordDecoder: Sendable {
   package init(_ bytes: Data, tables: CodingTables) throws(ArchiveError) {
     self.bytes = bytes
     self.tables = tables
+    if let count = Self.fieldCount(of: bytes, tables) {
+      entryCount = count
+      return
+    }
     do {
       entryCount = try unsafe Self.withEntries(of: bytes, tables) { unsafe $0.pointee.count }
     } catch { throw Self.archiveError(error, path: nil) }
@@ -55,6 +59,17 @@ package struct RecordDecoder: Sendable {
         return try unsafe frame.read(type, tag, &cursor)
       }
     } catch { throw Self.archiveError(error, path: path) }
+  }
+
+  /// The number of fields of an object whose shape the tables know, without a frame for it; nil for any other bytes.
+  private static func fieldCount(of bytes: Data, _ tables: CodingTables) -> Int? {
+    unsafe bytes.withUnsafeBytes { bytes in
+      tables.withView { view in
+        var cursor = unsafe ByteCursor(bytes)
+        guard (try? cursor.readTag()) == ValueTag.object else { return nil }
+        return unsafe try? ValueWalker(bytes, tables: view, depthLimit: 0).readShape(&cursor).count
+      }
+    }
   }
 
   private static func archiveError(_ error: any Error, path: RestorationPath?) -> ArchiveError {
