@@ -65,13 +65,14 @@ import Testing
     let sources = root.appendingPathComponent("Sources")
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments =
-      [
-        "swiftc", "-typecheck", "-swift-version", "6", "-module-cache-path",
-        folder.appendingPathComponent("cache").path, "-I", products.appendingPathComponent("Modules").path,
-      ]
-      + ["CSystem", "CLibcrypto"].flatMap { ["-Xcc", "-fmodule-map-file=\(sources.path)/\($0)/module.modulemap"] }
-      + [file.path]
+    var arguments = ["swiftc", "-typecheck", "-swift-version", "6"]
+    // With the modules that the build has made of the system's headers, or each run makes them anew.
+    arguments += ["-module-cache-path", products.appendingPathComponent("ModuleCache").path]
+    arguments += ["-I", products.appendingPathComponent("Modules").path]
+    for module in ["CSystem", "CLibcrypto"] {
+      arguments += ["-Xcc", "-fmodule-map-file=\(sources.path)/\(module)/module.modulemap"]
+    }
+    process.arguments = arguments + [file.path]
     let output = Pipe()
     process.standardError = output
     process.standardOutput = Pipe()

@@ -25,10 +25,11 @@ struct FieldReader {
   }
 
   /// Takes an integer.
-  mutating func integer<T: FixedWidthInteger>(_: T.Type = T.self) -> T {
-    var value: T = 0
-    for (index, byte) in take(T.bitWidth / 8).enumerated() { value |= T(truncatingIfNeeded: byte) << (8 * index) }
-    return value
+  mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(_: T.Type = T.self) -> T {
+    unsafe take(MemoryLayout<T>.size).withUnsafeBytes { bytes in
+      // As many bytes as were taken, which traps when there are fewer.
+      unsafe T(littleEndian: bytes.loadUnaligned(as: T.self))
+    }
   }
 
   /// Takes so many bytes.

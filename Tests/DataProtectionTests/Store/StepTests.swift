@@ -139,7 +139,9 @@ import Testing
     for number in 1...2 { memory.plant([UInt8](repeating: 1, count: 40 << 20), atPath: "\(aside)\(number)") }
     memory.plant([1], atPath: path)
     try rig.archives(memory).publish(StoreScenario.second)
-    #expect(rig.names(memory).filter { $0.hasPrefix("aside-") }.map { String($0.suffix(1)) }.sorted() == ["2", "3"])
+    let left: [String] = rig.names(memory).filter { $0.hasPrefix("aside-") }
+    let numbers: [String] = left.map { String($0.suffix(1)) }
+    #expect(numbers.sorted() == ["2", "3"])
   }
 
   @Test func `once a class is changed, nothing more is written`() throws {

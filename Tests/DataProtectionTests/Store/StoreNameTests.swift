@@ -39,7 +39,8 @@ import Testing
   }
 
   @Test func `a slot's bytes and digits are the same`() {
-    #expect(slot.bytes == (0..<16).map { UInt8($0 * 7) })
+    let bytes: [UInt8] = (0..<16).map { $0 * 7 }
+    #expect(slot.bytes == bytes)
     #expect(slot.text.count == 32)
   }
 }

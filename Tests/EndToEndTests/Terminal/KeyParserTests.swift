@@ -38,7 +38,8 @@ struct KeyParserTests {
       var parser = KeyParser()
       #expect(parser.parse(Array("\u{1B}[200~".utf8)).isEmpty)
       for _ in 0..<20 { #expect(parser.parse([UInt8](repeating: 0x61, count: 1 << 16)).isEmpty) }
-      let keys = parser.parse(end[..<split]) + parser.parse(end[split...] + [0x78])
+      let rest: [UInt8] = end[split...] + [0x78]
+      let keys: [Key] = parser.parse(end[..<split]) + parser.parse(rest)
       #expect(keys == [.paste(String(repeating: "a", count: 1 << 20)), .character("x")])
     }
   }
