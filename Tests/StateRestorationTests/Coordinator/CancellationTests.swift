@@ -3,6 +3,23 @@ import Testing
 
 /// A task that is cancelled while it waits for a save or a restoration stops neither: half of one is of no use to anybody.
 @MainActor @Suite struct CancellationTests {
+  /// Asks for two things, the second while a call of the store that the first makes is held, and cancels both before it goes on.
+  private func cancelling<First: Sendable>(
+    at call: String, of bench: Bench, _ first: @escaping @MainActor () async throws -> First,
+    _ second: @escaping @MainActor () async throws -> PreservationOutcome
+  ) async throws -> First {
+    let (arrived, gate) = bench.store.hold(at: call)
+    let one = Task { try await first() }
+    for await _ in arrived { break }
+    let other = Task { try await second() }
+    await Task.yield()
+    one.cancel()
+    other.cancel()
+    gate.open()
+    _ = try await other.value
+    return try await one.value
+  }
+
   @Test(arguments: ["publish", "append"])
   func `a save goes on when whoever asked for it is cancelled`(call: String) async throws {
     let bench = Bench()
@@ -10,16 +27,12 @@ import Testing
     let root = Screen("root")
     if call == "append" { _ = try await coordinator.preserve(root) }
     root.text = "newest"
-    let (started, gate) = bench.store.hold(at: call)
-    let request = Task { try await coordinator.preserve(root) }
-    for await _ in started { break }
-    let folded = Task { try await coordinator.preserve(root) }
-    await Task.yield()
-    request.cancel()
-    folded.cancel()
-    gate.open()
-    #expect(try await request.value.receipt?.durability == .durable)
-    _ = try await folded.value
+    let outcome = try await cancelling(at: call, of: bench) {
+      try await coordinator.preserve(root)
+    } _: {
+      try await coordinator.preserve(root)
+    }
+    #expect(outcome.receipt?.durability == .durable)
     let again = Screen("root")
     #expect(try await bench.launch().restore(into: again).outcome == .restored)
     #expect(again.text == "newest")
@@ -32,18 +45,14 @@ import Testing
     try await bench.preserve(preserved)
     let coordinator = bench.launch()
     let root = Screen("root")
-    let (started, gate) = bench.store.hold(at: "openNewest")
-    let request = Task { try await coordinator.restore(into: root) }
-    for await _ in started { break }
-    // A save waits for the restoration, so as not to put an empty screen in the place of what is there.
-    let save = Task { try await coordinator.preserve(root) }
-    await Task.yield()
-    request.cancel()
-    save.cancel()
-    gate.open()
-    #expect(try await request.value.outcome == .restored)
+    // The save waits for the restoration, so as not to put an empty screen in the place of what is there.
+    let first = try await cancelling(at: "openNewest", of: bench) {
+      try await coordinator.restore(into: root)
+    } _: {
+      try await coordinator.preserve(root)
+    }
+    #expect(first.outcome == .restored)
     #expect(root.text == "preserved")
-    _ = try await save.value
     let again = Screen("root")
     let report = try await bench.launch().restore(into: again)
     #expect(report.outcome == .restored)

@@ -1,5 +1,4 @@
 import DataProtection
-import Dispatch
 import FaultyFileSystem
 import FoundationEssentials
 import StateRestoration
@@ -295,32 +294,10 @@ import Testing
     #expect(texts(again) == expected)
   }
 
-  /// Where a look at what is stored waits, before it finds that locked.
-  private struct Gate {
-    let entered = DispatchSemaphore(value: 0)
-    let released = DispatchSemaphore(value: 0)
-
-    func wasReached() async {
-      await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-        DispatchQueue.global().async {
-          entered.wait()
-          continuation.resume()
-        }
-      }
-    }
-  }
-
-  private func gateAtLockedState(_ bench: Bench) -> Gate {
-    let gate = Gate()
-    bench.store.state.withLock { state in
-      state.failures["openNewest"] = .locked
-      state.gate = { call in
-        guard call == "openNewest" else { return }
-        gate.entered.signal()
-        gate.released.wait()
-      }
-    }
-    return gate
+  /// Holds the next look at what is stored before it finds that locked.
+  private func holdAtLockedState(_ bench: Bench) -> (arrived: AsyncStream<Void>, gate: Gate) {
+    bench.store.state.withLock { $0.failures["openNewest"] = .locked }
+    return bench.store.hold(at: "openNewest")
   }
 
   @Test func `an unlock during the look at the locked state is not missed`() async throws {
@@ -328,16 +305,13 @@ import Testing
     let coordinator = bench.launch()
     let root = hierarchy()
     try await bench.unlock()
-    let gate = gateAtLockedState(bench)
+    let (arrived, gate) = holdAtLockedState(bench)
     async let report = coordinator.restore(into: root)
-    await gate.wasReached()
-    bench.store.state.withLock { state in
-      state.failures = [:]
-      state.gate = nil
-    }
+    for await _ in arrived { break }
+    bench.store.state.withLock { $0.failures = [:] }
     await coordinator.protectedDataDidBecomeAvailable()
     #expect(bench.delegate.lateReports.isEmpty)
-    gate.released.signal()
+    gate.open()
     #expect(try await report.outcome == .locked)
     await bench.delegate.nextLateReport()
     #expect(root["a"]?.text == "a")
@@ -352,13 +326,12 @@ import Testing
     try await bench.unlock(coordinator)
     try await bench.lock()
     // The restoration begins before what the wake has left to do: it has seen the one unlock that there was.
-    let gate = gateAtLockedState(bench)
+    let (arrived, gate) = holdAtLockedState(bench)
     async let report = coordinator.restore(into: root)
-    await gate.wasReached()
+    for await _ in arrived { break }
     coordinator.wake()
     for _ in 0..<1000 { await Task.yield() }
-    bench.store.state.withLock { $0.gate = nil }
-    gate.released.signal()
+    gate.open()
     #expect(try await report.outcome == .locked)
     for _ in 0..<1000 { await Task.yield() }
     _ = try await coordinator.preserve(root)

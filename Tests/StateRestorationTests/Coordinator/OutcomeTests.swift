@@ -104,9 +104,9 @@ import Testing
     try await bench.preserve(Screen("root"))
     let coordinator = bench.launch()
     let root = Screen("root")
-    let (started, gate) = bench.store.hold(at: "openNewest")
+    let (arrived, gate) = bench.store.hold(at: "openNewest")
     async let first = coordinator.restore(into: root)
-    for await _ in started { break }
+    for await _ in arrived { break }
     let error = await #expect(throws: RestorationError.self) { try await coordinator.restore(into: root) }
     #expect(error?.code == .restorationInProgress)
     gate.open()

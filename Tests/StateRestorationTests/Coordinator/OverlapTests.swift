@@ -10,21 +10,6 @@ import Testing
     Screen("root", children: [Screen("a", text: text), Screen("b", text: text)])
   }
 
-  /// Holds the next call of a name until the gate is opened, and tells when it is there.
-  func hold(_ name: String, in bench: Bench) -> (arrived: AsyncStream<Void>, gate: Gate) {
-    let (arrived, continuation) = AsyncStream.makeStream(of: Void.self)
-    let gate = Gate()
-    let isHeld = Atomic(false)
-    bench.store.state.withLock {
-      $0.gate = { call in
-        guard call == name, !isHeld.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        continuation.yield()
-        gate.wait()
-      }
-    }
-    return (arrived, gate)
-  }
-
   @Test func `after a first look at the disk that failed the next save has everything`() async throws {
     let bench = Bench()
     let coordinator = bench.launch()
@@ -65,7 +50,7 @@ import Testing
     _ = try await coordinator.restore(into: root)
     _ = try await coordinator.preserve(root)
     root["a"]?.text = "first"
-    let (arrived, gate) = hold("append", in: bench)
+    let (arrived, gate) = bench.store.hold(at: "append")
     let first = Task { try await coordinator.preserve(root) }
     for await _ in arrived { break }
     root["b"]?.text = "second"
@@ -94,7 +79,7 @@ import Testing
     let coordinator = bench.launch()
     let root = tree("typed")
     _ = try await coordinator.preserve(root)
-    let (arrived, gate) = hold("deleteAll", in: bench)
+    let (arrived, gate) = bench.store.hold(at: "deleteAll")
     let discarding = Task { try await coordinator.discard() }
     for await _ in arrived { break }
     root["a"]?.text = "after"
@@ -177,7 +162,7 @@ import Testing
     coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
     let root = tree()
     _ = try await coordinator.restore(into: root)
-    let (arrived, gate) = hold("openPending", in: bench)
+    let (arrived, gate) = bench.store.hold(at: "openPending")
     bench.store.state.withLock { $0.failures["openNewest"] = .locked }
     let restoring = Task { try await coordinator.restore(into: root) }
     for await _ in arrived { break }

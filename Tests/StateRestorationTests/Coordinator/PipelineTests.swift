@@ -158,10 +158,9 @@ import Testing
     let bench = Bench()
     let coordinator = bench.launch()
     let root = tree(3)
-    let (started, gate) = bench.store.hold(at: "publish")
+    let (arrived, gate) = bench.store.hold(at: "publish")
     async let first = coordinator.preserve(root)
-    for await _ in started { break }
-    bench.store.state.withLock { $0.gate = nil }
+    for await _ in arrived { break }
     let later = (0..<4).map { number in
       root["child-0"]?.text = "request \(number)"
       return Task { try await coordinator.preserve(root) }
@@ -243,13 +242,4 @@ import Testing
     let restorationIdentifier: RestorationIdentifier? = "odd"
     var restorableState = State()
   }
-}
-
-/// Keeps a thread waiting until a test opens it.
-final class Gate: Sendable {
-  private let isOpen = Atomic(false)
-
-  func open() { isOpen.store(true, ordering: .releasing) }
-
-  func wait() { while !isOpen.load(ordering: .acquiring) {} }
 }

@@ -1,5 +1,4 @@
 import DataProtection
-import Dispatch
 import FoundationEssentials
 import SimulatedTime
 import StateRestoration
@@ -114,24 +113,11 @@ import Testing
     let root = hierarchy()
     _ = try await coordinator.restore(into: root)
     root.text = "changed"
-    let entered = DispatchSemaphore(value: 0)
-    let released = DispatchSemaphore(value: 0)
-    bench.store.state.withLock { state in
-      state.gate = { call in
-        guard call == "append" else { return }
-        entered.signal()
-        released.wait()
-      }
-    }
+    let (arrived, gate) = bench.store.hold(at: "append")
     async let outcome = coordinator.preserve(root)
-    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-      DispatchQueue.global().async {
-        entered.wait()
-        continuation.resume()
-      }
-    }
+    for await _ in arrived { break }
     async let discarding: Void = coordinator.discard()
-    released.signal()
+    gate.open()
     _ = try await outcome
     try await discarding
     #expect(bench.store.state.withLock { $0.generations.isEmpty })

@@ -67,11 +67,11 @@ import Testing
     }
     let again = stores.launch()
     try await again.load()
-    let (started, gate) = try #require(stores.scenes["front"]).hold(at: "openNewest")
+    let (arrived, gate) = try #require(stores.scenes["front"]).hold(at: "openNewest")
     let coordinator = try again.coordinator(for: "front")
     let window = Screen("window")
     async let first = coordinator.restore(into: window)
-    for await _ in started { break }
+    for await _ in arrived { break }
     let other = Screen("window")
     let error = await #expect(throws: RestorationError.self) {
       try await again.restoreOpenScenes { $0.id == "front" ? Screen("window") : other }
@@ -153,21 +153,10 @@ import Testing
     let stores = Stores()
     let scenes = stores.launch()
     _ = try await scenes.open("b")
-    let (arrived, continuation) = AsyncStream.makeStream(of: Void.self)
-    let gate = Gate()
-    stores.list.state.withLock {
-      $0.gate = { call in
-        guard call == "publish" else { return }
-        continuation.yield()
-        gate.wait()
-      }
-    }
+    let (arrived, gate) = stores.list.hold(at: "publish")
     let opening = Task { try await scenes.open("a") }
     for await _ in arrived { break }
-    stores.list.state.withLock {
-      $0.gate = nil
-      $0.failures["publish"] = .locked
-    }
+    stores.list.state.withLock { $0.failures["publish"] = .locked }
     let discarding = Task { try await scenes.discard("b") }
     while scenes.sessions.contains(where: { $0.id == "b" }) { await Task.yield() }
     gate.open()

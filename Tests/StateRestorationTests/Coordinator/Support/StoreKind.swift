@@ -17,22 +17,6 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
   var testDescription: String { rawValue }
 }
 
-extension MemoryStore {
-  /// Holds whoever makes a call until the gate is opened; the stream tells that somebody has come.
-  func hold(at held: String) -> (started: AsyncStream<Void>, gate: Gate) {
-    let (started, continuation) = AsyncStream.makeStream(of: Void.self)
-    let gate = Gate()
-    state.withLock {
-      $0.gate = { call in
-        guard call == held else { return }
-        continuation.yield()
-        gate.wait()
-      }
-    }
-    return (started, gate)
-  }
-}
-
 extension Bench {
   /// Locks the device; the keys are gone when this returns.
   func lock() async throws {
