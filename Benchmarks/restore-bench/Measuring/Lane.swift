@@ -28,6 +28,9 @@ struct Taken {
   var allocations: Double
 }
 
+/// The one in the middle, of a list that isn't empty.
+func median(of times: [Double]) -> Double { times.sorted()[times.count / 2] }
+
 /// Runs lanes round robin and takes medians, so that a slow moment of the machine falls on all alike.
 struct Measurement {
   /// The clock.
@@ -66,9 +69,8 @@ struct Measurement {
     }
     var taken: [String: Taken] = [:]
     for (index, lane) in lanes.enumerated() {
-      let sorted = times[index].sorted()
       taken[lane.name] = Taken(
-        nanoseconds: sorted[sorted.count / 2], allocations: allocations[index].min() ?? 0)
+        nanoseconds: median(of: times[index]), allocations: allocations[index].min() ?? 0)
     }
     return taken
   }

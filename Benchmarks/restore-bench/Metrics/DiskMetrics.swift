@@ -51,7 +51,7 @@ struct DiskMetrics {
         "share of the archive written, %": 100 * Double(bench.deltaBytes) / Double(bench.archiveBytes),
         "CPU above raw append, µs":
           ((processor[Lane.ours]?.nanoseconds ?? 0) - (processor["raw"]?.nanoseconds ?? 0)) / 1_000,
-        "of it encoding and making the delta, µs": bench.deltaTimes.sorted()[bench.deltaTimes.count / 2] / 1_000,
+        "of it encoding and making the delta, µs": median(of: bench.deltaTimes) / 1_000,
       ]
       results.append(line)
     }

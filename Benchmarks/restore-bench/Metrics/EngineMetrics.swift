@@ -65,11 +65,11 @@ struct EngineMetrics {
         jsonTimes.append(Clock.process.now - jsonBegun)
       }
       var line = Result(
-        metric: "restoreAll", nodes: count, unit: "ns", value: times.sorted()[times.count / 2],
-        baselines: json == nil ? [:] : ["json": jsonTimes.sorted()[jsonTimes.count / 2]])
+        metric: "restoreAll", nodes: count, unit: "ns", value: median(of: times),
+        baselines: jsonTimes.isEmpty ? [:] : ["json": median(of: jsonTimes)])
       line.details = [
-        "CPU time of all threads, ms": processorTimes.sorted()[times.count / 2] / 1e6,
-        "on the main actor, ms": mainActorTimes.sorted()[times.count / 2],
+        "CPU time of all threads, ms": median(of: processorTimes) / 1e6,
+        "on the main actor, ms": median(of: mainActorTimes),
       ]
       results.append(line)
     }

@@ -91,7 +91,7 @@ struct SealingMetrics {
       times.append(Clock.wall.now - begun)
     }
     return [
-      Result(metric: "unlock", nodes: 1, unit: "ns", value: times.sorted()[times.count / 2], baselines: [:])
+      Result(metric: "unlock", nodes: 1, unit: "ns", value: median(of: times), baselines: [:])
     ]
   }
 }
