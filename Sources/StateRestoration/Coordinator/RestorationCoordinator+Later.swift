@@ -10,10 +10,13 @@ extension RestorationCoordinator {
   /// land in the editor of another. Install the controller in its parent first; the next save then knows that the state is
   /// in use. State that is not given, because it can't be read, say, is kept when newer state takes its place.
   ///
+  /// What was preserved at the last launch is given once. An object that had it, was captured and is gone has taken it along:
+  /// another one at its path gets nothing, as what the program knew at its launch is older than what the user did since.
+  ///
   /// - Parameters:
   ///   - controller: The controller that has turned up.
   ///   - path: The controller's place, from the root.
-  /// - Returns: What became of it; nil when nothing was preserved at the path, or it is in use already.
+  /// - Returns: What became of it; nil when nothing was preserved at the path, or it is in use already, or was.
   @discardableResult
   public func register(_ controller: any RestorableController, at path: RestorationPath) -> NodeReport? {
     giveState(at: path, to: controller) { run, index in
@@ -39,9 +42,15 @@ extension RestorationCoordinator {
     guard let run = restored, let index = run.index(at: path), run.object(at: index) == nil,
       !run.isForgotten(index)
     else { return nil }
+    // What it is not given stays until it has something newer.
+    let claim = CaptureTree.Claim(object: object, node: run.plan.nodes[index].id, keepsStored: true, isLate: true)
+    guard !run.isSpent(index, captureNumber: tree.captureNumber) else {
+      // The state of a shared object outlives it; any other's leaves with it.
+      if run.plan.nodes[index].kind == .shared { tree.claim([claim]) }
+      return nil
+    }
     guard !extensions.isTimedOut else {
-      // What it was not given stays until it has something newer.
-      tree.claim([.init(object: object, node: run.plan.nodes[index].id, keepsStored: true, isLate: true)])
+      tree.claim([claim])
       return NodeReport(path: path, result: .notRestored(.timedOut))
     }
     guard run.isAtHome(index) else {
@@ -55,6 +64,7 @@ extension RestorationCoordinator {
     run.finish(in: range)
     for index in range { if let object = run.object(at: index) { invalidateRestorableState(of: object) } }
     tree.claim(run.refusals(in: range))
+    run.noteTaking(in: range, after: tree.captureNumber)
     run.letGo(range)
     hasNewOutcomes = true
     return run.reports(in: range).first

@@ -246,6 +246,7 @@ extension RestorationCoordinator {
   private func settle(_ run: RestorationRun, loaded: LoadedState, leavesOutApplication: Bool) async {
     tree.reset()
     run.claim(in: tree)
+    run.noteTaking(after: tree.captureNumber)
     let dropped = run.droppedNodes
     var leftOut = run.leftOutNodes
     if leavesOutApplication, !loaded.plan.isApplicationLeftOut {

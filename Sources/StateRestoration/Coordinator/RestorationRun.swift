@@ -45,6 +45,10 @@ internal import RestorationArchive
   var unseenDecoder: RestorationDecoder?
   /// Nodes whose objects turned up later, in a finished hook perhaps, and were told that restoring is over.
   private var late: Set<Int> = []
+  /// How many captures had been made when the nodes' objects were given their state.
+  private var captureNumber = 0
+  /// The same for objects that turned up later, by index.
+  private var laterCaptureNumbers: [Int: Int] = [:]
   /// The nodes by path; made when the first reference is resolved.
   private(set) lazy var paths = Dictionary(plan.paths.lazy.enumerated().map { ($1, $0) }) { first, _ in first }
   /// The nodes by number; made when the first reference by number is resolved.
@@ -80,6 +84,19 @@ internal import RestorationArchive
   /// Gives up a node's state and everything below it.
   func forget(_ index: Int) {
     for index in index..<plan.nodes[index].end { forgotten[index] = true }
+  }
+
+  /// Remembers after which capture nodes' objects were given their state: all of them, or those of a range.
+  func noteTaking(in range: Range<Int>? = nil, after captureNumber: Int) {
+    guard let range else { return self.captureNumber = captureNumber }
+    for index in range { laterCaptureNumbers[index] = captureNumber }
+  }
+
+  /// Whether a node's state was given to an object that is gone, and was captured since: newer state has taken its place,
+  /// or it has left with the object.
+  func isSpent(_ index: Int, captureNumber: Int) -> Bool {
+    guard outcomes.isRestored(index), object(at: index) == nil else { return false }
+    return captureNumber > laterCaptureNumbers[index] ?? self.captureNumber
   }
 
   /// The index of the node at a path; nil when there is none.

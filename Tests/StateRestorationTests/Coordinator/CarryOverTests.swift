@@ -157,6 +157,67 @@ import Testing
     #expect(coordinator.register(tab, at: ["root", "tab"]) == nil)
   }
 
+  @Test(arguments: [false, true], [false, true])
+  func `an object in the place of one that is gone doesn't get what is older than that one's last state`(
+    isLate: Bool, isSaved: Bool
+  ) async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("editor", text: "at launch")]))
+    let coordinator = bench.launch()
+    let root = Screen("root", children: isLate ? [] : [Screen("editor")])
+    _ = try await coordinator.restore(into: root)
+    if isLate {
+      root.restorationChildren = [Screen("editor")]
+      coordinator.register(try #require(root["editor"]), at: ["root", "editor"])
+    }
+    #expect(root["editor"]?.text == "at launch")
+    root["editor"]?.text = "typed since"
+    _ = try await coordinator.preserve(root)
+    dropChildren(of: root)
+    if isSaved { _ = try await coordinator.preserve(root) }
+    root.restorationChildren = [Screen("editor")]
+    #expect(coordinator.register(try #require(root["editor"]), at: ["root", "editor"]) == nil)
+    #expect(root["editor"]?.text == "")
+  }
+
+  @Test func `an object in the place of one that was gone before anything was captured gets what that one had`()
+    async throws
+  {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("editor", text: "at launch")]))
+    let coordinator = bench.launch()
+    let root = Screen("root", children: [Screen("editor")])
+    _ = try await coordinator.restore(into: root)
+    dropChildren(of: root)
+    root.restorationChildren = [Screen("editor")]
+    #expect(coordinator.register(try #require(root["editor"]), at: ["root", "editor"])?.isRestored == true)
+    #expect(root["editor"]?.text == "at launch")
+  }
+
+  @Test func `what a shared object had last stays while another in its place has nothing newer`() async throws {
+    let bench = Bench()
+    var settings: Screen? = Screen("settings", text: "at launch")
+    let first = bench.launch()
+    first.registry.register(shared: settings!, as: "settings")
+    _ = try await first.preserve(Screen("root"))
+    settings = Screen("settings")
+    let coordinator = bench.launch { [settings] in $0.register(shared: settings!, as: "settings") }
+    let root = Screen("root")
+    _ = try await coordinator.restore(into: root)
+    #expect(settings?.text == "at launch")
+    settings?.text = "chosen since"
+    _ = try await coordinator.preserve(root)
+    settings = nil
+    let other = Screen("settings")
+    coordinator.registry.register(shared: other, as: "settings")
+    #expect(other.text == "")
+    root.text = "something else"
+    _ = try await coordinator.preserve(root)
+    let last = Screen("settings")
+    _ = try await bench.launch { $0.register(shared: last, as: "settings") }.restore(into: Screen("root"))
+    #expect(last.text == "chosen since")
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `the draft of one note does not land in the editor of another`(on kind: StoreKind) async throws {
     let bench = try await Bench(kind)
@@ -195,5 +256,13 @@ import Testing
     let again = Screen("root")
     _ = try await bench.launch().restore(into: again)
     #expect(again.text == "edited again")
+  }
+
+  /// Lets a screen's children die.
+  private func dropChildren(of screen: Screen) {
+    weak let child = screen.restorationChildren.first
+    screen.restorationChildren = []
+    screen.installed = []
+    #expect(child == nil, "somebody else holds the child")
   }
 }
