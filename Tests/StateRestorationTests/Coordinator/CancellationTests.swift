@@ -8,14 +8,14 @@ import Testing
     at call: String, of bench: Bench, _ first: @escaping @MainActor () async throws -> First,
     _ second: @escaping @MainActor () async throws -> PreservationOutcome
   ) async throws -> First {
-    let (arrived, gate) = bench.store.hold(at: call)
+    let held = bench.store.hold(at: call)
     let one = Task { try await first() }
-    for await _ in arrived { break }
+    try await held.arrived()
     let other = Task { try await second() }
     await Task.yield()
     one.cancel()
     other.cancel()
-    gate.open()
+    held.release()
     _ = try await other.value
     return try await one.value
   }

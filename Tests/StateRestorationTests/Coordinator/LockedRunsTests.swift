@@ -295,7 +295,7 @@ import Testing
   }
 
   /// Holds the next look at what is stored before it finds that locked.
-  private func holdAtLockedState(_ bench: Bench) -> (arrived: AsyncStream<Void>, gate: Gate) {
+  private func holdAtLockedState(_ bench: Bench) -> HeldCall {
     bench.store.state.withLock { $0.failures["openNewest"] = .locked }
     return bench.store.hold(at: "openNewest")
   }
@@ -305,13 +305,13 @@ import Testing
     let coordinator = bench.launch()
     let root = hierarchy()
     try await bench.unlock()
-    let (arrived, gate) = holdAtLockedState(bench)
+    let held = holdAtLockedState(bench)
     async let report = coordinator.restore(into: root)
-    for await _ in arrived { break }
+    try await held.arrived()
     bench.store.state.withLock { $0.failures = [:] }
     await coordinator.protectedDataDidBecomeAvailable()
     #expect(bench.delegate.lateReports.isEmpty)
-    gate.open()
+    held.release()
     #expect(try await report.outcome == .locked)
     await bench.delegate.nextLateReport()
     #expect(root["a"]?.text == "a")
@@ -326,12 +326,12 @@ import Testing
     try await bench.unlock(coordinator)
     try await bench.lock()
     // The restoration begins before what the wake has left to do: it has seen the one unlock that there was.
-    let (arrived, gate) = holdAtLockedState(bench)
+    let held = holdAtLockedState(bench)
     async let report = coordinator.restore(into: root)
-    for await _ in arrived { break }
+    try await held.arrived()
     coordinator.wake()
     for _ in 0..<1000 { await Task.yield() }
-    gate.open()
+    held.release()
     #expect(try await report.outcome == .locked)
     for _ in 0..<1000 { await Task.yield() }
     _ = try await coordinator.preserve(root)

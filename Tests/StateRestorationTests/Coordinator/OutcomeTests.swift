@@ -104,12 +104,12 @@ import Testing
     try await bench.preserve(Screen("root"))
     let coordinator = bench.launch()
     let root = Screen("root")
-    let (arrived, gate) = bench.store.hold(at: "openNewest")
+    let held = bench.store.hold(at: "openNewest")
     async let first = coordinator.restore(into: root)
-    for await _ in arrived { break }
+    try await held.arrived()
     let error = await #expect(throws: RestorationError.self) { try await coordinator.restore(into: root) }
     #expect(error?.code == .restorationInProgress)
-    gate.open()
+    held.release()
     #expect(try await first.outcome == .restored)
   }
 }

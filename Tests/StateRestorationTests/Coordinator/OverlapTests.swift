@@ -50,15 +50,15 @@ import Testing
     _ = try await coordinator.restore(into: root)
     _ = try await coordinator.preserve(root)
     root["a"]?.text = "first"
-    let (arrived, gate) = bench.store.hold(at: "append")
+    let held = bench.store.hold(at: "append")
     let first = Task { try await coordinator.preserve(root) }
-    for await _ in arrived { break }
+    try await held.arrived()
     root["b"]?.text = "second"
     let second = Task { try await coordinator.preserve(root) }
     await Task.yield()
     let restoring = Task { try await coordinator.restore(into: root) }
     await Task.yield()
-    gate.open()
+    held.release()
     _ = try await first.value
     _ = try await second.value
     _ = try await restoring.value
@@ -79,13 +79,13 @@ import Testing
     let coordinator = bench.launch()
     let root = tree("typed")
     _ = try await coordinator.preserve(root)
-    let (arrived, gate) = bench.store.hold(at: "deleteAll")
+    let held = bench.store.hold(at: "deleteAll")
     let discarding = Task { try await coordinator.discard() }
-    for await _ in arrived { break }
+    try await held.arrived()
     root["a"]?.text = "after"
     let saving = Task { try await coordinator.preserve(root) }
     await Task.yield()
-    gate.open()
+    held.release()
     try await discarding.value
     _ = try await saving.value
     let again = tree()
@@ -162,13 +162,13 @@ import Testing
     coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
     let root = tree()
     _ = try await coordinator.restore(into: root)
-    let (arrived, gate) = bench.store.hold(at: "openPending")
+    let held = bench.store.hold(at: "openPending")
     bench.store.state.withLock { $0.failures["openNewest"] = .locked }
     let restoring = Task { try await coordinator.restore(into: root) }
-    for await _ in arrived { break }
+    try await held.arrived()
     root["a"]?.text = "typed"
     await Task.yield()
-    gate.open()
+    held.release()
     #expect(try await restoring.value.outcome == .locked)
     while bench.delegate.outcomes.isEmpty { await bench.delegate.nextEvent() }
     #expect(bench.store.pending != nil)

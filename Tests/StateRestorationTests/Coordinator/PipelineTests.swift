@@ -158,15 +158,15 @@ import Testing
     let bench = Bench()
     let coordinator = bench.launch()
     let root = tree(3)
-    let (arrived, gate) = bench.store.hold(at: "publish")
+    let held = bench.store.hold(at: "publish")
     async let first = coordinator.preserve(root)
-    for await _ in arrived { break }
+    try await held.arrived()
     let later = (0..<4).map { number in
       root["child-0"]?.text = "request \(number)"
       return Task { try await coordinator.preserve(root) }
     }
     await Task.yield()
-    gate.open()
+    held.release()
     _ = try await first
     var outcomes: Set<PreservationOutcome> = []
     for request in later { outcomes.insert(try await request.value) }

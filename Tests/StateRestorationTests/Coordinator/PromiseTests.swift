@@ -113,11 +113,11 @@ import Testing
     let root = hierarchy()
     _ = try await coordinator.restore(into: root)
     root.text = "changed"
-    let (arrived, gate) = bench.store.hold(at: "append")
+    let held = bench.store.hold(at: "append")
     async let outcome = coordinator.preserve(root)
-    for await _ in arrived { break }
+    try await held.arrived()
     async let discarding: Void = coordinator.discard()
-    gate.open()
+    held.release()
     _ = try await outcome
     try await discarding
     #expect(bench.store.state.withLock { $0.generations.isEmpty })

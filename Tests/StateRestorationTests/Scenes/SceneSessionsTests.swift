@@ -67,18 +67,18 @@ import Testing
     }
     let again = stores.launch()
     try await again.load()
-    let (arrived, gate) = try #require(stores.scenes["front"]).hold(at: "openNewest")
+    let held = try #require(stores.scenes["front"]).hold(at: "openNewest")
     let coordinator = try again.coordinator(for: "front")
     let window = Screen("window")
     async let first = coordinator.restore(into: window)
-    for await _ in arrived { break }
+    try await held.arrived()
     let other = Screen("window")
     let error = await #expect(throws: RestorationError.self) {
       try await again.restoreOpenScenes { $0.id == "front" ? Screen("window") : other }
     }
     #expect(error?.code == .restorationInProgress)
     #expect(other.text == "behind")
-    gate.open()
+    held.release()
     #expect(try await first.outcome == .restored)
   }
 
@@ -153,13 +153,13 @@ import Testing
     let stores = Stores()
     let scenes = stores.launch()
     _ = try await scenes.open("b")
-    let (arrived, gate) = stores.list.hold(at: "publish")
+    let held = stores.list.hold(at: "publish")
     let opening = Task { try await scenes.open("a") }
-    for await _ in arrived { break }
+    try await held.arrived()
     stores.list.state.withLock { $0.failures["publish"] = .locked }
     let discarding = Task { try await scenes.discard("b") }
     while scenes.sessions.contains(where: { $0.id == "b" }) { await Task.yield() }
-    gate.open()
+    held.release()
     _ = try await opening.value
     try await discarding.value
     stores.list.state.withLock { $0.failures = [:] }
