@@ -4,8 +4,8 @@ public import StateRestoration
 /// What every preserved object of a hierarchy holds, by path and property: the user's own values, not a coder's output.
 ///
 /// Stored properties are found by reflection, in superclasses too; fields of structs are named `property.field`. Left out are closures, objects that are not
-/// preserved, and everything below a controller without an identifier; references to preserved objects count as
-/// their identifiers.
+/// preserved, everything below a controller without an identifier, and how far a list is with its data; references to
+/// preserved objects count as their identifiers.
 public struct HierarchyValues: Sendable, Hashable {
   /// The text of each property, by path and name.
   public private(set) var properties: [RestorationPath: [String: String]] = [:]
@@ -43,12 +43,17 @@ public struct HierarchyValues: Sendable, Hashable {
         // `_$observationRegistrar` and its like are machinery.
         guard let label = child.label, !label.hasPrefix("_$") else { continue }
         let name = label.hasPrefix("_") ? String(label.dropFirst()) : label
-        guard !ignored.contains(name), found[name] == nil else { continue }
+        guard !ignored.contains(name), found[name] == nil, !isBookkeeping(name, of: level) else { continue }
         add((child.value as? any WrappedProperty)?.anyValue ?? child.value, name, ignored, &found)
       }
       mirror = level.superclassMirror
     }
     return found
+  }
+
+  /// Whether a property is no state but what a list remembers until its data is there.
+  private static func isBookkeeping(_ name: String, of level: Mirror) -> Bool {
+    level.subjectType == ListController.self && ["awaited", "isLoaded"].contains(name)
   }
 
   /// Adds a value under a name; the fields of a struct one by one, so that a difference names the field.

@@ -106,6 +106,20 @@ public import StateRestoration
   /// Whether the process of the last launch still lives.
   public var isRunning: Bool { process?.isAlive ?? false }
 
+  /// Waits for the restoration that follows the unlock after a launch on a locked device.
+  ///
+  /// It comes by itself when the device says that its data is available, in real time: a moment after the unlock.
+  ///
+  /// - Returns: Its report, or that of a restoration that was not locked out; nil when none has come after ten seconds.
+  public func lateReport() async -> RestorationReport? {
+    let deadline = ContinuousClock.now.advanced(by: .seconds(10))
+    while true {
+      if let report, report.outcome != .locked { return report }
+      guard ContinuousClock.now < deadline, isRunning else { return nil }
+      try? await Task.sleep(for: .milliseconds(1))
+    }
+  }
+
   // MARK: - Leaving and ending
 
   /// Leaves the foreground, from `active` or `inactive`, up to `suspended` unless background tasks are open.

@@ -54,6 +54,18 @@ import Testing
     #expect(values[["root", "other"]] != nil)
   }
 
+  @Test func `a list that has no data yet is as good as one before its data`() async throws {
+    let subject = RestorationSubject { ListController(restorationIdentifier: "list") }
+    #expect(await assertRestores(subject) == [])
+    // A selection that waits for its data has not come back yet, and that is told.
+    await withKnownIssue {
+      _ = await assertRestores(subject) { list in
+        list.dataSourceDidLoad(elementCounts: [3])
+        list.select([IndexPath(indexes: [0, 1])])
+      }
+    }
+  }
+
   @Test func `what is below a controller without an identifier is left out`() {
     let root = Base("root")
     let excluded = Base(nil)

@@ -38,7 +38,8 @@ extension Lineage {
 
   /// Finds out what a save would meet on disk, when nobody has restored in this run.
   ///
-  /// What can be read is continued, so that nothing is lost; what can't be, or is of a newer schema, is set aside.
+  /// What can be read is continued, so that what no object has is carried over. All of it is set aside first: objects of
+  /// this run replace states that nobody has seen.
   private mutating func look(context: RestorationContext, loader: StateLoader) throws {
     do throws(LoadFailure) {
       let loaded = try loader.loadNewest()
@@ -48,7 +49,8 @@ extension Lineage {
       try? continueArchive(loaded.reader, isNewest: loaded.isNewest && !loaded.isJoined)
       guard base == .opened else { return begin(.empty, replacing: .refused, context: context) }
       merging = loaded.pending
-      if !loaded.isNewest { replacing = .refused }
+      replacing = .refused
+      requireWhole()
     } catch {
       switch error.outcome {
       case .locked: begin(.locked, context: context)

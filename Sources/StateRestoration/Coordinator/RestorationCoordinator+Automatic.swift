@@ -24,6 +24,12 @@ extension RestorationCoordinator {
     changes.mark(node.key)
   }
 
+  /// Says that the state of the whole program has changed, which the delegate encodes and nobody observes.
+  ///
+  /// With automatic preservation it asks for a save, as a change of an object does. A save asked for by name encodes that
+  /// state in any case.
+  public func invalidateApplicationState() { changesWereNoticed() }
+
   /// Called on the main actor at the first change of a burst.
   func changesWereNoticed() {
     guard case .onChange = preservesAutomatically else { return }

@@ -55,14 +55,19 @@ extension RestorationCoordinator {
         failure: "schema version \(plan.context.schemaVersion) is newer than \(schemaVersion)")
     }
     var result = ArchiveCheck(name: name, nodeCount: plan.nodes.count)
+    var unregistered: Set<String> = []
     for (index, node) in plan.nodes.enumerated() {
       let path = plan.paths[index]
       if let damage = plan.details(of: index).damage {
         result.problems.append(.init(path: path, reason: .damaged(damage)))
         continue
       }
-      guard let tag = plan.tag(of: index), let registered = registry.registeredClass(tag), node.byteCount > 0
-      else { continue }
+      guard let tag = plan.tag(of: index) else { continue }
+      guard let registered = registry.registeredClass(tag) else {
+        unregistered.insert(tag.rawValue)
+        continue
+      }
+      guard node.byteCount > 0 else { continue }
       let decoder = RestorationDecoder(
         record: plan.record(of: index), path: path, context: plan.context, storedVersion: node.version)
       result.checkedCount += 1
@@ -74,6 +79,7 @@ extension RestorationCoordinator {
       }
       decoder.finish()
     }
+    result.unregisteredClasses = unregistered.sorted().map { RestorationClass(rawValue: $0) }
     return result
   }
 }

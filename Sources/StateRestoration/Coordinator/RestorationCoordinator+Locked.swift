@@ -16,18 +16,16 @@ extension RestorationCoordinator {
 
   /// Looks once more at everything before late restoring; the worker then knows what was touched.
   ///
-  /// - Returns: What the user has touched, as an archive; nil when nothing was.
-  func sightTouched() async -> Data? {
+  /// - Returns: What the user has touched, as an archive, and whether the app-level state is among it; nil when nothing was.
+  func sightTouched() async -> (state: Data, hasApplication: Bool)? {
     guard let root else { return nil }
     let context = configuration.context
     var batch = capture(root, scope: .all, context: context)
     batch.application = encodeApplicationState(context: context, resolving: &batch)
     let captured = batch
-    let (state, touched) = await worker.run { lineage in
-      (lineage.touchedState(in: captured), lineage.sighting.touched)
-    }
-    touchedKeys = touched
-    return state
+    let (state, sighting) = await worker.run { lineage in (lineage.touchedState(in: captured), lineage.sighting) }
+    touchedKeys = sighting.touched
+    return state.map { ($0, sighting.isApplicationTouched) }
   }
 
   /// Notes that the program is suspended: an unlock has to wait until it is woken.

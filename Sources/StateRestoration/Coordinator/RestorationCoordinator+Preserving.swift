@@ -9,6 +9,9 @@ extension RestorationCoordinator {
   /// requests during a save are folded into one more, and all of them get its outcome. When nothing has changed,
   /// nothing is written and the file system is not called. During restoring it waits for the end of the turn.
   ///
+  /// Restore first. A save before that replaces the state of every object that is there already; what no object has is
+  /// carried over, and the state as it was is set aside, which the receipt says.
+  ///
   /// One rule for everything that can go wrong: it throws when the disk or the device failed (no space, busy, an error of
   /// the disk, the device locked in the middle), and returns an outcome for everything else. If it throws, what was
   /// preserved before is still there, nothing of what was captured is forgotten, and the next save starts again from
@@ -68,7 +71,11 @@ extension RestorationCoordinator {
     let start = clock.now
     let context = configuration.context
     guard let application = takeApplicationState(context: context) else {
-      log.log(.info, "preserving was declined")
+      if delegate == nil {
+        log.log(.warning, "nothing is preserved: there is no delegate to say yes; the coordinator holds it weakly: keep it")
+      } else {
+        log.log(.info, "preserving was declined")
+      }
       return .declined
     }
     log.log(.debug, "capturing")

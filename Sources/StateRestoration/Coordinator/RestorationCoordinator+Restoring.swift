@@ -61,7 +61,7 @@ extension RestorationCoordinator {
     var touched: [RestorationPath: LiveObjects.Living] = [:]
     for node in touchedKeys.compactMap({ tree.nodes[$0] }) { touched[node.path] = .init(object: node.object) }
     self.root = root
-    let result = await decide(source: source, live: live)
+    let result = await decide(source: source, live: live?.state)
     var report: RestorationReport
     switch result {
     case .failure(let failure) where failure.outcome == .locked && isLate && isSameRoot:
@@ -74,6 +74,7 @@ extension RestorationCoordinator {
     case .success(let loaded):
       report = await restore(
         loaded, into: root, touched: touched, retriesLeftOut: retriesLeftOut, phaseIfRefused: before)
+      if live?.hasApplication == true { report.remarks.append(.applicationStateTouched) }
     }
     if phase != .deferred {
       touchedKeys = []
@@ -158,6 +159,7 @@ extension RestorationCoordinator {
     run.noteApplication()
     guard mayRestore(loaded.plan, leavesOutApplication) else {
       report.outcome = .declined
+      if delegate == nil { report.remarks.append(.noDelegate) }
       return await refuse(report, phaseIfRefused)
     }
     log.log(.debug, "restoring generation \(loaded.plan.source?.generation ?? 0)")

@@ -22,6 +22,10 @@ public struct ArchiveCheck: Sendable, Hashable, Codable {
   public var nodeCount: Int
   /// Number of nodes whose class is registered and whose state was decoded, migrations included.
   public var checkedCount: Int
+  /// The restoration classes in it that nobody has registered, sorted: their nodes were read, not decoded.
+  ///
+  /// A class that was renamed without naming its former tag is among them.
+  public var unregisteredClasses: [RestorationClass]
   /// Why the archive as a whole can't be read; nil when it can.
   public var failure: String?
   /// The nodes that can't be read.
@@ -29,16 +33,21 @@ public struct ArchiveCheck: Sendable, Hashable, Codable {
 
   /// Describes the outcome of a check.
   public init(
-    name: String, nodeCount: Int = 0, checkedCount: Int = 0, failure: String? = nil, problems: [Problem] = []
+    name: String, nodeCount: Int = 0, checkedCount: Int = 0, unregisteredClasses: [RestorationClass] = [],
+    failure: String? = nil, problems: [Problem] = []
   ) {
     self.name = name
     self.nodeCount = nodeCount
     self.checkedCount = checkedCount
+    self.unregisteredClasses = unregisteredClasses
     self.failure = failure
     self.problems = problems
   }
 
-  /// True when today's program reads everything in the archive.
+  /// True when the archive can be read and all states that were decoded are sound.
+  ///
+  /// What was not decoded proves nothing: compare ``checkedCount`` with what should be there, and look at
+  /// ``unregisteredClasses``.
   public var isSound: Bool { failure == nil && problems.isEmpty }
 }
 
@@ -47,6 +56,7 @@ extension ArchiveCheck: CustomStringConvertible {
   public var description: String {
     if let failure { return "✗ \(name)  \(failure)" }
     let head = "\(isSound ? "✓" : "✗") \(name)  \(checkedCount) of \(ReportText.count(nodeCount, "node")) checked"
-    return ([head] + problems.map { "  ✗ \($0.path)  \($0.reason)" }).joined(separator: "\n")
+    let unregistered = unregisteredClasses.map { "  ? class “\($0)” is not registered, so its states were not decoded" }
+    return ([head] + problems.map { "  ✗ \($0.path)  \($0.reason)" } + unregistered).joined(separator: "\n")
   }
 }

@@ -49,19 +49,20 @@ extension NotRestoredReason: CustomStringConvertible {
     switch self {
     case .noObject:
       "no object: register a class or a blueprint, answer in the delegate, or build it before restoring"
-    case .unknownClass(let tag): "class “\(tag)” is not registered"
+    case .unknownClass(let tag): "class “\(tag)” is not registered: register it, or name it among a class's former tags"
     case .refusedByClass(let tag): "class “\(tag)” declined"
     case .classMismatch(let recorded, let found): "recorded as “\(recorded)”, but the object is a \(found)"
     case .newerVersion(let stored, let known): "state version \(stored) is newer than \(known); kept"
-    case .migrationFailed(let text): "migration failed: \(text)"
-    case .decodingFailed(let text): "decoding failed: \(text)"
+    case .migrationFailed(let text): "migration failed, and the state is kept: \(text)"
+    case .decodingFailed(let text): "decoding failed, and the state is kept: \(text)"
     case .damaged(let text): "damaged: \(text)"
     case .parentNotRestored: "its parent was not restored"
     case .expired(let age, let limit): "\(seconds(age)) old, the limit is \(seconds(limit))"
     case .modelGone(let model): "its model “\(model)” is gone"
     case .modelMismatch(let recorded, let found):
       "belongs to model \(quoted(recorded)), but the object shows \(quoted(found))"
-    case .leftOutAfterCrash: "left out, because restoring it failed the last time; offered again on request"
+    case .leftOutAfterCrash:
+      "left out, because restoring it failed before; kept: restore with retriesLeftOut, or answer yes in shouldRetryNodeAt"
     case .touchedMeanwhile: "changed meanwhile; the newer state is kept"
     case .notInstalled: "made, but its container did not take it"
     case .shed: "not stored, to keep within the size budget"

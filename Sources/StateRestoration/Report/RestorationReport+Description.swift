@@ -51,6 +51,8 @@ extension RestorationReport.Remark: CustomStringConvertible {
     case .markerIgnored(let text): "the marker of the last attempt was not used: \(text)"
     case .interruptedBefore(let attempts): "restoring this state ended badly before (\(attempts)×)"
     case .applicationStateFailed(let text): "the app-level state could not be decoded: \(text)"
+    case .noDelegate: "there is no delegate to say yes; the coordinator holds it weakly: keep it"
+    case .applicationStateTouched: "the state of the whole program was changed while locked; the newer one is kept"
     case .extensionTimedOut: "asynchronous restoring took too long; later answers are ignored"
     case .setAside(let states): "set aside: \(states.map(\.description).joined(separator: "; "))"
     case .setAsideRemoved(let state): "no longer set aside, because newer states needed its room: \(state)"

@@ -48,12 +48,16 @@ public struct RestorationReport: Sendable, Hashable, Codable {
     case interruptedBefore(attempts: Int)
     /// The app-level state could not be decoded.
     case applicationStateFailed(String)
+    /// The app-level state was changed before the stored one could be read; the newer one won, as a whole.
+    case applicationStateTouched
     /// Asynchronous restoring did not end within the time limit; later answers are ignored.
     case extensionTimedOut
     /// States that were not restored before and that are set aside; they can be restored on request.
     case setAside([SetAsideState])
     /// A state that was set aside is gone: newer ones needed its room.
     case setAsideRemoved(SetAsideState)
+    /// Nobody said yes, because there is no delegate: the coordinator holds it weakly, so keep it.
+    case noDelegate
     /// What went wrong when the state was opened.
     case failure(String)
   }

@@ -55,6 +55,23 @@ import Testing
     #expect(again.value == 2)
   }
 
+  @Test func `a change of the program's own state is saved when it is announced`() async throws {
+    let bench = Bench()
+    let root = Screen("root")
+    let coordinator = try await running(bench, root)
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
+    await bench.delegate.nextEvent()
+    await bench.clock.waitForSleepers()
+    bench.clock.advance(by: .seconds(1))
+    while bench.clock.sleeperCount > 0 { await Task.yield() }
+    bench.delegate.appValue = "announced"
+    coordinator.invalidateApplicationState()
+    await bench.delegate.nextEvent()
+    _ = try await bench.launch().restore(into: Screen("root"))
+    #expect(bench.delegate.restoredAppValue == "announced")
+    withExtendedLifetime(root) {}
+  }
+
   @Test func `a failed automatic save is told to the delegate and tried again`() async throws {
     let bench = Bench()
     let root = Screen("root")

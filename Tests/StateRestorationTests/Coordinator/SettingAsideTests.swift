@@ -116,6 +116,27 @@ import Testing
     #expect(again.text == "c")
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `a save before anything was restored sets aside what it replaces`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
+    try await bench.preserve(Screen("root", text: "typed", children: [Screen("hidden", text: "kept")]))
+    let hasty = bench.launch()
+    let root = Screen("root", text: "blank")
+    let receipt = try #require(try await hasty.preserve(root).receipt)
+    let aside = try await hasty.setAsideStates()
+    #expect(aside.count == 1)
+    #expect(receipt.findings == aside.map { .setAside($0) })
+    root.text = "changed"
+    #expect(try await hasty.preserve(root).receipt?.findings == [])
+    let restored = Screen("root", children: [Screen("hidden")])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: restored)
+    #expect(restored.text == "changed")
+    #expect(restored["hidden"]?.text == "kept")
+    _ = try await coordinator.restore(into: restored, from: .setAside(try #require(aside.first).id))
+    #expect(restored.text == "typed")
+  }
+
   @Test func `states that were damaged while set aside make room for the next`() async throws {
     let bench = try await Bench(.memory)
     try await bench.preserve(Screen("root", text: "0"))

@@ -9,7 +9,8 @@ import Testing
 @MainActor @Suite struct EveryRemarkTests {
   enum Name: String, CaseIterable, Sendable {
     case tailDropped, olderGeneration, rollbackUnverifiable, mergedPendingChanges, pendingConflict, markerIgnored
-    case interruptedBefore, applicationStateFailed, extensionTimedOut, setAside, setAsideRemoved, failure
+    case interruptedBefore, applicationStateFailed, applicationStateTouched, extensionTimedOut, setAside, setAsideRemoved
+    case noDelegate, failure
 
     init(_ remark: RestorationReport.Remark) {
       self =
@@ -22,9 +23,11 @@ import Testing
         case .markerIgnored: .markerIgnored
         case .interruptedBefore: .interruptedBefore
         case .applicationStateFailed: .applicationStateFailed
+        case .applicationStateTouched: .applicationStateTouched
         case .extensionTimedOut: .extensionTimedOut
         case .setAside: .setAside
         case .setAsideRemoved: .setAsideRemoved
+        case .noDelegate: .noDelegate
         case .failure: .failure
         }
     }
@@ -59,11 +62,15 @@ import Testing
     case .markerIgnored: bench.store.state.withLock { $0.failures = ["interruptedAttempt": .io] }
     case .interruptedBefore: try await bench.die(at: ["root", "child"])
     case .applicationStateFailed: bench.delegate.failsDecoding = true
+    case .applicationStateTouched: return try await touchApplicationState(bench)
     case .extensionTimedOut: return try await timedOut(bench)
     case .setAside: try await decline(bench)
     case .setAsideRemoved:
       for _ in 0..<SetAsideShelf.countLimit { try await decline(bench) }
       try await decline(bench, isLocked: true)
+    case .noDelegate:
+      // Nobody keeps it but the coordinator, which doesn't.
+      return try await bench.launch(with: YesDelegate()).restore(into: hierarchy()).remarks
     case .failure: bench.store.state.withLock { $0.failures = ["openNewest": .keysMissing] }
     }
     return try await remarks(bench)
@@ -77,6 +84,18 @@ import Testing
     root["child"]?.text = "typed while locked"
     _ = try await coordinator.preserve(root)
     try await bench.unlock()
+  }
+
+  /// A run that changes the program's own state before the stored one can be read.
+  private func touchApplicationState(_ bench: Bench) async throws -> [RestorationReport.Remark] {
+    try await bench.lock()
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    _ = try await coordinator.restore(into: root)
+    bench.delegate.appValue = "while locked"
+    try await bench.unlock(coordinator)
+    await bench.delegate.nextLateReport()
+    return bench.delegate.lateReports[0].remarks
   }
 
   /// A run that does not restore what is there, and saves.

@@ -4,6 +4,7 @@ import SimulatedTime
 import StateRestoration
 import StateRestorationTesting
 import Synchronization
+import Testing
 
 /// A delegate that says yes, keeps one app-level value and decides as a test wants.
 final class YesDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDelegate {
@@ -94,8 +95,16 @@ final class YesDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDele
     for waiter in waiting { waiter.resume() }
   }
 
-  /// Waits for the next thing that the coordinator does by itself.
-  func nextEvent() async { await withCheckedContinuation { waiters.append($0) } }
+  /// Waits for the next thing that the coordinator does by itself; twenty seconds at most, after which the test has failed.
+  func nextEvent() async {
+    let limit = Task {
+      try await Task.sleep(for: .seconds(20))
+      Issue.record("the coordinator has done nothing by itself")
+      resume()
+    }
+    await withCheckedContinuation { waiters.append($0) }
+    limit.cancel()
+  }
 }
 
 /// One store with a fresh coordinator per simulated launch.
