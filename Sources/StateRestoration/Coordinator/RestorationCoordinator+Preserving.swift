@@ -72,7 +72,8 @@ extension RestorationCoordinator {
     let context = configuration.context
     guard let application = takeApplicationState(context: context) else {
       if delegate == nil {
-        log.log(.warning, "nothing is preserved: there is no delegate to say yes; the coordinator holds it weakly: keep it")
+        log.log(
+          .warning, "nothing is preserved: there is no delegate to say yes; the coordinator holds it weakly: keep it")
       } else {
         log.log(.info, "preserving was declined")
       }

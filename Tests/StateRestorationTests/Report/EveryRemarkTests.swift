@@ -9,8 +9,8 @@ import Testing
 @MainActor @Suite struct EveryRemarkTests {
   enum Name: String, CaseIterable, Sendable {
     case tailDropped, olderGeneration, rollbackUnverifiable, mergedPendingChanges, pendingConflict, markerIgnored
-    case interruptedBefore, applicationStateFailed, applicationStateTouched, extensionTimedOut, setAside, setAsideRemoved
-    case noDelegate, failure
+    case interruptedBefore, applicationStateFailed, applicationStateTouched, extensionTimedOut, setAside
+    case setAsideRemoved, noDelegate, failure
 
     init(_ remark: RestorationReport.Remark) {
       self =
