@@ -10,13 +10,18 @@ public enum LateRestoration: String, Sendable, Hashable, Codable, CaseIterable {
 
 /// Decisions that most programs leave to the framework; a delegate may adopt it in addition.
 ///
-/// Every method has a default. Implement them in the class that declares the conformance: a subclass's own method would
-/// not be called.
+/// The coordinator asks its ``RestorationCoordinator/delegate``, if that adopts this protocol too. Every method has a
+/// default. Implement them in the class that declares the conformance: a subclass's own method would not be called.
 @MainActor public protocol RestorationRecoveryDelegate: AnyObject {
   /// Decides what to restore after the same state ended two runs badly. By default the older generation.
   func coordinator(_ coordinator: RestorationCoordinator, decideAfter history: CrashHistory) -> CrashDecision
 
   /// Says whether a node that was left out after a crash is to be tried again. By default not.
+  ///
+  /// Asked at every restoration after the one that left the node out; about the state of the whole program, whose path is
+  /// empty, at that one too. Also asked about an object for which earlier state is kept that it can read
+  /// (``NodeReport/Finding/keptState(versions:)``): yes gives it the oldest of that, and the newer state is kept instead.
+  /// So say yes for single paths, not for all.
   func coordinator(_ coordinator: RestorationCoordinator, shouldRetryNodeAt path: RestorationPath) -> Bool
 
   /// Says what to do when the device is unlocked after a locked launch. By default late restoring.
@@ -25,10 +30,13 @@ public enum LateRestoration: String, Sendable, Hashable, Codable, CaseIterable {
   /// Takes the report of a restoration that the coordinator made by itself, after an unlock.
   func coordinator(_ coordinator: RestorationCoordinator, didRestoreLate report: RestorationReport)
 
-  /// Takes the outcome of a save that the coordinator made by itself.
+  /// Takes the outcome of a save that the coordinator made by itself; its receipt has the findings.
   func coordinator(_ coordinator: RestorationCoordinator, didPreserve outcome: PreservationOutcome)
 
   /// Takes the failure of a save that the coordinator made by itself; what was preserved before is still there.
+  ///
+  /// The failure is told here and in the configuration's log only. With automatic preservation the save
+  /// is tried again by itself.
   func coordinator(_ coordinator: RestorationCoordinator, didFailToPreserve error: RestorationError)
 
   /// Called when asynchronous restoring did not end within its time limit; later answers are ignored.

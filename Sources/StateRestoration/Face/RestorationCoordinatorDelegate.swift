@@ -18,9 +18,16 @@ public import RestorationArchive
   func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool
 
   /// Encodes state of the whole program, before any controller is encoded.
+  ///
+  /// After a launch on a locked device it counts as one object: if what is encoded here has changed when the device is
+  /// unlocked, all of it takes the place of what was preserved. So leave out what changes by itself, such as a count of
+  /// launches; see <doc:LockedDevices>.
   func willEncodeRestorableState(with coder: RestorationEncoder)
 
   /// Decodes state of the whole program, after every controller has decoded.
+  ///
+  /// Called in every restoration that takes place: with an empty coder when nothing was encoded, and when the program's
+  /// state is left out because the program crashed in reading it.
   func didDecodeRestorableState(with coder: RestorationDecoder) throws(RestorationError)
 
   /// Makes the controller at a path that no restoration class took care of, or answers nil.
