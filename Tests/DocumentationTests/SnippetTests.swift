@@ -6,22 +6,31 @@ struct SnippetTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  /// The snippets by name, each without the indentation that all its lines share.
-  static func snippets() throws -> [String: String] {
+  /// A snippet without the indentation that all its lines share, and the imports that it is compiled with.
+  struct Snippet {
+    var code: String
+    var imports: [Substring]
+  }
+
+  /// The snippets by name.
+  static func snippets() throws -> [String: Snippet] {
     let folder = root.appendingPathComponent("Tests/DocumentationTests/Snippets")
-    var snippets: [String: String] = [:]
+    var snippets: [String: Snippet] = [:]
     for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
       var name: String?
       var lines: [Substring] = []
+      var imports: [Substring] = []
       for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
       {
         let text = line.trimmingCharacters(in: .whitespaces)
+        if line.hasPrefix("import ") { imports.append(line) }
         if text.hasPrefix("// snippet: ") {
           name = String(text.dropFirst("// snippet: ".count))
           lines = []
         } else if text == "// snippet end", let ended = name {
           let margin = lines.filter { !$0.isEmpty }.map { $0.prefix { $0 == " " }.count }.min() ?? 0
-          snippets[ended] = lines.map { $0.dropFirst(margin) }.joined(separator: "\n")
+          snippets[ended] = Snippet(
+            code: lines.map { $0.dropFirst(margin) }.joined(separator: "\n"), imports: imports)
           name = nil
         } else if name != nil {
           lines.append(line)
@@ -53,6 +62,15 @@ struct SnippetTests {
     return blocks
   }
 
+  /// The imports that a block of code shows first, and what comes after them.
+  static func split(_ code: String) -> (imports: [Substring], rest: String) {
+    let lines = code.split(separator: "\n", omittingEmptySubsequences: false)
+    let imports = lines.prefix { $0.hasPrefix("import ") }
+    let rest = lines.dropFirst(imports.count)
+    // One empty line between the two.
+    return (Array(imports), (imports.isEmpty || rest.first != "" ? rest : rest.dropFirst()).joined(separator: "\n"))
+  }
+
   static var pages: [String] {
     ["README.md"]
       + [
@@ -66,7 +84,10 @@ struct SnippetTests {
     let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
     for block in Self.blocks(in: text) {
       let name = try #require(block.name, "a Swift block of \(page) has no snippet comment before it: \(block.code)")
-      #expect(block.code == snippets[name], "\(page) differs from the snippet \(name)")
+      let snippet = try #require(snippets[name], "\(page) shows the snippet \(name), which is in no file")
+      let (imports, code) = Self.split(block.code)
+      #expect(code == snippet.code, "\(page) differs from the snippet \(name)")
+      #expect(snippet.imports.filter { imports.contains($0) } == imports, "\(page): the imports of the snippet \(name)")
     }
   }
 
