@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Foundation
 import StateRestoration
 
 struct PreservingAListSnippets {
@@ -12,7 +12,7 @@ struct PreservingAListSnippets {
     var notes: [Note] = []
 
     func modelIdentifier(forElementAt indexPath: IndexPath) -> ModelIdentifier? {
-      ModelIdentifier(notes[indexPath[1]].key)
+      notes.indices.contains(indexPath[1]) ? ModelIdentifier(notes[indexPath[1]].key) : nil
     }
 
     func indexPath(forElementWithModelIdentifier identifier: ModelIdentifier) -> IndexPath? {
@@ -25,6 +25,14 @@ struct PreservingAListSnippets {
   @MainActor func show(_ source: Notes, in list: ListController, loading: () async throws -> [Note]) async throws {
     list.association = source
     source.notes = try await loading()
+    list.dataSourceDidLoad(elementCounts: [source.notes.count])
+  }
+  // snippet end
+
+  // snippet: Changing
+  @MainActor func remove(noteAt row: Int, from source: Notes, shownIn list: ListController) {
+    list.dataSourceWillChange()
+    source.notes.remove(at: row)
     list.dataSourceDidLoad(elementCounts: [source.notes.count])
   }
   // snippet end
