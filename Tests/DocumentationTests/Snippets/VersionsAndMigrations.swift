@@ -25,6 +25,7 @@ struct VersionsAndMigrationsSnippets {
     }
 
     let restorationIdentifier: RestorationIdentifier? = "editor"
+    let restorationClass: RestorationClass? = "editor"
     var restorableState = EditorState()
   }
   // snippet end
