@@ -1,14 +1,21 @@
+import Observation
 import StateRestoration
 
 struct GettingStartedSnippets {
+  // snippet: Directory
+  @MainActor func openDevice(in directory: String) async throws -> ProtectedDevice {
+    try await ProtectedDevice.open(at: .directory(directory))  // such as "/var/lib/kiosk/state"
+  }
+  // snippet end
+
   // snippet: Factory
-  final class NoteController: StatefulController, RestorationFactory {
+  @Observable final class NoteController: StatefulController, RestorationFactory {
     nonisolated struct State: Codable, Sendable {
       var draft = ""
     }
 
     let note: ModelIdentifier
-    let restorationIdentifier: RestorationIdentifier? = "note"
+    var restorationIdentifier: RestorationIdentifier? { "note \(note)" }
     let restorationClass: RestorationClass? = "note"
     var restorationModelIdentifier: ModelIdentifier? { note }
     var restorableState = State()

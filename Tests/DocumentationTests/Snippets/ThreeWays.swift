@@ -1,3 +1,4 @@
+import Observation
 import StateRestoration
 
 struct ThreeWaysSnippets {
@@ -14,7 +15,7 @@ struct ThreeWaysSnippets {
     var caret = 0
   }
 
-  final class EditorController: StatefulController {
+  @Observable final class EditorController: StatefulController {
     let restorationIdentifier: RestorationIdentifier? = "editor"
     let restorationClass: RestorationClass? = "editor"
     var restorableState = EditorState()
