@@ -3,10 +3,10 @@ public import FoundationEssentials
 import Synchronization
 
 extension ArchiveStore {
-  /// Appends a frame to the newest generation's journal: one write, one sync, and a look at the tip.
+  /// Appends a frame to the newest generation's journal: one write, one sync, and a look at the tip and at the name.
   ///
   /// Throws `.superseded` when there is nothing to append to (nothing was opened or published in this run, another
-  /// process has gone ahead, the journal is frozen): publish a whole generation then. Throws `.locked` when the
+  /// process has gone ahead, the journal is frozen or gone): publish a whole generation then. Throws `.locked` when the
   /// class's key is gone, `.io` when nothing was written. A receipt that says `.unknown` means that the frame is
   /// not saved yet as far as anyone knows; a new journal begins with the next frame.
   @discardableResult
@@ -96,6 +96,7 @@ extension ArchiveStore {
     // After the sync, not before it: whoever raises the tip later reads this frame, and whoever raised it earlier
     // may not have. Then the frame counts only if it is shown that nobody has gone on from this generation.
     if try store.readTip() != state.knownTip { try lookAgain(&state) }
+    try requireName(of: writer)
     writer.offsets.append(offset)
     writer.end.frameCount += 1
     writer.end.lastCommitment = commitment
@@ -104,6 +105,16 @@ extension ArchiveStore {
     state.base!.journalByteCount += bytes.count
     state.writer = writer
     return receipt
+  }
+
+  /// Throws `.superseded` when the journal has lost its name, with its directory perhaps: nobody would find the frame.
+  private func requireName(of writer: JournalWriter) throws(ProtectionError) {
+    let status = try attempt("look at the journal") { () throws(FileSystemError) in
+      try store.fileSystem.status(of: writer.file.descriptor)
+    }
+    guard status.linkCount > 0 else {
+      throw ProtectionError(.superseded, "Something other than this program took the journal; save the whole state.")
+    }
   }
 
   /// Reserves space for what comes, so that the sync has no metadata to write.

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import Synchronization
 
 extension ArchiveStore {
   /// Saves a pending generation while the device is locked, sealed one-way, beside those of other runs.
@@ -69,7 +70,9 @@ extension ArchiveStore {
 
   /// What a pending generation is made on top of: what this run has read, or else what the ledger lists.
   private func pendingBase(_ state: ArchiveStoreState, _ survey: SlotSurvey) -> PendingPreamble.Base? {
-    if let base = state.base {
+    if let read = state.base {
+      // What was read may have been sealed anew since, and can't be opened to see that.
+      let base = store.resealings.withLock { $0[survey.slot]?.successor(of: read) } ?? read
       return PendingPreamble.Base(
         generation: base.record.generation, commitment: base.record.commitment,
         journal: base.ends.last.map(PendingPreamble.JournalMark.init), wasRead: true)

@@ -1,3 +1,5 @@
+import Synchronization
+
 extension StoreDirectory {
   /// Seals every slot's newest generation anew, under the class keys that are active now; for the first passcode.
   ///
@@ -31,7 +33,10 @@ extension StoreDirectory {
         if case .olderGeneration = found.standing { return false }
         _ = try raiseTip()
         let chain = try session.readJournals(of: found.content, survey, protection: protection)
-        _ = try session.reseal(found, chain, survey, as: protection)
+        let result = try session.reseal(found, chain, survey, as: protection)
+        let resealing = Resealing(
+          source: found.record, sourceEnd: chain.ends.last.map(PendingPreamble.JournalMark.init), result: result)
+        resealings.withLock { $0[slot] = resealing }
         return true
       } catch {
         switch error.code {

@@ -16,6 +16,8 @@ package final class StoreDirectory: Sendable {
   let directory: Descriptor
   let lockFile: Descriptor
   private let turn = Mutex<Void>(())
+  /// What this process has sealed anew, by slot.
+  let resealings = Mutex<[SlotName: Resealing]>([:])
 
   private init(
     fileSystem: any FileSystem, keys: any StoreKeys, sealer: any StoreSealing, options: StoreOptions,

@@ -64,9 +64,9 @@ extension RestorationCoordinator {
     let result = await decide(source: source, live: live?.state)
     var report: RestorationReport
     switch result {
-    case .failure(let failure) where failure.outcome == .locked && isLate && isSameRoot:
+    case .failure(let failure) where failure.isPassing && isLate && isSameRoot:
       phase = .deferred
-      report = RestorationReport(outcome: .locked, reason: failure.reason, remarks: failure.remarks)
+      report = RestorationReport(outcome: failure.outcome, reason: failure.reason, remarks: failure.remarks)
     case .failure(let failure) where failure.changesNothing:
       phase = before
       report = RestorationReport(outcome: failure.outcome, reason: failure.reason, remarks: failure.remarks)

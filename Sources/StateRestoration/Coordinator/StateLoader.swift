@@ -32,6 +32,9 @@ struct LoadFailure: Error, Sendable {
   var reason: RestorationReason
   /// Whether saving goes on as if nobody had asked.
   var changesNothing = false
+
+  /// Whether another try may find what this one did not: the device is locked, or the disk has failed for the moment.
+  var isPassing: Bool { outcome == .locked || outcome == .unavailable }
 }
 
 /// Opens, checks and lays out a state; runs on the worker.
@@ -148,11 +151,11 @@ struct StateLoader: Sendable {
     do {
       all = try store.openPending()
     } catch {
-      guard error.code == .locked else {
-        remarks.append(.failure("what was saved while locked could not be read: \(error)"))
-        return []
-      }
-      throw failure(error, remarks)
+      let failure = failure(error, remarks)
+      // Going on without it would put it out of reach: the next save replaces what it belongs to.
+      if failure.isPassing { throw failure }
+      remarks.append(.failure("what was saved while locked could not be read: \(error)"))
+      return []
     }
     for problem in all.problems {
       remarks.append(.failure("something that was saved while locked could not be read: \(problem)"))
@@ -184,7 +187,9 @@ struct StateLoader: Sendable {
       } catch  where error.code == .superseded {
         conflicts += 1
       } catch {
-        remarks.append(.failure(error.description))
+        let failure = failure(error, remarks)
+        if failure.isPassing { throw failure }
+        remarks += failure.remarks.suffix(1)
       }
     }
     if conflicts > 0 { remarks.append(.pendingConflict) }

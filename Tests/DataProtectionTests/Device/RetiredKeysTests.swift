@@ -45,6 +45,37 @@ import Testing
     #expect(try device.archives(for: slot).openNewest().readAll() == Data("next".utf8))
   }
 
+  @Test(arguments: [0, 2])
+  func `what is saved while locked right after the first passcode fits what was sealed anew`(_ frames: Int) async throws {
+    let device = try await world.open()
+    let archives = try device.archives(for: slot)
+    try archives.publish(Data("base".utf8))
+    for number in 0..<frames { try archives.append(Data("frame \(number)".utf8)) }
+    try await device.setPasscode(Passcode("one"))
+    device.lock()
+    try archives.publishPending(Data("typed while locked".utf8), kind: .whole)
+    try await device.unlock(passcode: Passcode("one"))
+    let again = try device.archives(for: slot)
+    let pending = try #require(again.openPending().archives.first)
+    #expect(pending.isBaseUnchanged)
+    try again.promotePending(pending)
+    #expect(try device.archives(for: slot).openNewest().readAll() == Data("typed while locked".utf8))
+  }
+
+  @Test func `what another run saved after the first passcode is not taken for what was sealed anew`() async throws {
+    let device = try await world.open()
+    let archives = try device.archives(for: slot)
+    try archives.publish(Data("base".utf8))
+    try await device.setPasscode(Passcode("one"))
+    let other = try device.archives(for: slot)
+    _ = try other.openNewest()
+    try other.append(Data("newer".utf8))
+    device.lock()
+    try archives.publishPending(Data("made of the base alone".utf8), kind: .whole)
+    try await device.unlock(passcode: Passcode("one"))
+    #expect(try device.archives(for: slot).openPending().archives.first?.isBaseUnchanged == false)
+  }
+
   @Test func `setting and removing passcodes never makes a keybag that can't be opened`() async throws {
     do {
       let device = try await world.open()

@@ -32,11 +32,19 @@ import Testing
     #expect(try found.readAll() == base && found.frames.isEmpty && found.tailDropped > 0)
   }
 
-  @Test func `an append in the steady state is one write, one sync, and a look at the tip`() throws {
+  @Test func `a frame in a journal that has lost its name is not saved, and the whole state is`() throws {
+    let store = try saved(2)
+    memory.remove(atPath: try journal())
+    #expect(throws: ProtectionError.self) { try store.append(Data("lost".utf8)) }
+    try store.publish(Data("whole".utf8))
+    #expect(try rig.archives(memory).openNewest().readAll() == Data("whole".utf8))
+  }
+
+  @Test func `an append in the steady state is one write, one sync, and a look at the tip and the name`() throws {
     let store = try saved(2)
     let before = memory.callCount
     let bytes = try store.append(Data(repeating: 1, count: 300)).bytesWritten
-    #expect(memory.calls.dropFirst(before).map(\.operation) == [.write, .synchronizeData, .read])
+    #expect(memory.calls.dropFirst(before).map(\.operation) == [.write, .synchronizeData, .read, .status])
     #expect(bytes < 300 + 120)
   }
 

@@ -349,6 +349,29 @@ import Testing
     #expect(root["a"]?.text == "a")
   }
 
+  @Test(arguments: ["openPending", "promotePending"], [ProtectionError.Code.io, .busy])
+  func `a passing fault puts nothing out of reach that was saved while locked`(
+    call: String, code: ProtectionError.Code
+  ) async throws {
+    let bench = Bench()
+    let first = bench.launch()
+    let root = hierarchy()
+    _ = try await first.preserve(root)
+    try await bench.lock()
+    root["a"]?.text = "typed while locked"
+    _ = try await first.preserve(root)
+    try await bench.unlock()
+    let coordinator = bench.launch()
+    let again = hierarchy()
+    bench.store.state.withLock { $0.failures = [call: code] }
+    let report = try await coordinator.restore(into: again)
+    #expect(report.outcome == .unavailable)
+    await #expect(throws: RestorationError.self) { _ = try await coordinator.preserve(again) }
+    bench.store.state.withLock { $0.failures = [:] }
+    #expect(try await coordinator.restore(into: again).outcome == .restored)
+    #expect(again["a"]?.text == "typed while locked")
+  }
+
   @Test func `an unknown durability keeps what was saved while locked pending until a later save`() async throws {
     let bench = try await locked()
     try await lockedRun(bench) { $0["a"]?.text = "touched" }

@@ -137,6 +137,20 @@ import Testing
     #expect(restored.text == "typed")
   }
 
+  @Test func `a save after the disk could not be read for the moment sets aside what it replaces`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", text: "typed"))
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    bench.store.state.withLock { $0.failures = ["openNewest": .busy] }
+    #expect(try await coordinator.restore(into: root).outcome == .unavailable)
+    bench.store.state.withLock { $0.failures = [:] }
+    _ = try await coordinator.preserve(root)
+    let aside = try #require(try await coordinator.setAsideStates().first)
+    _ = try await coordinator.restore(into: root, from: .setAside(aside.id))
+    #expect(root.text == "typed")
+  }
+
   @Test func `states that were damaged while set aside make room for the next`() async throws {
     let bench = try await Bench(.memory)
     try await bench.preserve(Screen("root", text: "0"))
