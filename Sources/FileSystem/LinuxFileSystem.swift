@@ -5,7 +5,14 @@ import Glibc
 /// The real file system of Linux with glibc.
 package struct LinuxFileSystem: FileSystem {
   /// Makes the file system; it has no state.
-  package init() {}
+  ///
+  /// From the first one on the process ignores SIGXFSZ, unless it handles that signal: a file that would grow beyond the
+  /// process's limit is an error of the write, like a full disk, and not the end of the program.
+  package init() { Self.ignoreFileSizeSignal }
+
+  private static let ignoreFileSizeSignal: Void = {
+    if let handler = signal(SIGXFSZ, SIG_IGN) { signal(SIGXFSZ, handler) }
+  }()
 
   package var currentUser: UInt32 { geteuid() }
 

@@ -119,6 +119,26 @@ import Testing
     }
   }
 
+  @Test func `a file beyond the process's limit is an error, not the end of the process`() async {
+    await #expect(processExitsWith: .success) {
+      let files = LinuxFileSystem()
+      let path = NSTemporaryDirectory() + "limit-\(UUID().uuidString)"
+      precondition(unsafe mkdir(path, 0o700) == 0)
+      defer { try? FileManager.default.removeItem(atPath: path) }
+      let file = try files.openFile("a", in: files.openDirectory(atPath: path), [.write, .create, .exclusive])
+      // Threads of Dispatch block the signal; a program's own don't.
+      var size = sigset_t()
+      unsafe sigemptyset(&size)
+      unsafe sigaddset(&size, SIGXFSZ)
+      unsafe pthread_sigmask(SIG_UNBLOCK, &size, nil)
+      var limit = rlimit(rlim_cur: 1000, rlim_max: 1000)
+      precondition(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      try unsafe files.writeAll(file, [UInt8](repeating: 1, count: 1000).span.bytes, at: 0)
+      try #require(throws: FileSystemError.self) { try unsafe files.writeAll(file, [1].span.bytes, at: 1000) }
+      try #require(throws: FileSystemError.self) { try files.allocate(file, length: 2000) }
+    }
+  }
+
   @Test func `reserved space is zero, and reserving never makes a file shorter`() throws {
     try withDirectory { directory, _ in
       try make("a", [1, 2, 3], in: directory)

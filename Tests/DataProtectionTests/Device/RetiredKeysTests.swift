@@ -46,7 +46,9 @@ import Testing
   }
 
   @Test(arguments: [0, 2])
-  func `what is saved while locked right after the first passcode fits what was sealed anew`(_ frames: Int) async throws {
+  func `what is saved while locked right after the first passcode fits what was sealed anew`(
+    _ frames: Int
+  ) async throws {
     let device = try await world.open()
     let archives = try device.archives(for: slot)
     try archives.publish(Data("base".utf8))
