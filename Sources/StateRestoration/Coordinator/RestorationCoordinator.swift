@@ -101,6 +101,8 @@ public import RestorationArchive
     self.registry = registry
     var limits = RestorationArchive.Limits.default
     limits.bytesPerArchive = configuration.archiveByteBudget
+    // One node may take what the archive may: the budget of nodes warns and leaves nothing out.
+    limits.bytesPerNode = max(limits.bytesPerNode, configuration.archiveByteBudget)
     self.limits = limits
     let context = configuration.context
     worker = PreservationWorker(

@@ -159,6 +159,19 @@ import Testing
     }
   }
 
+  @Test func `one large node comes back as long as the archive's budget has room for it`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = tree("small")
+    _ = try await coordinator.preserve(root)
+    root["a"]?.text = String(repeating: "large ", count: 1 << 19)
+    let receipt = try #require(try await coordinator.preserve(root).receipt)
+    #expect(receipt.findings.count == 1, "\(receipt.findings)")
+    let again = tree()
+    _ = try await bench.launch().restore(into: again)
+    #expect(again["a"]?.text == root["a"]?.text)
+  }
+
   @Test func `a change while a locked state is looked at again is saved by itself`() async throws {
     let bench = Bench()
     try await bench.preserve(tree("old"))
