@@ -40,7 +40,8 @@ final class SearchController: RestorableController {
     #expect(locked.root.query == "")
 
     try await device.unlock()
-    #expect(try await harness.relaunch().root.query == "swift")
+    #expect(await harness.lateReport()?.outcome == .restored)
+    #expect(locked.root.query == "swift")
   }
 }
 // snippet end
