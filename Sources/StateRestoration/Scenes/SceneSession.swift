@@ -1,22 +1,17 @@
 public import FoundationEssentials
+public import RestorationArchive
 
 /// One scene (window) of a program, from the first time it is opened until it is discarded.
 ///
 /// A session survives the end of the process; its archive is its own.
 public struct SceneSession: Sendable, Hashable, Codable, Identifiable {
-  /// Names a session for as long as it exists.
-  public struct ID: RawRepresentable, Sendable, Hashable, Codable, ExpressibleByStringLiteral, CustomStringConvertible {
+  /// Names a session for as long as it exists; compared byte for byte, as its archive is found.
+  public struct ID: ExactText {
     /// The name as text; any text, never a path.
     public var rawValue: String
 
     /// Names a session.
     public init(rawValue: String) { self.rawValue = rawValue }
-
-    /// Names a session by a literal.
-    public init(stringLiteral value: String) { rawValue = value }
-
-    /// The name as text.
-    public var description: String { rawValue }
 
     /// The session of a program that has only one scene.
     public static let main: ID = "main"

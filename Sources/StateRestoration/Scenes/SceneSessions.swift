@@ -155,7 +155,7 @@ internal import RestorationArchive
   }
 
   private func sort() {
-    sessions.sort { ($0.lastActive, $1.id.rawValue) > ($1.lastActive, $0.id.rawValue) }
+    sessions.sort { ($0.lastActive, $1.id) > ($1.lastActive, $0.id) }
   }
 
   // MARK: - The list on disk

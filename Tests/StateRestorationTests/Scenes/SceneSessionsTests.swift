@@ -39,6 +39,28 @@ import Testing
     }
   }
 
+  @Test func `scenes whose names Unicode calls equivalent are two, as their archives are`() async throws {
+    let stores = Stores()
+    let scenes = stores.launch()
+    let names: [SceneSession.ID] = ["caf\u{e9}", "cafe\u{301}"]
+    #expect(Set(names).count == 2)
+    for (number, id) in names.enumerated() {
+      _ = try await scenes.open(id).preserve(Screen("window", text: "\(number)"))
+    }
+    #expect(scenes.sessions.count == 2)
+    let again = stores.launch()
+    try await again.load()
+    // The order of what was active at the same moment is that of the bytes.
+    #expect(again.sessions.map { Array($0.id.rawValue.utf8) } == names.reversed().map { Array($0.rawValue.utf8) })
+    try await again.discard(names[1])
+    #expect(again.sessions.map { Array($0.id.rawValue.utf8) } == [Array(names[0].rawValue.utf8)])
+    let window = Screen("window")
+    _ = try await again.coordinator(for: names[0]).restore(into: window)
+    #expect(window.text == "0")
+    let other = try await again.coordinator(for: names[1]).restore(into: Screen("window"))
+    #expect(other.outcome == .nothingPreserved)
+  }
+
   @Test func `open scenes are restored with the frontmost first, closed ones not`() async throws {
     let stores = Stores()
     let scenes = stores.launch()
