@@ -2,12 +2,25 @@ internal import DataProtection
 internal import FoundationEssentials
 internal import RestorationArchive
 
+/// A save that waits for the end of the one in progress, and who has asked for it.
+struct FoldedSave {
+  /// What is saved.
+  ///
+  /// Alive for as long as somebody waits who asked for it by name; otherwise it may die, and the hierarchy that was asked
+  /// for last is saved.
+  private(set) weak var root: (any RestorableController)?
+  var requests: [CheckedContinuation<Result<PreservationOutcome, RestorationError>, Never>]
+}
+
 extension RestorationCoordinator {
   /// Preserves the hierarchy below a controller; returns when the state would survive a power cut.
   ///
   /// Values are copied at once, on the main actor; everything else happens elsewhere. One save runs at a time:
   /// requests during a save are folded into one more, and all of them get its outcome. When nothing has changed,
   /// nothing is written and the file system is not called. During restoring it waits for the end of the turn.
+  ///
+  /// Every hierarchy that is asked for is saved, in order, in the place of the one before; automatic saves are of the
+  /// last.
   ///
   /// Restore first. A save before that replaces the state of every object that is there already; what no object has is
   /// carried over, and the state as it was is set aside, which the receipt says.
@@ -22,7 +35,7 @@ extension RestorationCoordinator {
     self.root = root
     // Alive until it is saved, though somebody else's save has to end first and the caller may hold it no longer.
     defer { withExtendedLifetime(root) {} }
-    return try await preserve(scope: .all)
+    return try await preserve(root, scope: .all)
   }
 
   /// Returns when no restoration is running.
@@ -32,41 +45,52 @@ extension RestorationCoordinator {
     }
   }
 
-  /// Saves, or joins the save that follows the one in progress.
-  func preserve(scope: CaptureTree.Scope) async throws(RestorationError) -> PreservationOutcome {
+  /// Saves a hierarchy, that which was asked for last if none is given; during a save joins the last of those that follow
+  /// it, if that is of the same hierarchy.
+  func preserve(
+    _ root: (any RestorableController)? = nil, scope: CaptureTree.Scope
+  ) async throws(RestorationError) -> PreservationOutcome {
     await waitForRestoration()
     if isSaving {
-      return try await withCheckedContinuation { foldedSaves.append($0) }.get()
+      return try await withCheckedContinuation { request in
+        let root = root ?? self.root
+        if let last = foldedSaves.indices.last, foldedSaves[last].root === root {
+          foldedSaves[last].requests.append(request)
+        } else {
+          foldedSaves.append(FoldedSave(root: root, requests: [request]))
+        }
+      }.get()
     }
     isSaving = true
     defer { saveDidEnd() }
-    return try await save(scope: scope)
+    return try await save(root, scope: scope)
   }
 
-  /// Starts the save that requests during the last one were folded into.
+  /// Starts the next of the saves that requests during the last one were folded into.
   private func saveDidEnd() {
     isSaving = false
     guard !foldedSaves.isEmpty else { return }
-    let requests = foldedSaves
-    foldedSaves = []
+    let folded = foldedSaves.removeFirst()
     isSaving = true
     Task { @MainActor in
       // What was loaded to be restored goes on from the disk as it was: nothing is written in between.
       await waitForRestoration()
       let result: Result<PreservationOutcome, RestorationError>
       do throws(RestorationError) {
-        result = .success(try await save(scope: .all))
+        result = .success(try await save(folded.root, scope: .all))
       } catch {
         result = .failure(error)
       }
-      for request in requests { request.resume(returning: result) }
+      for request in folded.requests { request.resume(returning: result) }
       saveDidEnd()
     }
   }
 
-  private func save(scope: CaptureTree.Scope) async throws(RestorationError) -> PreservationOutcome {
+  private func save(
+    _ root: (any RestorableController)?, scope: CaptureTree.Scope
+  ) async throws(RestorationError) -> PreservationOutcome {
     guard phase != .discarded else { return .deferred(.discarded) }
-    guard let root else { return .unchanged(lastReceipt) }
+    guard let root = root ?? self.root else { return .unchanged(lastReceipt) }
     let clock = ContinuousClock()
     let start = clock.now
     let context = configuration.context

@@ -74,7 +74,7 @@ public import RestorationArchive
   var extensions = ExtensionCount()
   var touchedKeys: Set<CaptureBatch.Key> = []
   var isSaving = false
-  var foldedSaves: [CheckedContinuation<Result<PreservationOutcome, RestorationError>, Never>] = []
+  var foldedSaves: [FoldedSave] = []
   var waitingForRestoration: [CheckedContinuation<Void, Never>] = []
   var automatic = AutomaticState()
   var unlockObservation: Task<Void, Never>?

@@ -1,5 +1,6 @@
 import DataProtection
 import FoundationEssentials
+import SimulatedTime
 import StateRestoration
 import Synchronization
 import Testing
@@ -75,6 +76,78 @@ import Testing
     #expect(report.remarks == [])
     #expect(again["a"]?.text == "third")
     #expect(again["b"]?.text == root["b"]?.text)
+  }
+
+  @Test func `saves of other hierarchies that are asked for during a save are not folded into one`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = tree("first")
+    let others = (1...3).map { count in
+      Screen("root", children: (0..<count).map { Screen(RestorationIdentifier("\(count).\($0)")) })
+    }
+    let held = bench.store.hold(at: "publish")
+    let first = Task { try await coordinator.preserve(root) }
+    try await held.arrived()
+    // The second and the third ask for the same; the fourth comes after another.
+    let requests = [0, 1, 1, 0, 2].map { index in Task { try await coordinator.preserve(others[index]) } }
+    await Task.yield()
+    held.release()
+    #expect(try await first.value.receipt?.capturedNodes == 3)
+    var receipts: [PreservationReceipt] = []
+    for request in requests { receipts.append(try #require(try await request.value.receipt)) }
+    #expect(receipts.map(\.capturedNodes) == [2, 3, 3, 2, 4])
+    #expect(receipts[1] == receipts[2])
+    #expect(Set(receipts).count == 4)
+    bench.delegate.make = { path, _ in Screen(path.last) }
+    let again = Screen("root")
+    _ = try await bench.launch().restore(into: again)
+    #expect(again.restorationChildren.map(\.restorationIdentifier) == ["3.0", "3.1", "3.2"])
+  }
+
+  @Test func `saves that wait for the end of a restoration are each of what was asked for`() async throws {
+    let bench = Bench()
+    try await bench.preserve(tree("old"))
+    let coordinator = bench.launch()
+    let root = tree()
+    let held = bench.store.hold(at: "openNewest")
+    let restoring = Task { try await coordinator.restore(into: root) }
+    try await held.arrived()
+    let other = Screen("root", children: [Screen("c", text: "other")])
+    let saves = [tree("another"), other].map { screen in Task { try await coordinator.preserve(screen) } }
+    await Task.yield()
+    held.release()
+    _ = try await restoring.value
+    var captured: [Int?] = []
+    for save in saves { captured.append(try await save.value.receipt?.capturedNodes) }
+    #expect(captured == [3, 2])
+    let again = Screen("root", children: [Screen("c")])
+    _ = try await bench.launch().restore(into: again)
+    #expect(again["c"]?.text == "other")
+  }
+
+  @Test func `after saves of several hierarchies changes of the last one are saved by themselves`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = tree("first")
+    let other = tree("other")
+    let held = bench.store.hold(at: "publish")
+    let first = Task { try await coordinator.preserve(root) }
+    try await held.arrived()
+    let requests = [other, root, other].map { screen in Task { try await coordinator.preserve(screen) } }
+    await Task.yield()
+    held.release()
+    _ = try await first.value
+    for request in requests { _ = try await request.value }
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
+    await bench.delegate.nextEvent()
+    await bench.clock.waitForSleepers()
+    other["a"]?.text = "typed"
+    bench.clock.advance(by: .seconds(1))
+    await bench.delegate.nextEvent()
+    let again = tree()
+    _ = try await bench.launch().restore(into: again)
+    #expect(again["a"]?.text == "typed")
+    #expect(again["b"]?.text == "other")
   }
 
   @Test func `a save that is asked for while everything is discarded has everything or says that it has not`()
