@@ -10,7 +10,7 @@ extension ProtectedDevice {
   ///
   /// Without a passcode nothing happens. A lock during the check of a passcode wins: that unlock throws `locked`.
   public func lock() {
-    let grace = options.gracePeriod
+    let grace = options.gracePeriod.clampedForSleep
     let began: UInt64? = transition.take {
       state.withLock { state in
         guard state.hasPasscode else { return nil }
@@ -102,4 +102,10 @@ extension ProtectedDevice {
       custody.forget(CustodyEntry(keybag, protection))
     }
   }
+}
+
+extension Duration {
+  /// The duration, or ten years if it is longer: the system's clocks stop the program when they can't count to the end of a
+  /// sleep, as `.seconds(Int64.max)` says for "never".
+  package var clampedForSleep: Duration { min(self, .seconds(10 * 365 * 86_400)) }
 }

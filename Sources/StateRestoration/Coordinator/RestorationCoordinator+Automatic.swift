@@ -1,3 +1,5 @@
+internal import DataProtection
+
 /// What automatic preservation is waiting for.
 struct AutomaticState {
   /// Runs while an interval after a save has not passed.
@@ -11,7 +13,9 @@ struct AutomaticState {
   static let retryInterval = Duration.seconds(1)
 
   /// How long to wait before the next save.
-  func pause(_ interval: Duration) -> Duration { isRetry ? max(interval, Self.retryInterval) : interval }
+  func pause(_ interval: Duration) -> Duration {
+    (isRetry ? max(interval, Self.retryInterval) : interval).clampedForSleep
+  }
 }
 
 extension RestorationCoordinator {
@@ -62,7 +66,7 @@ extension RestorationCoordinator {
     let clock = configuration.clock
     automatic.interval = Task { [weak self] in
       await self?.saveAndReport()
-      try? await clock.sleep(for: self?.automatic.pause(interval) ?? interval)
+      try? await clock.sleep(for: self?.automatic.pause(interval) ?? .zero)
       guard !Task.isCancelled else { return }
       self?.intervalDidPass()
     }

@@ -1,3 +1,5 @@
+internal import DataProtection
+
 /// Counts how often asynchronous restoring was extended.
 struct ExtensionCount {
   /// Extensions that are not completed.
@@ -75,7 +77,7 @@ extension RestorationCoordinator {
   func startExtensionLimit() {
     guard extensions.limit == nil else { return }
     let clock = configuration.clock
-    let limit = configuration.extensionTimeLimit
+    let limit = configuration.extensionTimeLimit.clampedForSleep
     extensions.limit = Task { [weak self] in
       try? await clock.sleep(for: limit)
       guard !Task.isCancelled else { return }

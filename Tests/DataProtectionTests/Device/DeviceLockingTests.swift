@@ -39,6 +39,16 @@ import Testing
     _ = observation
   }
 
+  @Test func `a grace period longer than any clock counts is ten years`() async throws {
+    let (world, device) = try await makeDevice(grace: .seconds(Int64.max))
+    device.lock()
+    #expect(device.lockState == .locking)
+    await world.clock.waitForSleepers(1)
+    world.clock.advance(by: .seconds(10 * 366 * 86_400))
+    for _ in 0..<10_000 where device.lockState == .locking { await Task.yield() }
+    #expect(device.lockState == .locked)
+  }
+
   @Test func `with no grace period the keys are gone when lock returns`() async throws {
     let (_, device) = try await makeDevice(grace: .zero)
     let log = Log<LockState>()

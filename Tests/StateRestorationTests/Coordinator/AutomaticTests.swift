@@ -37,6 +37,37 @@ import Testing
     #expect(again["a"]?.text == "burst 19")
   }
 
+  @Test func `an interval longer than any clock counts is ten years`() async throws {
+    let bench = Bench()
+    let root = Screen("root")
+    let coordinator = try await running(bench, root)
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(Int64.max))
+    await bench.delegate.nextEvent()
+    await bench.clock.waitForSleepers()
+    root.text = "later"
+    bench.clock.advance(by: .seconds(10 * 366 * 86_400))
+    await bench.delegate.nextEvent()
+    let again = Screen("root")
+    _ = try await bench.launch().restore(into: again)
+    #expect(again.text == "later")
+  }
+
+  @Test func `an interval longer than any clock counts stops no program`() async {
+    await #expect(processExitsWith: .success) { @MainActor in
+      let bench = Bench()
+      bench.configuration.clock = ContinuousClock()
+      let root = Screen("root")
+      let coordinator = bench.launch()
+      _ = try await coordinator.preserve(root)
+      coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(Int64.max))
+      await bench.delegate.nextEvent()
+      coordinator.extendStateRestoration()
+      for _ in 0..<100 { await Task.yield() }
+      coordinator.completeStateRestoration()
+      coordinator.preservesAutomatically = .never
+    }
+  }
+
   @Test func `a change of an object that cannot be observed is saved when it is announced`() async throws {
     let bench = Bench()
     let panel = Panel("panel", value: 1)

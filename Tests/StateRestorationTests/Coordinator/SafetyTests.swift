@@ -260,6 +260,20 @@ import Testing
     #expect(Set(values(again)) == [1, 2, 3])
   }
 
+  @Test func `a time limit longer than any clock counts is ten years`() async throws {
+    let bench = try await preserved()
+    bench.configuration.extensionTimeLimit = .seconds(Int64.max)
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    root.onFinish = { coordinator.extendStateRestoration() }
+    _ = try await coordinator.restore(into: root)
+    await bench.clock.waitForSleepers()
+    bench.clock.advance(by: .seconds(10 * 366 * 86_400))
+    await bench.delegate.nextEvent()
+    #expect(bench.delegate.timeouts == 1)
+    coordinator.completeStateRestoration()
+  }
+
   @Test func `completing more often than extending is a mistake that names the scene`() async {
     await #expect(processExitsWith: .failure) {
       await MainActor.run {
