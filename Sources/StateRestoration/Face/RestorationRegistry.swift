@@ -66,7 +66,9 @@ public import RestorationArchive
   /// Registers an object that many refer to, such as a model: it is preserved once, under its identifier.
   ///
   /// The registry doesn't keep it alive; the state of one that has died is carried over. Registered after restoring, it
-  /// gets its state at once.
+  /// gets its state at once. When an earlier object under the identifier was captured and has died, the next one gets nothing
+  /// in this run: what was preserved at the last launch is older than what that one had last, which stays stored until the
+  /// next one has something newer.
   public func register(shared object: any RestorableObject, as identifier: RestorationIdentifier) {
     precondition(!identifier.isEmpty, "A shared \(type(of: object)) needs an identifier.")
     if let other = sharedObjects[identifier]?.object, other !== object {
