@@ -52,9 +52,17 @@ extension CaptureTree {
   }
 
   /// Restored objects that the first capture did not meet have left the hierarchy since.
+  ///
+  /// Not so those that turned up later: they may not be in it yet. What was theirs when they die is carried over, also when
+  /// they had it from one that has left.
   func dropClaims() {
-    guard !claims.isEmpty else { return }
-    batch.removedNodes += claims.values.lazy.filter { !$0.isLate }.map(\.node)
+    guard !claims.isEmpty || !displaced.isEmpty else { return }
+    var awaited = unmet
+    for claim in claims.values where claim.isLate { awaited.insert(claim.node) }
+    for claim in [displaced, Array(claims.values)].joined() where !claim.isLate && !awaited.contains(claim.node) {
+      batch.removedNodes.append(claim.node)
+    }
     claims = claims.filter { $0.value.isLate && $0.value.object != nil }
+    displaced = []
   }
 }

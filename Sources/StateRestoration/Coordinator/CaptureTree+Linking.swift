@@ -129,15 +129,16 @@ extension CaptureTree {
     hasMoved = true
     var claim = claims.removeValue(forKey: node.objectIdentity)
     if let other = claim, other.object !== node.object {
-      batch.removedNodes.append(other.node)
+      displaced.append(other)
       claim = nil
     }
+    if let claim, claim.isLate { unmet.remove(claim.node) }
     node.keepsStored = claim?.keepsStored == true
     node.sighted = claim?.sighted ?? []
     batch.placements.append(
       .init(
         key: node.key, parent: parent?.key, section: parent == nil ? section : nil, identifier: node.identifier,
-        claimed: claim?.node))
+        claimed: claim.flatMap { $0.isByPath ? nil : $0.node }))
   }
 
   private func place(_ node: TrackedNode, identifier: RestorationIdentifier, parent: TrackedNode?) {

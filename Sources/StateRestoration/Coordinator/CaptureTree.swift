@@ -22,6 +22,10 @@ internal import RestorationArchive
   private var shared: [TrackedNode] = []
   /// Live objects that restoring gave their state to, until the first capture meets them.
   var claims: [ObjectIdentifier: Claim] = [:]
+  /// Claims of objects that died before a capture met them, and whose address is another's now.
+  var displaced: [Claim] = []
+  /// Nodes whose state was given to objects that turned up late, and that no capture has met: dead or alive.
+  var unmet: Set<NodeID> = []
   var batch = CaptureBatch()
   var pending: [TrackedNode] = []
   var orphans: [TrackedNode] = []
@@ -49,6 +53,8 @@ internal import RestorationArchive
     var sighted: [UInt8] = []
     /// Whether the object turned up after restoring, and may not be in the hierarchy yet.
     var isLate = false
+    /// Whether the object was given what is kept for the node, so that it takes the node's place by its path like any other.
+    var isByPath = false
   }
 
   init(
@@ -97,7 +103,14 @@ internal import RestorationArchive
     claims.reserveCapacity(restored.count)
     for claim in restored {
       guard let object = claim.object else { continue }
-      claims[ObjectIdentifier(object)] = claim
+      if claim.isLate, !claim.keepsStored {
+        // The next capture meets it wherever it was met before.
+        guard node(of: object) == nil else { continue }
+        unmet.insert(claim.node)
+      }
+      if let other = claims.updateValue(claim, forKey: ObjectIdentifier(object)), other.object !== object {
+        displaced.append(other)
+      }
       guard claim.keepsStored, let captured = ObjectBinding(object).capture(context: context, observing: false)
       else { continue }
       claims[ObjectIdentifier(object)]?.sighted = fingerprint(captured.entries)
@@ -124,6 +137,8 @@ internal import RestorationArchive
     unnoticed = []
     referrers = [:]
     claims = [:]
+    displaced = []
+    unmet = []
     _ = changes.drain()
   }
 

@@ -8,7 +8,8 @@ extension RestorationCoordinator {
   /// For screens that are made on demand, such as a tab that is shown for the first time. The state is given only if
   /// class and model identifier match, its own and those of the controllers above it, so that the draft of one note can't
   /// land in the editor of another. Install the controller in its parent first; the next save then knows that the state is
-  /// in use. State that is not given, because it can't be read, say, is kept when newer state takes its place.
+  /// in use. State that is not given, because it can't be read, say, or because the controller is not installed yet, is kept when
+  /// newer state takes its place.
   ///
   /// What was preserved at the last launch is given once. An object that had it, was captured and is gone has taken it along:
   /// another one at its path gets nothing, as what the program knew at its launch is older than what the user did since.
@@ -44,7 +45,7 @@ extension RestorationCoordinator {
     else { return nil }
     // What it is not given stays until it has something newer.
     let claim = CaptureTree.Claim(object: object, node: run.plan.nodes[index].id, keepsStored: true, isLate: true)
-    guard !run.isSpent(index, captureNumber: tree.captureNumber) else {
+    guard !run.isSpent(index, in: tree) else {
       // The state of a shared object outlives it; any other's leaves with it.
       if run.plan.nodes[index].kind == .shared { tree.claim([claim]) }
       return nil
@@ -63,7 +64,7 @@ extension RestorationCoordinator {
     run.decode(in: range)
     run.finish(in: range)
     for index in range { if let object = run.object(at: index) { invalidateRestorableState(of: object) } }
-    tree.claim(run.refusals(in: range))
+    tree.claim(run.lateClaims(in: range))
     run.noteTaking(in: range, after: tree.captureNumber)
     run.letGo(range)
     hasNewOutcomes = true

@@ -28,13 +28,18 @@ extension RestorationRun {
     viewTables = [:]
     var positions: [Int: [ObjectIdentifier: Int]] = [:]
     var children: [Int: [any RestorableController]] = [:]
-    for index in range where outcomes.isRestored(index) && !existing[index] {
+    for index in range where outcomes.isRestored(index) {
       let node = plan.nodes[index]
+      if !uninstalled.isEmpty, let parent = node.parent, uninstalled[parent] != nil {
+        leaveUninstalled(index, .parentNotRestored)
+        continue
+      }
+      guard !existing[index] else { continue }
       guard node.kind == .controller, !node.flags.contains(.byHand), let parent = node.parent,
         let made = object(at: index), let owner = objects.controller(at: parent)
       else {
         if let parent = node.parent, !outcomes.isRestored(parent), node.kind == .controller {
-          fail(index, .parentNotRestored)
+          leaveUninstalled(index, .parentNotRestored)
         }
         continue
       }
@@ -52,8 +57,15 @@ extension RestorationRun {
       if let position = positions[parent]?[ObjectIdentifier(made)] {
         nextInstalled[parent] = position + 1
       } else {
-        fail(index, .notInstalled)
+        leaveUninstalled(index, .notInstalled)
       }
     }
+  }
+
+  /// A node's object is in no hierarchy; whoever owns it may install it after all.
+  private func leaveUninstalled(_ index: Int, _ reason: NotRestoredReason) {
+    let object = object(at: index)
+    fail(index, reason)
+    uninstalled[index] = .init(object: object)
   }
 }

@@ -13,8 +13,17 @@ extension RestorationRun {
       let node = plan.nodes[index]
       if let object = object(at: index) {
         let kept = reinstated.isEmpty ? nil : reinstated[index]?.id
-        let claim = CaptureTree.Claim(object: object, node: kept ?? node.id, keepsStored: keepsStored(index))
-        if claim.keepsStored { tree.claim([claim]) } else { tree.claims[ObjectIdentifier(object)] = claim }
+        let claim = CaptureTree.Claim(
+          object: object, node: kept ?? node.id, keepsStored: keepsStored(index), isLate: isLate(index))
+        if claim.keepsStored || claim.isLate {
+          tree.claim([claim])
+        } else {
+          tree.claims[ObjectIdentifier(object)] = claim
+        }
+        continue
+      }
+      if let claim = uninstalledClaim(index) {
+        tree.claim([claim])
         continue
       }
       switch outcomes.reason(index) {
@@ -37,12 +46,22 @@ extension RestorationRun {
     }
   }
 
-  /// Objects that have turned up and could not read their state, which is kept until they have newer state.
-  func refusals(in range: Range<Int>) -> [CaptureTree.Claim] {
+  /// Objects that have turned up and the nodes of their state, which is kept until they have newer state if they could not
+  /// read it or nobody had installed them.
+  func lateClaims(in range: Range<Int>) -> [CaptureTree.Claim] {
     range.compactMap { index in
-      guard keepsStored(index), let object = object(at: index) else { return nil }
-      return CaptureTree.Claim(object: object, node: plan.nodes[index].id, keepsStored: true, isLate: true)
+      guard let object = object(at: index) else { return uninstalledClaim(index) }
+      guard outcomes.isRestored(index) || keepsStored(index) else { return nil }
+      return CaptureTree.Claim(
+        object: object, node: plan.nodes[index].id, keepsStored: keepsStored(index), isLate: true,
+        isByPath: reinstated[index] != nil)
     }
+  }
+
+  /// An object that no container took, whose stored state is kept until it is installed after all and has newer state.
+  private func uninstalledClaim(_ index: Int) -> CaptureTree.Claim? {
+    guard !uninstalled.isEmpty, let object = uninstalled[index]?.object else { return nil }
+    return CaptureTree.Claim(object: object, node: plan.nodes[index].id, keepsStored: true, isLate: true)
   }
 
   /// Whether the stored state was refused for a reason that keeps it until the object has something newer.

@@ -31,6 +31,8 @@ internal import RestorationArchive
   var reinstated: [Int: RestorationPlan.Kept] = [:]
   /// Which objects existed before.
   var existing: [Bool]
+  /// Objects that no container took, and those below them, while somebody else owns them; by index.
+  var uninstalled: [Int: LiveObjects.Living] = [:]
   /// The children that existed before, of parents that have many; by the parent's index.
   var childTables: [Int: ChildTable<any RestorableController>] = [:]
   /// The views of owners, until their containers get children, which may bring views.
@@ -92,12 +94,19 @@ internal import RestorationArchive
     for index in range { laterCaptureNumbers[index] = captureNumber }
   }
 
-  /// Whether a node's state was given to an object that is gone, and was captured since: newer state has taken its place,
-  /// or it has left with the object.
-  func isSpent(_ index: Int, captureNumber: Int) -> Bool {
+  /// Whether a node's state was given to an object that is gone, and that a capture has met: newer state has taken its
+  /// place, or it has left with the object.
+  ///
+  /// The first capture after restoring meets every restored object, or has its state leave. One that turned up later may
+  /// have died unmet: then its state is carried over, and the next object's.
+  func isSpent(_ index: Int, in tree: CaptureTree) -> Bool {
     guard outcomes.isRestored(index), object(at: index) == nil else { return false }
-    return captureNumber > laterCaptureNumbers[index] ?? self.captureNumber
+    guard tree.captureNumber > laterCaptureNumbers[index] ?? captureNumber else { return false }
+    return !tree.unmet.contains(plan.nodes[index].id)
   }
+
+  /// Whether a node's object turned up later.
+  func isLate(_ index: Int) -> Bool { late.contains(index) }
 
   /// The index of the node at a path; nil when there is none.
   func index(at path: RestorationPath) -> Int? { paths[path] }
@@ -112,6 +121,7 @@ internal import RestorationArchive
     objects.clear(index)
     outcomes.clear(index)
     existing[index] = false
+    if !uninstalled.isEmpty { uninstalled[index] = nil }
   }
 
   // MARK: - The turn

@@ -35,7 +35,8 @@ public enum NotRestoredReason: Sendable, Hashable, Codable {
   case leftOutAfterCrash
   /// The user changed the object before the state could be read; the newer state wins.
   case touchedMeanwhile
-  /// The object was made, but no container took it, so it is gone again.
+  /// The object was made, or registered, but no container had it. When somebody installs it after all, the state stays
+  /// until the object has something newer, and is kept then.
   case notInstalled
   /// The state was not stored, because the archive was over its size budget; a save says so when it happens.
   case shed

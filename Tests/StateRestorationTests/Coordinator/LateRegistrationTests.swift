@@ -1,0 +1,244 @@
+import FoundationEssentials
+import RestorationArchive
+import StateRestoration
+import Testing
+
+/// Objects that turn up after restoring: what they had before anything met it is the next one's, and what they were not
+/// given is kept.
+@MainActor @Suite struct LateRegistrationTests {
+  let path: RestorationPath = ["root", "editor"]
+
+  /// An editor with a page, preserved, and a launch at which only its root was there.
+  private func launched() async throws -> (Bench, RestorationCoordinator, Screen) {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [editor("at launch", page: "page")]))
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    _ = try await coordinator.restore(into: root)
+    return (bench, coordinator, root)
+  }
+
+  private func editor(_ text: String = "", page: String = "") -> Screen {
+    Screen("editor", text: text, children: [Screen("page", text: page)])
+  }
+
+  /// Lets an editor turn up, and checks that it was given what was preserved.
+  private func give(_ coordinator: RestorationCoordinator, below root: Screen) throws {
+    root.restorationChildren = [editor()]
+    let editor = try #require(root["editor"])
+    #expect(coordinator.register(editor, at: path)?.isRestored == true)
+    #expect(editor.text == "at launch")
+    #expect(editor["page"]?.text == "page")
+  }
+
+  /// Takes the children out of the hierarchy; they die.
+  private func dropChildren(of screen: Screen) {
+    weak let child = screen.restorationChildren.first
+    screen.restorationChildren = []
+    screen.installed = []
+    #expect(child == nil, "somebody else holds the child")
+  }
+
+  /// What a launch of its own gets.
+  private func restored(_ bench: Bench) async throws -> Screen {
+    let root = Screen("root", children: [editor()])
+    _ = try await bench.launch().restore(into: root)
+    return root
+  }
+
+  // MARK: - Given
+
+  @Test(arguments: [false, true])
+  func `what an object had that no capture met is given to the next one`(outlivesCapture: Bool) async throws {
+    let (bench, coordinator, root) = try await launched()
+    try give(coordinator, below: root)
+    var held: [any RestorableController]? = outlivesCapture ? root.restorationChildren : nil
+    if outlivesCapture { root.restorationChildren = [] } else { dropChildren(of: root) }
+    root.text = "something else"
+    #expect(try await coordinator.preserve(root).receipt?.carriedOverNodes == 2)
+    #expect(held?.count == (outlivesCapture ? 1 : nil))
+    held = nil
+    try give(coordinator, below: root)
+    _ = try await coordinator.preserve(root)
+    root["editor"]?.text = "typed since"
+    _ = try await coordinator.preserve(root)
+    #expect(try await restored(bench)["editor"]?.text == "typed since")
+    // This one was met, and has taken it along.
+    dropChildren(of: root)
+    _ = try await coordinator.preserve(root)
+    root.restorationChildren = [editor()]
+    #expect(coordinator.register(try #require(root["editor"]), at: path) == nil)
+  }
+
+  @Test func `what was given again stays although the one that had it first was gone before the first capture`()
+    async throws
+  {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("editor", text: "at launch")]))
+    let coordinator = bench.launch()
+    let root = Screen("root", children: [Screen("editor")])
+    _ = try await coordinator.restore(into: root)
+    dropChildren(of: root)
+    for _ in 0..<2 {
+      root.restorationChildren = [Screen("editor")]
+      #expect(coordinator.register(try #require(root["editor"]), at: path)?.isRestored == true)
+      #expect(root["editor"]?.text == "at launch")
+      let held = root.restorationChildren
+      root.restorationChildren = []
+      root.text += "something else"
+      #expect(try await coordinator.preserve(root).receipt?.carriedOverNodes == 1)
+      #expect(held.count == 1)
+    }
+    #expect(try await restored(bench)["editor"]?.text == "at launch")
+  }
+
+  @Test func `what an object had that turned up in a finished hook and left unmet is given to the next one`()
+    async throws
+  {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [editor("at launch", page: "page")]))
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    root.onFinish = { [unowned root] in
+      root.restorationChildren = [self.editor()]
+      _ = root["editor"].map { coordinator.register($0, at: self.path) }
+    }
+    _ = try await coordinator.restore(into: root)
+    #expect(root["editor"]?.text == "at launch")
+    dropChildren(of: root)
+    root.text = "something else"
+    #expect(try await coordinator.preserve(root).receipt?.carriedOverNodes == 2)
+    try give(coordinator, below: root)
+  }
+
+  @Test func `a shared object that no capture met leaves what it was given to the next one`() async throws {
+    let bench = Bench()
+    let first = bench.launch()
+    let settings = Screen("settings", text: "at launch")
+    first.registry.register(shared: settings, as: "settings")
+    _ = try await first.preserve(Screen("root"))
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    _ = try await coordinator.restore(into: root)
+    for _ in 0..<2 {
+      var object: Screen? = Screen("settings")
+      coordinator.registry.register(shared: object!, as: "settings")
+      #expect(object?.text == "at launch")
+      object = nil
+      root.text += "something else"
+      _ = try await coordinator.preserve(root)
+    }
+    let last = Screen("settings")
+    _ = try await bench.launch { $0.register(shared: last, as: "settings") }.restore(into: Screen("root"))
+    #expect(last.text == "at launch")
+  }
+
+  @Test func `what an object had that no capture met stays although others get its address`() async throws {
+    let (bench, coordinator, root) = try await launched()
+    try give(coordinator, below: root)
+    let address = ObjectIdentifier(try #require(root["editor"]))
+    dropChildren(of: root)
+    // One of them mostly gets the address; if none does, this is the test above.
+    while root.restorationChildren.count < 200,
+      !root.restorationChildren.contains(where: { ObjectIdentifier($0) == address })
+    {
+      root.restorationChildren.append(Screen(RestorationIdentifier("other \(root.restorationChildren.count)")))
+    }
+    #expect(try await coordinator.preserve(root).receipt?.carriedOverNodes == 2)
+    #expect(try await restored(bench)["editor"]?.text == "at launch")
+    root.restorationChildren = []
+    try give(coordinator, below: root)
+  }
+
+  @Test func `an object that moves before a capture meets it takes along what it was given`() async throws {
+    let (bench, coordinator, root) = try await launched()
+    try give(coordinator, below: root)
+    let editor = try #require(root["editor"])
+    root.restorationChildren = [Screen("panel", children: [editor])]
+    #expect(try await coordinator.preserve(root).receipt?.carriedOverNodes == 0)
+    let again = Screen("root", children: [Screen("panel", children: [self.editor()]), self.editor()])
+    _ = try await bench.launch().restore(into: again)
+    #expect(again["panel"]?["editor"]?.text == "at launch")
+    #expect(again["panel"]?["editor"]?["page"]?.text == "page")
+    #expect(again["editor"]?.text == "")
+  }
+
+  @Test func `state that a living object was given is not forgotten before a capture has met it`() async throws {
+    let (_, coordinator, root) = try await launched()
+    try give(coordinator, below: root)
+    #expect(await coordinator.forget(path) == false)
+    dropChildren(of: root)
+    #expect(await coordinator.forget(path))
+    root.restorationChildren = [editor()]
+    #expect(coordinator.register(try #require(root["editor"]), at: path) == nil)
+  }
+
+  // MARK: - Not given
+
+  @Test(arguments: StoreKind.allCases)
+  func `what is registered before it is installed takes its place without losing what is stored`(on kind: StoreKind)
+    async throws
+  {
+    let bench = try await Bench(kind)
+    try await bench.preserve(Screen("root", children: [editor("at launch", page: "page")]))
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    _ = try await coordinator.restore(into: root)
+    let late = editor()
+    #expect(coordinator.register(late, at: path)?.notRestoredReason == .notInstalled)
+    #expect(coordinator.lastReport?[path.appending("page")]?.notRestoredReason == .parentNotRestored)
+    #expect(late.text == "" && late["page"]?.text == "")
+    root.restorationChildren = [late]
+    _ = try await coordinator.preserve(root)
+    // Nothing newer yet.
+    #expect(try await restored(bench)["editor"]?.text == "at launch")
+    #expect(try await restored(bench)["editor"]?["page"]?.text == "page")
+    late.text = "typed since"
+    late["page"]?.text = "typed too"
+    _ = try await coordinator.preserve(root)
+    #expect(try await restored(bench)["editor"]?.text == "typed since")
+    #expect(try await restored(bench)["editor"]?["page"]?.text == "typed too")
+    #expect(try bench.newestReader().keptNodes().count == 2)
+  }
+
+  @Test func `what is registered again once it is installed is given its state`() async throws {
+    let (bench, coordinator, root) = try await launched()
+    let late = editor()
+    #expect(coordinator.register(late, at: path)?.notRestoredReason == .notInstalled)
+    root.restorationChildren = [late]
+    #expect(coordinator.register(late, at: path)?.isRestored == true)
+    #expect(late["page"]?.text == "page")
+    late.text = "typed since"
+    _ = try await coordinator.preserve(root)
+    #expect(try await restored(bench)["editor"]?.text == "typed since")
+    #expect(try bench.newestReader().keptNodes().isEmpty)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what restoring made and no container took is installed later without losing what is stored`(
+    on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    try await bench.preserve(Screen("root", children: [editor("at launch", page: "page")]))
+    let made = editor()
+    bench.delegate.make = { path, _ in path.last == "editor" ? made : nil }
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    root.takesChildren = false
+    let report = try await coordinator.restore(into: root)
+    bench.delegate.make = { _, _ in nil }
+    #expect(report[path]?.notRestoredReason == .notInstalled)
+    #expect(report[path.appending("page")]?.notRestoredReason == .parentNotRestored)
+    root.text = "something else"
+    _ = try await coordinator.preserve(root)
+    root.restorationChildren = [made]
+    _ = try await coordinator.preserve(root)
+    #expect(try await restored(bench)["editor"]?.text == "at launch")
+    made.text = "typed since"
+    _ = try await coordinator.preserve(root)
+    let again = try await restored(bench)
+    #expect(again["editor"]?.text == "typed since")
+    #expect(again["editor"]?["page"]?.text == "page")
+    #expect(try bench.newestReader().keptNodes().count == 1)
+  }
+}
