@@ -51,7 +51,7 @@ extension RestorationCoordinator {
       return nil
     }
     guard !extensions.isTimedOut else {
-      tree.claim([claim])
+      tree.claim(run.tooLate(claim, at: index))
       return NodeReport(path: path, result: .notRestored(.timedOut))
     }
     guard run.isAtHome(index) else {

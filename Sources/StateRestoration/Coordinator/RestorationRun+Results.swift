@@ -58,6 +58,21 @@ extension RestorationRun {
     }
   }
 
+  /// An object that came too late and the live controllers below it, whose stored state is kept until they have newer state.
+  func tooLate(_ claim: CaptureTree.Claim, at top: Int) -> [CaptureTree.Claim] {
+    guard let controller = claim.object as? any RestorableController else { return [claim] }
+    var claims = [claim]
+    var tables = [top: ChildTable(childrenOf: controller)]
+    for index in plan.nodes.indices[(top + 1)..<plan.nodes[top].end] where plan.nodes[index].kind == .controller {
+      guard let table = plan.nodes[index].parent.flatMap({ tables[$0] }),
+        let found = plan.paths[index].last.flatMap({ table.child($0) })
+      else { continue }
+      if plan.nodes[index].childCount > 0 { tables[index] = ChildTable(childrenOf: found) }
+      claims.append(.init(object: found, node: plan.nodes[index].id, keepsStored: true, isLate: true))
+    }
+    return claims
+  }
+
   /// An object that no container took, whose stored state is kept until it is installed after all and has newer state.
   private func uninstalledClaim(_ index: Int) -> CaptureTree.Claim? {
     guard !uninstalled.isEmpty, let object = uninstalled[index]?.object else { return nil }

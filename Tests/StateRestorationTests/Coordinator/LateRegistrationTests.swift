@@ -1,5 +1,6 @@
 import FoundationEssentials
 import RestorationArchive
+import SimulatedTime
 import StateRestoration
 import Testing
 
@@ -212,6 +213,30 @@ import Testing
     _ = try await coordinator.preserve(root)
     #expect(try await restored(bench)["editor"]?.text == "typed since")
     #expect(try bench.newestReader().keptNodes().isEmpty)
+  }
+
+  @Test func `what comes too late loses nothing that is stored, nor does what is below it`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [editor("at launch", page: "page")]))
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    root.onFinish = { coordinator.extendStateRestoration() }
+    _ = try await coordinator.restore(into: root)
+    await bench.clock.waitForSleepers()
+    bench.clock.advance(by: .seconds(31))
+    await bench.delegate.nextEvent()
+    let late = editor()
+    root.restorationChildren = [late]
+    #expect(coordinator.register(late, at: path)?.notRestoredReason == .timedOut)
+    _ = try await coordinator.preserve(root)
+    #expect(try await restored(bench)["editor"]?.text == "at launch")
+    #expect(try await restored(bench)["editor"]?["page"]?.text == "page")
+    late["page"]?.text = "typed since"
+    _ = try await coordinator.preserve(root)
+    #expect(try await restored(bench)["editor"]?.text == "at launch")
+    #expect(try await restored(bench)["editor"]?["page"]?.text == "typed since")
+    #expect(try bench.newestReader().keptNodes().count == 1)
+    coordinator.completeStateRestoration()
   }
 
   @Test(arguments: StoreKind.allCases)
