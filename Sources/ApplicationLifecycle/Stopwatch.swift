@@ -6,7 +6,9 @@ struct Stopwatch: Sendable {
   init(_ clock: some Clock<Duration>) {
     let start = clock.now
     self.read = { start.duration(to: clock.now) }
-    self.sleep = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
+    // The system's clocks stop the program when they can't count to the end, as with `.seconds(Int64.max)` for "never".
+    let longest = Duration.seconds(10 * 365 * 86_400)
+    self.sleep = { try await clock.sleep(until: start.advanced(by: min($0, longest)), tolerance: nil) }
   }
 
   /// The time since the stopwatch was made.

@@ -20,6 +20,23 @@ import Testing
     }
   }
 
+  @Test func `budgets longer than any clock counts stop no program`() async {
+    await #expect(processExitsWith: .success) { @MainActor in
+      let never = Duration.seconds(Int64.max)
+      let lifecycle = Lifecycle(
+        budgets: LifecycleBudgets(
+          launching: never, enteringBackground: never, terminating: never, backgroundTasks: never),
+        clock: ContinuousClock())
+      try await lifecycle.launch()
+      let task = try lifecycle.beginBackgroundTask(named: "upload") {}
+      try await lifecycle.enterBackground()
+      // The watch over the task has begun to sleep by then.
+      for _ in 0..<100 { await Task.yield() }
+      try lifecycle.endBackgroundTask(task)
+      try await lifecycle.terminate()
+    }
+  }
+
   @Test(arguments: phases)
   func `work that ends exactly with its budget is in time`(kind: LifecycleBudgets.Kind, callback: String) async throws {
     let (lifecycle, recorder, clock, log) = make(.kills)

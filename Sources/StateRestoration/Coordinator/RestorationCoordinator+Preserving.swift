@@ -2,16 +2,6 @@ internal import DataProtection
 internal import FoundationEssentials
 internal import RestorationArchive
 
-/// A save that waits for the end of the one in progress, and who has asked for it.
-struct FoldedSave {
-  /// What is saved.
-  ///
-  /// Alive for as long as somebody waits who asked for it by name; otherwise it may die, and the hierarchy that was asked
-  /// for last is saved.
-  private(set) weak var root: (any RestorableController)?
-  var requests: [CheckedContinuation<Result<PreservationOutcome, RestorationError>, Never>]
-}
-
 extension RestorationCoordinator {
   /// Preserves the hierarchy below a controller; returns when the state would survive a power cut.
   ///
