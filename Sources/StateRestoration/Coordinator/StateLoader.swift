@@ -189,7 +189,7 @@ struct StateLoader: Sendable {
       } catch {
         let failure = failure(error, remarks)
         if failure.isPassing { throw failure }
-        remarks += failure.remarks.suffix(1)
+        remarks.append(.failure(error.description))
       }
     }
     if conflicts > 0 { remarks.append(.pendingConflict) }

@@ -12,15 +12,20 @@ import Testing
     return coordinator
   }
 
-  @Test func `the first change is saved at once and a burst after it once per interval`() async throws {
-    let bench = Bench()
-    let root = Screen("root", children: [Screen("a")])
-    let coordinator = try await running(bench, root)
+  /// Turns automatic preservation on, and waits for its first save and the end of the interval after that.
+  private func startPreserving(_ coordinator: RestorationCoordinator, on bench: Bench) async {
     coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
     await bench.delegate.nextEvent()
     await bench.clock.waitForSleepers()
     bench.clock.advance(by: .seconds(1))
     while bench.clock.sleeperCount > 0 { await Task.yield() }
+  }
+
+  @Test func `the first change is saved at once and a burst after it once per interval`() async throws {
+    let bench = Bench()
+    let root = Screen("root", children: [Screen("a")])
+    let coordinator = try await running(bench, root)
+    await startPreserving(coordinator, on: bench)
     _ = bench.store.takeCalls()
     root.text = "one"
     await bench.delegate.nextEvent()
@@ -73,11 +78,7 @@ import Testing
     let panel = Panel("panel", value: 1)
     let root = Screen("root", children: [panel])
     let coordinator = try await running(bench, root)
-    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
-    await bench.delegate.nextEvent()
-    await bench.clock.waitForSleepers()
-    bench.clock.advance(by: .seconds(1))
-    while bench.clock.sleeperCount > 0 { await Task.yield() }
+    await startPreserving(coordinator, on: bench)
     panel.value = 2
     panel.invalidateRestorableState()
     await bench.delegate.nextEvent()
@@ -90,11 +91,7 @@ import Testing
     let bench = Bench()
     let root = Screen("root")
     let coordinator = try await running(bench, root)
-    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
-    await bench.delegate.nextEvent()
-    await bench.clock.waitForSleepers()
-    bench.clock.advance(by: .seconds(1))
-    while bench.clock.sleeperCount > 0 { await Task.yield() }
+    await startPreserving(coordinator, on: bench)
     bench.delegate.appValue = "announced"
     coordinator.invalidateApplicationState()
     await bench.delegate.nextEvent()
@@ -108,11 +105,7 @@ import Testing
     let root = Screen("root")
     let coordinator = try await running(bench, root)
     bench.store.state.withLock { $0.failures = ["append": .io] }
-    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
-    await bench.delegate.nextEvent()
-    await bench.clock.waitForSleepers()
-    bench.clock.advance(by: .seconds(1))
-    while bench.clock.sleeperCount > 0 { await Task.yield() }
+    await startPreserving(coordinator, on: bench)
     root.text = "changed"
     await bench.delegate.nextEvent()
     #expect(bench.delegate.errors.count == 1)

@@ -173,7 +173,7 @@ import Testing
     #expect(root["editor"]?.text == "at launch")
     root["editor"]?.text = "typed since"
     _ = try await coordinator.preserve(root)
-    dropChildren(of: root)
+    root.dropChildren()
     if isSaved { _ = try await coordinator.preserve(root) }
     root.restorationChildren = [Screen("editor")]
     #expect(coordinator.register(try #require(root["editor"]), at: ["root", "editor"]) == nil)
@@ -188,7 +188,7 @@ import Testing
     let coordinator = bench.launch()
     let root = Screen("root", children: [Screen("editor")])
     _ = try await coordinator.restore(into: root)
-    dropChildren(of: root)
+    root.dropChildren()
     root.restorationChildren = [Screen("editor")]
     #expect(coordinator.register(try #require(root["editor"]), at: ["root", "editor"])?.isRestored == true)
     #expect(root["editor"]?.text == "at launch")
@@ -256,13 +256,5 @@ import Testing
     let again = Screen("root")
     _ = try await bench.launch().restore(into: again)
     #expect(again.text == "edited again")
-  }
-
-  /// Lets a screen's children die.
-  private func dropChildren(of screen: Screen) {
-    weak let child = screen.restorationChildren.first
-    screen.restorationChildren = []
-    screen.installed = []
-    #expect(child == nil, "somebody else holds the child")
   }
 }

@@ -32,14 +32,6 @@ import Testing
     #expect(editor["page"]?.text == "page")
   }
 
-  /// Takes the children out of the hierarchy; they die.
-  private func dropChildren(of screen: Screen) {
-    weak let child = screen.restorationChildren.first
-    screen.restorationChildren = []
-    screen.installed = []
-    #expect(child == nil, "somebody else holds the child")
-  }
-
   /// What a launch of its own gets.
   private func restored(_ bench: Bench) async throws -> Screen {
     let root = Screen("root", children: [editor()])
@@ -54,7 +46,7 @@ import Testing
     let (bench, coordinator, root) = try await launched()
     try give(coordinator, below: root)
     var held: [any RestorableController]? = outlivesCapture ? root.restorationChildren : nil
-    if outlivesCapture { root.restorationChildren = [] } else { dropChildren(of: root) }
+    if outlivesCapture { root.restorationChildren = [] } else { root.dropChildren() }
     root.text = "something else"
     #expect(try await coordinator.preserve(root).receipt?.carriedOverNodes == 2)
     #expect(held?.count == (outlivesCapture ? 1 : nil))
@@ -65,7 +57,7 @@ import Testing
     _ = try await coordinator.preserve(root)
     #expect(try await restored(bench)["editor"]?.text == "typed since")
     // This one was met, and has taken it along.
-    dropChildren(of: root)
+    root.dropChildren()
     _ = try await coordinator.preserve(root)
     root.restorationChildren = [editor()]
     #expect(coordinator.register(try #require(root["editor"]), at: path) == nil)
@@ -79,7 +71,7 @@ import Testing
     let coordinator = bench.launch()
     let root = Screen("root", children: [Screen("editor")])
     _ = try await coordinator.restore(into: root)
-    dropChildren(of: root)
+    root.dropChildren()
     for _ in 0..<2 {
       root.restorationChildren = [Screen("editor")]
       #expect(coordinator.register(try #require(root["editor"]), at: path)?.isRestored == true)
@@ -106,7 +98,7 @@ import Testing
     }
     _ = try await coordinator.restore(into: root)
     #expect(root["editor"]?.text == "at launch")
-    dropChildren(of: root)
+    root.dropChildren()
     root.text = "something else"
     #expect(try await coordinator.preserve(root).receipt?.carriedOverNodes == 2)
     try give(coordinator, below: root)
@@ -138,7 +130,7 @@ import Testing
     let (bench, coordinator, root) = try await launched()
     try give(coordinator, below: root)
     let address = ObjectIdentifier(try #require(root["editor"]))
-    dropChildren(of: root)
+    root.dropChildren()
     // One of them mostly gets the address; if none does, this is the test above.
     while root.restorationChildren.count < 200,
       !root.restorationChildren.contains(where: { ObjectIdentifier($0) == address })
@@ -168,7 +160,7 @@ import Testing
     let (_, coordinator, root) = try await launched()
     try give(coordinator, below: root)
     #expect(await coordinator.forget(path) == false)
-    dropChildren(of: root)
+    root.dropChildren()
     #expect(await coordinator.forget(path))
     root.restorationChildren = [editor()]
     #expect(coordinator.register(try #require(root["editor"]), at: path) == nil)
@@ -220,11 +212,7 @@ import Testing
     try await bench.preserve(Screen("root", children: [editor("at launch", page: "page")]))
     let coordinator = bench.launch()
     let root = Screen("root")
-    root.onFinish = { coordinator.extendStateRestoration() }
-    _ = try await coordinator.restore(into: root)
-    await bench.clock.waitForSleepers()
-    bench.clock.advance(by: .seconds(31))
-    await bench.delegate.nextEvent()
+    try await bench.restorePastTimeLimit(coordinator, into: root)
     let late = editor()
     root.restorationChildren = [late]
     #expect(coordinator.register(late, at: path)?.notRestoredReason == .timedOut)

@@ -226,11 +226,7 @@ import Testing
     let bench = try await preserved()
     let coordinator = bench.launch()
     let root = Screen("root")
-    root.onFinish = { coordinator.extendStateRestoration() }
-    _ = try await coordinator.restore(into: root)
-    await bench.clock.waitForSleepers()
-    bench.clock.advance(by: .seconds(31))
-    await bench.delegate.nextEvent()
+    try await bench.restorePastTimeLimit(coordinator, into: root)
     return (bench, coordinator, root)
   }
 

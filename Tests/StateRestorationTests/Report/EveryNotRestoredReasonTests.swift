@@ -171,11 +171,7 @@ import Testing
     try await bench.preserve(Screen("root", children: [Screen("child", text: "text")]))
     let coordinator = bench.launch()
     let root = Screen("root")
-    root.onFinish = { coordinator.extendStateRestoration() }
-    _ = try await coordinator.restore(into: root)
-    await bench.clock.waitForSleepers()
-    bench.clock.advance(by: bench.configuration.extensionTimeLimit)
-    await bench.delegate.nextEvent()
+    try await bench.restorePastTimeLimit(coordinator, into: root)
     defer { coordinator.completeStateRestoration() }
     return coordinator.register(Screen("child"), at: ["root", "child"])?.notRestoredReason
   }

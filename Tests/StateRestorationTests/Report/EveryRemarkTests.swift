@@ -113,11 +113,7 @@ import Testing
   private func timedOut(_ bench: Bench) async throws -> [RestorationReport.Remark] {
     let coordinator = bench.launch()
     let root = hierarchy()
-    root.onFinish = { coordinator.extendStateRestoration() }
-    _ = try await coordinator.restore(into: root)
-    await bench.clock.waitForSleepers()
-    bench.clock.advance(by: bench.configuration.extensionTimeLimit)
-    await bench.delegate.nextEvent()
+    try await bench.restorePastTimeLimit(coordinator, into: root)
     defer { coordinator.completeStateRestoration() }
     return coordinator.lastReport?.remarks ?? []
   }

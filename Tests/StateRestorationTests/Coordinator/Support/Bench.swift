@@ -134,6 +134,15 @@ final class YesDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDele
     }
   }
 
+  /// Restores into a screen that extends restoring, and lets the time limit pass.
+  func restorePastTimeLimit(_ coordinator: RestorationCoordinator, into root: Screen) async throws {
+    root.onFinish = { coordinator.extendStateRestoration() }
+    _ = try await coordinator.restore(into: root)
+    await clock.waitForSleepers()
+    clock.advance(by: configuration.extensionTimeLimit)
+    await delegate.nextEvent()
+  }
+
   /// A coordinator as a new process would make it; what the old one left on disk is there.
   func launch(
     with other: (any RestorationCoordinatorDelegate)? = nil, _ set: (RestorationRegistry) -> Void = { _ in }

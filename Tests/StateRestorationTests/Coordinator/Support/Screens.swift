@@ -1,5 +1,6 @@
 import Observation
 import StateRestoration
+import Testing
 
 /// A screen with one value, noticed by observation.
 @Observable final class Screen: StatefulController, RestorationContainer {
@@ -28,6 +29,14 @@ import StateRestoration
     restorationClass = tag
     restorableState.text = text
     restorationChildren = children
+  }
+
+  /// Takes the children out of the hierarchy; they die.
+  func dropChildren() {
+    weak let child = restorationChildren.first
+    restorationChildren = []
+    installed = []
+    #expect(child == nil, "somebody else holds the child")
   }
 
   func installRestoredChildren(_ children: [RestoredChild]) {
