@@ -46,11 +46,11 @@ extension Lineage {
       guard loaded.plan.context.schemaVersion <= context.schemaVersion else {
         return begin(.empty, replacing: .refused, context: context)
       }
-      try? continueArchive(loaded.reader, isNewest: loaded.isNewest && !loaded.isJoined)
+      // Not as the newest, so that the next save is whole: what it replaces can then be set aside.
+      try? continueArchive(loaded.reader, isNewest: false)
       guard base == .opened else { return begin(.empty, replacing: .refused, context: context) }
       merging = loaded.pending
       replacing = .refused
-      requireWhole()
     } catch {
       switch error.outcome {
       case .locked: begin(.locked, context: context)
