@@ -81,6 +81,15 @@ package struct SetAsideShelf: Sendable {
     return try put(state, content, sparing: spared)
   }
 
+  /// Sets aside what was saved while locked and belongs on no state that is there now.
+  func put(_ pending: StoredPending) throws(ProtectionError) -> Placed {
+    let content = pending.content
+    let state = StoredState(generation: Generation(rawValue: 0), byteCount: content.count) { range in
+      content[content.startIndex + range.lowerBound..<content.startIndex + range.upperBound]
+    }
+    return try put(state, content, sparing: nil)
+  }
+
   private func put(
     _ state: StoredState, _ content: Data, sparing spared: UInt64?
   ) throws(ProtectionError) -> Placed {

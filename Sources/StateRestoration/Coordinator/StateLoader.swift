@@ -12,8 +12,8 @@ struct LoadedState: Sendable {
   var history: CrashHistory
   var remarks: [RestorationReport.Remark]
   var reason: RestorationReason
-  /// What was saved while locked and is in the reader, or is older than the live objects: the next whole generation
-  /// includes it.
+  /// What was saved while locked and is in the reader, is older than the live objects, or is set aside: the next whole
+  /// generation takes its place.
   var pending: [StoredPending] = []
   /// Whether the reader holds more than the disk does as a generation.
   var isJoined = false
@@ -96,7 +96,7 @@ struct StateLoader: Sendable {
 
   private func openNewest() throws(LoadFailure) -> LoadedState {
     var remarks: [RestorationReport.Remark] = []
-    let pending = try fittingPending(&remarks)
+    let (pending, replaced) = try sortedPending(&remarks)
     let state: StoredState
     do {
       state = try store.openNewest()
@@ -114,8 +114,10 @@ struct StateLoader: Sendable {
     var crash = CrashPlan(after: attempt, isDeveloperMode: configuration.isDeveloperMode)
     if attempt?.meaning == .otherArchive, predecessorDied() { crash = .nothing }
     do throws(LoadFailure) {
-      return try layOut(
+      var loaded = try layOut(
         state, attempt: attempt, crash: crash, pending: pending, isNewest: true, remarks: remarks)
+      loaded.pending += replaced
+      return loaded
     } catch  where error.outcome == .damaged {
       // It opened well and is damaged inside: the generation before it stands in, as it would for one that doesn't open.
       guard let older = try? loadPredecessor(remarks: error.remarks, because: "the newest is damaged") else {
@@ -145,8 +147,13 @@ struct StateLoader: Sendable {
     }
   }
 
-  /// Takes over what was saved whole while locked; returns what is to be joined to it, oldest first.
-  private func fittingPending(_ remarks: inout [RestorationReport.Remark]) throws(LoadFailure) -> [StoredPending] {
+  /// Takes over what was saved whole while locked, and sets aside what does not fit what is there now.
+  ///
+  /// - Returns: What is to be joined to the newest state, oldest first; and what is set aside, so that the next whole
+  ///   generation may take its place.
+  private func sortedPending(
+    _ remarks: inout [RestorationReport.Remark]
+  ) throws(LoadFailure) -> (fitting: [StoredPending], replaced: [StoredPending]) {
     let all: AllPending
     do {
       all = try store.openPending()
@@ -155,45 +162,60 @@ struct StateLoader: Sendable {
       // Going on without it would put it out of reach: the next save replaces what it belongs to.
       if failure.isPassing { throw failure }
       remarks.append(.failure("what was saved while locked could not be read: \(error)"))
-      return []
+      return ([], [])
     }
     for problem in all.problems {
       remarks.append(.failure("something that was saved while locked could not be read: \(problem)"))
     }
     var fitting: [StoredPending] = []
-    var conflicts = 0
+    var conflicting: [StoredPending] = []
     for pending in all.readable {
       guard pending.isBaseUnchanged else {
-        conflicts += 1
+        conflicting.append(pending)
         continue
       }
       guard pending.kind != .touchedNodes else {
         fitting.append(pending)
         continue
       }
-      if pending.kind == .wholeAnew {
-        do {
-          remarks += try shelf.putNewest().removed.map { .setAsideRemoved($0) }
-        } catch {
-          throw failure(error, remarks)
-        }
+      do {
+        // What lies before it was known to its run and is not in it, and goes with the step that takes it over.
+        for earlier in fitting { remarks += try shelf.put(earlier).removed.map { .setAsideRemoved($0) } }
+        if pending.kind == .wholeAnew { remarks += try shelf.putNewest().removed.map { .setAsideRemoved($0) } }
+      } catch {
+        throw failure(error, remarks)
       }
       configuration.log.log(.debug, "promoting what was saved while locked")
       do {
         _ = try store.promotePending(pending)
-        // What lies before it was known to its run and is not in it: the store sets it aside.
-        conflicts += fitting.count
+        if !fitting.isEmpty { remarks.append(.pendingConflict) }
         fitting = []
       } catch  where error.code == .superseded {
-        conflicts += 1
+        conflicting.append(pending)
       } catch {
         let failure = failure(error, remarks)
         if failure.isPassing { throw failure }
         remarks.append(.failure(error.description))
       }
     }
-    if conflicts > 0 { remarks.append(.pendingConflict) }
-    return fitting
+    return (fitting, setAside(conflicting, &remarks))
+  }
+
+  /// Sets aside what was saved while locked and does not fit; what can't be set aside now stays where it is.
+  private func setAside(
+    _ conflicting: [StoredPending], _ remarks: inout [RestorationReport.Remark]
+  ) -> [StoredPending] {
+    guard !conflicting.isEmpty else { return [] }
+    if !remarks.contains(.pendingConflict) { remarks.append(.pendingConflict) }
+    return conflicting.filter { pending in
+      do throws(ProtectionError) {
+        remarks += try shelf.put(pending).removed.map { .setAsideRemoved($0) }
+        return true
+      } catch {
+        remarks.append(.failure("what was saved while locked could not be set aside: \(error)"))
+        return false
+      }
+    }
   }
 
   /// Puts what was saved while locked, and what is still in memory of it, on top of an archive.

@@ -47,7 +47,7 @@ extension RestorationReport.Remark: CustomStringConvertible {
     case .rollbackUnverifiable: "the ledger was lost; nobody can tell whether this state is the newest"
     case .mergedPendingChanges(let nodes):
       "\(ReportText.count(nodes, "node")) changed while locked \(nodes == 1 ? "was" : "were") joined"
-    case .pendingConflict: "what was saved while locked does not fit the newer state; both are kept"
+    case .pendingConflict: "what was saved while locked does not fit the newer state and is set aside"
     case .markerIgnored(let text): "the marker of the last attempt was not used: \(text)"
     case .interruptedBefore(let attempts): "restoring this state ended badly before (\(attempts)×)"
     case .applicationStateFailed(let text): "the app-level state could not be decoded: \(text)"

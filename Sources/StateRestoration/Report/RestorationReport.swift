@@ -40,7 +40,7 @@ public struct RestorationReport: Sendable, Hashable, Codable {
     case rollbackUnverifiable
     /// Changes made while locked were joined to the state.
     case mergedPendingChanges(nodes: Int)
-    /// State saved while locked conflicts with a newer state; both are kept.
+    /// State saved while locked conflicts with a newer state, and is set aside: ``setAside(_:)`` names it.
     case pendingConflict
     /// The marker of the last attempt could not be used, for this reason.
     case markerIgnored(String)

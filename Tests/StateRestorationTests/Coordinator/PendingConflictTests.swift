@@ -1,0 +1,151 @@
+import DataProtection
+import FoundationEssentials
+import StateRestoration
+import StateRestorationTesting
+import Synchronization
+import Testing
+
+/// What was saved while locked and fits no state that is there any more is set aside, and can be had again (R5.2).
+@MainActor @Suite struct PendingConflictTests {
+  /// What a program saves while locked.
+  enum Saved: String, CaseIterable, Sendable {
+    /// The touched nodes of a run that began while locked.
+    case touchedNodes
+    /// Everything, by a run that had read the state before.
+    case everything
+  }
+
+  private func hierarchy() -> Screen { Screen("root", children: [Screen("a")]) }
+
+  /// A bench whose newest state another program saved after something had been saved while locked.
+  private func conflicting(_ saved: Saved, _ kind: StoreKind) async throws -> Bench {
+    let bench = try await Bench(kind)
+    try await bench.preserve(Screen("root", text: "stored", children: [Screen("a", text: "stored")]))
+    try await saveWhileLocked(saved, bench)
+    let other = bench.place
+    let state = try other.openNewest()
+    _ = try other.publish(try state.read(0..<state.byteCount), consuming: [])
+    return bench
+  }
+
+  /// One program that saves while the device is locked, and ends; the device is unlocked afterwards.
+  private func saveWhileLocked(_ saved: Saved, _ bench: Bench) async throws {
+    let root = hierarchy()
+    let coordinator = bench.launch()
+    if saved == .everything { _ = try await coordinator.restore(into: root) }
+    try await bench.lock()
+    if saved == .touchedNodes { _ = try await coordinator.restore(into: root) }
+    root.text = "typed while locked"
+    #expect(try await coordinator.preserve(root).receipt != nil)
+    try await bench.unlock()
+  }
+
+  /// An unlocked bench on which one program has saved touched nodes while locked, and after it another one, that had
+  /// read the state before, everything.
+  private func savedByTwoPrograms(_ kind: StoreKind) async throws -> Bench {
+    let bench = try await Bench(kind)
+    try await bench.preserve(Screen("root", text: "stored", children: [Screen("a", text: "stored")]))
+    let first = bench.launch()
+    let root = hierarchy()
+    _ = try await first.restore(into: root)
+    try await bench.lock()
+    let second = bench.launch()
+    let touched = hierarchy()
+    _ = try await second.restore(into: touched)
+    touched["a"]?.text = "second program"
+    _ = try await second.preserve(touched)
+    // The store in memory knows programs by their launches only.
+    bench.store.run.add(1, ordering: .relaxed)
+    root.text = "first program"
+    _ = try await first.preserve(root)
+    try await bench.unlock()
+    return bench
+  }
+
+  private func setAside(_ report: RestorationReport) -> [SetAsideState] {
+    report.remarks.flatMap { remark in if case .setAside(let states) = remark { states } else { [SetAsideState]() } }
+  }
+
+  @Test(arguments: Saved.allCases, StoreKind.allCases)
+  func `it is listed, comes back on request, and is not pending after the next save`(
+    saved: Saved, on kind: StoreKind
+  ) async throws {
+    let bench = try await conflicting(saved, kind)
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    let report = try await coordinator.restore(into: root)
+    #expect(report.remarks.contains(.pendingConflict))
+    #expect(root.text == "stored")
+    let state = try #require(setAside(report).first)
+    #expect(state.isReadable)
+    #expect(try await coordinator.setAsideStates() == [state])
+
+    _ = try await coordinator.preserve(root)
+    #expect(try bench.place.openPending().readable.isEmpty)
+    #expect(try bench.place.openPending().problems.isEmpty)
+
+    let next = bench.launch()
+    let again = hierarchy()
+    let nextReport = try await next.restore(into: again)
+    #expect(!nextReport.remarks.contains(.pendingConflict))
+    #expect(setAside(nextReport) == [state])
+    #expect(try await next.restore(into: again, from: .setAside(state.id)).outcome == .restored)
+    #expect(again.text == "typed while locked")
+  }
+
+  @Test(arguments: Saved.allCases, StoreKind.allCases)
+  func `launches that save nothing set it aside once`(saved: Saved, on kind: StoreKind) async throws {
+    let bench = try await conflicting(saved, kind)
+    for _ in 0..<3 {
+      let coordinator = bench.launch()
+      let report = try await coordinator.restore(into: hierarchy())
+      #expect(report.remarks.contains(.pendingConflict))
+      #expect(try await coordinator.setAsideStates().count == 1)
+      try await bench.kill()
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `touched nodes that a whole state saved later does not include are set aside before it is taken over`(
+    on kind: StoreKind
+  ) async throws {
+    let bench = try await savedByTwoPrograms(kind)
+    let coordinator = bench.launch()
+    let again = hierarchy()
+    let report = try await coordinator.restore(into: again)
+    #expect(again.text == "first program")
+    #expect(again["a"]?.text == "stored")
+    #expect(report.remarks.contains(.pendingConflict))
+    let state = try #require(setAside(report).first)
+    _ = try await coordinator.restore(into: again, from: .setAside(state.id))
+    #expect(again["a"]?.text == "second program")
+  }
+
+  @Test func `what can't be set aside now stays pending, and the launch goes on`() async throws {
+    let bench = try await conflicting(.touchedNodes, .memory)
+    for place in bench.store.places { place.state.withLock { $0.failures = ["publish": .io] } }
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    let report = try await coordinator.restore(into: root)
+    #expect(root.text == "stored")
+    #expect(report.remarks.contains { if case .failure(let text) = $0 { text.contains("set aside") } else { false } })
+    root.text = "newer"
+    _ = try await coordinator.preserve(root)
+    #expect(bench.store.pending != nil)
+    for place in bench.store.places { place.state.withLock { $0.failures = [:] } }
+    _ = try await bench.launch().restore(into: hierarchy())
+    #expect(try await bench.launch().setAsideStates().count == 1)
+  }
+
+  @Test func `when touched nodes can't be set aside, the state that goes without them is not taken over`() async throws {
+    let bench = try await savedByTwoPrograms(.memory)
+    for place in bench.store.places { place.state.withLock { $0.failures = ["publish": .io] } }
+    #expect(try await bench.launch().restore(into: hierarchy()).outcome == .unavailable)
+    #expect(try bench.place.openPending().readable.count == 2)
+    for place in bench.store.places { place.state.withLock { $0.failures = [:] } }
+    let again = hierarchy()
+    #expect(try await bench.launch().restore(into: again).outcome == .restored)
+    #expect(again.text == "first program")
+    #expect(try await bench.launch().setAsideStates().count == 1)
+  }
+}
