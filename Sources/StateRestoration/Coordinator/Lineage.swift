@@ -122,6 +122,7 @@ struct Lineage: Sendable {
     }
     for order in batch.orders { try arrange(order) }
     for key in batch.setAside { try setAside(key) }
+    try keepBelowStrangers(batch)
     for record in batch.records { try store(record, of: batch, &findings) }
     if let application = batch.application, !application.isEmpty || hasApplicationNode {
       try writer.setRecord(
@@ -235,6 +236,27 @@ struct Lineage: Sendable {
     guard let old = node(key), let node = try writer.node(old), node.byteCount > 0 else { return }
     ownerOf[old] = nil
     own(try renew(old, node), key)
+  }
+
+  /// Keeps what lies in the places of live objects below one that has taken another class's or another model's place: it
+  /// was the other one's, and no object of this run has seen it.
+  private mutating func keepBelowStrangers(_ batch: CaptureBatch) throws(ArchiveError) {
+    guard !unmatched.isEmpty else { return }
+    var strangers: [CaptureBatch.Key] = []
+    for record in batch.records where unmatched.contains(record.key) {
+      guard let stored = try node(record.key).flatMap({ node throws(ArchiveError) in try writer.node(node) }),
+        !batch.attributes(of: record).fits(stored)
+      else { continue }
+      strangers.append(record.key)
+    }
+    while let stranger = strangers.popLast() {
+      guard let node = node(stranger) else { continue }
+      for child in try writer.children(of: node) {
+        guard let owner = ownerOf[child], unmatched.remove(owner) != nil else { continue }
+        try setAside(owner)
+        strangers.append(owner)
+      }
+    }
   }
 
   /// Puts an empty node in the place of one whose state is kept, above the same children.

@@ -54,7 +54,7 @@ extension RestorationCoordinator {
       tree.claim(run.tooLate(claim, at: index))
       return NodeReport(path: path, result: .notRestored(.timedOut))
     }
-    guard run.isAtHome(index) else {
+    guard run.isAtHome(object, at: index) else {
       return NodeReport(path: path, result: .notRestored(.parentNotRestored))
     }
     let range = index..<run.plan.nodes[index].end

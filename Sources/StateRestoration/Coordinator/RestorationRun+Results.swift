@@ -120,21 +120,25 @@ extension RestorationRun {
 }
 
 extension RestorationRun {
-  /// Whether what is above a node now is what its state was preserved below: the same objects, or others of the same
-  /// class and model that have taken their places.
-  func isAtHome(_ index: Int) -> Bool {
+  /// Whether an object that has turned up for a node lies below what its state was preserved below: the same objects, or
+  /// others of the same class and model that have taken their places.
+  func isAtHome(_ object: any RestorableObject, at index: Int) -> Bool {
     var ancestors: [Int] = []
     var next = plan.nodes[index].parent
     while let parent = next {
       ancestors.append(parent)
       next = plan.nodes[parent].parent
     }
+    // Who has the object itself as a child is above it, also while others stand in the places further up.
+    let isBelowKnown = ancestors.first.map { lists(object, below: $0) } ?? false
     var above: (any RestorableController)?
     for ancestor in ancestors.reversed() where outcomes.isRestored(ancestor) {
-      if let known = objects.controller(at: ancestor) {
-        above = known
+      let known = objects.controller(at: ancestor)
+      if let container = above, !isBelowKnown || known == nil {
+        // Another may stand in the place of one that has left the hierarchy and lives on.
+        above = container.restorationChildren.first { $0.restorationIdentifier == plan.paths[ancestor].last } ?? known
       } else {
-        above = above?.restorationChildren.first { $0.restorationIdentifier == plan.paths[ancestor].last }
+        above = known
       }
       guard let above, registry.accepts(above, recorded: plan.tag(of: ancestor)) else { return false }
       if let recorded = plan.details(of: ancestor).model, let model = above.restorationModelIdentifier,
@@ -144,5 +148,13 @@ extension RestorationRun {
       }
     }
     return true
+  }
+
+  /// Whether the object of a node has another as a child.
+  private func lists(_ object: any RestorableObject, below parent: Int) -> Bool {
+    guard let children = objects.controller(at: parent)?.restorationChildren else { return false }
+    // Mostly the one after the last that was looked for.
+    if let next = nextInstalled[parent], next < children.count, children[next] === object { return true }
+    return children.contains { $0 === object }
   }
 }

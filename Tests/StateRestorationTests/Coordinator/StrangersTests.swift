@@ -1,0 +1,143 @@
+import FoundationEssentials
+import RestorationArchive
+import StateRestoration
+import StateRestorationTesting
+import Testing
+
+/// What lies below an object whose place another class's or model's has taken is not the new one's to save over.
+@MainActor @Suite struct StrangersTests {
+  /// In what the new object differs from the one that had the place.
+  enum Difference: String, CaseIterable, Sendable {
+    case tag, model
+  }
+
+  /// When the new object's child turns up.
+  enum Arrival: String, CaseIterable, Sendable {
+    /// It is there when the state is restored.
+    case before
+    /// It is installed after restoring, and nobody is told.
+    case unregistered
+    /// It is installed after restoring, and registered.
+    case registered
+    /// The same, after a save.
+    case registeredLater
+  }
+
+  private let path: RestorationPath = ["root", "editor"]
+
+  private func editor(_ difference: Difference, _ value: String, text: String = "") -> Screen {
+    let editor = Screen("editor", text: text)
+    switch difference {
+    case .tag: editor.restorationClass = RestorationClass(value)
+    case .model: editor.restorationModelIdentifier = ModelIdentifier(value)
+    }
+    return editor
+  }
+
+  @Test(arguments: Difference.allCases, Arrival.allCases)
+  func `newer state of a child keeps that of the other one's child`(
+    difference: Difference, arrival: Arrival
+  ) async throws {
+    let bench = Bench()
+    let first = editor(difference, "one", text: "theirs")
+    first.restorationChildren = [Screen("page", text: "their page")]
+    try await bench.preserve(Screen("root", children: [first]))
+
+    let coordinator = bench.launch()
+    let second = editor(difference, "two")
+    let page = Screen("page")
+    let root = Screen("root", children: [second])
+    if arrival == .before { second.restorationChildren = [page] }
+    _ = try await coordinator.restore(into: root)
+    if arrival == .registeredLater { _ = try await coordinator.preserve(root) }
+    if arrival != .before { second.restorationChildren = [page] }
+    if arrival == .registered || arrival == .registeredLater {
+      #expect(coordinator.register(page, at: path.appending("page"))?.notRestoredReason == .parentNotRestored)
+    }
+    #expect(page.text.isEmpty)
+    page.text = "typed since"
+    _ = try await coordinator.preserve(root)
+    second.text = "typed too"
+    _ = try await coordinator.preserve(root)
+
+    let reader = try bench.newestReader()
+    let kept = try reader.keptNodes().map { try reader.text(of: $0) }
+    #expect(Set(kept) == ["theirs", "their page"])
+    let again = editor(difference, "two")
+    again.restorationChildren = [Screen("page")]
+    _ = try await bench.launch().restore(into: Screen("root", children: [again]))
+    #expect(again.text == "typed too")
+    #expect(again["page"]?.text == "typed since")
+  }
+
+  @Test(arguments: Difference.allCases, [false, true])
+  func `who takes the place of an object that was restored is given nothing below it, and saves nothing over`(
+    difference: Difference, livesOn: Bool
+  ) async throws {
+    let bench = Bench()
+    let first = editor(difference, "one", text: "theirs")
+    first.restorationChildren = [Screen("page", text: "their page")]
+    try await bench.preserve(Screen("root", children: [first]))
+    let coordinator = bench.launch()
+    let root = Screen("root", children: [editor(difference, "one")])
+    _ = try await coordinator.restore(into: root)
+    let restored = livesOn ? root["editor"] : nil
+    #expect(root["editor"]?.text == "theirs")
+    root.dropChildren(sparing: restored)
+    let second = editor(difference, "two", text: "ours")
+    let page = Screen("page")
+    second.restorationChildren = [page]
+    root.restorationChildren = [second]
+    #expect(coordinator.register(page, at: path.appending("page"))?.notRestoredReason == .parentNotRestored)
+    #expect(page.text.isEmpty)
+    page.text = "our page"
+    _ = try await coordinator.preserve(root)
+    let reader = try bench.newestReader()
+    #expect(Set(try reader.keptNodes().map { try reader.text(of: $0) }) == ["theirs", "their page"])
+    #expect(try reader.node(at: path.appending("page")).map { try reader.text(of: $0) } == "our page")
+  }
+
+  @Test func `what is below an object that has left the hierarchy and lives on is given its state`() async throws {
+    let bench = Bench()
+    let first = editor(.model, "one", text: "theirs")
+    first.restorationChildren = [Screen("page", text: "their page")]
+    try await bench.preserve(Screen("root", children: [first]))
+    let coordinator = bench.launch()
+    let again = editor(.model, "one")
+    let root = Screen("root", children: [again])
+    _ = try await coordinator.restore(into: root)
+    root.restorationChildren = [editor(.model, "two")]
+    let page = Screen("page")
+    again.restorationChildren = [page]
+    #expect(coordinator.register(page, at: path.appending("page"))?.isRestored == true)
+    #expect(page.text == "their page")
+  }
+
+  @Test(arguments: Difference.allCases)
+  func `a deep hierarchy below it keeps everything that was the other one's`(difference: Difference) async throws {
+    let bench = Bench()
+    let first = editor(difference, "one", text: "theirs")
+    first.restorationChildren = [Screen("a", text: "their a", children: [Screen("b", text: "their b")])]
+    try await bench.preserve(Screen("root", children: [first]))
+    let second = editor(difference, "two", text: "ours")
+    second.restorationChildren = [Screen("a", text: "our a", children: [Screen("b", text: "our b")])]
+    let root = Screen("root", children: [second])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    _ = try await coordinator.preserve(root)
+    let reader = try bench.newestReader()
+    #expect(
+      Set(try reader.keptNodes().map { try reader.text(of: $0) }) == ["theirs", "their a", "their b"])
+    let again = editor(difference, "two")
+    again.restorationChildren = [Screen("a", children: [Screen("b")])]
+    _ = try await bench.launch().restore(into: Screen("root", children: [again]))
+    #expect(again["a"]?["b"]?.text == "our b")
+  }
+}
+
+extension RestorationArchive.Reader {
+  /// The text of a screen that was preserved.
+  fileprivate func text(of node: RestorationArchive.Node) throws -> String? {
+    try record(of: node.id).decode(Screen.State.self, forKey: "$state").text
+  }
+}
