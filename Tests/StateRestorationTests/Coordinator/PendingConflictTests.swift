@@ -137,7 +137,9 @@ import Testing
     #expect(try await bench.launch().setAsideStates().count == 1)
   }
 
-  @Test func `when touched nodes can't be set aside, the state that goes without them is not taken over`() async throws {
+  @Test func `when touched nodes can't be set aside, the state that goes without them is not taken over`()
+    async throws
+  {
     let bench = try await savedByTwoPrograms(.memory)
     for place in bench.store.places { place.state.withLock { $0.failures = ["publish": .io] } }
     #expect(try await bench.launch().restore(into: hierarchy()).outcome == .unavailable)
