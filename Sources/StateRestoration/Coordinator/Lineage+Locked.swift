@@ -4,9 +4,12 @@ internal import RestorationArchive
 
 extension Lineage {
   /// Begins a locked launch: from now on only what differs from this capture may be written.
+  ///
+  /// What was touched in a hierarchy that another one takes the place of stays, as nobody's state.
   mutating func beginLocked(with batch: CaptureBatch, context: RestorationContext) {
-    begin(.locked, context: context)
-    sighting = LockedSighting(batch)
+    let earlier = base == .locked ? sighting : LockedSighting()
+    if earlier.isTouched { forgetOwners() } else { begin(.locked, context: context) }
+    sighting = LockedSighting(batch, after: earlier)
     var places = batch
     places.records = []
     places.application = nil
@@ -20,7 +23,7 @@ extension Lineage {
     guard base == .locked else { return nil }
     var batch = batch
     sighting.sift(&batch)
-    guard (try? apply(batch)) != nil, !sighting.touched.isEmpty || sighting.isApplicationTouched else { return nil }
+    guard (try? apply(batch)) != nil, sighting.isTouched else { return nil }
     return try? archived()
   }
 

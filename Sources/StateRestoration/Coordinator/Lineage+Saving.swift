@@ -27,7 +27,7 @@ extension Lineage {
       forgetOwners()
       throw error
     }
-    if base == .locked, sighting.touched.isEmpty, !sighting.isApplicationTouched {
+    if base == .locked, !sighting.isTouched {
       return Saved(written: nil, changedNodes: 0, carriedOverNodes: 0, findings: findings, isWaiting: true)
     }
     let written = try write(context: context)

@@ -14,11 +14,19 @@ struct LockedSighting: Sendable {
   /// Whether the app-level state was touched.
   private(set) var isApplicationTouched = false
 
+  /// Whether hierarchies before this one were touched since the launch.
+  private var wasTouchedBefore = false
+
+  /// Whether anything was touched since the launch.
+  var isTouched: Bool { !touched.isEmpty || isApplicationTouched || wasTouchedBefore }
+
   /// Sees nothing yet: whatever is captured counts as touched.
   init() {}
 
-  /// Sees the hierarchy as it was launched.
-  init(_ batch: CaptureBatch) {
+  /// Sees a hierarchy as it was launched, or as it took the place of another one that was seen before.
+  init(_ batch: CaptureBatch, after earlier: LockedSighting) {
+    wasTouchedBefore = earlier.isTouched
+    isApplicationTouched = earlier.isApplicationTouched
     for record in batch.records { first[record.key] = encoded(batch.entries(of: record)) }
     firstApplication = encoded(batch.application ?? [])
   }

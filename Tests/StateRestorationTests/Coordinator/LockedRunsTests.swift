@@ -50,6 +50,40 @@ import Testing
     #expect(try bench.place.openPending().readable.isEmpty)
   }
 
+  @Test(arguments: StoreKind.allCases, [false, true])
+  func `what was touched stays when the run goes on with another hierarchy`(
+    on kind: StoreKind, savesFirst: Bool
+  ) async throws {
+    for endsWhileLocked in [false, true] {
+      let bench = try await locked(kind)
+      let coordinator = bench.launch()
+      let first = hierarchy()
+      _ = try await coordinator.restore(into: first)
+      first.text = "first hierarchy"
+      first["a"]?.text = "first hierarchy"
+      bench.delegate.appValue = "first hierarchy"
+      if savesFirst { #expect(try await coordinator.preserve(first).receipt?.kind == .pendingChange) }
+      let second = hierarchy()
+      #expect(try await coordinator.restore(into: second).outcome == .locked)
+      second["a"]?.text = "second hierarchy"
+      #expect(try await coordinator.preserve(second).receipt?.kind == .pendingChange)
+      if endsWhileLocked {
+        try await bench.unlock()
+      } else {
+        try await bench.unlock(coordinator)
+        #expect(second.text == "first hierarchy")
+        #expect(second["a"]?.text == "second hierarchy")
+        #expect(second["b"]?.text == "b")
+      }
+      let again = hierarchy()
+      _ = try await bench.launch().restore(into: again)
+      #expect(again.text == "first hierarchy")
+      #expect(again["a"]?.text == "second hierarchy")
+      #expect(again["b"]?.text == "b")
+      #expect(bench.delegate.restoredAppValue == "first hierarchy")
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `of one node that two locked runs saved the later state counts`(on kind: StoreKind) async throws {
     let bench = try await locked(kind)
