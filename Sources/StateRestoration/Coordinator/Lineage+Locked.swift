@@ -3,12 +3,18 @@ internal import FoundationEssentials
 internal import RestorationArchive
 
 extension Lineage {
+  /// Whether this run knows what is on disk, or that nothing is.
+  var hasRead: Bool { base == .opened || base == .empty }
+
+  /// Whether what nobody has touched since a locked launch is left out of saves.
+  var isSifting: Bool { base == .locked || sighting.isWatching }
+
   /// Begins a locked launch: from now on only what differs from this capture may be written.
   ///
-  /// What was touched in a hierarchy that another one takes the place of stays, as nobody's state.
+  /// What this run has read, or was touched in a hierarchy that another one takes the place of, stays, as nobody's state.
   mutating func beginLocked(with batch: CaptureBatch, context: RestorationContext) {
-    let earlier = base == .locked ? sighting : LockedSighting()
-    if earlier.isTouched { forgetOwners() } else { begin(.locked, context: context) }
+    let earlier = sighting
+    if hasRead || earlier.isTouched { forgetOwners() } else { begin(.locked, context: context) }
     sighting = LockedSighting(batch, after: earlier)
     var places = batch
     places.records = []
@@ -18,12 +24,13 @@ extension Lineage {
 
   /// Brings what was touched since a locked launch up to date; nil when nothing was touched.
   ///
-  /// - Returns: An archive of the touched nodes, to be joined to the state that can be read now.
+  /// - Returns: An archive of the touched nodes, to be joined to the state that can be read now; nil also when this run had
+  ///   read the state before, and what it saved while locked is whole.
   mutating func touchedState(in batch: CaptureBatch) -> Data? {
-    guard base == .locked else { return nil }
+    guard isSifting else { return nil }
     var batch = batch
     sighting.sift(&batch)
-    guard (try? apply(batch)) != nil, sighting.isTouched else { return nil }
+    guard (try? apply(batch)) != nil, sighting.isTouched, base == .locked else { return nil }
     return try? archived()
   }
 

@@ -19,7 +19,7 @@ extension Lineage {
   mutating func save(_ batch: CaptureBatch, context: RestorationContext, loader: StateLoader) throws -> Saved {
     if base == .unknown { try look(context: context, loader: loader) }
     var batch = batch
-    if base == .locked { sighting.sift(&batch) }
+    if isSifting { sighting.sift(&batch) }
     let findings: [PreservationFinding]
     do {
       findings = try apply(batch)

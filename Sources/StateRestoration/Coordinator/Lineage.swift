@@ -59,6 +59,7 @@ struct Lineage: Sendable {
     needsWhole = !isNewest
     replacing = .nothing
     isPendingCurrent = false
+    sighting = LockedSighting()
     unmatched = []
     nodeOf = []
     ownerOf = [:]

@@ -14,6 +14,8 @@ struct LockedSighting: Sendable {
   /// Whether the app-level state was touched.
   private(set) var isApplicationTouched = false
 
+  /// Whether a hierarchy was seen.
+  private(set) var isWatching = false
   /// Whether hierarchies before this one were touched since the launch.
   private var wasTouchedBefore = false
 
@@ -25,6 +27,7 @@ struct LockedSighting: Sendable {
 
   /// Sees a hierarchy as it was launched, or as it took the place of another one that was seen before.
   init(_ batch: CaptureBatch, after earlier: LockedSighting) {
+    isWatching = true
     wasTouchedBefore = earlier.isTouched
     isApplicationTouched = earlier.isApplicationTouched
     for record in batch.records { first[record.key] = encoded(batch.entries(of: record)) }

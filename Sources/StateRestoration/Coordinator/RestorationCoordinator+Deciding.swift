@@ -16,8 +16,8 @@ extension RestorationCoordinator {
       return await worker.run { _ in Result { () throws(LoadFailure) in try loader.loadSetAside(id) } }
     }
     let newest: Result<LoadedState, LoadFailure>
-    // What could not be read before may be readable now.
-    if let prepared, case .success = prepared {
+    // What could not be read before may be readable now, and what was read may be locked or older by now.
+    if let prepared, case .success(let loaded) = prepared, await isCurrent(loaded) {
       newest = prepared
     } else {
       newest = await load(live: live)
@@ -47,6 +47,15 @@ extension RestorationCoordinator {
         loaded.crash = node.map { .leaveOut(node: $0) } ?? .restoreEverything
         return .success(loaded)
       }
+    }
+  }
+
+  /// Whether what was loaded can still be read, and is still the newest.
+  private func isCurrent(_ loaded: LoadedState) async -> Bool {
+    let store = store
+    return await worker.run { _ in
+      guard let state = try? store.openNewest() else { return false }
+      return state.generation == loaded.state.generation && state.frames.count == loaded.state.frames.count
     }
   }
 

@@ -62,13 +62,17 @@ extension RestorationCoordinator {
     for node in touchedKeys.compactMap({ tree.nodes[$0] }) { touched[node.path] = .init(object: node.object) }
     self.root = root
     let result = await decide(source: source, live: live?.state)
+    let continues = before == .ready && isSameRoot ? await worker.run { $0.hasRead } : false
     var report: RestorationReport
+    var changesNothing = false
     switch result {
+    // What the hierarchy has is newer than what can't be read now, and is saved as a whole, as before.
+    case .failure(let failure) where failure.changesNothing || (failure.outcome == .locked && continues):
+      changesNothing = true
+      phase = before
+      report = RestorationReport(outcome: failure.outcome, reason: failure.reason, remarks: failure.remarks)
     case .failure(let failure) where failure.isPassing && isLate && isSameRoot:
       phase = .deferred
-      report = RestorationReport(outcome: failure.outcome, reason: failure.reason, remarks: failure.remarks)
-    case .failure(let failure) where failure.changesNothing:
-      phase = before
       report = RestorationReport(outcome: failure.outcome, reason: failure.reason, remarks: failure.remarks)
     case .failure(let failure): report = await nothingRestored(failure)
     case .success(let loaded):
@@ -76,7 +80,7 @@ extension RestorationCoordinator {
         loaded, into: root, touched: touched, retriesLeftOut: retriesLeftOut, phaseIfRefused: before)
       if live?.hasApplication == true { report.remarks.append(.applicationStateTouched) }
     }
-    if phase != .deferred {
+    if phase != .deferred, !changesNothing {
       touchedKeys = []
       hasPendingSave = false
     }

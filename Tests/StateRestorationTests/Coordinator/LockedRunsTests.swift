@@ -84,6 +84,48 @@ import Testing
     }
   }
 
+  /// What a program asks for that can't be had while locked.
+  enum Request: CaseIterable, Sendable {
+    case newest, olderGeneration, otherHierarchy
+  }
+
+  @Test(arguments: StoreKind.allCases, Request.allCases)
+  func `to ask for a state while locked takes nothing from what was saved before`(
+    on kind: StoreKind, request: Request
+  ) async throws {
+    for (endsWhileLocked, savesBetween) in [(false, true), (true, true), (false, false)] {
+      let bench = try await locked(kind)
+      try await bench.unlock()
+      let coordinator = bench.launch()
+      var root = hierarchy()
+      _ = try await coordinator.restore(into: root)
+      root.text = "unlocked"
+      _ = try await coordinator.preserve(root)
+      try await bench.lock()
+      root["a"]?.text = "locked"
+      #expect(try await coordinator.preserve(root).receipt?.kind == .pendingWhole)
+      if request == .otherHierarchy { root = hierarchy() }
+      let source: RestorationSource = request == .olderGeneration ? .olderGeneration : .newest
+      #expect(try await coordinator.restore(into: root, from: source).outcome == .locked)
+      root["b"]?.text = "locked later"
+      if savesBetween { #expect(try await coordinator.preserve(root).receipt?.kind == .pendingWhole) }
+      if endsWhileLocked {
+        try await bench.unlock()
+      } else {
+        try await bench.unlock(coordinator)
+        #expect(root["a"]?.text == "locked")
+        #expect(root["b"]?.text == "locked later")
+        _ = try await coordinator.preserve(root)
+      }
+      let again = hierarchy()
+      _ = try await bench.launch().restore(into: again)
+      #expect(again.text == "unlocked")
+      #expect(again["a"]?.text == "locked")
+      #expect(again["b"]?.text == "locked later")
+      #expect(try await bench.launch().setAsideStates().isEmpty)
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `of one node that two locked runs saved the later state counts`(on kind: StoreKind) async throws {
     let bench = try await locked(kind)

@@ -30,6 +30,20 @@ import Testing
     #expect(bench.contents == before)
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `what was prepared before a lock is not restored after it`(on kind: StoreKind) async throws {
+    let bench = try await locked(kind)
+    try await bench.unlock()
+    let coordinator = bench.launch()
+    #expect(await coordinator.prepare() == .normal)
+    try await bench.lock()
+    let root = hierarchy()
+    #expect(try await coordinator.restore(into: root).outcome == .locked)
+    #expect(root.text.isEmpty)
+    try await bench.unlock(coordinator)
+    #expect(root.text == "r")
+  }
+
   @Test func `what a coordinator preserves on a device can only be read while it is unlocked`() async throws {
     let bench = try await Bench(.device)
     let device = try #require(bench.process).device
