@@ -106,12 +106,14 @@ extension RestorationArchive.Attributes {
     return fits(stored) && stored.attributes.version <= version && !stored.attributes.flags.contains(.leftOut)
   }
 
-  /// Whether state that lies at an object's path is the object's: the same class and the same model.
+  /// Whether state that lies at an object's path is the object's: the same class, the same model and the same kind.
+  ///
+  /// State without a tag may be anybody's; with one it is nobody's who has none.
   func fits(_ stored: RestorationArchive.Node) -> Bool {
     guard stored.byteCount > 0 else { return true }
     if let before = stored.attributes.model, let model, before != model { return false }
-    if let before = stored.attributes.classTag, let classTag, before != classTag { return false }
-    return true
+    if let before = stored.attributes.classTag, before != classTag { return false }
+    return stored.attributes.flags.contains(.view) == flags.contains(.view)
   }
 }
 

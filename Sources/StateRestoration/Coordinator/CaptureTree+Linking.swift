@@ -134,7 +134,10 @@ extension CaptureTree {
     }
     if let claim, claim.isLate { unmet.remove(claim.node) }
     node.keepsStored = claim?.keepsStored == true
-    node.sighted = claim?.sighted ?? []
+    node.isStranger = claim?.isStranger == true
+    node.sighted = claim?.sighted
+    // What lies in its place below a stranger is the other one's.
+    if claim == nil, hasStrangers, let parent, stranger(from: parent) != nil { node.keepsStored = true }
     batch.placements.append(
       .init(
         key: node.key, parent: parent?.key, section: parent == nil ? section : nil, identifier: node.identifier,

@@ -168,8 +168,7 @@ extension CaptureTree {
       entries: captured.entries, model: captured.shape.model)
     if node.keepsStored {
       guard fingerprint(batch.entries(of: record)) != node.sighted else { return }
-      node.keepsStored = false
-      batch.setAside.append(node.key)
+      setStoredAside(of: node)
     }
     switch node.kind {
     case .controller: if node.isByHand { record.flags.insert(.byHand) }
@@ -192,6 +191,32 @@ extension CaptureTree {
       record.entries.append(.init(key: ReservedKey.role, value: role))
     }
     batch.records.append(record)
+  }
+
+  /// Has the stored state of an object that has newer state set aside; with what is stored above and below it for objects
+  /// of another class or model, as newer state of one is no part of the other's.
+  private func setStoredAside(of node: TrackedNode) {
+    let top = stranger(from: node) ?? node
+    var stack = [top]
+    while let next = stack.popLast() {
+      if next.keepsStored {
+        next.keepsStored = false
+        batch.setAside.append(next.key)
+        if next !== node { mark(next) }
+      }
+      if top.isStranger { stack += next.children + next.byHand }
+    }
+  }
+
+  /// The topmost object, of one and those above it, below which everything stored is another class's or model's.
+  func stranger(from node: TrackedNode) -> TrackedNode? {
+    var top: TrackedNode?
+    var next: TrackedNode? = node
+    while let above = next {
+      if above.isStranger, above.keepsStored { top = above }
+      next = above.parent
+    }
+    return top
   }
 
   /// Finds out what instances of a class with one tag have in common, and begins their kind in the batch.

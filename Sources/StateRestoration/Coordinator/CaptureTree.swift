@@ -26,6 +26,8 @@ internal import RestorationArchive
   var displaced: [Claim] = []
   /// Nodes whose state was given to objects that turned up late, and that no capture has met: dead or alive.
   var unmet: Set<NodeID> = []
+  /// Whether an object of another class or model than its stored state was claimed.
+  private(set) var hasStrangers = false
   var batch = CaptureBatch()
   var pending: [TrackedNode] = []
   var orphans: [TrackedNode] = []
@@ -49,8 +51,10 @@ internal import RestorationArchive
     let node: NodeID
     /// Whether the object could not read its state, which is kept until it has newer state.
     var keepsStored = false
+    /// Whether the stored state is of another class or model than the object, and what is below it, too.
+    var isStranger = false
     /// What the object had when its stored state was kept.
-    var sighted: [UInt8] = []
+    var sighted: [UInt8]?
     /// Whether the object turned up after restoring, and may not be in the hierarchy yet.
     var isLate = false
     /// Whether the object was given what is kept for the node, so that it takes the node's place by its path like any other.
@@ -103,6 +107,7 @@ internal import RestorationArchive
     claims.reserveCapacity(restored.count)
     for claim in restored {
       guard let object = claim.object else { continue }
+      if claim.isStranger { hasStrangers = true }
       if claim.isLate, !claim.keepsStored {
         // The next capture meets it wherever it was met before.
         guard node(of: object) == nil else { continue }
@@ -139,6 +144,7 @@ internal import RestorationArchive
     claims = [:]
     displaced = []
     unmet = []
+    hasStrangers = false
     _ = changes.drain()
   }
 

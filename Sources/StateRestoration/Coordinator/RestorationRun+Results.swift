@@ -26,8 +26,10 @@ extension RestorationRun {
         tree.claim([claim])
         continue
       }
+      var isStranger = false
       switch outcomes.reason(index) {
       case .leftOutAfterCrash?, .parentNotRestored?: break
+      case .classMismatch?, .modelMismatch?: isStranger = true
       default: continue
       }
       guard node.kind == .controller, let identifier = plan.paths[index].last else { continue }
@@ -42,7 +44,7 @@ extension RestorationRun {
       }
       guard let found else { continue }
       standing[index] = found
-      tree.claim([CaptureTree.Claim(object: found, node: node.id, keepsStored: true)])
+      tree.claim([CaptureTree.Claim(object: found, node: node.id, keepsStored: true, isStranger: isStranger)])
     }
   }
 

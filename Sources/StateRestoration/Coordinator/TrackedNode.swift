@@ -22,6 +22,8 @@ internal import RestorationArchive
   var isFlagUp = true
   /// Whether the stored state could not be read and is kept until the object has newer state.
   var keepsStored = false
+  /// Whether that state is of another class or model than the object, and what is below it, too.
+  var isStranger = false
   /// Whether a reference brought it in, and nothing else.
   var isByHand: Bool
   /// Whether a child has a role.
@@ -47,8 +49,8 @@ internal import RestorationArchive
   let objectIdentity: ObjectIdentifier
   /// The object under the engine's eyes.
   let binding: ObjectBinding
-  /// What the object had when its stored state was kept; it has newer state once that differs.
-  var sighted: [UInt8] = []
+  /// What the object had when its stored state was kept; it has newer state once that differs, or if nobody looked.
+  var sighted: [UInt8]?
 
   init(
     key: CaptureBatch.Key, object: any RestorableObject, binding: ObjectBinding, subject: TrackedClass,

@@ -113,17 +113,78 @@ import Testing
     #expect(page.text == "their page")
   }
 
+  /// What a program may have in the place of a tagged screen.
+  enum Stand: CaseIterable, Sendable {
+    case untagged, otherTag, otherModel, view
+  }
+
+  private func stand(_ stand: Stand, _ root: Screen) -> Screen? {
+    let screen = Screen("editor", children: [Screen("page")])
+    switch stand {
+    case .untagged: break
+    case .otherTag: screen.restorationClass = "other"
+    case .otherModel:
+      screen.restorationClass = "editor"
+      screen.restorationModelIdentifier = "two"
+    case .view:
+      root.restorationViews = [Field("editor", 3)]
+      return nil
+    }
+    root.restorationChildren = [screen]
+    return screen
+  }
+
+  @Test(arguments: Stand.allCases, StoreKind.allCases)
+  func `what was refused for its class or model stays as long as nobody edits`(
+    stand: Stand, on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    let first = Screen("editor", text: "precious", tag: "editor", children: [Screen("page", text: "precious too")])
+    first.restorationModelIdentifier = "one"
+    try await bench.preserve(Screen("root", children: [first]))
+
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    let other = self.stand(stand, root)
+    let report = try await coordinator.restore(into: root)
+    #expect(report[path]?.isRestored == false)
+    for round in 0..<3 {
+      root.text = "round \(round)"
+      _ = try await coordinator.preserve(root)
+    }
+    let again = Screen("editor", tag: "editor", children: [Screen("page")])
+    again.restorationModelIdentifier = "one"
+    if stand != .view {
+      _ = try await bench.launch().restore(into: Screen("root", children: [again]))
+      #expect(again.text == "precious")
+      #expect(again["page"]?.text == "precious too")
+    }
+
+    other?["page"]?.text = "edited"
+    _ = try await coordinator.preserve(root)
+    let reader = try bench.newestReader()
+    #expect(Set(try reader.keptNodes().map { try reader.text(of: $0) }).contains("precious"))
+    if stand != .view {
+      #expect(try reader.keptNodes().count == 2)
+      // What is below it now is the other one's: neither gets the other's.
+      #expect(try reader.text(of: try #require(try reader.node(at: path.appending("page")))) == "edited")
+    }
+  }
+
   @Test(arguments: Difference.allCases)
   func `a deep hierarchy below it keeps everything that was the other one's`(difference: Difference) async throws {
     let bench = Bench()
     let first = editor(difference, "one", text: "theirs")
     first.restorationChildren = [Screen("a", text: "their a", children: [Screen("b", text: "their b")])]
     try await bench.preserve(Screen("root", children: [first]))
-    let second = editor(difference, "two", text: "ours")
-    second.restorationChildren = [Screen("a", text: "our a", children: [Screen("b", text: "our b")])]
+    let second = editor(difference, "two")
+    let (a, b) = (Screen("a"), Screen("b"))
+    second.restorationChildren = [a]
+    a.restorationChildren = [b]
     let root = Screen("root", children: [second])
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: root)
+    b.text = "our b"
     _ = try await coordinator.preserve(root)
     let reader = try bench.newestReader()
     #expect(
