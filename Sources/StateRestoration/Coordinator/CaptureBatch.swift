@@ -149,4 +149,6 @@ extension RestorationArchive.NodeFlags {
   static let byHand = RestorationArchive.NodeFlags(rawValue: 1 << 8)
   /// Has a role in its container, which is in the record.
   static let hasRole = RestorationArchive.NodeFlags(rawValue: 1 << 9)
+  /// Turned up after a locked launch and was not touched since: what was stored at its place before counts more.
+  static let untouched = RestorationArchive.NodeFlags(rawValue: 1 << 10)
 }

@@ -56,7 +56,9 @@ extension Lineage {
       stack += try overlay.children(of: source).reversed()
       guard let node = try overlay.node(source), node.byteCount > 0 else { continue }
       let target = try place(of: node, in: overlay, &places)
-      copies.append(.init(source: source, target: target, attributes: node.attributes))
+      var attributes = node.attributes
+      if attributes.flags.remove(.untouched) != nil, try !takesUntouched(target) { continue }
+      copies.append(.init(source: source, target: target, attributes: attributes))
       if !node.attributes.flags.contains(.reserved) { touched.insert(target) }
     }
     try copyRecords(copies, from: overlay)
@@ -94,9 +96,9 @@ extension Lineage {
     for node: RestorationArchive.Node, under parent: NodeID?
   ) throws(ArchiveError) -> NodeID {
     if let known = try writer.child(of: parent, identifier: node.identifier) {
-      guard node.byteCount > 0, let stored = try writer.node(known), !node.attributes.replaces(stored) else {
-        return known
-      }
+      guard node.byteCount > 0, !node.attributes.flags.contains(.untouched), let stored = try writer.node(known),
+        !node.attributes.replaces(stored)
+      else { return known }
       // What a newer program saved, or restoring died at, is kept; what is below it is still the same object's.
       if node.attributes.fits(stored) { return try renew(known, stored) }
       try keep(known, path: path(of: known))

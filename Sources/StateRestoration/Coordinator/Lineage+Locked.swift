@@ -22,6 +22,12 @@ extension Lineage {
     _ = try? apply(places)
   }
 
+  /// Whether a node has no state that counts more than that of an object which has turned up and was not touched since.
+  func takesUntouched(_ node: NodeID) throws(ArchiveError) -> Bool {
+    guard let stored = try writer.node(node), stored.byteCount > 0 else { return true }
+    return stored.attributes.flags.contains(.untouched)
+  }
+
   /// Brings what was touched since a locked launch up to date; nil when nothing was touched.
   ///
   /// - Returns: An archive of the touched nodes, to be joined to the state that can be read now; nil also when this run had

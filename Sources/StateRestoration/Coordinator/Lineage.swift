@@ -330,6 +330,7 @@ struct Lineage: Sendable {
   ) throws(ArchiveError) {
     guard var node = node(record.key) else { return }
     let attributes = batch.attributes(of: record)
+    if record.flags.contains(.untouched), try !takesUntouched(node) { return }
     if unmatched.remove(record.key) != nil, let stored = try writer.node(node), !attributes.replaces(stored) {
       try setAside(record.key)
       node = self.node(record.key) ?? node

@@ -4,23 +4,25 @@ internal import RestorationArchive
 /// What live objects had when a locked launch first saw them, to tell what the user has touched since.
 ///
 /// Objects are compared with what they had, so that an edit counts even where nothing observes it, and an object that is
-/// merely asked again, or only got another child, does not.
+/// merely asked again, or only got another child, does not. One that turns up later is compared with what it had then.
 struct LockedSighting: Sendable {
   private var first: [CaptureBatch.Key: [UInt8]] = [:]
-  private var firstApplication: [UInt8] = []
+  /// What the app-level state was; nil as long as the delegate has not said.
+  private var firstApplication: [UInt8]?
   private var tables = CodingTables()
   /// The objects that were touched.
   private(set) var touched: Set<CaptureBatch.Key> = []
   /// Whether the app-level state was touched.
   private(set) var isApplicationTouched = false
-
   /// Whether a hierarchy was seen.
   private(set) var isWatching = false
+  /// Whether objects have turned up since.
+  private var hasNewcomers = false
   /// Whether hierarchies before this one were touched since the launch.
   private var wasTouchedBefore = false
 
-  /// Whether anything was touched since the launch.
-  var isTouched: Bool { !touched.isEmpty || isApplicationTouched || wasTouchedBefore }
+  /// Whether anything was touched since the launch, or has turned up.
+  var isTouched: Bool { !touched.isEmpty || hasNewcomers || isApplicationTouched || wasTouchedBefore }
 
   /// Sees nothing yet: whatever is captured counts as touched.
   init() {}
@@ -31,26 +33,36 @@ struct LockedSighting: Sendable {
     wasTouchedBefore = earlier.isTouched
     isApplicationTouched = earlier.isApplicationTouched
     for record in batch.records { first[record.key] = encoded(batch.entries(of: record)) }
-    firstApplication = encoded(batch.application ?? [])
+    firstApplication = batch.application.map { encoded($0) }
   }
 
-  /// Takes out of a capture what nobody has touched.
+  /// Takes out of a capture what nobody has touched, and marks what has turned up and was not touched since.
   mutating func sift(_ batch: inout CaptureBatch) {
     let captured = batch
-    batch.records.removeAll { record in
-      guard !touched.contains(record.key) else { return false }
-      if let before = first[record.key], before == encoded(captured.entries(of: record)) {
-        return true
+    batch.records = captured.records.compactMap { record in
+      guard !touched.contains(record.key) else { return record }
+      let entries = encoded(captured.entries(of: record))
+      if first[record.key] == entries { return nil }
+      guard isWatching, first.updateValue(entries, forKey: record.key) == nil else {
+        touched.insert(record.key)
+        return record
       }
-      touched.insert(record.key)
-      return false
+      hasNewcomers = true
+      var newcomer = record
+      newcomer.flags.insert(.untouched)
+      return newcomer
     }
     guard let application = batch.application else { return }
-    if !isApplicationTouched, encoded(application) == firstApplication {
-      batch.application = nil
-    } else {
-      isApplicationTouched = true
+    if !isApplicationTouched, isWatching {
+      let entries = encoded(application)
+      let before = firstApplication ?? entries
+      firstApplication = before
+      if before == entries {
+        batch.application = nil
+        return
+      }
     }
+    isApplicationTouched = true
   }
 
   /// Bytes to compare; what can't be encoded is as good as nothing, and never touched.

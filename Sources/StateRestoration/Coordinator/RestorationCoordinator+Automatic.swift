@@ -36,6 +36,7 @@ extension RestorationCoordinator {
 
   /// Called on the main actor at the first change of a burst.
   func changesWereNoticed() {
+    if phase == .deferred { sightNewcomers(.noticed) }
     guard case .onChange = preservesAutomatically else { return }
     guard phase == .ready || phase == .deferred || phase == .idle else { return }
     if automatic.interval != nil {

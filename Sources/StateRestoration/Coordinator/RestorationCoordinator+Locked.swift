@@ -14,6 +14,20 @@ extension RestorationCoordinator {
     await worker.run { $0.beginLocked(with: sighted, context: context) }
   }
 
+  /// Looks at what has turned up since a locked launch, before the user can touch it; at the end of this turn.
+  func sightNewcomers(_ scope: CaptureTree.Scope) {
+    guard !isSightingDue else { return }
+    isSightingDue = true
+    Task { [weak self] in
+      guard let self else { return }
+      isSightingDue = false
+      guard phase == .deferred, let root else { return }
+      let batch = capture(root, scope: scope, context: configuration.context)
+      guard !batch.isEmpty else { return }
+      await worker.run { lineage in _ = lineage.touchedState(in: batch) }
+    }
+  }
+
   /// Looks once more at everything before late restoring; the worker then knows what was touched.
   ///
   /// - Returns: What the user has touched, as an archive, and whether the app-level state is among it; nil when nothing was.

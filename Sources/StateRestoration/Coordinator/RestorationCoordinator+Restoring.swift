@@ -103,6 +103,8 @@ extension RestorationCoordinator {
     }
     // The marker is gone from the disk too: power cuts after this are not restoring's.
     await worker.run { _ in }
+    // What the program makes now, in the same turn, is no edit of the user's.
+    if phase == .deferred { sightNewcomers(.all) }
     return report
   }
 

@@ -73,6 +73,8 @@ public import RestorationArchive
   var attempt: (any RestorationAttempting)?
   var extensions = ExtensionCount()
   var touchedKeys: Set<CaptureBatch.Key> = []
+  /// Whether what has turned up since a locked launch is looked at when this turn ends.
+  var isSightingDue = false
   var isSaving = false
   var foldedSaves: [FoldedSave] = []
   var waitingForRestoration: [CheckedContinuation<Void, Never>] = []

@@ -104,7 +104,7 @@ import Testing
       try await bench.lock()
       root["a"]?.text = "locked"
       #expect(try await coordinator.preserve(root).receipt?.kind == .pendingWhole)
-      if request == .otherHierarchy { root = hierarchy() }
+      if request == .otherHierarchy { root = hierarchy() } else { root["a"]?.text = "not saved yet" }
       let source: RestorationSource = request == .olderGeneration ? .olderGeneration : .newest
       #expect(try await coordinator.restore(into: root, from: source).outcome == .locked)
       root["b"]?.text = "locked later"
@@ -113,14 +113,14 @@ import Testing
         try await bench.unlock()
       } else {
         try await bench.unlock(coordinator)
-        #expect(root["a"]?.text == "locked")
+        #expect(root["a"]?.text == (request == .otherHierarchy ? "locked" : "not saved yet"))
         #expect(root["b"]?.text == "locked later")
         _ = try await coordinator.preserve(root)
       }
       let again = hierarchy()
       _ = try await bench.launch().restore(into: again)
       #expect(again.text == "unlocked")
-      #expect(again["a"]?.text == "locked")
+      #expect(again["a"]?.text == (request == .otherHierarchy ? "locked" : "not saved yet"))
       #expect(again["b"]?.text == "locked later")
       #expect(try await bench.launch().setAsideStates().isEmpty)
     }

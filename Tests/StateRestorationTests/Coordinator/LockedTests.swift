@@ -30,6 +30,78 @@ import Testing
     #expect(bench.contents == before)
   }
 
+  @Test(arguments: StoreKind.allCases, [false, true])
+  func `what a program makes after a locked launch is restored like the rest, unless the user edits it`(
+    on kind: StoreKind, isKilled: Bool
+  ) async throws {
+    let bench = try await locked(kind)
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    #expect(try await coordinator.restore(into: root).outcome == .locked)
+    root.restorationChildren = [Screen("a"), Screen("b"), Screen("new", text: "new")]
+    await Task.yield()
+    root["b"]?.text = "edited"
+    _ = try await coordinator.preserve(root)
+    if isKilled {
+      try await bench.kill()
+      try await bench.unlock()
+    } else {
+      try await bench.unlock(coordinator)
+      #expect(root.text == "r")
+      #expect(root["a"]?.text == "a")
+      #expect(root["b"]?.text == "edited")
+      #expect(root["new"]?.text == "new")
+      _ = try await coordinator.preserve(root)
+    }
+    let again = Screen("root", children: [Screen("a"), Screen("b"), Screen("new")])
+    let report = try await bench.launch().restore(into: again)
+    #expect(again.text == "r")
+    #expect(again["a"]?.text == "a")
+    #expect(again["b"]?.text == "edited")
+    #expect(again["new"]?.text == "new")
+    if isKilled { #expect(report.remarks.contains(.mergedPendingChanges(nodes: 2))) }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what turns up in a second locked run takes nothing from what the first one saved`(
+    on kind: StoreKind
+  ) async throws {
+    let bench = try await locked(kind)
+    for isFirst in [true, false] {
+      let coordinator = bench.launch()
+      let root = Screen("root")
+      _ = try await coordinator.restore(into: root)
+      root.restorationChildren = [Screen("a"), Screen("new", text: isFirst ? "first" : "second")]
+      await Task.yield()
+      if isFirst { root["a"]?.text = "edited" }
+      _ = try await coordinator.preserve(root)
+      try await bench.kill()
+    }
+    try await bench.unlock()
+    let again = Screen("root", children: [Screen("a"), Screen("new")])
+    _ = try await bench.launch().restore(into: again)
+    #expect(again["a"]?.text == "edited")
+    #expect(again["new"]?.text == "first")
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a delegate that says no to saving at a locked launch has changed nothing`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
+    bench.delegate.appValue = "stored"
+    try await bench.preserve(Screen("root", text: "r"))
+    try await bench.lock()
+    bench.delegate.appValue = ""
+    bench.delegate.saves = false
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    _ = try await coordinator.restore(into: root)
+    bench.delegate.saves = true
+    _ = try await coordinator.preserve(root)
+    try await bench.unlock(coordinator)
+    #expect(bench.delegate.restoredAppValue == "stored")
+    #expect(coordinator.lastReport?.remarks.contains(.applicationStateTouched) == false)
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `what was prepared before a lock is not restored after it`(on kind: StoreKind) async throws {
     let bench = try await locked(kind)

@@ -24,6 +24,8 @@ import StateRestorationTesting
       let runner = try await ModelRunner()
       for step in steps {
         if let difference = try await runner.run(step) { return "step \(number) \(step): \(difference)" }
+        // What turns up in one step is seen before the user does the next one.
+        for _ in 0..<3 { await Task.yield() }
         number += 1
       }
       return nil

@@ -15,8 +15,8 @@ struct StateModel {
     var isHidden = false
     /// What is preserved of a live node that could not read it: it stays until the node has something newer.
     var unreadable: (value: Int, version: Int)?
-    /// The value with which this run began, if the device was locked then: another one was typed meanwhile.
-    var valueAtLaunch: Int?
+    /// What became of it in a run that began while the device was locked; nil in others.
+    var sinceLocked: SinceLocked?
 
     init(name: Int, value: Int = 0, version: Int, isPresented: Bool = false) {
       self.name = name
@@ -54,6 +54,16 @@ struct StateModel {
     }
   }
 
+  /// What became of a node in a run that began while the device was locked.
+  enum SinceLocked {
+    /// It was there from the beginning.
+    case asItWas
+    /// It turned up: what was preserved at its place counts more.
+    case turnedUp
+    /// The user has changed it: it counts more than what was preserved.
+    case touched
+  }
+
   /// What was saved while the device was locked.
   enum Pending {
     /// Everything.
@@ -68,6 +78,8 @@ struct StateModel {
     var isPresented: Bool
     /// Nil when only its place counts.
     var state: (value: Int, version: Int)?
+    /// Whether what was preserved at its place counts more.
+    var isUntouched: Bool
     var children: [Touched]
   }
 
@@ -78,6 +90,8 @@ struct StateModel {
   private(set) var pending: [Pending] = []
   private var ownPending: Int?
   private var owesTouched = false
+  /// Whether anything was changed or turned up in a run that began locked, even if it is gone again.
+  private var wasTouched = false
   private(set) var isLocked = false
   /// Whether this run began while something preserved could not be read.
   private(set) var isDeferred = false
@@ -95,9 +109,14 @@ struct StateModel {
 
   // MARK: - What the user does
 
-  func push(_ name: Int, on parent: Node) -> Bool {
+  mutating func push(_ name: Int, on parent: Node) -> Bool {
     guard parent.child(name) == nil else { return false }
-    parent.children.append(Node(name: name, version: version))
+    let node = Node(name: name, version: version)
+    if isDeferred {
+      node.sinceLocked = .turnedUp
+      wasTouched = true
+    }
+    parent.children.append(node)
     parent.arrange()
     return true
   }
@@ -144,9 +163,13 @@ struct StateModel {
     node.arrange()
   }
 
-  func edit(_ node: Node, _ value: Int) {
-    if node.value != value { node.unreadable = nil }
+  mutating func edit(_ node: Node, _ value: Int) {
+    guard node.value != value else { return }
+    node.unreadable = nil
     node.value = value
+    guard isDeferred else { return }
+    node.sinceLocked = .touched
+    wasTouched = true
   }
 
   // MARK: - What the program does
@@ -165,20 +188,16 @@ struct StateModel {
   }
 
   /// Whether a run that began locked has anything that may be saved, or has to take back what it saved before.
-  var isTouched: Bool {
-    if ownPending != nil || owesTouched { return true }
-    func isTouched(_ node: Touched) -> Bool { node.state != nil || node.children.contains(where: isTouched) }
-    return isTouched(touched(root))
-  }
+  var isTouched: Bool { ownPending != nil || owesTouched || wasTouched }
 
   /// A save of what was touched failed: the next one writes, whatever is left of it.
   mutating func failSave() { owesTouched = isDeferred && isTouched }
 
   private func touched(_ node: Node) -> Touched {
-    let isTouched = node.valueAtLaunch.map { $0 != node.value } ?? true
-    return Touched(
-      name: node.name, isPresented: node.isPresented, state: isTouched ? (node.value, node.version) : nil,
-      children: node.children.map(touched))
+    Touched(
+      name: node.name, isPresented: node.isPresented,
+      state: node.sinceLocked == .asItWas ? nil : (node.value, node.version),
+      isUntouched: node.sinceLocked == .turnedUp, children: node.children.map(touched))
   }
 
   mutating func lock() { isLocked = true }
@@ -194,6 +213,7 @@ struct StateModel {
     }
     isDeferred = false
     owesTouched = false
+    wasTouched = false
     // What this run saved while locked is older than what it has in memory; it stays on disk until the next save.
     let own = ownPending
     ownPending = nil
@@ -201,7 +221,7 @@ struct StateModel {
       root = launched(state, hiding: hiding, over: root)
     }
     func settle(_ node: Node) {
-      node.valueAtLaunch = nil
+      node.sinceLocked = nil
       node.children.forEach(settle)
     }
     settle(root)
@@ -215,24 +235,24 @@ struct StateModel {
       case .whole(let node): state = node.preserved()
       case .touched(let touched):
         let top = state ?? Node(name: touched.name, version: version)
-        lay(touched, over: top)
+        lay(touched, over: top, isNew: false)
         state = top
       }
     }
     return state
   }
 
-  private func lay(_ touched: Touched, over node: Node) {
-    if let state = touched.state {
+  private func lay(_ touched: Touched, over node: Node, isNew: Bool) {
+    if let state = touched.state, isNew || !touched.isUntouched {
       (node.value, node.version) = state
       node.isPresented = touched.isPresented
     }
     for child in touched.children {
       if let there = node.child(child.name) {
-        lay(child, over: there)
+        lay(child, over: there, isNew: false)
       } else {
         let new = Node(name: child.name, version: version, isPresented: child.isPresented)
-        lay(child, over: new)
+        lay(child, over: new, isNew: true)
         node.children.append(new)
       }
     }
@@ -243,10 +263,11 @@ struct StateModel {
     self.version = version
     ownPending = nil
     owesTouched = false
+    wasTouched = false
     isDeferred = isLocked && hasState
     root = Node(name: 0, version: version)
     if isDeferred {
-      root.valueAtLaunch = 0
+      root.sinceLocked = .asItWas
     } else if let state = state() {
       root = launched(state, hiding: hiding, over: nil)
     }
@@ -255,7 +276,7 @@ struct StateModel {
   /// The live tree that a state gives: nodes of a name stay away, and values of a later version are not read.
   private func launched(_ state: Node, hiding: Int?, over known: Node?) -> Node {
     let node = known ?? Node(name: state.name, version: version, isPresented: state.isPresented)
-    let isKept = known != nil && known?.valueAtLaunch != nil && known?.valueAtLaunch != known?.value
+    let isKept = known?.sinceLocked == .touched
     if state.version > version {
       node.unreadable = isKept ? nil : (state.value, state.version)
     } else if !isKept {
