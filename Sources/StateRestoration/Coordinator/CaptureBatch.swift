@@ -69,6 +69,8 @@ struct CaptureBatch: Sendable {
   var setAside: [Key] = []
   /// The app-level state; nil when it was not asked for.
   var application: [RestorationArchive.Entry]?
+  /// Whether the stored app-level state could not be read and goes aside, because there is newer now.
+  var setsApplicationAside = false
   /// Nodes of restored objects that were gone before they were ever captured.
   var removedNodes: [NodeID] = []
   var findings: [PreservationFinding] = []

@@ -54,12 +54,13 @@ extension CaptureTree {
   /// Restored objects that the first capture did not meet have left the hierarchy since.
   ///
   /// Not so those that turned up later: they may not be in it yet. What was theirs when they die is carried over, also when
-  /// they had it from one that has left.
+  /// they had it from one that has left; so is what a shared object had.
   func dropClaims() {
     guard !claims.isEmpty || !displaced.isEmpty else { return }
     var awaited = unmet
     for claim in claims.values where claim.isLate { awaited.insert(claim.node) }
-    for claim in [displaced, Array(claims.values)].joined() where !claim.isLate && !awaited.contains(claim.node) {
+    for claim in [displaced, Array(claims.values)].joined()
+    where !claim.isLate && !claim.isShared && !awaited.contains(claim.node) {
       batch.removedNodes.append(claim.node)
     }
     claims = claims.filter { $0.value.isLate && $0.value.object != nil }

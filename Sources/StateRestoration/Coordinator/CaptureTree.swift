@@ -51,6 +51,8 @@ internal import RestorationArchive
     let node: NodeID
     /// Whether the object could not read its state, which is kept until it has newer state.
     var keepsStored = false
+    /// Whether it is a shared object, whose state outlives it.
+    var isShared = false
     /// Whether the stored state is of another class or model than the object, and what is below it, too.
     var isStranger = false
     /// What the object had when its stored state was kept.
@@ -130,6 +132,12 @@ internal import RestorationArchive
   /// Whether a restored object that no capture has met yet came from a node.
   func isClaimed(_ node: NodeID) -> Bool {
     claims.values.contains { $0.node == node && $0.object != nil }
+  }
+
+  /// Takes back what was claimed for objects that have died: their nodes are carried over.
+  func disclaim(_ nodes: Set<NodeID>) {
+    claims = claims.filter { !nodes.contains($0.value.node) || $0.value.object != nil }
+    displaced.removeAll { nodes.contains($0.node) && $0.object == nil }
   }
 
   /// Forgets everything, as if no object had ever been seen.

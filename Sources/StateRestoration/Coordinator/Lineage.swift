@@ -29,6 +29,8 @@ struct Lineage: Sendable {
   private var nodeOf: [NodeID?] = []
   private var ownerOf: [NodeID: CaptureBatch.Key] = [:]
   private var hasMarkedCarriedOver = false
+  /// Whether the app-level state that could not be read was kept already.
+  private var hasSetApplicationAside = false
   private var temporaryNames = 0
   /// Live objects whose records differ from what was there before the last capture.
   private(set) var changed: Set<CaptureBatch.Key> = []
@@ -64,6 +66,7 @@ struct Lineage: Sendable {
     nodeOf = []
     ownerOf = [:]
     hasMarkedCarriedOver = false
+    hasSetApplicationAside = false
   }
 
   /// Begins anew; a state on disk that was refused is set aside before a save replaces it.
@@ -79,6 +82,7 @@ struct Lineage: Sendable {
     nodeOf = []
     ownerOf = [:]
     hasMarkedCarriedOver = true
+    hasSetApplicationAside = false
   }
 
   /// Makes the next save a whole generation.
@@ -125,6 +129,7 @@ struct Lineage: Sendable {
     for key in batch.setAside { try setAside(key) }
     try keepBelowStrangers(batch)
     for record in batch.records { try store(record, of: batch, &findings) }
+    if batch.setsApplicationAside { try setApplicationAside() }
     if let application = batch.application, !application.isEmpty || hasApplicationNode {
       try writer.setRecord(
         of: try reserved(ReservedNode.application), entries: application,
@@ -136,6 +141,15 @@ struct Lineage: Sendable {
 
   private var hasApplicationNode: Bool {
     ((try? writer.child(of: nil, identifier: ReservedNode.application)) ?? nil) != nil
+  }
+
+  /// Keeps the stored app-level state, once.
+  private mutating func setApplicationAside() throws(ArchiveError) {
+    guard !hasSetApplicationAside, let stored = try writer.child(of: nil, identifier: ReservedNode.application) else {
+      return
+    }
+    hasSetApplicationAside = true
+    try keep(stored, path: [ReservedNode.application])
   }
 
   private func node(_ key: CaptureBatch.Key) -> NodeID? { key < nodeOf.count ? nodeOf[key] : nil }

@@ -136,6 +136,7 @@ extension RestorationCoordinator {
     tree.reset()
     restored = nil
     restoredState = nil
+    keptApplication = nil
     prepared = nil
     touchedKeys = []
     lastReceipt = nil

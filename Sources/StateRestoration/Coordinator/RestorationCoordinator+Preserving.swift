@@ -98,7 +98,7 @@ extension RestorationCoordinator {
     prepared = nil
     let discardCount = discardCount
     var batch = capture(root, scope: scope, context: context)
-    batch.application = application.entries + tree.entries(forApplication: application.references, &batch)
+    enter(application, into: &batch)
     let captureDuration = clock.now - start
     let captured = batch
     let loader = loader()
@@ -119,6 +119,7 @@ extension RestorationCoordinator {
         return .unchanged(receipt)
       }
       if phase == .idle { phase = .ready }
+      if captured.setsApplicationAside { keptApplication = nil }
       hasPendingSave = written.kind == .pendingWhole || written.kind == .pendingChange
       let receipt = PreservationReceipt(
         generation: written.receipt.generation.rawValue, kind: written.kind,
@@ -140,29 +141,6 @@ extension RestorationCoordinator {
       log.log(.error, "preserving failed: \(error)")
       throw RestorationError(
         .preservationFailed, "The state could not be saved; what was preserved before is still there.", cause: error)
-    }
-  }
-
-  /// Asks whether to preserve and takes the app-level state; nil when the delegate says no.
-  private func takeApplicationState(
-    context: RestorationContext
-  ) -> (entries: [RestorationArchive.Entry], references: [CapturedReference])? {
-    guard let delegate else { return nil }
-    let encoder = RestorationEncoder(path: [], context: context, owner: RestorationCoordinator.self)
-    guard delegate.shouldSaveApplicationState(with: encoder) else {
-      _ = encoder.finish()
-      return nil
-    }
-    delegate.willEncodeRestorableState(with: encoder)
-    return encoder.finish()
-  }
-
-  /// The app-level state with its references resolved in a capture; nil when the delegate says no.
-  func encodeApplicationState(
-    context: RestorationContext, resolving batch: inout CaptureBatch
-  ) -> [RestorationArchive.Entry]? {
-    takeApplicationState(context: context).map { state in
-      state.entries + tree.entries(forApplication: state.references, &batch)
     }
   }
 

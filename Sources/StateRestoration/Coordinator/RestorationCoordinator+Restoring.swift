@@ -114,6 +114,7 @@ extension RestorationCoordinator {
     tree.reset()
     restored = nil
     restoredState = nil
+    keptApplication = nil
     switch failure.outcome {
     case .locked: await deferUntilUnlock(context: context)
     case .unavailable:
@@ -161,9 +162,9 @@ extension RestorationCoordinator {
       run.leftOut = Set(loaded.plan.nodes.indices.filter { loaded.plan.nodes[$0].id.rawValue == node })
     }
     let culprit: UInt32? = if case .leaveOut(let node) = loaded.crash { node } else { nil }
-    let leavesOutApplication = run.leavesOutApplication(culprit)
+    let application = run.applicationSource(culprit)
     run.noteApplication()
-    guard mayRestore(loaded.plan, leavesOutApplication) else {
+    guard mayRestore(run.record(of: application), loaded.plan.context) else {
       report.outcome = .declined
       if delegate == nil { report.remarks.append(.noDelegate) }
       return await refuse(report, phaseIfRefused)
@@ -176,14 +177,19 @@ extension RestorationCoordinator {
     run.decode()
     restored = run
     run.noteApplication()
-    decodeApplicationState(run, leavesOut: leavesOutApplication, &report)
+    let takenBack = decodeApplicationState(run, application, &report)
     run.finish()
     // Whatever happens from here on is no node's fault.
     attempt?.note(node: .max)
     report.nodes = run.reports()
     report.mainActorDuration = clock.now - start
-    await settle(run, loaded: loaded, leavesOutApplication: leavesOutApplication)
+    await settle(run, loaded: loaded, application: application, takenBack: takenBack)
     run.letGo()
+    let unheld = run.leaveUnheld()
+    if !unheld.isEmpty {
+      tree.disclaim(unheld)
+      report.nodes = run.reports()
+    }
     restoredState = loaded.state
     restoredPlace = loaded.place
     if extensions.count == 0 { finishAttempt() } else { startExtensionLimit() }
@@ -223,41 +229,62 @@ extension RestorationCoordinator {
     let context = configuration.context
     tree.reset()
     restored = nil
+    keptApplication = nil
     await worker.run { $0.begin(.empty, replacing: .refused, context: context) }
     finishAttempt()
     phase = .ready
   }
 
-  private func mayRestore(_ plan: RestorationPlan, _ leavesOutApplication: Bool) -> Bool {
+  private func mayRestore(_ application: any StateRecord, _ context: RestorationContext) -> Bool {
     guard let delegate else { return false }
-    let record: any StateRecord = leavesOutApplication ? EmptyRecord() : plan.application
-    let decoder = RestorationDecoder(record: record, path: [], context: plan.context)
+    let decoder = RestorationDecoder(record: application, path: [], context: context)
     defer { decoder.finish() }
     return delegate.shouldRestoreApplicationState(with: decoder)
   }
 
   /// Lets the delegate read the app-level state; nothing is in it when restoring died there before.
-  private func decodeApplicationState(_ run: RestorationRun, leavesOut: Bool, _ report: inout RestorationReport) {
-    if leavesOut { report.remarks.append(.applicationStateFailed("left out, because restoring died there")) }
+  ///
+  /// What it could not read stays until it has something newer.
+  ///
+  /// - Returns: The kept state that it took back.
+  private func decodeApplicationState(
+    _ run: RestorationRun, _ source: RestorationRun.ApplicationSource, _ report: inout RestorationReport
+  ) -> NodeID? {
     let decoder = RestorationDecoder(
-      record: leavesOut ? EmptyRecord() : run.plan.application, path: [], context: run.plan.context,
-      resolve: { run.resolve($0) })
+      record: run.record(of: source), path: [], context: run.plan.context, resolve: { run.resolve($0) })
     defer { decoder.finish() }
+    keptApplication = nil
+    var isRead = true
+    if case .leftOut = source {
+      isRead = false
+      report.remarks.append(.applicationStateFailed("left out, because restoring died there"))
+    }
     do throws(RestorationError) {
       try delegate?.didDecodeRestorableState(with: decoder)
     } catch {
+      isRead = false
       report.remarks.append(.applicationStateFailed(error.description))
     }
+    guard isRead else {
+      if !run.plan.application.keys.isEmpty { keepStoredApplicationState() }
+      return nil
+    }
+    guard case .kept(let kept) = source else { return nil }
+    // What is stored is newer, and makes room in its turn.
+    keptApplication = .init(sighted: [])
+    return kept.id
   }
 
   /// Hands the state to the worker as what the next save continues, and tells the tree what came from where.
-  private func settle(_ run: RestorationRun, loaded: LoadedState, leavesOutApplication: Bool) async {
+  private func settle(
+    _ run: RestorationRun, loaded: LoadedState, application: RestorationRun.ApplicationSource, takenBack: NodeID?
+  ) async {
     tree.reset()
     run.claim(in: tree)
     run.noteTaking(after: tree.captureNumber)
-    let dropped = run.droppedNodes
+    let dropped = run.droppedNodes + [takenBack].compactMap(\.self)
     var leftOut = run.leftOutNodes
-    if leavesOutApplication, !loaded.plan.isApplicationLeftOut {
+    if case .leftOut = application, !loaded.plan.isApplicationLeftOut {
       leftOut += [loaded.plan.applicationNode].compactMap(\.self)
     }
     let newlyLeftOut = leftOut

@@ -72,6 +72,8 @@ public import RestorationArchive
   var restoredPlace: (any PreservationStore)?
   var attempt: (any RestorationAttempting)?
   var extensions = ExtensionCount()
+  /// The app-level state that could not be read; nil when there is none.
+  var keptApplication: KeptApplicationState?
   var touchedKeys: Set<CaptureBatch.Key> = []
   /// Whether what has turned up since a locked launch is looked at when this turn ends.
   var isSightingDue = false

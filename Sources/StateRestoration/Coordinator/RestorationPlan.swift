@@ -45,6 +45,8 @@ struct RestorationPlan: Sendable {
   private(set) var applicationNode: NodeID?
   /// Whether restoring died at the app-level state before.
   private(set) var isApplicationLeftOut = false
+  /// App-level state that nobody could read and that is kept beside newer; the oldest of it.
+  private(set) var keptApplication: Kept?
   /// State that lost its place and is kept, by the text of its path in ``KeptName``, oldest first.
   private(set) var kept: [RestorationIdentifier: [Kept]] = [:]
 
@@ -78,8 +80,13 @@ struct RestorationPlan: Sendable {
           guard let node = try reader.node(id), node.byteCount > 0, let record = try? reader.record(of: id) else {
             continue
           }
-          kept[KeptName(node.identifier).path, default: []].append(
-            Kept(id: id, attributes: node.attributes, record: record))
+          let kept = Kept(id: id, attributes: node.attributes, record: record)
+          let path = KeptName(node.identifier).path
+          if path == ReservedNode.application {
+            keptApplication = keptApplication ?? kept
+          } else {
+            self.kept[path, default: []].append(kept)
+          }
         }
       case ReservedNode.shared:
         let children = try reader.children(of: root)

@@ -21,7 +21,7 @@ public enum LateRestoration: String, Sendable, Hashable, Codable, CaseIterable {
   /// Asked at every restoration after the one that left the node out; about the state of the whole program, whose path is
   /// empty, at that one too. Also asked about an object for which earlier state is kept that it can read
   /// (``NodeReport/Finding/keptState(versions:)``): yes gives it the oldest of that, and the newer state is kept instead.
-  /// So say yes for single paths, not for all.
+  /// So say yes for single paths, not for all. The same goes for the state of the whole program, under the empty path.
   func coordinator(_ coordinator: RestorationCoordinator, shouldRetryNodeAt path: RestorationPath) -> Bool
 
   /// Says what to do when the device is unlocked after a locked launch. By default late restoring.

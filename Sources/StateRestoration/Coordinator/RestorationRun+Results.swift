@@ -14,7 +14,8 @@ extension RestorationRun {
       if let object = object(at: index) {
         let kept = reinstated.isEmpty ? nil : reinstated[index]?.id
         let claim = CaptureTree.Claim(
-          object: object, node: kept ?? node.id, keepsStored: keepsStored(index), isLate: isLate(index))
+          object: object, node: kept ?? node.id, keepsStored: keepsStored(index),
+          isShared: node.kind == .shared, isLate: isLate(index))
         if claim.keepsStored || claim.isLate {
           tree.claim([claim])
         } else {
@@ -73,6 +74,21 @@ extension RestorationRun {
       claims.append(.init(object: found, node: plan.nodes[index].id, keepsStored: true, isLate: true))
     }
     return claims
+  }
+
+  /// Finds the objects that only references name and that nobody has kept; what they had is carried over.
+  ///
+  /// - Returns: Their nodes and those below them.
+  func leaveUnheld() -> Set<NodeID> {
+    var nodes: Set<NodeID> = []
+    for top in plan.nodes.indices where plan.nodes[top].flags.contains(.byHand) {
+      guard outcomes.isRestored(top), object(at: top) == nil else { continue }
+      for index in top..<plan.nodes[top].end where outcomes.isRestored(index) && object(at: index) == nil {
+        fail(index, index == top ? .notInstalled : .parentNotRestored)
+        nodes.insert(plan.nodes[index].id)
+      }
+    }
+    return nodes
   }
 
   /// An object that no container took, whose stored state is kept until it is installed after all and has newer state.

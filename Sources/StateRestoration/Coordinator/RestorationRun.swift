@@ -179,10 +179,31 @@ internal import RestorationArchive
     note(plan.applicationNode?.rawValue ?? .max)
   }
 
-  /// Whether the app-level state was left out of this run, because restoring died there.
-  func leavesOutApplication(_ culprit: UInt32?) -> Bool {
-    guard let node = plan.applicationNode else { return false }
-    return (culprit == node.rawValue || plan.isApplicationLeftOut) && !retries([])
+  /// Which app-level state the delegate is given.
+  enum ApplicationSource {
+    /// What is stored, or nothing if nothing is.
+    case stored
+    /// Nothing, because restoring died there.
+    case leftOut
+    /// What nobody could read before and is kept, as the program asks for it.
+    case kept(RestorationPlan.Kept)
+  }
+
+  /// Chooses the app-level state for this run.
+  func applicationSource(_ culprit: UInt32?) -> ApplicationSource {
+    let diedThere = plan.applicationNode.map { culprit == $0.rawValue || plan.isApplicationLeftOut } ?? false
+    guard diedThere || plan.keptApplication != nil else { return .stored }
+    guard retries([]) else { return diedThere ? .leftOut : .stored }
+    return plan.keptApplication.map { .kept($0) } ?? .stored
+  }
+
+  /// The record of an app-level state.
+  func record(of source: ApplicationSource) -> any StateRecord {
+    switch source {
+    case .stored: plan.application
+    case .leftOut: EmptyRecord()
+    case .kept(let kept): kept.record
+    }
   }
 
   // MARK: - Decoders

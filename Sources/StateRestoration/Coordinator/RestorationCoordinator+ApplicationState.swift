@@ -1,0 +1,64 @@
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// Stored app-level state that could not be read and is kept until there is newer.
+struct KeptApplicationState {
+  /// What the delegate had then; nil as long as it has not said.
+  var sighted: [UInt8]?
+}
+
+extension RestorationCoordinator {
+  /// What the delegate encodes beside the hierarchy.
+  typealias ApplicationState = (entries: [RestorationArchive.Entry], references: [CapturedReference])
+
+  /// Asks whether to preserve and takes the app-level state; nil when the delegate says no.
+  func takeApplicationState(context: RestorationContext) -> ApplicationState? {
+    guard let delegate else { return nil }
+    let encoder = RestorationEncoder(path: [], context: context, owner: RestorationCoordinator.self)
+    guard delegate.shouldSaveApplicationState(with: encoder) else {
+      _ = encoder.finish()
+      return nil
+    }
+    delegate.willEncodeRestorableState(with: encoder)
+    return encoder.finish()
+  }
+
+  /// The app-level state with its references resolved in a capture; nil when the delegate says no.
+  func encodeApplicationState(
+    context: RestorationContext, resolving batch: inout CaptureBatch
+  ) -> [RestorationArchive.Entry]? {
+    takeApplicationState(context: context).map { state in
+      state.entries + tree.entries(forApplication: state.references, &batch)
+    }
+  }
+
+  /// Has the stored app-level state kept until the delegate has something newer than now: nobody could read it.
+  func keepStoredApplicationState() {
+    keptApplication = .init(sighted: takeApplicationState(context: configuration.context).map(fingerprint))
+  }
+
+  /// Puts the app-level state into a capture, unless it is what the delegate had when the stored one could not be read.
+  func enter(_ state: ApplicationState, into batch: inout CaptureBatch) {
+    let entries = state.entries + tree.entries(forApplication: state.references, &batch)
+    guard let kept = keptApplication else { return batch.application = entries }
+    let found = fingerprint(state)
+    keptApplication?.sighted = kept.sighted ?? found
+    guard found != keptApplication?.sighted else { return }
+    batch.application = entries
+    batch.setsApplicationAside = true
+  }
+
+  /// What the delegate has, in bytes to compare; of references the objects count, wherever they are.
+  private func fingerprint(_ state: ApplicationState) -> [UInt8] {
+    let targets = state.references.map { reference in
+      let objects: [(any RestorableObject)?] =
+        switch reference.targets {
+        case .one(let object): [object]
+        case .many(let objects): objects
+        }
+      return RestorationArchive.Entry(
+        key: reference.key, value: objects.map { $0.map { "\(ObjectIdentifier($0))" } })
+    }
+    return tree.fingerprint(state.entries + targets)
+  }
+}

@@ -1,0 +1,121 @@
+import FoundationEssentials
+import StateRestoration
+import Testing
+
+/// State whose object is not there at the next save, and does not leave with it.
+@MainActor @Suite struct OutlivingTests {
+  @Test(arguments: StoreKind.allCases)
+  func `a shared object that dies after restoring leaves its state`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
+    let first = bench.launch()
+    let settings = Screen("settings", text: "stored")
+    first.registry.register(shared: settings, as: "settings")
+    _ = try await first.preserve(Screen("root"))
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    try await {
+      let settings = Screen("settings")
+      coordinator.registry.register(shared: settings, as: "settings")
+      _ = try await coordinator.restore(into: root)
+      #expect(settings.text == "stored")
+    }()
+    root.text = "changed"
+    _ = try await coordinator.preserve(root)
+    let last = Screen("settings")
+    _ = try await bench.launch { $0.register(shared: last, as: "settings") }.restore(into: Screen("root"))
+    #expect(last.text == "stored")
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what only a reference named is carried over while nobody holds its object`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
+    let referrer = Panel("referrer")
+    let panel = Panel("panel", value: 7)
+    panel.tag = "panel"
+    panel.restorationChildren = [Screen("below", text: "below")]
+    referrer.strongFriend = panel
+    try await bench.preserve(Screen("root", children: [referrer]))
+    let path: RestorationPath = ["root", "referrer", "panel"]
+
+    // One launch can't make it; in the next one nobody refers to it any more.
+    for makes in [false, true] {
+      var made = 0
+      let coordinator = bench.launch { registry in
+        registry.register(Panel.self, as: "panel") { _, _ in
+          guard makes else { return nil }
+          made += 1
+          let panel = Panel("panel")
+          panel.tag = "panel"
+          return panel
+        }
+      }
+      let root = Screen("root", children: [Panel("referrer")])
+      let report = try await coordinator.restore(into: root)
+      #expect(report[path]?.isRestored == false)
+      if makes { #expect(report[path]?.notRestoredReason == .notInstalled) }
+      #expect(made == (makes ? 1 : 0))
+      for round in 0..<2 {
+        root.text = "round \(makes) \(round)"
+        _ = try await coordinator.preserve(root)
+      }
+    }
+    let reader = try bench.newestReader()
+    let node = try #require(try reader.node(at: path))
+    #expect(try reader.record(of: node.id).decode(Int.self, forKey: "value") == 7)
+    #expect(try reader.children(of: node.id).count == 1)
+  }
+
+  /// How the program's own state fails to be read.
+  enum Failure: CaseIterable, Sendable {
+    case decoding, crash
+  }
+
+  @Test(arguments: Failure.allCases, StoreKind.allCases)
+  func `the program's own state that could not be read stays until there is newer, and comes back on request`(
+    failure: Failure, on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    bench.delegate.appValue = "precious"
+    try await bench.preserve(Screen("root"))
+    bench.delegate.appValue = ""
+    if failure == .crash { try await bench.die(at: ["$application"]) }
+    bench.delegate.failsDecoding = failure == .decoding
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    let report = try await coordinator.restore(into: root)
+    #expect(report.remarks.contains { if case .applicationStateFailed = $0 { true } else { false } })
+    bench.delegate.failsDecoding = false
+    for round in 0..<2 {
+      root.text = "round \(round)"
+      _ = try await coordinator.preserve(root)
+    }
+    // Nothing newer yet.
+    bench.delegate.retries = [[]]
+    bench.delegate.restoredAppValue = nil
+    _ = try await bench.launch().restore(into: Screen("root"))
+    #expect(bench.delegate.restoredAppValue == "precious")
+    bench.delegate.retries = []
+
+    bench.delegate.appValue = "newer"
+    for round in 0..<2 {
+      root.text = "again \(round)"
+      _ = try await coordinator.preserve(root)
+    }
+    _ = try await bench.launch().restore(into: Screen("root"))
+    #expect(bench.delegate.restoredAppValue == "newer")
+    bench.delegate.retries = [[]]
+    let last = bench.launch()
+    let again = Screen("root")
+    _ = try await last.restore(into: again)
+    #expect(bench.delegate.restoredAppValue == "precious")
+    // Each of the two makes room for the other, and neither is lost.
+    bench.delegate.appValue = "precious"
+    _ = try await last.preserve(again)
+    bench.delegate.retries = []
+    _ = try await bench.launch().restore(into: Screen("root"))
+    #expect(bench.delegate.restoredAppValue == "precious")
+    bench.delegate.retries = [[]]
+    _ = try await bench.launch().restore(into: Screen("root"))
+    #expect(bench.delegate.restoredAppValue == "newer")
+  }
+}
