@@ -11,6 +11,8 @@ extension Lineage {
     var changedNodes: Int
     var carriedOverNodes: Int
     var findings: [PreservationFinding]
+    /// Live objects whose values could not be encoded.
+    var unencoded: [CaptureBatch.Key] = []
     /// True when the device is locked and nothing may be written.
     var isWaiting = false
   }
@@ -28,12 +30,12 @@ extension Lineage {
       throw error
     }
     if base == .locked, !sighting.isTouched {
-      return Saved(written: nil, changedNodes: 0, carriedOverNodes: 0, findings: findings, isWaiting: true)
+      return Saved(written: nil, changedNodes: 0, carriedOverNodes: 0, findings: findings, unencoded: unencoded, isWaiting: true)
     }
     let written = try write(context: context)
     return Saved(
       written: written, changedNodes: written == nil ? 0 : changed.count, carriedOverNodes: carriedOverCount,
-      findings: findings)
+      findings: findings, unencoded: unencoded)
   }
 
   /// Finds out what a save would meet on disk, when nobody has restored in this run.

@@ -34,6 +34,8 @@ struct Lineage: Sendable {
   private var temporaryNames = 0
   /// Live objects whose records differ from what was there before the last capture.
   private(set) var changed: Set<CaptureBatch.Key> = []
+  /// Live objects whose values could not be encoded in the last capture.
+  private(set) var unencoded: [CaptureBatch.Key] = []
   /// Live objects that took over stored state by its path alone; their class and model are not compared yet.
   private var unmatched: Set<CaptureBatch.Key> = []
   /// Whether what was saved while locked is still all there is.
@@ -118,6 +120,7 @@ struct Lineage: Sendable {
   mutating func apply(_ batch: CaptureBatch) throws(ArchiveError) -> [PreservationFinding] {
     var findings: [PreservationFinding] = []
     changed = []
+    unencoded = []
     for key in batch.releases { release(key) }
     var leaving = Leaving(batch)
     for placement in batch.placements { try place(placement, &leaving) }
@@ -357,6 +360,7 @@ struct Lineage: Sendable {
     } catch {
       guard error.code == .encodingFailed || error.code == .limitExceeded else { throw error }
       findings.append(.encodingFailed(path: path(of: node), message: error.message))
+      unencoded.append(record.key)
       return
     }
     if let bytes = try writer.node(node)?.byteCount, bytes > nodeBudget {

@@ -107,6 +107,8 @@ extension RestorationCoordinator {
     }
     switch result {
     case .success(let saved):
+      // What could not be encoded is asked again at the next save, whether or not it is known to have changed.
+      for key in saved.unencoded where key < tree.nodes.count { tree.nodes[key].map(tree.mark) }
       guard let written = saved.written else {
         if saved.isWaiting {
           return .deferred(.locked)
@@ -115,6 +117,10 @@ extension RestorationCoordinator {
         let findings = captured.findings + saved.findings
         for finding in findings { log.log(.warning, finding.description) }
         var receipt = lastReceipt
+        if receipt == nil, !findings.isEmpty {
+          receipt = PreservationReceipt(
+            generation: restoredState?.generation.rawValue ?? 0, kind: .unchanged, savedAt: context.timeSaved)
+        }
         receipt?.findings = findings
         return .unchanged(receipt)
       }

@@ -12,7 +12,10 @@ public enum PreservationOutcome: Sendable, Hashable, Codable {
 
   /// The state is on disk; the receipt says how.
   case preserved(PreservationReceipt)
-  /// Nothing has changed since the last save: nothing was written. The receipt is the last one, if there is one.
+  /// Nothing has changed since the last save: nothing was written.
+  ///
+  /// The receipt is the last one, with what this save found. Before the first one of a run there is none, unless something
+  /// was found.
   case unchanged(PreservationReceipt?)
   /// The delegate said no to saving.
   case declined
@@ -35,7 +38,8 @@ extension PreservationOutcome: CustomStringConvertible {
     switch self {
     case .preserved(let receipt): receipt.description
     case .unchanged(let receipt):
-      "Preservation: nothing has changed" + (receipt.map { " since generation \($0.generation)" } ?? "")
+      (["Preservation: nothing has changed" + (receipt.map { " since generation \($0.generation)" } ?? "")]
+        + (receipt?.findings ?? []).map { "! \($0)" }).joined(separator: "\n")
     case .declined: "Preservation: declined by the delegate"
     case .deferred(.locked): "Preservation: locked, and nothing was touched in this run"
     case .deferred(.discarded): "Preservation: discarded by the user"

@@ -12,6 +12,8 @@ public struct PreservationReceipt: Sendable, Hashable, Codable {
     case pendingWhole
     /// The nodes touched since a locked launch, sealed while locked; joined at the unlock.
     case pendingChange
+    /// Nothing was written: the generation was there before this run's first save.
+    case unchanged
   }
 
   /// Whether the save is known to survive a power cut.
@@ -85,6 +87,7 @@ extension PreservationReceipt.Kind: CustomStringConvertible {
     case .change: "change"
     case .pendingWhole: "whole, pending until the unlock"
     case .pendingChange: "touched nodes, pending until the unlock"
+    case .unchanged: "unchanged"
     }
   }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Observation
 import StateRestoration
 import Synchronization
 import Testing
@@ -199,6 +200,34 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `what is found is told though nothing has changed, and tried again without a change`(
+    on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    try await bench.preserve(Screen("root", children: [Wayward()]))
+    let coordinator = bench.launch()
+    let wayward = Wayward()
+    let root = Screen("root", children: [wayward, Screen("wayward")])
+    _ = try await coordinator.restore(into: root)
+    let valve = wayward.restorableState.valve
+    valve.isShut.store(true, ordering: .relaxed)
+    let outcome = try await coordinator.preserve(root)
+    let findings = try #require(outcome.receipt?.findings)
+    #expect(findings.contains { if case .encodingFailed(["root", "wayward"], _) = $0 { true } else { false } })
+    #expect(findings.contains { if case .duplicateIdentifier(["root", "wayward"], _, _) = $0 { true } else { false } })
+    #expect("\(outcome)".hasPrefix("Preservation: nothing has changed"))
+    #expect("\(outcome)".contains("\n! "))
+    // Nothing that is observed says that it can be encoded by now.
+    wayward.restorableState.value = 2
+    #expect(try await coordinator.preserve(root).receipt?.kind == .unchanged)
+    valve.isShut.store(false, ordering: .relaxed)
+    #expect(try await coordinator.preserve(root).receipt?.kind == .change)
+    let again = Wayward()
+    _ = try await bench.launch().restore(into: Screen("root", children: [again]))
+    #expect(again.restorableState.value == 2)
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `a node over its budget is named with its owner`(on kind: StoreKind) async throws {
     let bench = try await Bench(kind)
     bench.configuration.nodeByteBudget = 200
@@ -240,6 +269,31 @@ import Testing
       }
     }
     let restorationIdentifier: RestorationIdentifier? = "odd"
+    var restorableState = State()
+  }
+
+  /// An observed screen whose state can be encoded while a valve is open, which nobody observes.
+  @Observable final class Wayward: StatefulController {
+    nonisolated struct State: Codable, Sendable {
+      final class Valve: Sendable {
+        let isShut = Atomic(false)
+      }
+
+      var value = 1
+      var valve = Valve()
+
+      enum CodingKeys: CodingKey { case value }
+
+      func encode(to encoder: any Encoder) throws {
+        if valve.isShut.load(ordering: .relaxed) {
+          throw EncodingError.invalidValue(0, .init(codingPath: [], debugDescription: "as the test wants"))
+        }
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(value, forKey: .value)
+      }
+    }
+
+    @ObservationIgnored let restorationIdentifier: RestorationIdentifier? = "wayward"
     var restorableState = State()
   }
 }
