@@ -400,9 +400,11 @@ struct Lineage: Sendable {
   }
 
   /// What has changed since the archive that is continued; nil when nothing has.
+  ///
+  /// It is only read: what goes over the budget is left out by the save that follows.
   mutating func makeChange(context: RestorationContext) throws(ArchiveError) -> Data? {
     writer.context = context
-    return try writer.makeDelta()
+    return try writer.makeDeltaOverBudget()
   }
 
   // MARK: - What nobody asked for

@@ -6,9 +6,10 @@ extension RestorationArchive.Writer {
   /// The same calls on a new writer give the same bytes in every process. The work is about that of copying the
   /// states: none is decoded or encoded. When it throws, nothing has changed but that what was over the budget is left out.
   public mutating func makeArchive() throws(ArchiveError) -> Data {
+    var lowestRank: SheddingRank?
     if liveBytes > limits.bytesPerArchive {
       let all = try loadAll(below: BaseHeader.rootID)
-      try shed(among: all.compactMap { slotOfNode[$0] })
+      lowestRank = try shed(among: all.compactMap { slotOfNode[$0] })
     }
     var image = ArchiveImage(
       nodeCount: nodeCount, liveBytes: liveBytes, front: Int(reader?.base.header.records ?? 0),
@@ -39,7 +40,7 @@ extension RestorationArchive.Writer {
     dirty = []
     deltaBytes = 0
     liveBytes = byteCount
-    written = Written(context: context, tables: tables.mark, tagCount: tags.count)
+    written = Written(context: context, tables: tables.mark, tagCount: tags.count, lowestRank: lowestRank)
     return data
   }
 

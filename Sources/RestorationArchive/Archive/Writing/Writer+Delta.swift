@@ -4,8 +4,16 @@ extension RestorationArchive.Writer {
   /// Makes a delta of what changed since the last archive or delta; nil when nothing did.
   ///
   /// Its cost goes with the changes, not with the nodes. A new writer has no base yet: make an archive first
-  /// (`wrongBase`). When it throws, nothing has changed.
+  /// (`wrongBase`). When the changes bring the archive over its budget and something else matters less than they do, or
+  /// may do so, make an archive as well (`limitExceeded`). When it throws, nothing has changed but that what was over the
+  /// budget is left out.
   public mutating func makeDelta() throws(ArchiveError) -> Data? {
+    try shedChanged()
+    return try makeDeltaOverBudget()
+  }
+
+  /// Makes a delta that leaves out nothing, whatever the budget: for changes that are read and not stored.
+  package mutating func makeDeltaOverBudget() throws(ArchiveError) -> Data? {
     let hasNewContext = hasNewContext
     guard !dirty.isEmpty || hasNewContext else { return nil }
     guard let reader else {
@@ -14,7 +22,6 @@ extension RestorationArchive.Writer {
     guard written.deltaCount < Int(UInt32.max) - 1 else {
       throw ArchiveError(.limitExceeded, "there are too many deltas; make an archive")
     }
-    try shed(among: dirty)
     var header = DeltaHeader()
     header.number = UInt32(written.deltaCount + 1)
     header.base = reader.base.header.fingerprint
@@ -44,6 +51,9 @@ extension RestorationArchive.Writer {
     written.runs.removeAll { $0.number >= DeltaHeader.firstCovered(by: written.deltaCount) }
     written.runs.append((written.deltaCount, run))
     deltaBytes = total
+    if let known = written.lowestRank {
+      written.lowestRank = dirty.reduce(known) { lowest, index in slots[index].rank.map { min(lowest, $0) } ?? lowest }
+    }
     for index in dirty { slots[index].markStored() }
     dirty.removeAll(keepingCapacity: true)
     return Data(buffer.bytes)

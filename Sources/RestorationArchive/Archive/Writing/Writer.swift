@@ -49,6 +49,8 @@ extension RestorationArchive {
       var contextDelta: UInt32 = 0
       var tablesDelta: UInt32 = 0
       var changesTree = false
+      /// A rank that no state written is below; nil when none is known.
+      var lowestRank: SheddingRank?
       /// The runs whose deltas' indexes cover all deltas, oldest first, with the numbers of those deltas.
       var runs: [(number: Int, run: DeltaRun)] = []
     }
