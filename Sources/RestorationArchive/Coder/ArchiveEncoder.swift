@@ -6,7 +6,8 @@ public import FoundationEssentials
 /// keys' bytes; a type's own `encode(to:)` that walks through a set answers for its own order.
 ///
 /// Misuse that the protocols allow never does harm: a second value in a single-value container, containers of two kinds
-/// for one value, and a container used after its value was encoded make `encode` throw `EncodingError.invalidValue`.
+/// for one value, and a container used after its value was encoded make `encode` throw `EncodingError.invalidValue`. A
+/// nested container asked for again with its key goes on where it was; with a key that was given a value it throws too.
 public struct ArchiveEncoder: Sendable {
   /// What the encoded values find in their encoder's `userInfo`.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]

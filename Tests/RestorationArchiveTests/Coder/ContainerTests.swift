@@ -8,6 +8,14 @@ struct ContainerTests {
   enum Keys: String, CodingKey { case a, b, c }
   enum OtherKeys: String, CodingKey { case c, d }
 
+  /// A key made at run time.
+  struct TextKey: CodingKey {
+    var stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
   /// Encodes through a closure.
   private struct Writing: Encodable {
     var body: (any Encoder) throws -> Void
@@ -63,6 +71,168 @@ struct ContainerTests {
       var second = encoder.unkeyedContainer()
       try second.encode(2)
       try first.encodeNil()
+    }
+  }
+
+  @Test func `a nested container asked for twice with a key is one`() throws {
+    try same { encoder in
+      var container = encoder.container(keyedBy: Keys.self)
+      var first = container.nestedContainer(keyedBy: OtherKeys.self, forKey: .a)
+      try first.encode(1, forKey: .c)
+      try container.encode("between", forKey: .b)
+      var second = container.nestedContainer(keyedBy: Keys.self, forKey: .a)
+      try second.encode(2, forKey: .a)
+      try first.encode(3, forKey: .d)
+      try second.encode(4, forKey: .c)
+    }
+    try same { encoder in
+      var container = encoder.container(keyedBy: Keys.self)
+      var first = container.nestedUnkeyedContainer(forKey: .a)
+      try first.encode(1)
+      var second = container.nestedUnkeyedContainer(forKey: .a)
+      #expect(second.count == 1)
+      try second.encode("x")
+      try first.encode(3)
+      var third = container.nestedUnkeyedContainer(forKey: .a)
+      try third.encode(second.count)
+    }
+    try same { encoder in
+      var container = encoder.container(keyedBy: Keys.self)
+      for number in 0..<3 {
+        var nested = container.nestedContainer(keyedBy: Keys.self, forKey: .a)
+        var list = nested.nestedUnkeyedContainer(forKey: .b)
+        try list.encode(number)
+        _ = container.nestedContainer(keyedBy: Keys.self, forKey: .c)
+      }
+    }
+  }
+
+  @Test func `a nested container is the same one in whichever container of its owner it is asked for`() throws {
+    try same { encoder in
+      var first = encoder.container(keyedBy: Keys.self)
+      var nested = first.nestedContainer(keyedBy: Keys.self, forKey: .c)
+      try nested.encode(1, forKey: .a)
+      var second = encoder.container(keyedBy: OtherKeys.self)
+      nested = second.nestedContainer(keyedBy: Keys.self, forKey: .c)
+      try nested.encode(2, forKey: .b)
+      var third = encoder.container(keyedBy: TextKey.self)
+      nested = third.nestedContainer(keyedBy: Keys.self, forKey: TextKey(stringValue: "c"))
+      try nested.encode(3, forKey: .c)
+    }
+  }
+
+  @Test(arguments: [2, 3, 300, 3_000])
+  func `nested containers are found again among many, also of keys that are made at run time`(count: Int) throws {
+    try same { encoder in
+      var container = encoder.container(keyedBy: TextKey.self)
+      for number in 0..<2 * count {
+        let key = TextKey(stringValue: "key \(number % count)")
+        var nested = container.nestedContainer(keyedBy: Keys.self, forKey: key)
+        try nested.encode(number, forKey: number < count ? .a : .b)
+      }
+    }
+    try same { encoder in
+      _ = encoder.container(keyedBy: Keys.self)
+      // Of more fields than a shape may have.
+      var container = encoder.container(keyedBy: TextKey.self)
+      for number in 0..<2 * count {
+        var nested = container.nestedUnkeyedContainer(forKey: TextKey(stringValue: "key \(number % count)"))
+        try nested.encode(number)
+      }
+    }
+  }
+
+  @Test func `nested containers go on with what a super encoder wrote, and a second super encoder takes its place`()
+    throws
+  {
+    try same { encoder in
+      var container = encoder.container(keyedBy: Keys.self)
+      try ["x": 1].encode(to: container.superEncoder(forKey: .a))
+      var nested = container.nestedContainer(keyedBy: Keys.self, forKey: .a)
+      try nested.encode(2, forKey: .b)
+    }
+    try same { encoder in
+      var container = encoder.container(keyedBy: Keys.self)
+      var nested = container.nestedContainer(keyedBy: Keys.self, forKey: .a)
+      try nested.encode(2, forKey: .b)
+      try ["x": 1].encode(to: container.superEncoder(forKey: .a))
+      nested = container.nestedContainer(keyedBy: Keys.self, forKey: .a)
+      try nested.encode(3, forKey: .c)
+    }
+    try same { encoder in
+      var container = encoder.container(keyedBy: Keys.self)
+      try ["x": 1].encode(to: container.superEncoder())
+      try ["y": 2].encode(to: container.superEncoder())
+    }
+    try same { encoder in
+      var container = encoder.container(keyedBy: Keys.self)
+      var nested = container.nestedContainer(keyedBy: Keys.self, forKey: .a)
+      try nested.encode(2, forKey: .b)
+      try container.encode(["x": 1], forKey: .a)
+    }
+    try same { encoder in
+      var container = encoder.container(keyedBy: Keys.self)
+      try container.encodeIfPresent(Int?.none, forKey: .a)
+      var nested = container.nestedContainer(keyedBy: Keys.self, forKey: .a)
+      try nested.encode(2, forKey: .b)
+    }
+  }
+
+  @Test func `a key encoded twice is no mistake after a value with nested containers`() throws {
+    try same { encoder in
+      var list = encoder.unkeyedContainer()
+      for isNested in [true, false, true] {
+        try list.encode(
+          Writing { encoder in
+            var container = encoder.container(keyedBy: TextKey.self)
+            try container.encode(1, forKey: TextKey(stringValue: "a"))
+            guard !isNested else {
+              _ = container.nestedUnkeyedContainer(forKey: TextKey(stringValue: "b"))
+              return
+            }
+            try container.encode(2, forKey: TextKey(stringValue: "a"))
+          })
+      }
+    }
+  }
+
+  @Test func `a nested container that cannot go on with what its key has throws, and names the key`() throws {
+    func fails(_ body: @escaping (any Encoder) throws -> Void, sourceLocation: SourceLocation = #_sourceLocation) {
+      do {
+        _ = try ArchiveEncoder().encode(["v": Writing(body: body)])
+        Issue.record("it was encoded", sourceLocation: sourceLocation)
+      } catch let EncodingError.invalidValue(_, context) {
+        #expect(context.codingPath.map(\.stringValue) == ["v", "a"], sourceLocation: sourceLocation)
+      } catch {
+        Issue.record(error, sourceLocation: sourceLocation)
+      }
+    }
+    let text = TextKey(stringValue: "a")
+    fails { encoder in
+      var container = encoder.container(keyedBy: Keys.self)
+      _ = container.nestedContainer(keyedBy: Keys.self, forKey: .a)
+      _ = container.nestedUnkeyedContainer(forKey: .a)
+    }
+    fails { encoder in
+      var container = encoder.container(keyedBy: TextKey.self)
+      _ = container.nestedUnkeyedContainer(forKey: text)
+      _ = container.nestedContainer(keyedBy: Keys.self, forKey: text)
+    }
+    fails { encoder in
+      var container = encoder.container(keyedBy: Keys.self)
+      try container.encode(["x": 1], forKey: .a)
+      _ = container.nestedContainer(keyedBy: Keys.self, forKey: .a)
+    }
+    fails { encoder in
+      var container = encoder.container(keyedBy: TextKey.self)
+      try container.encode([1, 2], forKey: text)
+      _ = container.nestedUnkeyedContainer(forKey: text)
+    }
+    fails { encoder in
+      var container = encoder.container(keyedBy: Keys.self)
+      _ = container.nestedContainer(keyedBy: Keys.self, forKey: .a)
+      try container.encode(1, forKey: .a)
+      _ = container.nestedContainer(keyedBy: Keys.self, forKey: .a)
     }
   }
 

@@ -32,13 +32,16 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
   /// Adds a field to the shape.
   @inline(__always)
   func advance(_ key: UInt32, _ tag: UInt8) {
+    unsafe pointee.node = shape(adding: key, tag)
+  }
+
+  /// The shape with one more field.
+  @inline(__always)
+  func shape(adding key: UInt32, _ tag: UInt8) -> ShapeNodeRef {
     let edge = UInt64(key) &<< 8 | UInt64(tag)
     let node = unsafe pointee.node
-    if unsafe node.pointee.lastEdge == edge, let next = unsafe node.pointee.lastNext {
-      unsafe pointee.node = next
-    } else {
-      unsafe pointee.node = pointee.state.pointee.universe.follow(edge, from: node)
-    }
+    if unsafe node.pointee.lastEdge == edge, let next = unsafe node.pointee.lastNext { return unsafe next }
+    return unsafe pointee.state.pointee.universe.follow(edge, from: node)
   }
 
   /// Completes the payload and tells its tag.
@@ -121,6 +124,7 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
     let state = unsafe pointee.state
     var last: [String: Int] = [:]
     for (index, entry) in entries.enumerated() where entry.tag != ValueTag.absent { last[entry.key] = index }
+    unsafe checkInserted(among: entries)
     unsafe state.pointee.truncate(to: pointee.start)
     unsafe state.pointee.writeByte(ValueTag.any)
     unsafe state.pointee.writeNumber(UInt64(last.count))

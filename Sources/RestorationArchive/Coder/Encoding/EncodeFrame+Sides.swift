@@ -2,7 +2,9 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
   /// Begins what a nested container or a super encoder writes, at the place where this value is now.
   ///
   /// Its tag and payload are inserted when this value is complete, so that both can be written to in any order.
-  func makeSide() throws -> EncodeStateRef {
+  ///
+  /// - Parameter isNested: Whether it is a nested container of a key, which goes on with what the key has.
+  func makeSide(isNested: Bool = false) throws -> EncodeStateRef {
     let state = unsafe pointee.state
     let depth = unsafe pointee.depth + 1
     if unsafe depth > state.pointee.depthLimit { throw unsafe tooDeepForSide() }
@@ -19,9 +21,58 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
     unsafe root.pointee.depth = depth
     unsafe root.pointee.start = 0
     unsafe root.pointee.sideStart = 0
-    unsafe state.pointee.sides.append(EncodeState.Side(position: state.pointee.count, state: side))
+    let entry = unsafe entryCount
+    unsafe state.pointee.sides.append(
+      EncodeState.Side(position: state.pointee.count, state: side, entry: entry, asked: isNested ? entry : 0))
     unsafe state.pointee.sideCount += 1
     return unsafe side
+  }
+
+  /// The number of entries or elements so far.
+  private var entryCount: Int {
+    unsafe pointee.kind == .shape ? Int(pointee.node.pointee.fieldCount) : pointee.count
+  }
+
+  /// The encoder of the newest side that has a key, to go on with; nil when there is none.
+  ///
+  /// - Parameters:
+  ///   - text: The key.
+  ///   - number: Its number, for a value that has a shape.
+  func sideEncoder(forKey text: @autoclosure () -> String, _ number: UInt32) -> EncoderHandle? {
+    let state = unsafe pointee.state
+    guard unsafe state.pointee.sideCount > pointee.sideStart else { return nil }
+    // A shape knows whether a key comes twice.
+    if unsafe pointee.kind == .shape && !shape(adding: number, ValueTag.any).pointee.isIrregular { return nil }
+    if unsafe pointee.sideNames.mark != pointee.mark {
+      unsafe pointee.sideNames = EncodeFrame.SideNames(mark: pointee.mark, end: pointee.sideStart)
+    }
+    for position in unsafe pointee.sideNames.end..<state.pointee.sideCount {
+      guard let key = unsafe state.pointee.sides[position].state.pointee.keyInOwner else { continue }
+      unsafe pointee.sideNames.positions[key.stringValue] = position
+    }
+    unsafe pointee.sideNames.end = state.pointee.sideCount
+    guard let position = unsafe pointee.sideNames.positions[text()] else { return nil }
+    unsafe state.pointee.sides[position].asked = entryCount
+    let root = unsafe state.pointee.sides[position].state.pointee.root
+    return unsafe EncoderHandle(frame: root, mark: root.pointee.mark & ~EncodeFrame.suspended)
+  }
+
+  /// Finds nested containers of keys that had a complete value already, which they cannot go on with.
+  func checkInserted(among entries: [MapRewriter.Entry]) {
+    guard unsafe pointee.insertedMark == pointee.mark else { return }
+    let inserted = unsafe pointee.inserted
+    let sides = Set(inserted.map(\.entry))
+    var complete: [String: Int] = [:]
+    for (index, entry) in entries.enumerated().reversed() where entry.tag != ValueTag.absent && !sides.contains(index) {
+      complete[entry.key] = index
+    }
+    for (entry, asked) in inserted {
+      let key = entries[entry].key
+      guard let index = complete[key], index < asked else { continue }
+      _ = unsafe misused(
+        "A nested container was asked for with a key that has been given a value.",
+        at: path() + [AnyCodingKey(stringValue: key)])
+    }
   }
 
   private func tooDeepForSide() -> any Error {
@@ -40,6 +91,10 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
   func spliceSides() {
     let state = unsafe pointee.state
     let first = unsafe pointee.sideStart
+    if unsafe pointee.kind == .map || (pointee.kind == .shape && pointee.node.pointee.isIrregular) {
+      unsafe pointee.insertedMark = pointee.mark
+      unsafe pointee.inserted = state.pointee.sides[first...].map { ($0.entry, $0.asked) }
+    }
     var extra = 0
     for side in unsafe state.pointee.sides[first...] {
       let root = unsafe side.state.pointee.root

@@ -21,6 +21,16 @@ typealias EncodeFrameRef = UnsafeMutablePointer<EncodeFrame>
     static let objectOffset = MemoryLayout<Box>.offset(of: \.object)!
   }
 
+  /// Where the sides of a keyed value are, by the texts of their keys.
+  struct SideNames {
+    /// The mark of the value.
+    var mark: UInt64 = 0
+    /// The sides before this position are among them.
+    var end = 0
+    /// The positions in the state's ``EncodeState/sides``, of several with one key that of the newest.
+    var positions: [String: Int] = [:]
+  }
+
   /// Set in a mark while a value inside is being encoded: nothing may be written here until it is done.
   static let suspended: UInt64 = 1 << 63
   /// A mark that no frame ever has.
@@ -66,6 +76,12 @@ typealias EncodeFrameRef = UnsafeMutablePointer<EncodeFrame>
   var tag = ValueTag.absent
   /// The containers to be handed out again, by a hash of their key type.
   let boxes: UnsafeMutablePointer<Box>
+  /// The sides by their keys, as far as somebody had to look for one.
+  var sideNames = SideNames()
+  /// The mark of the value that ``inserted`` is of.
+  var insertedMark: UInt64 = 0
+  /// The entries that were inserted into a value that may have a key twice, with what ``EncodeState/Side/asked`` was.
+  var inserted: [(entry: Int, asked: Int)] = []
 
   init(state: EncodeStateRef, parent: EncodeFrameRef?, node: ShapeNodeRef, facts: KeyFactsRef) {
     unsafe self.state = state
@@ -140,9 +156,9 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
 
   /// The error of a container or encoder that was kept for too long, or used while a value inside was being encoded.
   @inline(never)
-  func misused(_ what: String) -> any Error {
+  func misused(_ what: String, at path: [any CodingKey] = []) -> any Error {
     let error = unsafe EncodingError.invalidValue(
-      what, EncodingError.Context(codingPath: [], debugDescription: what))
+      what, EncodingError.Context(codingPath: path, debugDescription: what))
     unsafe pointee.state.pointee.noteMisuse(error)
     return error
   }

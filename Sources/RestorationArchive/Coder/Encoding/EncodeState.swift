@@ -10,6 +10,10 @@ typealias EncodeStateRef = UnsafeMutablePointer<EncodeState>
     var position: Int
     /// The state that holds the bytes.
     var state: EncodeStateRef
+    /// The number of entries or elements before it.
+    var entry: Int
+    /// The number of entries there were when a nested container of its key was last asked for; 0 when none was.
+    var asked: Int
   }
 
   /// The next byte to write.
@@ -42,7 +46,7 @@ typealias EncodeStateRef = UnsafeMutablePointer<EncodeState>
   var misuse: (any Error)?
   /// For a side: the value that owns it.
   var owner: EncodeFrameRef?
-  /// For a side: the key in its owner.
+  /// For a side: the key in its owner, when a byte is not enough.
   var ownerKey: (any CodingKey)?
   /// For a side: the key's byte, and its type, when that is enough to make the key.
   var ownerByte: UInt8 = 0
@@ -115,12 +119,12 @@ typealias EncodeStateRef = UnsafeMutablePointer<EncodeState>
   /// The path to a side's value.
   func basePath() -> [any CodingKey] {
     guard let owner = unsafe owner else { return [] }
-    var path = unsafe owner.path()
-    if let ownerKey {
-      path.append(ownerKey)
-    } else if let facts = unsafe ownerFacts {
-      unsafe path.append(facts.pointee.key(of: ownerByte))
-    }
-    return path
+    return unsafe owner.path() + (keyInOwner.map { [$0] } ?? [])
+  }
+
+  /// For a side: the key in its owner.
+  var keyInOwner: (any CodingKey)? {
+    if let ownerKey { return ownerKey }
+    return unsafe ownerFacts.map { unsafe $0.pointee.key(of: ownerByte) }
   }
 }

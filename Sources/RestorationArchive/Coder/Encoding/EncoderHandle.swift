@@ -25,7 +25,8 @@ struct EncoderHandle: Encoder {
       return unsafe KeyedEncodingContainer(
         KeyedEncoding<Key>(frame: frame, facts: facts, mark: frame.liveContainerMark()))
     }
-    _ = unsafe frame.misused("A keyed container was asked for too late, or after a container of another kind.")
+    _ = unsafe frame.misused(
+      "A keyed container was asked for too late, or after a container of another kind.", at: codingPath)
     return unsafe KeyedEncodingContainer(
       KeyedEncoding<Key>(frame: frame, facts: frame.pointee.facts, mark: EncodeFrame.dead))
   }
@@ -42,7 +43,8 @@ struct EncoderHandle: Encoder {
         break
       }
     }
-    _ = unsafe frame.misused("An unkeyed container was asked for too late, or after a container of another kind.")
+    _ = unsafe frame.misused(
+      "An unkeyed container was asked for too late, or after a container of another kind.", at: codingPath)
     return unsafe UnkeyedEncoding(frame: frame, mark: EncodeFrame.dead)
   }
 

@@ -2,18 +2,18 @@ extension KeyedEncoding {
   func nestedContainer<NestedKey: CodingKey>(
     keyedBy type: NestedKey.Type, forKey key: Key
   ) -> KeyedEncodingContainer<NestedKey> {
-    nestedEncoder(forKey: key).container(keyedBy: type)
+    nestedEncoder(forKey: key, continuing: true).container(keyedBy: type)
   }
 
   func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    nestedEncoder(forKey: key).unkeyedContainer()
+    nestedEncoder(forKey: key, continuing: true).unkeyedContainer()
   }
 
-  func superEncoder(forKey key: Key) -> any Encoder { nestedEncoder(forKey: key) }
+  func superEncoder(forKey key: Key) -> any Encoder { nestedEncoder(forKey: key, continuing: false) }
 
   func superEncoder() -> any Encoder {
     guard unsafe frame.pointee.containerMark == mark else { return misusedEncoder() }
-    return makeSide(key: AnyCodingKey.super, text: "super")
+    return sideEncoder(key: AnyCodingKey.super, continuing: false)
   }
 
   private func misusedEncoder() -> EncoderHandle {
@@ -22,38 +22,46 @@ extension KeyedEncoding {
   }
 
   /// An encoder whose value is inserted here when the container's value is complete.
-  private func nestedEncoder(forKey key: Key) -> EncoderHandle {
+  ///
+  /// - Parameter continuing: Whether it goes on with what an earlier one for the same key has written; else its value
+  ///   takes that one's place.
+  private func nestedEncoder(forKey key: Key, continuing: Bool) -> EncoderHandle {
     guard unsafe frame.pointee.containerMark == mark else { return misusedEncoder() }
-    if unsafe facts.pointee.isByte, unsafe frame.pointee.kind == .shape {
-      let byte = unsafe unsafeBitCast(key, to: UInt8.self)
-      let known = unsafe facts.pointee.numbers[Int(byte)]
-      if known != 0 {
-        do {
-          let side = try unsafe frame.makeSide()
-          unsafe side.pointee.ownerByte = byte
-          unsafe side.pointee.ownerFacts = facts
-          unsafe frame.advance(known, ValueTag.any)
-          return unsafe EncoderHandle(frame: side.pointee.root, mark: side.pointee.root.pointee.mark)
-        } catch {
-          return unsafe EncoderHandle(frame: frame, mark: EncodeFrame.dead)
-        }
-      }
-      unsafe facts.pointee.numbers[Int(byte)] = frame.pointee.state.pointee.universe.number(of: key.stringValue)
+    guard unsafe facts.pointee.isByte && frame.pointee.kind == .shape else {
+      return sideEncoder(key: key, continuing: continuing)
     }
-    return makeSide(key: key, text: key.stringValue)
+    let byte = unsafe unsafeBitCast(key, to: UInt8.self)
+    let numbers = unsafe facts.pointee.numbers
+    if unsafe numbers[Int(byte)] == 0 {
+      unsafe numbers[Int(byte)] = frame.pointee.state.pointee.universe.number(of: key.stringValue)
+    }
+    let number = unsafe numbers[Int(byte)]
+    if continuing, let known = unsafe frame.sideEncoder(forKey: key.stringValue, number) { return known }
+    do {
+      let side = try unsafe frame.makeSide(isNested: continuing)
+      unsafe side.pointee.ownerByte = byte
+      unsafe side.pointee.ownerFacts = facts
+      unsafe frame.advance(number, ValueTag.any)
+      return unsafe EncoderHandle(frame: side.pointee.root, mark: side.pointee.root.pointee.mark)
+    } catch {
+      return unsafe EncoderHandle(frame: frame, mark: EncodeFrame.dead)
+    }
   }
 
-  private func makeSide(key: any CodingKey, text: String) -> EncoderHandle {
+  private func sideEncoder(key: any CodingKey, continuing: Bool) -> EncoderHandle {
     let state = unsafe frame.pointee.state
     let before = unsafe state.pointee.count
-    if unsafe frame.pointee.kind == .map { unsafe state.pointee.writeString(text) }
+    let text = key.stringValue
+    let number = unsafe frame.pointee.kind == .map ? 0 : state.pointee.universe.number(of: text)
+    if continuing, let known = unsafe frame.sideEncoder(forKey: text, number) { return known }
+    if number == 0 { unsafe state.pointee.writeString(text) }
     do {
-      let side = try unsafe frame.makeSide()
+      let side = try unsafe frame.makeSide(isNested: continuing)
       unsafe side.pointee.ownerKey = key
-      if unsafe frame.pointee.kind == .map {
+      if number == 0 {
         unsafe frame.pointee.count += 1
       } else {
-        unsafe frame.advance(state.pointee.universe.number(of: text), ValueTag.any)
+        unsafe frame.advance(number, ValueTag.any)
       }
       return unsafe EncoderHandle(frame: side.pointee.root, mark: side.pointee.root.pointee.mark)
     } catch {
