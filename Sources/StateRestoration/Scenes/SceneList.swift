@@ -21,9 +21,11 @@ struct SceneList: Sendable {
 
   /// Puts a later change over this list.
   mutating func merge(_ change: SceneList) {
-    let changed = Set(change.sessions.map(\.id))
-    sessions.removeAll { changed.contains($0.id) || change.discarded.contains($0.id) }
-    sessions += change.sessions
+    var changed = change.sessions
+    for index in changed.indices { changed[index].takeRole(from: sessions) }
+    let replaced = change.discarded.union(changed.map(\.id))
+    sessions.removeAll { replaced.contains($0.id) }
+    sessions += changed
   }
 
   /// Reads the list and its changes.

@@ -33,4 +33,10 @@ public struct SceneSession: Sendable, Hashable, Codable, Identifiable {
     self.lastActive = lastActive
     self.isOpen = isOpen
   }
+
+  /// Takes the role that the session has in another list, if nobody has named one here.
+  mutating func takeRole(from others: [SceneSession]) {
+    guard role.isEmpty, let known = others.first(where: { $0.id == id }) else { return }
+    role = known.role
+  }
 }

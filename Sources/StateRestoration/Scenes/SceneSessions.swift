@@ -63,6 +63,7 @@ internal import RestorationArchive
       throw RestorationError(
         .preservationFailed, "The list of scenes could not be read; it stays as it is on disk.", cause: error)
     }
+    for index in sessions.indices { sessions[index].takeRole(from: stored.list.sessions) }
     let known = Set(sessions.map(\.id))
     sessions += stored.list.sessions.filter { !known.contains($0.id) && !discarded.contains($0.id) }
     sort()
@@ -73,10 +74,16 @@ internal import RestorationArchive
 
   /// Opens a scene: a known session again, or a new one; it becomes the most recent.
   ///
+  /// A known session keeps its role when none is named, also when the list has not been read yet.
+  ///
+  /// - Parameters:
+  ///   - id: Which session; any name that the program likes.
+  ///   - role: What kind of scene it is; empty to leave that as it is.
   /// - Returns: The scene's coordinator, to restore and preserve its hierarchy.
   public func open(_ id: SceneSession.ID, role: String = "") async throws(RestorationError) -> RestorationCoordinator {
     if let index = sessions.firstIndex(where: { $0.id == id }) {
       sessions[index].isOpen = true
+      if !role.isEmpty { sessions[index].role = role }
       sessions[index].lastActive = configuration.now()
     } else {
       sessions.append(SceneSession(id: id, role: role, lastActive: configuration.now()))

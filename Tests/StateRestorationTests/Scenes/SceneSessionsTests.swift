@@ -114,6 +114,32 @@ import Testing
     #expect(window.text == "kept")
   }
 
+  @Test(arguments: [false, true], [false, true])
+  func `a known scene that is opened without naming a role keeps its role`(isLoaded: Bool, isLocked: Bool) async throws
+  {
+    let stores = Stores()
+    _ = try await stores.launch().open("w1", role: "document")
+    let scenes = stores.launch()
+    if isLoaded { try await scenes.load() }
+    stores.list.lock(isLocked)
+    _ = try await scenes.open("w1")
+    stores.list.lock(false)
+    #expect(try await stores.launch().load().map(\.role) == ["document"])
+    #expect(try await scenes.load().map(\.role) == ["document"])
+  }
+
+  @Test(arguments: [false, true], [false, true])
+  func `a known scene that is opened in another role gets that`(isLoaded: Bool, isLocked: Bool) async throws {
+    let stores = Stores()
+    _ = try await stores.launch().open("w1", role: "document")
+    let scenes = stores.launch()
+    if isLoaded { try await scenes.load() }
+    stores.list.lock(isLocked)
+    _ = try await scenes.open("w1", role: "viewer")
+    stores.list.lock(false)
+    #expect(try await stores.launch().load().map(\.role) == ["viewer"])
+  }
+
   @Test func `the coordinator of a discarded scene brings nothing back`() async throws {
     let stores = Stores()
     let scenes = stores.launch()
