@@ -4,7 +4,7 @@ internal import RestorationArchive
 
 /// The list of scenes as it is on disk: a whole one, and changes of it that runs have saved while locked.
 struct SceneList: Sendable {
-  /// The sessions; in a change those that the run knew.
+  /// The sessions; in a change those that a run has changed.
   var sessions: [SceneSession] = []
   /// The sessions that a run has discarded while locked; nothing in a whole list.
   var discarded: Set<SceneSession.ID> = []
@@ -15,6 +15,8 @@ struct SceneList: Sendable {
     var list: SceneList
     /// The changes in it; the next whole list takes their place.
     var merged: [StoredPending]
+    /// Whether the newest list that was ever written is in it; if not, what is missing in it may never have been discarded.
+    var isNewest: Bool
   }
 
   private static let node: RestorationIdentifier = "$scenes"
@@ -33,9 +35,11 @@ struct SceneList: Sendable {
   /// Throws what may be different next time: the device is locked, the disk failed. What can never be read counts as empty.
   static func read(_ store: any PreservationStore) throws(ProtectionError) -> Stored {
     var list: SceneList
+    var isNewest = false
     do {
       let state = try store.openNewest()
       list = try SceneList(try state.read(0..<state.byteCount), changes: state.frames)
+      isNewest = state.standing == .current
     } catch let error as ProtectionError where error.code.saysTryAgain {
       throw error
     } catch {
@@ -46,7 +50,7 @@ struct SceneList: Sendable {
     for pending in pending {
       if let change = try? SceneList(pending.content) { list.merge(change) }
     }
-    return Stored(list: list, merged: pending)
+    return Stored(list: list, merged: pending, isNewest: isNewest)
   }
 
   /// The list as an archive.

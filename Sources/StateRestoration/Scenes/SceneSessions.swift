@@ -5,22 +5,27 @@ internal import RestorationArchive
 /// The scenes (windows) of a program: which there are, most recent first, and a coordinator with an archive for each.
 ///
 /// Scenes are opened, closed and discarded independently. A closed scene keeps its state; a discarded one leaves nothing.
+/// Several processes may share the list, each with scenes of its own: whoever changes it joins what the others have
+/// changed since. A scene that another process has discarded goes, unless its coordinator is in use here.
+///
 /// While the device is locked the list can't be read, but what is opened, closed and discarded then is saved, sealed beside
 /// it, and joined when it is read the next time.
 @MainActor public final class SceneSessions {
   /// All sessions that are known, most recently active first.
-  public private(set) var sessions: [SceneSession] = []
+  ///
+  /// What other processes of the program do with theirs is seen whenever the list is read or written.
+  public var sessions: [SceneSession] { known.sessions }
   /// The program's facts and limits, for every scene.
   public let configuration: RestorationConfiguration
 
   private let makeCoordinator: @MainActor (SceneSession.ID) throws(ProtectionError) -> RestorationCoordinator
   private let worker: PreservationWorker<any PreservationStore>
   private var coordinators: [SceneSession.ID: RestorationCoordinator] = [:]
-  private var isLoaded = false
-  /// Changes that were saved while locked and are in the list by now; the next whole list takes their place.
-  private var merged: [StoredPending] = []
-  /// What this run has discarded and may not be in a whole list yet.
-  private var discarded: Set<SceneSession.ID> = []
+  private var known = KnownScenes()
+  /// How often the worker was asked for the list.
+  private var lookCount = 0
+  /// Which look at the list ``sessions`` are up to date with: the answers may come in another order.
+  private var newestLook = 0
 
   /// Creates the list of a program's scenes on a device; every scene's coordinator gets the delegate.
   ///
@@ -54,8 +59,10 @@ internal import RestorationArchive
   /// Sessions that were opened before this call stay in the list. It throws when the list can't be read now: the device is
   /// locked, or the disk failed. Nothing is written then. A list that can never be read, because it is damaged or was sealed
   /// on another device, counts as empty; it stays on disk, and the next change of the list writes a new one beside it.
+  /// Call it again at any time to see what other processes have changed.
   @discardableResult
   public func load() async throws(RestorationError) -> [SceneSession] {
+    let look = nextLook()
     let stored: SceneList.Stored
     do throws(ProtectionError) {
       stored = try await worker.run { store throws(ProtectionError) in try SceneList.read(store) }
@@ -63,12 +70,7 @@ internal import RestorationArchive
       throw RestorationError(
         .preservationFailed, "The list of scenes could not be read; it stays as it is on disk.", cause: error)
     }
-    for index in sessions.indices { sessions[index].takeRole(from: stored.list.sessions) }
-    let known = Set(sessions.map(\.id))
-    sessions += stored.list.sessions.filter { !known.contains($0.id) && !discarded.contains($0.id) }
-    sort()
-    merged = stored.merged
-    isLoaded = true
+    takeOver(stored.list, isNewest: stored.isNewest, look)
     return sessions
   }
 
@@ -81,15 +83,13 @@ internal import RestorationArchive
   ///   - role: What kind of scene it is; empty to leave that as it is.
   /// - Returns: The scene's coordinator, to restore and preserve its hierarchy.
   public func open(_ id: SceneSession.ID, role: String = "") async throws(RestorationError) -> RestorationCoordinator {
-    if let index = sessions.firstIndex(where: { $0.id == id }) {
-      sessions[index].isOpen = true
-      if !role.isEmpty { sessions[index].role = role }
-      sessions[index].lastActive = configuration.now()
-    } else {
-      sessions.append(SceneSession(id: id, role: role, lastActive: configuration.now()))
-      discarded.remove(id)
+    let now = configuration.now()
+    let isKnown = known.change(id) { session in
+      session.isOpen = true
+      session.lastActive = now
+      if !role.isEmpty { session.role = role }
     }
-    sort()
+    if !isKnown { known.add(SceneSession(id: id, role: role, lastActive: now)) }
     let coordinator = try coordinator(for: id)
     try await save()
     return coordinator
@@ -109,16 +109,14 @@ internal import RestorationArchive
 
   /// Notes that a scene came to the front.
   public func activate(_ id: SceneSession.ID) async throws(RestorationError) {
-    guard let index = sessions.firstIndex(where: { $0.id == id }) else { return }
-    sessions[index].lastActive = configuration.now()
-    sort()
+    let now = configuration.now()
+    guard known.change(id, { $0.lastActive = now }) else { return }
     try await save()
   }
 
   /// Closes a scene, whose hierarchy was preserved before; its state stays until it is discarded.
   public func close(_ id: SceneSession.ID) async throws(RestorationError) {
-    guard let index = sessions.firstIndex(where: { $0.id == id }) else { return }
-    sessions[index].isOpen = false
+    guard known.change(id, { $0.isOpen = false }) else { return }
     coordinators[id]?.preservesAutomatically = .never
     coordinators[id] = nil
     try await save()
@@ -132,8 +130,7 @@ internal import RestorationArchive
     coordinators[id]?.preservesAutomatically = .never
     try await coordinator(for: id).discardForGood()
     coordinators[id] = nil
-    sessions.removeAll { $0.id == id }
-    discarded.insert(id)
+    known.discard(id)
     try await save()
   }
 
@@ -161,18 +158,13 @@ internal import RestorationArchive
     return reports
   }
 
-  private func sort() {
-    sessions.sort { ($0.lastActive, $1.id) > ($1.lastActive, $0.id) }
-  }
-
   // MARK: - The list on disk
 
-  /// Writes the list; what is not known to be in it is read first, so that no session is lost.
+  /// Writes the list: what is on disk by then, with what this run has changed.
   ///
-  /// While the device is locked, what this run knows is sealed beside the list, and joined when that is read.
+  /// While the device is locked, what this run has changed is sealed beside the list, and joined when that is read.
   private func save() async throws(RestorationError) {
     do throws(RestorationError) {
-      if !isLoaded { try await load() }
       try await saveWhole()
     } catch {
       guard (error.cause as? ProtectionError)?.code == .locked else { throw error }
@@ -181,35 +173,56 @@ internal import RestorationArchive
   }
 
   private func saveWhole() async throws(RestorationError) {
-    let list = SceneList(sessions: sessions)
-    let (context, merged, discarded) = (configuration.context, merged, discarded)
-    try await write { store in try store.publish(try list.archived(context), consuming: merged) }
-    self.merged = []
-    // What was discarded while this was written is not in it.
-    self.discarded.subtract(discarded)
+    let look = nextLook()
+    let (context, known, held) = (configuration.context, known, Set(coordinators.keys))
+    let written = try await write { store in
+      let stored = try SceneList.read(store)
+      var joined = known
+      joined.join(stored.list.sessions, keepsMissing: !stored.isNewest, held: held)
+      let list = SceneList(sessions: joined.sessions)
+      return (try store.publish(try list.archived(context), consuming: stored.merged), list)
+    }
+    self.known.settle(known)
+    takeOver(written, isNewest: true, look)
   }
 
-  /// Seals what this run knows beside the list, which is read again, with this in it, before it is written.
+  /// Seals what this run has changed beside the list; it stays this run's own until it is in a list that this run writes.
   private func saveChange() async throws(RestorationError) {
-    isLoaded = false
-    let change = SceneList(sessions: sessions, discarded: discarded)
+    let change = known.unwritten
     let context = configuration.context
-    try await write { store in
-      try store.publishPending(try change.archived(context), kind: .touchedNodes, including: [])
+    _ = try await write { store in
+      (try store.publishPending(try change.archived(context), kind: .touchedNodes, including: []), change)
     }
   }
 
+  private func nextLook() -> Int {
+    lookCount += 1
+    return lookCount
+  }
+
+  /// Brings what this run knows up to date with what one look has found on disk.
+  private func takeOver(_ list: SceneList, isNewest: Bool, _ look: Int) {
+    guard look > newestLook else { return }
+    newestLook = look
+    known.join(list.sessions, keepsMissing: !isNewest, held: Set(coordinators.keys))
+  }
+
+  /// Writes on the worker; returns what is on disk afterwards.
   private func write(
-    _ body: @escaping @Sendable (any PreservationStore) throws -> StoreReceipt
-  ) async throws(RestorationError) {
-    let result: Result<Void, any Error> = await worker.run { store in
+    _ body: @escaping @Sendable (any PreservationStore) throws -> (StoreReceipt, SceneList)
+  ) async throws(RestorationError) -> SceneList {
+    let result: Result<SceneList, any Error> = await worker.run { store in
       Result {
-        guard try body(store).durability == .durable else {
+        let (receipt, list) = try body(store)
+        guard receipt.durability == .durable else {
           throw ProtectionError(.durabilityUnknown, "The list of scenes may be the older one after a power cut.")
         }
+        return list
       }
     }
-    if case .failure(let error) = result {
+    do {
+      return try result.get()
+    } catch {
       throw RestorationError(
         .preservationFailed, "The list of scenes could not be saved; the older list is still there.", cause: error)
     }

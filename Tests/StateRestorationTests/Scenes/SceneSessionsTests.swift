@@ -214,4 +214,39 @@ import Testing
     let again = stores.launch()
     #expect(try await again.load().map(\.id) == ["a"])
   }
+
+  @Test func `saves of one run that overlap lose nothing of what another process adds meanwhile`() async throws {
+    let stores = Stores()
+    let (one, other) = (stores.launch(), stores.launch())
+    _ = try await one.open("mine")
+    let held = stores.list.hold(at: "openNewest")
+    stores.time += 1
+    let closing = Task { try await one.close("mine") }
+    try await held.arrived()
+    let opening = Task { try await one.open("mine") }
+    let adding = Task { try await one.open("second") }
+    while one.sessions.count < 2 { await Task.yield() }
+    _ = try await other.open("theirs")
+    held.release()
+    try await closing.value
+    _ = try await opening.value
+    _ = try await adding.value
+    let found = try await stores.launch().load()
+    #expect(Set(found.map(\.id)) == ["mine", "second", "theirs"])
+    #expect(found.filter(\.isOpen).count == 3)
+    #expect(one.sessions == found)
+  }
+
+  @Test func `sessions stay known when the list is damaged while the program runs`() async throws {
+    let stores = Stores()
+    let first = stores.launch()
+    for id in ["a", "b"] as [SceneSession.ID] { _ = try await first.open(id) }
+    let scenes = stores.launch()
+    try await scenes.load()
+    stores.list.state.withLock { state in
+      for index in state.generations.indices { state.generations[index].isDamaged = true }
+    }
+    try await scenes.activate("b")
+    #expect(try await Set(stores.launch().load().map(\.id)) == ["a", "b"])
+  }
 }

@@ -1,0 +1,79 @@
+/// The scenes as one run knows them, to be joined with the list on disk, which other processes write too.
+///
+/// What this run has changed since it last wrote the list is its own; about everything else the list on disk says more.
+struct KnownScenes: Sendable {
+  /// All sessions that this run knows, most recently active first.
+  private(set) var sessions: [SceneSession] = []
+  /// The sessions that this run has changed or discarded, and that no list which it wrote says yet; by the number of the
+  /// change.
+  private var changes: [SceneSession.ID: Int] = [:]
+  private var changeCount = 0
+
+  /// What this run has changed or discarded: to be sealed beside a list that can't be read.
+  var unwritten: SceneList {
+    let changed = sessions.filter { changes[$0.id] != nil }
+    return SceneList(sessions: changed, discarded: Set(changes.keys).subtracting(changed.map(\.id)))
+  }
+
+  /// Changes a session; false when this run doesn't know it.
+  @discardableResult
+  mutating func change(_ id: SceneSession.ID, _ body: (inout SceneSession) -> Void) -> Bool {
+    guard let index = sessions.firstIndex(where: { $0.id == id }) else { return false }
+    body(&sessions[index])
+    note(id)
+    sort()
+    return true
+  }
+
+  /// Adds a session that this run has opened and did not know.
+  mutating func add(_ session: SceneSession) {
+    sessions.append(session)
+    note(session.id)
+    sort()
+  }
+
+  /// Removes a session, whether this run knows it or not.
+  mutating func discard(_ id: SceneSession.ID) {
+    sessions.removeAll { $0.id == id }
+    note(id)
+  }
+
+  private mutating func note(_ id: SceneSession.ID) {
+    changeCount += 1
+    changes[id] = changeCount
+  }
+
+  /// Forgets the changes that are on disk now; what has been changed again since stays this run's own.
+  mutating func settle(_ written: KnownScenes) {
+    changes = changes.filter { written.changes[$0.key] != $0.value }
+  }
+
+  /// Joins the list on disk, which this run takes over where it has changed nothing itself.
+  ///
+  /// A session that this run has changed or discarded is as this run has it. Of the others, those in the list are taken as
+  /// they are there, new ones too; one that is not in it was discarded by another process, and goes.
+  ///
+  /// - Parameters:
+  ///   - list: What is on disk.
+  ///   - keepsMissing: Whether nothing was discarded that is not in the list: there is none, or it is an older one.
+  ///   - held: Sessions whose coordinators are in use: they stay.
+  mutating func join(_ list: [SceneSession], keepsMissing: Bool, held: Set<SceneSession.ID>) {
+    let stored = Dictionary(list.map { ($0.id, $0) }) { _, last in last }
+    var joined = sessions.compactMap { session -> SceneSession? in
+      guard changes[session.id] != nil else {
+        return stored[session.id] ?? (keepsMissing || held.contains(session.id) ? session : nil)
+      }
+      var session = session
+      session.takeRole(from: list)
+      return session
+    }
+    let known = Set(sessions.map(\.id))
+    joined += list.filter { !known.contains($0.id) && changes[$0.id] == nil }
+    sessions = joined
+    sort()
+  }
+
+  private mutating func sort() {
+    sessions.sort { ($0.lastActive, $1.id) > ($1.lastActive, $0.id) }
+  }
+}
