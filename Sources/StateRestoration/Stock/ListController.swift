@@ -30,7 +30,10 @@ public import RestorationArchive
   /// Whether a restored position waits for the data.
   public var isAwaitingData: Bool { awaited != nil }
 
+  /// The restored position, until the data is there.
   private var awaited: ListPosition?
+  /// Where the list stands, noted before a change of the data that has not come yet.
+  private var noted: ListPosition?
   private var isLoaded = false
   private var identifier: RestorationIdentifier?
   private var classTag: RestorationClass?
@@ -83,7 +86,7 @@ public import RestorationArchive
 
   /// Preserves the position; one that still waits for its data is kept as it is.
   open func encodeRestorableState(with coder: RestorationEncoder) {
-    coder.encode(awaited ?? position, forKey: "list.position")
+    coder.encode(awaited ?? noted ?? position, forKey: "list.position")
   }
 
   /// Takes the position, to be resolved when the data is there.
@@ -112,18 +115,23 @@ extension ListController {
   }
 
   /// Notes which elements are selected and visible, for the change that follows.
+  ///
+  /// The change may take its time, or never come: until then the list is as it was, and follows the user.
   public func dataSourceWillChange() {
-    if awaited == nil { awaited = position }
+    if noted == nil { noted = position }
   }
 
   /// Selects exactly these elements; index paths where no element is are left out.
+  ///
+  /// If there are elements, this ends the waiting of a restored position.
   public func select(_ paths: [IndexPath]) {
     selection = paths.reduce(into: []) { kept, path in
       if path.isElement(in: elementCounts), !kept.contains(path) { kept.append(path) }
     }
+    positionDidChange()
   }
 
-  /// Notes where the list is scrolled to.
+  /// Notes where the list is scrolled to; this ends the waiting of a restored position.
   ///
   /// - Parameters:
   ///   - path: The first visible element; ignored if there is none.
@@ -132,6 +140,14 @@ extension ListController {
     guard path.isElement(in: elementCounts) else { return }
     firstVisible = path
     anchorOffset = offset
+    positionDidChange()
+  }
+
+  /// What the user has done counts, whatever was restored or noted before.
+  private func positionDidChange() {
+    guard elementCounts.contains(where: { $0 > 0 }) else { return }
+    awaited = nil
+    if noted != nil { noted = position }
   }
 
   private var position: ListPosition {
@@ -141,16 +157,16 @@ extension ListController {
   }
 
   private func resolve() {
-    guard let position = awaited else {
+    defer { (awaited, noted) = (nil, nil) }
+    guard let position = awaited ?? noted else {
       // Nothing waits: what is there must still be elements.
-      select(selection)
+      selection = selection.filter { $0.isElement(in: elementCounts) }
       if let path = firstVisible, !path.isElement(in: elementCounts) {
         firstVisible = IndexPath.clamped(section: path[0], item: path[1], to: elementCounts)
         anchorOffset = 0
       }
       return
     }
-    awaited = nil
     selection = position.resolvedSelection(counts: elementCounts, association: association)
     (firstVisible, anchorOffset) = position.resolvedAnchor(counts: elementCounts, association: association)
   }

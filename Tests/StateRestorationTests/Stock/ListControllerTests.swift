@@ -119,6 +119,66 @@ import Testing
     #expect(running.selection == [path(0, 0)])
   }
 
+  @Test func `a change of the data that never comes freezes nothing`() throws {
+    let source = Source([["a", "b", "c"]])
+    let running = list(source)
+    running.select([path(0, 0)])
+    running.dataSourceWillChange()
+    // The data could not be fetched: nobody says that it has changed.
+    running.select([path(0, 2)])
+    running.scroll(to: path(0, 1), offset: 4)
+    let after = list(source)
+    try RoundTrip.decode(RoundTrip.encode(running), into: after)
+    #expect(after.selection == [path(0, 2)])
+    #expect(after.firstVisible == path(0, 1) && after.anchorOffset == 4)
+  }
+
+  @Test func `what the user does while a change is fetched is not undone by it, and follows its elements`() {
+    let source = Source([["a", "b", "c"]])
+    let running = list(source)
+    running.select([path(0, 0)])
+    running.scroll(to: path(0, 0))
+    running.dataSourceWillChange()
+    running.select([path(0, 2)])
+    running.scroll(to: path(0, 1), offset: 4)
+    source.sections = [["c", "x", "a", "b"]]
+    running.dataSourceDidLoad(elementCounts: source.counts)
+    #expect(running.selection == [path(0, 0)])
+    #expect(running.firstVisible == path(0, 3) && running.anchorOffset == 4)
+    #expect(!running.isAwaitingData)
+  }
+
+  @Test func `a save during a change names the elements that stood there before it`() throws {
+    let source = Source([["a", "b", "c"]])
+    let running = list(source)
+    running.dataSourceWillChange()
+    running.select([path(0, 2)])
+    source.sections = [["c", "a", "b"]]
+    let after = list(source)
+    try RoundTrip.decode(RoundTrip.encode(running), into: after)
+    #expect(after.selection == [path(0, 0)])
+  }
+
+  @Test func `a restored position waits no longer when the user has another, unless the list is empty`()
+    throws
+  {
+    let source = Source([["a", "b", "c"]])
+    let before = list(source)
+    before.select([path(0, 1)])
+    let record = try RoundTrip.encode(before)
+    for isEmpty in [false, true] {
+      let running = list(isEmpty ? Source([]) : source)
+      let coder = RestorationDecoder(record: record, path: ["test"], context: RoundTrip.context)
+      try running.decodeRestorableState(with: coder)
+      coder.finish()
+      running.select(isEmpty ? [] : [path(0, 2)])
+      #expect(running.isAwaitingData == isEmpty)
+      running.association = source
+      running.dataSourceDidLoad(elementCounts: source.counts)
+      #expect(running.selection == [path(0, isEmpty ? 1 : 2)])
+    }
+  }
+
   @Test func `index paths of no element are never selected`() {
     let source = Source([["a"]])
     let running = list(source)
