@@ -9,17 +9,38 @@ extension RestorationRun {
         plan.nodes[$0].kind == .controller && !plan.nodes[$0].flags.contains(.byHand)
       }
       guard !children.isEmpty else { continue }
+      // What restoring died at and is asked for by name comes back, with what was beside it.
+      let isAskedFor = children.contains { plan.nodes[$0].flags.contains(.leftOut) && outcomes.isRestored($0) }
+      let restored = children.map { child in
+        let flags = plan.nodes[child].flags
+        let role = flags.contains(.hasRole) ? withDecoder(for: child) { try? $0.role() } : nil
+        if role == .presented { keepPresented(child, in: container) }
+        return RestoredChild(
+          path: plan.paths[child], role: role, controller: objects.controller(at: child), existed: existing[child],
+          wasCarriedOver: flags.contains(.carriedOver) && !isAskedFor)
+      }
       noteBeginning(of: index)
-      container.installRestoredChildren(
-        children.map { child in
-          let hasRole = plan.nodes[child].flags.contains(.hasRole)
-          return RestoredChild(
-            path: plan.paths[child], role: hasRole ? withDecoder(for: child) { try? $0.role() } : nil,
-            controller: objects.controller(at: child), existed: existing[child])
-        })
+      container.installRestoredChildren(restored)
       findViews(of: index)
     }
     rejectUninstalled(in: range ?? plan.nodes.indices)
+  }
+
+  /// Keeps a dialog that the user has presented while the device was locked, whatever was made in its place: somebody is
+  /// about to answer it.
+  private func keepPresented(_ index: Int, in container: any RestorationContainer) {
+    guard let presented = touched[plan.paths[index]]?.object as? any RestorableController,
+      presented !== objects.controller(at: index), container.restorationChildren.contains(where: { $0 === presented })
+    else { return }
+    let range = index..<plan.nodes[index].end
+    for index in range {
+      childTables[index] = nil
+      viewTables[index] = nil
+    }
+    forgetOutcomes(in: range)
+    existing[index] = true
+    guard admit(presented, at: index, origin: .existing) else { return }
+    makeObjects(in: range.dropFirst())
   }
 
   /// A made object that no container took dies after restoring: its state is not given away.

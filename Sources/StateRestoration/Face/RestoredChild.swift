@@ -16,18 +16,33 @@ public import RestorationArchive
   /// True if the child was in the hierarchy before restoring, false if it was made for it.
   public let existed: Bool
 
+  /// True if the child was preserved by an earlier run than the one that saved last, because no object had it then.
+  ///
+  /// What that run had in its place is newer: a container with room for one takes that (`newest` of
+  /// the children says which). Not true of what was left out after a crash and is asked for now, nor of what is beside it.
+  public let wasCarriedOver: Bool
+
   /// What the child is called among its siblings.
   public var identifier: RestorationIdentifier { path.last ?? "" }
 
   /// Describes one child.
   public init(
     path: RestorationPath, role: RestorationRole? = nil, controller: (any RestorableController)?,
-    existed: Bool = false
+    existed: Bool = false, wasCarriedOver: Bool = false
   ) {
     self.path = path
     self.role = role
     self.controller = controller
     self.existed = existed
+    self.wasCarriedOver = wasCarriedOver
+  }
+}
+
+extension Sequence<RestoredChild> {
+  /// The controller for a place with room for one: the last that was restored, a carried-over one if there is no other.
+  @MainActor public var newest: (any RestorableController)? {
+    let restored = filter { $0.controller != nil }
+    return (restored.last { !$0.wasCarriedOver } ?? restored.last)?.controller
   }
 }
 

@@ -85,16 +85,15 @@ public import RestorationArchive
   ///
   /// Does nothing here: override it beside ``containedControllers``.
   ///
-  /// - Parameter children: The preserved children but the presented one, in the order of preserving; those that could
-  ///   not be restored have no controller.
+  /// - Parameter children: The preserved children but the presented one, in the order of preserving, and then those that
+  ///   were carried over; those that could not be restored have no controller.
   open func install(_ children: [RestoredChild]) {}
 
-  /// Takes all children back: the contained ones through ``install(_:)``, and the presented one, if it was restored.
+  /// Takes all children back: the contained ones through ``install(_:)``, and the one presented last, if it was restored.
   open func installRestoredChildren(_ children: [RestoredChild]) {
     install(children.filter { $0.role != .presented })
-    let presented = children.filter { $0.role == .presented }
-    // One that was there in an earlier run and not in the last one may come back beside the newer one.
-    if let presented = (presented.first { $0.existed } ?? presented.first)?.controller { connect(presented) }
+    let presented = children.filter { $0.role == .presented }.newest
+    if let presented, presented !== presentedController { present(presented) }
   }
 }
 

@@ -3,7 +3,9 @@ public import RestorationArchive
 
 /// A stack of controllers of which the last is seen.
 ///
-/// The stack's order is its state. If a controller on it can't be restored, the stack ends at the one before it.
+/// The stack's order is its state. If a controller on it can't be restored, the stack ends at the one before it. What stood
+/// above is carried over, and comes back when it can be made again, unless the user has gone on from there: it is put back
+/// only on top of the very controller that it stood on, never among or on top of what was pushed since.
 @Observable @MainActor open class NavigationController: ContainerController {
   /// The controllers from the bottom to the top.
   public private(set) var stack: [any RestorableController] = []
@@ -63,15 +65,38 @@ public import RestorationArchive
     stack = controllers
   }
 
-  /// Takes the restored stack, up to the first controller that could not be restored.
+  /// Which controller a child stands on; nil for the bottom of the stack.
+  open override func restorationRole(of child: any RestorableController) -> RestorationRole? {
+    guard let index = stack.lastIndex(where: { $0 === child }) else { return super.restorationRole(of: child) }
+    return stack[..<index].lazy.compactMap(\.restorationIdentifier).last.map(RestorationRole.standing(on:))
+  }
+
+  /// Takes the restored stack as it was left last, up to the first controller that could not be restored, and on top of it
+  /// those that were carried over and stood there.
   ///
   /// Controllers at the bottom that have no identifier are never preserved: they stay where they are, below the restored
   /// ones. If not even the first could be restored, the stack stays what it was at launch.
   open override func install(_ children: [RestoredChild]) {
-    let restored = children.prefix { $0.controller != nil }.compactMap(\.controller)
+    var newest = children.filter { !$0.wasCarriedOver }
+    var waiting = children.filter(\.wasCarriedOver)
+    if newest.isEmpty { swap(&newest, &waiting) }
+    var taken = Array(newest.prefix { $0.controller != nil })
+    while taken.count >= newest.count, let place = taken.last.map({ RestorationRole.standing(on: $0.identifier) }),
+      let next = waiting.firstIndex(where: { $0.role == place && $0.controller != nil })
+    {
+      taken.append(waiting.remove(at: next))
+    }
+    let restored = taken.compactMap(\.controller)
     guard !restored.isEmpty else { return }
     let bottom = stack.prefix { $0.restorationIdentifier == nil }
     setStack(bottom.filter { old in !restored.contains { $0 === old } } + restored)
+  }
+}
+
+extension RestorationRole {
+  /// A controller on a stack that stands on another one.
+  fileprivate static func standing(on identifier: RestorationIdentifier) -> RestorationRole {
+    RestorationRole(rawValue: "on \(identifier.rawValue)")
   }
 }
 

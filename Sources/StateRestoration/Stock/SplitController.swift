@@ -72,13 +72,10 @@ extension RestorationRole {
     if let stored = try coder.decodeIfPresent(Double.self, forKey: "split.divider") { dividerPosition = stored }
   }
 
-  /// Takes the columns that were restored; one that could not be stays what it was at launch.
+  /// Takes the columns that were restored, those that were there last; one that could not be stays what it was at launch.
   open override func install(_ children: [RestoredChild]) {
-    for child in children {
-      guard let controller = child.controller else { continue }
-      if child.role == .primary { primary = controller }
-      if child.role == .secondary { secondary = controller }
-    }
+    if let controller = children.filter({ $0.role == .primary }).newest { primary = controller }
+    if let controller = children.filter({ $0.role == .secondary }).newest { secondary = controller }
   }
 
   private static func clamp(_ value: Double, to range: ClosedRange<Double>, or other: Double) -> Double {

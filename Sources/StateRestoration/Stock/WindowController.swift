@@ -52,8 +52,8 @@ public import RestorationArchive
     isFullScreen = try coder.decodeIfPresent(Bool.self, forKey: "window.isFullScreen") ?? isFullScreen
   }
 
-  /// Takes the content back, if it could be restored.
+  /// Takes the content back, if it could be restored: what was in the window last.
   open override func install(_ children: [RestoredChild]) {
-    if let controller = children.compactMap(\.controller).last { content = controller }
+    if let controller = children.newest { content = controller }
   }
 }

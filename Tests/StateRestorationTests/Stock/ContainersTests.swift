@@ -10,6 +10,38 @@ import Testing
     #expect(navigation.top === b)
   }
 
+  @Test func `a stack takes what was carried over on top of the controller that it stood on, and nowhere else`() {
+    let (a, b, c) = (LeafController("a"), LeafController("b"), LeafController("c"))
+    func stack(_ children: [RestoredChild]) -> [RestorationIdentifier?] {
+      let navigation = NavigationController(restorationIdentifier: "nav", root: LeafController("launch"))
+      navigation.installRestoredChildren(children)
+      return navigation.stack.map(\.restorationIdentifier)
+    }
+    let onA = child("c", c, role: "on a", carriedOver: true)
+    let onC = child("b", b, role: "on c", carriedOver: true)
+    #expect(stack([child("a", a), child("b", b), onA]) == ["a", "b"])
+    #expect(stack([child("a", a), onC, onA]) == ["a", "c", "b"])
+    #expect(stack([child("a", a), child("d", nil), onA]) == ["a"])
+    #expect(stack([child("a", a), onC]) == ["a"])
+    #expect(stack([child("a", a), child("c", nil, role: "on a", carriedOver: true), onC]) == ["a"])
+    #expect(stack([child("b", b, carriedOver: true), child("c", c, carriedOver: true)]) == ["b", "c"])
+    #expect(stack([child("a", nil), child("b", b, carriedOver: true)]) == ["launch"])
+  }
+
+  @Test func `where there is room for one the last restored is taken, and what was carried over if it is the only one`()
+  {
+    let (a, b, c) = (LeafController("a"), LeafController("b"), LeafController("c"))
+    #expect([child("a", a), child("b", b), child("c", nil)].newest === b)
+    #expect([child("a", a), child("b", nil), child("c", c, carriedOver: true)].newest === a)
+    #expect([child("a", nil), child("b", b, carriedOver: true), child("c", c, carriedOver: true)].newest === c)
+    #expect([child("a", nil)].newest == nil)
+    let split = SplitController(restorationIdentifier: "split", primary: a)
+    split.installRestoredChildren([
+      child("b", b, role: .secondary), child("c", c, role: .secondary, carriedOver: true),
+    ])
+    #expect(split.primary === a && split.secondary === b)
+  }
+
   @Test func `a stack whose bottom could not be restored stays what it was at launch`() {
     let root = LeafController("launch")
     let navigation = NavigationController(restorationIdentifier: "nav", root: root)

@@ -53,7 +53,9 @@ import StateRestoration
 
 /// A preserved child as a container gets it back.
 @MainActor func child(
-  _ identifier: RestorationIdentifier, _ controller: (any RestorableController)?, role: RestorationRole? = nil
+  _ identifier: RestorationIdentifier, _ controller: (any RestorableController)?, role: RestorationRole? = nil,
+  carriedOver: Bool = false
 ) -> RestoredChild {
-  RestoredChild(path: RestorationPath(["root", identifier]), role: role, controller: controller)
+  RestoredChild(
+    path: RestorationPath(["root", identifier]), role: role, controller: controller, wasCarriedOver: carriedOver)
 }

@@ -1,0 +1,173 @@
+import StateRestoration
+import Testing
+
+/// What the user had last wins over what an earlier run has left behind, wherever there is room for one only.
+@MainActor @Suite struct CarriedOverSiblingsTests {
+  /// Where a container has room for one.
+  enum Place: CaseIterable {
+    case content, column, presented
+
+    @MainActor func makeContainer() -> ContainerController {
+      switch self {
+      case .content: WindowController(restorationIdentifier: "root")
+      case .column: SplitController(restorationIdentifier: "root")
+      case .presented: ContainerController(restorationIdentifier: "root")
+      }
+    }
+
+    @MainActor func show(_ screen: any RestorableController, in container: ContainerController) {
+      switch container {
+      case let window as WindowController: window.content = screen
+      case let split as SplitController: split.secondary = screen
+      default: container.present(screen)
+      }
+    }
+
+    @MainActor func shown(in container: ContainerController) -> (any RestorableController)? {
+      switch container {
+      case let window as WindowController: window.content
+      case let split as SplitController: split.secondary
+      default: container.presentedController
+      }
+    }
+  }
+
+  /// Why what was shown is not there in the second run.
+  enum Absence: CaseIterable {
+    case refused, locked, unlockedLater
+  }
+
+  @Test(arguments: Place.allCases, Absence.allCases)
+  func `what the user had last is shown, not what could not be made before`(place: Place, absence: Absence) async throws
+  {
+    let bench = Bench()
+    let first = place.makeContainer()
+    place.show(Screen("a", text: "a"), in: first)
+    try await bench.preserve(first)
+    if absence != .refused { try await bench.lock() }
+    let second = place.makeContainer()
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: second)
+    #expect(place.shown(in: second) == nil)
+    bench.delegate.make = { path, _ in Screen(path.last) }
+    place.show(Screen("b", text: "b"), in: second)
+    #expect(try await coordinator.preserve(second).receipt != nil)
+    if absence == .unlockedLater {
+      try await bench.unlock(coordinator)
+      #expect((place.shown(in: second) as? Screen)?.text == "b")
+      _ = try await coordinator.preserve(second)
+    }
+    try await bench.unlock()
+    for _ in 0..<3 {
+      let again = place.makeContainer()
+      let coordinator = bench.launch()
+      let report = try await coordinator.restore(into: again)
+      let shown = try #require(place.shown(in: again) as? Screen)
+      #expect(shown.restorationIdentifier == "b" && shown.text == "b")
+      #expect(report[["root", "a"]]?.notRestoredReason == .notInstalled)
+      _ = try await coordinator.preserve(again)
+    }
+  }
+
+  @Test(arguments: Place.allCases)
+  func `what could not be made once comes back when the user has shown nothing else`(place: Place) async throws {
+    let bench = Bench()
+    let first = place.makeContainer()
+    place.show(Screen("a", text: "a"), in: first)
+    try await bench.preserve(first)
+    let second = bench.launch()
+    let without = place.makeContainer()
+    _ = try await second.restore(into: without)
+    _ = try await second.preserve(without)
+    bench.delegate.make = { path, _ in Screen(path.last) }
+    for _ in 0..<2 {
+      let again = place.makeContainer()
+      let coordinator = bench.launch()
+      _ = try await coordinator.restore(into: again)
+      #expect((place.shown(in: again) as? Screen)?.text == "a")
+      _ = try await coordinator.preserve(again)
+      #expect(try bench.newestReader().node(at: ["root", "a"])?.attributes.flags.contains(.carriedOver) == false)
+    }
+  }
+
+  @Test(arguments: Place.allCases)
+  func `what was left out after a crash comes back when it is asked for`(place: Place) async throws {
+    let bench = Bench()
+    let first = place.makeContainer()
+    place.show(Screen("a", text: "a"), in: first)
+    try await bench.preserve(first)
+    bench.delegate.make = { path, _ in Screen(path.last) }
+    try await bench.die(at: ["root", "a"])
+    let coordinator = bench.launch()
+    let second = place.makeContainer()
+    _ = try await coordinator.restore(into: second)
+    place.show(Screen("b", text: "b"), in: second)
+    _ = try await coordinator.preserve(second)
+    _ = try await coordinator.restore(into: second, retriesLeftOut: true)
+    #expect((place.shown(in: second) as? Screen)?.text == "a")
+  }
+
+  @Test func `a stack comes back as it was left, without what could not be made before`() async throws {
+    let bench = Bench()
+    var refused: Set<RestorationIdentifier> = []
+    bench.delegate.make = { path, _ in path.last.flatMap { refused.contains($0) ? nil : Screen($0) } }
+    func stack() -> NavigationController {
+      NavigationController(restorationIdentifier: "nav", root: Screen("list"))
+    }
+    let first = stack()
+    for name in ["a", "b"] as [RestorationIdentifier] { first.push(Screen(name, text: name.rawValue)) }
+    try await bench.preserve(first)
+    refused = ["a"]
+    let second = bench.launch()
+    let shorter = stack()
+    _ = try await second.restore(into: shorter)
+    shorter.push(Screen("c", text: "c"))
+    _ = try await second.preserve(shorter)
+    refused = []
+    for _ in 0..<3 {
+      let again = stack()
+      let coordinator = bench.launch()
+      _ = try await coordinator.restore(into: again)
+      #expect(again.stack.map(\.restorationIdentifier) == ["list", "c"])
+      #expect((again.top as? Screen)?.text == "c")
+      _ = try await coordinator.preserve(again)
+    }
+  }
+
+  @Test func `a stack that the user has left where it had to end comes back whole`() async throws {
+    let bench = Bench()
+    var refused: Set<RestorationIdentifier> = []
+    bench.delegate.make = { path, _ in path.last.flatMap { refused.contains($0) ? nil : Screen($0) } }
+    let first = NavigationController(restorationIdentifier: "nav", root: Screen("list"))
+    for name in ["a", "b", "c"] as [RestorationIdentifier] { first.push(Screen(name, text: name.rawValue)) }
+    try await bench.preserve(first)
+    for missing in [["b"], ["a", "c"], []] as [Set<RestorationIdentifier>] {
+      refused = missing
+      let coordinator = bench.launch()
+      let again = NavigationController(restorationIdentifier: "nav", root: Screen("list"))
+      _ = try await coordinator.restore(into: again)
+      #expect(again.stack.count == (missing == ["b"] ? 2 : missing.isEmpty ? 4 : 1))
+      _ = try await coordinator.preserve(again)
+    }
+    refused = []
+    let whole = NavigationController(restorationIdentifier: "nav", root: Screen("list"))
+    _ = try await bench.launch().restore(into: whole)
+    #expect(whole.stack.map { ($0 as? Screen)?.text } == ["", "a", "b", "c"])
+  }
+
+  @Test func `a tab that was not made in the last run comes back beside the others`() async throws {
+    let bench = Bench()
+    func tabs(_ names: [RestorationIdentifier]) -> TabController {
+      TabController(restorationIdentifier: "tabs", tabs: names.map { Screen($0, text: $0.rawValue) })
+    }
+    try await bench.preserve(tabs(["a", "hidden"]))
+    let second = bench.launch()
+    let without = tabs(["a"])
+    _ = try await second.restore(into: without)
+    _ = try await second.preserve(without)
+    bench.delegate.make = { path, _ in Screen(path.last) }
+    let again = tabs([])
+    _ = try await bench.launch().restore(into: again)
+    #expect(again.tabs.map { ($0 as? Screen)?.text } == ["a", "hidden"])
+  }
+}
