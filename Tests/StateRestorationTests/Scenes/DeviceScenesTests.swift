@@ -74,4 +74,35 @@ import Testing
     try await bench.kill()
     #expect(try await Set(scenes(bench).load().map(\.id)) == ["a", "c", "new", "late"])
   }
+
+  @Test func `two processes share the list, whichever of them the device is locked for`() async throws {
+    let bench = try await Bench(.device)
+    func launch() async throws -> (SimulatedProcess, SceneSessions) {
+      let process = try await #require(bench.device).startProcess()
+      return (
+        process,
+        try SceneSessions(device: process.device, delegate: bench.delegate, configuration: bench.configuration)
+      )
+    }
+    let ids: [SceneSession.ID] = ["a", "b", "gone"]
+    for id in ids { _ = try await scenes(bench).open(id, role: "document") }
+    let (locked, one) = try await launch()
+    let (_, other) = try await launch()
+    try await one.load()
+    try await other.load()
+    locked.device.lock()
+    _ = try await one.open("a")
+    _ = try await one.open("new", role: "note")
+    try await other.discard("gone")
+    try await other.close("b")
+    #expect(Set(other.sessions.map(\.id)) == ["a", "b", "new"])
+    _ = try await one.open("late")
+    try await other.activate("b")
+    try await bench.unlock()
+    let (_, again) = try await launch()
+    let found = try await again.load()
+    #expect(Set(found.map(\.id)) == ["a", "b", "new", "late"])
+    #expect(Set(found.filter(\.isOpen).map(\.id)) == ["a", "new", "late"])
+    #expect(found.first { $0.id == "a" }?.role == "document" && found.first { $0.id == "new" }?.role == "note")
+  }
 }
