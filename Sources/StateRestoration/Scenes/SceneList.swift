@@ -17,6 +17,8 @@ struct SceneList: Sendable {
     var merged: [StoredPending]
     /// Whether the newest list that was ever written is in it; if not, what is missing in it may never have been discarded.
     var isNewest: Bool
+    /// Which generation the list is; zero when there is none, nil when there is one that can't be read.
+    var generation: Generation?
   }
 
   private static let node: RestorationIdentifier = "$scenes"
@@ -36,21 +38,51 @@ struct SceneList: Sendable {
   static func read(_ store: any PreservationStore) throws(ProtectionError) -> Stored {
     var list: SceneList
     var isNewest = false
+    var generation: Generation?
     do {
       let state = try store.openNewest()
-      list = try SceneList(try state.read(0..<state.byteCount), changes: state.frames)
+      list = try SceneList(state)
       isNewest = state.standing == .current
+      generation = state.generation
     } catch let error as ProtectionError where error.code.saysTryAgain {
       throw error
     } catch {
       // Nothing was saved, or it can never be read: its file stays beside the next one.
       list = SceneList()
+      if (error as? ProtectionError)?.code == .notFound { generation = Generation(rawValue: 0) }
     }
     let pending = try store.openPending().readable
-    for pending in pending {
-      if let change = try? SceneList(pending.content) { list.merge(change) }
+    for pending in pending { try? list.merge(pending) }
+    return Stored(list: list, merged: pending, isNewest: isNewest, generation: generation)
+  }
+
+  /// Writes a list that a run makes of what is on disk.
+  ///
+  /// When another process has written one between the look and the write, the list is made again, of that one.
+  ///
+  /// - Returns: What became of the last write, and the list that it wrote.
+  static func publish(
+    to store: any PreservationStore, context: RestorationContext, _ body: (Stored) -> SceneList
+  ) throws -> (receipt: StoreReceipt, list: SceneList) {
+    var stored = try read(store)
+    var result = try publish(body(stored), consuming: stored.merged, to: store, context)
+    // Bounded: so often in a row nobody comes between, unless something is wrong.
+    for _ in 0..<8 {
+      guard result.receipt.durability == .durable, let generation = stored.generation,
+        let replaced = try? store.openPredecessor(), replaced.generation != generation,
+        var other = try? SceneList(replaced)
+      else { break }
+      for pending in stored.merged { try? other.merge(pending) }
+      stored = Stored(list: other, merged: stored.merged, isNewest: true, generation: result.receipt.generation)
+      result = try publish(body(stored), consuming: [], to: store, context)
     }
-    return Stored(list: list, merged: pending, isNewest: isNewest)
+    return result
+  }
+
+  private static func publish(
+    _ list: SceneList, consuming merged: [StoredPending], to store: any PreservationStore, _ context: RestorationContext
+  ) throws -> (receipt: StoreReceipt, list: SceneList) {
+    (try store.publish(try list.archived(context), consuming: merged), list)
   }
 
   /// The list as an archive.
@@ -65,6 +97,13 @@ struct SceneList: Sendable {
 }
 
 extension SceneList {
+  /// Puts what was sealed beside a list over this one.
+  private mutating func merge(_ pending: StoredPending) throws { merge(try SceneList(pending.content)) }
+
+  private init(_ state: StoredState) throws {
+    try self.init(try state.read(0..<state.byteCount), changes: state.frames)
+  }
+
   private init(_ archive: Data, changes: [Data] = []) throws {
     let reader = try RestorationArchive.Reader(base: .init(archive), deltas: changes)
     guard let node = try reader.node(at: [Self.node]) else { return }

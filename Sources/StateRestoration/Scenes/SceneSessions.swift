@@ -176,11 +176,11 @@ internal import RestorationArchive
     let look = nextLook()
     let (context, known, held) = (configuration.context, known, Set(coordinators.keys))
     let written = try await write { store in
-      let stored = try SceneList.read(store)
-      var joined = known
-      joined.join(stored.list.sessions, keepsMissing: !stored.isNewest, held: held)
-      let list = SceneList(sessions: joined.sessions)
-      return (try store.publish(try list.archived(context), consuming: stored.merged), list)
+      try SceneList.publish(to: store, context: context) { stored in
+        var joined = known
+        joined.join(stored.list.sessions, keepsMissing: !stored.isNewest, held: held)
+        return SceneList(sessions: joined.sessions)
+      }
     }
     self.known.settle(known)
     takeOver(written, isNewest: true, look)
@@ -209,7 +209,7 @@ internal import RestorationArchive
 
   /// Writes on the worker; returns what is on disk afterwards.
   private func write(
-    _ body: @escaping @Sendable (any PreservationStore) throws -> (StoreReceipt, SceneList)
+    _ body: @escaping @Sendable (any PreservationStore) throws -> (receipt: StoreReceipt, list: SceneList)
   ) async throws(RestorationError) -> SceneList {
     let result: Result<SceneList, any Error> = await worker.run { store in
       Result {

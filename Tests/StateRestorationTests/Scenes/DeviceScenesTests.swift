@@ -105,4 +105,23 @@ import Testing
     #expect(Set(found.filter(\.isOpen).map(\.id)) == ["a", "new", "late"])
     #expect(found.first { $0.id == "a" }?.role == "document" && found.first { $0.id == "new" }?.role == "note")
   }
+
+  @Test func `a list that moves to another class keeps what was saved while locked, and what others write`()
+    async throws
+  {
+    let bench = try await Bench(.device)
+    _ = try await scenes(bench).open("before")
+    try await bench.lock()
+    try await bench.kill()
+    _ = try await scenes(bench).open("locked")
+    try await bench.unlock()
+    bench.configuration.protection = .completeUntilFirstUserAuthentication
+    let (one, other) = (try scenes(bench), try scenes(bench))
+    _ = try await one.open("after")
+    _ = try await other.open("other")
+    try await one.activate("after")
+    let ids: Set<SceneSession.ID> = ["before", "locked", "after", "other"]
+    #expect(Set(one.sessions.map(\.id)) == ids)
+    #expect(try await Set(scenes(bench).load().map(\.id)) == ids)
+  }
 }

@@ -76,6 +76,32 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `what another process writes at the same instant is not lost`(isFirst: Bool) async throws {
+    let stores = Stores()
+    if !isFirst {
+      for id in ["gone", "kept"] as [SceneSession.ID] { _ = try await stores.launch().open(id) }
+      stores.list.lock(true)
+      _ = try await stores.launch().open("sealed")
+      stores.list.lock(false)
+      stores.list.run.add(1, ordering: .relaxed)
+    }
+    let (one, other) = (stores.launch(), stores.launch())
+    try await other.load()
+    let held = stores.list.hold(at: "publish")
+    let opening = Task { try await one.open("one") }
+    try await held.arrived()
+    _ = try await other.open("other")
+    try await other.discard("gone")
+    try await other.close("kept")
+    held.release()
+    _ = try await opening.value
+    let found = try await stores.launch().load()
+    #expect(Set(found.map(\.id)) == (isFirst ? ["one", "other"] : ["one", "other", "kept", "sealed"]))
+    #expect(found.filter { !$0.isOpen }.map(\.id) == (isFirst ? [] : ["kept"]))
+    #expect(one.sessions == found)
+  }
+
   @Test func `a scene that another process has discarded goes, unless its coordinator is in use`() async throws {
     let stores = Stores()
     for id in ["gone", "held"] as [SceneSession.ID] { _ = try await stores.launch().open(id) }
