@@ -39,11 +39,12 @@ struct LockedSighting: Sendable {
   /// Takes out of a capture what nobody has touched, and marks what has turned up and was not touched since.
   mutating func sift(_ batch: inout CaptureBatch) {
     let captured = batch
+    let presented = presented(in: batch)
     batch.records = captured.records.compactMap { record in
       guard !touched.contains(record.key) else { return record }
       let entries = encoded(captured.entries(of: record))
       if first[record.key] == entries { return nil }
-      guard isWatching, first.updateValue(entries, forKey: record.key) == nil else {
+      guard isWatching, !presented.contains(record.key), first.updateValue(entries, forKey: record.key) == nil else {
         touched.insert(record.key)
         return record
       }
@@ -63,6 +64,21 @@ struct LockedSighting: Sendable {
       }
     }
     isApplicationTouched = true
+  }
+
+  /// What a capture has met for the first time and is presented, with what is below it: that is the user's doing.
+  private func presented(in batch: CaptureBatch) -> Set<CaptureBatch.Key> {
+    var presented: Set<CaptureBatch.Key> = []
+    for record in batch.records where record.flags.contains(.hasRole) && first[record.key] == nil {
+      let role = record.entries.first { $0.key == ReservedKey.role }?.value as? RestorationRole
+      if role == .presented { presented.insert(record.key) }
+    }
+    guard !presented.isEmpty else { return [] }
+    // Parents are placed before their children.
+    for placement in batch.placements {
+      if let parent = placement.parent, presented.contains(parent) { presented.insert(placement.key) }
+    }
+    return presented
   }
 
   /// Bytes to compare; what can't be encoded is as good as nothing, and never touched.

@@ -90,10 +90,15 @@ public import RestorationArchive
   open func install(_ children: [RestoredChild]) {}
 
   /// Takes all children back: the contained ones through ``install(_:)``, and the one presented last, if it was restored.
+  ///
+  /// One that was presented and that the program contains by now stays contained.
   open func installRestoredChildren(_ children: [RestoredChild]) {
-    install(children.filter { $0.role != .presented })
-    let presented = children.filter { $0.role == .presented }.newest
-    if let presented, presented !== presentedController { present(presented) }
+    let contained = containedControllers
+    func isPresented(_ child: RestoredChild) -> Bool {
+      child.role == .presented && !(child.existed && contained.contains { $0 === child.controller })
+    }
+    install(children.filter { !isPresented($0) })
+    if let presented = children.filter(isPresented).newest, presented !== presentedController { present(presented) }
   }
 }
 

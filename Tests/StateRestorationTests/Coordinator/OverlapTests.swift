@@ -113,8 +113,11 @@ import Testing
     let restoring = Task { try await coordinator.restore(into: root) }
     try await held.arrived()
     let other = Screen("root", children: [Screen("c", text: "other")])
-    let saves = [tree("another"), other].map { screen in Task { try await coordinator.preserve(screen) } }
-    await Task.yield()
+    var saves: [Task<PreservationOutcome, any Error>] = []
+    for screen in [tree("another"), other] {
+      saves.append(Task { try await coordinator.preserve(screen) })
+      await Task.yield()
+    }
     held.release()
     _ = try await restoring.value
     var captured: [Int?] = []

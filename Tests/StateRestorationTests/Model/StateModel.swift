@@ -14,7 +14,7 @@ struct StateModel {
     /// Preserved, and not in this run's hierarchy.
     var isHidden = false
     /// What is preserved of a live node that could not read it: it stays until the node has something newer.
-    var unreadable: (value: Int, version: Int)?
+    var unreadable: (value: Int, version: Int, isPresented: Bool)?
     /// What became of it in a run that began while the device was locked; nil in others.
     var sinceLocked: SinceLocked?
 
@@ -28,8 +28,8 @@ struct StateModel {
     /// The node as it is preserved.
     func preserved() -> Node {
       let node = Node(
-        name: name, value: unreadable?.value ?? value, version: unreadable?.version ?? version, isPresented: isPresented
-      )
+        name: name, value: unreadable?.value ?? value, version: unreadable?.version ?? version,
+        isPresented: unreadable?.isPresented ?? isPresented)
       node.children = children.map { $0.preserved() }
       return node
     }
@@ -278,7 +278,7 @@ struct StateModel {
     let node = known ?? Node(name: state.name, version: version, isPresented: state.isPresented)
     let isKept = known?.sinceLocked == .touched
     if state.version > version {
-      node.unreadable = isKept ? nil : (state.value, state.version)
+      node.unreadable = isKept ? nil : (state.value, state.version, state.isPresented)
     } else if !isKept {
       node.value = state.value
     }
