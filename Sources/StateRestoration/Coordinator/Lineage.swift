@@ -123,6 +123,7 @@ struct Lineage: Sendable {
     unencoded = []
     for key in batch.releases { release(key) }
     var leaving = Leaving(batch)
+    try ownClaimed(batch)
     for placement in batch.placements { try place(placement, &leaving) }
     for key in batch.removals { try remove(key) }
     for node in batch.removedNodes where ownerOf[node] == nil {
@@ -163,6 +164,14 @@ struct Lineage: Sendable {
     ownerOf[node] = key
   }
 
+  /// Gives restored objects their nodes, before anybody else can come to their places, which they may have left.
+  private mutating func ownClaimed(_ batch: CaptureBatch) throws(ArchiveError) {
+    for placement in batch.placements {
+      guard let claimed = placement.claimed, node(placement.key) == nil, ownerOf[claimed] == nil else { continue }
+      if try writer.node(claimed) != nil { own(claimed, placement.key) }
+    }
+  }
+
   private mutating func place(
     _ placement: CaptureBatch.Placement, _ leaving: inout Leaving
   ) throws(ArchiveError) {
@@ -175,11 +184,7 @@ struct Lineage: Sendable {
       if placement.section != .shared { placement.identifier = ReservedNode.stored(placement.identifier) }
       parent = placement.section == .shared ? try reserved(ReservedNode.shared) : nil
     }
-    var id = node(placement.key)
-    if id == nil, let claimed = placement.claimed, ownerOf[claimed] == nil, try writer.node(claimed) != nil {
-      own(claimed, placement.key)
-      id = claimed
-    }
+    let id = node(placement.key)
     let occupant = try writer.child(of: parent, identifier: placement.identifier)
     guard let id else {
       try claimOrInsert(placement, parent: parent, occupant: occupant, &leaving)

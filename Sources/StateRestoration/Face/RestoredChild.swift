@@ -40,9 +40,11 @@ public import RestorationArchive
 
 extension Sequence<RestoredChild> {
   /// The controller for a place with room for one: the last that was restored, a carried-over one if there is no other.
+  ///
+  /// Of carried-over ones the first, as they stand behind what was there when they were left behind.
   @MainActor public var newest: (any RestorableController)? {
     let restored = filter { $0.controller != nil }
-    return (restored.last { !$0.wasCarriedOver } ?? restored.last)?.controller
+    return (restored.last { !$0.wasCarriedOver } ?? restored.first)?.controller
   }
 }
 

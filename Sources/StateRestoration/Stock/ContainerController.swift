@@ -94,11 +94,15 @@ public import RestorationArchive
   /// One that was presented and that the program contains by now stays contained.
   open func installRestoredChildren(_ children: [RestoredChild]) {
     let contained = containedControllers
-    func isPresented(_ child: RestoredChild) -> Bool {
-      child.role == .presented && !(child.existed && contained.contains { $0 === child.controller })
+    func isContained(_ child: RestoredChild) -> Bool {
+      child.existed && contained.contains { $0 === child.controller }
     }
-    install(children.filter { !isPresented($0) })
-    if let presented = children.filter(isPresented).newest, presented !== presentedController { present(presented) }
+    install(children.filter { $0.role != .presented || isContained($0) })
+    var presented = children.filter { $0.role == .presented }
+    // What an earlier run has left behind does not stand in for a later one that could not be made.
+    if presented.contains(where: { !$0.wasCarriedOver }) { presented.removeAll(where: \.wasCarriedOver) }
+    presented.removeAll(where: isContained)
+    if let newest = presented.newest, newest !== presentedController { present(newest) }
   }
 }
 

@@ -33,7 +33,7 @@ import Testing
     let (a, b, c) = (LeafController("a"), LeafController("b"), LeafController("c"))
     #expect([child("a", a), child("b", b), child("c", nil)].newest === b)
     #expect([child("a", a), child("b", nil), child("c", c, carriedOver: true)].newest === a)
-    #expect([child("a", nil), child("b", b, carriedOver: true), child("c", c, carriedOver: true)].newest === c)
+    #expect([child("a", nil), child("b", b, carriedOver: true), child("c", c, carriedOver: true)].newest === b)
     #expect([child("a", nil)].newest == nil)
     let split = SplitController(restorationIdentifier: "split", primary: a)
     split.installRestoredChildren([
