@@ -30,7 +30,8 @@ extension Lineage {
       throw error
     }
     if base == .locked, !sighting.isTouched {
-      return Saved(written: nil, changedNodes: 0, carriedOverNodes: 0, findings: findings, unencoded: unencoded, isWaiting: true)
+      return Saved(
+        written: nil, changedNodes: 0, carriedOverNodes: 0, findings: findings, unencoded: unencoded, isWaiting: true)
     }
     let written = try write(context: context)
     return Saved(
