@@ -36,6 +36,15 @@ struct LockedSighting: Sendable {
     firstApplication = batch.application.map { encoded($0) }
   }
 
+  /// Sees the containers anew that a program has filled in the turn in which it learnt that the device is locked: what that
+  /// changed in them, such as which child is selected, is no edit of the user's.
+  mutating func settle(_ batch: CaptureBatch) {
+    let filled = Set(batch.placements.compactMap(\.parent))
+    for record in batch.records where filled.contains(record.key) && !touched.contains(record.key) {
+      if first[record.key] != nil { first[record.key] = encoded(batch.entries(of: record)) }
+    }
+  }
+
   /// Takes out of a capture what nobody has touched, and marks what has turned up and was not touched since.
   mutating func sift(_ batch: inout CaptureBatch) {
     let captured = batch

@@ -24,7 +24,10 @@ extension RestorationCoordinator {
       guard phase == .deferred, let root else { return }
       let batch = capture(root, scope: scope, context: configuration.context)
       guard !batch.isEmpty else { return }
-      await worker.run { lineage in _ = lineage.touchedState(in: batch) }
+      await worker.run { lineage in
+        if scope == .all { lineage.sighting.settle(batch) }
+        _ = lineage.touchedState(in: batch)
+      }
     }
   }
 

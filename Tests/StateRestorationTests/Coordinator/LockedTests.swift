@@ -62,6 +62,27 @@ import Testing
     if isKilled { #expect(report.remarks.contains(.mergedPendingChanges(nodes: 2))) }
   }
 
+  @Test(arguments: StoreKind.allCases, [false, true])
+  func `a container that is filled after a locked launch has its state at the unlock, unless the user selects`(
+    on kind: StoreKind, selects: Bool
+  ) async throws {
+    func tabs() -> [Screen] { ["a", "b", "c"].map { Screen($0) } }
+    let bench = try await Bench(kind)
+    let first = TabController(restorationIdentifier: "tabs", tabs: tabs())
+    first.select(1)
+    try await bench.preserve(first)
+    try await bench.lock()
+    let coordinator = bench.launch()
+    let again = TabController(restorationIdentifier: "tabs")
+    _ = try await coordinator.restore(into: again)
+    again.setTabs(tabs())
+    await Task.yield()
+    if selects { again.select(2) }
+    try await bench.unlock(coordinator)
+    #expect(again.selectedIndex == (selects ? 2 : 1))
+    #expect(coordinator.lastReport?[["tabs"]]?.isRestored == !selects)
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `what turns up in a second locked run takes nothing from what the first one saved`(
     on kind: StoreKind
