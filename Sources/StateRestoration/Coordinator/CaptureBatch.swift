@@ -108,6 +108,13 @@ extension RestorationArchive.Attributes {
     return fits(stored) && stored.attributes.version <= version && !stored.attributes.flags.contains(.leftOut)
   }
 
+  /// Whether an object and what lies at its path are known to be of different classes or models.
+  func isOther(than stored: RestorationArchive.Node) -> Bool {
+    if let before = stored.attributes.model, let model, before != model { return true }
+    if let before = stored.attributes.classTag, let classTag, before != classTag { return true }
+    return false
+  }
+
   /// Whether state that lies at an object's path is the object's: the same class, the same model and the same kind.
   ///
   /// State without a tag may be anybody's; with one it is nobody's who has none.

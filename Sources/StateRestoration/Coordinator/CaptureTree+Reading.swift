@@ -197,6 +197,7 @@ extension CaptureTree {
   /// of another class or model, as newer state of one is no part of the other's.
   private func setStoredAside(of node: TrackedNode) {
     let top = stranger(from: node) ?? node
+    top.isSetAside = top.isStranger
     var stack = [top]
     while let next = stack.popLast() {
       if next.keepsStored {
@@ -206,6 +207,16 @@ extension CaptureTree {
       }
       if top.isStranger { stack += next.children + next.byHand }
     }
+  }
+
+  /// Whether all that was stored below an object further up has gone aside.
+  func isBelowSetAside(_ node: TrackedNode) -> Bool {
+    var next = node.parent
+    while let above = next {
+      if above.isSetAside { return true }
+      next = above.parent
+    }
+    return false
   }
 
   /// The topmost object, of one and those above it, below which everything stored is another class's or model's.

@@ -55,9 +55,11 @@ extension Lineage {
     while let source = stack.popLast() {
       stack += try overlay.children(of: source).reversed()
       guard let node = try overlay.node(source), node.byteCount > 0 else { continue }
-      let target = try place(of: node, in: overlay, &places)
       var attributes = node.attributes
-      if attributes.flags.remove(.untouched) != nil, try !takesUntouched(target) { continue }
+      let isUntouched = attributes.flags.remove(.untouched) != nil
+      if isUntouched, try liesBelowOther(node, in: overlay, places) { continue }
+      let target = try place(of: node, in: overlay, &places)
+      if isUntouched, try !takesUntouched(target) { continue }
       copies.append(.init(source: source, target: target, attributes: attributes))
       if !node.attributes.flags.contains(.reserved) { touched.insert(target) }
     }
@@ -91,16 +93,38 @@ extension Lineage {
     return parent ?? node.id
   }
 
+  /// Whether the place of a node, or one above it, is another class's or model's.
+  private func liesBelowOther(
+    _ node: RestorationArchive.Node, in overlay: RestorationArchive.Reader, _ places: [NodeID: NodeID]
+  ) throws(ArchiveError) -> Bool {
+    var chain = [node]
+    while let above = chain[chain.count - 1].parent, let next = try overlay.node(above) { chain.append(next) }
+    var parent: NodeID?
+    for link in chain.reversed() {
+      if let known = places[link.id] {
+        parent = known
+        continue
+      }
+      guard let there = try writer.child(of: parent, identifier: link.identifier), let stored = try writer.node(there)
+      else { return false }
+      if link.attributes.isOther(than: stored) { return true }
+      parent = there
+    }
+    return false
+  }
+
   /// The child that takes a node's state; another class's or another model's state makes room and is kept.
   private mutating func target(
     for node: RestorationArchive.Node, under parent: NodeID?
   ) throws(ArchiveError) -> NodeID {
-    if let known = try writer.child(of: parent, identifier: node.identifier) {
-      guard node.byteCount > 0, !node.attributes.flags.contains(.untouched), let stored = try writer.node(known),
-        !node.attributes.replaces(stored)
-      else { return known }
-      // What a newer program saved, or restoring died at, is kept; what is below it is still the same object's.
-      if node.attributes.fits(stored) { return try renew(known, stored) }
+    if let known = try writer.child(of: parent, identifier: node.identifier), let stored = try writer.node(known) {
+      if !node.attributes.isOther(than: stored) {
+        guard node.byteCount > 0, !node.attributes.flags.contains(.untouched), !node.attributes.replaces(stored) else {
+          return known
+        }
+        // What a newer program saved, or restoring died at, is kept; what is below it is still the same object's.
+        if node.attributes.fits(stored) { return try renew(known, stored) }
+      }
       try keep(known, path: path(of: known))
     }
     return try insert(node.identifier, parent: parent, attributes: node.attributes)

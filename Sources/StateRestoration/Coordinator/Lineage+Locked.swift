@@ -20,6 +20,12 @@ extension Lineage {
     places.records = []
     places.application = nil
     _ = try? apply(places)
+    guard base == .locked else { return }
+    // Whose place it is, so that what is touched below it is joined to nobody else's.
+    for record in batch.records {
+      guard let node = node(record.key), (try? writer.node(node))??.byteCount == 0 else { continue }
+      try? setAttributes(batch.attributes(of: record), of: node)
+    }
   }
 
   /// Whether a node has no state that counts more than that of an object which has turned up and was not touched since.
@@ -28,15 +34,25 @@ extension Lineage {
     return stored.attributes.flags.contains(.untouched)
   }
 
+  /// Brings what was touched since a locked launch up to date, and writes nothing.
+  ///
+  /// - Returns: False when nothing is left out of saves, or the capture could not be taken over.
+  @discardableResult
+  mutating func sight(_ batch: CaptureBatch) -> Bool {
+    guard isSifting else { return false }
+    var batch = batch
+    sighting.sift(&batch)
+    return (try? apply(batch)) != nil
+  }
+
   /// Brings what was touched since a locked launch up to date; nil when nothing was touched.
   ///
   /// - Returns: An archive of the touched nodes, to be joined to the state that can be read now; nil also when this run had
   ///   read the state before, and what it saved while locked is whole.
   mutating func touchedState(in batch: CaptureBatch) -> Data? {
-    guard isSifting else { return nil }
-    var batch = batch
-    sighting.sift(&batch)
-    guard (try? apply(batch)) != nil, sighting.isTouched, base == .locked else { return nil }
+    guard sight(batch), sighting.isTouched, base == .locked else { return nil }
+    // Putting it together takes it for written, which it is not if nothing comes of the restoration.
+    if writer.hasChanges { requireWhole() }
     return try? archived()
   }
 

@@ -156,7 +156,8 @@ struct Lineage: Sendable {
     try keep(stored, path: [ReservedNode.application])
   }
 
-  private func node(_ key: CaptureBatch.Key) -> NodeID? { key < nodeOf.count ? nodeOf[key] : nil }
+  /// The node of a live object; nil when it has none.
+  func node(_ key: CaptureBatch.Key) -> NodeID? { key < nodeOf.count ? nodeOf[key] : nil }
 
   private mutating func own(_ node: NodeID, _ key: CaptureBatch.Key) {
     while nodeOf.count <= key { nodeOf.append(nil) }

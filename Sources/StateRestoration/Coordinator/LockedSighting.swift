@@ -90,8 +90,8 @@ struct LockedSighting: Sendable {
     return presented
   }
 
-  /// Bytes to compare; what can't be encoded is as good as nothing, and never touched.
+  /// Bytes to compare, without the role, which is others' doing as well; what can't be encoded is as good as nothing, and never touched.
   private mutating func encoded(_ entries: [RestorationArchive.Entry]) -> [UInt8] {
-    (try? RecordEncoder().encode(entries, tables: &tables)) ?? []
+    (try? RecordEncoder().encode(entries.filter { $0.key != ReservedKey.role }, tables: &tables)) ?? []
   }
 }

@@ -68,6 +68,11 @@ extension RestorationCoordinator {
     run.finish(in: range)
     for index in range { if let object = run.object(at: index) { invalidateRestorableState(of: object) } }
     tree.claim(run.lateClaims(in: range))
+    if run.isStranger(index) {
+      var stranger = claim
+      stranger.isStranger = true
+      tree.claim(run.tooLate(stranger, at: index))
+    }
     run.noteTaking(in: range, after: tree.captureNumber)
     run.letGo(range)
     hasNewOutcomes = true

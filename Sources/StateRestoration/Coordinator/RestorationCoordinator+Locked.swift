@@ -26,7 +26,7 @@ extension RestorationCoordinator {
       guard !batch.isEmpty else { return }
       await worker.run { lineage in
         if scope == .all { lineage.sighting.settle(batch) }
-        _ = lineage.touchedState(in: batch)
+        lineage.sight(batch)
       }
     }
   }

@@ -40,8 +40,8 @@ extension RestorationCoordinator {
   func preserve(
     _ root: (any RestorableController)? = nil, scope: CaptureTree.Scope
   ) async throws(RestorationError) -> PreservationOutcome {
-    await waitForRestoration()
-    if isSaving {
+    // In the order of asking, whatever order those who wait for a restoration are woken in.
+    if isSaving || phase == .loading || phase == .restoring {
       return try await withCheckedContinuation { request in
         let root = root ?? self.root
         if let last = foldedSaves.indices.last, foldedSaves[last].root === root {
@@ -59,7 +59,12 @@ extension RestorationCoordinator {
   /// Starts the next of the saves that requests during the last one were folded into.
   private func saveDidEnd() {
     isSaving = false
-    guard !foldedSaves.isEmpty else { return }
+    startFoldedSave()
+  }
+
+  /// Starts the first of the saves that wait, unless one runs that will.
+  func startFoldedSave() {
+    guard !isSaving, !foldedSaves.isEmpty else { return }
     let folded = foldedSaves.removeFirst()
     isSaving = true
     Task { @MainActor in

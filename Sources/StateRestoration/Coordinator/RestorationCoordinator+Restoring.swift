@@ -324,5 +324,6 @@ extension RestorationCoordinator {
     let waiting = waitingForRestoration
     waitingForRestoration = []
     for continuation in waiting { continuation.resume() }
+    startFoldedSave()
   }
 }

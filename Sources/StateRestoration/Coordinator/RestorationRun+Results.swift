@@ -97,6 +97,14 @@ extension RestorationRun {
     return CaptureTree.Claim(object: object, node: plan.nodes[index].id, keepsStored: true, isLate: true)
   }
 
+  /// Whether the state was refused because it is another class's or model's.
+  func isStranger(_ index: Int) -> Bool {
+    switch outcomes.reason(index) {
+    case .classMismatch?, .modelMismatch?: true
+    default: false
+    }
+  }
+
   /// Whether the stored state was refused for a reason that keeps it until the object has something newer.
   private func keepsStored(_ index: Int) -> Bool {
     switch outcomes.reason(index) {

@@ -234,6 +234,10 @@ import Testing
     #expect(report?.notRestoredReason == .modelMismatch(recorded: "A", found: "B"))
     #expect(other.text.isEmpty)
     _ = try await coordinator.preserve(root)
+    #expect(try bench.newestReader().node(at: ["root", "editor"])?.attributes.model == "A")
+    other.text = "draft of B"
+    _ = try await coordinator.preserve(root)
+    #expect(try bench.newestReader().node(at: ["root", "editor"])?.attributes.model == "B")
     #expect(try bench.newestReader().keptNodes().map(\.attributes.model) == ["A"])
   }
 

@@ -84,6 +84,54 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `what is edited after a locked save is in the next one, whatever was looked at in between`(
+    on kind: StoreKind
+  ) async throws {
+    let bench = try await locked(kind)
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    _ = try await coordinator.restore(into: root)
+    for (name, text) in [("a", "first"), ("b", "second"), ("a", "third")] as [(RestorationIdentifier, String)] {
+      root[name]?.text = text
+      for _ in 0..<5 { await Task.yield() }
+      #expect(try await coordinator.preserve(root).receipt?.kind == .pendingChange)
+      guard case .unchanged = try await coordinator.preserve(root) else {
+        Issue.record("written though nothing has changed")
+        continue
+      }
+    }
+    try await bench.kill()
+    try await bench.unlock()
+    let again = hierarchy()
+    _ = try await bench.launch().restore(into: again)
+    #expect(again["a"]?.text == "third")
+    #expect(again["b"]?.text == "second")
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `who stands below a screen on a stack is no edit of that screen`(on kind: StoreKind) async throws {
+    func stack() -> NavigationController {
+      let stack = NavigationController(restorationIdentifier: "stack")
+      stack.setStack(["a", "b", "c"].map { Screen($0) })
+      return stack
+    }
+    let bench = try await Bench(kind)
+    let first = stack()
+    for case let screen as Screen in first.restorationChildren { screen.text = "stored" }
+    try await bench.preserve(first)
+    try await bench.lock()
+    let coordinator = bench.launch()
+    let again = stack()
+    _ = try await coordinator.restore(into: again)
+    await Task.yield()
+    let top = try #require(again.restorationChildren[2] as? Screen)
+    again.setStack([again.restorationChildren[0], top])
+    _ = try await coordinator.preserve(again)
+    try await bench.unlock(coordinator)
+    #expect(top.text == "stored")
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `what turns up in a second locked run takes nothing from what the first one saved`(
     on kind: StoreKind
   ) async throws {

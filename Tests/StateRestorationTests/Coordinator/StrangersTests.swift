@@ -172,6 +172,95 @@ import Testing
   }
 
   @Test(arguments: Difference.allCases)
+  func `an edit of the object itself sets aside all that is below it, however deep`(
+    difference: Difference
+  ) async throws {
+    let bench = Bench()
+    let first = editor(difference, "one", text: "theirs")
+    first.restorationChildren = [Screen("a", text: "their a", children: [Screen("b", text: "their b")])]
+    try await bench.preserve(Screen("root", children: [first]))
+    func launch() async throws -> (RestorationCoordinator, Screen, Screen) {
+      let second = editor(difference, "two")
+      second.restorationChildren = [Screen("a", children: [Screen("b")])]
+      let root = Screen("root", children: [second])
+      let coordinator = bench.launch()
+      _ = try await coordinator.restore(into: root)
+      return (coordinator, root, second)
+    }
+    let (coordinator, root, second) = try await launch()
+    second.text = "ours"
+    _ = try await coordinator.preserve(root)
+    let again = try await launch().2
+    #expect(again.text == "ours")
+    #expect(again["a"]?.text == "" && again["a"]?["b"]?.text == "")
+  }
+
+  @Test(arguments: Difference.allCases)
+  func `who turns up late in another one's place pushes nothing aside unless it is edited`(
+    difference: Difference
+  ) async throws {
+    let bench = Bench()
+    let first = editor(difference, "one", text: "theirs")
+    first.restorationChildren = [Screen("page", text: "their page")]
+    try await bench.preserve(Screen("root", children: [first]))
+    let root = Screen("root")
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    let second = editor(difference, "two")
+    second.restorationChildren = [Screen("page")]
+    root.restorationChildren = [second]
+    #expect(coordinator.register(second, at: path)?.isRestored == false)
+    for round in 0..<2 {
+      root.text = "round \(round)"
+      _ = try await coordinator.preserve(root)
+    }
+    let again = editor(difference, "one")
+    again.restorationChildren = [Screen("page")]
+    _ = try await bench.launch().restore(into: Screen("root", children: [again]))
+    #expect(again.text == "theirs")
+    #expect(again["page"]?.text == "their page")
+  }
+
+  @Test(arguments: Difference.allCases, StoreKind.allCases)
+  func `what is typed below it while locked lands in nobody else's`(
+    difference: Difference, on kind: StoreKind
+  ) async throws {
+    for (isThereAtLaunch, isKilled) in [(true, true), (true, false), (false, true), (false, false)] {
+      let bench = try await Bench(kind)
+      let first = editor(difference, "one", text: "theirs")
+      first.restorationChildren = [Screen("page", text: "their page"), Screen("other", text: "their other")]
+      try await bench.preserve(Screen("root", children: [first]))
+      try await bench.lock()
+      let second = editor(difference, "two")
+      second.restorationChildren = [Screen("page"), Screen("other")]
+      let root = Screen("root", children: isThereAtLaunch ? [second] : [])
+      let coordinator = bench.launch()
+      _ = try await coordinator.restore(into: root)
+      if !isThereAtLaunch { root.restorationChildren = [second] }
+      for _ in 0..<3 { await Task.yield() }
+      second["page"]?.text = "typed while locked"
+      _ = try await coordinator.preserve(root)
+      if isKilled {
+        try await bench.kill()
+        try await bench.unlock()
+      } else {
+        try await bench.unlock(coordinator)
+        #expect(second["page"]?.text == "typed while locked")
+        #expect(second["other"]?.text == "" && second.text.isEmpty)
+        _ = try await coordinator.preserve(root)
+        try await bench.kill()
+      }
+      for (name, page) in [("one", ""), ("two", "typed while locked")] {
+        let again = editor(difference, name)
+        again.restorationChildren = [Screen("page"), Screen("other")]
+        _ = try await bench.launch().restore(into: Screen("root", children: [again]))
+        #expect(again["page"]?.text == page, "\(difference) \(kind) \(isThereAtLaunch) \(isKilled) \(name)")
+        #expect(again["other"]?.text == "")
+      }
+    }
+  }
+
+  @Test(arguments: Difference.allCases)
   func `a deep hierarchy below it keeps everything that was the other one's`(difference: Difference) async throws {
     let bench = Bench()
     let first = editor(difference, "one", text: "theirs")
