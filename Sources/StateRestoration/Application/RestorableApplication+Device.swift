@@ -25,7 +25,7 @@ extension RestorationCoordinator: ApplicationEngine {
   }
 
   package func declineRestoring() async {
-    guard phase != .loading, phase != .restoring, phase != .discarded else { return }
+    guard !isRestoring, phase != .discarded else { return }
     prepared = nil
     touchedKeys = []
     hasPendingSave = false

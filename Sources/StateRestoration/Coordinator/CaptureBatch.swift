@@ -120,8 +120,8 @@ extension RestorationArchive.Attributes {
   /// State without a tag may be anybody's; with one it is nobody's who has none.
   func fits(_ stored: RestorationArchive.Node) -> Bool {
     guard stored.byteCount > 0 else { return true }
-    if let before = stored.attributes.model, let model, before != model { return false }
-    if let before = stored.attributes.classTag, before != classTag { return false }
+    guard !isOther(than: stored) else { return false }
+    if stored.attributes.classTag != nil, classTag == nil { return false }
     return stored.attributes.flags.contains(.view) == flags.contains(.view)
   }
 }

@@ -28,9 +28,12 @@ extension RestorationCoordinator {
     return try await preserve(root, scope: .all)
   }
 
+  /// Whether a restoration is running, or what it needs is being loaded.
+  var isRestoring: Bool { phase == .loading || phase == .restoring }
+
   /// Returns when no restoration is running.
   func waitForRestoration() async {
-    while phase == .loading || phase == .restoring {
+    while isRestoring {
       await withCheckedContinuation { waitingForRestoration.append($0) }
     }
   }
@@ -41,7 +44,7 @@ extension RestorationCoordinator {
     _ root: (any RestorableController)? = nil, scope: CaptureTree.Scope
   ) async throws(RestorationError) -> PreservationOutcome {
     // In the order of asking, whatever order those who wait for a restoration are woken in.
-    if isSaving || phase == .loading || phase == .restoring {
+    if isSaving || isRestoring {
       return try await withCheckedContinuation { request in
         let root = root ?? self.root
         if let last = foldedSaves.indices.last, foldedSaves[last].root === root {

@@ -38,7 +38,7 @@ extension RestorationCoordinator {
   public func restore(
     into root: any RestorableController, from source: RestorationSource = .newest, retriesLeftOut: Bool = false
   ) async throws(RestorationError) -> RestorationReport {
-    guard phase != .loading, phase != .restoring else {
+    guard !isRestoring else {
       throw RestorationError(
         .restorationInProgress, "A restoration is running already; wait for it before you start another.")
     }
@@ -87,7 +87,7 @@ extension RestorationCoordinator {
     report.duration = clock.now - start
     lastReport = report
     reason = report.reason
-    if phase == .loading || phase == .restoring { phase = .ready }
+    if isRestoring { phase = .ready }
     log.log(report.outcome == .restored ? .info : .warning, report.summary)
     resumeWaiting()
     // Whatever became of the stored state: from now on changes are noticed.

@@ -27,11 +27,10 @@ extension RestorationRun {
         tree.claim([claim])
         continue
       }
-      var isStranger = false
+      let isStranger = isStranger(index)
       switch outcomes.reason(index) {
       case .leftOutAfterCrash?, .parentNotRestored?: break
-      case .classMismatch?, .modelMismatch?: isStranger = true
-      default: continue
+      default: guard isStranger else { continue }
       }
       guard node.kind == .controller, let identifier = plan.paths[index].last else { continue }
       var found: (any RestorableController)?
