@@ -221,6 +221,22 @@ import Testing
     #expect(again["page"]?.text == "their page")
   }
 
+  @Test(arguments: [false, true])
+  func `who has no tag and is never registered keeps what a tagged one left in its place`(
+    restores: Bool
+  ) async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("editor", text: "theirs", tag: "editor")]))
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    if restores { _ = try await coordinator.restore(into: root) }
+    root.restorationChildren = [Screen("editor", text: "ours")]
+    _ = try await coordinator.preserve(root)
+    let reader = try bench.newestReader()
+    #expect(try reader.keptNodes().map { try reader.text(of: $0) } == ["theirs"])
+    #expect(try reader.node(at: path).map { try reader.text(of: $0) } == "ours")
+  }
+
   @Test(arguments: Difference.allCases, StoreKind.allCases)
   func `what is typed below it while locked lands in nobody else's`(
     difference: Difference, on kind: StoreKind
