@@ -57,6 +57,13 @@ struct CaptureBatch: Sendable {
     var model: ModelIdentifier?
   }
 
+  /// An object of another class or model than the state in its place.
+  struct Stranger: Sendable {
+    var key: Key
+    /// The objects below it that have not got what is stored in their places either.
+    var below: Set<Key> = []
+  }
+
   var placements: [Placement] = []
   /// Objects that left the hierarchy, children before parents.
   var removals: [Key] = []
@@ -67,6 +74,8 @@ struct CaptureBatch: Sendable {
   var kinds: [Kind] = []
   /// Objects whose stored state could not be read and goes aside, because there is newer state now.
   var setAside: [Key] = []
+  /// Objects in whose places another class's or model's state goes aside, with all that is below it.
+  var strangers: [Stranger] = []
   /// The app-level state; nil when it was not asked for.
   var application: [RestorationArchive.Entry]?
   /// Whether the stored app-level state could not be read and goes aside, because there is newer now.

@@ -136,12 +136,9 @@ extension CaptureTree {
     node.keepsStored = claim?.keepsStored == true
     node.isStranger = claim?.isStranger == true
     node.sighted = claim?.sighted
-    if node.keepsStored, hasStrangers, isBelowSetAside(node) {
-      node.keepsStored = false
-      batch.setAside.append(node.key)
-    }
     // What lies in its place below a stranger is the other one's.
     if claim == nil, hasStrangers, let parent, stranger(from: parent) != nil { node.keepsStored = true }
+    if hasStrangers, claim?.keepsStored != false { joinSetAside(node) }
     batch.placements.append(
       .init(
         key: node.key, parent: parent?.key, section: parent == nil ? section : nil, identifier: node.identifier,

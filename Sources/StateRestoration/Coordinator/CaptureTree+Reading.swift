@@ -196,27 +196,38 @@ extension CaptureTree {
   /// Has the stored state of an object that has newer state set aside; with what is stored above and below it for objects
   /// of another class or model, as newer state of one is no part of the other's.
   private func setStoredAside(of node: TrackedNode) {
-    let top = stranger(from: node) ?? node
-    top.isSetAside = top.isStranger
+    guard let top = stranger(from: node) else {
+      node.keepsStored = false
+      return batch.setAside.append(node.key)
+    }
+    top.setAsideCapture = captureNumber
+    var stranger = CaptureBatch.Stranger(key: top.key)
     var stack = [top]
     while let next = stack.popLast() {
       if next.keepsStored {
         next.keepsStored = false
-        batch.setAside.append(next.key)
+        if next !== top { stranger.below.insert(next.key) }
         if next !== node { mark(next) }
       }
-      if top.isStranger { stack += next.children + next.byHand }
+      stack += next.children + next.byHand
     }
+    batch.strangers.append(stranger)
   }
 
-  /// Whether all that was stored below an object further up has gone aside.
-  func isBelowSetAside(_ node: TrackedNode) -> Bool {
+  /// What has become of an object that turned up below another one, if all that was stored below that one has gone aside:
+  /// in this capture it takes part in that, and later there is nothing in its place any more.
+  func joinSetAside(_ node: TrackedNode) {
     var next = node.parent
     while let above = next {
-      if above.isSetAside { return true }
+      if let capture = above.setAsideCapture {
+        node.keepsStored = false
+        if capture == captureNumber, let index = batch.strangers.firstIndex(where: { $0.key == above.key }) {
+          batch.strangers[index].below.insert(node.key)
+        }
+        return
+      }
       next = above.parent
     }
-    return false
   }
 
   /// The topmost object, of one and those above it, below which everything stored is another class's or model's.

@@ -21,6 +21,26 @@ struct KeptName {
     number == 1 ? path : RestorationIdentifier("\(path.rawValue)\(Self.separator)\(number)")
   }
 
+  /// Where in an archive what has this path may be: below the framework's own name, or below a root that is called like it.
+  var places: [RestorationPath] {
+    var components = [""]
+    var isEscaped = false
+    for scalar in path.rawValue.unicodeScalars {
+      switch (isEscaped, scalar) {
+      case (false, "\\"):
+        isEscaped = true
+        continue
+      case (false, "/"): components.append("")
+      case (true, "u"): components[components.count - 1].unicodeScalars.append(Self.separator)
+      default: components[components.count - 1].unicodeScalars.append(scalar)
+      }
+      isEscaped = false
+    }
+    let identifiers = components.map { RestorationIdentifier($0) }
+    let path = RestorationPath([ReservedNode.stored(identifiers[0])] + identifiers.dropFirst())
+    return identifiers[0] == ReservedNode.shared ? [RestorationPath(identifiers), path] : [path]
+  }
+
   /// Stands in no path's text.
   private static let separator: Unicode.Scalar = "\u{1F}"
 

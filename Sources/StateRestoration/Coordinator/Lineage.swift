@@ -131,7 +131,8 @@ struct Lineage: Sendable {
     }
     for order in batch.orders { try arrange(order) }
     for key in batch.setAside { try setAside(key) }
-    try keepBelowStrangers(batch)
+    for stranger in batch.strangers { try setAside(stranger) }
+    try keepStrangersOfPaths(batch)
     for record in batch.records { try store(record, of: batch, &findings) }
     if batch.setsApplicationAside { try setApplicationAside() }
     if let application = batch.application, !application.isEmpty || hasApplicationNode {
@@ -231,7 +232,8 @@ struct Lineage: Sendable {
   /// Moves state that lost its place to the kept nodes, under its path; the oldest make room, and are reported.
   mutating func keep(_ node: NodeID, path: RestorationPath) throws(ArchiveError) {
     let kept = try reserved(ReservedNode.kept)
-    let present = try writer.children(of: kept)
+    // What is on its way back to its place needs no room.
+    let present = try writer.children(of: kept).filter { ownerOf[$0] == nil }
     if present.count >= Self.keptLimit, let oldest = try writer.node(present[0]) {
       keptRemovals.append(
         .keptStateRemoved(of: KeptName(oldest.identifier).path.rawValue, bytes: oldest.byteCount))
@@ -262,25 +264,63 @@ struct Lineage: Sendable {
     own(try renew(old, node), key)
   }
 
-  /// Keeps what lies in the places of live objects below one that has taken another class's or another model's place: it
-  /// was the other one's, and no object of this run has seen it.
-  private mutating func keepBelowStrangers(_ batch: CaptureBatch) throws(ArchiveError) {
+  /// Keeps what lies in the places of objects that have taken another class's or another model's place, and of those below
+  /// them: it was the other one's, and no object of this run has seen it.
+  private mutating func keepStrangersOfPaths(_ batch: CaptureBatch) throws(ArchiveError) {
     guard !unmatched.isEmpty else { return }
-    var strangers: [CaptureBatch.Key] = []
+    var strangers: [(depth: Int, key: CaptureBatch.Key)] = []
     for record in batch.records where unmatched.contains(record.key) {
-      guard let stored = try node(record.key).flatMap({ node throws(ArchiveError) in try writer.node(node) }),
-        !batch.attributes(of: record).fits(stored)
-      else { continue }
-      strangers.append(record.key)
+      guard let id = node(record.key), let stored = try writer.node(id), !batch.attributes(of: record).fits(stored)
+      else {
+        continue
+      }
+      strangers.append((path(of: id).components.count, record.key))
     }
-    while let stranger = strangers.popLast() {
-      guard let node = node(stranger) else { continue }
-      for child in try writer.children(of: node) {
-        guard let owner = ownerOf[child], unmatched.remove(owner) != nil else { continue }
-        try setAside(owner)
-        strangers.append(owner)
+    // From the top: what is kept for one is kept with what is below it.
+    for (_, key) in strangers.sorted(by: { $0 < $1 }) where unmatched.contains(key) {
+      try setAside(.init(key: key, below: unmatched))
+    }
+  }
+
+  /// Keeps what lies in an object's place with all that is below it, but for what other live objects have made theirs.
+  private mutating func setAside(_ stranger: CaptureBatch.Stranger) throws(ArchiveError) {
+    guard let old = node(stranger.key), let stored = try writer.node(old) else { return }
+    let siblings = try stored.parent.map { parent throws(ArchiveError) in try writer.children(of: parent) } ?? []
+    try writer.rename(old, to: freeName())
+    let new = try takeOver(stranger.key, stored, under: stored.parent, at: siblings.firstIndex(of: old))
+    var pairs = [(old: old, new: new)]
+    while let (old, new) = pairs.popLast() {
+      for child in try writer.children(of: old) {
+        guard let owner = ownerOf[child], let stored = try writer.node(child) else { continue }
+        guard stranger.below.contains(owner), try !isHollow(child) else {
+          try writer.move(child, to: new)
+          continue
+        }
+        pairs.append((child, try takeOver(owner, stored, under: new)))
       }
     }
+    if try isHollow(old) { try writer.remove(old) } else { try keep(old, path: path(of: new)) }
+  }
+
+  /// Whether a node and everything below it has no state, nor had any.
+  private func isHollow(_ top: NodeID) throws(ArchiveError) -> Bool {
+    var stack = [top]
+    while let next = stack.popLast() {
+      guard let node = try writer.node(next), node.byteCount == 0 else { return false }
+      stack += try writer.children(of: next)
+    }
+    return true
+  }
+
+  /// Gives a live object an empty node like the one that it leaves.
+  private mutating func takeOver(
+    _ key: CaptureBatch.Key, _ stored: RestorationArchive.Node, under parent: NodeID?, at index: Int? = nil
+  ) throws(ArchiveError) -> NodeID {
+    ownerOf[stored.id] = nil
+    unmatched.remove(key)
+    let new = try writer.insert(stored.identifier, parent: parent, at: index, attributes: stored.attributes)
+    own(new, key)
+    return new
   }
 
   /// Puts an empty node in the place of one whose state is kept, above the same children.

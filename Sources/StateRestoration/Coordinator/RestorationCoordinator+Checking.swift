@@ -51,12 +51,13 @@ extension RestorationCoordinator {
     }
     guard plan.context.schemaVersion <= schemaVersion else {
       return ArchiveCheck(
-        name: name, nodeCount: plan.nodes.count,
+        name: name, nodeCount: plan.placed.count,
         failure: "schema version \(plan.context.schemaVersion) is newer than \(schemaVersion)")
     }
-    var result = ArchiveCheck(name: name, nodeCount: plan.nodes.count)
+    var result = ArchiveCheck(name: name, nodeCount: plan.placed.count)
     var unregistered: Set<String> = []
-    for (index, node) in plan.nodes.enumerated() {
+    for index in plan.placed {
+      let node = plan.nodes[index]
       let path = plan.paths[index]
       if let damage = plan.details(of: index).damage {
         result.problems.append(.init(path: path, reason: .damaged(damage)))

@@ -43,15 +43,17 @@ extension RestorationCoordinator {
   private func giveState(
     at path: RestorationPath, to object: any RestorableObject, make: (RestorationRun, Int) -> Void
   ) -> NodeReport? {
-    guard let run = restored, let index = run.index(at: path), run.object(at: index) == nil,
-      !run.isForgotten(index)
-    else { return nil }
+    guard let run = restored, let index = run.index(at: path), !run.isForgotten(index) else { return nil }
     // What it is not given stays until it has something newer.
     let claim = CaptureTree.Claim(object: object, node: run.plan.nodes[index].id, keepsStored: true, isLate: true)
-    guard !run.isSpent(index, in: tree) else {
-      // The state of a shared object outlives it; any other's leaves with it.
-      if run.plan.nodes[index].kind == .shared { tree.claim([claim]) }
-      return nil
+    // What is kept for it is nobody else's, whoever had what is in the place.
+    if !run.isKept(for: object, at: index) {
+      guard run.object(at: index) == nil else { return nil }
+      guard !run.isSpent(index, in: tree) else {
+        // The state of a shared object outlives it; any other's leaves with it.
+        if run.plan.nodes[index].kind == .shared { tree.claim([claim]) }
+        return nil
+      }
     }
     guard !extensions.isTimedOut else {
       tree.claim(run.tooLate(claim, at: index))
@@ -60,9 +62,9 @@ extension RestorationCoordinator {
     guard run.isAtHome(object, at: index) else {
       return NodeReport(path: path, result: .notRestored(.parentNotRestored))
     }
-    let range = index..<run.plan.nodes[index].end
-    run.forgetOutcomes(in: range)
+    run.forgetOutcomes(in: run.range(of: index))
     make(run, index)
+    let range = run.range(of: index)
     run.installChildren(in: range)
     run.decode(in: range)
     run.finish(in: range)

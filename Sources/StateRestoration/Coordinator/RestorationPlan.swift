@@ -47,14 +47,19 @@ struct RestorationPlan: Sendable {
   private(set) var isApplicationLeftOut = false
   /// App-level state that nobody could read and that is kept beside newer; the oldest of it.
   private(set) var keptApplication: Kept?
-  /// State that lost its place and is kept, by the text of its path in ``KeptName``, oldest first.
-  private(set) var kept: [RestorationIdentifier: [Kept]] = [:]
+  /// State that lost its place and is kept, by the index of the node that has the place now; oldest first.
+  private(set) var kept: [Int: [Kept]] = [:]
+  /// The nodes in their places; what comes after them is kept, and nobody's, unless it is brought back.
+  private(set) var placed = 0..<0
 
   /// State that lost its place to newer state, because nobody could read it then.
   struct Kept: Sendable {
     var id: NodeID
     var attributes: RestorationArchive.Attributes
     var record: any StateRecord
+    /// Its index in ``RestorationPlan/nodes``, where it lies with all that is below it, if the place is another class's or
+    /// model's now.
+    var top: Int?
   }
   var source: RestorationReport.Source?
 
@@ -68,6 +73,7 @@ struct RestorationPlan: Sendable {
     tags = layout.walk.tags
     let tops = try reader.roots
     layout.listed = tops.count
+    var keptRoot: NodeID?
     for root in tops {
       guard let node = try reader.node(root) else { continue }
       switch node.identifier {
@@ -75,19 +81,7 @@ struct RestorationPlan: Sendable {
         application = (try? reader.record(of: root)) ?? EmptyRecord()
         applicationNode = root
         isApplicationLeftOut = node.attributes.flags.contains(.leftOut)
-      case ReservedNode.kept:
-        for id in try reader.children(of: root) {
-          guard let node = try reader.node(id), node.byteCount > 0, let record = try? reader.record(of: id) else {
-            continue
-          }
-          let kept = Kept(id: id, attributes: node.attributes, record: record)
-          let path = KeptName(node.identifier).path
-          if path == ReservedNode.application {
-            keptApplication = keptApplication ?? kept
-          } else {
-            self.kept[path, default: []].append(kept)
-          }
-        }
+      case ReservedNode.kept: keptRoot = root
       case ReservedNode.shared:
         let children = try reader.children(of: root)
         layout.listed += children.count
@@ -95,7 +89,51 @@ struct RestorationPlan: Sendable {
       default: try add(root, &layout)
       }
     }
+    placed = nodes.indices
+    if let keptRoot { try addKept(keptRoot, reader, &layout) }
     records = PlannedRecords(layout.decoders, paths: paths)
+  }
+
+  /// Finds out what is kept for which place, and lays flat what is another class's or model's than what has the place.
+  private mutating func addKept(
+    _ root: NodeID, _ reader: RestorationArchive.Reader, _ layout: inout Layout
+  ) throws(ArchiveError) {
+    let all = try reader.children(of: root)
+    layout.listed += all.count
+    var places: [NodeID: [Kept]] = [:]
+    for id in all {
+      guard let node = try reader.node(id), node.byteCount > 0, let record = try? reader.record(of: id) else {
+        continue
+      }
+      let kept = Kept(id: id, attributes: node.attributes, record: record)
+      let name = KeptName(node.identifier)
+      if name.path == ReservedNode.application {
+        keptApplication = keptApplication ?? kept
+      } else {
+        for path in name.places {
+          guard let place = try reader.id(at: path) else { continue }
+          places[place, default: []].append(kept)
+        }
+      }
+    }
+    guard !places.isEmpty else { return }
+    for index in placed {
+      guard var kept = places[nodes[index].id] else { continue }
+      for position in kept.indices where isOther(kept[position].attributes, than: index) {
+        kept[position].top = nodes.count
+        layout.place = index
+        try add(kept[position].id, &layout)
+        layout.place = nil
+      }
+      self.kept[index] = kept
+    }
+  }
+
+  /// Whether kept state and what has its place are known to be of different classes or models.
+  private func isOther(_ kept: RestorationArchive.Attributes, than index: Int) -> Bool {
+    if let model = details(of: index).model, let other = kept.model, model != other { return true }
+    if let tag = tag(of: index), let other = kept.classTag, tag != other { return true }
+    return false
   }
 
   /// What laying an archive flat needs, and the plan doesn't.
@@ -110,6 +148,8 @@ struct RestorationPlan: Sendable {
     var waiting: [(id: NodeID, parent: Int?)] = []
     /// The node that was looked up last and those above it.
     var open: [Int] = []
+    /// The node in whose place a kept subtree belongs, while that is laid flat.
+    var place: Int?
 
     init(_ reader: RestorationArchive.Reader) {
       walk = RestorationArchive.Walk(reader)
@@ -158,6 +198,8 @@ struct RestorationPlan: Sendable {
     if let parent {
       nodes[parent].childCount += 1
       paths.append(paths[parent].appending(visit.identifier))
+    } else if let place = layout.place {
+      paths.append(paths[place])
     } else if attributes.flags.contains(.shared) {
       paths.append([ReservedNode.shared, visit.identifier])
     } else {
@@ -165,7 +207,8 @@ struct RestorationPlan: Sendable {
     }
     nodes.append(
       Node(
-        id: id, parent: parent, end: index + 1, byteCount: visit.byteCount, version: attributes.version,
+        id: id, parent: parent ?? layout.place.flatMap { nodes[$0].parent }, end: index + 1, byteCount: visit.byteCount,
+        version: attributes.version,
         flags: attributes.flags, tag: visit.tag, hasDetails: hasDetails))
   }
 }

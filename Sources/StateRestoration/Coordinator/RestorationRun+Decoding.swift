@@ -50,7 +50,7 @@ extension RestorationRun {
   ///
   /// Not given by itself: what was saved last is what the user saw last. The report says what is there.
   private func keptState(for index: Int, _ object: any RestorableObject) -> RestorationPlan.Kept? {
-    guard !plan.kept.isEmpty, let all = plan.kept[KeptName(plan.paths[index]).path] else { return nil }
+    guard !plan.kept.isEmpty, let all = plan.kept[index] else { return nil }
     let known = ObjectBinding(object).version
     let model = (object as? any RestorableController)?.restorationModelIdentifier
     let fitting = all.filter { kept in

@@ -14,6 +14,7 @@ extension RestorationRun {
 
   /// Finds or makes one object, or says why there is none.
   func meet(_ index: Int) {
+    guard !superseded.contains(index) else { return }
     if let reason = obstacle(at: index) { return fail(index, reason) }
     switch plan.nodes[index].kind {
     case .shared:
@@ -36,7 +37,7 @@ extension RestorationRun {
   }
 
   /// What stands against a node before anybody is asked for its object.
-  private func obstacle(at index: Int) -> NotRestoredReason? {
+  func obstacle(at index: Int) -> NotRestoredReason? {
     let node = plan.nodes[index]
     if let parent = node.parent, !outcomes.isRestored(parent), node.kind != .view {
       return .parentNotRestored
@@ -147,7 +148,10 @@ extension RestorationRun {
   /// Checks class and model of an object for a node, and accepts it.
   private func admit(_ object: any RestorableObject, at index: Int, origin: NodeReport.Origin) -> Bool {
     if let controller = object as? any RestorableController { return admit(controller, at: index, origin: origin) }
-    guard isAccepted(object, at: index) else { return false }
+    if let reason = classMismatch(of: object, at: index) {
+      fail(index, reason)
+      return false
+    }
     objects.hold(object, at: index)
     outcomes.restore(index, origin)
     noteTag(at: index)
@@ -155,12 +159,11 @@ extension RestorationRun {
   }
 
   /// Checks class and model of a controller for a node, and accepts it.
+  ///
+  /// - Returns: False also when the controller was given what was kept for it, instead.
   func admit(_ controller: any RestorableController, at index: Int, origin: NodeReport.Origin) -> Bool {
-    guard isAccepted(controller, at: index) else { return false }
-    if let recorded = plan.details(of: index).model, let found = controller.restorationModelIdentifier,
-      recorded != found
-    {
-      fail(index, .modelMismatch(recorded: recorded, found: found))
+    if let reason = mismatch(of: controller, at: index) {
+      if !bringBack(to: controller, at: index, origin) { fail(index, reason) }
       return false
     }
     objects.hold(controller, at: index)
@@ -175,16 +178,23 @@ extension RestorationRun {
     return true
   }
 
-  private func isAccepted(_ object: any RestorableObject, at index: Int) -> Bool {
-    guard let tag = plan.tag(of: index) else { return true }
-    guard registry.accepts(object, recorded: tag) else {
-      fail(index, .classMismatch(recorded: tag, found: "\(type(of: object))"))
-      return false
+  /// Why a node's state is not the controller's; nil when class and model fit.
+  func mismatch(of controller: any RestorableController, at index: Int) -> NotRestoredReason? {
+    if let reason = classMismatch(of: controller, at: index) { return reason }
+    if let recorded = plan.details(of: index).model, let found = controller.restorationModelIdentifier,
+      recorded != found
+    {
+      return .modelMismatch(recorded: recorded, found: found)
     }
-    return true
+    return nil
   }
 
-  private func noteTag(at index: Int) {
+  private func classMismatch(of object: any RestorableObject, at index: Int) -> NotRestoredReason? {
+    guard let tag = plan.tag(of: index), !registry.accepts(object, recorded: tag) else { return nil }
+    return .classMismatch(recorded: tag, found: "\(type(of: object))")
+  }
+
+  func noteTag(at index: Int) {
     guard let tag = plan.tag(of: index), registry.registeredClass(tag) == nil else { return }
     outcomes.add(.unregisteredClass(tag), at: index)
   }

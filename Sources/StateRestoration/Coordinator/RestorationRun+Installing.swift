@@ -5,7 +5,7 @@ extension RestorationRun {
   func installChildren(in range: Range<Int>? = nil) {
     for index in range ?? plan.nodes.indices where plan.nodes[index].childCount > 0 {
       guard let container = object(at: index) as? any RestorationContainer else { continue }
-      let children = plan.children(of: index).filter {
+      let children = plan.children(of: index).map { standIns[$0] ?? $0 }.filter {
         plan.nodes[$0].kind == .controller && !plan.nodes[$0].flags.contains(.byHand)
       }
       guard !children.isEmpty else { continue }
@@ -17,7 +17,7 @@ extension RestorationRun {
         if role == .presented { keepPresented(child, in: container) }
         return RestoredChild(
           path: plan.paths[child], role: role, controller: objects.controller(at: child), existed: existing[child],
-          wasCarriedOver: flags.contains(.carriedOver) && !isAskedFor)
+          wasCarriedOver: flags.contains(.carriedOver) && !isAskedFor && child < plan.placed.upperBound)
       }
       noteBeginning(of: index)
       container.installRestoredChildren(restored)

@@ -29,6 +29,10 @@ internal import RestorationArchive
   var outcomes: NodeOutcomes
   /// What came back from where it was kept.
   var reinstated: [Int: RestorationPlan.Kept] = [:]
+  /// What was brought back, by the index of the node that has the place.
+  var standIns: [Int: Int] = [:]
+  /// The nodes whose places are taken by what was brought back.
+  var superseded: Set<Int> = []
   /// Which objects existed before.
   var existing: [Bool]
   /// Objects that no container took, and those below them, while somebody else owns them; by index.
@@ -51,8 +55,8 @@ internal import RestorationArchive
   private var captureNumber = 0
   /// The same for objects that turned up later, by index.
   private var laterCaptureNumbers: [Int: Int] = [:]
-  /// The nodes by path; made when the first reference is resolved.
-  private(set) lazy var paths = Dictionary(plan.paths.lazy.enumerated().map { ($1, $0) }) { first, _ in first }
+  /// The nodes by path, without those that are kept; made when the first reference is resolved.
+  lazy var paths = Dictionary(plan.placed.lazy.map { [plan] in (plan.paths[$0], $0) }) { first, _ in first }
   /// The nodes by number; made when the first reference by number is resolved.
   private(set) lazy var numbers = Dictionary(plan.nodes.lazy.enumerated().map { ($1.id, $0) }) { first, _ in first }
   let clock = ContinuousClock()
@@ -128,7 +132,7 @@ internal import RestorationArchive
 
   /// Finds or makes every object, below the roots that are given.
   func makeObjects(root: any RestorableController) {
-    for index in plan.nodes.indices where object(at: index) == nil && !outcomes.isMet(index) {
+    for index in plan.placed where object(at: index) == nil && !outcomes.isMet(index) {
       if plan.nodes[index].parent == nil, plan.nodes[index].kind == .controller {
         meetRoot(index, root)
       } else {
@@ -158,9 +162,14 @@ internal import RestorationArchive
     unseenDecoder = nil
   }
 
-  /// The reports of all nodes met, in the plan's order.
+  /// The reports of all nodes met, in the plan's order; what was brought back stands in its place.
   func reports(in range: Range<Int>? = nil) -> [NodeReport] {
-    (range ?? plan.nodes.indices).compactMap { outcomes.report($0, of: plan) }
+    let range = range ?? plan.placed
+    guard !standIns.isEmpty else { return range.compactMap { outcomes.report($0, of: plan) } }
+    return range.flatMap { index in
+      let nodes = standIns[index].map { $0..<plan.nodes[$0].end } ?? index..<(index + 1)
+      return nodes.compactMap { outcomes.report($0, of: plan) }
+    }
   }
 
   // MARK: - The note

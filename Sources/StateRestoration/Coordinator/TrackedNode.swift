@@ -24,8 +24,8 @@ internal import RestorationArchive
   var keepsStored = false
   /// Whether that state is of another class or model than the object, and what is below it, too.
   var isStranger = false
-  /// Whether that has gone aside, with all that is below it.
-  var isSetAside = false
+  /// The capture in which that went aside, with all that is below it; nil while it has not.
+  var setAsideCapture: Int?
   /// Whether a reference brought it in, and nothing else.
   var isByHand: Bool
   /// Whether a child has a role.

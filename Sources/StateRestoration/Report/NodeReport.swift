@@ -49,6 +49,9 @@ public struct NodeReport: Sendable, Hashable, Codable {
     /// Earlier state, of these versions, could not be read when newer state took its place; it is kept, and given on
     /// request.
     case keptState(versions: [StateVersion])
+    /// The state had made room for another class's or another model's, and was kept until now; that is kept from the next
+    /// save on.
+    case broughtBack
   }
 
   /// Where the object is, from the root.
@@ -114,6 +117,7 @@ extension NodeReport.Finding: CustomStringConvertible {
     case .unregisteredClass(let tag): "class “\(tag)” is not registered"
     case .identifierDiffers(let found): "the factory’s object calls itself “\(found)”"
     case .keptState(let versions): "kept beside it: version \(versions.map { "\($0)" }.joined(separator: ", "))"
+    case .broughtBack: "brought back, as it had made room for another class’s or model’s"
     }
   }
 }

@@ -91,6 +91,19 @@ import Testing
     #expect(bench.store.state.withLock { $0.generations.count } == 2)
   }
 
+  @Test func `a save without a restoration carries nothing over from a newer schema`() async throws {
+    let bench = Bench()
+    bench.configuration.schemaVersion = 2
+    try await bench.preserve(Screen("root", children: [Screen("future", text: "future")]))
+    bench.configuration.schemaVersion = 1
+    _ = try await bench.launch().preserve(Screen("root", text: "present"))
+    let reader = try bench.newestReader()
+    #expect(try reader.context.schemaVersion == 1)
+    #expect(try reader.node(at: ["root", "future"]) == nil)
+    let report = try await bench.launch().restore(into: Screen("root"))
+    #expect(report.remarks.contains { if case .setAside(let states) = $0 { states.count == 1 } else { false } })
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a program of another version learns that it restores after an update`(on kind: StoreKind) async throws {
     let bench = try await Bench(kind)

@@ -5,7 +5,7 @@ import Testing
 /// checks that none is left out.
 @MainActor @Suite struct EveryFindingTests {
   enum Restoring: String, CaseIterable, Sendable {
-    case migrated, unreadKeys, unresolvedReference, unregisteredClass, identifierDiffers, keptState
+    case migrated, unreadKeys, unresolvedReference, unregisteredClass, identifierDiffers, keptState, broughtBack
 
     init(_ finding: NodeReport.Finding) {
       self =
@@ -16,6 +16,7 @@ import Testing
         case .unregisteredClass: .unregisteredClass
         case .identifierDiffers: .identifierDiffers
         case .keptState: .keptState
+        case .broughtBack: .broughtBack
         }
     }
   }
@@ -63,11 +64,29 @@ import Testing
       (preserved, restored) = (Screen("child"), Screen("child"))
       bench.delegate.make = { path, _ in path.components.count > 1 ? Screen("another") : nil }
     case .keptState: (preserved, restored) = (Panel("child", value: 1), Panel("child"))
+    case .broughtBack: (preserved, restored) = (modelled("one"), modelled("one"))
     }
     try await bench.preserve(Screen("root", children: [preserved, friend]))
     if name == .keptState { try await typeOverUnreadable(bench) }
+    if name == .broughtBack { try await typeOverAnother(bench) }
     let report = try await bench.launch(register).restore(into: Screen("root", children: [restored]))
     #expect(report.nodes.dropFirst().first?.findings.map(Restoring.init) == [name])
+  }
+
+  private func modelled(_ model: ModelIdentifier) -> Screen {
+    let screen = Screen("child", text: "of \(model)")
+    screen.restorationModelIdentifier = model
+    return screen
+  }
+
+  /// A run in which the child is another model's, and the user types.
+  private func typeOverAnother(_ bench: Bench) async throws {
+    let child = modelled("two")
+    let root = Screen("root", children: [child])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    child.text = "typed"
+    _ = try await coordinator.preserve(root)
   }
 
   /// A run that can't read the state of the child, in which the user types something else.

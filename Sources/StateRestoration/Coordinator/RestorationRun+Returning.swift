@@ -1,0 +1,60 @@
+internal import RestorationArchive
+
+extension RestorationRun {
+  /// Gives a controller what was kept when another class's or model's state took its place, with everything below it.
+  ///
+  /// - Returns: False when nothing is kept for it.
+  func bringBack(
+    to controller: any RestorableController, at index: Int, _ origin: NodeReport.Origin
+  ) -> Bool {
+    guard let top = keptSubtree(for: controller, at: index) else { return false }
+    let range = index..<plan.nodes[index].end
+    let returning = top..<plan.nodes[top].end
+    existing[top] = existing[index]
+    forgetOutcomes(in: range)
+    superseded.formUnion(range)
+    standIns[index] = top
+    for index in range { paths[plan.paths[index]] = nil }
+    for index in returning { paths[plan.paths[index]] = index }
+    objects.hold(controller, at: top)
+    outcomes.restore(top, origin)
+    outcomes.add(.broughtBack, at: top)
+    noteTag(at: top)
+    log.log(.info, "\(plan.paths[top]) was brought back from the kept states")
+    for index in returning.dropFirst() { meet(index) }
+    return true
+  }
+
+  /// Whether an object that turns up would be given what is kept for it, instead of what has its place.
+  func isKept(for object: any RestorableObject, at index: Int) -> Bool {
+    guard let controller = object as? any RestorableController, mismatch(of: controller, at: index) != nil else {
+      return false
+    }
+    return keptSubtree(for: controller, at: index) != nil
+  }
+
+  /// The newest of what is kept for a controller that is of another class or model than what has its place now; nil when
+  /// there is none that can be read.
+  private func keptSubtree(for controller: any RestorableController, at index: Int) -> Int? {
+    let known = ObjectBinding(controller).version
+    let fitting = (plan.kept[index] ?? []).last { kept in
+      guard let top = kept.top, !superseded.contains(index), plan.nodes[top].version <= known else { return false }
+      return isOwn(top, of: controller, insteadOf: index) && plan.details(of: top).damage == nil
+        && obstacle(at: top) == nil
+    }
+    return fitting?.top
+  }
+
+  /// Whether kept state is positively a controller's, and not only nobody else's.
+  private func isOwn(_ top: Int, of controller: any RestorableController, insteadOf index: Int) -> Bool {
+    guard mismatch(of: controller, at: top) == nil else { return false }
+    if let model = plan.details(of: top).model, model == controller.restorationModelIdentifier { return true }
+    return plan.tag(of: top).map { $0 != plan.tag(of: index) } ?? false
+  }
+
+  /// The nodes that were given to objects, or refused them: of the place, or of what was brought back to it.
+  func range(of index: Int) -> Range<Int> {
+    let top = standIns[index] ?? index
+    return top..<plan.nodes[top].end
+  }
+}
