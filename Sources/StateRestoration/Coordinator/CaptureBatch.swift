@@ -52,6 +52,8 @@ struct CaptureBatch: Sendable {
     var row: Int?
     var priority = PreservationPriority.normal
     var flags: RestorationArchive.NodeFlags = []
+    /// Whether the stored state could not be read and goes aside, because this is newer.
+    var setsStoredAside = false
     /// The other values under their keys, in the order of encoding.
     var entries: [RestorationArchive.Entry] = []
     var model: ModelIdentifier?
@@ -72,8 +74,8 @@ struct CaptureBatch: Sendable {
   var orders: [Order] = []
   var records: [Record] = []
   var kinds: [Kind] = []
-  /// Objects whose stored state could not be read and goes aside, because there is newer state now.
-  var setAside: [Key] = []
+  /// Objects whose stored state could not be read and stays, because they have nothing newer.
+  var standing: [Key] = []
   /// Objects in whose places another class's or model's state goes aside, with all that is below it.
   var strangers: [Stranger] = []
   /// The app-level state; nil when it was not asked for.
@@ -128,8 +130,8 @@ extension RestorationArchive.Attributes {
   ///
   /// State without a tag may be anybody's; with one it is nobody's who has none.
   func fits(_ stored: RestorationArchive.Node) -> Bool {
-    guard stored.byteCount > 0 else { return true }
     guard !isOther(than: stored) else { return false }
+    guard stored.byteCount > 0 else { return true }
     if stored.attributes.classTag != nil, classTag == nil { return false }
     return stored.attributes.flags.contains(.view) == flags.contains(.view)
   }

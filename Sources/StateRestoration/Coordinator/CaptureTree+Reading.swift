@@ -167,8 +167,8 @@ extension CaptureTree {
       key: node.key, kind: facts.kind, row: captured.row, priority: captured.shape.priority, flags: [],
       entries: captured.entries, model: captured.shape.model)
     if node.keepsStored {
-      guard fingerprint(batch.entries(of: record)) != node.sighted else { return }
-      setStoredAside(of: node)
+      guard fingerprint(batch.entries(of: record)) != node.sighted else { return batch.standing.append(node.key) }
+      record.setsStoredAside = setStoredAside(of: node)
     }
     switch node.kind {
     case .controller: if node.isByHand { record.flags.insert(.byHand) }
@@ -195,10 +195,12 @@ extension CaptureTree {
 
   /// Has the stored state of an object that has newer state set aside; with what is stored above and below it for objects
   /// of another class or model, as newer state of one is no part of the other's.
-  private func setStoredAside(of node: TrackedNode) {
+  ///
+  /// - Returns: Whether it is the object's alone.
+  private func setStoredAside(of node: TrackedNode) -> Bool {
     guard let top = stranger(from: node) else {
       node.keepsStored = false
-      return batch.setAside.append(node.key)
+      return true
     }
     top.setAsideCapture = captureNumber
     var stranger = CaptureBatch.Stranger(key: top.key)
@@ -212,6 +214,7 @@ extension CaptureTree {
       stack += next.children + next.byHand
     }
     batch.strangers.append(stranger)
+    return false
   }
 
   /// What has become of an object that turned up below another one, if all that was stored below that one has gone aside:

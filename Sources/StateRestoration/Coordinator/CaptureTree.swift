@@ -94,8 +94,8 @@ internal import RestorationArchive
     if scope == .all { readUnnoticed() }
     readPending()
     removeOrphans()
-    dropClaims()
     resolveReferences()
+    dropClaims()
     removeOrphans()
     // Handed over whole: what is kept here would keep the values, and make the worker copy the lists.
     for subject in openClasses { subject.close() }

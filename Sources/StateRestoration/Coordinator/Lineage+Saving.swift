@@ -13,6 +13,10 @@ extension Lineage {
     var findings: [PreservationFinding]
     /// Live objects whose values could not be encoded.
     var unencoded: [CaptureBatch.Key] = []
+    /// Those of them whose stored state could not be read and stays.
+    var postponed: [CaptureBatch.Key] = []
+    /// Whether the app-level state could not be encoded.
+    var isApplicationUnencoded = false
     /// True when the device is locked and nothing may be written.
     var isWaiting = false
   }
@@ -30,13 +34,16 @@ extension Lineage {
       throw error
     }
     if base == .locked, !sighting.isTouched {
-      return Saved(
-        written: nil, changedNodes: 0, carriedOverNodes: 0, findings: findings, unencoded: unencoded, isWaiting: true)
+      return saved(nil, findings, isWaiting: true)
     }
-    let written = try write(context: context)
-    return Saved(
-      written: written, changedNodes: written == nil ? 0 : changed.count, carriedOverNodes: carriedOverCount,
-      findings: findings, unencoded: unencoded)
+    return saved(try write(context: context), findings)
+  }
+
+  private func saved(_ written: Written?, _ findings: [PreservationFinding], isWaiting: Bool = false) -> Saved {
+    Saved(
+      written: written, changedNodes: written == nil ? 0 : changed.count,
+      carriedOverNodes: isWaiting ? 0 : carriedOverCount, findings: findings, unencoded: unencoded,
+      postponed: postponed, isApplicationUnencoded: isApplicationUnencoded, isWaiting: isWaiting)
   }
 
   /// Finds out what a save would meet on disk, when nobody has restored in this run.

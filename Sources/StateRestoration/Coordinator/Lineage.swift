@@ -36,6 +36,12 @@ struct Lineage: Sendable {
   private(set) var changed: Set<CaptureBatch.Key> = []
   /// Live objects whose values could not be encoded in the last capture.
   private(set) var unencoded: [CaptureBatch.Key] = []
+  /// Those of them that were to have what could not be read set aside, which stays.
+  private(set) var postponed: [CaptureBatch.Key] = []
+  /// Whether the app-level state could not be encoded in the last capture.
+  private(set) var isApplicationUnencoded = false
+  /// The sizes of live objects' states that are over the budget for one node.
+  private var overBudget: [CaptureBatch.Key: Int] = [:]
   /// Live objects that took over stored state by its path alone; their class and model are not compared yet.
   private var unmatched: Set<CaptureBatch.Key> = []
   /// Whether what was saved while locked is still all there is.
@@ -67,6 +73,7 @@ struct Lineage: Sendable {
     unmatched = []
     nodeOf = []
     ownerOf = [:]
+    overBudget = [:]
     hasMarkedCarriedOver = false
     hasSetApplicationAside = false
   }
@@ -83,6 +90,7 @@ struct Lineage: Sendable {
     unmatched = []
     nodeOf = []
     ownerOf = [:]
+    overBudget = [:]
     hasMarkedCarriedOver = true
     hasSetApplicationAside = false
   }
@@ -97,6 +105,7 @@ struct Lineage: Sendable {
   mutating func forgetOwners() {
     nodeOf = []
     ownerOf = [:]
+    overBudget = [:]
     unmatched = []
   }
 
@@ -121,6 +130,7 @@ struct Lineage: Sendable {
     var findings: [PreservationFinding] = []
     changed = []
     unencoded = []
+    postponed = []
     for key in batch.releases { release(key) }
     var leaving = Leaving(batch)
     try ownClaimed(batch)
@@ -130,18 +140,44 @@ struct Lineage: Sendable {
       if try writer.node(node) != nil { try writer.remove(node) }
     }
     for order in batch.orders { try arrange(order) }
-    for key in batch.setAside { try setAside(key) }
     for stranger in batch.strangers { try setAside(stranger) }
     try keepStrangersOfPaths(batch)
+    for key in batch.standing { try greet(key) }
     for record in batch.records { try store(record, of: batch, &findings) }
-    if batch.setsApplicationAside { try setApplicationAside() }
-    if let application = batch.application, !application.isEmpty || hasApplicationNode {
-      try writer.setRecord(
-        of: try reserved(ReservedNode.application), entries: application,
-        attributes: .init(priority: .required, flags: .reserved))
+    try storeApplication(of: batch, &findings)
+    for (key, bytes) in overBudget.sorted(by: { $0.key < $1.key }) {
+      guard let node = node(key) else { continue }
+      findings.append(.overBudget(path: path(of: node), bytes: bytes, limit: nodeBudget))
     }
     defer { keptRemovals = [] }
     return findings + keptRemovals
+  }
+
+  /// Brings the app-level state up to date; one that can't be encoded keeps what it had.
+  private mutating func storeApplication(
+    of batch: CaptureBatch, _ findings: inout [PreservationFinding]
+  ) throws(ArchiveError) {
+    isApplicationUnencoded = false
+    guard let application = batch.application, !application.isEmpty || hasApplicationNode else { return }
+    do {
+      if batch.setsApplicationAside {
+        try tryEncoding(application)
+        try setApplicationAside()
+      }
+      try writer.setRecord(
+        of: try reserved(ReservedNode.application), entries: application,
+        attributes: .init(priority: .required, flags: .reserved))
+    } catch {
+      guard error.isOfValues else { throw error }
+      isApplicationUnencoded = true
+      findings.append(.encodingFailed(path: [], message: error.message))
+    }
+  }
+
+  /// Fails as storing the values would, and changes nothing.
+  private func tryEncoding(_ entries: [RestorationArchive.Entry]) throws(ArchiveError) {
+    var tables = CodingTables()
+    _ = try RecordEncoder().encode(entries, tables: &tables)
   }
 
   private var hasApplicationNode: Bool {
@@ -336,8 +372,7 @@ struct Lineage: Sendable {
   }
 
   /// Keeps what nobody asked for below an object that has another model now: it was the other one's.
-  private mutating func keepChildren(of node: NodeID, from model: ModelIdentifier?) throws(ArchiveError) {
-    guard let model, let before = try writer.node(node)?.attributes.model, before != model else { return }
+  private mutating func keepChildren(of node: NodeID) throws(ArchiveError) {
     for child in try writer.children(of: node) where ownerOf[child] == nil {
       try keep(child, path: path(of: child))
     }
@@ -369,12 +404,14 @@ struct Lineage: Sendable {
     guard let node = node(key) else { return }
     nodeOf[key] = nil
     ownerOf[node] = nil
+    overBudget[key] = nil
   }
 
   private mutating func remove(_ key: CaptureBatch.Key) throws(ArchiveError) {
     guard let node = node(key) else { return }
     nodeOf[key] = nil
     ownerOf[node] = nil
+    overBudget[key] = nil
     if try writer.node(node) != nil { try writer.remove(node) }
   }
 
@@ -391,27 +428,65 @@ struct Lineage: Sendable {
   private mutating func store(
     _ record: CaptureBatch.Record, of batch: CaptureBatch, _ findings: inout [PreservationFinding]
   ) throws(ArchiveError) {
-    guard var node = node(record.key) else { return }
+    guard let node = node(record.key) else { return }
     let attributes = batch.attributes(of: record)
     if record.flags.contains(.untouched), try !takesUntouched(node) { return }
-    if unmatched.remove(record.key) != nil, let stored = try writer.node(node), !attributes.replaces(stored) {
-      try setAside(record.key)
-      node = self.node(record.key) ?? node
-    }
-    try keepChildren(of: node, from: attributes.model)
+    let entries = batch.entries(of: record)
     do {
-      if try writer.setRecord(of: node, entries: batch.entries(of: record), attributes: attributes) {
-        changed.insert(record.key)
-      }
+      let node = try makeRoom(for: record, entries, attributes, at: node)
+      if try writer.setRecord(of: node, entries: entries, attributes: attributes) { changed.insert(record.key) }
     } catch {
-      guard error.code == .encodingFailed || error.code == .limitExceeded else { throw error }
+      guard error.isOfValues else { throw error }
       findings.append(.encodingFailed(path: path(of: node), message: error.message))
       unencoded.append(record.key)
-      return
+      return try storeFacts(of: record, entries, attributes, at: node)
     }
-    if let bytes = try writer.node(node)?.byteCount, bytes > nodeBudget {
-      findings.append(.overBudget(path: path(of: node), bytes: bytes, limit: nodeBudget))
+    let bytes = try writer.node(self.node(record.key) ?? node)?.byteCount ?? 0
+    if bytes > nodeBudget { overBudget[record.key] = bytes } else if !overBudget.isEmpty { overBudget[record.key] = nil }
+  }
+
+  /// Sets aside what a record must not replace, once it is sure that the record can be encoded; returns its node.
+  private mutating func makeRoom(
+    for record: CaptureBatch.Record, _ entries: [RestorationArchive.Entry], _ attributes: RestorationArchive.Attributes,
+    at node: NodeID
+  ) throws(ArchiveError) -> NodeID {
+    let isUnmatched = unmatched.contains(record.key)
+    guard record.setsStoredAside || isUnmatched || attributes.model != nil else { return node }
+    let stored = try writer.node(node)
+    let isRefused = record.setsStoredAside || (isUnmatched && stored.map { !attributes.replaces($0) } ?? false)
+    let isOfOtherModel = attributes.model != nil && stored?.attributes.model.map { $0 != attributes.model } ?? false
+    if isRefused || isOfOtherModel {
+      do {
+        try tryEncoding(entries)
+      } catch {
+        if record.setsStoredAside { postponed.append(record.key) }
+        throw error
+      }
     }
+    unmatched.remove(record.key)
+    if isRefused { try setAside(record.key) }
+    let place = self.node(record.key) ?? node
+    if isOfOtherModel { try keepChildren(of: place) }
+    return place
+  }
+
+  /// What is known of an object whose values can't be encoded: that it is there, and of a new one all but the values.
+  private mutating func storeFacts(
+    of record: CaptureBatch.Record, _ entries: [RestorationArchive.Entry], _ attributes: RestorationArchive.Attributes,
+    at node: NodeID
+  ) throws(ArchiveError) {
+    guard let stored = try writer.node(node) else { return }
+    guard stored.byteCount == 0, !attributes.isOther(than: stored) else { return try greet(record.key) }
+    let role = entries.filter { $0.key == ReservedKey.role }
+    if try writer.setRecord(of: node, entries: role, attributes: attributes) { changed.insert(record.key) }
+  }
+
+  /// An object is there again: its state is not left over from an earlier run any more.
+  private mutating func greet(_ key: CaptureBatch.Key) throws(ArchiveError) {
+    guard let node = node(key), var attributes = try writer.node(node)?.attributes,
+      attributes.flags.remove(.carriedOver) != nil
+    else { return }
+    try writer.setAttributes(attributes, of: node)
   }
 
   /// Adds a node that no live object owns.
@@ -576,4 +651,9 @@ struct Lineage: Sendable {
         : .overBudget(path: shedding.path, bytes: shedding.byteCount, limit: limits.bytesPerArchive)
     }
   }
+}
+
+extension ArchiveError {
+  /// Whether it is a matter of what was to be encoded, and not of the archive.
+  fileprivate var isOfValues: Bool { code == .encodingFailed || code == .limitExceeded }
 }

@@ -117,6 +117,8 @@ extension RestorationCoordinator {
     case .success(let saved):
       // What could not be encoded is asked again at the next save, whether or not it is known to have changed.
       for key in saved.unencoded where key < tree.nodes.count { tree.nodes[key].map(tree.mark) }
+      for key in saved.postponed where key < tree.nodes.count { tree.nodes[key]?.keepsStored = true }
+      if captured.setsApplicationAside, !saved.isApplicationUnencoded { keptApplication = nil }
       guard let written = saved.written else {
         if saved.isWaiting {
           return .deferred(.locked)
@@ -133,7 +135,6 @@ extension RestorationCoordinator {
         return .unchanged(receipt)
       }
       if phase == .idle { phase = .ready }
-      if captured.setsApplicationAside { keptApplication = nil }
       hasPendingSave = written.kind == .pendingWhole || written.kind == .pendingChange
       let receipt = PreservationReceipt(
         generation: written.receipt.generation.rawValue, kind: written.kind,

@@ -57,6 +57,8 @@ struct RestorationPlan: Sendable {
     var id: NodeID
     var attributes: RestorationArchive.Attributes
     var record: any StateRecord
+    /// Whether it is more than what is below it.
+    var hasState: Bool
     /// Its index in ``RestorationPlan/nodes``, where it lies with all that is below it, if the place is another class's or
     /// model's now.
     var top: Int?
@@ -102,10 +104,8 @@ struct RestorationPlan: Sendable {
     layout.listed += all.count
     var places: [NodeID: [Kept]] = [:]
     for id in all {
-      guard let node = try reader.node(id), node.byteCount > 0, let record = try? reader.record(of: id) else {
-        continue
-      }
-      let kept = Kept(id: id, attributes: node.attributes, record: record)
+      guard let node = try reader.node(id), let record = try? reader.record(of: id) else { continue }
+      let kept = Kept(id: id, attributes: node.attributes, record: record, hasState: node.byteCount > 0)
       let name = KeptName(node.identifier)
       if name.path == ReservedNode.application {
         keptApplication = keptApplication ?? kept

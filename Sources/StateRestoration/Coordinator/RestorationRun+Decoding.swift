@@ -54,6 +54,7 @@ extension RestorationRun {
     let known = ObjectBinding(object).version
     let model = (object as? any RestorableController)?.restorationModelIdentifier
     let fitting = all.filter { kept in
+      guard kept.hasState else { return false }
       if let tag = kept.attributes.classTag, !registry.accepts(object, recorded: tag) { return false }
       if let recorded = kept.attributes.model, let model, recorded != model { return false }
       return kept.attributes.version <= known

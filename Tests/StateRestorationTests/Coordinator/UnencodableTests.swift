@@ -1,0 +1,273 @@
+import FoundationEssentials
+import RestorationArchive
+import StateRestoration
+import StateRestorationTesting
+import Testing
+
+/// What can't be encoded keeps what it had, in its place, and stops nobody else (R3.5).
+@MainActor @Suite struct UnencodableTests {
+  /// A text that may refuse to be encoded.
+  struct Text: Codable, Sendable {
+    var text = ""
+    var fails = false
+
+    init(_ text: String = "", fails: Bool = false) {
+      self.text = text
+      self.fails = fails
+    }
+
+    init(from decoder: any Decoder) throws { text = try decoder.singleValueContainer().decode(String.self) }
+
+    func encode(to encoder: any Encoder) throws {
+      if fails { throw EncodingError.invalidValue(text, .init(codingPath: [], debugDescription: "as the test wants")) }
+      var container = encoder.singleValueContainer()
+      try container.encode(text)
+    }
+  }
+
+  /// A screen with such a text, in an older version.
+  class Brittle: StatefulController {
+    class var stateVersion: StateVersion { 1 }
+    let restorationIdentifier: RestorationIdentifier?
+    var restorationClass: RestorationClass?
+    var restorationModelIdentifier: ModelIdentifier?
+    var restorableState = Text()
+    var restorationChildren: [any RestorableController] = []
+    init(_ text: String = "", called identifier: RestorationIdentifier = "brittle") {
+      restorationIdentifier = identifier
+      restorableState.text = text
+    }
+  }
+
+  final class NewerBrittle: Brittle {
+    override class var stateVersion: StateVersion { 2 }
+  }
+
+  private let path: RestorationPath = ["root", "brittle"]
+
+  private func failures(_ outcome: PreservationOutcome) -> [RestorationPath] {
+    (outcome.receipt?.findings ?? []).compactMap { finding in
+      if case .encodingFailed(let path, _) = finding { path } else { nil }
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a newer program's state stays in its place while the edit can't be encoded`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
+    try await bench.preserve(Screen("root", children: [NewerBrittle("newer")]))
+    let older = Brittle()
+    let root = Screen("root", children: [older])
+    let coordinator = bench.launch()
+    #expect(try await coordinator.restore(into: root)[path]?.isRestored == false)
+    older.restorableState = Text("older", fails: true)
+    for round in 0..<3 {
+      root.text = "round \(round)"
+      #expect(failures(try await coordinator.preserve(root)) == [path])
+      let newer = NewerBrittle()
+      _ = try await bench.launch().restore(into: Screen("root", children: [newer]))
+      #expect(newer.restorableState.text == "newer")
+    }
+    older.restorableState.fails = false
+    _ = try await coordinator.preserve(root)
+    #expect(try bench.newestReader().keptNodes().map(\.attributes.version) == [2])
+    let newer = Brittle()
+    _ = try await bench.launch().restore(into: Screen("root", children: [newer]))
+    #expect(newer.restorableState.text == "older")
+  }
+
+  @Test func `who comes by its path takes nothing that it can't replace`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [NewerBrittle("newer")]))
+    let root = Screen("root")
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    let older = Brittle()
+    older.restorableState = Text("older", fails: true)
+    root.restorationChildren = [older]
+    #expect(failures(try await coordinator.preserve(root)) == [path])
+    #expect(try bench.newestReader().keptNodes().isEmpty)
+    older.restorableState.fails = false
+    _ = try await coordinator.preserve(root)
+    #expect(try bench.newestReader().keptNodes().map(\.attributes.version) == [2])
+  }
+
+  @Test func `what is below another model's object stays while its own state can't be encoded`() async throws {
+    let bench = Bench()
+    let first = Brittle("first")
+    first.restorationModelIdentifier = "one"
+    first.restorationChildren = [Screen("page", text: "page")]
+    try await bench.preserve(Screen("root", children: [first]))
+    let again = Brittle()
+    again.restorationModelIdentifier = "one"
+    let root = Screen("root", children: [again])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    again.restorationModelIdentifier = "two"
+    again.restorableState.fails = true
+    #expect(failures(try await coordinator.preserve(root)) == [path])
+    let reader = try bench.newestReader()
+    #expect(try reader.node(at: path.appending("page")) != nil)
+    #expect(try reader.node(at: path)?.attributes.model == "one")
+    #expect(try reader.keptNodes().isEmpty)
+    again.restorableState.fails = false
+    _ = try await coordinator.preserve(root)
+    #expect(try bench.newestReader().keptNodes().count == 1)
+  }
+
+  @Test func `what is there again is no longer what an earlier run left behind`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [NewerBrittle("newer"), Brittle("two", called: "second")]))
+    func flags() throws -> [Bool] {
+      let reader = try bench.newestReader()
+      return try ["brittle", "second"].map { name in
+        try #require(try reader.node(at: ["root", name])).attributes.flags.contains(.carriedOver)
+      }
+    }
+    let away = bench.launch()
+    let empty = Screen("root")
+    _ = try await away.restore(into: empty)
+    empty.text = "changed"
+    _ = try await away.preserve(empty)
+    #expect(try flags() == [true, true])
+    // One can't be read, the other can't be encoded.
+    let (refused, failing) = (Brittle(), Brittle(called: "second"))
+    let root = Screen("root", children: [refused, failing])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    failing.restorableState.fails = true
+    _ = try await coordinator.preserve(root)
+    #expect(try flags() == [false, false])
+  }
+
+  @Test func `a screen whose first encoding fails can be made again, and what is below it`() async throws {
+    let bench = Bench()
+    let brittle = Brittle()
+    brittle.restorationClass = "brittle"
+    brittle.restorableState.fails = true
+    brittle.restorationChildren = [Screen("page", text: "page")]
+    let register: (RestorationRegistry) -> Void = { registry in
+      registry.register(Brittle.self, as: "brittle") { _, _ in
+        let made = Brittle("made")
+        made.restorationClass = "brittle"
+        made.restorationChildren = [Screen("page")]
+        return made
+      }
+    }
+    let outcome = try await bench.launch(register).preserve(Screen("root", children: [brittle]))
+    #expect(failures(outcome) == [path])
+    let root = Screen("root")
+    let report = try await bench.launch(register).restore(into: root)
+    #expect(report[path]?.isRestored == true)
+    let made = try #require(root.restorationChildren.first as? Brittle)
+    #expect(made.restorableState.text == "made")
+    #expect((made.restorationChildren.first as? Screen)?.text == "page")
+  }
+
+  @Test func `a state over its budget is named by every save, until it is not`() async throws {
+    let bench = Bench()
+    bench.configuration.nodeByteBudget = 1_000
+    let big = Screen("big", text: String(repeating: "x", count: 2_000))
+    let root = Screen("root", children: [big])
+    let coordinator = bench.launch()
+    func names() async throws -> Int {
+      try await coordinator.preserve(root).receipt?.findings.count { finding in
+        if case .overBudget(["root", "big"], _, 1_000) = finding { true } else { false }
+      } ?? -1
+    }
+    #expect(try await names() == 1)
+    root.text = "changed"
+    #expect(try await names() == 1)
+    #expect(try await names() == 1)
+    big.text = "small"
+    #expect(try await names() == 0)
+    big.text = String(repeating: "x", count: 2_000)
+    #expect(try await names() == 1)
+    root.restorationChildren = []
+    #expect(try await names() == 0)
+  }
+
+  // MARK: - The program's own state
+
+  /// A delegate with such a text.
+  final class BrittleDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDelegate {
+    var state = Text()
+    func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
+    func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
+    func willEncodeRestorableState(with coder: RestorationEncoder) { coder.encode(state, forKey: "state") }
+    func didDecodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+      state = try coder.decodeIfPresent(Text.self, forKey: "state") ?? state
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `the program's own state stops no save of the screens, and keeps what it had`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
+    let delegate = BrittleDelegate()
+    delegate.state = Text("earlier")
+    let root = Screen("root", text: "first")
+    let coordinator = bench.launch(with: delegate)
+    _ = try await coordinator.preserve(root)
+    delegate.state = Text("later", fails: true)
+    for round in 0..<2 {
+      root.text = "round \(round)"
+      #expect(failures(try await coordinator.preserve(root)) == [[]])
+    }
+    let other = BrittleDelegate()
+    let again = Screen("root")
+    _ = try await bench.launch(with: other).restore(into: again)
+    #expect(again.text == "round 1")
+    #expect(other.state.text == "earlier")
+    delegate.state.fails = false
+    _ = try await coordinator.preserve(root)
+    _ = try await bench.launch(with: other).restore(into: again)
+    #expect(other.state.text == "later")
+  }
+
+  @Test func `while it can't be encoded, what could not be decoded stays kept`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [NewerBrittle("newer")]))
+    let delegate = BrittleDelegate()
+    let root = Screen("root", children: [Brittle()])
+    let coordinator = bench.launch(with: delegate)
+    _ = try await coordinator.restore(into: root)
+    for fails in [true, false] {
+      delegate.state = Text("state", fails: fails)
+      root.text = "changed \(fails)"
+      _ = try await coordinator.preserve(root)
+    }
+    let newer = NewerBrittle()
+    _ = try await bench.launch().restore(into: Screen("root", children: [newer]))
+    #expect(newer.restorableState.text == "newer")
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what was typed while locked into a screen that is made anew is there after the unlock`(
+    on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    let register: (RestorationRegistry) -> Void = { registry in
+      registry.register(Brittle.self, as: "brittle") { _, _ in
+        let made = Brittle()
+        made.restorationClass = "brittle"
+        return made
+      }
+    }
+    func screen(_ text: String = "") -> Brittle {
+      let screen = Brittle(text)
+      screen.restorationClass = "brittle"
+      return screen
+    }
+    _ = try await bench.launch(register).preserve(Screen("root", children: [screen("stored")]))
+    try await bench.lock()
+    let delegate = BrittleDelegate()
+    delegate.state.fails = true
+    let shown = screen()
+    let root = Screen("root", children: [shown])
+    let coordinator = bench.launch(with: delegate, register)
+    _ = try await coordinator.restore(into: root)
+    shown.restorableState.text = "typed"
+    try await bench.unlock(coordinator)
+    let made = try #require(root.restorationChildren.first as? Brittle)
+    #expect(made.restorableState.text == "typed")
+  }
+}
