@@ -1,26 +1,38 @@
 internal import RestorationArchive
 
 extension CaptureTree {
+  /// Siblings and what they call themselves.
+  typealias Siblings = [(object: any RestorableObject, identifier: RestorationIdentifier?)]
+
   /// Finds or makes the nodes of a list of siblings; a second owner of an identifier is left out and named.
+  ///
+  /// - Parameters:
+  ///   - objects: The siblings, in order.
+  ///   - kind: What they are.
+  ///   - parent: The node above them; nil for roots.
+  ///   - former: What lay below the parent before.
+  ///   - taken: Other nodes below the parent, whose identifiers are theirs.
   func link(
-    _ objects: [(any RestorableController, RestorationIdentifier?)], to parent: TrackedNode?, former: [TrackedNode]
+    _ objects: Siblings, as kind: NodeReport.Kind, to parent: TrackedNode?, former: [TrackedNode],
+    taken: [TrackedNode] = []
   ) -> [TrackedNode] {
     var result: [TrackedNode] = []
     result.reserveCapacity(objects.count)
-    var owners: [RestorationIdentifier: TrackedNode] = [:]
+    var owners = Dictionary(taken.map { ($0.identifier, $0) }) { first, _ in first }
     owners.reserveCapacity(objects.count)
-    let holders = holders(among: objects, of: parent, former: former)
-    for (controller, identifier) in objects {
+    let claimed = trackClaimed(objects, as: kind, below: parent, taken: owners.keys)
+    let holders = holders(among: objects, of: parent, former: former + claimed)
+    for (object, identifier) in objects {
       guard let identifier else { continue }
       guard !identifier.isEmpty else {
-        batch.findings.append(.emptyIdentifier(parent: parent?.path ?? [], owner: name(controller)))
+        batch.findings.append(.emptyIdentifier(parent: parent?.path ?? [], owner: name(object)))
         continue
       }
-      let known = node(of: controller)
+      let known = node(of: object)
       if let owner = owners[identifier] ?? holders[identifier], owner !== known || owners[identifier] != nil {
         let path = (parent?.path ?? []).appending(identifier)
         batch.findings.append(
-          .duplicateIdentifier(path: path, kept: owner.object.map(name) ?? "an object", refused: name(controller)))
+          .duplicateIdentifier(path: path, kept: owner.object.map(name) ?? "an object", refused: name(object)))
         if let known, known !== owner, known.parent === parent, owners[known.identifier] == nil,
           holders[known.identifier] ?? known === known
         {
@@ -30,7 +42,7 @@ extension CaptureTree {
         }
         continue
       }
-      let node = known ?? track(controller, identifier, .controller)
+      let node = known ?? track(object, identifier, kind)
       node.isShadowed = false
       if node.isByHand, known != nil {
         // Preserved by hand until now, a child from now on.
@@ -45,28 +57,49 @@ extension CaptureTree {
       }
       result.append(node)
     }
-    if parent == nil {
+    if parent == nil || !claimed.isEmpty {
       let staying = Set(result.map(\.key))
-      orphans += former.filter { !staying.contains($0.key) }
+      orphans += ((parent == nil ? former : []) + claimed).filter { !staying.contains($0.key) }
     }
     return result
+  }
+
+  /// Siblings of which two are called the same, under the identifiers that restored ones among them were saved with: as if
+  /// a capture had met them before they were renamed.
+  private func trackClaimed(
+    _ objects: Siblings, as kind: NodeReport.Kind, below parent: TrackedNode?,
+    taken: some Collection<RestorationIdentifier>
+  ) -> [TrackedNode] {
+    guard !claims.isEmpty else { return [] }
+    let identifiers = objects.compactMap(\.identifier) + taken
+    guard Set(identifiers).count < identifiers.count else { return [] }
+    return objects.compactMap { object, identifier in
+      guard identifier != nil, self.node(of: object) == nil, let claim = claims[ObjectIdentifier(object)],
+        claim.object === object, let former = claim.identifier, (parent == nil) == (claim.parent == nil),
+        parent?.origin == claim.parent
+      else { return nil }
+      let node = track(object, former, kind)
+      insert(node, parent: parent, section: .interface)
+      return node
+    }
   }
 
   /// Which siblings keep the identifiers that they had, against others that are called the same now.
   ///
   /// Who had an identifier before keeps it, whatever the order, so that its earlier state is not lost to the other's. The
-  /// other keeps the identifier that it had, and may stand in the way of a third one by that. Empty, and not looked
-  /// for, while everybody is called as before.
+  /// other keeps the identifier that it had, and may stand in the way of a third one by that. So does what the parent
+  /// preserves by hand. Empty, and not looked for, while everybody is called as before.
   private func holders(
-    among objects: [(any RestorableController, RestorationIdentifier?)], of parent: TrackedNode?, former: [TrackedNode]
+    among objects: Siblings, of parent: TrackedNode?, former: [TrackedNode]
   ) -> [RestorationIdentifier: TrackedNode] {
-    guard !former.isEmpty else { return [:] }
-    var holders: [RestorationIdentifier: TrackedNode] = [:]
+    let byHand = parent?.byHand.filter { $0.parent === parent && $0.object != nil } ?? []
+    guard !former.isEmpty || !byHand.isEmpty else { return [:] }
+    var holders = Dictionary(byHand.map { ($0.identifier, $0) }) { first, _ in first }
     var claimants: [RestorationIdentifier: [TrackedNode]] = [:]
     var newcomers = 0
-    for (controller, identifier) in objects {
+    for (object, identifier) in objects {
       guard let identifier else { continue }
-      guard let known = node(of: controller), known.parent === parent else {
+      guard let known = node(of: object), known.parent === parent else {
         newcomers += 1
         continue
       }
@@ -88,37 +121,6 @@ extension CaptureTree {
     return holders
   }
 
-  func linkViews(
-    _ views: [any RestorableView], to parent: TrackedNode, taken: [TrackedNode]
-  ) -> [TrackedNode] {
-    guard !views.isEmpty else { return [] }
-    var owners = Dictionary(taken.map { ($0.identifier, $0) }) { first, _ in first }
-    var result: [TrackedNode] = []
-    for view in views {
-      guard let identifier = view.restorationIdentifier else { continue }
-      guard !identifier.isEmpty else {
-        batch.findings.append(.emptyIdentifier(parent: parent.path, owner: name(view)))
-        continue
-      }
-      if let owner = owners[identifier] {
-        batch.findings.append(
-          .duplicateIdentifier(
-            path: parent.path.appending(identifier), kept: owner.object.map(name) ?? "an object", refused: name(view)))
-        continue
-      }
-      let known = node(of: view)
-      let node = known ?? track(view, identifier, .view)
-      owners[identifier] = node
-      if known == nil {
-        insert(node, parent: parent, section: .interface)
-      } else {
-        place(node, identifier: identifier, parent: parent)
-      }
-      result.append(node)
-    }
-    return result
-  }
-
   func insert(_ node: TrackedNode, parent: TrackedNode?, section: CaptureBatch.Section) {
     node.parent = parent
     node.isDirty = true
@@ -133,6 +135,7 @@ extension CaptureTree {
       claim = nil
     }
     if let claim, claim.isLate { unmet.remove(claim.node) }
+    node.origin = claim?.node
     node.keepsStored = claim?.keepsStored == true
     node.isStranger = claim?.isStranger == true
     node.sighted = claim?.sighted

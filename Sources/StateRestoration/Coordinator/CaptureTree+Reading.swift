@@ -108,8 +108,8 @@ extension CaptureTree {
       parent.isDirty = true
       pending.append(parent)
     } else {
-      let controllers = roots.compactMap { root in root.controller.map { ($0, $0.restorationIdentifier) } }
-      roots = link(controllers, to: nil, former: roots)
+      let controllers: Siblings = roots.compactMap { root in root.controller.map { ($0, $0.restorationIdentifier) } }
+      roots = link(controllers, as: .controller, to: nil, former: roots)
     }
     return true
   }
@@ -118,10 +118,16 @@ extension CaptureTree {
     if captured.children.isEmpty, captured.views.isEmpty, node.children.isEmpty { return }
     let former = node.children
     if captured.views.isEmpty, stand(former, captured.children, below: node) { return }
-    var live = link(captured.children.map { ($0, $0.restorationIdentifier) }, to: node, former: former)
+    var live = link(
+      captured.children.map { ($0, $0.restorationIdentifier) }, as: .controller, to: node, former: former)
+    if !captured.views.isEmpty {
+      live += link(
+        captured.views.map { ($0, $0.restorationIdentifier) }, as: .view, to: node, former: former, taken: live)
+    }
     // A child that is excluded or in the shadow of another is not observed, so its parent has to be asked again.
-    if live.count != captured.children.count || live.contains(where: \.isShadowed) { distrust(node) }
-    live += linkViews(captured.views, to: node, taken: live)
+    if live.count != captured.children.count + captured.views.count || live.contains(where: \.isShadowed) {
+      distrust(node)
+    }
     let isSame = live.count == former.count && zip(live, former).allSatisfy { $0 === $1 }
     guard !isSame else { return }
     node.children = live

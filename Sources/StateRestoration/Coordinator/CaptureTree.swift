@@ -49,6 +49,10 @@ internal import RestorationArchive
   struct Claim {
     weak var object: (any RestorableObject)?
     let node: NodeID
+    /// What the object was called when the node was saved.
+    let identifier: RestorationIdentifier?
+    /// The node above it; nil for a root.
+    let parent: NodeID?
     /// Whether the object could not read its state, which is kept until it has newer state.
     var keepsStored = false
     /// Whether it is a shared object, whose state outlives it.
@@ -194,7 +198,7 @@ internal import RestorationArchive
     if roots.count == controllers.count, zip(roots, controllers).allSatisfy({ $0.object === $1 && !$0.isDirty }) {
       return
     }
-    roots = link(controllers.map { ($0, $0.restorationIdentifier) }, to: nil, former: roots)
+    roots = link(controllers.map { ($0, $0.restorationIdentifier) }, as: .controller, to: nil, former: roots)
   }
 
   private func adoptShared() {

@@ -45,7 +45,7 @@ extension RestorationCoordinator {
   ) -> NodeReport? {
     guard let run = restored, let index = run.index(at: path), !run.isForgotten(index) else { return nil }
     // What it is not given stays until it has something newer.
-    let claim = CaptureTree.Claim(object: object, node: run.plan.nodes[index].id, keepsStored: true, isLate: true)
+    let claim = run.makeClaim(object, at: index, keepsStored: true, isLate: true)
     // What is kept for it is nobody else's, whoever had what is in the place.
     if !run.isKept(for: object, at: index) {
       guard run.object(at: index) == nil else { return nil }

@@ -13,9 +13,8 @@ extension RestorationRun {
       let node = plan.nodes[index]
       if let object = object(at: index) {
         let kept = reinstated.isEmpty ? nil : reinstated[index]?.id
-        let claim = CaptureTree.Claim(
-          object: object, node: kept ?? node.id, keepsStored: keepsStored(index),
-          isShared: node.kind == .shared, isLate: isLate(index))
+        var claim = makeClaim(object, at: index, keepsStored: keepsStored(index), isLate: isLate(index), kept: kept)
+        claim.isShared = node.kind == .shared
         if claim.keepsStored || claim.isLate {
           tree.claim([claim])
         } else {
@@ -44,7 +43,9 @@ extension RestorationRun {
       }
       guard let found else { continue }
       standing[index] = found
-      tree.claim([CaptureTree.Claim(object: found, node: node.id, keepsStored: true, isStranger: isStranger)])
+      var claim = makeClaim(found, at: index, keepsStored: true)
+      claim.isStranger = isStranger
+      tree.claim([claim])
     }
   }
 
@@ -54,9 +55,9 @@ extension RestorationRun {
     range.compactMap { index in
       guard let object = object(at: index) else { return uninstalledClaim(index) }
       guard outcomes.isRestored(index) || keepsStored(index) else { return nil }
-      return CaptureTree.Claim(
-        object: object, node: plan.nodes[index].id, keepsStored: keepsStored(index), isLate: true,
-        isByPath: reinstated[index] != nil)
+      var claim = makeClaim(object, at: index, keepsStored: keepsStored(index), isLate: true)
+      claim.isByPath = reinstated[index] != nil
+      return claim
     }
   }
 
@@ -70,7 +71,7 @@ extension RestorationRun {
         let found = plan.paths[index].last.flatMap({ table.child($0) })
       else { continue }
       if plan.nodes[index].childCount > 0 { tables[index] = ChildTable(childrenOf: found) }
-      claims.append(.init(object: found, node: plan.nodes[index].id, keepsStored: true, isLate: true))
+      claims.append(makeClaim(found, at: index, keepsStored: true, isLate: true))
     }
     return claims
   }
@@ -93,7 +94,17 @@ extension RestorationRun {
   /// An object that no container took, whose stored state is kept until it is installed after all and has newer state.
   private func uninstalledClaim(_ index: Int) -> CaptureTree.Claim? {
     guard !uninstalled.isEmpty, let object = uninstalled[index]?.object else { return nil }
-    return CaptureTree.Claim(object: object, node: plan.nodes[index].id, keepsStored: true, isLate: true)
+    return makeClaim(object, at: index, keepsStored: true, isLate: true)
+  }
+
+  /// What an object has to do with a node, or with what is kept for the node's place.
+  func makeClaim(
+    _ object: any RestorableObject, at index: Int, keepsStored: Bool, isLate: Bool = false, kept: NodeID? = nil
+  ) -> CaptureTree.Claim {
+    let node = plan.nodes[index]
+    return CaptureTree.Claim(
+      object: object, node: kept ?? node.id, identifier: plan.paths[index].last,
+      parent: node.parent.map { plan.nodes[$0].id }, keepsStored: keepsStored, isLate: isLate)
   }
 
   /// Whether the state was refused because it is another class's or model's.

@@ -48,6 +48,8 @@ internal import RestorationArchive
   /// Objects that this one's references brought in.
   var byHand: [TrackedNode] = [] { didSet { isReferrer = !byHand.isEmpty } }
   unowned var parent: TrackedNode? { didSet { parentKey = parent?.key ?? -1 } }
+  /// The node that the object was restored from; nil for another's.
+  var origin: NodeID?
   let objectIdentity: ObjectIdentifier
   /// The object under the engine's eyes.
   let binding: ObjectBinding

@@ -65,6 +65,46 @@ import Testing
     #expect(try reader.children(of: node.id).count == 1)
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `what only a reference names and could not be read stays as long as nobody edits`(
+    on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    let referrer = Panel("referrer")
+    let panel = Panel("panel", value: 7)
+    panel.tag = "panel"
+    referrer.strongFriend = panel
+    try await bench.preserve(Screen("root", children: [referrer]))
+    let path: RestorationPath = ["root", "referrer", "panel"]
+    var made: [Panel] = []
+    let coordinator = bench.launch { registry in
+      registry.register(Panel.self, as: "panel") { _, _ in
+        let panel = Panel("panel")
+        panel.tag = "panel"
+        panel.failsDecoding = true
+        made.append(panel)
+        return panel
+      }
+    }
+    let again = Panel("referrer")
+    let root = Screen("root", children: [again])
+    #expect(try await coordinator.restore(into: root)[path]?.isRestored == false)
+    again.strongFriend = made.first
+    func stored() throws -> Int {
+      let reader = try bench.newestReader()
+      return try reader.record(of: #require(try reader.node(at: path)).id).decode(Int.self, forKey: "value")
+    }
+    for round in 0..<2 {
+      root.text = "round \(round)"
+      _ = try await coordinator.preserve(root)
+      #expect(try stored() == 7)
+    }
+    made.first?.value = 9
+    _ = try await coordinator.preserve(root)
+    #expect(try stored() == 9)
+    #expect(try bench.newestReader().keptNodes().count == 1)
+  }
+
   /// How the program's own state fails to be read.
   enum Failure: CaseIterable, Sendable {
     case decoding, crash

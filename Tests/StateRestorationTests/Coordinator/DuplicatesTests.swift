@@ -1,0 +1,138 @@
+import RestorationArchive
+import StateRestoration
+import StateRestorationTesting
+import Testing
+
+/// Two owners of one identifier: who had it keeps it, and the other keeps its earlier state (R2.2).
+@MainActor @Suite struct DuplicatesTests {
+  /// When the mistake happens.
+  enum Moment: CaseIterable, Sendable {
+    case beforeTheFirstSave, afterIt
+  }
+
+  private func stored(_ bench: Bench, _ names: [RestorationIdentifier]) async throws -> [String] {
+    let screens = names.map { Screen($0, children: [Screen("below")]) }
+    _ = try await bench.launch().restore(into: Screen("root", children: screens))
+    return screens.map { $0.text + ($0["below"]?.text ?? "") }
+  }
+
+  @Test(arguments: Moment.allCases, [false, true])
+  func `a restored sibling that takes another's identifier loses nothing, whoever comes first`(
+    moment: Moment, isFirst: Bool
+  ) async throws {
+    let bench = Bench()
+    try await bench.preserve(
+      Screen(
+        "root",
+        children: ["a", "b"].map { Screen($0, text: $0.rawValue, children: [Screen("below", text: " \($0)")]) }))
+    let screens = ["a", "b"].map { Screen(RestorationIdentifier($0), children: [Screen("below")]) }
+    let root = Screen("root", children: screens)
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    if moment == .afterIt { _ = try await coordinator.preserve(root) }
+    let thief = isFirst ? screens[0] : screens[1]
+    let name: RestorationIdentifier = isFirst ? "b" : "a"
+    thief.restorationIdentifier = name
+    thief.text = "stolen"
+    let receipt = try #require(try await coordinator.preserve(root).receipt)
+    #expect(
+      receipt.findings == [.duplicateIdentifier(path: ["root", name], kept: "Screen", refused: "Screen")])
+    #expect(try await stored(bench, ["a", "b"]) == ["a a", "b b"])
+    thief.restorationIdentifier = "c"
+    _ = try await coordinator.preserve(root)
+    #expect(try await stored(bench, [name, "c"]) == ["\(name) \(name)", isFirst ? "stolen a" : "stolen b"])
+  }
+
+  @Test(arguments: Moment.allCases)
+  func `three restored siblings that pass on their identifiers lose nothing`(moment: Moment) async throws {
+    let bench = Bench()
+    let names: [RestorationIdentifier] = ["a", "b", "c"]
+    try await bench.preserve(Screen("root", children: names.map { Screen($0, text: $0.rawValue) }))
+    let screens = names.map { Screen($0) }
+    let root = Screen("root", children: screens)
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    if moment == .afterIt { _ = try await coordinator.preserve(root) }
+    screens[0].restorationIdentifier = "b"
+    screens[1].restorationIdentifier = "c"
+    _ = try await coordinator.preserve(root)
+    #expect(try await stored(bench, names) == ["a", "b", "c"])
+  }
+
+  @Test(arguments: Moment.allCases, [false, true])
+  func `a view that takes another's identifier, or a screen's, loses nothing`(
+    moment: Moment, isScreens: Bool
+  ) async throws {
+    let bench = Bench()
+    func hierarchy(_ values: [Int], _ text: String) -> (Screen, [Field]) {
+      let fields = [Field("one", values[0]), Field("two", values[1])]
+      let page = Screen("page", children: [Screen("screen", text: text)])
+      page.restorationViews = fields
+      return (Screen("root", children: [page]), fields)
+    }
+    try await bench.preserve(hierarchy([1, 2], "text").0)
+    let (root, fields) = hierarchy([0, 0], "")
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    if moment == .afterIt { _ = try await coordinator.preserve(root) }
+    let name: RestorationIdentifier = isScreens ? "screen" : "one"
+    fields[1].restorationIdentifier = name
+    fields[1].restorableState = 5
+    let receipt = try #require(try await coordinator.preserve(root).receipt)
+    #expect(
+      receipt.findings
+        == [
+          .duplicateIdentifier(
+            path: ["root", "page", name], kept: isScreens ? "Screen" : "Field", refused: "Field")
+        ])
+    let (again, values) = hierarchy([0, 0], "")
+    _ = try await bench.launch().restore(into: again)
+    #expect(values.map(\.restorableState) == [1, 2])
+    #expect(again["page"]?["screen"]?.text == "text")
+    fields[1].restorationIdentifier = "two"
+    _ = try await coordinator.preserve(root)
+    let (last, latest) = hierarchy([0, 0], "")
+    _ = try await bench.launch().restore(into: last)
+    #expect(latest.map(\.restorableState) == [1, 5])
+  }
+
+  @Test func `a child does not take the identifier of what its parent preserves by hand`() async throws {
+    let bench = Bench()
+    let register: (RestorationRegistry) -> Void = { registry in
+      registry.register(Panel.self, as: "panel") { path, _ in
+        let panel = Panel(path.last)
+        panel.tag = "panel"
+        return panel
+      }
+    }
+    let owner = Panel("owner")
+    let friend = Panel("friend", value: 7)
+    friend.tag = "panel"
+    owner.strongFriend = friend
+    let root = Screen("root", children: [owner])
+    let coordinator = bench.launch(register)
+    _ = try await coordinator.preserve(root)
+    owner.restorationChildren = [Screen("friend", text: "child")]
+    coordinator.invalidateRestorableState(of: owner)
+    for round in 0..<2 {
+      root.text = "round \(round)"
+      let receipt = try #require(try await coordinator.preserve(root).receipt)
+      #expect(
+        receipt.findings
+          == [.duplicateIdentifier(path: ["root", "owner", "friend"], kept: "Panel", refused: "Screen")])
+    }
+    let again = Panel("owner")
+    _ = try await bench.launch(register).restore(into: Screen("root", children: [again]))
+    #expect((again.strongFriend as? Panel)?.value == 7)
+    owner.strongFriend = nil
+    coordinator.invalidateRestorableState(of: owner)
+    _ = try await coordinator.preserve(root)
+    root.text = "last"
+    #expect(try await coordinator.preserve(root).receipt?.findings == [])
+    let child = Screen("friend")
+    let last = Panel("owner")
+    last.restorationChildren = [child]
+    _ = try await bench.launch(register).restore(into: Screen("root", children: [last]))
+    #expect(child.text == "child")
+  }
+}
