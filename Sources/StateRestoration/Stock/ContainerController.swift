@@ -117,7 +117,11 @@ extension ContainerController {
   ///
   /// Does nothing when there is none.
   public func dismiss() {
-    (presentedController as? any PresentableController)?.presentation = nil
+    // Another container may present it by now: the connection is that one's.
+    if let presentable = presentedController as? any PresentableController, presentable.presentation?.presenter === self
+    {
+      presentable.presentation = nil
+    }
     presentedController = nil
   }
 

@@ -60,6 +60,19 @@ import Testing
     #expect(owner.names.isEmpty)
   }
 
+  @Test(arguments: [false, true])
+  func `a sheet that was presented elsewhere meanwhile stays so when its former presenter lets go`(isReplaced: Bool) {
+    let (former, owner) = (ContainerController(restorationIdentifier: "former"), Owner())
+    let sheet = Sheet()
+    former.present(sheet)
+    owner.present(sheet)
+    if isReplaced { former.present(LeafController("other")) } else { former.dismiss() }
+    #expect(sheet.presentation?.presenter === owner)
+    sheet.presentation?.finish(with: "new name")
+    #expect(owner.names == ["new name"])
+    #expect(owner.presentedController == nil && sheet.presentation == nil)
+  }
+
   @Test func `the presented child is preserved as such, after the contained ones`() {
     let navigation = NavigationController(restorationIdentifier: "nav", root: LeafController("a"))
     let sheet = Sheet()
