@@ -94,11 +94,14 @@ public import RestorationArchive
     awaited = try coder.decodeIfPresent(ListPosition.self, forKey: "list.position")
   }
 
-  /// Resolves the position if the data has been loaded already.
+  /// Resolves the position if the data has been loaded already; again when an announced change of the data has come.
   ///
   /// A subclass calls `super`.
   open func applicationFinishedRestoringState() {
-    if isLoaded { resolve() }
+    guard isLoaded, let restored = awaited else { return }
+    let isChanging = noted != nil
+    resolve()
+    if isChanging { noted = restored }
   }
 }
 

@@ -179,6 +179,97 @@ import Testing
     }
   }
 
+  /// A list whose change was announced before it was given the position of another one.
+  private func restoredDuringChange(_ source: Source, _ stored: Source) throws -> ListController {
+    let before = list(stored)
+    before.select(stored.sections[0].indices.dropFirst().map { path(0, $0) })
+    before.scroll(to: path(0, 1), offset: 3)
+    let running = list(source)
+    running.dataSourceWillChange()
+    try RoundTrip.decode(RoundTrip.encode(before), into: running)
+    return running
+  }
+
+  @Test func `a position that is restored during a change is there at once, and follows its elements`() throws {
+    let source = Source([["a", "b", "c"]])
+    let stored = Source([["a", "b"]])
+    let running = try restoredDuringChange(source, stored)
+    #expect(!running.isAwaitingData)
+    #expect(running.selection == [path(0, 1)])
+    #expect(running.firstVisible == path(0, 1) && running.anchorOffset == 3)
+    source.sections = [["0", "a", "b", "c"]]
+    running.dataSourceDidLoad(elementCounts: source.counts)
+    #expect(running.selection == [path(0, 2)])
+    #expect(running.firstVisible == path(0, 2) && running.anchorOffset == 3)
+    // The change is over: the next one that nobody announces moves nothing.
+    running.dataSourceDidLoad(elementCounts: source.counts)
+    #expect(running.selection == [path(0, 2)])
+  }
+
+  @Test(arguments: [false, true])
+  func `a change that is announced before a launch restores follows its elements, also after an unlock`(
+    isLocked: Bool
+  ) async throws {
+    let bench = Bench()
+    let source = Source([["a", "b", "c"]])
+    let before = list(source)
+    before.select([path(0, 1)])
+    before.scroll(to: path(0, 2), offset: 3)
+    try await bench.preserve(before)
+    if isLocked { try await bench.lock() }
+    let coordinator = bench.launch()
+    let running = list(source)
+    running.dataSourceWillChange()
+    _ = try await coordinator.restore(into: running)
+    if isLocked { try await bench.unlock(coordinator) }
+    #expect(running.selection == [path(0, 1)] && running.firstVisible == path(0, 2))
+    source.sections = [["0", "a", "b", "c"]]
+    running.dataSourceDidLoad(elementCounts: source.counts)
+    #expect(running.selection == [path(0, 2)])
+    #expect(running.firstVisible == path(0, 3) && running.anchorOffset == 3)
+  }
+
+  @Test func `what the change brings is selected if it was, whatever was saved or failed to come meanwhile`() throws {
+    let source = Source([["a"]])
+    let stored = Source([["a", "b", "c"]])
+    let running = try restoredDuringChange(source, stored)
+    #expect(running.selection.isEmpty && running.firstVisible == path(0, 0))
+    let record = try RoundTrip.encode(running)
+    // Fetching has failed, and begins again.
+    running.dataSourceWillChange()
+    source.sections = [["c", "x", "b"]]
+    running.dataSourceDidLoad(elementCounts: source.counts)
+    let later = list(source)
+    try RoundTrip.decode(record, into: later)
+    for list in [running, later] {
+      #expect(list.selection == [path(0, 2), path(0, 0)])
+      #expect(list.firstVisible == path(0, 2) && list.anchorOffset == 3)
+    }
+  }
+
+  @Test func `what the user does between restoring and the change counts`() throws {
+    let source = Source([["a", "b", "c"]])
+    let stored = Source([["a", "b"]])
+    let running = try restoredDuringChange(source, stored)
+    running.select([path(0, 2)])
+    source.sections = [["c", "b", "a"]]
+    running.dataSourceDidLoad(elementCounts: source.counts)
+    #expect(running.selection == [path(0, 0)])
+    #expect(running.firstVisible == path(0, 1) && running.anchorOffset == 3)
+  }
+
+  @Test func `restoring nothing during a change changes nothing`() throws {
+    let source = Source([["a", "b", "c"]])
+    let running = list(source)
+    running.select([path(0, 1)])
+    running.dataSourceWillChange()
+    source.sections = [["0", "a", "b", "c"]]
+    try RoundTrip.decode(RoundTrip.Record(values: [:]), into: running)
+    #expect(running.selection == [path(0, 1)])
+    running.dataSourceDidLoad(elementCounts: source.counts)
+    #expect(running.selection == [path(0, 2)])
+  }
+
   @Test func `index paths of no element are never selected`() {
     let source = Source([["a"]])
     let running = list(source)
