@@ -128,9 +128,8 @@ extension ListController {
   ///
   /// If there are elements, this ends the waiting of a restored position.
   public func select(_ paths: [IndexPath]) {
-    selection = paths.reduce(into: []) { kept, path in
-      if path.isElement(in: elementCounts), !kept.contains(path) { kept.append(path) }
-    }
+    var kept: Set<IndexPath> = []
+    selection = paths.filter { $0.isElement(in: elementCounts) && kept.insert($0).inserted }
     positionDidChange()
   }
 

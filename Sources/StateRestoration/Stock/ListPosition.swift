@@ -61,12 +61,9 @@ struct ListPosition: Codable, Equatable, Sendable {
 
   /// Where the selected elements are now; those that are gone are left out.
   @MainActor func resolvedSelection(counts: [Int], association: (any DataSourceModelAssociation)?) -> [IndexPath] {
-    var paths: [IndexPath] = []
-    for element in selected {
-      let path = Self.resolve(element, counts: counts, association: association)
-      if let path, !paths.contains(path) { paths.append(path) }
-    }
-    return paths
+    var kept: Set<IndexPath> = []
+    let paths = selected.compactMap { Self.resolve($0, counts: counts, association: association) }
+    return paths.filter { kept.insert($0).inserted }
   }
 
   /// Where the first visible element is now, or its nearest surviving neighbour, or else the nearest row.
@@ -105,6 +102,8 @@ extension IndexPath {
 
   /// The nearest element to a section and an item; nil if the list is empty.
   static func clamped(section: Int, item: Int, to counts: [Int]) -> IndexPath? {
+    let exact = IndexPath(indexes: [section, item])
+    if exact.isElement(in: counts) { return exact }
     let filled = counts.indices.filter { counts[$0] > 0 }
     guard let last = filled.last else { return nil }
     guard let nearest = filled.first(where: { $0 >= section }) else {
