@@ -91,13 +91,20 @@ public import RestorationArchive
 
   /// Takes all children back: the contained ones through ``install(_:)``, and the one presented last, if it was restored.
   ///
-  /// One that was presented and that the program contains by now stays contained.
+  /// One that was presented and that the program contains by now stays contained. One that the program presents and that
+  /// was contained is presented no more. Who was made anew counts as whom it replaces.
   open func installRestoredChildren(_ children: [RestoredChild]) {
     let contained = containedControllers
+    let replacements = Replacements(of: contained + [presentedController].compactMap { $0 }, by: children)
     func isContained(_ child: RestoredChild) -> Bool {
-      child.existed && contained.contains { $0 === child.controller }
+      guard let controller = child.controller else { return false }
+      return contained.contains { $0 === controller || replacements[$0] === controller }
     }
     install(children.filter { $0.role != .presented || isContained($0) })
+    if let former = presentedController {
+      let restored = replacements[former] ?? former
+      if containedControllers.contains(where: { $0 === restored }) { dismiss() }
+    }
     var presented = children.filter { $0.role == .presented }
     // What an earlier run has left behind does not stand in for a later one that could not be made.
     if presented.contains(where: { !$0.wasCarriedOver }) { presented.removeAll(where: \.wasCarriedOver) }

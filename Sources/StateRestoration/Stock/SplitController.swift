@@ -72,10 +72,19 @@ extension RestorationRole {
     if let stored = try coder.decodeIfPresent(Double.self, forKey: "split.divider") { dividerPosition = stored }
   }
 
-  /// Takes the columns that were restored, those that were there last; one that could not be stays what it was at launch.
+  /// Takes the columns that were restored, those that were there last; one that could not be stays what it was at launch,
+  /// unless it came into the other column.
   open override func install(_ children: [RestoredChild]) {
-    if let controller = children.filter({ $0.role == .primary }).newest { primary = controller }
-    if let controller = children.filter({ $0.role == .secondary }).newest { secondary = controller }
+    let replacements = Replacements(of: containedControllers, by: children)
+    let first = children.filter { $0.role == .primary }.newest
+    let second = children.filter { $0.role == .secondary }.newest
+    func staying(_ column: (any RestorableController)?, beside other: (any RestorableController)?)
+      -> (any RestorableController)?
+    {
+      let controller = column.map { replacements[$0] ?? $0 }
+      return controller === other ? nil : controller
+    }
+    (primary, secondary) = (first ?? staying(primary, beside: second), second ?? staying(secondary, beside: first))
   }
 
   private static func clamp(_ value: Double, to range: ClosedRange<Double>, or other: Double) -> Double {

@@ -4,8 +4,8 @@ public import RestorationArchive
 /// Controllers side by side, of which one is selected.
 ///
 /// The selection is preserved by identifier, so tabs can be added and moved between versions. Tabs that exist at
-/// launch stay; restored ones come in the preserved order, new ones after them. If the selected tab can't be restored, the
-/// selection is what it was at launch.
+/// launch stay, unless the factory of their class makes them anew; restored ones come in the preserved order, new ones
+/// after them. If the selected tab can't be restored, the selection is what it was at launch.
 @Observable @MainActor open class TabController: ContainerController {
   /// The tabs, first to last.
   public private(set) var tabs: [any RestorableController]
@@ -66,11 +66,17 @@ public import RestorationArchive
 
   /// Takes the restored tabs in their order; tabs that exist and were not preserved come after them.
   ///
-  /// A tab that exists keeps its preserved place also when its state was left out, so that the order stays what it was.
+  /// A tab that exists keeps its preserved place also when its state was left out, so that the order stays what it was. One
+  /// that was made anew takes the place of the one that exists, and is selected if that was.
   open override func install(_ children: [RestoredChild]) {
+    let replacements = Replacements(of: tabs, by: children)
+    let former = selected
     let restored = children.compactMap { child in
       child.controller ?? tabs.first { $0.restorationIdentifier == child.identifier }
     }
-    setTabs(restored + tabs.filter { tab in !restored.contains { $0 === tab } })
+    let taken = Set(restored.map(ObjectIdentifier.init))
+    setTabs(restored + tabs.filter { !taken.contains(ObjectIdentifier($0)) && replacements[$0] == nil })
+    guard let former, let made = replacements[former] else { return }
+    selectedIndex = tabs.firstIndex { $0 === made } ?? selectedIndex
   }
 }

@@ -1,0 +1,24 @@
+import RestorationArchive
+
+/// What was made anew for the state of controllers that a container has already: the new take the places of the old.
+@MainActor struct Replacements {
+  private var made: [ObjectIdentifier: any RestorableController] = [:]
+
+  /// Finds who makes room; of several with one identifier the first, whose state it is.
+  init(of existing: [any RestorableController], by children: [RestoredChild]) {
+    let objects = Set(existing.map(ObjectIdentifier.init))
+    var named: [RestorationIdentifier: ObjectIdentifier] = [:]
+    for controller in existing.reversed() {
+      if let identifier = controller.restorationIdentifier { named[identifier] = ObjectIdentifier(controller) }
+    }
+    for child in children {
+      guard let controller = child.controller, !objects.contains(ObjectIdentifier(controller)),
+        let old = named[child.identifier]
+      else { continue }
+      made[old] = controller
+    }
+  }
+
+  /// Who takes the place of a controller; nil if it was not made anew.
+  subscript(_ existing: any RestorableController) -> (any RestorableController)? { made[ObjectIdentifier(existing)] }
+}
