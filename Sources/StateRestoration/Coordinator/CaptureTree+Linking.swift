@@ -44,9 +44,10 @@ extension CaptureTree {
       }
       let node = known ?? track(object, identifier, kind)
       node.isShadowed = false
-      if node.isByHand, known != nil {
-        // Preserved by hand until now, a child from now on.
+      if known != nil, node.isByHand || node.kind != kind {
+        // Preserved by hand or as a shared object until now, a child from now on.
         node.isByHand = false
+        node.kind = kind
         mark(node)
       }
       owners[identifier] = node
@@ -148,7 +149,7 @@ extension CaptureTree {
         claimed: claim.flatMap { $0.isByPath ? nil : $0.node }))
   }
 
-  private func place(_ node: TrackedNode, identifier: RestorationIdentifier, parent: TrackedNode?) {
+  func place(_ node: TrackedNode, identifier: RestorationIdentifier, parent: TrackedNode?) {
     guard node.parent !== parent || node.identifier != identifier else { return }
     if let parent, parent.isInside(node) { untangle(parent, from: node) }
     leaveParent(of: node)
@@ -157,8 +158,8 @@ extension CaptureTree {
     hasMoved = true
     batch.placements.append(
       .init(
-        key: node.key, parent: parent?.key, section: parent == nil ? .interface : nil, identifier: identifier,
-        claimed: nil))
+        key: node.key, parent: parent?.key, section: parent != nil ? nil : node.kind == .shared ? .shared : .interface,
+        identifier: identifier, claimed: nil))
   }
 
   /// Notes that a node leaves the lists of its parent, which are put right once for all that leave.

@@ -204,13 +204,16 @@ internal import RestorationArchive
   private func adoptShared() {
     // One that has died has to be seen to leave before its place is another's.
     for node in shared where node.object == nil { orphans.append(node) }
-    shared.removeAll { $0.isRemoved || $0.object == nil }
-    let living = registry.livingSharedObjects
-    guard living.count != shared.count else { return }
-    for (identifier, object) in living where node(of: object) == nil {
-      let node = track(object, identifier, .shared)
-      insert(node, parent: nil, section: .shared)
-      shared.append(node)
+    // Who is in the hierarchy by now is preserved there.
+    shared.removeAll { $0.isRemoved || $0.object == nil || $0.kind != .shared }
+    for (identifier, object) in registry.livingSharedObjects {
+      if let node = node(of: object) {
+        if node.kind == .shared { place(node, identifier: identifier, parent: nil) }
+      } else {
+        let node = track(object, identifier, .shared)
+        insert(node, parent: nil, section: .shared)
+        shared.append(node)
+      }
     }
   }
 

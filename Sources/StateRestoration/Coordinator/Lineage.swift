@@ -442,7 +442,11 @@ struct Lineage: Sendable {
       return try storeFacts(of: record, entries, attributes, at: node)
     }
     let bytes = try writer.node(self.node(record.key) ?? node)?.byteCount ?? 0
-    if bytes > nodeBudget { overBudget[record.key] = bytes } else if !overBudget.isEmpty { overBudget[record.key] = nil }
+    if bytes > nodeBudget {
+      overBudget[record.key] = bytes
+    } else if !overBudget.isEmpty {
+      overBudget[record.key] = nil
+    }
   }
 
   /// Sets aside what a record must not replace, once it is sure that the record can be encoded; returns its node.
@@ -530,14 +534,21 @@ struct Lineage: Sendable {
 
   // MARK: - What nobody asked for
 
-  /// Removes carried-over state; false when there is none at the path or a live object owns it.
+  /// Removes carried-over state; false when there is none at the path or a live object owns it, or something below it.
   mutating func forget(_ path: RestorationPath) throws(ArchiveError) -> Bool {
-    var node: NodeID?
-    for identifier in path.components {
-      guard let next = try writer.child(of: node, identifier: identifier) else { return false }
-      node = next
+    guard let top = path.components.first else { return false }
+    let isShared = top == ReservedNode.shared && path.components.count > 1
+    var node = try writer.child(of: nil, identifier: isShared ? top : ReservedNode.stored(top))
+    for identifier in path.components.dropFirst() {
+      guard let parent = node else { return false }
+      node = try writer.child(of: parent, identifier: identifier)
     }
-    guard let node, ownerOf[node] == nil else { return false }
+    guard let node else { return false }
+    var stack = [node]
+    while let next = stack.popLast() {
+      guard ownerOf[next] == nil else { return false }
+      stack += try writer.children(of: next)
+    }
     try writer.remove(node)
     return true
   }

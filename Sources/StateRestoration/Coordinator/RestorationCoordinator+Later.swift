@@ -17,32 +17,48 @@ extension RestorationCoordinator {
   /// What was preserved at the last launch is given once. An object that had it, was captured and is gone has taken it along:
   /// another one at its path gets nothing, as what the program knew at its launch is older than what the user did since.
   ///
+  /// Called by a factory or a decoding method, while objects are still given their state, it waits until all have theirs: the
+  /// restoration's report tells what became of it.
+  ///
   /// - Parameters:
   ///   - controller: The controller that has turned up.
   ///   - path: The controller's place, from the root.
-  /// - Returns: What became of it; nil when nothing was preserved at the path, or it is in use already, or was.
+  /// - Returns: What became of it; nil when nothing was preserved at the path, it is in use already, or was, and while
+  ///   objects are given their state.
   @discardableResult
   public func register(_ controller: any RestorableController, at path: RestorationPath) -> NodeReport? {
-    giveState(at: path, to: controller) { run, index in
-      run.makeObjects(at: index, object: controller, origin: .registration)
-    }
+    turnUp(Arrival(object: controller, path: path))
+  }
+
+  /// An object that has turned up, and where.
+  struct Arrival {
+    let object: any RestorableObject
+    let path: RestorationPath
   }
 
   /// Gives a shared object that was registered after restoring its state.
   func sharedObjectWasRegistered(as identifier: RestorationIdentifier) {
-    // While restoring it gets its turn like the others.
-    guard phase == .ready else { return }
     guard let object = registry.sharedObject(identifier) else { return }
-    giveState(at: [ReservedNode.shared, identifier], to: object) { run, index in
-      run.makeObjects(in: index..<run.plan.nodes[index].end)
-    }
+    // While the state is loaded, it will get its turn like the others.
+    if phase != .loading { _ = turnUp(Arrival(object: object, path: [ReservedNode.shared, identifier])) }
+    changesWereNoticed()
+  }
+
+  /// Gives an object that has turned up its state, or has it wait until every other object has its own.
+  private func turnUp(_ arrival: Arrival) -> NodeReport? {
+    guard phase == .restoring, restored == nil else { return giveState(to: arrival) }
+    arrivals.append(arrival)
+    return nil
+  }
+
+  /// Gives those their state who turned up while other objects were given theirs.
+  func giveArrivalsState() {
+    while !arrivals.isEmpty { _ = giveState(to: arrivals.removeFirst()) }
   }
 
   /// Does with one subtree of what was restored what restoring does with all of it.
-  @discardableResult
-  private func giveState(
-    at path: RestorationPath, to object: any RestorableObject, make: (RestorationRun, Int) -> Void
-  ) -> NodeReport? {
+  private func giveState(to arrival: Arrival) -> NodeReport? {
+    let (object, path) = (arrival.object, arrival.path)
     guard let run = restored, let index = run.index(at: path), !run.isForgotten(index) else { return nil }
     // What it is not given stays until it has something newer.
     let claim = run.makeClaim(object, at: index, keepsStored: true, isLate: true)
@@ -63,11 +79,17 @@ extension RestorationCoordinator {
       return NodeReport(path: path, result: .notRestored(.parentNotRestored))
     }
     run.forgetOutcomes(in: run.range(of: index))
-    make(run, index)
+    if let controller = object as? any RestorableController, run.plan.nodes[index].kind == .controller {
+      run.makeObjects(at: index, object: controller, origin: .registration)
+    } else {
+      run.makeObjects(in: run.range(of: index))
+    }
     let range = run.range(of: index)
     run.installChildren(in: range)
     run.decode(in: range)
-    run.finish(in: range)
+    run.finishLate(range)
+    // A parent that can't be observed has to be asked for it.
+    if let parent = run.parent(of: index) { invalidateRestorableState(of: parent) }
     for index in range { if let object = run.object(at: index) { invalidateRestorableState(of: object) } }
     tree.claim(run.lateClaims(in: range))
     if run.isStranger(index) {

@@ -172,10 +172,12 @@ extension RestorationCoordinator {
     log.log(.debug, "restoring generation \(loaded.plan.source?.generation ?? 0)")
     // Until everything is decoded there is nothing to give to whoever turns up.
     restored = nil
+    arrivals = []
     run.makeObjects(root: root)
     run.installChildren()
     run.decode()
     restored = run
+    giveArrivalsState()
     run.noteApplication()
     let takenBack = decodeApplicationState(run, application, &report)
     run.finish()

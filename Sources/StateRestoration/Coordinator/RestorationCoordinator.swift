@@ -74,6 +74,8 @@ public import RestorationArchive
   var extensions = ExtensionCount()
   /// The app-level state that could not be read; nil when there is none.
   var keptApplication: KeptApplicationState?
+  /// Objects that turned up while others were given their state.
+  var arrivals: [Arrival] = []
   var touchedKeys: Set<CaptureBatch.Key> = []
   /// Whether what has turned up since a locked launch is looked at when this turn ends.
   var isSightingDue = false

@@ -51,6 +51,9 @@ internal import RestorationArchive
   var unseenDecoder: RestorationDecoder?
   /// Nodes whose objects turned up later, in a finished hook perhaps, and were told that restoring is over.
   private var late: Set<Int> = []
+  /// Those that turned up before everybody was told.
+  private var unfinished: [Range<Int>] = []
+  private var isFinished = false
   /// How many captures had been made when the nodes' objects were given their state.
   private var captureNumber = 0
   /// The same for objects that turned up later, by index.
@@ -83,6 +86,9 @@ internal import RestorationArchive
 
   /// Lets go of the objects after a turn.
   func letGo(_ range: Range<Int>? = nil) { objects.letGo(range ?? plan.nodes.indices) }
+
+  /// The live object above a node; nil while there is none.
+  func parent(of index: Int) -> (any RestorableObject)? { plan.nodes[index].parent.flatMap { object(at: $0) } }
 
   /// Whether the program has given up the node's state, or that of a node above it.
   func isForgotten(_ index: Int) -> Bool { forgotten[index] }
@@ -152,14 +158,28 @@ internal import RestorationArchive
     for index in range { meet(index) }
   }
 
-  /// Tells every restored object that restoring is over.
-  func finish(in range: Range<Int>? = nil) {
-    if let range { late.formUnion(range) }
-    for index in range ?? plan.nodes.indices where outcomes.isRestored(index) {
-      guard let object = object(at: index), range != nil || !late.contains(index) else { continue }
+  /// Tells every restored object that restoring is over; those that turned up meanwhile come last.
+  func finish() {
+    finish(plan.nodes.indices.lazy.filter { [self] in !late.contains($0) })
+    isFinished = true
+    for range in unfinished { finish(range) }
+    unfinished = []
+    unseenDecoder = nil
+  }
+
+  /// Tells objects that have turned up that restoring is over, at once or when it is.
+  func finishLate(_ range: Range<Int>) {
+    late.formUnion(range)
+    guard isFinished else { return unfinished.append(range) }
+    finish(range)
+    unseenDecoder = nil
+  }
+
+  private func finish(_ indices: some Sequence<Int>) {
+    for index in indices where outcomes.isRestored(index) {
+      guard let object = object(at: index) else { continue }
       FinishedHook.call(on: object) { noteBeginning(of: index) }
     }
-    unseenDecoder = nil
   }
 
   /// The reports of all nodes met, in the plan's order; what was brought back stands in its place.

@@ -9,7 +9,7 @@ internal import RestorationArchive
   let subject: TrackedClass
   let key: CaptureBatch.Key
   var identifier: RestorationIdentifier
-  let kind: NodeReport.Kind
+  var kind: NodeReport.Kind
   /// Whether the object was asked and had more to say than its identifier, its tag and its one value.
   var isSpecial = false
   /// Whether a change since the last capture is known.

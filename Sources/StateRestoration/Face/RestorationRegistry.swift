@@ -16,6 +16,8 @@ public import RestorationArchive
   private var classes: [RestorationClass: RegisteredClass] = [:]
   private var blueprints: [RestorationIdentifier: Maker<any RestorableController>] = [:]
   private var sharedObjects: [RestorationIdentifier: SharedObject] = [:]
+  /// The identifiers by object, the dead ones included.
+  private var sharedIdentifiers: [ObjectIdentifier: RestorationIdentifier] = [:]
   private var coordinators: [Coordinator] = []
 
   /// Makes an empty registry.
@@ -68,13 +70,18 @@ public import RestorationArchive
   /// The registry doesn't keep it alive; the state of one that has died is carried over. Registered after restoring, it
   /// gets its state at once. When an earlier object under the identifier was captured and has died, the next one gets nothing
   /// in this run: what was preserved at the last launch is older than what that one had last, which stays stored until the
-  /// next one has something newer.
+  /// next one has something newer. Registered again under another identifier, the object has that one from then on.
   public func register(shared object: any RestorableObject, as identifier: RestorationIdentifier) {
     precondition(!identifier.isEmpty, "A shared \(type(of: object)) needs an identifier.")
     if let other = sharedObjects[identifier]?.object, other !== object {
       preconditionFailure(
         "“\(identifier)” is the identifier of two shared objects, a \(type(of: other)) and a \(type(of: object)).")
     }
+    let key = ObjectIdentifier(object)
+    if let former = sharedIdentifiers[key], former != identifier, sharedObjects[former]?.object === object {
+      sharedObjects[former] = nil
+    }
+    sharedIdentifiers[key] = identifier
     sharedObjects[identifier] = SharedObject(object: object)
     coordinators.removeAll { $0.coordinator == nil }
     for entry in coordinators { entry.coordinator?.sharedObjectWasRegistered(as: identifier) }
