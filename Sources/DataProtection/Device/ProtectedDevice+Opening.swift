@@ -17,17 +17,8 @@ extension ProtectedDevice {
   public static func open(
     at location: DeviceLocation, options: DeviceOptions = DeviceOptions()
   ) async throws(ProtectionError) -> ProtectedDevice {
-    let prepared = timers
-    let device = try await open(at: location, options: options, environment: .system)
-    await prepared.value
-    return device
+    try await open(at: location, options: options, environment: .system)
   }
-
-  /// Has the system's timers made while there are file descriptors, once.
-  ///
-  /// The first sleep of a process takes some, and ends it with a trap when there are none left (Dispatch on Linux, Swift
-  /// 6.3). It may be that of a lock, or of an automatic save.
-  private static let timers = Task.detached { () async -> Void in try? await Task.sleep(for: .milliseconds(1)) }
 
   /// Opens a device in an environment of the caller's.
   @concurrent

