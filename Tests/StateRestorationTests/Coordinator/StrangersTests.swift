@@ -237,6 +237,46 @@ import Testing
     #expect(try reader.node(at: path).map { try reader.text(of: $0) } == "ours")
   }
 
+  /// An editor without state of its own.
+  final class Frame: RestorableController {
+    let restorationIdentifier: RestorationIdentifier? = "editor"
+    var restorationClass: RestorationClass?
+    var restorationModelIdentifier: ModelIdentifier?
+    var restorationChildren: [any RestorableController] = []
+
+    init(_ difference: Difference, _ value: String, _ page: Screen) {
+      switch difference {
+      case .tag: restorationClass = RestorationClass(value)
+      case .model: restorationModelIdentifier = ModelIdentifier(value)
+      }
+      restorationChildren = [page]
+    }
+  }
+
+  @Test(arguments: Difference.allCases, [false, true])
+  func `what is below it is the other one's also when it has no state of its own`(
+    difference: Difference, isThere: Bool
+  ) async throws {
+    let bench = Bench()
+    try await bench.preserve(
+      Screen("root", children: [Frame(difference, "one", Screen("page", text: "their page"))]))
+    let page = Screen("page")
+    let second = Frame(difference, "two", page)
+    let root = Screen("root", children: isThere ? [second] : [])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    root.restorationChildren = [second]
+    #expect(page.text.isEmpty)
+    page.text = "our page"
+    _ = try await coordinator.preserve(root)
+    #expect(try bench.newestReader().keptTexts() == ["their page"])
+    for (name, text) in [("two", "our page"), ("one", "their page")] {
+      let page = Screen("page")
+      _ = try await bench.launch().restore(into: Screen("root", children: [Frame(difference, name, page)]))
+      #expect(page.text == text)
+    }
+  }
+
   @Test(arguments: Difference.allCases, StoreKind.allCases)
   func `what is typed below it while locked lands in nobody else's`(
     difference: Difference, on kind: StoreKind
