@@ -36,7 +36,9 @@ extension Lineage {
     if base == .locked, !sighting.isTouched {
       return saved(nil, findings, isWaiting: true)
     }
-    return saved(try write(context: context), findings)
+    let result = saved(try write(context: context), findings)
+    changed = []
+    return result
   }
 
   private func saved(_ written: Written?, _ findings: [PreservationFinding], isWaiting: Bool = false) -> Saved {

@@ -32,8 +32,8 @@ struct Lineage: Sendable {
   /// Whether the app-level state that could not be read was kept already.
   private var hasSetApplicationAside = false
   private var temporaryNames = 0
-  /// Live objects whose records differ from what was there before the last capture.
-  private(set) var changed: Set<CaptureBatch.Key> = []
+  /// Live objects whose records differ from what was there at the last save.
+  var changed: Set<CaptureBatch.Key> = []
   /// Live objects whose values could not be encoded in the last capture.
   private(set) var unencoded: [CaptureBatch.Key] = []
   /// Those of them that were to have what could not be read set aside, which stays.
@@ -73,6 +73,7 @@ struct Lineage: Sendable {
     unmatched = []
     nodeOf = []
     ownerOf = [:]
+    changed = []
     overBudget = [:]
     hasMarkedCarriedOver = false
     hasSetApplicationAside = false
@@ -90,6 +91,7 @@ struct Lineage: Sendable {
     unmatched = []
     nodeOf = []
     ownerOf = [:]
+    changed = []
     overBudget = [:]
     hasMarkedCarriedOver = true
     hasSetApplicationAside = false
@@ -105,6 +107,7 @@ struct Lineage: Sendable {
   mutating func forgetOwners() {
     nodeOf = []
     ownerOf = [:]
+    changed = []
     overBudget = [:]
     unmatched = []
   }
@@ -128,7 +131,6 @@ struct Lineage: Sendable {
   /// What can't be encoded keeps what it had.
   mutating func apply(_ batch: CaptureBatch) throws(ArchiveError) -> [PreservationFinding] {
     var findings: [PreservationFinding] = []
-    changed = []
     unencoded = []
     postponed = []
     for key in batch.releases { release(key) }
@@ -253,7 +255,6 @@ struct Lineage: Sendable {
       }
     }
     own(try writer.insert(placement.identifier, parent: parent), placement.key)
-    changed.insert(placement.key)
   }
 
   /// Frees an identifier: a live owner passes through a free name, carried-over state moves to the kept nodes.

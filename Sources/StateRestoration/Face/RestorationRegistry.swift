@@ -71,6 +71,8 @@ public import RestorationArchive
   /// gets its state at once. When an earlier object under the identifier was captured and has died, the next one gets nothing
   /// in this run: what was preserved at the last launch is older than what that one had last, which stays stored until the
   /// next one has something newer. Registered again under another identifier, the object has that one from then on.
+  ///
+  /// Register it with one scene: an object that several scenes preserve has what the one that was restored last gave it.
   public func register(shared object: any RestorableObject, as identifier: RestorationIdentifier) {
     precondition(!identifier.isEmpty, "A shared \(type(of: object)) needs an identifier.")
     if let other = sharedObjects[identifier]?.object, other !== object {
