@@ -13,7 +13,7 @@ extension RestorationArchive {
     public var bytesPerNode: Int
     /// The budget of an archive's live bytes.
     ///
-    /// Over it the lowest priorities are shed and reported.
+    /// Over it the lowest priorities are shed and reported, until there is room for them again.
     public var bytesPerArchive: Int
     /// The most recently read bytes that a reader may keep, in bytes.
     public var readerCacheBytes: Int

@@ -11,7 +11,7 @@ extension RestorationArchive {
     public var identifier: RestorationIdentifier
     /// What the object was and how its state is to be treated.
     public var attributes: Attributes
-    /// The number of bytes of the object's encoded state; zero when it has none.
+    /// The number of bytes of the object's encoded state; zero when it has none, or it was left out.
     public var byteCount: Int
   }
 
@@ -64,7 +64,7 @@ extension RestorationArchive {
     public static let carriedOver = NodeFlags(rawValue: 1 << 2)
     /// Left out of restoring because an attempt to restore it died.
     public static let leftOut = NodeFlags(rawValue: 1 << 3)
-    /// Its state was too big and was not stored.
+    /// Its state was too big and was not stored, but for entries that others need.
     ///
     /// Set by the writer; cleared when state is stored again.
     public static let shed = NodeFlags(rawValue: 1 << 4)

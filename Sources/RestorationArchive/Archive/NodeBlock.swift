@@ -35,6 +35,9 @@ struct NodeBlock: Sendable {
   /// Where the state is, from the block's first byte.
   var payload: Range<Int>
 
+  /// The number of bytes of the state; none when it was left out, whatever stays of it.
+  var stateByteCount: Int { attributes.flags.contains(.shed) ? 0 : payload.count }
+
   /// The most bytes a block's own length takes.
   static let lengthByteCount = 5
 

@@ -110,7 +110,7 @@ extension ReaderCore {
       parent: parent == BaseHeader.rootID ? nil : NodeID(rawValue: parent),
       identifier: RestorationIdentifier(try name(of: located)),
       attributes: try attributes(of: located),
-      byteCount: located.block.payload.count)
+      byteCount: located.block.stateByteCount)
   }
 
   /// The error of a number that no node has.

@@ -29,13 +29,13 @@ extension RestorationArchive {
       Visit(
         identifier: RestorationIdentifier(name),
         attributes: try core.attributes(of: located, tags: located.block.tag == nil ? [] : tables.get().tags),
-        tag: located.block.tag.map(Int.init), children: children, byteCount: located.block.payload.count,
+        tag: located.block.tag.map(Int.init), children: children, byteCount: located.block.stateByteCount,
         state: located.state)
     }
 
-    /// What decodes a node's state; nil when it has none.
+    /// What decodes a node's state, or what stays of one that was left out; nil when there is neither.
     package func decoder(of visit: Visit) throws(ArchiveError) -> RecordDecoder? {
-      guard visit.byteCount > 0 else { return nil }
+      guard !visit.state.range.isEmpty else { return nil }
       return try RecordDecoder(core.payload(at: visit.state), tables: tables.get().coding)
     }
   }

@@ -16,9 +16,9 @@ struct SheddingRank: Comparable, Sendable {
 }
 
 extension RestorationArchive.Writer.Slot {
-  /// The rank of the node's state; nil when it has none.
+  /// The rank of the node's state; nil when it has none, or what it has was left out before it was read.
   var rank: SheddingRank? {
-    guard !isRemoved, payload.count > 0 else { return nil }
+    guard !isRemoved, payload.count > 0, !attributes.flags.contains(.shed) else { return nil }
     return SheddingRank(priority: attributes.priority, byteCount: payload.count, id: id)
   }
 }

@@ -4,13 +4,11 @@ extension RestorationArchive.Writer {
   /// Makes a whole archive of what there is now; it is the base of the deltas that follow.
   ///
   /// The same calls on a new writer give the same bytes in every process. The work is about that of copying the
-  /// states: none is decoded or encoded. When it throws, nothing has changed but that what was over the budget is left out.
+  /// states: none is decoded or encoded. What is over the budget is left out of it, and comes back when there is room. When
+  /// it throws, nothing has changed.
   public mutating func makeArchive() throws(ArchiveError) -> Data {
     var lowestRank: SheddingRank?
-    if liveBytes > limits.bytesPerArchive {
-      let all = try loadAll(below: BaseHeader.rootID)
-      lowestRank = try shed(among: all.compactMap { slotOfNode[$0] })
-    }
+    if liveBytes > limits.bytesPerArchive || !leftOut.isEmpty { lowestRank = try shedAll() } else { sheddings = [] }
     var image = ArchiveImage(
       nodeCount: nodeCount, liveBytes: liveBytes, front: Int(reader?.base.header.records ?? 0),
       depthLimit: limits.depth)
@@ -59,18 +57,24 @@ extension RestorationArchive.Writer {
 
   /// Lets slots stay after everything was written, as what changed once mostly changes again.
   ///
-  /// Their states are read from the new base from now on. Many slots of little state are not worth their memory: they
-  /// may take about as much as the archive itself, which is kept as well.
+  /// Their states are read from the new base from now on, but for those that it leaves out. Many slots of little state are
+  /// not worth their memory: they may take about as much as the archive itself, which is kept as well.
   private mutating func keep(_ moved: [MovedSlot], records: Int, archiveBytes: Int) {
     guard moved.count <= max(Self.slotLimit, archiveBytes / Self.slotBytes) else {
-      slots = []
-      slotOfNode = SlotIndex()
-      links = [:]
+      slots = slotsOfLeftOut.map { slots[$0] }
+      for index in slots.indices {
+        slots[index].markStored()
+        slots[index].children = nil
+      }
+      slotOfNode = SlotIndex(slots.lazy.map(\.id))
+      links = Dictionary(
+        uniqueKeysWithValues: slots.lazy.map { (Link(parent: $0.parent, name: RestorationIdentifier($0.name)), $0.id) })
       return
     }
     for node in moved {
       slots[node.slot].markStored()
       slots[node.slot].children = Siblings(node.children)
+      guard leftOut[slots[node.slot].id] == nil else { continue }
       slots[node.slot].payload =
         node.state.isEmpty
         ? .none : .stored(ReaderCore.State(range: node.state.lowerBound + records..<node.state.upperBound + records))
@@ -135,13 +139,19 @@ extension RestorationArchive.Writer {
     }
   }
 
+  private func written(_ visit: Visit) -> Visit {
+    var visit = visit
+    replaceState(&visit.payload, &visit.attributes, of: visit.id)
+    return visit
+  }
+
   private func visit(_ number: UInt32) throws(ArchiveError) -> (Visit, parent: UInt32) {
     if let index = slotOfNode[number] {
       let slot = slots[index]
       guard !slot.isRemoved else { throw noSuchNode(NodeID(rawValue: number)) }
       let visit = Visit(
         id: number, name: slot.name, attributes: slot.attributes, payload: slot.payload, slot: index)
-      return (visit, slot.parent)
+      return (leftOut.isEmpty ? visit : written(visit), slot.parent)
     }
     guard let reader, let located = try reader.locate(number) else {
       throw noSuchNode(NodeID(rawValue: number))

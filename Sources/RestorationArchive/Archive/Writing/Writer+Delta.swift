@@ -5,15 +5,20 @@ extension RestorationArchive.Writer {
   ///
   /// Its cost goes with the changes, not with the nodes. A new writer has no base yet: make an archive first
   /// (`wrongBase`). When the changes bring the archive over its budget and something else matters less than they do, or
-  /// may do so, make an archive as well (`limitExceeded`). When it throws, nothing has changed but that what was over the
-  /// budget is left out.
+  /// may do so, make an archive as well (`limitExceeded`). What an archive before left out comes back in the delta that has
+  /// room for it. When it throws, nothing has changed.
   public mutating func makeDelta() throws(ArchiveError) -> Data? {
     try shedChanged()
-    return try makeDeltaOverBudget()
+    return try makeDeltaOfChanges()
   }
 
   /// Makes a delta that leaves out nothing, whatever the budget: for changes that are read and not stored.
   package mutating func makeDeltaOverBudget() throws(ArchiveError) -> Data? {
+    includeAll()
+    return try makeDeltaOfChanges()
+  }
+
+  private mutating func makeDeltaOfChanges() throws(ArchiveError) -> Data? {
     let hasNewContext = hasNewContext
     guard !dirty.isEmpty || hasNewContext else { return nil }
     guard let reader else {
@@ -52,7 +57,10 @@ extension RestorationArchive.Writer {
     written.runs.append((written.deltaCount, run))
     deltaBytes = total
     if let known = written.lowestRank {
-      written.lowestRank = dirty.reduce(known) { lowest, index in slots[index].rank.map { min(lowest, $0) } ?? lowest }
+      written.lowestRank = dirty.reduce(known) { lowest, index in
+        guard leftOut[slots[index].id] == nil, let rank = slots[index].rank else { return lowest }
+        return min(lowest, rank)
+      }
     }
     for index in dirty { slots[index].markStored() }
     dirty.removeAll(keepingCapacity: true)
@@ -69,7 +77,7 @@ extension RestorationArchive.Writer {
     var run = DeltaRun()
     header.changesTree = written.changesTree
     for index in dirty {
-      let slot = slots[index]
+      var slot = slots[index]
       if slot.isRemoved {
         guard slot.isStored else { continue }
         run.nodes.append(Delta.Entry(id: slot.id, delta: header.number, offset: DeltaHeader.removed))
@@ -82,6 +90,7 @@ extension RestorationArchive.Writer {
       }
       if slot.isChanged {
         run.nodes.append(Delta.Entry(id: slot.id, delta: header.number, offset: UInt32(blocks.count)))
+        if !leftOut.isEmpty { replaceState(&slot.payload, &slot.attributes, of: slot.id) }
         NodeBlock.encodeHead(
           id: slot.id, parent: slot.parent == BaseHeader.rootID ? 0 : slot.parent + 1, name: slot.name, branch: nil,
           tag: self.index(of: slot.attributes.classTag), attributes: slot.attributes, before: slot.payload.count,

@@ -25,14 +25,14 @@ extension RestorationArchive.Writer {
     }
     var attributes = attributes
     attributes.flags.remove(.shed)
+    if !oversized.isEmpty { oversized[id] = nil }
     if bytes.count > limits.bytesPerNode {
       let isLeftOut = attributes.priority != .required
-      sheddings.append(
-        RestorationArchive.Shedding(
-          path: try path(of: id), node: id, priority: attributes.priority, byteCount: bytes.count, budget: .node,
-          isLeftOut: isLeftOut))
+      oversized[id] = RestorationArchive.Shedding(
+        path: try path(of: id), node: id, priority: attributes.priority, byteCount: bytes.count, budget: .node,
+        isLeftOut: isLeftOut)
       if isLeftOut {
-        bytes = []
+        bytes = tables.excerpt(of: bytes, keys: keptKeys)
         attributes.flags.insert(.shed)
       }
     }
@@ -72,6 +72,7 @@ extension RestorationArchive.Writer {
       default: break
       }
     }
+    include(slot)
     liveBytes += payload.count - slots[slot].payload.count
     change(slot) {
       $0.payload = payload

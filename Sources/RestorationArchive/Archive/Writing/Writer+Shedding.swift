@@ -1,47 +1,147 @@
 extension RestorationArchive.Writer {
-  /// Leaves out state until the archive is within its budget: the lowest priority first, of those the biggest.
+  /// A state that is left out, and what is written in its place.
+  private struct Omission {
+    var index: Int
+    var rank: SheddingRank
+    var state: [UInt8]
+    var rest: [UInt8]
+  }
+
+  /// By how much all states, those that are left out included, are over the budget.
+  private var excess: Int {
+    slotsOfLeftOut.reduce(liveBytes - limits.bytesPerArchive) { $0 + leftOutBytes(of: $1) }
+  }
+
+  /// The slots of the nodes whose states are left out, in an order that is the same in every process.
+  var slotsOfLeftOut: [Int] { leftOut.isEmpty ? [] : leftOut.keys.sorted().compactMap { slotOfNode[$0] } }
+
+  private func leftOutBytes(of index: Int) -> Int {
+    leftOut[slots[index].id].map { slots[index].payload.count - $0.count } ?? 0
+  }
+
+  /// Puts what stays of a node's state in its place, when that is left out.
+  func replaceState(_ payload: inout Slot.Payload, _ attributes: inout RestorationArchive.Attributes, of id: UInt32) {
+    guard let rest = leftOut[id] else { return }
+    payload = rest.isEmpty ? .none : .bytes(rest)
+    attributes.flags.insert(.shed)
+  }
+
+  /// Decides what an archive leaves out, of everything there is.
   ///
-  /// What is left out keeps its place in the tree and says so. State of priority `required` is kept and reported.
+  /// - Returns: A rank that nothing is below which is not left out; nil when nobody looked, as all of it fits.
+  mutating func shedAll() throws(ArchiveError) -> SheddingRank? {
+    guard excess > 0 else {
+      includeAll()
+      return nil
+    }
+    return try shed(among: loadAll(below: BaseHeader.rootID).compactMap { slotOfNode[$0] }, below: .highest)
+  }
+
+  /// Decides what a delta leaves out: of what changed since the last archive or delta, and of what was left out then, what
+  /// an archive would.
   ///
+  /// Throws `limitExceeded` when something else might have to go as well: only an archive looks at every node.
+  mutating func shedChanged() throws(ArchiveError) {
+    guard !dirty.isEmpty else { return }
+    guard excess > 0 else { return includeAll() }
+    let others = slotsOfLeftOut.filter { !slots[$0].isDirty }
+    _ = try shed(among: others + dirty, below: written.lowestRank)
+  }
+
+  /// Leaves nothing out, whatever the budget.
+  mutating func includeAll() {
+    for index in slotsOfLeftOut { writeAgain(index) }
+    sheddings = []
+  }
+
+  /// Leaves out state until the archive is within its budget, the lowest priority first, of those the biggest; all else is
+  /// included again.
+  ///
+  /// What is left out stays here, and in its place is written that it is left out, with the entries that others need of it.
+  /// State of priority `required` is never left out. When it throws, nothing has changed.
+  ///
+  /// - Parameters:
+  ///   - candidates: What may go, all that is left out now included.
+  ///   - limit: The lowest rank of all others; nil when it is not known.
   /// - Returns: The lowest rank of what the candidates have left.
-  mutating func shed(among candidates: [Int]) throws(ArchiveError) -> SheddingRank {
+  private mutating func shed(
+    among candidates: [Int], below limit: SheddingRank?
+  ) throws(ArchiveError) -> SheddingRank {
+    var excess = excess
     let ordered = candidates.compactMap { index in slots[index].rank.map { (index: index, rank: $0) } }
       .sorted { $0.rank < $1.rank }
+    var omissions: [Omission] = []
     var lowest = SheddingRank.highest
     for (index, rank) in ordered {
-      guard liveBytes > limits.bytesPerArchive else { return min(lowest, rank) }
-      let isLeftOut = rank.priority != .required
+      guard excess > 0, rank.priority != .required, let limit, rank < limit else {
+        lowest = rank
+        break
+      }
+      let omission = try omission(of: index, rank)
+      // What would not get any smaller stays as it is.
+      guard omission.rest.count < rank.byteCount else { continue }
+      excess -= rank.byteCount - omission.rest.count
+      omissions.append(omission)
+    }
+    guard excess <= 0 || limit?.priority == .required else {
+      throw ArchiveError(
+        .limitExceeded, "the archive is over its budget; make an archive, which leaves out what matters least")
+    }
+    let required = excess > 0 ? ordered.filter { $0.rank.priority == .required } : []
+    try report(omissions, required.map(\.rank))
+    leaveOut(omissions)
+    return lowest
+  }
+
+  private func omission(of index: Int, _ rank: SheddingRank) throws(ArchiveError) -> Omission {
+    var state: [UInt8] = []
+    if case .bytes(let bytes) = slots[index].payload {
+      state = bytes
+    } else {
+      // The archive that it was read from does not stay for ever.
+      try unsafe slots[index].payload.withBytes(base: baseBytes, reader: reader) { unsafe state = [UInt8]($0) }
+    }
+    let rest = leftOut[rank.id] ?? tables.excerpt(of: state, keys: keptKeys)
+    return Omission(index: index, rank: rank, state: state, rest: rest)
+  }
+
+  /// Tells of what is left out from now on, or was before and nobody was told, and of what is kept over the budget.
+  private mutating func report(_ omissions: [Omission], _ kept: [SheddingRank]) throws(ArchiveError) {
+    let untold = Set(sheddings.map(\.node.rawValue))
+    var sheddings: [RestorationArchive.Shedding] = []
+    let new = omissions.filter { leftOut[$0.rank.id] == nil || untold.contains($0.rank.id) }
+    for (rank, isLeftOut) in new.map({ ($0.rank, true) }) + kept.map({ ($0, false) }) {
       let id = NodeID(rawValue: rank.id)
       sheddings.append(
         RestorationArchive.Shedding(
           path: try path(of: id), node: id, priority: rank.priority, byteCount: rank.byteCount, budget: .archive,
           isLeftOut: isLeftOut))
-      guard isLeftOut else {
-        lowest = min(lowest, rank)
-        continue
-      }
-      liveBytes -= rank.byteCount
-      change(index) {
-        $0.payload = .none
-        $0.attributes.flags.insert(.shed)
+    }
+    self.sheddings = sheddings
+  }
+
+  private mutating func leaveOut(_ omissions: [Omission]) {
+    let chosen = Set(omissions.lazy.map(\.index))
+    for index in slotsOfLeftOut where !chosen.contains(index) { writeAgain(index) }
+    for omission in omissions where leftOut[omission.rank.id] == nil {
+      leftOut[omission.rank.id] = omission.rest
+      liveBytes -= omission.state.count - omission.rest.count
+      change(omission.index) {
+        $0.payload = .bytes(omission.state)
         $0.isChanged = true
       }
     }
-    return lowest
   }
 
-  /// Leaves out of what changed since the last archive or delta what an archive would leave out.
-  ///
-  /// Throws `limitExceeded` when it might leave out something else as well: only an archive looks at every node.
-  mutating func shedChanged() throws(ArchiveError) {
-    let excess = liveBytes - limits.bytesPerArchive
-    guard excess > 0, !dirty.isEmpty else { return }
-    let floor = written.lowestRank
-    let below = dirty.compactMap { slots[$0].rank }.filter { rank in floor.map { rank < $0 } ?? false }
-    guard floor?.priority == .required || below.reduce(0, { $0 + $1.byteCount }) >= excess else {
-      throw ArchiveError(
-        .limitExceeded, "the archive is over its budget; make an archive, which leaves out what matters least")
-    }
-    _ = try shed(among: dirty)
+  private mutating func writeAgain(_ index: Int) {
+    include(index)
+    change(index) { $0.isChanged = true }
+  }
+
+  /// Has a state no longer left out; whoever calls this marks the slot as changed.
+  mutating func include(_ index: Int) {
+    guard !leftOut.isEmpty else { return }
+    liveBytes += leftOutBytes(of: index)
+    leftOut[slots[index].id] = nil
   }
 }

@@ -20,7 +20,7 @@ extension RestorationArchive.Writer {
     slots.append(
       Slot(
         id: id.rawValue, parent: parent, name: node.identifier.rawValue, attributes: node.attributes,
-        payload: node.byteCount == 0 ? .none : .stored(located.state),
+        payload: located.block.payload.isEmpty ? .none : .stored(located.state),
         children: reader.isKnownLeaf(located) ? Siblings([]) : nil, isStored: true))
     return slots.count - 1
   }

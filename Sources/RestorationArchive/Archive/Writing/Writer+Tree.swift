@@ -123,6 +123,7 @@ extension RestorationArchive.Writer {
       guard let slot = slotOfNode[number] else { continue }
       links[Link(parent: slots[slot].parent, name: RestorationIdentifier(slots[slot].name))] = nil
       nodeCount -= 1
+      include(slot)
       liveBytes -= slots[slot].payload.count
       change(slot) {
         $0.isRemoved = true

@@ -12,6 +12,8 @@ extension RestorationArchive {
     public var context: Context
 
     let limits: Limits
+    /// The keys of entries that stay when a state is left out.
+    let keptKeys: Set<String>
     /// The base and the deltas that untouched nodes are in; nil before the first archive of a new writer.
     var reader: ReaderCore?
     /// The base's bytes when this writer made it: the states in them are lent instead of read.
@@ -27,14 +29,19 @@ extension RestorationArchive {
     var tables: CodingTables
     var tags: [RestorationClass]
     var tagIndex: [RestorationClass: UInt32]
+    /// By number, the nodes whose states are left out of the archive: what is written in the states' places.
+    var leftOut: [UInt32: [UInt8]] = [:]
+    /// What was over the budget of the archive in what was made last, if nobody was told yet.
     var sheddings: [Shedding] = []
+    /// The nodes whose states are over the budget of a node, if nobody was told yet.
+    var oversized: [NodeID: Shedding] = [:]
     /// What was last written of the context, the tables and the deltas.
     var written: Written
 
     /// The number of nodes.
     public internal(set) var nodeCount: Int
 
-    /// The bytes of all nodes' states as they are now: about what the next whole archive will be.
+    /// The bytes of all nodes' states that are written, as they are now: about what the next whole archive will be.
     public internal(set) var liveBytes: Int
 
     /// The bytes of the deltas made since the base, those that were read included.
@@ -56,9 +63,13 @@ extension RestorationArchive {
     }
 
     /// Begins a new archive with nothing in it.
-    public init(context: Context, limits: Limits = .default) {
+    ///
+    /// - Parameter keptKeys: The keys of the entries that stay when a state is left out over a budget, because others than
+    ///   the node's own object need them.
+    public init(context: Context, limits: Limits = .default, keptKeys: Set<String> = []) {
       self.context = context
       self.limits = limits
+      self.keptKeys = keptKeys
       slots = [Self.rootSlot(children: [])]
       slotOfNode = SlotIndex([BaseHeader.rootID])
       links = [:]
@@ -75,12 +86,17 @@ extension RestorationArchive {
     /// Continues an archive: every node is there, and none of its bytes are read until they are needed.
     ///
     /// The reader's source must stay readable until the next ``makeArchive()`` has returned.
-    public init(continuing reader: Reader, limits: Limits = .default) throws(ArchiveError) {
+    ///
+    /// - Parameter keptKeys: As for ``init(context:limits:keptKeys:)``.
+    public init(
+      continuing reader: Reader, limits: Limits = .default, keptKeys: Set<String> = []
+    ) throws(ArchiveError) {
       let core = reader.core
       let tables = try core.tables()
       let context = try core.context()
       self.context = context
       self.limits = limits
+      self.keptKeys = keptKeys
       self.reader = core
       slots = []
       slotOfNode = SlotIndex()
@@ -126,7 +142,8 @@ extension RestorationArchive {
       guard !slot.isRemoved else { return nil }
       return Node(
         id: id, parent: slot.parent == BaseHeader.rootID ? nil : NodeID(rawValue: slot.parent),
-        identifier: RestorationIdentifier(slot.name), attributes: slot.attributes, byteCount: slot.payload.count)
+        identifier: RestorationIdentifier(slot.name), attributes: slot.attributes,
+        byteCount: slot.attributes.flags.contains(.shed) ? 0 : slot.payload.count)
     }
 
     /// The children of a node, in order; none for a number that no node has.
@@ -156,10 +173,13 @@ extension RestorationArchive {
       return RestorationPath(components.reversed())
     }
 
-    /// Takes what was over a budget since the last call, in the order in which it was noticed.
+    /// Takes what is over a budget and was not told of before: states that are too big for a node, then those that were too
+    /// much for the archive or delta made last.
+    ///
+    /// Ask once that is stored. What could not be stored has left nothing out: it is decided anew for the next one.
     public mutating func takeSheddings() -> [Shedding] {
-      defer { sheddings = [] }
-      return sheddings
+      defer { (oversized, sheddings) = ([:], []) }
+      return oversized.values.sorted { $0.node.rawValue < $1.node.rawValue } + sheddings
     }
   }
 }

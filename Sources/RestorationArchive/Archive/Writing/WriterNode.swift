@@ -47,7 +47,7 @@ extension RestorationArchive.Writer {
     var name: String
     /// Everything else that is known.
     var attributes: RestorationArchive.Attributes
-    /// The state.
+    /// The state, also while it is left out.
     var payload: Payload
     /// The children's numbers; nil while they are as the reader has them.
     var children: Siblings?
