@@ -51,20 +51,23 @@ struct Lineage: Sendable {
   /// What was touched since a locked launch.
   var sighting = LockedSighting()
 
+  /// What stays of a state that is left out over the budget: its container needs it, whoever is there.
+  private static let keptKeys: Set<String> = [ReservedKey.role]
+
   init(
     store: any PreservationStore, context: RestorationContext, limits: RestorationArchive.Limits, nodeBudget: Int
   ) {
     self.store = store
     self.limits = limits
     self.nodeBudget = nodeBudget
-    writer = RestorationArchive.Writer(context: context, limits: limits)
+    writer = RestorationArchive.Writer(context: context, limits: limits, keptKeys: Self.keptKeys)
   }
 
   // MARK: - Beginning
 
   /// Goes on from an opened generation; its nodes are carried over until live objects claim them.
   mutating func continueArchive(_ reader: RestorationArchive.Reader, isNewest: Bool) throws(ArchiveError) {
-    writer = try RestorationArchive.Writer(continuing: reader, limits: limits)
+    writer = try RestorationArchive.Writer(continuing: reader, limits: limits, keptKeys: Self.keptKeys)
     base = .opened
     needsWhole = !isNewest
     replacing = .nothing
@@ -81,7 +84,7 @@ struct Lineage: Sendable {
 
   /// Begins anew; a state on disk that was refused is set aside before a save replaces it.
   mutating func begin(_ base: Base, replacing: Replacing = .nothing, context: RestorationContext) {
-    writer = RestorationArchive.Writer(context: context, limits: limits)
+    writer = RestorationArchive.Writer(context: context, limits: limits, keptKeys: Self.keptKeys)
     self.base = base
     self.replacing = replacing
     needsWhole = true

@@ -13,6 +13,8 @@ public enum PreservationFinding: Sendable, Hashable, Codable {
   /// The object's state is over the size budget for one node.
   case overBudget(path: RestorationPath, bytes: Int, limit: Int)
   /// State was left out so that the archive keeps within its size budget.
+  ///
+  /// The first save of this run that has room stores it again.
   case shed(path: RestorationPath, bytes: Int)
   /// A reference leads to an object that is not preserved; it will come back as nil.
   case danglingReference(path: RestorationPath, key: String)
