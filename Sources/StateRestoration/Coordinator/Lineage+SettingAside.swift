@@ -8,6 +8,11 @@ extension Lineage {
     var isOther: Bool
     /// The set-aside state that is continued instead, which needs its place no more once it is saved.
     var reclaimed: UInt64?
+    /// Whether what was saved while locked is to be sorted first: this run goes on from what it has saved itself, and from
+    /// nothing else of it.
+    var sortsPending = false
+    /// What was set aside for it already, as long as no receipt of a whole generation has said so.
+    var findings: [PreservationFinding] = []
 
     /// Nothing: the newest state is continued, or there is none.
     static let nothing = Replacing(isOther: false)
@@ -20,10 +25,36 @@ extension Lineage {
   }
 
   /// Sets aside what the next whole generation would replace; when this throws, nothing may be replaced.
-  func setAsideReplaced() throws(ProtectionError) -> [PreservationFinding] {
-    guard replacing.isOther else { return [] }
-    let placed = try shelf.putNewest(sparing: replacing.reclaimed)
-    return (placed.state.map { [.setAside($0)] } ?? []) + placed.removed.map { .setAsideRemoved($0) }
+  mutating func setAsideReplaced() throws(ProtectionError) -> [PreservationFinding] {
+    try sortPending()
+    guard replacing.isOther else { return replacing.findings }
+    note(try shelf.putNewest(sparing: replacing.reclaimed))
+    return replacing.findings
+  }
+
+  /// Takes what this run has saved while locked for included, and sets aside what others have: their edits are in no object
+  /// of this run, and once a newer generation is there they fit nothing any more.
+  private mutating func sortPending() throws(ProtectionError) {
+    guard replacing.sortsPending else { return }
+    let all: AllPending
+    do throws(ProtectionError) {
+      all = try store.openPending()
+    } catch  where !error.code.saysTryAgain {
+      // What nobody can open stays where it is.
+      return
+    }
+    for one in all.readable where !one.isOwn && !merging.contains(where: { $0.content == one.content }) {
+      note(try shelf.put(one, sparing: replacing.reclaimed))
+    }
+    merging += all.readable
+    replacing.sortsPending = false
+  }
+
+  /// Notes what was set aside, once: what fails afterwards is tried again from the beginning.
+  private mutating func note(_ placed: SetAsideShelf.Placed) {
+    let findings: [PreservationFinding] =
+      (placed.state.map { [.setAside($0)] } ?? []) + placed.removed.map { .setAsideRemoved($0) }
+    replacing.findings += findings.filter { !replacing.findings.contains($0) }
   }
 
   /// Settles what was replaced, after a whole generation is durable.

@@ -77,7 +77,7 @@ extension RestorationCoordinator {
       log.log(.debug, "promoting what was saved while locked")
       let context = configuration.context
       let isBegunAnew = await worker.run { lineage in
-        lineage.merging += ((try? lineage.store.openPending())?.readable ?? []).filter(\.isOwn)
+        lineage.replacing.sortsPending = true
         lineage.lookAgain(context: context)
         return lineage.base == .unknown
       }

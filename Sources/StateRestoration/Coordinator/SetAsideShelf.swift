@@ -82,12 +82,14 @@ package struct SetAsideShelf: Sendable {
   }
 
   /// Sets aside what was saved while locked and belongs on no state that is there now.
-  func put(_ pending: StoredPending) throws(ProtectionError) -> Placed {
+  ///
+  /// - Parameter spared: A state that makes no room: the next save continues it.
+  func put(_ pending: StoredPending, sparing spared: UInt64? = nil) throws(ProtectionError) -> Placed {
     let content = pending.content
     let state = StoredState(generation: Generation(rawValue: 0), byteCount: content.count) { range in
       content[content.startIndex + range.lowerBound..<content.startIndex + range.upperBound]
     }
-    return try put(state, content, sparing: nil)
+    return try put(state, content, sparing: spared)
   }
 
   private func put(

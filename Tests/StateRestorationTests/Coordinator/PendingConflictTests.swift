@@ -150,4 +150,118 @@ import Testing
     #expect(again.text == "first program")
     #expect(try await bench.launch().setAsideStates().count == 1)
   }
+
+  // MARK: At the unlock of a program that runs
+
+  /// Programs that save an edit of one screen while locked, and end.
+  private func saveTouched(_ texts: String..., on bench: Bench) async throws {
+    // The store in memory knows programs by their launches only.
+    let run = bench.store.run.load(ordering: .relaxed)
+    for text in texts {
+      let root = hierarchy()
+      let coordinator = bench.launch()
+      _ = try await coordinator.restore(into: root)
+      root["a"]?.text = text
+      #expect(try await coordinator.preserve(root).receipt?.kind == .pendingChange)
+    }
+    bench.store.run.store(run, ordering: .relaxed)
+  }
+
+  /// A program that has restored, on a bench that was locked then.
+  private func lockedAfterRestoring(_ kind: StoreKind) async throws -> (Bench, RestorationCoordinator, Screen) {
+    let bench = try await Bench(kind)
+    try await bench.preserve(Screen("root", text: "stored", children: [Screen("a", text: "stored")]))
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    _ = try await coordinator.restore(into: root)
+    try await bench.lock()
+    return (bench, coordinator, root)
+  }
+
+  private func findings(_ bench: Bench) -> [PreservationFinding] {
+    bench.delegate.outcomes.last?.receipt?.findings ?? []
+  }
+
+  @Test(arguments: StoreKind.allCases, [false, true])
+  func `what another program saved while locked is set aside at the unlock of the one that runs, which is told`(
+    on kind: StoreKind, isLater: Bool
+  ) async throws {
+    let (bench, coordinator, root) = try await lockedAfterRestoring(kind)
+    if !isLater { try await saveTouched("second program", on: bench) }
+    root.text = "first program"
+    #expect(try await coordinator.preserve(root).receipt?.kind == .pendingWhole)
+    if isLater { try await saveTouched("second program", on: bench) }
+    try await bench.unlock(coordinator)
+
+    let states = try await coordinator.setAsideStates()
+    let state = try #require(states.first)
+    #expect(states.count == 1)
+    #expect(findings(bench) == [.setAside(state)])
+    #expect(bench.delegate.outcomes.last?.receipt?.kind == .whole)
+    #expect(try bench.place.openPending().readable.isEmpty)
+    #expect(try bench.place.openPending().problems.isEmpty)
+    root.text = "first program, later"
+    #expect(try await coordinator.preserve(root).receipt?.findings == [])
+
+    let next = bench.launch()
+    let again = hierarchy()
+    let report = try await next.restore(into: again)
+    #expect(report.remarks == [.setAside([state])])
+    #expect([again.text, again["a"]?.text] == ["first program, later", "stored"])
+    #expect(try await next.restore(into: again, from: .setAside(state.id)).outcome == .restored)
+    #expect(again["a"]?.text == "second program")
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `of what many programs saved while locked the unlock of the one that runs keeps four, and says what goes`(
+    on kind: StoreKind
+  ) async throws {
+    let (bench, coordinator, root) = try await lockedAfterRestoring(kind)
+    try await saveTouched("1", "2", "3", "4", "5", "6", on: bench)
+    root.text = "first program"
+    _ = try await coordinator.preserve(root)
+    try await bench.unlock(coordinator)
+    let states = try await coordinator.setAsideStates()
+    #expect(states.count == SetAsideShelf.countLimit)
+    #expect(findings(bench).filter { if case .setAside = $0 { true } else { false } }.count == 6)
+    #expect(findings(bench).filter { if case .setAsideRemoved = $0 { true } else { false } }.count == 2)
+    for state in states { #expect(findings(bench).contains(.setAside(state))) }
+    #expect(try bench.place.openPending().readable.isEmpty)
+  }
+
+  @Test func `when it can't be set aside at the unlock, nothing takes its place, and the next save tries again`()
+    async throws
+  {
+    let (bench, coordinator, root) = try await lockedAfterRestoring(.memory)
+    try await saveTouched("second program", on: bench)
+    root.text = "first program"
+    _ = try await coordinator.preserve(root)
+    for place in bench.store.places { place.state.withLock { $0.failures = ["publish": .io] } }
+    try await bench.unlock(coordinator)
+    #expect(bench.delegate.errors.count == 1)
+    #expect(try bench.place.openPending().readable.count == 2)
+    for place in bench.store.places { place.state.withLock { $0.failures = [:] } }
+    let receipt = try #require(try await coordinator.preserve(root).receipt)
+    #expect(receipt.findings == (try await coordinator.setAsideStates()).map { .setAside($0) })
+    #expect(receipt.findings.count == 1)
+    #expect(try bench.place.openPending().readable.isEmpty)
+  }
+
+  @Test func `when the device is locked again before the save, the finding is in the receipt of the one that follows`()
+    async throws
+  {
+    let (bench, coordinator, root) = try await lockedAfterRestoring(.memory)
+    try await saveTouched("second program", on: bench)
+    root.text = "first program"
+    _ = try await coordinator.preserve(root)
+    bench.store.state.withLock { $0.failures = ["publish": .locked] }
+    try await bench.unlock(coordinator)
+    #expect(bench.delegate.outcomes.last?.receipt?.kind == .pendingWhole)
+    bench.store.state.withLock { $0.failures = [:] }
+    try await bench.unlock(coordinator)
+    #expect(bench.delegate.outcomes.last?.receipt?.kind == .whole)
+    #expect(findings(bench) == (try await coordinator.setAsideStates()).map { .setAside($0) })
+    #expect(findings(bench).count == 1)
+    #expect(try bench.place.openPending().readable.isEmpty)
+  }
 }
