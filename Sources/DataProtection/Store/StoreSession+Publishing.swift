@@ -55,7 +55,7 @@ extension StoreSession {
   /// The save has succeeded then all the same: an authentic generation above its entry is accepted. But nothing may
   /// be pruned.
   func list(_ ledger: Ledger, _ survey: SlotSurvey) -> Int? {
-    if case .invalid = survey.reading { setAside(.ledger, among: survey.names) }
+    if case .invalid = survey.reading { setAside(.ledger) }
     guard let written = try? writeLedger(ledger), written.isDurable else { return nil }
     return written.byteCount
   }
@@ -75,7 +75,7 @@ extension StoreSession {
       guard case .generation(survey.slot, let number, let isPending) = name, !kept.contains(number) else { continue }
       if isPending, number > survey.pendingFloor, !consumed.contains(number) {
         let isPassedOver = number <= entry.pendingFloor && judge(name, number, survey, entry) != .untouchable
-        if isPassedOver || judge(name, number, survey, entry) == .damaged { setAside(name, among: survey.names) }
+        if isPassedOver || judge(name, number, survey, entry) == .damaged { setAside(name) }
         continue
       }
       if verified.contains(number) || consumed.contains(number) {
@@ -94,7 +94,7 @@ extension StoreSession {
         gone.insert(number)
       case .old, .damaged:
         // Older than nothing that is known, or damaged: somebody may want to look at it.
-        setAside(name, among: survey.names)
+        setAside(name)
         gone.insert(number)
       default: break
       }

@@ -201,9 +201,14 @@ struct StoreSession: ~Copyable {
   }
 
   /// Keeps damaged material under a name that can't be taken for a generation, and not too much of it.
-  func setAside(_ name: StoreName, among names: [StoreName]) {
+  func setAside(_ name: StoreName) {
+    // Looked for each time: one step may set several aside.
+    guard let names = try? names() else { return }
     let numbers = names.compactMap { name -> UInt64? in
-      if case .setAside(_, let number) = name { number } else { nil }
+      switch name {
+      case .setAside(_, let number), .ledgerSetAside(let number): number
+      default: nil
+      }
     }
     let target: StoreName
     switch name {

@@ -349,4 +349,24 @@ import Testing
     #expect(try pending() == ["a", "c"])
     #expect(try rig.archives(memory).openPending().problems.map(\.code) == [.missing])
   }
+
+  @Test(arguments: [3, 6])
+  func `all that one step passes over are set aside, at most four`(count: Int) throws {
+    try rig.archives(memory).publish(base)
+    for number in 1...count { try saveTouched("old \(number)") }
+    let files = contents(rig.names(memory, endingWith: ".pending"))
+    try rig.archives(memory).publish(Data("newer".utf8))
+    try saveTouched("young")
+    let store = try rig.archives(memory)
+    _ = try store.openNewest()
+    try store.publish(Data("merged".utf8), consuming: Array(try store.openPending().archives.suffix(1)))
+    #expect(rig.names(memory, endingWith: ".pending").isEmpty)
+    let aside = rig.names(memory).filter { $0.hasPrefix("aside-") }
+    #expect(aside.count == min(count, 4))
+    #expect(contents(aside).isSubset(of: files))
+  }
+
+  private func contents(_ names: [String]) -> Set<[UInt8]> {
+    Set(names.compactMap { memory.content(atPath: StoreRig.path + "/" + $0) })
+  }
 }
