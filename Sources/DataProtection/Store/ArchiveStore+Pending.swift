@@ -4,10 +4,11 @@ import Synchronization
 extension ArchiveStore {
   /// Saves a pending generation while the device is locked, sealed one-way, beside those of other runs.
   ///
-  /// It replaces only what this run has saved while locked, and what is `included`. `.whole` needs that this run has
-  /// opened or published the base, or found that there is none; otherwise it throws `.superseded`, and only the
-  /// touched nodes may be saved. Throws `.locked` when 64 runs have saved while locked without an unlock: nobody can
-  /// read what they saved, so nothing can make room. What is saved stays as it is.
+  /// It replaces only what this run has saved while locked, and what is `included`; what is older than that and not
+  /// included is set aside. `.whole` needs that this run has opened or published the base, or found that there is none;
+  /// otherwise it throws `.superseded`, and only the touched nodes may be saved. Throws `.locked` when 64 runs have
+  /// saved while locked without an unlock: nobody can read what they saved, so nothing can make room. What is saved
+  /// stays as it is.
   ///
   /// - Parameters:
   ///   - plaintext: The whole state, or the touched nodes since the beginning of this run.
@@ -33,9 +34,10 @@ extension ArchiveStore {
       var fields = SealedFields(
         kind: .archive, protection: .completeUnlessOpen, identity: survey.identity, generation: 0, schema: schema,
         flags: SealedFields.pendingFlag, identifier: ArchiveStore.randomIdentifier())
+      let numbers = Set(included.map(\.generation.rawValue))
       let preamble = PendingPreamble(
         kind: kind, base: pendingBase(state, survey), run: state.run,
-        included: included.map(\.generation.rawValue).max() ?? 0,
+        included: numbers.max() ?? 0,
         previous: own?.previous ?? survey.waiting.last ?? 0)
       let published = try session.publishGeneration(
         preamble.encoded + plaintext, &fields, after: ledger.highWater, survey)
@@ -55,7 +57,13 @@ extension ArchiveStore {
       let ledgerByteCount = session.list(ledger, survey)
       if ledgerByteCount != nil {
         for number in survey.waiting where number <= preamble.included || number == own?.generation {
-          try? session.unlink(.generation(slot: survey.slot, number: number, isPending: true))
+          let name = StoreName.generation(slot: survey.slot, number: number, isPending: true)
+          // What could not be included is passed over, and nobody can read it now.
+          if numbers.contains(number) || number == own?.generation {
+            try? session.unlink(name)
+          } else {
+            session.setAside(name)
+          }
         }
       }
       state.verified.insert(fields.generation)

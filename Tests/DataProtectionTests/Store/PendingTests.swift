@@ -369,4 +369,18 @@ import Testing
   private func contents(_ names: [String]) -> Set<[UInt8]> {
     Set(names.compactMap { memory.content(atPath: StoreRig.path + "/" + $0) })
   }
+
+  @Test func `one that a whole state saved while locked passes over is set aside, not deleted`() throws {
+    try rig.archives(memory).publish(base)
+    try saveTouched("could not be joined", "joined")
+    let store = try rig.archives(memory)
+    _ = try store.openNewest()
+    let joined = Array(try store.openPending().archives.suffix(1))
+    rig.sealing.lock()
+    try store.publishPending(away, kind: .whole, including: joined)
+    rig.sealing.unlock()
+    #expect(try pending() == ["away"])
+    #expect(rig.names(memory, endingWith: ".pending").count == 1)
+    #expect(rig.names(memory).filter { $0.hasPrefix("aside-") }.count == 1)
+  }
 }
