@@ -31,14 +31,14 @@ extension ArchiveStore {
           .locked, "Too many runs have saved while the device was locked; unlock it, so that they can be joined.")
       }
       var ledger = session.ledgerForWriting(survey.reading, names: survey.names)
+      let numbers = Set(included.map(\.generation.rawValue))
+      let others = survey.waiting.filter { $0 > numbers.max() ?? 0 && $0 != own?.generation }
+      let preamble = PendingPreamble(
+        kind: kind, base: pendingBase(state, survey), run: state.run, included: numbers.max() ?? 0, others: others,
+        replaced: own?.replaced(knownTo: others) ?? [])
       var fields = SealedFields(
         kind: .archive, protection: .completeUnlessOpen, identity: survey.identity, generation: 0, schema: schema,
-        flags: SealedFields.pendingFlag, identifier: ArchiveStore.randomIdentifier())
-      let numbers = Set(included.map(\.generation.rawValue))
-      let preamble = PendingPreamble(
-        kind: kind, base: pendingBase(state, survey), run: state.run,
-        included: numbers.max() ?? 0,
-        previous: own?.previous ?? survey.waiting.last ?? 0)
+        flags: preamble.flags, identifier: ArchiveStore.randomIdentifier())
       let published = try session.publishGeneration(
         preamble.encoded + plaintext, &fields, after: ledger.highWater, survey)
       let generation = Generation(rawValue: fields.generation)
@@ -67,7 +67,7 @@ extension ArchiveStore {
         }
       }
       state.verified.insert(fields.generation)
-      state.ownPending = (fields.generation, preamble.previous)
+      state.ownPending = OwnPending(generation: fields.generation, replaced: preamble.replaced)
       return PublishReceipt(
         generation: generation, bytesWritten: published.byteCount + (ledgerByteCount ?? 0), durability: .durable)
     }
@@ -113,7 +113,8 @@ extension ArchiveStore {
             schema: pending.content.fields.schema,
             base: pending.preamble.base.map { Generation(rawValue: $0.generation) },
             isBaseUnchanged: try session.isUnchanged(pending, survey, protection: state.protection),
-            isOwn: pending.preamble.run == state.run, content: Data(bytes.dropFirst(PendingPreamble.byteCount)),
+            isOwn: pending.preamble.run == state.run,
+            content: Data(bytes.dropFirst(pending.content.fields.preambleByteCount)),
             commitment: Data(pending.record.commitment)))
       }
       return result

@@ -42,10 +42,10 @@ extension StoreSession {
     var plaintext = try found.content.read(0..<found.content.byteCount)
     var fields = found.content.fields
     if fields.flags & SealedFields.pendingFlag != 0 {
-      plaintext = Data(plaintext.dropFirst(PendingPreamble.byteCount))
+      plaintext = Data(plaintext.dropFirst(fields.preambleByteCount))
     }
     // What was saved while locked since is not in it, whatever it included when it was sealed first.
-    fields.flags &= ~(SealedFields.pendingFlag | SealedFields.consumesPendingFlag)
+    fields.flags = 0
     fields.protection = protection
     fields.identifier = ArchiveStore.randomIdentifier()
     var ledger = ledgerForWriting(survey.reading, names: survey.names)

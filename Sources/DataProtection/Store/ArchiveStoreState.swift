@@ -35,7 +35,7 @@ struct ArchiveStoreState {
   /// Names this run among those that save while locked, 16 random bytes.
   let run: [UInt8]
   /// What this run has saved while locked, as long as it is in no generation.
-  var ownPending: (generation: UInt64, previous: UInt64)?
+  var ownPending: OwnPending?
   /// The tip when this run last looked at the directory.
   var knownTip: UInt64 = 0
 

@@ -45,10 +45,12 @@ extension StoreSession {
       one.record.generation > included
         && !found[(index + 1)...].contains { $0.preamble.run == one.preamble.run }
     }.map(\.element)
+    // What a run has replaced itself was not taken away; who has replaced it says so.
+    let accountedFor = Set(numbers + remaining.flatMap(\.preamble.replaced))
     let isGone = remaining.contains { one in
-      one.preamble.previous > max(survey.pendingFloor, included) && !numbers.contains(one.preamble.previous)
+      one.preamble.others.contains { $0 > max(survey.pendingFloor, included) && !accountedFor.contains($0) }
     }
-    if isGone {
+    if isGone, !problems.contains(where: { $0.code == .missing }) {
       problems.append(
         ProtectionError(.missing, "Something that was saved while locked is gone; what was saved later is there."))
     }
@@ -90,7 +92,8 @@ extension StoreSession {
       record: Ledger.Record(
         generation: number, commitment: content.commitment, protection: .completeUnlessOpen, wasPending: true),
       content: content,
-      preamble: try PendingPreamble(try content.read(0..<min(content.byteCount, PendingPreamble.byteCount))))
+      preamble: try PendingPreamble(
+        try content.read(0..<min(content.byteCount, content.fields.preambleByteCount))))
   }
 
   /// Whether a pending generation still belongs on top of what is current.

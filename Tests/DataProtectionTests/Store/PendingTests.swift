@@ -1,6 +1,7 @@
 import FaultyFileSystem
 import FileSystem
 import FoundationEssentials
+import SeededRandom
 import Testing
 
 @testable import DataProtection
@@ -348,6 +349,88 @@ import Testing
     memory.remove(atPath: StoreRig.path + "/" + names[1])
     #expect(try pending() == ["a", "c"])
     #expect(try rig.archives(memory).openPending().problems.map(\.code) == [.missing])
+  }
+
+  // MARK: Several runs in turns
+
+  /// What was saved while locked last, by runs that begin and save in turns, oldest first.
+  private func saveInTurns(seed: UInt64, saves: Int = 40) throws -> [String] {
+    var random = SplitMix64(seed: seed)
+    var runs: [ArchiveStore] = []
+    var newest: [(run: Int, content: String)] = []
+    rig.sealing.lock()
+    defer { rig.sealing.unlock() }
+    for save in 0..<saves {
+      let run = Int.random(in: 0...min(runs.count, 5), using: &random)
+      if run == runs.count { runs.append(try rig.archives(memory)) }
+      try runs[run].publishPending(Data("run \(run), save \(save)".utf8), kind: .touchedNodes)
+      newest.removeAll { $0.run == run }
+      newest.append((run, "run \(run), save \(save)"))
+    }
+    return newest.map(\.content)
+  }
+
+  @Test(arguments: 1...8 as ClosedRange<UInt64>)
+  func `what a run has replaced itself is not missed, in whatever turns the runs have saved`(seed: UInt64) throws {
+    try rig.archives(memory).publish(base)
+    let saved = try saveInTurns(seed: seed)
+    #expect(try pending() == saved)
+    #expect(try rig.archives(memory).openPending().problems.isEmpty)
+  }
+
+  @Test(arguments: 1...8 as ClosedRange<UInt64>)
+  func `whichever is taken away is missed, in whatever turns the runs have saved`(seed: UInt64) throws {
+    try rig.archives(memory).publish(base)
+    let saved = try saveInTurns(seed: seed)
+    for (index, name) in rig.names(memory, endingWith: ".pending").sorted().enumerated() {
+      let path = StoreRig.path + "/" + name
+      let bytes = try #require(memory.content(atPath: path))
+      memory.remove(atPath: path)
+      #expect(try rig.archives(memory).openPending().problems.map(\.code) == [.missing])
+      #expect(try pending() == saved.enumerated().filter { $0.offset != index }.map(\.element))
+      memory.plant(bytes, atPath: path)
+    }
+    #expect(try rig.archives(memory).openPending().problems.isEmpty)
+  }
+
+  @Test func `runs that save in turns name no more others the longer it goes on`() throws {
+    try rig.archives(memory).publish(base)
+    rig.sealing.lock()
+    let runs = try (0..<3).map { _ in try rig.archives(memory) }
+    var sizes: Set<Int> = []
+    for save in 0..<60 {
+      for run in runs { try run.publishPending(away, kind: .touchedNodes) }
+      guard save > 1 else { continue }
+      for name in rig.names(memory, endingWith: ".pending") {
+        sizes.insert(try #require(memory.content(atPath: StoreRig.path + "/" + name)).count)
+      }
+    }
+    #expect(sizes.count == 1)
+  }
+
+  @Test func `one that knows of others is taken over whole, and goes on in another class`() throws {
+    try rig.archives(memory).publish(base)
+    let store = try rig.archives(memory)
+    _ = try store.openNewest()
+    for number in 1...3 {
+      rig.sealing.lock()
+      try store.publishPending(Data("whole \(number)".utf8), kind: .whole)
+      rig.sealing.unlock()
+      try saveTouched("\(number)", "also \(number)")
+    }
+    rig.sealing.lock()
+    try store.publishPending(away, kind: .whole)
+    rig.sealing.unlock()
+    let later = try rig.archives(memory)
+    let found = try later.openPending()
+    #expect(found.problems.isEmpty)
+    #expect(found.archives.map(\.kind) == Array(repeating: .touchedNodes, count: 6) + [.whole])
+    try later.promotePending(found.archives[6])
+    #expect(try rig.observe(memory) == .saved(away))
+    try later.append(Data("on top".utf8))
+    #expect(try rig.observe(memory) == .saved(away, [Data("on top".utf8)]))
+    try later.setProtection(.none)
+    #expect(try rig.observe(memory) == .saved(away, [Data("on top".utf8)], protection: ProtectionClass.none))
   }
 
   @Test(arguments: [3, 6])

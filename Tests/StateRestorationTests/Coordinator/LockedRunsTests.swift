@@ -137,6 +137,23 @@ import Testing
     #expect(root["a"]?.text == "second run")
   }
 
+  @Test func `a locked run that saves again has taken nothing away`() async throws {
+    let bench = try await locked(.device)
+    let first = bench.launch()
+    let root = hierarchy()
+    _ = try await first.restore(into: root)
+    root["a"]?.text = "first run"
+    _ = try await first.preserve(root)
+    try await lockedRun(bench) { $0["b"]?.text = "second run" }
+    root["a"]?.text = "first run again"
+    _ = try await first.preserve(root)
+    try await bench.unlock()
+    let again = hierarchy()
+    let report = try await bench.launch().restore(into: again)
+    #expect([again["a"]?.text, again["b"]?.text] == ["first run again", "second run"])
+    #expect(report.remarks == [.mergedPendingChanges(nodes: 2)])
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `late restoring joins what an earlier locked run saved and keeps what this one touched`(on kind: StoreKind)
     async throws
