@@ -13,7 +13,20 @@ extension ArchiveStore {
   public func publish(
     _ plaintext: Data, schema: UInt32 = 0, consuming pending: [PendingArchive] = []
   ) throws(ProtectionError) -> PublishReceipt {
+    try publish(plaintext, schema: schema, consuming: pending, unlessChangedSince: nil)
+  }
+
+  /// Saves a whole new generation, if nobody has saved anything in the slot since it was sighted.
+  ///
+  /// Throws `.superseded` when somebody has; nothing is changed then. Nobody can come between the look at this and the
+  /// saving.
+  @discardableResult
+  package func publish(
+    _ plaintext: Data, schema: UInt32 = 0, consuming pending: [PendingArchive] = [],
+    unlessChangedSince seen: ArchiveSighting?
+  ) throws(ProtectionError) -> PublishReceipt {
     try withLock { state, session throws(ProtectionError) in
+      if let seen { try session.requireUnchanged(since: seen, try session.survey(slot)) }
       let survey = try session.ensureLedger(try session.survey(slot))
       // Before anything is written: a peer that appends meanwhile looks again before it acknowledges.
       state.knownTip = try store.raiseTip()
