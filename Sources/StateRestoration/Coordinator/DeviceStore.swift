@@ -27,10 +27,16 @@ package struct DeviceStore: PreservationStore {
 
   package func openPredecessor() throws(ProtectionError) -> StoredState { try state(try store.openPredecessor()) }
 
-  package func publish(_ plaintext: Data, consuming pending: [StoredPending]) throws(ProtectionError) -> StoreReceipt {
+  package func sight() throws(ProtectionError) -> ArchiveSighting { try store.sight() }
+
+  package func publish(
+    _ plaintext: Data, consuming pending: [StoredPending], unlessChangedSince seen: ArchiveSighting?
+  ) throws(ProtectionError) -> StoreReceipt {
     // What was saved while locked fits only what is there now: it is merged before anything moves.
     let isMoved = pending.isEmpty ? try move() : false
-    let published = receipt(try store.publish(plaintext, consuming: pending.map(archive)))
+    // What has just been moved is another generation: whoever wants it unchanged looks again.
+    let published = receipt(
+      try store.publish(plaintext, consuming: pending.map(archive), unlessChangedSince: seen))
     if !isMoved, published.durability == .durable { _ = try? move() }
     return published
   }

@@ -10,8 +10,14 @@ package protocol PreservationStore: Sendable {
   func openNewest() throws(ProtectionError) -> StoredState
   /// Opens the generation before the newest one.
   func openPredecessor() throws(ProtectionError) -> StoredState
+  /// What is saved now, to be told apart from what is saved later; reads nothing of it.
+  func sight() throws(ProtectionError) -> ArchiveSighting
   /// Writes a whole new generation; `pending` names what was saved while locked and is merged into this one.
-  func publish(_ plaintext: Data, consuming pending: [StoredPending]) throws(ProtectionError) -> StoreReceipt
+  ///
+  /// With a sighting it writes only if nobody has saved anything here since: `.superseded` otherwise.
+  func publish(
+    _ plaintext: Data, consuming pending: [StoredPending], unlessChangedSince seen: ArchiveSighting?
+  ) throws(ProtectionError) -> StoreReceipt
   /// Appends a change to the newest generation's journal; `.superseded` when a whole generation is due instead.
   func append(_ frame: Data) throws(ProtectionError) -> StoreReceipt
   /// Whether the journal has grown so much that a whole generation is due.
@@ -41,6 +47,13 @@ package protocol PreservationStore: Sendable {
   var asidePlaces: [any PreservationStore] { get }
   /// Which of those places hold anything, by position; opens nothing.
   func occupiedAsidePlaces() throws(ProtectionError) -> [Int]
+}
+
+extension PreservationStore {
+  /// Writes a whole new generation, whatever others have saved meanwhile.
+  package func publish(_ plaintext: Data, consuming pending: [StoredPending]) throws(ProtectionError) -> StoreReceipt {
+    try publish(plaintext, consuming: pending, unlessChangedSince: nil)
+  }
 }
 
 /// What is saved while the device is locked.

@@ -57,7 +57,7 @@ internal import RestorationArchive
   /// Reads which sessions there are; call it once at launch, and again after an unlock if it threw.
   ///
   /// Sessions that were opened before this call stay in the list. It throws when the list can't be read now: the device is
-  /// locked, or the disk failed. Nothing is written then. A list that can never be read, because it is damaged or was sealed
+  /// locked, the disk failed, or other processes write it all the time. Nothing is written then. A list that can never be read, because it is damaged or was sealed
   /// on another device, counts as empty; it stays on disk, and the next change of the list writes a new one beside it.
   /// Call it again at any time to see what other processes have changed.
   @discardableResult
