@@ -42,7 +42,12 @@ extension CaptureTree {
     // The state of a shared object that has died is carried over: the next one of its name may ask for it.
     let isCarriedOver = order[0].kind == .shared && order[0].object == nil
     for node in order.reversed() {
-      if isCarriedOver { batch.releases.append(node.key) } else { batch.removals.append(node.key) }
+      // What an object never had can't leave with it.
+      if isCarriedOver || (node.keepsStored && (node.isBorrower || node.isLeftOut)) {
+        batch.releases.append(node.key)
+      } else {
+        batch.removals.append(node.key)
+      }
       nodes[node.key] = nil
       if node.isUnnoticed { hasLostUnnoticed = true }
       bindings.remove(node.binding, of: node.objectIdentity)
@@ -54,13 +59,13 @@ extension CaptureTree {
   /// Restored objects that the first capture did not meet have left the hierarchy since.
   ///
   /// Not so those that turned up later: they may not be in it yet. What was theirs when they die is carried over, also when
-  /// they had it from one that has left; so is what a shared object had.
+  /// they had it from one that has left; so is what a shared object had, and what nobody could be given.
   func dropClaims() {
     guard !claims.isEmpty || !displaced.isEmpty else { return }
     var awaited = unmet
     for claim in claims.values where claim.isLate { awaited.insert(claim.node) }
     for claim in [displaced, Array(claims.values)].joined()
-    where !claim.isLate && !claim.isShared && !awaited.contains(claim.node) {
+    where !claim.isLate && !claim.isShared && !claim.isByPath && !claim.isLeftOut && !awaited.contains(claim.node) {
       batch.removedNodes.append(claim.node)
     }
     claims = claims.filter { $0.value.isLate && $0.value.object != nil }

@@ -96,28 +96,26 @@ extension CaptureTree {
     let byHand = parent?.byHand.filter { $0.parent === parent && $0.object != nil } ?? []
     guard !former.isEmpty || !byHand.isEmpty else { return [:] }
     var holders = Dictionary(byHand.map { ($0.identifier, $0) }) { first, _ in first }
-    var claimants: [RestorationIdentifier: [TrackedNode]] = [:]
-    var newcomers = 0
+    // In order; nil for one that had no identifier here.
+    var claimants: [RestorationIdentifier: [TrackedNode?]] = [:]
+    var hasRenamed = false
     for (object, identifier) in objects {
       guard let identifier else { continue }
-      guard let known = node(of: object), known.parent === parent else {
-        newcomers += 1
-        continue
-      }
-      if known.identifier == identifier {
+      let known = node(of: object).flatMap { $0.parent === parent ? $0 : nil }
+      if let known, known.identifier == identifier {
         holders[identifier] = known
       } else {
         claimants[identifier, default: []].append(known)
+        if known != nil { hasRenamed = true }
       }
     }
-    guard newcomers > 0 || !claimants.isEmpty else { return [:] }
-    guard !claimants.isEmpty else { return holders }
-    var settled = Array(holders.keys)
-    while let identifier = settled.popLast() {
-      for refused in claimants.removeValue(forKey: identifier) ?? [] where holders[refused.identifier] == nil {
-        holders[refused.identifier] = refused
-        settled.append(refused.identifier)
-      }
+    guard !claimants.isEmpty else { return [:] }
+    guard hasRenamed else { return holders }
+    var refused = claimants.flatMap { holders[$0] == nil ? $1.dropFirst() : $1[...] }.compactMap(\.self)
+    while let node = refused.popLast() {
+      guard holders[node.identifier] == nil else { continue }
+      holders[node.identifier] = node
+      refused += (claimants[node.identifier] ?? []).compactMap(\.self)
     }
     return holders
   }
@@ -142,6 +140,8 @@ extension CaptureTree {
     node.sighted = claim?.sighted
     // What lies in its place below a stranger is the other one's.
     if claim == nil, hasStrangers, let parent, stranger(from: parent) != nil { node.keepsStored = true }
+    node.isLeftOut = node.keepsStored && claim?.isLeftOut == true
+    node.isBorrower = node.keepsStored && claim?.isByPath != false
     if hasStrangers, claim?.keepsStored != false { joinSetAside(node) }
     batch.placements.append(
       .init(
@@ -156,10 +156,32 @@ extension CaptureTree {
     node.parent = parent
     node.identifier = identifier
     hasMoved = true
+    put(node)
+    if node.isBorrower, node.keepsStored { giveBack(node) }
+  }
+
+  /// Tells where a node is now.
+  private func put(_ node: TrackedNode) {
+    let section: CaptureBatch.Section? =
+      node.parent != nil ? nil : node.kind == .shared ? .shared : .interface
     batch.placements.append(
       .init(
-        key: node.key, parent: parent?.key, section: parent != nil ? nil : node.kind == .shared ? .shared : .interface,
-        identifier: identifier, claimed: nil))
+        key: node.key, parent: node.parent?.key, section: section, identifier: node.identifier, claimed: nil))
+  }
+
+  /// Leaves where it is what is stored for the former place of an object that never had it, and below it: the objects get
+  /// places of their own.
+  private func giveBack(_ top: TrackedNode) {
+    var stack = [top]
+    while let node = stack.popLast() {
+      if node !== top { put(node) }
+      if node.isBorrower, node.keepsStored {
+        batch.releases.append(node.key)
+        (node.keepsStored, node.isStranger, node.isBorrower) = (false, false, false)
+        mark(node)
+      }
+      stack += node.children + node.byHand
+    }
   }
 
   /// Notes that a node leaves the lists of its parent, which are put right once for all that leave.

@@ -63,8 +63,10 @@ internal import RestorationArchive
     var sighted: [UInt8]?
     /// Whether the object turned up after restoring, and may not be in the hierarchy yet.
     var isLate = false
-    /// Whether the object was given what is kept for the node, so that it takes the node's place by its path like any other.
+    /// Whether the object has the node for its path only, as the state is not its own, or is not all there is.
     var isByPath = false
+    /// Whether restoring died at the node, which is offered again whatever becomes of the object.
+    var isLeftOut = false
   }
 
   init(
@@ -94,13 +96,19 @@ internal import RestorationArchive
     relinked = []
     collect(scope)
     adopt(controllers)
-    adoptShared()
+    _ = adoptShared()
     if scope == .all { readUnnoticed() }
     readPending()
     removeOrphans()
     resolveReferences()
     dropClaims()
     removeOrphans()
+    if adoptShared() {
+      // Who has left the hierarchy and is registered as shared is preserved so from now on.
+      readPending()
+      resolveReferences()
+      removeOrphans()
+    }
     // Handed over whole: what is kept here would keep the values, and make the worker copy the lists.
     for subject in openClasses { subject.close() }
     openClasses.removeAll(keepingCapacity: true)
@@ -201,7 +209,9 @@ internal import RestorationArchive
     roots = link(controllers.map { ($0, $0.restorationIdentifier) }, as: .controller, to: nil, former: roots)
   }
 
-  private func adoptShared() {
+  /// Meets the shared objects that are not in the hierarchy; returns whether there are new ones among them.
+  private func adoptShared() -> Bool {
+    var isNew = false
     // One that has died has to be seen to leave before its place is another's.
     for node in shared where node.object == nil { orphans.append(node) }
     // Who is in the hierarchy by now is preserved there.
@@ -213,8 +223,10 @@ internal import RestorationArchive
         let node = track(object, identifier, .shared)
         insert(node, parent: nil, section: .shared)
         shared.append(node)
+        isNew = true
       }
     }
+    return isNew
   }
 
   // MARK: - Objects

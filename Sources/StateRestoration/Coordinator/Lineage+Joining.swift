@@ -113,6 +113,36 @@ extension Lineage {
     return false
   }
 
+  /// What is kept for a path and positively of a node's class or model, the newest of it; nil when there is none.
+  private func keptNode(
+    of path: RestorationPath, for attributes: RestorationArchive.Attributes, insteadOf stored: RestorationArchive.Node
+  ) throws(ArchiveError) -> NodeID? {
+    guard attributes.isOther(than: stored), let kept = try writer.child(of: nil, identifier: ReservedNode.kept) else {
+      return nil
+    }
+    let name = KeptName(path).path
+    for id in try writer.children(of: kept).reversed() {
+      guard let node = try writer.node(id), KeptName(node.identifier).path == name, !attributes.isOther(than: node)
+      else { continue }
+      if let model = attributes.model, node.attributes.model == model { return id }
+      if let tag = attributes.classTag, node.attributes.classTag == tag, stored.attributes.classTag != tag { return id }
+    }
+    return nil
+  }
+
+  /// Gives what was kept its name back.
+  private mutating func putBack(
+    _ node: NodeID, as identifier: RestorationIdentifier
+  ) throws(ArchiveError) -> NodeID {
+    try rename(node, to: identifier)
+    if var attributes = try writer.node(node)?.attributes {
+      attributes.flags.remove(.carriedOver)
+      attributes.priority = .normal
+      try setAttributes(attributes, of: node)
+    }
+    return node
+  }
+
   /// The child that takes a node's state; another class's or another model's state makes room and is kept.
   private mutating func target(
     for node: RestorationArchive.Node, under parent: NodeID?
@@ -125,7 +155,15 @@ extension Lineage {
         // What a newer program saved, or restoring died at, is kept; what is below it is still the same object's.
         if node.attributes.fits(stored) { return try renew(known, stored) }
       }
-      try keep(known, path: path(of: known))
+      let path = path(of: known)
+      let own = try keptNode(of: path, for: node.attributes, insteadOf: stored)
+      if let own {
+        // First, so that what is kept now does not take its room.
+        try rename(own, to: freeName())
+        try move(own, to: parent, at: nil)
+      }
+      try keep(known, path: path)
+      if let own { return try putBack(own, as: node.identifier) }
     }
     return try insert(node.identifier, parent: parent, attributes: node.attributes)
   }

@@ -140,10 +140,12 @@ struct Lineage: Sendable {
     var leaving = Leaving(batch)
     try ownClaimed(batch)
     for placement in batch.placements { try place(placement, &leaving) }
+    let vacancies = try vacancies(of: batch)
     for key in batch.removals { try remove(key) }
     for node in batch.removedNodes where ownerOf[node] == nil {
       if try writer.node(node) != nil { try writer.remove(node) }
     }
+    try fill(vacancies)
     for order in batch.orders { try arrange(order) }
     for stranger in batch.strangers { try setAside(stranger) }
     try keepStrangersOfPaths(batch)
@@ -502,6 +504,17 @@ struct Lineage: Sendable {
     _ identifier: RestorationIdentifier, parent: NodeID?, attributes: RestorationArchive.Attributes
   ) throws(ArchiveError) -> NodeID {
     try writer.insert(identifier, parent: parent, attributes: attributes)
+  }
+
+  /// What is known of a node; nil when there is none of that number.
+  func stored(_ node: NodeID) throws(ArchiveError) -> RestorationArchive.Node? { try writer.node(node) }
+
+  /// The nodes below a node.
+  func children(of node: NodeID) throws(ArchiveError) -> [NodeID] { try writer.children(of: node) }
+
+  /// The node of a name below another, or at the top.
+  func child(_ identifier: RestorationIdentifier, of parent: NodeID? = nil) throws(ArchiveError) -> NodeID? {
+    try writer.child(of: parent, identifier: identifier)
   }
 
   /// Gives a node another identifier.

@@ -59,11 +59,14 @@ extension RestorationCoordinator {
   /// Does with one subtree of what was restored what restoring does with all of it.
   private func giveState(to arrival: Arrival) -> NodeReport? {
     let (object, path) = (arrival.object, arrival.path)
-    guard let run = restored, let index = run.index(at: path), !run.isForgotten(index) else { return nil }
+    guard let run = restored, let met = run.index(at: path) else { return nil }
+    let index = run.place(of: object, insteadOf: met)
+    guard !run.isForgotten(index) else { return nil }
     // What it is not given stays until it has something newer.
     let claim = run.makeClaim(object, at: index, keepsStored: true, isLate: true)
     // What is kept for it is nobody else's, whoever had what is in the place.
-    if !run.isKept(for: object, at: index) {
+    let isKept = run.isKept(for: object, at: index)
+    if !isKept {
       guard run.object(at: index) == nil else { return nil }
       guard !run.isSpent(index, in: tree) else {
         // The state of a shared object outlives it; any other's leaves with it.
@@ -78,7 +81,7 @@ extension RestorationCoordinator {
     guard run.isAtHome(object, at: index) else {
       return NodeReport(path: path, result: .notRestored(.parentNotRestored))
     }
-    run.forgetOutcomes(in: run.range(of: index))
+    if !isKept { run.forgetOutcomes(in: run.range(of: index)) }
     if let controller = object as? any RestorableController, run.plan.nodes[index].kind == .controller {
       run.makeObjects(at: index, object: controller, origin: .registration)
     } else {
@@ -95,6 +98,7 @@ extension RestorationCoordinator {
     if run.isStranger(index) {
       var stranger = claim
       stranger.isStranger = true
+      stranger.isByPath = true
       tree.claim(run.tooLate(stranger, at: index))
     }
     run.noteTaking(in: range, after: tree.captureNumber)

@@ -163,16 +163,19 @@ extension RestorationCoordinator {
     }
     let culprit: UInt32? = if case .leaveOut(let node) = loaded.crash { node } else { nil }
     let application = run.applicationSource(culprit)
+    // Until everything is decoded there is nothing to give to whoever turns up.
+    let before = restored
+    restored = nil
+    arrivals = []
     run.noteApplication()
     guard mayRestore(run.record(of: application), loaded.plan.context) else {
+      restored = before
+      arrivals = []
       report.outcome = .declined
       if delegate == nil { report.remarks.append(.noDelegate) }
       return await refuse(report, phaseIfRefused)
     }
     log.log(.debug, "restoring generation \(loaded.plan.source?.generation ?? 0)")
-    // Until everything is decoded there is nothing to give to whoever turns up.
-    restored = nil
-    arrivals = []
     run.makeObjects(root: root)
     run.installChildren()
     run.decode()

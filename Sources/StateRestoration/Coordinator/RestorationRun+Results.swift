@@ -45,6 +45,8 @@ extension RestorationRun {
       standing[index] = found
       var claim = makeClaim(found, at: index, keepsStored: true)
       claim.isStranger = isStranger
+      claim.isByPath = isStranger || outcomes.reason(index) == .parentNotRestored
+      claim.isLeftOut = outcomes.reason(index) == .leftOutAfterCrash
       tree.claim([claim])
     }
   }
@@ -71,7 +73,9 @@ extension RestorationRun {
         let found = plan.paths[index].last.flatMap({ table.child($0) })
       else { continue }
       if plan.nodes[index].childCount > 0 { tables[index] = ChildTable(childrenOf: found) }
-      claims.append(makeClaim(found, at: index, keepsStored: true, isLate: true))
+      var claim = makeClaim(found, at: index, keepsStored: true, isLate: true)
+      claim.isByPath = true
+      claims.append(claim)
     }
     return claims
   }

@@ -11,7 +11,8 @@ extension RestorationRun {
     let range = index..<plan.nodes[index].end
     let returning = top..<plan.nodes[top].end
     existing[top] = existing[index]
-    forgetOutcomes(in: range)
+    // What was given stays given.
+    for index in range where !outcomes.isRestored(index) { clear(index) }
     superseded.formUnion(range)
     standIns[index] = top
     for index in range { paths[plan.paths[index]] = nil }
@@ -23,6 +24,21 @@ extension RestorationRun {
     log.log(.info, "\(plan.paths[top]) was brought back from the kept states")
     for index in returning.dropFirst() { meet(index) }
     return true
+  }
+
+  /// The node of an object that turns up where another one has been given what was kept for it: the place, when what
+  /// stands in is not its own either.
+  func place(of object: any RestorableObject, insteadOf top: Int) -> Int {
+    guard let index = standIns.first(where: { $1 == top })?.key, let controller = object as? any RestorableController,
+      mismatch(of: controller, at: top) != nil
+    else { return top }
+    for index in top..<plan.nodes[top].end { paths[plan.paths[index]] = nil }
+    for index in index..<plan.nodes[index].end {
+      superseded.remove(index)
+      paths[plan.paths[index]] = index
+    }
+    standIns[index] = nil
+    return index
   }
 
   /// Whether an object that turns up would be given what is kept for it, instead of what has its place.
@@ -38,7 +54,9 @@ extension RestorationRun {
   private func keptSubtree(for controller: any RestorableController, at index: Int) -> Int? {
     let known = ObjectBinding(controller).version
     let fitting = (plan.kept[index] ?? []).last { kept in
-      guard let top = kept.top, !superseded.contains(index), plan.nodes[top].version <= known else { return false }
+      guard let top = kept.top, !superseded.contains(index), !outcomes.isRestored(top),
+        plan.nodes[top].version <= known
+      else { return false }
       return isOwn(top, of: controller, insteadOf: index) && plan.details(of: top).damage == nil
         && obstacle(at: top) == nil
     }

@@ -186,7 +186,7 @@ internal import RestorationArchive
   func reports(in range: Range<Int>? = nil) -> [NodeReport] {
     let range = range ?? plan.placed
     guard !standIns.isEmpty else { return range.compactMap { outcomes.report($0, of: plan) } }
-    return range.flatMap { index in
+    return range.lazy.filter { [self] in !superseded.contains($0) || standIns[$0] != nil }.flatMap { [self] index in
       let nodes = standIns[index].map { $0..<plan.nodes[$0].end } ?? index..<(index + 1)
       return nodes.compactMap { outcomes.report($0, of: plan) }
     }

@@ -24,6 +24,10 @@ internal import RestorationArchive
   var keepsStored = false
   /// Whether that state is of another class or model than the object, and what is below it, too.
   var isStranger = false
+  /// Whether the stored state is another object's that was in the same place, and stays there when this one moves.
+  var isBorrower = false
+  /// Whether restoring died at the stored state, which is kept and offered again.
+  var isLeftOut = false
   /// The capture in which that went aside, with all that is below it; nil while it has not.
   var setAsideCapture: Int?
   /// Whether a reference brought it in, and nothing else.

@@ -9,7 +9,7 @@ import Testing
 @MainActor @Suite struct ArrivalsTests {
   /// Where a program registers something in the middle of a restoration.
   enum Moment: CaseIterable, Sendable {
-    case factory, decoding, applicationState, finished
+    case question, factory, decoding, applicationState, finished
   }
 
   private let path: RestorationPath = ["root", "late"]
@@ -25,7 +25,8 @@ import Testing
     bench.delegate.journal = journal
     journal.onLine = { line in
       switch (moment, line) {
-      case (.applicationState, "didDecode"), (.decoding, "decode panel"), (.finished, "finished panel"): call()
+      case (.question, "shouldRestore"), (.applicationState, "didDecode"): call()
+      case (.decoding, "decode panel"), (.finished, "finished panel"): call()
       default: break
       }
     }
@@ -155,7 +156,8 @@ import Testing
     #expect(restored.text == "text" && restored["below"]?.text == "below")
     again.restorationChildren = []
     restored.text = "on its own"
-    for _ in 0..<2 { _ = try await coordinator.preserve(again) }
+    // At once: there is no save in which it is nowhere.
+    _ = try await coordinator.preserve(again)
     let last = Screen("editor")
     _ = try await bench.launch { $0.register(shared: last, as: "current") }.restore(into: Screen("root"))
     #expect(last.text == "on its own")

@@ -59,6 +59,23 @@ import Testing
     #expect(try await stored(bench, names) == ["a", "b", "c"])
   }
 
+  @Test(arguments: Moment.allCases)
+  func `of two siblings that take a free identifier the second keeps its own, whoever wants that`(
+    moment: Moment
+  ) async throws {
+    let bench = Bench()
+    let names: [RestorationIdentifier] = ["a", "b", "c"]
+    try await bench.preserve(Screen("root", children: names.map { Screen($0, text: $0.rawValue) }))
+    let screens = names.map { Screen($0) }
+    let root = Screen("root", children: screens)
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    if moment == .afterIt { _ = try await coordinator.preserve(root) }
+    for (screen, name) in zip(screens, ["c", "e", "e"]) { screen.restorationIdentifier = RestorationIdentifier(name) }
+    _ = try await coordinator.preserve(root)
+    #expect(try await stored(bench, ["a", "e", "c"]) == ["a", "b", "c"])
+  }
+
   @Test(arguments: Moment.allCases, [false, true])
   func `a view that takes another's identifier, or a screen's, loses nothing`(
     moment: Moment, isScreens: Bool

@@ -139,6 +139,118 @@ import Testing
     #expect(try await run(bench, difference, "one", typing: nil).texts == ["one", "one's page"])
   }
 
+  @Test(arguments: Difference.allCases, [false, true])
+  func `all that turn up in one place in one run are given their own, once`(
+    difference: Difference, isSaved: Bool
+  ) async throws {
+    let bench = Bench()
+    let names = ["one", "two", "three"]
+    for name in names { _ = try await run(bench, difference, name, typing: name) }
+    let root = Screen("root")
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    func open(_ name: String) async throws -> String {
+      let shown = editor(difference, name, [Screen("page")])
+      root.restorationChildren = [shown]
+      coordinator.register(shown, at: path)
+      if isSaved { _ = try await coordinator.preserve(root) }
+      return shown.text + (shown["page"]?.text ?? "")
+    }
+    for name in ["two", "three", "one"] { #expect(try await open(name) == "\(name)\(name)'s page") }
+    // Each has left the hierarchy with what it had.
+    if isSaved { for name in ["two", "three"] { #expect(try await open(name).isEmpty) } }
+  }
+
+  /// What becomes of a screen that was refused what is stored in its place.
+  enum Fate: CaseIterable, Sendable {
+    case closed, editedAndClosed, replaced, itsChildClosed, itsChildMoved, itsChildMovedDeeper
+  }
+
+  @Test(arguments: Difference.allCases, Fate.allCases)
+  func `what an object never had neither leaves nor moves with it`(difference: Difference, fate: Fate) async throws {
+    for (isSaved, isLate) in [(false, false), (true, false), (false, true), (true, true)] {
+      let bench = Bench()
+      _ = try await run(bench, difference, "one", typing: "one")
+      let (page, below) = (Screen("page", children: [Screen("below")]), Screen("deeper"))
+      let two = editor(difference, "two", [page])
+      let other = Screen("other")
+      let root = Screen("root", children: isLate ? [other] : [two, other])
+      let coordinator = bench.launch()
+      _ = try await coordinator.restore(into: root)
+      if isLate {
+        root.restorationChildren.insert(two, at: 0)
+        #expect(coordinator.register(two, at: path)?.isRestored == false)
+      }
+      if isSaved { _ = try await coordinator.preserve(root) }
+      switch fate {
+      case .closed: root.restorationChildren = [other]
+      case .editedAndClosed:
+        two.text = "edited"
+        root.restorationChildren = [other]
+      case .replaced: root.restorationChildren = [editor(difference, "three"), other]
+      case .itsChildClosed: two.restorationChildren = []
+      case .itsChildMoved:
+        two.restorationChildren = []
+        other.restorationChildren = [page]
+      case .itsChildMovedDeeper:
+        two.restorationChildren = [below]
+        below.restorationChildren = [page]
+      }
+      for round in 0..<2 {
+        root.text = "round \(round)"
+        _ = try await coordinator.preserve(root)
+      }
+      if fate == .itsChildMoved || fate == .itsChildMovedDeeper {
+        page.text = "edited"
+        _ = try await coordinator.preserve(root)
+      }
+      let texts = try await run(bench, difference, "one", typing: nil).texts
+      #expect(texts == ["one", "one's page"], "\(fate) \(isSaved) \(isLate)")
+    }
+  }
+
+  @Test func `what restoring died at outlives the screen that came up without it`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("bad", text: "bad"), Screen("other")]))
+    try await bench.die(at: ["root", "bad"])
+    let root = Screen("root", children: [Screen("bad"), Screen("other")])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    _ = try await coordinator.preserve(root)
+    root.restorationChildren = [Screen("other")]
+    _ = try await coordinator.preserve(root)
+    bench.delegate.retries = [["root", "bad"]]
+    let again = Screen("bad")
+    _ = try await bench.launch().restore(into: Screen("root", children: [again]))
+    #expect(again.text == "bad")
+  }
+
+  @Test(arguments: Difference.allCases, StoreKind.allCases)
+  func `what was typed while locked joins what is kept for its own`(difference: Difference, on kind: StoreKind)
+    async throws
+  {
+    for isPage in [false, true] {
+      let bench = try await Bench(kind)
+      _ = try await run(bench, difference, "two", typing: "two")
+      _ = try await run(bench, difference, "one", typing: "one")
+      try await bench.lock()
+      let two = editor(difference, "two", [Screen("page")])
+      let coordinator = bench.launch()
+      let root = Screen("root", children: [two, Screen("other")])
+      _ = try await coordinator.restore(into: root)
+      if isPage { two["page"]?.text = "typed" } else { two.text = "typed" }
+      _ = try await coordinator.preserve(root)
+      try await bench.unlock(coordinator)
+      #expect([two.text, two["page"]?.text] == (isPage ? ["two", "typed"] : ["typed", "two's page"]))
+      _ = try await coordinator.preserve(root)
+      try await bench.kill()
+      #expect(try await run(bench, difference, "one", typing: nil).texts == ["one", "one's page"])
+      #expect(
+        try await run(bench, difference, "two", typing: nil).texts
+          == (isPage ? ["two", "typed"] : ["typed", "two's page"]))
+    }
+  }
+
   /// A root with screens of one model each.
   private func root(_ models: [String], text: String = "") -> Screen {
     Screen(
