@@ -154,6 +154,7 @@ import Testing
     let coordinator = bench.launch { $0.register(shared: restored, as: "current") }
     _ = try await coordinator.restore(into: again)
     #expect(restored.text == "text" && restored["below"]?.text == "below")
+    _ = try await coordinator.preserve(again)
     again.restorationChildren = []
     restored.text = "on its own"
     // At once: there is no save in which it is nowhere.

@@ -171,7 +171,7 @@ import Testing
     for (isSaved, isLate) in [(false, false), (true, false), (false, true), (true, true)] {
       let bench = Bench()
       _ = try await run(bench, difference, "one", typing: "one")
-      let (page, below) = (Screen("page", children: [Screen("below")]), Screen("deeper"))
+      let (page, below) = (Screen("page"), Screen("deeper"))
       let two = editor(difference, "two", [page])
       let other = Screen("other")
       let root = Screen("root", children: isLate ? [other] : [two, other])
