@@ -163,7 +163,7 @@ import Testing
 
   /// What becomes of a screen that was refused what is stored in its place.
   enum Fate: CaseIterable, Sendable {
-    case closed, editedAndClosed, replaced, itsChildClosed, itsChildMoved, itsChildMovedDeeper
+    case closed, editedAndClosed, savedAndClosed, replaced, itsChildClosed, itsChildMoved, itsChildMovedDeeper
   }
 
   @Test(arguments: Difference.allCases, Fate.allCases)
@@ -186,6 +186,10 @@ import Testing
       case .closed: root.restorationChildren = [other]
       case .editedAndClosed:
         two.text = "edited"
+        root.restorationChildren = [other]
+      case .savedAndClosed:
+        two.text = "edited"
+        _ = try await coordinator.preserve(root)
         root.restorationChildren = [other]
       case .replaced: root.restorationChildren = [editor(difference, "three"), other]
       case .itsChildClosed: two.restorationChildren = []
