@@ -63,7 +63,7 @@ extension Lineage {
       copies.append(.init(source: source, target: target, attributes: attributes))
       if !node.attributes.flags.contains(.reserved) { touched.insert(target) }
     }
-    try copyRecords(copies, from: overlay)
+    try writer.copyRecords(copies, from: overlay)
     let schema = max(context.schemaVersion, try overlay.context.schemaVersion)
     context = try overlay.context
     context.schemaVersion = schema
@@ -134,11 +134,11 @@ extension Lineage {
   private mutating func putBack(
     _ node: NodeID, as identifier: RestorationIdentifier
   ) throws(ArchiveError) -> NodeID {
-    try rename(node, to: identifier)
+    try writer.rename(node, to: identifier)
     if var attributes = try writer.node(node)?.attributes {
       attributes.flags.remove(.carriedOver)
       attributes.priority = .normal
-      try setAttributes(attributes, of: node)
+      try writer.setAttributes(attributes, of: node)
     }
     return node
   }
@@ -159,12 +159,12 @@ extension Lineage {
       let own = try keptNode(of: path, for: node.attributes, insteadOf: stored)
       if let own {
         // First, so that what is kept now does not take its room.
-        try rename(own, to: freeName())
-        try move(own, to: parent, at: nil)
+        try writer.rename(own, to: freeName())
+        try writer.move(own, to: parent, at: nil)
       }
       try keep(known, path: path)
       if let own { return try putBack(own, as: node.identifier) }
     }
-    return try insert(node.identifier, parent: parent, attributes: node.attributes)
+    return try writer.insert(node.identifier, parent: parent, attributes: node.attributes)
   }
 }

@@ -24,7 +24,7 @@ extension Lineage {
     // Whose place it is, so that what is touched below it is joined to nobody else's.
     for record in batch.records {
       guard let node = node(record.key), (try? writer.node(node))??.byteCount == 0 else { continue }
-      try? setAttributes(batch.attributes(of: record), of: node)
+      try? writer.setAttributes(batch.attributes(of: record), of: node)
     }
   }
 

@@ -8,15 +8,15 @@ extension Lineage {
     let siblings =
       if let parent = old.parent { try writer.children(of: parent) } else { try writer.roots }
     let children = try writer.children(of: node)
-    try rename(kept, to: freeName())
-    try rename(node, to: freeName())
-    try move(kept, to: old.parent, at: siblings.firstIndex(of: node))
-    try rename(kept, to: old.identifier)
+    try writer.rename(kept, to: freeName())
+    try writer.rename(node, to: freeName())
+    try writer.move(kept, to: old.parent, at: siblings.firstIndex(of: node))
+    try writer.rename(kept, to: old.identifier)
     for child in children { try take(child, under: kept) }
     if var attributes = try writer.node(kept)?.attributes {
       attributes.flags.subtract([.carriedOver, .leftOut])
       attributes.priority = old.attributes.priority
-      try setAttributes(attributes, of: kept)
+      try writer.setAttributes(attributes, of: kept)
     }
     try keep(node, path: path)
   }
@@ -26,6 +26,6 @@ extension Lineage {
     guard let node = try writer.node(child),
       try writer.child(of: parent, identifier: node.identifier) == nil
     else { return }
-    try move(child, to: parent, at: nil)
+    try writer.move(child, to: parent, at: nil)
   }
 }

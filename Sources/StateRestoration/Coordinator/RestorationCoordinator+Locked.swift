@@ -77,7 +77,6 @@ extension RestorationCoordinator {
       log.log(.debug, "promoting what was saved while locked")
       let context = configuration.context
       let isBegunAnew = await worker.run { lineage in
-        lineage.replacing.sortsPending = true
         lineage.lookAgain(context: context)
         return lineage.base == .unknown
       }

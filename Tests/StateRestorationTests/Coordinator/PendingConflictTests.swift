@@ -229,6 +229,28 @@ import Testing
     #expect(try bench.place.openPending().readable.isEmpty)
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `a save between the unlock and the word of it takes along what was saved while locked`(
+    on kind: StoreKind
+  ) async throws {
+    let (bench, coordinator, root) = try await lockedAfterRestoring(kind)
+    root.text = "while locked"
+    #expect(try await coordinator.preserve(root).receipt?.kind == .pendingWhole)
+    try await bench.unlock()
+    root.text = "unlocked"
+    #expect(try await coordinator.preserve(root).receipt?.kind == .whole)
+    #expect(try bench.place.openPending().readable.isEmpty)
+    await coordinator.protectedDataDidBecomeAvailable()
+    try await bench.kill()
+    try await bench.unlock()
+    let again = hierarchy()
+    let last = bench.launch()
+    let report = try await last.restore(into: again)
+    #expect(again.text == "unlocked")
+    #expect(report.remarks.isEmpty)
+    #expect(try await last.setAsideStates().isEmpty)
+  }
+
   @Test func `when it can't be set aside at the unlock, nothing takes its place, and the next save tries again`()
     async throws
   {

@@ -64,8 +64,11 @@ extension RestorationArchive {
 
     /// Begins a new archive with nothing in it.
     ///
-    /// - Parameter keptKeys: The keys of the entries that stay when a state is left out over a budget, because others than
-    ///   the node's own object need them.
+    /// - Parameters:
+    ///   - context: What the archive says of itself.
+    ///   - limits: What may not be exceeded.
+    ///   - keptKeys: The keys of the entries that stay when a state is left out over a budget, because others than the
+    ///     node's own object need them.
     public init(context: Context, limits: Limits = .default, keptKeys: Set<String> = []) {
       self.context = context
       self.limits = limits
@@ -87,7 +90,10 @@ extension RestorationArchive {
     ///
     /// The reader's source must stay readable until the next ``makeArchive()`` has returned.
     ///
-    /// - Parameter keptKeys: As for ``init(context:limits:keptKeys:)``.
+    /// - Parameters:
+    ///   - reader: The archive that is continued.
+    ///   - limits: What may not be exceeded.
+    ///   - keptKeys: As for ``init(context:limits:keptKeys:)``.
     public init(
       continuing reader: Reader, limits: Limits = .default, keptKeys: Set<String> = []
     ) throws(ArchiveError) {

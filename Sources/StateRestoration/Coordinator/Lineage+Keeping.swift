@@ -1,0 +1,113 @@
+internal import RestorationArchive
+
+extension Lineage {
+  /// Moves state that lost its place to the kept nodes, under its path; the oldest make room, and are reported.
+  mutating func keep(_ node: NodeID, path: RestorationPath) throws(ArchiveError) {
+    let kept = try reserved(ReservedNode.kept)
+    // What is on its way back to its place needs no room.
+    let present = try writer.children(of: kept).filter { ownerOf[$0] == nil }
+    if present.count >= Self.keptLimit, let oldest = try writer.node(present[0]) {
+      keptRemovals.append(
+        .keptStateRemoved(of: KeptName(oldest.identifier).path.rawValue, bytes: oldest.byteCount))
+      try writer.remove(present[0])
+    }
+    var name = KeptName(path)
+    while try writer.child(of: kept, identifier: name.identifier) != nil { name.number += 1 }
+    if var attributes = try writer.node(node)?.attributes {
+      attributes.priority = .low
+      attributes.flags.insert(.carriedOver)
+      try writer.setAttributes(attributes, of: node)
+    }
+    try writer.rename(node, to: freeName())
+    try writer.move(node, to: kept)
+    try writer.rename(node, to: name.identifier)
+  }
+
+  /// How many pieces of state that lost their place are kept.
+  private static let keptLimit = 64
+
+  /// Keeps a live object's stored state aside, because its newer state comes from an object that could not read it.
+  mutating func setAside(_ key: CaptureBatch.Key) throws(ArchiveError) {
+    guard let old = node(key), let node = try writer.node(old), node.byteCount > 0 else { return }
+    ownerOf[old] = nil
+    own(try renew(old, node), key)
+  }
+
+  /// Keeps what lies in the places of objects that have taken another class's or another model's place, and of those below
+  /// them: it was the other one's, and no object of this run has seen it.
+  mutating func keepStrangersOfPaths(_ batch: CaptureBatch) throws(ArchiveError) {
+    guard !unmatched.isEmpty else { return }
+    var strangers: [(depth: Int, key: CaptureBatch.Key)] = []
+    for record in batch.records where unmatched.contains(record.key) {
+      guard let id = node(record.key), let stored = try writer.node(id), !batch.attributes(of: record).fits(stored)
+      else {
+        continue
+      }
+      strangers.append((path(of: id).components.count, record.key))
+    }
+    // From the top: what is kept for one is kept with what is below it.
+    for (_, key) in strangers.sorted(by: { $0 < $1 }) where unmatched.contains(key) {
+      try setAside(.init(key: key, below: unmatched))
+    }
+  }
+
+  /// Keeps what lies in an object's place with all that is below it, but for what other live objects have made theirs.
+  mutating func setAside(_ stranger: CaptureBatch.Stranger) throws(ArchiveError) {
+    guard let old = node(stranger.key), let stored = try writer.node(old) else { return }
+    let siblings = try stored.parent.map { parent throws(ArchiveError) in try writer.children(of: parent) } ?? []
+    try writer.rename(old, to: freeName())
+    let new = try takeOver(stranger.key, stored, under: stored.parent, at: siblings.firstIndex(of: old))
+    var pairs = [(old: old, new: new)]
+    while let (old, new) = pairs.popLast() {
+      for child in try writer.children(of: old) {
+        guard let owner = ownerOf[child], let stored = try writer.node(child) else { continue }
+        guard stranger.below.contains(owner), try !isHollow(child) else {
+          try writer.move(child, to: new)
+          continue
+        }
+        pairs.append((child, try takeOver(owner, stored, under: new)))
+      }
+    }
+    if try isHollow(old) { try writer.remove(old) } else { try keep(old, path: path(of: new)) }
+  }
+
+  /// Whether a node and everything below it has no state, nor had any.
+  private func isHollow(_ top: NodeID) throws(ArchiveError) -> Bool {
+    var stack = [top]
+    while let next = stack.popLast() {
+      guard let node = try writer.node(next), node.byteCount == 0 else { return false }
+      stack += try writer.children(of: next)
+    }
+    return true
+  }
+
+  /// Gives a live object an empty node like the one that it leaves.
+  private mutating func takeOver(
+    _ key: CaptureBatch.Key, _ stored: RestorationArchive.Node, under parent: NodeID?, at index: Int? = nil
+  ) throws(ArchiveError) -> NodeID {
+    ownerOf[stored.id] = nil
+    unmatched.remove(key)
+    let new = try writer.insert(stored.identifier, parent: parent, at: index, attributes: stored.attributes)
+    own(new, key)
+    return new
+  }
+
+  /// Puts an empty node in the place of one whose state is kept, above the same children.
+  mutating func renew(_ old: NodeID, _ node: RestorationArchive.Node) throws(ArchiveError) -> NodeID {
+    let siblings = try node.parent.map { parent throws(ArchiveError) in try writer.children(of: parent) } ?? []
+    let children = try writer.children(of: old)
+    try writer.rename(old, to: freeName())
+    let new = try writer.insert(
+      node.identifier, parent: node.parent, at: siblings.firstIndex(of: old), attributes: node.attributes)
+    for child in children { try writer.move(child, to: new) }
+    try keep(old, path: path(of: new))
+    return new
+  }
+
+  /// Keeps what nobody asked for below an object that has another model now: it was the other one's.
+  mutating func keepChildren(of node: NodeID) throws(ArchiveError) {
+    for child in try writer.children(of: node) where ownerOf[child] == nil {
+      try keep(child, path: path(of: child))
+    }
+  }
+}

@@ -1,0 +1,85 @@
+internal import DataProtection
+internal import FoundationEssentials
+internal import RestorationArchive
+
+extension Lineage {
+  /// What a save wrote.
+  struct Written: Sendable {
+    var kind: PreservationReceipt.Kind
+    var receipt: StoreReceipt
+    var findings: [PreservationFinding]
+  }
+
+  /// Writes what has changed since the last save; nil when nothing has, without touching the disk.
+  mutating func write(context: RestorationContext) throws -> Written? {
+    let isOwed = needsWhole && writer.nodeCount > 0 && !isPendingCurrent
+    guard writer.hasChanges || !merging.isEmpty || isOwed else { return nil }
+    try markCarriedOver()
+    writer.context = context
+    do throws(ProtectionError) {
+      if base == .locked { return try writePending() }
+      if !needsWhole, merging.isEmpty, !store.isCompactionDue, let written = try appendChange() { return written }
+      return try publish()
+    } catch {
+      // The writer takes what was put together for written: only a whole one is sure to have it.
+      requireWhole()
+      guard error.code == .locked, base != .locked else { throw error }
+      return try writePending()
+    }
+  }
+
+  /// Appends what changed to the journal; nil when a whole generation has to be written instead.
+  private mutating func appendChange() throws(ProtectionError) -> Written? {
+    guard let delta = try? writer.makeDelta() else { return nil }
+    do {
+      let receipt = try store.append(delta)
+      if receipt.durability == .unknown { needsWhole = true }
+      return Written(kind: .change, receipt: receipt, findings: takeSheddings())
+    } catch {
+      guard error.code == .superseded else { throw error }
+      return nil
+    }
+  }
+
+  private mutating func publish() throws(ProtectionError) -> Written {
+    let findings = try setAsideReplaced()
+    store.freezeJournal()
+    let archive = try archived()
+    let receipt = try store.publish(archive, consuming: merging)
+    if receipt.durability == .durable {
+      merging = []
+      didReplace()
+    }
+    isPendingCurrent = false
+    base = .opened
+    needsWhole = receipt.durability == .unknown
+    return Written(kind: .whole, receipt: receipt, findings: findings + takeSheddings())
+  }
+
+  private mutating func writePending() throws(ProtectionError) -> Written {
+    let kind: PendingKind = base == .locked ? .touchedNodes : replacing.isOther ? .wholeAnew : .whole
+    let receipt = try store.publishPending(
+      try archived(), kind: kind, including: kind == .touchedNodes ? [] : merging)
+    isPendingCurrent = receipt.durability == .durable
+    // The next whole generation takes it along, whoever asks for that.
+    if base != .locked { replacing.sortsPending = true }
+    return Written(
+      kind: base == .locked ? .pendingChange : .pendingWhole, receipt: receipt, findings: takeSheddings())
+  }
+
+  mutating func archived() throws(ProtectionError) -> Data {
+    do {
+      return try writer.makeArchive()
+    } catch {
+      throw ProtectionError(.corrupt, "The state could not be put together; nothing was written.", cause: error)
+    }
+  }
+
+  private mutating func takeSheddings() -> [PreservationFinding] {
+    writer.takeSheddings().map { shedding in
+      shedding.isLeftOut
+        ? .shed(path: shedding.path, bytes: shedding.byteCount)
+        : .overBudget(path: shedding.path, bytes: shedding.byteCount, limit: limits.bytesPerArchive)
+    }
+  }
+}
