@@ -52,7 +52,7 @@ extension CaptureTree {
       }
       owners[identifier] = node
       if known == nil {
-        insert(node, parent: parent, section: .interface)
+        insert(node, parent: parent)
       } else {
         place(node, identifier: identifier, parent: parent)
       }
@@ -80,7 +80,7 @@ extension CaptureTree {
         parent?.origin == claim.parent
       else { return nil }
       let node = track(object, former, kind)
-      insert(node, parent: parent, section: .interface)
+      insert(node, parent: parent)
       return node
     }
   }
@@ -120,7 +120,7 @@ extension CaptureTree {
     return holders
   }
 
-  func insert(_ node: TrackedNode, parent: TrackedNode?, section: CaptureBatch.Section) {
+  func insert(_ node: TrackedNode, parent: TrackedNode?) {
     node.parent = parent
     node.isDirty = true
     if node.subject.awareness != .everything { distrust(node) }
@@ -143,10 +143,7 @@ extension CaptureTree {
     node.isLeftOut = node.keepsStored && claim?.isLeftOut == true
     node.isBorrower = node.keepsStored && claim?.isByPath != false
     if hasStrangers, claim?.keepsStored != false { joinSetAside(node) }
-    batch.placements.append(
-      .init(
-        key: node.key, parent: parent?.key, section: parent == nil ? section : nil, identifier: node.identifier,
-        claimed: claim.flatMap { $0.isByPath ? nil : $0.node }))
+    put(node, claimed: claim.flatMap { $0.isByPath ? nil : $0.node })
   }
 
   func place(_ node: TrackedNode, identifier: RestorationIdentifier, parent: TrackedNode?) {
@@ -161,12 +158,12 @@ extension CaptureTree {
   }
 
   /// Tells where a node is now.
-  private func put(_ node: TrackedNode) {
+  private func put(_ node: TrackedNode, claimed: NodeID? = nil) {
     let section: CaptureBatch.Section? =
       node.parent != nil ? nil : node.kind == .shared ? .shared : .interface
     batch.placements.append(
       .init(
-        key: node.key, parent: node.parent?.key, section: section, identifier: node.identifier, claimed: nil))
+        key: node.key, parent: node.parent?.key, section: section, identifier: node.identifier, claimed: claimed))
   }
 
   /// Leaves where it is what is stored for the former place of an object that never had it, and below it: the objects get
@@ -203,10 +200,7 @@ extension CaptureTree {
     between.parent = node.parent
     between.identifier = RestorationIdentifier("$moving-\(Self.unguessable)-\(between.key)")
     orphans.append(between)
-    batch.placements.append(
-      .init(
-        key: between.key, parent: node.parent?.key, section: node.parent == nil ? .interface : nil,
-        identifier: between.identifier, claimed: nil))
+    put(between)
   }
 
   /// No object is called like this, whatever its name is made of.

@@ -85,7 +85,7 @@ extension CaptureTree {
     {
       let node = track(controller, identifier, .controller, byHand: true)
       owner.add(node)
-      insert(node, parent: owner.node, section: .interface)
+      insert(node, parent: owner.node)
       return .path(node.path)
     }
     batch.findings.append(.danglingReference(path: owner.node.path, key: key))

@@ -221,7 +221,7 @@ internal import RestorationArchive
         if node.kind == .shared { place(node, identifier: identifier, parent: nil) }
       } else {
         let node = track(object, identifier, .shared)
-        insert(node, parent: nil, section: .shared)
+        insert(node, parent: nil)
         shared.append(node)
         isNew = true
       }

@@ -159,8 +159,7 @@ extension Lineage {
       let own = try keptNode(of: path, for: node.attributes, insteadOf: stored)
       if let own {
         // First, so that what is kept now does not take its room.
-        try writer.rename(own, to: freeName())
-        try writer.move(own, to: parent, at: nil)
+        try relocate(own, under: parent, as: freeName())
       }
       try keep(known, path: path)
       if let own { return try putBack(own, as: node.identifier) }

@@ -18,9 +18,7 @@ extension Lineage {
       attributes.flags.insert(.carriedOver)
       try writer.setAttributes(attributes, of: node)
     }
-    try writer.rename(node, to: freeName())
-    try writer.move(node, to: kept)
-    try writer.rename(node, to: name.identifier)
+    try relocate(node, under: kept, as: name.identifier)
   }
 
   /// How many pieces of state that lost their place are kept.

@@ -40,13 +40,19 @@ extension Lineage {
     }
     guard occupant != id else { return }
     if let occupant { try evict(occupant) }
-    if let node = try writer.node(id) {
-      // The old parent may hold the new identifier and the new parent the old one: pass through a free name.
-      let needsMove = node.parent != parent
-      if needsMove, node.identifier != placement.identifier { try writer.rename(id, to: freeName()) }
-      if needsMove { try writer.move(id, to: parent) }
-      if try writer.node(id)?.identifier != placement.identifier { try writer.rename(id, to: placement.identifier) }
-    }
+    try relocate(id, under: parent, as: placement.identifier)
+  }
+
+  /// Gives a node another parent and another identifier, which is free there.
+  mutating func relocate(
+    _ id: NodeID, under parent: NodeID?, at index: Int? = nil, as identifier: RestorationIdentifier
+  ) throws(ArchiveError) {
+    guard let node = try writer.node(id) else { return }
+    // The old parent may hold the new identifier and the new parent the old one: pass through a free name.
+    let needsMove = node.parent != parent
+    if needsMove, node.identifier != identifier { try writer.rename(id, to: freeName()) }
+    if needsMove { try writer.move(id, to: parent, at: index) }
+    if try writer.node(id)?.identifier != identifier { try writer.rename(id, to: identifier) }
   }
 
   /// Gives a live object the node that lies in its place, if nobody has it, or a new one.
@@ -112,9 +118,7 @@ extension Lineage {
   /// Removes an object's state, and all below it.
   mutating func remove(_ key: CaptureBatch.Key) throws(ArchiveError) {
     guard let node = node(key) else { return }
-    nodeOf[key] = nil
-    ownerOf[node] = nil
-    overBudget[key] = nil
+    release(key)
     if try writer.node(node) != nil { try writer.remove(node) }
   }
 

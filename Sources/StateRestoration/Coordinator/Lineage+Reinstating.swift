@@ -8,10 +8,8 @@ extension Lineage {
     let siblings =
       if let parent = old.parent { try writer.children(of: parent) } else { try writer.roots }
     let children = try writer.children(of: node)
-    try writer.rename(kept, to: freeName())
     try writer.rename(node, to: freeName())
-    try writer.move(kept, to: old.parent, at: siblings.firstIndex(of: node))
-    try writer.rename(kept, to: old.identifier)
+    try relocate(kept, under: old.parent, at: siblings.firstIndex(of: node), as: old.identifier)
     for child in children { try take(child, under: kept) }
     if var attributes = try writer.node(kept)?.attributes {
       attributes.flags.subtract([.carriedOver, .leftOut])

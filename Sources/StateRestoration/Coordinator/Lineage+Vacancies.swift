@@ -36,9 +36,7 @@ extension Lineage {
       guard let candidates = all[KeptName(vacancy.path).path], try isFree(vacancy) else { continue }
       for id in candidates.reversed() {
         guard let node = try writer.node(id), vacancy.attributes.isOther(than: node) else { continue }
-        try writer.rename(id, to: freeName())
-        try writer.move(id, to: vacancy.parent, at: nil)
-        try writer.rename(id, to: vacancy.identifier)
+        try relocate(id, under: vacancy.parent, as: vacancy.identifier)
         break
       }
     }

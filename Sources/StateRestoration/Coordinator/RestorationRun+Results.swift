@@ -180,12 +180,7 @@ extension RestorationRun {
       } else {
         above = known
       }
-      guard let above, registry.accepts(above, recorded: plan.tag(of: ancestor)) else { return false }
-      if let recorded = plan.details(of: ancestor).model, let model = above.restorationModelIdentifier,
-        recorded != model
-      {
-        return false
-      }
+      guard let above, mismatch(of: above, at: ancestor) == nil else { return false }
     }
     return true
   }
