@@ -27,8 +27,7 @@ extension Lineage {
   /// Keeps a live object's stored state aside, because its newer state comes from an object that could not read it.
   mutating func setAside(_ key: CaptureBatch.Key) throws(ArchiveError) {
     guard let old = node(key), let node = try writer.node(old), node.byteCount > 0 else { return }
-    ownerOf[old] = nil
-    own(try renew(old, node), key)
+    handOver(old, to: try renew(old, node), of: key)
   }
 
   /// Keeps what lies in the places of objects that have taken another class's or another model's place, and of those below
@@ -52,9 +51,8 @@ extension Lineage {
   /// Keeps what lies in an object's place with all that is below it, but for what other live objects have made theirs.
   mutating func setAside(_ stranger: CaptureBatch.Stranger) throws(ArchiveError) {
     guard let old = node(stranger.key), let stored = try writer.node(old) else { return }
-    let siblings = try stored.parent.map { parent throws(ArchiveError) in try writer.children(of: parent) } ?? []
-    try writer.rename(old, to: freeName())
-    let new = try takeOver(stranger.key, stored, under: stored.parent, at: siblings.firstIndex(of: old))
+    let new = try insertEmpty(insteadOf: stored)
+    handOver(old, to: new, of: stranger.key)
     var pairs = [(old: old, new: new)]
     while let (old, new) = pairs.popLast() {
       for child in try writer.children(of: old) {
@@ -63,7 +61,9 @@ extension Lineage {
           try writer.move(child, to: new)
           continue
         }
-        pairs.append((child, try takeOver(owner, stored, under: new)))
+        let empty = try writer.insert(stored.identifier, parent: new, attributes: stored.attributes)
+        handOver(child, to: empty, of: owner)
+        pairs.append((child, empty))
       }
     }
     if try isHollow(old) { try writer.remove(old) } else { try keep(old, path: path(of: new)) }
@@ -79,24 +79,25 @@ extension Lineage {
     return true
   }
 
-  /// Gives a live object an empty node like the one that it leaves.
-  private mutating func takeOver(
-    _ key: CaptureBatch.Key, _ stored: RestorationArchive.Node, under parent: NodeID?, at index: Int? = nil
-  ) throws(ArchiveError) -> NodeID {
-    ownerOf[stored.id] = nil
+  /// Gives a live object another node than the one that it leaves.
+  private mutating func handOver(_ old: NodeID, to new: NodeID, of key: CaptureBatch.Key) {
+    ownerOf[old] = nil
     unmatched.remove(key)
-    let new = try writer.insert(stored.identifier, parent: parent, at: index, attributes: stored.attributes)
     own(new, key)
-    return new
+  }
+
+  /// Puts an empty node in the place of another, which gets a free name.
+  private mutating func insertEmpty(insteadOf old: RestorationArchive.Node) throws(ArchiveError) -> NodeID {
+    let siblings = try old.parent.map { parent throws(ArchiveError) in try writer.children(of: parent) } ?? []
+    try writer.rename(old.id, to: freeName())
+    return try writer.insert(
+      old.identifier, parent: old.parent, at: siblings.firstIndex(of: old.id), attributes: old.attributes)
   }
 
   /// Puts an empty node in the place of one whose state is kept, above the same children.
   mutating func renew(_ old: NodeID, _ node: RestorationArchive.Node) throws(ArchiveError) -> NodeID {
-    let siblings = try node.parent.map { parent throws(ArchiveError) in try writer.children(of: parent) } ?? []
     let children = try writer.children(of: old)
-    try writer.rename(old, to: freeName())
-    let new = try writer.insert(
-      node.identifier, parent: node.parent, at: siblings.firstIndex(of: old), attributes: node.attributes)
+    let new = try insertEmpty(insteadOf: node)
     for child in children { try writer.move(child, to: new) }
     try keep(old, path: path(of: new))
     return new
