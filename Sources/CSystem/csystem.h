@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -32,6 +33,9 @@ extern int renameat2(
 #ifndef RENAME_NOREPLACE
 #define RENAME_NOREPLACE 1
 #endif
+
+// asm-generic/mman-common.h, since Linux 5.14; not in every glibc's header.
+static const int csystem_MADV_POPULATE_WRITE = 23;
 
 static inline int csystem_openat(int directory, const char *name, int flags, mode_t mode) {
   return openat(directory, name, flags, mode);

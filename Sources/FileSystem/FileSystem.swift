@@ -39,6 +39,10 @@ package protocol FileSystem: Sendable {
   ) throws(FileSystemError) -> Int
   /// Writes at an offset; returns how many bytes were taken, which may be fewer than given (`pwrite`).
   func write(_ descriptor: Descriptor, _ bytes: RawSpan, at offset: Int64) throws(FileSystemError) -> Int
+  /// Maps the first bytes of a file, which must have them, for storing (`mmap`).
+  ///
+  /// - Returns: `nil` where storing could fail in a way that `write` can't: then it has to be written.
+  func map(_ descriptor: Descriptor, byteCount: Int) -> FileMapping?
   /// Makes a file's content and metadata durable, or a directory's entries (`fsync`).
   func synchronize(_ descriptor: Descriptor) throws(FileSystemError)
   /// Makes a file's content durable, and the metadata needed to read it back (`fdatasync`).
@@ -73,6 +77,11 @@ package protocol FileSystem: Sendable {
 
   /// Closes a descriptor. Errors are of no use to anyone by then: what must be durable was synchronised before.
   func close(_ descriptor: Descriptor)
+}
+
+extension FileSystem {
+  /// None: whoever stands between a program and its files has to see every write.
+  package func map(_ descriptor: Descriptor, byteCount: Int) -> FileMapping? { nil }
 }
 
 /// How a file is locked.

@@ -133,6 +133,17 @@ package struct LinuxFileSystem: FileSystem {
     return count
   }
 
+  package func map(_ descriptor: Descriptor, byteCount: Int) -> FileMapping? {
+    let magic = csystem_file_system_magic(descriptor.rawValue)
+    guard mappableMagics.contains(UInt32(truncatingIfNeeded: magic)) else { return nil }
+    let start = unsafe mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.rawValue, 0)
+    guard let start = unsafe start, unsafe start != MAP_FAILED else { return nil }
+    let mapping = unsafe FileMapping(start: start, byteCount: byteCount)
+    // The page is made writable now, where that can fail with an error; kernels before 5.14 can't.
+    guard unsafe madvise(start, byteCount, csystem_MADV_POPULATE_WRITE) == 0 else { return nil }
+    return mapping
+  }
+
   package func synchronize(_ descriptor: Descriptor) throws(FileSystemError) {
     try check(fsync(descriptor.rawValue), .synchronize)
   }
@@ -263,6 +274,13 @@ private let networkMagics: Set<UInt32> = [
   0x6573_5546,  // FUSE
   0x0bd0_0bd0,  // LUSTRE
   0x4750_4653,  // GPFS
+]
+
+/// Magic numbers of file systems that overwrite a block where it lies: once a page is writable, storing needs no space.
+private let mappableMagics: Set<UInt32> = [
+  0xef53,  // EXT4_SUPER_MAGIC, ext2 and ext3 too
+  0x5846_5342,  // XFS_SUPER_MAGIC
+  0x0102_1994,  // TMPFS_MAGIC
 ]
 
 extension FileStatus {

@@ -171,6 +171,43 @@ import Testing
     }
   }
 
+  @Test func `what is stored in a mapped file is in the file, and nothing else of it changes`() throws {
+    try withDirectory { directory, _ in
+      try make("file", Array(1...80), in: directory)
+      let file = try files.openFile("file", in: directory, .write)
+      defer { files.close(file) }
+      var mapping = files.map(file, byteCount: 64)
+      let stored = [UInt8](repeating: 9, count: 70)
+      try unsafe #require(mapping).store(stored.span.bytes)
+      #expect(try read("file", in: directory) == Array(repeating: 9, count: 64) + Array(65...80))
+      mapping = nil
+      #expect(try read("file", in: directory) == Array(repeating: 9, count: 64) + Array(65...80))
+    }
+  }
+
+  @Test func `what may not be written, and what lies on no disk, is not mapped`() throws {
+    try withDirectory { directory, _ in
+      try make("file", Array(1...80), in: directory)
+      let file = try files.openFile("file", in: directory, [])
+      defer { files.close(file) }
+      #expect(files.map(file, byteCount: 64) == nil)
+    }
+    let process = try files.openDirectory(atPath: "/proc/\(getpid())")
+    defer { files.close(process) }
+    let score = try files.openFile("oom_score_adj", in: process, .write)
+    defer { files.close(score) }
+    #expect(files.map(score, byteCount: 64) == nil)
+  }
+
+  @Test func `a file without bytes is not mapped`() throws {
+    try withDirectory { directory, _ in
+      try make("file", in: directory)
+      let file = try files.openFile("file", in: directory, .write)
+      defer { files.close(file) }
+      #expect(files.map(file, byteCount: 64) == nil)
+    }
+  }
+
   @Test func `errors name the call, the number and the name`() throws {
     try withDirectory { directory, _ in
       do throws(FileSystemError) {

@@ -12,6 +12,8 @@ public final class RestorationAttempt: Sendable {
   private let file: StoreFile
   private let name: StoreName
   private let marker: Mutex<MarkerBytes>
+  /// The marker as memory, during a turn.
+  private let mapping = Mutex<FileMapping?>(nil)
 
   init(store: StoreDirectory, file: StoreFile, name: StoreName, identity: [UInt8], marker: CrashMarker) {
     self.store = store
@@ -27,14 +29,28 @@ public final class RestorationAttempt: Sendable {
   public func note(node: UInt32) {
     marker.withLock { marker in
       guard let bytes = try? marker.note(node: node, keys: store.keys) else { return }
+      if let mapping = mapping.withLock({ $0 }) { return unsafe mapping.store(bytes.span.bytes) }
       try? unsafe store.fileSystem.writeAll(file.descriptor, bytes.span.bytes, at: 0)
     }
   }
+
+  /// Notes without a system call each, until ``endTurn()``, where storing in the marker's page is as safe as writing it.
+  ///
+  /// For the time in which nothing but one turn of restoring runs: a page may become unwritable again when the kernel has
+  /// written it back.
+  package func beginTurn() {
+    let page = store.fileSystem.map(file.descriptor, byteCount: CrashMarker.byteCount)
+    mapping.withLock { $0 = page }
+  }
+
+  /// Writes every note again.
+  package func endTurn() { mapping.withLock { $0 = nil } }
 
   /// Removes the marker: restoring is complete, or was given up in good order.
   ///
   /// A power cut may bring it back, until ``settle()`` has returned; after a restart it doesn't count the first time.
   public func finish() {
+    endTurn()
     marker.withLock { _ in
       try? store.fileSystem.unlink(name.text, in: store.directory)
       try? store.fileSystem.unlock(file.descriptor)

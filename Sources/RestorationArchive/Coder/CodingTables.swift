@@ -61,12 +61,12 @@ package struct CodingTables: Sendable {
   /// What the tables hold.
   var content: TableContent { storage.content }
 
+  /// The tables as they are now, for decoding.
+  package func pinned() -> PinnedTables { PinnedTables(storage.content) }
+
   /// Lends what the tables hold as memory.
   @inline(__always)
   func withView<Result>(_ body: (TableView) throws -> Result) rethrows -> Result { try storage.withView(body) }
-
-  /// A number that only these tables have.
-  var identity: UInt64 { storage.identity }
 
   /// The state that encodes against these tables, which nobody else shares from now on.
   mutating func takeEncodingState() -> EncodeStateRef {
@@ -79,8 +79,6 @@ package struct CodingTables: Sendable {
 @safe final class TableStorage: @unchecked Sendable {
   // Sendable: it is changed only through a reference that is known to be the only one.
 
-  /// A number that no other storage has.
-  let identity = DecodePool.makeIdentity()
   private var stored: TableContent
   private var state: EncodeStateRef?
 

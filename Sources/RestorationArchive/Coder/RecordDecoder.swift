@@ -5,10 +5,10 @@ package struct RecordDecoder: Sendable {
   /// How many entries there are, those included that turn out to hold nothing.
   package let entryCount: Int
   private let bytes: Data
-  private let tables: CodingTables
+  private let tables: PinnedTables
 
   /// Makes a decoder and checks the record's outline: that it has keys and knows the tables.
-  package init(_ bytes: Data, tables: CodingTables) throws(ArchiveError) {
+  package init(_ bytes: Data, tables: PinnedTables) throws(ArchiveError) {
     self.bytes = bytes
     self.tables = tables
     if let count = Self.fieldCount(of: bytes, tables) {
@@ -62,13 +62,11 @@ package struct RecordDecoder: Sendable {
   }
 
   /// The number of fields of an object whose shape the tables know, without a frame for it; nil for any other bytes.
-  private static func fieldCount(of bytes: Data, _ tables: CodingTables) -> Int? {
+  private static func fieldCount(of bytes: Data, _ tables: PinnedTables) -> Int? {
     unsafe bytes.withUnsafeBytes { bytes in
-      tables.withView { view in
-        var cursor = unsafe ByteCursor(bytes)
-        guard (try? cursor.readTag()) == ValueTag.object else { return nil }
-        return unsafe try? ValueWalker(bytes, tables: view, depthLimit: 0).readShape(&cursor).count
-      }
+      var cursor = unsafe ByteCursor(bytes)
+      guard (try? cursor.readTag()) == ValueTag.object else { return nil }
+      return unsafe try? ValueWalker(bytes, tables: tables.view, depthLimit: 0).readShape(&cursor).count
     }
   }
 
@@ -90,25 +88,24 @@ package struct RecordDecoder: Sendable {
   }
 
   private static func withEntries<Result>(
-    of bytes: Data, _ tables: CodingTables, userInfo: [CodingUserInfoKey: any Sendable] = [:], depthLimit: Int = 64,
+    of bytes: Data, _ tables: PinnedTables, userInfo: [CodingUserInfoKey: any Sendable] = [:], depthLimit: Int = 64,
     _ body: (DecodeFrameRef) throws -> Result
   ) throws -> Result {
     try unsafe bytes.withUnsafeBytes { bytes in
-      try tables.withView { view in
-        let state = unsafe DecodePool.take(for: tables.identity)
-        defer { unsafe DecodePool.giveBack(state) }
-        unsafe state.pointee.begin(bytes, view, identity: tables.identity, userInfo: userInfo, depthLimit: depthLimit)
-        let root = unsafe state.pointee.root
-        var cursor = unsafe ByteCursor(bytes)
-        let tag: UInt8
-        do throws(CodingFailure) {
-          tag = try cursor.readTag()
-        } catch { throw error.decodingError([]) }
-        let frame = try unsafe root.push(tag, at: cursor.next)
-        defer { unsafe root.pop(frame) }
-        try unsafe frame.openKeyed(state.pointee.facts(of: AnyCodingKey.self))
-        return try unsafe body(frame)
-      }
+      let state = unsafe DecodePool.take(for: tables.identity)
+      defer { unsafe DecodePool.giveBack(state) }
+      unsafe state.pointee.begin(
+        bytes, tables.view, identity: tables.identity, userInfo: userInfo, depthLimit: depthLimit)
+      let root = unsafe state.pointee.root
+      var cursor = unsafe ByteCursor(bytes)
+      let tag: UInt8
+      do throws(CodingFailure) {
+        tag = try cursor.readTag()
+      } catch { throw error.decodingError([]) }
+      let frame = try unsafe root.push(tag, at: cursor.next)
+      defer { unsafe root.pop(frame) }
+      try unsafe frame.openKeyed(state.pointee.facts(of: AnyCodingKey.self))
+      return try unsafe body(frame)
     }
   }
 }

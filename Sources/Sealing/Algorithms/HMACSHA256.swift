@@ -9,7 +9,7 @@ package enum HMACSHA256 {
   package static func authenticationCode(
     for message: Span<UInt8>, key: borrowing some Secret & ~Copyable
   ) throws(SealingError) -> [UInt8] {
-    var code = [UInt8](repeating: 0, count: byteCount)
+    var code = blank
     try unsafe code.withFilled { (target) throws(SealingError) in
       try key.withBytes { (key: Span<UInt8>) throws(SealingError) in
         try unsafe compute(key: key, message: message, into: target)
@@ -17,6 +17,9 @@ package enum HMACSHA256 {
     }
     return code
   }
+
+  /// Memory for a code; made here, as a generic function would look up the type of its storage each time.
+  private static var blank: [UInt8] { [UInt8](repeating: 0, count: byteCount) }
 
   /// Whether a code is that of the message; compared in constant time.
   package static func isValid(

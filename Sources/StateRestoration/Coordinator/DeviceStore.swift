@@ -145,6 +145,10 @@ package struct DeviceStore: PreservationStore {
 struct DeviceAttempt: RestorationAttempting {
   let attempt: RestorationAttempt
 
+  func beginTurn() { attempt.beginTurn() }
+
+  func endTurn() { attempt.endTurn() }
+
   func note(node: UInt32) { attempt.note(node: node) }
 
   func finish() { attempt.finish() }

@@ -62,6 +62,19 @@ struct NodeOutcomes {
   /// Counts time of a node's own code.
   mutating func add(_ duration: Duration, at index: Int) { durations[index] += duration }
 
+  /// Whether anything did not come back.
+  var hasRejected: Bool { !reasons.isEmpty }
+
+  /// The reports of the nodes of a range that were met, in the plan's order.
+  func reports(_ range: Range<Int>, of plan: RestorationPlan) -> [NodeReport] {
+    var reports: [NodeReport] = []
+    reports.reserveCapacity(range.count)
+    for index in range {
+      if let report = report(index, of: plan) { reports.append(report) }
+    }
+    return reports
+  }
+
   /// The report of a node; nil when it was not met.
   func report(_ index: Int, of plan: RestorationPlan) -> NodeReport? {
     let result: NodeReport.Result

@@ -68,6 +68,10 @@ package enum PendingKind: Sendable, Hashable {
 
 /// A marked attempt at restoring, which the next launch finds if this process dies in it.
 package protocol RestorationAttempting: Sendable {
+  /// A turn begins in which a note is made for every node; all of it is the caller's, with nothing to wait for.
+  func beginTurn()
+  /// The turn is over; what is noted from now on may be long after.
+  func endTurn()
   /// Notes the node that is restored from now on; does not wait for the disk.
   func note(node: UInt32)
   /// Removes the marker.

@@ -167,6 +167,7 @@ extension RestorationCoordinator {
     let before = restored
     restored = nil
     arrivals = []
+    attempt?.beginTurn()
     run.noteApplication()
     guard mayRestore(run.record(of: application), loaded.plan.context) else {
       restored = before
@@ -186,6 +187,7 @@ extension RestorationCoordinator {
     run.finish()
     // Whatever happens from here on is no node's fault.
     attempt?.note(node: .max)
+    attempt?.endTurn()
     report.nodes = run.reports()
     report.mainActorDuration = clock.now - start
     await settle(run, loaded: loaded, application: application, takenBack: takenBack)

@@ -129,7 +129,8 @@ extension RestorationRun {
 
   /// Nodes whose own rules say that they are of no use any more: too old, or without their model.
   var droppedNodes: [NodeID] {
-    plan.nodes.indices.compactMap { index in
+    guard outcomes.hasRejected else { return [] }
+    return plan.nodes.indices.compactMap { index in
       switch outcomes.reason(index) {
       case .expired?, .modelGone?: plan.nodes[index].id
       default: nil
@@ -139,7 +140,8 @@ extension RestorationRun {
 
   /// Nodes that were left out for the first time in this run.
   var leftOutNodes: [NodeID] {
-    plan.nodes.indices.compactMap { index in
+    guard !leftOut.isEmpty else { return [] }
+    return plan.nodes.indices.compactMap { index in
       let node = plan.nodes[index]
       return leftOut.contains(index) && !node.flags.contains(.leftOut) ? node.id : nil
     }

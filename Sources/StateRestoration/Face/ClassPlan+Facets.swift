@@ -125,7 +125,7 @@ struct ValueFacet<T: StatefulObject>: StateFacet {
     to object: (any RestorableObject)?, coder: RestorationDecoder, version: StateVersion
   ) throws(RestorationError) {
     guard let state = try decoded(coder, version), let object else { return }
-    downcast(object, to: T.self).restorableState = state
+    downcast(object, to: T.self).restorableState = consume state
   }
 
   private func decoded(

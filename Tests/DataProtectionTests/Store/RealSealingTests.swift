@@ -162,6 +162,36 @@ import Testing
     try archives.publish(base)
   }
 
+  @Test func `a note is on the disk at once, in a turn of restoring, after it and after the attempt was dropped`() throws {
+    try onDisk { path in
+      let disk = LinuxFileSystem()
+      let mine = try store(disk, at: path)
+      try mine.publish(base)
+      let others = try store(disk, at: path)
+      let seen = try others.openNewest()
+      var attempt: RestorationAttempt? = try mine.beginAttempt(for: mine.openNewest())
+      func expectNote(_ node: UInt32, _ meaning: InterruptedAttempt.Meaning) throws {
+        let found = try others.interruptedAttempt(for: seen)
+        #expect(found?.node == node && found?.meaning == meaning)
+      }
+      attempt?.note(node: 1)
+      try expectNote(1, .livePeer)
+      attempt?.beginTurn()
+      try expectNote(1, .livePeer)
+      for node in 2...200 as ClosedRange<UInt32> {
+        attempt?.note(node: node)
+        try expectNote(node, .livePeer)
+      }
+      attempt?.endTurn()
+      attempt?.note(node: 201)
+      try expectNote(201, .livePeer)
+      attempt?.beginTurn()
+      attempt?.note(node: 202)
+      attempt = nil
+      try expectNote(202, .died)
+    }
+  }
+
   @Test func `a real directory of somebody else's, one open to the group, and a link are refused`() throws {
     try onDisk { path in
       let store = path + "/archives"

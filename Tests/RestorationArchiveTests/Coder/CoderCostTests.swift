@@ -75,7 +75,7 @@ struct CoderCostTests {
     var bytes: [UInt8] = []
     let encoding = try followed { bytes = try RecordEncoder().encode(entries, tables: &tables) }
     #expect(encoding.count <= 3 + 4, "\(encoding.count) allocations")
-    let decoder = try RecordDecoder(Data(bytes), tables: tables)
+    let decoder = try RecordDecoder(Data(bytes), tables: tables.pinned())
     var state: State = try decoder.decode(State.self, forKey: "state")
     let decoding = try followed { state = try decoder.decode(State.self, forKey: "state") }
     #expect(state == State())

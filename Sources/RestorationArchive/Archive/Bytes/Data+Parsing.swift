@@ -6,16 +6,16 @@ extension Data {
     _ range: Range<Int>, origin: Int, _ body: (inout ByteParser) throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
     // Not by way of a span: asking `Data` for one costs several checks of exclusive access.
-    let outcome: Swift.Result<Result, ArchiveError> = unsafe withUnsafeBytes { raw in
-      precondition(range.lowerBound >= 0 && range.upperBound <= raw.count, "A range outside of the bytes.")
-      var parser = unsafe ByteParser(UnsafeRawBufferPointer(rebasing: raw[range]), origin: origin)
-      do throws(ArchiveError) {
-        return .success(try body(&parser))
-      } catch {
-        return .failure(error)
+    do {
+      return try unsafe withUnsafeBytes { raw in
+        precondition(range.lowerBound >= 0 && range.upperBound <= raw.count, "A range outside of the bytes.")
+        var parser = unsafe ByteParser(UnsafeRawBufferPointer(rebasing: raw[range]), origin: origin)
+        return try body(&parser)
       }
+    } catch {
+      // The closure throws what its body does, which `rethrows` forgets.
+      throw error as! ArchiveError
     }
-    return try outcome.get()
   }
 
   /// Lends a parser of all bytes.

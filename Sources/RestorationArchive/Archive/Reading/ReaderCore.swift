@@ -25,6 +25,8 @@ final class ReaderCore: Sendable {
   struct Tables: Sendable {
     /// The keys and shapes that records are coded against.
     var coding = CodingTables()
+    /// The same for decoding.
+    var decoding = CodingTables().pinned()
     /// The class tags, by index.
     var tags: [RestorationClass] = []
   }
@@ -98,6 +100,7 @@ final class ReaderCore: Sendable {
         (parser) throws(ArchiveError) in try Self.parseTags(&parser, into: &tables.tags)
       }
     }
+    tables.decoding = tables.coding.pinned()
     parsedTables.withLock { $0 = tables }
     return tables
   }

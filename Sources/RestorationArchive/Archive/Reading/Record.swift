@@ -15,7 +15,7 @@ extension RestorationArchive {
       self.node = NodeID(rawValue: node.block.id)
       do {
         let payload = try core.payload(at: state)
-        decoder = payload.isEmpty ? nil : try RecordDecoder(payload, tables: try core.tables().coding)
+        decoder = payload.isEmpty ? nil : try RecordDecoder(payload, tables: try core.tables().decoding)
       } catch {
         var located = error
         located.path = try? core.path(of: node.block.id)

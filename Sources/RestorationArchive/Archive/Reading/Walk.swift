@@ -36,7 +36,7 @@ extension RestorationArchive {
     /// What decodes a node's state, or what stays of one that was left out; nil when there is neither.
     package func decoder(of visit: Visit) throws(ArchiveError) -> RecordDecoder? {
       guard !visit.state.range.isEmpty else { return nil }
-      return try RecordDecoder(core.payload(at: visit.state), tables: tables.get().coding)
+      return try RecordDecoder(core.payload(at: visit.state), tables: tables.get().decoding)
     }
   }
 

@@ -251,6 +251,10 @@ final class MemoryStore: PreservationStore {
 struct MemoryAttempt: RestorationAttempting {
   let store: MemoryStore
 
+  func beginTurn() {}
+
+  func endTurn() {}
+
   func note(node: UInt32) { store.state.withLock { $0.marker?.node = node == .max ? nil : node } }
 
   func finish() { store.state.withLock { $0.marker = nil } }
