@@ -162,7 +162,7 @@ import Testing
     try archives.publish(base)
   }
 
-  @Test func `a note is on the disk at once, in a turn of restoring, after it and after the attempt was dropped`() throws {
+  @Test func `a note is on the disk at once, in a turn of restoring and after it`() throws {
     try onDisk { path in
       let disk = LinuxFileSystem()
       let mine = try store(disk, at: path)
