@@ -94,7 +94,7 @@ struct ContainerShape<T: RestorationContainer>: ShapeFacet {
     let container = downcast(object, to: T.self)
     guard !DefaultRole.isUsed(by: T.self) else { return shape }
     for child in shape.children {
-      guard let role = DefaultRole.role(of: child, in: container), let identifier = child.restorationIdentifier else {
+      guard let identifier = child.restorationIdentifier, let role = DefaultRole.role(of: child, in: container) else {
         continue
       }
       if shape.roles[identifier] == nil { shape.roles[identifier] = role }

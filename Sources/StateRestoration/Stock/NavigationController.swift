@@ -10,6 +10,9 @@ public import RestorationArchive
   /// The controllers from the bottom to the top.
   public private(set) var stack: [any RestorableController] = []
 
+  /// Where on the stack each of them is.
+  @ObservationIgnored private var places: [ObjectIdentifier: Int] = [:]
+
   /// Makes a stack.
   ///
   /// - Parameters:
@@ -21,7 +24,7 @@ public import RestorationArchive
     root: (any RestorableController)? = nil
   ) {
     super.init(restorationIdentifier: restorationIdentifier, restorationClass: restorationClass)
-    if let root { stack = [root] }
+    if let root { replaceStack(by: [root]) }
   }
 
   /// The controller that is seen; nil when the stack is empty.
@@ -35,7 +38,7 @@ public import RestorationArchive
   /// - Precondition: It is not on the stack already: one object can't be at two places.
   open func push(_ controller: any RestorableController) {
     precondition(
-      !stack.contains { $0 === controller },
+      places.updateValue(stack.count, forKey: ObjectIdentifier(controller)) == nil,
       "\(describe(controller)) is on the stack of \(describe(self)) already; push another object.")
     stack.append(controller)
   }
@@ -45,29 +48,39 @@ public import RestorationArchive
   /// - Returns: What was taken; nil if there was nothing to take.
   @discardableResult
   open func pop() -> (any RestorableController)? {
-    stack.count > 1 ? stack.removeLast() : nil
+    guard stack.count > 1 else { return nil }
+    let top = stack.removeLast()
+    places[ObjectIdentifier(top)] = nil
+    return top
   }
 
   /// Takes everything above the bottom away.
   open func popToRoot() {
-    if stack.count > 1 { stack.removeSubrange(1...) }
+    if stack.count > 1 { replaceStack(by: [stack[0]]) }
   }
 
   /// Replaces the whole stack.
   ///
   /// - Precondition: No controller is in it twice.
-  open func setStack(_ controllers: [any RestorableController]) {
+  open func setStack(_ controllers: [any RestorableController]) { replaceStack(by: controllers) }
+
+  private func replaceStack(by controllers: [any RestorableController]) {
+    var places: [ObjectIdentifier: Int] = [:]
+    places.reserveCapacity(controllers.count)
     for (index, controller) in controllers.enumerated() {
       precondition(
-        !controllers[..<index].contains { $0 === controller },
+        places.updateValue(index, forKey: ObjectIdentifier(controller)) == nil,
         "\(describe(controller)) would be twice on the stack of \(describe(self)).")
     }
+    self.places = places
     stack = controllers
   }
 
   /// Which controller a child stands on; nil for the bottom of the stack.
   open override func restorationRole(of child: any RestorableController) -> RestorationRole? {
-    guard let index = stack.lastIndex(where: { $0 === child }) else { return super.restorationRole(of: child) }
+    // Whoever observes this observes the stack.
+    let stack = stack
+    guard let index = places[ObjectIdentifier(child)] else { return super.restorationRole(of: child) }
     return stack[..<index].lazy.compactMap(\.restorationIdentifier).last.map(RestorationRole.standing(on:))
   }
 
@@ -89,7 +102,8 @@ public import RestorationArchive
     let restored = taken.compactMap(\.controller)
     guard !restored.isEmpty else { return }
     let bottom = stack.prefix { $0.restorationIdentifier == nil }
-    setStack(bottom.filter { old in !restored.contains { $0 === old } } + restored)
+    let identities = Set(restored.map(ObjectIdentifier.init))
+    setStack(bottom.filter { !identities.contains(ObjectIdentifier($0)) } + restored)
   }
 }
 

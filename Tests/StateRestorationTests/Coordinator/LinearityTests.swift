@@ -200,6 +200,46 @@ import Testing
     #expect(growth < Self.tooMuch)
   }
 
+  @Test func `a stack of very many controllers that is turned around`() async throws {
+    let growth = try await growth { count in
+      let navigation = NavigationController(restorationIdentifier: "stack")
+      navigation.setStack(shelves(count))
+      let stage = Stage(Shelf("root", [navigation]))
+      try await stage.preserve()
+      return stage
+    } _: { stage in
+      let navigation = stage.root.restorationChildren.first as? NavigationController
+      navigation?.setStack(navigation?.stack.reversed() ?? [])
+      try await stage.preserve()
+    }
+    #expect(growth < Self.tooMuch)
+  }
+
+  @Test func `very many controllers that are pushed, asked for their places and popped one by one`() async throws {
+    let growth = try await growth { count in
+      Stage(Shelf("root", shelves(count)))
+    } _: { stage in
+      let navigation = NavigationController(restorationIdentifier: "stack")
+      let shelves = stage.root.restorationChildren
+      for shelf in shelves { navigation.push(shelf) }
+      #expect(shelves.count { navigation.restorationRole(of: $0) == nil } == 1)
+      for _ in shelves { navigation.pop() }
+      #expect(navigation.stack.count == 1)
+    }
+    #expect(growth < Self.tooMuch)
+  }
+
+  @Test func `a stack of which only the bottom has a name`() async throws {
+    let growth = try await growth { count in
+      let navigation = NavigationController(restorationIdentifier: "stack")
+      navigation.setStack([Shelf("bottom")] + (0..<count).map { _ in Shelf(nil) })
+      return Stage(Shelf("root", [navigation]))
+    } _: { stage in
+      try await stage.preserve()
+    }
+    #expect(growth < Self.tooMuch)
+  }
+
   @Test func `lists of children that all name the same nodes are damage, not work`() async throws {
     let bench = Bench()
     bench.store.state.withLock { state in
