@@ -18,7 +18,7 @@ extension Lineage {
   ///
   /// Records go over bit for bit, so that state whose class nobody knows in this run is joined as well.
   mutating func join(
-    _ pending: [StoredPending], live: Data?, to reader: RestorationArchive.Reader
+    _ pending: [StoredPending], live: LiveState?, to reader: RestorationArchive.Reader
   ) throws(ArchiveError) -> Joined {
     var joined = Joined()
     guard !pending.isEmpty || live != nil else { return joined }
@@ -37,11 +37,30 @@ extension Lineage {
       }
     }
     joined.nodeCount = touched.count
-    if let live {
-      _ = try join(try RestorationArchive.Reader(base: .init(live), limits: limits), &context)
+    switch live {
+    case .touched(let archive)?:
+      _ = try join(try RestorationArchive.Reader(base: .init(archive), limits: limits), &context)
+    case .everything(let archive)?:
+      try refill(from: try RestorationArchive.Reader(base: .init(archive), limits: limits))
+    case nil: break
     }
     joined.change = try makeChange(context: context)
     return joined
+  }
+
+  /// Gives what was left out over the budget its state back, from everything that this run holds.
+  private mutating func refill(from whole: RestorationArchive.Reader) throws(ArchiveError) {
+    var copies: [RestorationArchive.Writer.Copy] = []
+    var stack: [(source: NodeID, parent: NodeID?)] = try whole.roots.map { ($0, nil) }
+    while let (source, parent) = stack.popLast() {
+      guard let node = try whole.node(source),
+        let target = try writer.child(of: parent, identifier: node.identifier), let stored = try writer.node(target)
+      else { continue }
+      stack += try whole.children(of: source).map { ($0, target) }
+      guard stored.attributes.flags.contains(.shed), !node.attributes.isOther(than: stored) else { continue }
+      copies.append(.init(source: source, target: target, attributes: node.attributes))
+    }
+    try writer.copyRecords(copies, from: whole)
   }
 
   /// Puts the nodes of one run that have state in their places; returns their numbers.

@@ -45,15 +45,14 @@ extension Lineage {
     return (try? apply(batch)) != nil
   }
 
-  /// Brings what was touched since a locked launch up to date; nil when nothing was touched.
+  /// Brings what was touched since a locked launch up to date.
   ///
-  /// - Returns: An archive of the touched nodes, to be joined to the state that can be read now; nil also when this run had
-  ///   read the state before, and what it saved while locked is whole.
-  mutating func touchedState(in batch: CaptureBatch) -> Data? {
-    guard sight(batch), sighting.isTouched, base == .locked else { return nil }
-    // Putting it together takes it for written, which it is not if nothing comes of the restoration.
-    if writer.hasChanges { requireWhole() }
-    return try? archived()
+  /// - Returns: What is to be joined to the state that can be read now; nil when nothing was touched, or when this run had
+  ///   read the state before and what it saved while locked is all there is.
+  mutating func liveState(in batch: CaptureBatch) -> LiveState? {
+    guard sight(batch), base == .locked ? sighting.isTouched : writer.leavesOut else { return nil }
+    guard let archive = try? writer.makeArchiveOverBudget() else { return nil }
+    return base == .locked ? .touched(archive) : .everything(archive)
   }
 
   /// Gives up what a locked device made of this run: the next save looks again.

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 
 extension RestorationCoordinator {
-  /// Loads the newest state off the main actor, with what was touched while locked if there is any.
-  func load(live: Data?) async -> Result<LoadedState, LoadFailure> {
+  /// Loads the newest state off the main actor, with what only this run holds if there is any.
+  func load(live: LiveState?) async -> Result<LoadedState, LoadFailure> {
     var loader = loader()
     loader.live = live
     let chosen = loader
@@ -10,7 +10,7 @@ extension RestorationCoordinator {
   }
 
   /// Loads and goes the way through crashes, asking the delegate where it is to decide.
-  func decide(source: RestorationSource, live: Data?) async -> Result<LoadedState, LoadFailure> {
+  func decide(source: RestorationSource, live: LiveState?) async -> Result<LoadedState, LoadFailure> {
     if case .setAside(let id) = source {
       let loader = loader()
       return await worker.run { _ in Result { () throws(LoadFailure) in try loader.loadSetAside(id) } }

@@ -33,16 +33,16 @@ extension RestorationCoordinator {
 
   /// Looks once more at everything before late restoring; the worker then knows what was touched.
   ///
-  /// - Returns: What the user has touched, as an archive, and whether the app-level state is among it; nil when nothing was.
-  func sightTouched() async -> (state: Data, hasApplication: Bool)? {
+  /// - Returns: What only this run holds, and whether the app-level state was touched; nil when that is nothing.
+  func sightTouched() async -> (state: LiveState, hasApplication: Bool)? {
     guard let root else { return nil }
     let context = configuration.context
     var batch = capture(root, scope: .all, context: context)
     batch.application = encodeApplicationState(context: context, resolving: &batch)
     let captured = batch
-    let (state, sighting) = await worker.run { lineage in (lineage.touchedState(in: captured), lineage.sighting) }
+    let (state, sighting) = await worker.run { lineage in (lineage.liveState(in: captured), lineage.sighting) }
     touchedKeys = sighting.touched
-    return state.map { ($0, sighting.isApplicationTouched) }
+    return state.map { ($0, $0.includesOwn && sighting.isApplicationTouched) }
   }
 
   /// Notes that the program is suspended: an unlock has to wait until it is woken.

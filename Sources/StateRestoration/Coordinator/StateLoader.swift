@@ -42,8 +42,8 @@ struct StateLoader: Sendable {
   let store: any PreservationStore
   let limits: RestorationArchive.Limits
   let configuration: RestorationConfiguration
-  /// What this run has touched while locked, newer than what it has saved of it; nil when it has touched nothing.
-  var live: Data?
+  /// What this run holds and the disk does not; nil when that is nothing.
+  var live: LiveState?
 
   /// Loads the newest state, and says what is set aside beside it.
   func loadNewest() throws(LoadFailure) -> LoadedState {
@@ -225,7 +225,7 @@ struct StateLoader: Sendable {
     guard !pending.isEmpty || live != nil else { return Lineage.Joined() }
     var lineage = Lineage(
       store: store, context: try reader.context, limits: limits, nodeBudget: configuration.nodeByteBudget)
-    return try lineage.join(pending.filter { live == nil || !$0.isOwn }, live: live, to: reader)
+    return try lineage.join(pending.filter { live?.includesOwn != true || !$0.isOwn }, live: live, to: reader)
   }
 
   private func predecessorDied() -> Bool {
@@ -278,7 +278,8 @@ struct StateLoader: Sendable {
           failedAttempts: attempt?.failedAttempts ?? 0, hasCulprit: attempt?.node != nil,
           savedAt: plan.context.timeSaved),
         remarks: remarks, reason: reason,
-        pending: joined.pending + pending.filter { live != nil && $0.isOwn }, isJoined: joined.change != nil,
+        pending: joined.pending + pending.filter { live?.includesOwn == true && $0.isOwn },
+        isJoined: joined.change != nil,
         place: store)
     } catch let error as ArchiveError {
       let outcome: RestorationOutcome = error.code == .unsupportedVersion ? .newerVersion : .damaged

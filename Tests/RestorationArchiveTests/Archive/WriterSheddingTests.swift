@@ -192,6 +192,22 @@ struct WriterSheddingTests {
     #expect(try saved.stored == ["low", "normal"])
   }
 
+  @Test func `an archive that is only read leaves nothing out, and is not taken for stored`() throws {
+    var saved = try Saved(budget: 20_000, [("low", .low, 9_000), ("normal", .normal, 5_000)])
+    try saved.writer.set(try #require(try saved.writer.roots.last), .normal, 16_000)
+    for _ in 0..<2 {
+      let all = try Archive.Reader(base: Archive.Source(try saved.writer.makeArchiveOverBudget()))
+      #expect(try all.nodesWithState.map(\.byteCount).allSatisfy { $0 > 8_000 })
+      #expect(try all.nodesWithState.map(\.identifier) == ["low", "normal"])
+    }
+    #expect(saved.writer.hasChanges && !saved.writer.leavesOut)
+    try saved.save()
+    #expect(try saved.stored == ["normal"])
+    let all = try Archive.Reader(base: Archive.Source(try saved.writer.makeArchiveOverBudget()))
+    #expect(try all.nodesWithState.map(\.identifier) == ["low", "normal"])
+    #expect(!saved.writer.hasChanges && saved.writer.leavesOut)
+  }
+
   @Test(arguments: 0..<24 as Range<UInt64>)
   func `a delta leaves out what an archive would`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)

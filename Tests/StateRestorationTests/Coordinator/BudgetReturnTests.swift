@@ -229,13 +229,6 @@ import Testing
   }
 }
 
-extension PreservationOutcome {
-  /// Whose state this save says it left out.
-  fileprivate var leftOut: [RestorationPath] {
-    receipt?.findings.compactMap { if case .shed(let path, _) = $0 { path } else { nil } } ?? []
-  }
-}
-
 extension Bench {
   /// Lets everything that writes find the disk full, or no longer.
   fileprivate func failsWriting(_ fails: Bool) {

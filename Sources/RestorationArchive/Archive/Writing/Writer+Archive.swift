@@ -9,6 +9,19 @@ extension RestorationArchive.Writer {
   public mutating func makeArchive() throws(ArchiveError) -> Data {
     var lowestRank: SheddingRank?
     if liveBytes > limits.bytesPerArchive || !leftOut.isEmpty { lowestRank = try shedAll() } else { sheddings = [] }
+    return try makeArchiveOfAll(lowestRank: lowestRank)
+  }
+
+  /// Makes a whole archive that leaves out nothing, whatever the budget: for state that is read and not stored.
+  ///
+  /// The writer stays as it is: what it has left out is left out, and what has changed has still to be stored.
+  package func makeArchiveOverBudget() throws(ArchiveError) -> Data {
+    var copy = self
+    copy.includeAll()
+    return try copy.makeArchiveOfAll(lowestRank: nil)
+  }
+
+  private mutating func makeArchiveOfAll(lowestRank: SheddingRank?) throws(ArchiveError) -> Data {
     var image = ArchiveImage(
       nodeCount: nodeCount, liveBytes: liveBytes, front: Int(reader?.base.header.records ?? 0),
       depthLimit: limits.depth)
