@@ -53,17 +53,13 @@ extension Lineage {
   /// What can be read is continued, so that what no object has is carried over. All of it is set aside first: objects of
   /// this run replace states that nobody has seen.
   private mutating func look(context: RestorationContext, loader: StateLoader) throws {
+    let remarks: [RestorationReport.Remark]
     do throws(LoadFailure) {
       let loaded = try loader.loadNewest()
-      guard loaded.plan.context.schemaVersion <= context.schemaVersion else {
-        return begin(.empty, replacing: .refused, context: context)
-      }
-      // Not as the newest, so that the next save is whole: what it replaces can then be set aside.
-      try? continueArchive(loaded.reader, isNewest: false)
-      guard base == .opened else { return begin(.empty, replacing: .refused, context: context) }
-      merging = loaded.pending
-      replacing = .refused
+      remarks = loaded.remarks
+      goOn(from: loaded, context: context)
     } catch {
+      remarks = error.remarks
       switch error.outcome {
       case .locked: begin(.locked, context: context)
       case .unavailable:
@@ -71,6 +67,30 @@ extension Lineage {
       case .nothingPreserved: begin(.empty, context: context)
       default: begin(.empty, replacing: .refused, context: context)
       }
+    }
+    // Nobody gets a report: the receipt says it.
+    replacing.findings = remarks.compactMap(PreservationFinding.init)
+  }
+
+  private mutating func goOn(from loaded: LoadedState, context: RestorationContext) {
+    guard loaded.plan.context.schemaVersion <= context.schemaVersion else {
+      return begin(.empty, replacing: .refused, context: context)
+    }
+    // Not as the newest, so that the next save is whole: what it replaces can then be set aside.
+    try? continueArchive(loaded.reader, isNewest: false)
+    guard base == .opened else { return begin(.empty, replacing: .refused, context: context) }
+    merging = loaded.pending
+    replacing = .refused
+  }
+}
+
+extension PreservationFinding {
+  /// What a report would have said of what went wrong on disk, or is gone from it; nil for everything else.
+  fileprivate init?(_ remark: RestorationReport.Remark) {
+    switch remark {
+    case .failure(let text): self = .failure(text)
+    case .setAsideRemoved(let state): self = .setAsideRemoved(state)
+    default: return nil
     }
   }
 }

@@ -41,8 +41,9 @@ extension Lineage {
       all = try store.openPending()
     } catch  where !error.code.saysTryAgain {
       // What nobody can open stays where it is.
-      return
+      return note([.failure(UnreadablePending.all(error))])
     }
+    note(all.problems.map { .failure(UnreadablePending.one($0)) })
     for one in all.readable where !one.isOwn && !merging.contains(where: { $0.content == one.content }) {
       note(try shelf.put(one, sparing: replacing.reclaimed))
     }
@@ -52,8 +53,10 @@ extension Lineage {
 
   /// Notes what was set aside, once: what fails afterwards is tried again from the beginning.
   private mutating func note(_ placed: SetAsideShelf.Placed) {
-    let findings: [PreservationFinding] =
-      (placed.state.map { [.setAside($0)] } ?? []) + placed.removed.map { .setAsideRemoved($0) }
+    note((placed.state.map { [.setAside($0)] } ?? []) + placed.removed.map { .setAsideRemoved($0) })
+  }
+
+  private mutating func note(_ findings: [PreservationFinding]) {
     replacing.findings += findings.filter { !replacing.findings.contains($0) }
   }
 

@@ -161,11 +161,11 @@ struct StateLoader: Sendable {
       let failure = failure(error, remarks)
       // Going on without it would put it out of reach: the next save replaces what it belongs to.
       if failure.isPassing { throw failure }
-      remarks.append(.failure("what was saved while locked could not be read: \(error)"))
+      remarks.append(.failure(UnreadablePending.all(error)))
       return ([], [])
     }
     for problem in all.problems {
-      remarks.append(.failure("something that was saved while locked could not be read: \(problem)"))
+      remarks.append(.failure(UnreadablePending.one(problem)))
     }
     var fitting: [StoredPending] = []
     var conflicting: [StoredPending] = []

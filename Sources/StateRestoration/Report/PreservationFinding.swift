@@ -24,6 +24,8 @@ public enum PreservationFinding: Sendable, Hashable, Codable {
   case setAsideRemoved(SetAsideState)
   /// Kept state is gone, because newer kept state needed its room; named by its path's text.
   case keptStateRemoved(of: String, bytes: Int)
+  /// Something on disk, as a rule saved while locked, could not be read or used, for this reason; it stays there.
+  case failure(String)
 }
 
 extension PreservationFinding: CustomStringConvertible {
@@ -45,6 +47,7 @@ extension PreservationFinding: CustomStringConvertible {
     case .setAsideRemoved(let state): "no longer set aside, because newer states needed its room: \(state)"
     case .keptStateRemoved(let owner, let bytes):
       "\(owner): \(ReportText.bytes(bytes)) of kept state are gone, because newer kept state needed the room"
+    case .failure(let text): text
     }
   }
 }

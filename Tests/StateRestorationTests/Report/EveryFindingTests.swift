@@ -1,4 +1,5 @@
 import StateRestoration
+import Synchronization
 import Testing
 
 /// Every finding of a restoration and of a save, and every rung of the ladder, is forced by the engine; the compiler
@@ -23,7 +24,7 @@ import Testing
 
   enum Preserving: String, CaseIterable, Sendable {
     case duplicateIdentifier, emptyIdentifier, inheritedTag, encodingFailed, overBudget, shed, danglingReference
-    case setAside, setAsideRemoved, keptStateRemoved
+    case setAside, setAsideRemoved, keptStateRemoved, failure
 
     init(_ finding: PreservationFinding) {
       self =
@@ -38,6 +39,7 @@ import Testing
         case .setAside: .setAside
         case .setAsideRemoved: .setAsideRemoved
         case .keptStateRemoved: .keptStateRemoved
+        case .failure: .failure
         }
     }
   }
@@ -124,6 +126,7 @@ import Testing
     case .setAside: try await declineAndSave(bench, times: 0)
     case .setAsideRemoved: try await declineAndSave(bench, times: SetAsideShelf.countLimit)
     case .keptStateRemoved: return try await fillKept(bench)
+    case .failure: bench.store.state.withLock { $0.failures["openPending"] = .corrupt }
     }
     let coordinator = bench.launch(register)
     if name == .setAside || name == .setAsideRemoved { _ = try await coordinator.restore(into: root) }
