@@ -121,6 +121,20 @@ import Testing
     #expect(again["a"]?.text == "second program")
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `a program that only saves is told which state makes room for it`(on kind: StoreKind) async throws {
+    let bench = try await conflicting(.touchedNodes, kind)
+    let newest = try bench.place.openNewest()
+    let archive = try newest.read(0..<newest.byteCount)
+    for place in bench.place.asidePlaces.prefix(SetAsideShelf.countLimit) {
+      _ = try place.publish(archive, consuming: [])
+    }
+    // What does not fit takes the place of the oldest; what the save replaces is aside already, the oldest of the rest.
+    let before = try await bench.launch().setAsideStates()
+    let receipt = try #require(try await bench.preserve(Screen("root", text: "new")).receipt)
+    #expect(receipt.findings == [.setAsideRemoved(before[0]), .setAside(before[1])])
+  }
+
   @Test func `what can't be set aside now stays pending, and the launch goes on`() async throws {
     let bench = try await conflicting(.touchedNodes, .memory)
     for place in bench.store.places { place.state.withLock { $0.failures = ["publish": .io] } }
