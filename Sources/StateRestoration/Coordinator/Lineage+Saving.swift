@@ -80,6 +80,7 @@ extension Lineage {
     try? continueArchive(loaded.reader, isNewest: false)
     guard base == .opened else { return begin(.empty, replacing: .refused, context: context) }
     merging = loaded.pending
+    owesJoined = loaded.isJoined
     replacing = .refused
   }
 }

@@ -48,6 +48,7 @@ extension Lineage {
     let receipt = try store.publish(archive, consuming: merging)
     if receipt.durability == .durable {
       merging = []
+      owesJoined = false
       didReplace()
     }
     isPendingCurrent = false

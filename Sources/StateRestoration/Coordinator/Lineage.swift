@@ -25,6 +25,8 @@ struct Lineage: Sendable {
   var merging: [StoredPending] = []
   /// What the next whole generation would replace without continuing it.
   var replacing = Replacing.nothing
+  /// Whether what was joined after an unlock is in no generation yet.
+  var owesJoined = false
   var needsWhole = true
   var nodeOf: [NodeID?] = []
   var ownerOf: [NodeID: CaptureBatch.Key] = [:]
@@ -71,6 +73,7 @@ struct Lineage: Sendable {
     base = .opened
     needsWhole = !isNewest
     replacing = .nothing
+    owesJoined = false
     isPendingCurrent = false
     sighting = LockedSighting()
     unmatched = []
@@ -87,6 +90,7 @@ struct Lineage: Sendable {
     writer = RestorationArchive.Writer(context: context, limits: limits, keptKeys: Self.keptKeys)
     self.base = base
     self.replacing = replacing
+    owesJoined = false
     needsWhole = true
     isPendingCurrent = false
     sighting = LockedSighting()

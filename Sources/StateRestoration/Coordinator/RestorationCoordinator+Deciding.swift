@@ -1,6 +1,13 @@
 internal import FoundationEssentials
 
 extension RestorationCoordinator {
+  /// Throws when a restoration is running already.
+  func requireNoRestoration() throws(RestorationError) {
+    guard isRestoring else { return }
+    throw RestorationError(
+      .restorationInProgress, "A restoration is running already; wait for it before you start another.")
+  }
+
   /// Loads the newest state off the main actor, with what only this run holds if there is any.
   func load(live: LiveState?) async -> Result<LoadedState, LoadFailure> {
     var loader = loader()

@@ -32,15 +32,17 @@ extension RestorationCoordinator {
   ///   - root: The controller at the top of the hierarchy.
   ///   - source: Which of the stored states to restore.
   ///   - retriesLeftOut: Whether nodes that were left out after a crash are tried again.
-  /// - Throws: ``RestorationError`` when a restoration is running already. What a file holds never throws: the report
-  ///   tells.
+  /// - Throws: ``RestorationError`` when a restoration is running already, and when another state than the newest is asked
+  ///   for and what was changed while locked can't be saved before; nothing is restored then. What a file holds never
+  ///   throws: the report tells.
   @discardableResult
   public func restore(
     into root: any RestorableController, from source: RestorationSource = .newest, retriesLeftOut: Bool = false
   ) async throws(RestorationError) -> RestorationReport {
-    guard !isRestoring else {
-      throw RestorationError(
-        .restorationInProgress, "A restoration is running already; wait for it before you start another.")
+    try requireNoRestoration()
+    if source != .newest {
+      try await saveJoined()
+      try requireNoRestoration()
     }
     return await restoreNow(into: root, from: source, retriesLeftOut: retriesLeftOut)
   }
@@ -303,6 +305,7 @@ extension RestorationCoordinator {
       lineage.merging = loaded.pending
       do {
         try lineage.continueArchive(loaded.reader, isNewest: loaded.isNewest && !loaded.isJoined)
+        lineage.owesJoined = loaded.isJoined
         if !loaded.isNewest { lineage.replacing = .init(isOther: true, reclaimed: loaded.setAside) }
         try lineage.drop(dropped)
         try lineage.mark(retried, leftOut: false)

@@ -30,6 +30,14 @@ extension RestorationCoordinator {
     }
   }
 
+  /// Saves what was changed while locked, was joined after the unlock and is in no generation yet: before another state
+  /// takes its place, so that what makes room for that holds it.
+  func saveJoined() async throws(RestorationError) {
+    guard await worker.run({ $0.owesJoined }) else { return }
+    let outcome = try await preserve(scope: .all)
+    recovery?.coordinator(self, didPreserve: outcome)
+  }
+
   var shelf: SetAsideShelf {
     SetAsideShelf(store: store, limits: limits, schemaVersion: configuration.schemaVersion)
   }
