@@ -59,13 +59,6 @@ struct CaptureBatch: Sendable {
     var model: ModelIdentifier?
   }
 
-  /// An object of another class or model than the state in its place.
-  struct Stranger: Sendable {
-    var key: Key
-    /// The objects below it that have not got what is stored in their places either.
-    var below: Set<Key> = []
-  }
-
   var placements: [Placement] = []
   /// Objects that left the hierarchy, children before parents.
   var removals: [Key] = []
@@ -77,7 +70,7 @@ struct CaptureBatch: Sendable {
   /// Objects whose stored state could not be read and stays, because they have nothing newer.
   var standing: [Key] = []
   /// Objects in whose places another class's or model's state goes aside, with all that is below it.
-  var strangers: [Stranger] = []
+  var strangers = Strangers()
   /// The app-level state; nil when it was not asked for.
   var application: [RestorationArchive.Entry]?
   /// Whether the stored app-level state could not be read and goes aside, because there is newer now.

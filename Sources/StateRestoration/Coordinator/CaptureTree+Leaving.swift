@@ -43,7 +43,9 @@ extension CaptureTree {
     let isCarriedOver = order[0].kind == .shared && order[0].object == nil
     for node in order.reversed() {
       // What an object never had can't leave with it.
-      if isCarriedOver || (node.keepsStored && (node.isBorrower || node.isLeftOut)) || isSettingAside(node) {
+      if isCarriedOver || (node.keepsStored && (node.isBorrower || node.isLeftOut))
+        || batch.strangers.contains(node.key)
+      {
         batch.releases.append(node.key)
       } else {
         batch.removals.append(node.key)
@@ -54,11 +56,6 @@ extension CaptureTree {
       if byObject[node.objectIdentity] === node { byObject[node.objectIdentity] = nil }
     }
     hasMoved = true
-  }
-
-  /// Whether what is stored in an object's place goes aside in this capture, and is there still.
-  private func isSettingAside(_ node: TrackedNode) -> Bool {
-    batch.strangers.contains { $0.key == node.key || $0.below.contains(node.key) }
   }
 
   /// Restored objects that the first capture did not meet have left the hierarchy since.

@@ -173,7 +173,9 @@ extension CaptureTree {
       key: node.key, kind: facts.kind, row: captured.row, priority: captured.shape.priority, flags: [],
       entries: captured.entries, model: captured.shape.model)
     if node.keepsStored {
-      guard fingerprint(batch.entries(of: record)) != node.sighted else { return batch.standing.append(node.key) }
+      guard fingerprint(batch.entries(of: record), captured.references) != node.sighted else {
+        return batch.standing.append(node.key)
+      }
       record.setsStoredAside = setStoredAside(of: node)
     }
     switch node.kind {
@@ -209,17 +211,17 @@ extension CaptureTree {
       return true
     }
     top.setAsideCapture = captureNumber
-    var stranger = CaptureBatch.Stranger(key: top.key)
+    var below: Set<CaptureBatch.Key> = []
     var stack = [top]
     while let next = stack.popLast() {
       if next.keepsStored {
         next.keepsStored = false
-        if next !== top { stranger.below.insert(next.key) }
+        if next !== top { below.insert(next.key) }
         if next !== node { mark(next) }
       }
       stack += next.children + next.byHand
     }
-    batch.strangers.append(stranger)
+    batch.strangers.append(top.key, below: below)
     return false
   }
 
@@ -230,9 +232,7 @@ extension CaptureTree {
     while let above = next {
       if let capture = above.setAsideCapture {
         node.keepsStored = false
-        if capture == captureNumber, let index = batch.strangers.firstIndex(where: { $0.key == above.key }) {
-          batch.strangers[index].below.insert(node.key)
-        }
+        if capture == captureNumber { batch.strangers.join(node.key, below: above.key) }
         return
       }
       next = above.parent

@@ -132,13 +132,22 @@ internal import RestorationArchive
       }
       guard claim.keepsStored, let captured = ObjectBinding(object).capture(context: context, observing: false)
       else { continue }
-      claims[ObjectIdentifier(object)]?.sighted = fingerprint(captured.entries)
+      claims[ObjectIdentifier(object)]?.sighted = fingerprint(captured.entries, captured.references)
     }
   }
 
-  /// What an object has, in bytes to compare.
-  func fingerprint(_ entries: [RestorationArchive.Entry]) -> [UInt8] {
-    (try? RecordEncoder().encode(entries, tables: &sightings)) ?? []
+  /// What an object has, in bytes to compare; of references the objects count, wherever they are.
+  func fingerprint(_ entries: [RestorationArchive.Entry], _ references: [CapturedReference]) -> [UInt8] {
+    let targets = references.map { reference in
+      let objects: [(any RestorableObject)?] =
+        switch reference.targets {
+        case .one(let object): [object]
+        case .many(let objects): objects
+        }
+      return RestorationArchive.Entry(
+        key: reference.key, value: objects.map { $0.map { "\(ObjectIdentifier($0))" } })
+    }
+    return (try? RecordEncoder().encode(entries + targets, tables: &sightings)) ?? []
   }
 
   /// Whether a restored object that no capture has met yet came from a node.

@@ -49,7 +49,7 @@ extension Lineage {
   }
 
   /// Keeps what lies in an object's place with all that is below it, but for what other live objects have made theirs.
-  mutating func setAside(_ stranger: CaptureBatch.Stranger) throws(ArchiveError) {
+  mutating func setAside(_ stranger: Strangers.Stranger) throws(ArchiveError) {
     guard let old = node(stranger.key), let stored = try writer.node(old) else { return }
     let new = try insertEmpty(insteadOf: stored)
     handOver(old, to: new, of: stranger.key)
@@ -88,10 +88,8 @@ extension Lineage {
 
   /// Puts an empty node in the place of another, which gets a free name.
   private mutating func insertEmpty(insteadOf old: RestorationArchive.Node) throws(ArchiveError) -> NodeID {
-    let siblings = try old.parent.map { parent throws(ArchiveError) in try writer.children(of: parent) } ?? []
     try writer.rename(old.id, to: freeName())
-    return try writer.insert(
-      old.identifier, parent: old.parent, at: siblings.firstIndex(of: old.id), attributes: old.attributes)
+    return try writer.insert(old.identifier, before: old.id, attributes: old.attributes)
   }
 
   /// Puts an empty node in the place of one whose state is kept, above the same children.

@@ -151,7 +151,7 @@ struct Lineage: Sendable {
     }
     try fill(vacancies)
     for order in batch.orders { try arrange(order) }
-    for stranger in batch.strangers { try setAside(stranger) }
+    for stranger in batch.strangers.all { try setAside(stranger) }
     try keepStrangersOfPaths(batch)
     for key in batch.standing { try greet(key) }
     for record in batch.records { try store(record, of: batch, &findings) }

@@ -34,31 +34,17 @@ extension RestorationCoordinator {
 
   /// Has the stored app-level state kept until the delegate has something newer than now: nobody could read it.
   func keepStoredApplicationState() {
-    keptApplication = .init(sighted: takeApplicationState(context: configuration.context).map(fingerprint))
+    keptApplication = .init(sighted: takeApplicationState(context: configuration.context).map(tree.fingerprint))
   }
 
   /// Puts the app-level state into a capture, unless it is what the delegate had when the stored one could not be read.
   func enter(_ state: ApplicationState, into batch: inout CaptureBatch) {
     let entries = state.entries + tree.entries(forApplication: state.references, &batch)
     guard let kept = keptApplication else { return batch.application = entries }
-    let found = fingerprint(state)
+    let found = tree.fingerprint(state.entries, state.references)
     keptApplication?.sighted = kept.sighted ?? found
     guard found != keptApplication?.sighted else { return }
     batch.application = entries
     batch.setsApplicationAside = true
-  }
-
-  /// What the delegate has, in bytes to compare; of references the objects count, wherever they are.
-  private func fingerprint(_ state: ApplicationState) -> [UInt8] {
-    let targets = state.references.map { reference in
-      let objects: [(any RestorableObject)?] =
-        switch reference.targets {
-        case .one(let object): [object]
-        case .many(let objects): objects
-        }
-      return RestorationArchive.Entry(
-        key: reference.key, value: objects.map { $0.map { "\(ObjectIdentifier($0))" } })
-    }
-    return tree.fingerprint(state.entries + targets)
   }
 }

@@ -39,7 +39,15 @@ struct WriterPropertyTests {
     let target = some.randomElement(using: &random)
     let parent = Int.random(in: 0..<3, using: &random) == 0 ? nil : some.randomElement(using: &random)
     let name = RestorationIdentifier("n\(Int.random(in: 0..<20, using: &random))")
-    switch Int.random(in: 0..<10, using: &random) {
+    switch Int.random(in: 0..<13, using: &random) {
+    case 10..<13:
+      guard let target, let sibling = model.nodes[target] else { return }
+      if model.hasChild(name, under: sibling.parent) {
+        #expect(throws: ArchiveError.self) { try writer.insert(name, before: target) }
+      } else {
+        let place = try #require(model.children(of: sibling.parent).firstIndex(of: target))
+        model.insert(try writer.insert(name, before: target), name, parent: sibling.parent, at: place)
+      }
     case 0..<4:
       let place = Int.random(in: 0...model.children(of: parent).count, using: &random)
       if model.hasChild(name, under: parent) {

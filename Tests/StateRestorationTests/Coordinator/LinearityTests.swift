@@ -15,6 +15,7 @@ import Testing
   final class Shelf: CodingController, RestorationContainer {
     var restorationIdentifier: RestorationIdentifier?
     var restorationClass: RestorationClass?
+    var restorationModelIdentifier: ModelIdentifier?
     var restorationChildren: [any RestorableController] = []
     var friends: [any RestorableObject] = []
     var next: (any RestorableObject)?
@@ -134,6 +135,24 @@ import Testing
       for (index, child) in children.enumerated() {
         child.restorationIdentifier = RestorationIdentifier("s\((index + 1) % count)")
       }
+      return stage
+    } _: { stage in
+      try await stage.preserve()
+    }
+    #expect(growth < Self.tooMuch)
+  }
+
+  @Test func `many objects of another model that are edited, beside many that leave`() async throws {
+    let growth = try await growth { count in
+      let bench = Bench()
+      let stored = shelves(2 * count)
+      for shelf in stored { (shelf.friends, shelf.restorationModelIdentifier) = ([shelf], "A") }
+      _ = try await bench.preserve(Shelf("root", stored))
+      let stage = Stage(Shelf("root", shelves(2 * count)), bench)
+      for case let shelf as Shelf in stage.root.restorationChildren { shelf.restorationModelIdentifier = "B" }
+      _ = try await stage.coordinator.restore(into: stage.root)
+      for case let shelf as Shelf in stage.root.restorationChildren { shelf.friends = [stage.root] }
+      stage.root.restorationChildren.removeLast(count)
       return stage
     } _: { stage in
       try await stage.preserve()

@@ -67,6 +67,31 @@ import Testing
     #expect(restored.strongFriend === again.restorationChildren[1])
   }
 
+  @Test(arguments: [false, true])
+  func `who keeps stored state and then refers to somebody else, and nothing more, has newer state`(
+    unedited: Bool
+  ) async throws {
+    let bench = Bench()
+    let source = Panel("source", value: 2)
+    source.friend = Screen("by hand")
+    try await bench.preserve(Screen("root", children: [source, Screen("target")]))
+
+    let unread = Panel("source", value: 2)
+    unread.failsDecoding = true
+    let target = Screen("target")
+    let root = Screen("root", children: [unread, target])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    if !unedited { unread.friend = target }
+    #expect(try await coordinator.preserve(root).receipt == nil || !unedited)
+
+    let again = Panel("source")
+    let next = Screen("root", children: [again, Screen("target")])
+    _ = try await bench.launch().restore(into: next)
+    #expect(again.value == 2)
+    #expect(again.strongFriend === (unedited ? nil : next["target"]))
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `an object encoded from two places is one object after restoring`(on kind: StoreKind) async throws {
     let bench = try await Bench(kind)

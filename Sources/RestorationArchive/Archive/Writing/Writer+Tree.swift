@@ -10,6 +10,24 @@ extension RestorationArchive.Writer {
     _ identifier: RestorationIdentifier, parent: NodeID? = nil, at index: Int? = nil,
     attributes: RestorationArchive.Attributes = .init()
   ) throws(ArchiveError) -> NodeID {
+    try add(identifier, parent, attributes) { $0.insert($1, at: index) }
+  }
+
+  /// Adds a node without state right before a sibling, without counting the places before it: `duplicateIdentifier` when
+  /// a sibling has its identifier.
+  package mutating func insert(
+    _ identifier: RestorationIdentifier, before sibling: NodeID, attributes: RestorationArchive.Attributes = .init()
+  ) throws(ArchiveError) -> NodeID {
+    let parent = slots[try load(sibling)].parent
+    return try add(identifier, parent == BaseHeader.rootID ? nil : NodeID(rawValue: parent), attributes) {
+      $0.insert($1, before: sibling.rawValue)
+    }
+  }
+
+  private mutating func add(
+    _ identifier: RestorationIdentifier, _ parent: NodeID?, _ attributes: RestorationArchive.Attributes,
+    _ place: (inout Siblings, UInt32) -> Void
+  ) throws(ArchiveError) -> NodeID {
     let parentNumber = parent?.rawValue ?? BaseHeader.rootID
     let parentSlot = try loadChildren(of: parentNumber)
     try requireFree(identifier, under: parent)
@@ -29,7 +47,7 @@ extension RestorationArchive.Writer {
         id: id, parent: parentNumber, name: identifier.rawValue, attributes: attributes, payload: .none,
         children: Siblings([]),
         isStored: false))
-    place(id, at: index, in: parentSlot)
+    self.place(in: parentSlot) { place(&$0, id) }
     change(slots.count - 1) {
       $0.isChanged = true
       $0.isRelinked = true
@@ -68,7 +86,7 @@ extension RestorationArchive.Writer {
       $0.children?.remove(id.rawValue)
       $0.hasChangedChildren = true
     }
-    place(id.rawValue, at: index, in: targetSlot)
+    place(in: targetSlot) { $0.insert(id.rawValue, at: index) }
     links[Link(parent: source, name: identifier)] = nil
     links[Link(parent: target, name: identifier)] = id.rawValue
     change(slot) {
@@ -136,10 +154,13 @@ extension RestorationArchive.Writer {
 
   // MARK: Helpers
 
-  private mutating func place(_ id: UInt32, at index: Int?, in slot: Int) {
-    change(slot) {
-      $0.children?.insert(id, at: index)
-      $0.hasChangedChildren = true
+  private mutating func place(in slot: Int, _ body: (inout Siblings) -> Void) {
+    change(slot) { slot in
+      if var children = slot.children.take() {
+        body(&children)
+        slot.children = children
+      }
+      slot.hasChangedChildren = true
     }
   }
 
