@@ -139,7 +139,14 @@ extension CaptureTree {
     node.isStranger = claim?.isStranger == true
     node.sighted = claim?.sighted
     // What lies in its place below a stranger is the other one's.
-    if claim == nil, hasStrangers, let parent, stranger(from: parent) != nil { node.keepsStored = true }
+    if isBelowStranger(parent) {
+      if claim == nil {
+        node.keepsStored = true
+        if let known = sighted[node.objectIdentity], known.object === node.object { node.sighted = known.fingerprint }
+      } else if !node.keepsStored {
+        makeNewer(parent)
+      }
+    }
     node.isLeftOut = node.keepsStored && claim?.isLeftOut == true
     node.isBorrower = node.keepsStored && claim?.isByPath != false
     if hasStrangers, claim?.keepsStored != false { joinSetAside(node) }
@@ -154,7 +161,25 @@ extension CaptureTree {
     node.identifier = identifier
     hasMoved = true
     put(node)
-    if node.isBorrower, node.keepsStored { giveBack(node) }
+    if node.isBorrower, node.keepsStored {
+      giveBack(node)
+    } else if isBelowStranger(parent) {
+      makeNewer(parent)
+    }
+  }
+
+  /// Whether everything stored below a node is another class's or model's, and stays until something there is newer.
+  private func isBelowStranger(_ parent: TrackedNode?) -> Bool {
+    guard hasStrangers, let parent else { return false }
+    return stranger(from: parent) != nil
+  }
+
+  /// Something with state of its own has come below an object of another class or model than its stored state: that is
+  /// newer, and all of the other one's state goes aside.
+  private func makeNewer(_ parent: TrackedNode?) {
+    guard let parent else { return }
+    _ = setStoredAside(of: parent)
+    mark(parent)
   }
 
   /// Tells where a node is now.
@@ -174,8 +199,12 @@ extension CaptureTree {
       if node !== top { put(node) }
       if node.isBorrower, node.keepsStored {
         batch.releases.append(node.key)
-        (node.keepsStored, node.isStranger, node.isBorrower) = (false, false, false)
-        mark(node)
+        node.isStranger = false
+        // In its new place may lie what is not its own either.
+        if !isBelowStranger(node.parent) {
+          (node.keepsStored, node.isBorrower) = (false, false)
+          mark(node)
+        }
       }
       stack += node.children + node.byHand
     }

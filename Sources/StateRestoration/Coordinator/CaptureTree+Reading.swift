@@ -205,7 +205,7 @@ extension CaptureTree {
   /// of another class or model, as newer state of one is no part of the other's.
   ///
   /// - Returns: Whether it is the object's alone.
-  private func setStoredAside(of node: TrackedNode) -> Bool {
+  func setStoredAside(of node: TrackedNode) -> Bool {
     guard let top = stranger(from: node) else {
       node.keepsStored = false
       return true

@@ -35,7 +35,11 @@ internal import RestorationArchive
   var bereaved: [CaptureBatch.Key: TrackedNode] = [:]
   var unresolved: [(node: TrackedNode, record: Int, references: [CapturedReference])] = []
   var hasMoved = false
-  private var sightings = CodingTables()
+  var sightings = CodingTables()
+  /// What no claim names below objects of another class or model than their stored state, until the first capture meets it.
+  var sighted: [ObjectIdentifier: Sighting] = [:]
+  /// What was known before the state was restored once more, until the next capture.
+  var acquaintances = Acquaintances()
   /// Objects whose changes can't be noticed without asking them.
   private(set) var unnoticed: [TrackedNode] = []
   /// Whether some of them have left the tree.
@@ -102,6 +106,7 @@ internal import RestorationArchive
     removeOrphans()
     resolveReferences()
     dropClaims()
+    acquaintances = Acquaintances()
     removeOrphans()
     if adoptShared() {
       // Who has left the hierarchy and is registered as shared is preserved so from now on.
@@ -130,24 +135,9 @@ internal import RestorationArchive
       if let other = claims.updateValue(claim, forKey: ObjectIdentifier(object)), other.object !== object {
         displaced.append(other)
       }
-      guard claim.keepsStored, let captured = ObjectBinding(object).capture(context: context, observing: false)
-      else { continue }
-      claims[ObjectIdentifier(object)]?.sighted = fingerprint(captured.entries, captured.references)
+      guard claim.keepsStored else { continue }
+      claims[ObjectIdentifier(object)]?.sighted = firstSighting(object)
     }
-  }
-
-  /// What an object has, in bytes to compare; of references the objects count, wherever they are.
-  func fingerprint(_ entries: [RestorationArchive.Entry], _ references: [CapturedReference]) -> [UInt8] {
-    let targets = references.map { reference in
-      let objects: [(any RestorableObject)?] =
-        switch reference.targets {
-        case .one(let object): [object]
-        case .many(let objects): objects
-        }
-      return RestorationArchive.Entry(
-        key: reference.key, value: objects.map { $0.map { "\(ObjectIdentifier($0))" } })
-    }
-    return (try? RecordEncoder().encode(entries + targets, tables: &sightings)) ?? []
   }
 
   /// Whether a restored object that no capture has met yet came from a node.
@@ -171,6 +161,7 @@ internal import RestorationArchive
     unnoticed = []
     referrers = [:]
     claims = [:]
+    sighted = [:]
     displaced = []
     unmet = []
     hasStrangers = false

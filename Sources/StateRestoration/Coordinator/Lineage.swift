@@ -143,7 +143,13 @@ struct Lineage: Sendable {
     for key in batch.releases { release(key) }
     var leaving = Leaving(batch)
     try ownClaimed(batch)
-    for placement in batch.placements { try place(placement, &leaving) }
+    // As soon as the object has the node: who comes below it in this capture comes to the new one's place.
+    for stranger in batch.strangers.all where node(stranger.key) != nil { try setAside(stranger) }
+    for placement in batch.placements {
+      let isNew = node(placement.key) == nil
+      try place(placement, &leaving)
+      if isNew, let stranger = batch.strangers[placement.key] { try setAside(stranger) }
+    }
     let vacancies = try vacancies(of: batch)
     for key in batch.removals { try remove(key) }
     for node in batch.removedNodes where ownerOf[node] == nil {
@@ -151,7 +157,6 @@ struct Lineage: Sendable {
     }
     try fill(vacancies)
     for order in batch.orders { try arrange(order) }
-    for stranger in batch.strangers.all { try setAside(stranger) }
     try keepStrangersOfPaths(batch)
     for key in batch.standing { try greet(key) }
     for record in batch.records { try store(record, of: batch, &findings) }

@@ -32,15 +32,25 @@ extension RestorationCoordinator {
     }
   }
 
-  /// Has the stored app-level state kept until the delegate has something newer than now: nobody could read it.
-  func keepStoredApplicationState() {
-    keptApplication = .init(sighted: takeApplicationState(context: configuration.context).map(tree.fingerprint))
+  /// Has the stored app-level state kept until the delegate has something newer than it had when it was first refused it;
+  /// that is anything, if it has had state of its own.
+  func keepStoredApplicationState(refusedBefore former: KeptApplicationState?) {
+    if let former {
+      keptApplication = former
+    } else if hasApplicationState {
+      keptApplication = .init(sighted: [])
+    } else {
+      keptApplication = .init(sighted: takeApplicationState(context: configuration.context).map(tree.fingerprint))
+    }
   }
 
   /// Puts the app-level state into a capture, unless it is what the delegate had when the stored one could not be read.
   func enter(_ state: ApplicationState, into batch: inout CaptureBatch) {
     let entries = state.entries + tree.entries(forApplication: state.references, &batch)
-    guard let kept = keptApplication else { return batch.application = entries }
+    guard let kept = keptApplication else {
+      if phase != .deferred { hasApplicationState = true }
+      return batch.application = entries
+    }
     let found = tree.fingerprint(state.entries, state.references)
     keptApplication?.sighted = kept.sighted ?? found
     guard found != keptApplication?.sighted else { return }

@@ -58,6 +58,8 @@ extension RestorationCoordinator {
     let isSameRoot = self.root === root
     let unlocks = unlockCount
     phase = .loading
+    // What was captured while locked and not touched is no user's.
+    if before == .ready { tree.rememberAcquaintances() }
     let live = isLate ? await sightTouched() : nil
     // By object: what the ladder makes anew, or another hierarchy has, gets what was touched like any preserved state.
     var touched: [RestorationPath: LiveObjects.Living] = [:]
@@ -262,6 +264,7 @@ extension RestorationCoordinator {
     let decoder = RestorationDecoder(
       record: run.record(of: source), path: [], context: run.plan.context, resolve: { run.resolve($0) })
     defer { decoder.finish() }
+    let former = keptApplication
     keptApplication = nil
     var isRead = true
     if case .leftOut = source {
@@ -275,9 +278,10 @@ extension RestorationCoordinator {
       report.remarks.append(.applicationStateFailed(error.description))
     }
     guard isRead else {
-      if !run.plan.application.keys.isEmpty { keepStoredApplicationState() }
+      if !run.plan.application.keys.isEmpty { keepStoredApplicationState(refusedBefore: former) }
       return nil
     }
+    hasApplicationState = true
     guard case .kept(let kept) = source else { return nil }
     // What is stored is newer, and makes room in its turn.
     keptApplication = .init(sighted: [])

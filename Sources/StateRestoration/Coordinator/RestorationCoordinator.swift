@@ -74,6 +74,8 @@ public import RestorationArchive
   var extensions = ExtensionCount()
   /// The app-level state that could not be read; nil when there is none.
   var keptApplication: KeptApplicationState?
+  /// Whether the delegate was given app-level state in this run, or some of its own was captured.
+  var hasApplicationState = false
   /// Objects that turned up while others were given their state.
   var arrivals: [Arrival] = []
   var touchedKeys: Set<CaptureBatch.Key> = []

@@ -7,6 +7,7 @@ extension RestorationRun {
   /// Live objects below a node that was left out are among them: their stored state stays until they have newer state.
   func claim(in tree: CaptureTree) {
     var standing: [Int: any RestorableController] = [:]
+    var strangers: [Int] = []
     var children: [Int: ChildTable<any RestorableController>] = [:]
     tree.claims.reserveCapacity(plan.nodes.count)
     for index in plan.nodes.indices {
@@ -31,24 +32,30 @@ extension RestorationRun {
       case .leftOutAfterCrash?, .parentNotRestored?: break
       default: guard isStranger else { continue }
       }
-      guard node.kind == .controller, let identifier = plan.paths[index].last else { continue }
-      var found: (any RestorableController)?
+      guard node.kind != .shared, let identifier = plan.paths[index].last else { continue }
+      var found: (any RestorableObject)?
       if let parent = node.parent {
         guard let above = standing[parent] ?? objects.controller(at: parent) else { continue }
-        let table = children[parent] ?? ChildTable(childrenOf: above)
-        children[parent] = table
-        found = table.child(identifier)
+        if node.kind == .view {
+          found = above.restorationViews.first { $0.restorationIdentifier == identifier }
+        } else {
+          let table = children[parent] ?? ChildTable(childrenOf: above)
+          children[parent] = table
+          found = table.child(identifier)
+        }
       } else {
         found = root?.restorationIdentifier == identifier ? root : nil
       }
       guard let found else { continue }
-      standing[index] = found
+      if let controller = found as? any RestorableController { standing[index] = controller }
       var claim = makeClaim(found, at: index, keepsStored: true)
       claim.isStranger = isStranger
       claim.isByPath = isStranger || outcomes.reason(index) == .parentNotRestored
       claim.isLeftOut = outcomes.reason(index) == .leftOutAfterCrash
       tree.claim([claim])
+      if isStranger { strangers.append(index) }
     }
+    for index in strangers { standing[index].map(tree.sightBelow) }
   }
 
   /// Objects that have turned up and the nodes of their state, which is kept until they have newer state if they could not

@@ -15,6 +15,9 @@ struct Strangers: Sendable {
   /// Whether what is stored in an object's place goes aside: it is one of them, or below one.
   func contains(_ key: CaptureBatch.Key) -> Bool { members.contains(key) }
 
+  /// The one with a key; nil when it is none of them.
+  subscript(_ key: CaptureBatch.Key) -> Stranger? { positions[key].map { all[$0] } }
+
   /// One more, with objects below it.
   mutating func append(_ key: CaptureBatch.Key, below: Set<CaptureBatch.Key>) {
     positions[key] = positions[key] ?? all.count

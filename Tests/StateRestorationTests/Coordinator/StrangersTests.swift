@@ -342,7 +342,7 @@ import Testing
 
 extension RestorationArchive.Reader {
   /// The texts of all screens that lost their places.
-  fileprivate func keptTexts() throws -> Set<String?> {
+  func keptTexts() throws -> Set<String?> {
     var texts: Set<String?> = []
     var stack = try keptNodes()
     while let node = stack.popLast() {
@@ -353,7 +353,7 @@ extension RestorationArchive.Reader {
   }
 
   /// The text of a screen that was preserved.
-  fileprivate func text(of node: RestorationArchive.Node) throws -> String? {
+  func text(of node: RestorationArchive.Node) throws -> String? {
     try record(of: node.id).decode(Screen.State.self, forKey: "$state").text
   }
 }
