@@ -81,6 +81,9 @@ struct CaptureBatch: Sendable {
   /// Number of objects whose values were copied.
   var capturedCount: Int { records.count }
 
+  /// Whether an object has come to a place, or anything has left one.
+  var changesPlaces: Bool { !placements.isEmpty || !removals.isEmpty || !removedNodes.isEmpty }
+
   /// True when nothing about the tree and no object's values were captured.
   var isEmpty: Bool {
     placements.isEmpty && removals.isEmpty && releases.isEmpty && orders.isEmpty && records.isEmpty

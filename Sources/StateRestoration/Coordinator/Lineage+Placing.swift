@@ -81,6 +81,16 @@ extension Lineage {
     }
   }
 
+  /// The node that lies at the end of a line of identifiers, as an archive has them; nil when there is none.
+  func find(_ identifiers: [RestorationIdentifier]) throws(ArchiveError) -> NodeID? {
+    var node: NodeID?
+    for identifier in identifiers {
+      guard let next = try writer.child(of: node, identifier: identifier) else { return nil }
+      node = next
+    }
+    return node
+  }
+
   /// Where a node is, from the root.
   func path(of node: NodeID) -> RestorationPath {
     var components: [RestorationIdentifier] = []

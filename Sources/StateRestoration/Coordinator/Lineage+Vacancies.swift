@@ -1,49 +1,72 @@
 internal import RestorationArchive
 
 extension Lineage {
-  /// A place whose object leaves, and what that was.
-  struct Vacancy {
-    let path: RestorationPath
+  /// A place with what is kept for it, which made room for what lies there.
+  struct KeptPlace: Sendable {
     let parent: NodeID?
     let identifier: RestorationIdentifier
-    let attributes: RestorationArchive.Attributes
+    /// What lies there.
+    let tenant: RestorationArchive.Node
+    /// What is kept, the oldest first.
+    let kept: [NodeID]
   }
 
-  /// The places that become free in a capture; none while nothing is kept.
-  func vacancies(of batch: CaptureBatch) throws(ArchiveError) -> [Vacancy] {
-    guard let kept = try writer.child(of: nil, identifier: ReservedNode.kept), try !writer.children(of: kept).isEmpty
-    else { return [] }
-    let leaving = Set(batch.removals.compactMap(node) + batch.removedNodes)
-    var vacancies: [Vacancy] = []
-    for id in leaving {
-      guard let stored = try writer.node(id), stored.parent.map({ !leaving.contains($0) }) ?? true else { continue }
-      vacancies.append(
-        .init(
-          path: path(of: id), parent: stored.parent, identifier: stored.identifier, attributes: stored.attributes))
-    }
-    return vacancies
+  /// Notes the places that something is kept for, before anything leaves or moves; what was noted and not settled yet stays.
+  ///
+  /// There are no more of them than may be kept, however much leaves or moves.
+  mutating func noteKeptPlaces() throws(ArchiveError) {
+    if keptPlaces == nil { keptPlaces = try findKeptPlaces() }
   }
 
-  /// Puts what had made room for another class or model back where that has left; the newest of each place.
-  mutating func fill(_ vacancies: [Vacancy]) throws(ArchiveError) {
-    guard !vacancies.isEmpty, let kept = try writer.child(of: nil, identifier: ReservedNode.kept) else { return }
-    var all: [RestorationIdentifier: [NodeID]] = [:]
-    for id in try writer.children(of: kept) {
+  private func findKeptPlaces() throws(ArchiveError) -> [KeptPlace] {
+    guard let root = try writer.child(of: nil, identifier: ReservedNode.kept) else { return [] }
+    var names: [KeptName] = []
+    var kept: [RestorationIdentifier: [NodeID]] = [:]
+    for id in try writer.children(of: root) {
       guard let node = try writer.node(id) else { continue }
-      all[KeptName(node.identifier).path, default: []].append(id)
+      let name = KeptName(node.identifier)
+      if kept[name.path] == nil { names.append(name) }
+      kept[name.path, default: []].append(id)
     }
-    for vacancy in vacancies {
-      guard let candidates = all[KeptName(vacancy.path).path], try isFree(vacancy) else { continue }
-      for id in candidates.reversed() {
-        guard let node = try writer.node(id), vacancy.attributes.isOther(than: node) else { continue }
-        try relocate(id, under: vacancy.parent, as: vacancy.identifier)
-        break
+    var places: [KeptPlace] = []
+    for name in names {
+      for path in name.places {
+        guard let id = try find(path.components), let tenant = try writer.node(id) else { continue }
+        places.append(
+          .init(
+            parent: tenant.parent, identifier: tenant.identifier, tenant: tenant,
+            kept: kept[name.path] ?? []))
+      }
+    }
+    return places
+  }
+
+  /// Gives a place that has become free to what made room in it last for another class or model.
+  ///
+  /// Only now, when everybody has been placed: who has come to a free place unasked would save over it.
+  mutating func settleKeptPlaces() throws(ArchiveError) {
+    guard let places = keptPlaces else { return }
+    keptPlaces = nil
+    guard let root = try writer.child(of: nil, identifier: ReservedNode.kept) else { return }
+    for place in places where try isThere(place, beside: root) {
+      var isFree = try writer.child(of: place.parent, identifier: place.identifier) == nil
+      for id in place.kept.reversed() where ownerOf[id] == nil {
+        guard let node = try writer.node(id), node.parent == root else { continue }
+        if isFree, place.tenant.attributes.isOther(than: node) {
+          try relocate(id, under: place.parent, as: place.identifier)
+          isFree = false
+        }
       }
     }
   }
 
-  private func isFree(_ vacancy: Vacancy) throws(ArchiveError) -> Bool {
-    if let parent = vacancy.parent, try writer.node(parent) == nil { return false }
-    return try writer.child(of: vacancy.parent, identifier: vacancy.identifier) == nil
+  /// Whether the node above a place is still there, and is not kept itself.
+  private func isThere(_ place: KeptPlace, beside root: NodeID) throws(ArchiveError) -> Bool {
+    var next = place.parent
+    while let id = next {
+      guard id != root, let node = try writer.node(id) else { return false }
+      next = node.parent
+    }
+    return true
   }
 }

@@ -50,6 +50,8 @@ struct Lineage: Sendable {
   var isPendingCurrent = false
   /// Kept state that made room since the last capture.
   var keptRemovals: [PreservationFinding] = []
+  /// The places that something is kept for, as they were before something left or moved; nil when nothing has.
+  var keptPlaces: [KeptPlace]?
   /// What was touched since a locked launch.
   var sighting = LockedSighting()
 
@@ -83,6 +85,7 @@ struct Lineage: Sendable {
     overBudget = [:]
     hasMarkedCarriedOver = false
     hasSetApplicationAside = false
+    keptPlaces = nil
   }
 
   /// Begins anew; a state on disk that was refused is set aside before a save replaces it.
@@ -102,6 +105,7 @@ struct Lineage: Sendable {
     overBudget = [:]
     hasMarkedCarriedOver = true
     hasSetApplicationAside = false
+    keptPlaces = nil
   }
 
   /// Makes the next save a whole generation.
@@ -142,6 +146,7 @@ struct Lineage: Sendable {
     postponed = []
     for key in batch.releases { release(key) }
     var leaving = Leaving(batch)
+    if batch.changesPlaces { try noteKeptPlaces() }
     try ownClaimed(batch)
     // As soon as the object has the node: who comes below it in this capture comes to the new one's place.
     for stranger in batch.strangers.all where node(stranger.key) != nil { try setAside(stranger) }
@@ -150,12 +155,11 @@ struct Lineage: Sendable {
       try place(placement, &leaving)
       if isNew, let stranger = batch.strangers[placement.key] { try setAside(stranger) }
     }
-    let vacancies = try vacancies(of: batch)
     for key in batch.removals { try remove(key) }
     for node in batch.removedNodes where ownerOf[node] == nil {
       if try writer.node(node) != nil { try writer.remove(node) }
     }
-    try fill(vacancies)
+    try settleKeptPlaces()
     for order in batch.orders { try arrange(order) }
     try keepStrangersOfPaths(batch)
     for key in batch.standing { try greet(key) }
@@ -183,23 +187,21 @@ struct Lineage: Sendable {
   mutating func forget(_ path: RestorationPath) throws(ArchiveError) -> Bool {
     guard let top = path.components.first else { return false }
     let isShared = top == ReservedNode.shared && path.components.count > 1
-    var node = try writer.child(of: nil, identifier: isShared ? top : ReservedNode.stored(top))
-    for identifier in path.components.dropFirst() {
-      guard let parent = node else { return false }
-      node = try writer.child(of: parent, identifier: identifier)
-    }
-    guard let node else { return false }
+    let places = [isShared ? top : ReservedNode.stored(top)] + path.components.dropFirst()
+    guard let node = try find(places) else { return false }
     var stack = [node]
     while let next = stack.popLast() {
       guard ownerOf[next] == nil else { return false }
       stack += try writer.children(of: next)
     }
+    try noteKeptPlaces()
     try writer.remove(node)
     return true
   }
 
   /// Removes nodes whose own rules say that they are of no use any more.
   mutating func drop(_ nodes: [NodeID]) throws(ArchiveError) {
+    if !nodes.isEmpty { try noteKeptPlaces() }
     for node in nodes where ownerOf[node] == nil {
       if try writer.node(node) != nil { try writer.remove(node) }
     }

@@ -61,7 +61,7 @@ extension RestorationCoordinator {
     let (object, path) = (arrival.object, arrival.path)
     guard let run = restored, let met = run.index(at: path) else { return nil }
     let index = run.place(of: object, insteadOf: met)
-    guard !run.isForgotten(index) else { return nil }
+    guard !run.isForgotten(index) || run.isKept(for: object, at: index) else { return nil }
     // What it is not given stays until it has something newer.
     let claim = run.makeClaim(object, at: index, keepsStored: true, isLate: true)
     // What is kept for it is nobody else's, whoever had what is in the place.
@@ -109,7 +109,8 @@ extension RestorationCoordinator {
 
   /// Removes preserved state that no object uses, with everything below it, from the next save on.
   ///
-  /// An object that turns up at the path later is not given it any more.
+  /// An object that turns up at the path later is not given it any more. What had made room there for another class or model
+  /// comes back to the place.
   ///
   /// - Returns: False when nothing is carried over at the path, or a live object owns it.
   @discardableResult
