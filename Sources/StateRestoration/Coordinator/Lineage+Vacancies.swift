@@ -52,7 +52,7 @@ extension Lineage {
       var isFree = try writer.child(of: place.parent, identifier: place.identifier) == nil
       for id in place.kept.reversed() where ownerOf[id] == nil {
         guard let node = try writer.node(id), node.parent == root else { continue }
-        if isFree, place.tenant.attributes.isOther(than: node) {
+        if isFree, !place.tenant.attributes.fits(node) {
           try relocate(id, under: place.parent, as: place.identifier)
           isFree = false
         }

@@ -8,7 +8,10 @@ import Testing
 @MainActor @Suite struct VacanciesTests {
   /// In what the object that is kept differs from the one that has its place.
   enum Difference: String, CaseIterable, Sendable {
-    case tag, model
+    case tag, model, untagged
+
+    /// Those in which neither is given the other's; state without a tag is anybody's.
+    static let mutual: [Self] = [.tag, .model]
   }
 
   private func editor(
@@ -18,6 +21,7 @@ import Testing
     switch difference {
     case .tag: editor.restorationClass = RestorationClass(value)
     case .model: editor.restorationModelIdentifier = ModelIdentifier(value)
+    case .untagged: editor.restorationClass = value == "one" ? "one" : nil
     }
     return editor
   }
@@ -99,7 +103,7 @@ import Testing
     if let home { #expect(try await texts(difference, "two", on: bench, at: home) == ["two", "two's page"]) }
   }
 
-  @Test(arguments: Difference.allCases, Exit.allCases)
+  @Test(arguments: Difference.mutual, Exit.allCases)
   func `who turns up in the free place in the same run is given what was kept for it`(
     difference: Difference, exit: Exit
   ) async throws {
@@ -124,7 +128,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Difference.allCases)
+  @Test(arguments: Difference.mutual)
   func `what has left a place and comes back to it changes places with the other`(difference: Difference) async throws {
     let bench = Bench()
     try await replace(difference, on: bench)
@@ -143,7 +147,7 @@ import Testing
     #expect(try await texts(difference, "one", on: bench) == ["one", "one's page"])
   }
 
-  @Test(arguments: Difference.allCases)
+  @Test(arguments: Difference.mutual)
   func `a place that another object takes at once is not given away`(difference: Difference) async throws {
     let bench = Bench()
     try await replace(difference, on: bench)
