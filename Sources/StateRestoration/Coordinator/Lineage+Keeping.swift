@@ -11,14 +11,22 @@ extension Lineage {
         .keptStateRemoved(of: KeptName(oldest.identifier).path.rawValue, bytes: oldest.byteCount))
       try writer.remove(present[0])
     }
-    var name = KeptName(path)
-    while try writer.child(of: kept, identifier: name.identifier) != nil { name.number += 1 }
+    let name = try freeKeptName(for: path, below: kept)
     if var attributes = try writer.node(node)?.attributes {
       attributes.priority = .low
       attributes.flags.insert(.carriedOver)
       try writer.setAttributes(attributes, of: node)
     }
-    try relocate(node, under: kept, as: name.identifier)
+    try relocate(node, under: kept, as: name)
+  }
+
+  /// A name for what is kept for a path that nothing else has among the kept nodes.
+  func freeKeptName(
+    for path: RestorationPath, below kept: NodeID
+  ) throws(ArchiveError) -> RestorationIdentifier {
+    var name = KeptName(path)
+    while try writer.child(of: kept, identifier: name.identifier) != nil { name.number += 1 }
+    return name.identifier
   }
 
   /// How many pieces of state that lost their place are kept.

@@ -5,6 +5,8 @@ extension Lineage {
   struct KeptPlace: Sendable {
     let parent: NodeID?
     let identifier: RestorationIdentifier
+    /// Under which name it is kept.
+    let name: RestorationIdentifier
     /// What lies there.
     let tenant: RestorationArchive.Node
     /// What is kept, the oldest first.
@@ -34,14 +36,15 @@ extension Lineage {
         guard let id = try find(path.components), let tenant = try writer.node(id) else { continue }
         places.append(
           .init(
-            parent: tenant.parent, identifier: tenant.identifier, tenant: tenant,
+            parent: tenant.parent, identifier: tenant.identifier, name: name.path, tenant: tenant,
             kept: kept[name.path] ?? []))
       }
     }
     return places
   }
 
-  /// Gives a place that has become free to what made room in it last for another class or model.
+  /// Gives a place that has become free to what made room in it last for another class or model, and lets everything else
+  /// that is kept for a place go along with it.
   ///
   /// Only now, when everybody has been placed: who has come to a free place unasked would save over it.
   mutating func settleKeptPlaces() throws(ArchiveError) {
@@ -50,13 +53,18 @@ extension Lineage {
     guard let root = try writer.child(of: nil, identifier: ReservedNode.kept) else { return }
     for place in places where try isThere(place, beside: root) {
       var isFree = try writer.child(of: place.parent, identifier: place.identifier) == nil
+      // The newest first.
+      var staying: [NodeID] = []
       for id in place.kept.reversed() where ownerOf[id] == nil {
         guard let node = try writer.node(id), node.parent == root else { continue }
         if isFree, !place.tenant.attributes.fits(node) {
           try relocate(id, under: place.parent, as: place.identifier)
           isFree = false
+        } else {
+          staying.append(id)
         }
       }
+      try rename(staying.reversed(), beside: root, after: place)
     }
   }
 
@@ -68,5 +76,15 @@ extension Lineage {
       next = node.parent
     }
     return true
+  }
+
+  /// Keeps what is kept for a place under the path that the place has now.
+  private mutating func rename(
+    _ kept: [NodeID], beside root: NodeID, after place: KeptPlace
+  ) throws(ArchiveError) {
+    guard let parent = place.parent, !kept.isEmpty else { return }
+    let path = path(of: parent).appending(place.identifier)
+    guard KeptName(path).path != place.name else { return }
+    for id in kept { try writer.rename(id, to: freeKeptName(for: path, below: root)) }
   }
 }

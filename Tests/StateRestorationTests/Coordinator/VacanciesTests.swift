@@ -4,7 +4,8 @@ import StateRestoration
 import StateRestorationTesting
 import Testing
 
-/// What made room for another class or model stands beside the place, and takes that when it becomes free.
+/// What made room for another class or model stands beside the place: it takes that when it becomes free, and goes along when
+/// it moves.
 @MainActor @Suite struct VacanciesTests {
   /// In what the object that is kept differs from the one that has its place.
   enum Difference: String, CaseIterable, Sendable {
@@ -164,6 +165,62 @@ import Testing
     #expect(try bench.newestReader().keptNodes().count == 1)
     #expect(try await texts(difference, "two", on: bench) == ["three", ""])
     #expect(try await texts(difference, "one", on: bench) == ["one", "one's page"])
+  }
+
+  @Test(arguments: Difference.mutual, [false, true])
+  func `what is kept for a place moves with the object above it`(
+    difference: Difference, changesHands: Bool
+  ) async throws {
+    let bench = Bench()
+    try await replace(difference, on: bench, below: "above")
+    let above = Screen("above", children: [editor(difference, "two")])
+    let other = Screen("other")
+    let root = Screen("root", children: [above, other])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    above.restorationIdentifier = "other"
+    other.restorationIdentifier = changesHands ? "above" : "another"
+    _ = try await coordinator.preserve(root)
+    guard case .unchanged = try await coordinator.preserve(root) else {
+      Issue.record("something was written")
+      return
+    }
+    let home: RestorationPath = ["root", "other", "editor"]
+    #expect(try bench.newestReader().keptNodes().map(\.identifier) == ["root/other/editor"])
+    #expect(try await texts(difference, "two", on: bench, at: home) == ["two", "two's page"])
+    #expect(try await texts(difference, "one", on: bench, at: home) == ["one", "one's page"])
+  }
+
+  @Test func `what is kept for two places that are exchanged is exchanged`() async throws {
+    let bench = Bench()
+    func root(_ value: String) -> Screen {
+      Screen(
+        "root",
+        children: ["a", "b"].map { above in
+          Screen(RestorationIdentifier(above), children: [editor(.model, "\(value) \(above)")])
+        })
+    }
+    for value in ["one", "two"] {
+      let root = root(value)
+      let coordinator = bench.launch()
+      _ = try await coordinator.restore(into: root)
+      for above in ["a", "b"] { root[RestorationIdentifier(above)]?["editor"]?.text = "\(value) \(above)" }
+      _ = try await coordinator.preserve(root)
+    }
+    let shown = root("two")
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: shown)
+    let (a, b) = (shown["a"], shown["b"])
+    a?.restorationIdentifier = "b"
+    b?.restorationIdentifier = "a"
+    _ = try await coordinator.preserve(shown)
+    #expect(try bench.newestReader().keptNodes().count == 2)
+    for (above, there) in [("a", "b"), ("b", "a")] {
+      let path: RestorationPath = ["root", RestorationIdentifier(there), "editor"]
+      for value in ["one", "two"] {
+        #expect(try await texts(.model, "\(value) \(above)", on: bench, at: path)[0] == "\(value) \(above)")
+      }
+    }
   }
 
   @Test func `what is kept of the object itself does not come back when that is closed`() async throws {
