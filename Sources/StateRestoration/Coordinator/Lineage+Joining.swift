@@ -12,6 +12,8 @@ extension Lineage {
     var change: Data?
     /// Why others could not be joined; they stay pending.
     var problems: [ArchiveError] = []
+    /// Kept state that made room for what was joined.
+    var keptRemovals: [PreservationFinding] = []
   }
 
   /// Puts what was saved while locked on top of an archive, oldest first, as one change; last what is still in memory.
@@ -45,6 +47,7 @@ extension Lineage {
     case nil: break
     }
     joined.change = try makeChange(context: context)
+    joined.keptRemovals = keptRemovals
     return joined
   }
 

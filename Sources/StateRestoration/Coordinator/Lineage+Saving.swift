@@ -36,8 +36,9 @@ extension Lineage {
     if base == .locked, !sighting.isTouched {
       return saved(nil, findings, isWaiting: true)
     }
-    let result = saved(try write(context: context), findings)
+    let result = saved(try write(context: context), findings + keptRemovals)
     changed = []
+    keptRemovals = []
     return result
   }
 
@@ -81,6 +82,7 @@ extension Lineage {
     guard base == .opened else { return begin(.empty, replacing: .refused, context: context) }
     merging = loaded.pending
     owesJoined = loaded.isJoined
+    keptRemovals = loaded.keptRemovals
     replacing = .refused
   }
 }

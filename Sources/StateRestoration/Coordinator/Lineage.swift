@@ -48,7 +48,7 @@ struct Lineage: Sendable {
   var unmatched: Set<CaptureBatch.Key> = []
   /// Whether what was saved while locked is still all there is.
   var isPendingCurrent = false
-  /// Kept state that made room since the last capture.
+  /// Kept state that made room since the last save, whose receipt names it.
   var keptRemovals: [PreservationFinding] = []
   /// The places that something is kept for, as they were before something left or moved; nil when nothing has.
   var keptPlaces: [KeptPlace]?
@@ -86,6 +86,7 @@ struct Lineage: Sendable {
     hasMarkedCarriedOver = false
     hasSetApplicationAside = false
     keptPlaces = nil
+    keptRemovals = []
   }
 
   /// Begins anew; a state on disk that was refused is set aside before a save replaces it.
@@ -106,6 +107,7 @@ struct Lineage: Sendable {
     hasMarkedCarriedOver = true
     hasSetApplicationAside = false
     keptPlaces = nil
+    keptRemovals = []
   }
 
   /// Makes the next save a whole generation.
@@ -169,8 +171,7 @@ struct Lineage: Sendable {
       guard let node = node(key) else { continue }
       findings.append(.overBudget(path: path(of: node), bytes: bytes, limit: nodeBudget))
     }
-    defer { keptRemovals = [] }
-    return findings + keptRemovals
+    return findings
   }
 
   /// What has changed since the archive that is continued; nil when nothing has.

@@ -310,6 +310,7 @@ extension RestorationCoordinator {
       do {
         try lineage.continueArchive(loaded.reader, isNewest: loaded.isNewest && !loaded.isJoined)
         lineage.owesJoined = loaded.isJoined
+        lineage.keptRemovals = loaded.keptRemovals
         if !loaded.isNewest { lineage.replacing = .init(isOther: true, reclaimed: loaded.setAside) }
         try lineage.drop(dropped)
         try lineage.mark(retried, leftOut: false)

@@ -17,6 +17,8 @@ struct LoadedState: Sendable {
   var pending: [StoredPending] = []
   /// Whether the reader holds more than the disk does as a generation.
   var isJoined = false
+  /// Kept state that made room in the reader, and is gone with the next save.
+  var keptRemovals: [PreservationFinding] = []
   /// Where the state is kept: what was set aside has a place of its own.
   var place: any PreservationStore
   /// Whether the program asked for this state rather than the newest: if it is refused, everything stays as it was.
@@ -279,7 +281,7 @@ struct StateLoader: Sendable {
           savedAt: plan.context.timeSaved),
         remarks: remarks, reason: reason,
         pending: joined.pending + pending.filter { live?.includesOwn == true && $0.isOwn },
-        isJoined: joined.change != nil,
+        isJoined: joined.change != nil, keptRemovals: joined.keptRemovals,
         place: store)
     } catch let error as ArchiveError {
       let outcome: RestorationOutcome = error.code == .unsupportedVersion ? .newerVersion : .damaged

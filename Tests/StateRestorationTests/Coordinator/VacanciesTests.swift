@@ -290,4 +290,32 @@ import Testing
     _ = try await coordinator.preserve(root)
     #expect(try bench.newestReader().keptNodes().count == 1)
   }
+
+  @Test func `the receipt names what made room while joining what was saved while locked`() async throws {
+    let bench = try await Bench(.memory)
+    func run(_ number: Int) async throws -> (coordinator: RestorationCoordinator, root: Screen) {
+      let editor = Screen("editor")
+      editor.restorationModelIdentifier = ModelIdentifier("\(number)")
+      let root = Screen("root", children: [editor])
+      let coordinator = bench.launch()
+      _ = try await coordinator.restore(into: root)
+      editor.text = "\(number)"
+      _ = try await coordinator.preserve(root)
+      return (coordinator, root)
+    }
+    for number in 0...64 { _ = try await run(number) }
+    #expect(try bench.newestReader().keptNodes().count == 64)
+    try await bench.lock()
+    let (coordinator, root) = try await run(65)
+    try await bench.unlock(coordinator)
+    let receipt = try #require(try await coordinator.preserve(root).receipt)
+    guard case .keptStateRemoved("root/editor", _)? = receipt.findings.first else {
+      Issue.record("\(receipt)")
+      return
+    }
+    #expect(receipt.findings.count == 1)
+    #expect(try bench.newestReader().keptNodes().count == 64)
+    root.text = "another edit"
+    #expect(try await coordinator.preserve(root).receipt?.findings == [])
+  }
 }
