@@ -103,9 +103,13 @@ extension RestorationRun {
   }
 
   /// An object that no container took, whose stored state is kept until it is installed after all and has newer state.
+  ///
+  /// Whose that state is was never asked if nobody is known to be above it: then the object only borrows the place.
   private func uninstalledClaim(_ index: Int) -> CaptureTree.Claim? {
     guard !uninstalled.isEmpty, let object = uninstalled[index]?.object else { return nil }
-    return makeClaim(object, at: index, keepsStored: true, isLate: true)
+    var claim = makeClaim(object, at: index, keepsStored: true, isLate: true)
+    claim.isByPath = outcomes.reason(index) == .parentNotRestored
+    return claim
   }
 
   /// What an object has to do with a node, or with what is kept for the node's place.
