@@ -95,12 +95,7 @@ extension RestorationCoordinator {
     if let parent = run.parent(of: index) { invalidateRestorableState(of: parent) }
     for index in range { if let object = run.object(at: index) { invalidateRestorableState(of: object) } }
     tree.claim(run.lateClaims(in: range))
-    if run.isStranger(index) {
-      var stranger = claim
-      stranger.isStranger = true
-      stranger.isByPath = true
-      tree.claim(run.tooLate(stranger, at: index))
-    }
+    if run.isStranger(index) { tree.claim(run.tooLate(claim, at: index)) }
     run.noteTaking(in: range, after: tree.captureNumber)
     run.letGo(range)
     hasNewOutcomes = true

@@ -178,6 +178,12 @@ extension RestorationRun {
     return true
   }
 
+  /// Why a node's state is not the object's; nil when class and model fit.
+  func mismatch(of object: any RestorableObject, at index: Int) -> NotRestoredReason? {
+    if let controller = object as? any RestorableController { return mismatch(of: controller, at: index) }
+    return classMismatch(of: object, at: index)
+  }
+
   /// Why a node's state is not the controller's; nil when class and model fit.
   func mismatch(of controller: any RestorableController, at index: Int) -> NotRestoredReason? {
     if let reason = classMismatch(of: controller, at: index) { return reason }

@@ -72,7 +72,11 @@ extension RestorationRun {
 
   /// An object that came too late and the live controllers below it, whose stored state is kept until they have newer state.
   func tooLate(_ claim: CaptureTree.Claim, at top: Int) -> [CaptureTree.Claim] {
-    guard let controller = claim.object as? any RestorableController else { return [claim] }
+    guard let object = claim.object else { return [] }
+    var claim = claim
+    claim.isStranger = mismatch(of: object, at: top) != nil
+    claim.isByPath = claim.isStranger || !isBelowItsOwn(object, at: top)
+    guard let controller = object as? any RestorableController else { return [claim] }
     var claims = [claim]
     var tables = [top: ChildTable(childrenOf: controller)]
     for index in plan.nodes.indices[(top + 1)..<plan.nodes[top].end] where plan.nodes[index].kind == .controller {
@@ -81,6 +85,7 @@ extension RestorationRun {
       else { continue }
       if plan.nodes[index].childCount > 0 { tables[index] = ChildTable(childrenOf: found) }
       var claim = makeClaim(found, at: index, keepsStored: true, isLate: true)
+      claim.isStranger = mismatch(of: found, at: index) != nil
       claim.isByPath = true
       claims.append(claim)
     }
@@ -196,6 +201,12 @@ extension RestorationRun {
       guard let above, mismatch(of: above, at: ancestor) == nil else { return false }
     }
     return true
+  }
+
+  /// Whether what is stored above an object that has turned up is known to be that of the objects above it.
+  private func isBelowItsOwn(_ object: any RestorableObject, at index: Int) -> Bool {
+    guard plan.nodes[index].parent.map({ outcomes.isRestored($0) }) ?? true else { return false }
+    return isAtHome(object, at: index)
   }
 
   /// Whether the object of a node has another as a child.

@@ -75,4 +75,77 @@ import Testing
       #expect(texts == ["one", "one's page", "one's list"], "\(isSetAside) \(isSaved)")
     }
   }
+
+  @Test(arguments: Difference.allCases, Fate.allCases)
+  func `what comes too late in another one's place takes nothing along`(
+    difference: Difference, fate: Fate
+  ) async throws {
+    for isSaved in [false, true] {
+      let bench = try await preserved(difference)
+      let root = Screen("root", children: [Screen("side")])
+      let coordinator = bench.launch()
+      try await bench.restorePastTimeLimit(coordinator, into: root)
+      let two = editor(difference, "two", [Screen("page")])
+      root.restorationChildren.append(two)
+      #expect(coordinator.register(two, at: path)?.notRestoredReason == .timedOut)
+      if isSaved { _ = try await coordinator.preserve(root) }
+      befall(two, fate, below: root, root)
+      _ = try await coordinator.preserve(root)
+      #expect(try await restored(bench, difference, "one") == ["one", "one's page", "one's list"], "\(isSaved)")
+      coordinator.completeStateRestoration()
+    }
+  }
+
+  @Test(arguments: Difference.allCases, [false, true])
+  func `what is typed below what came too late in another one's place lands in nobody else's`(
+    difference: Difference, isDeeper: Bool
+  ) async throws {
+    let bench = Bench()
+    let one = editor(difference, "one", [Screen("page", text: "one's page")])
+    one.text = "one"
+    try await bench.preserve(Screen("root", children: isDeeper ? [Screen("panel", children: [one])] : [one]))
+    func launch(_ editor: Screen, isLate: Bool) async throws -> (RestorationCoordinator, Screen) {
+      let panel = Screen("panel", children: [editor])
+      let root = Screen("root")
+      let coordinator = bench.launch()
+      if isLate { try await bench.restorePastTimeLimit(coordinator, into: root) }
+      root.restorationChildren = [isDeeper ? panel : editor]
+      if !isLate { _ = try await coordinator.restore(into: root) }
+      return (coordinator, root)
+    }
+    let two = editor(difference, "two", [Screen("page")])
+    let (coordinator, root) = try await launch(two, isLate: true)
+    let report =
+      isDeeper
+      ? root["panel"].flatMap { coordinator.register($0, at: ["root", "panel"]) } : coordinator.register(two, at: path)
+    #expect(report?.notRestoredReason == .timedOut)
+    _ = try await coordinator.preserve(root)
+    two["page"]?.text = "two's page"
+    _ = try await coordinator.preserve(root)
+    coordinator.completeStateRestoration()
+    for name in ["one", "two"] {
+      let again = editor(difference, name, [Screen("page")])
+      _ = try await launch(again, isLate: false)
+      #expect([again.text, again["page"]?.text] == [name == "one" ? "one" : "", "\(name)'s page"])
+    }
+  }
+
+  @Test(arguments: Difference.allCases, Fate.allCases)
+  func `what comes too late below another one's editor takes nothing along`(
+    difference: Difference, fate: Fate
+  ) async throws {
+    let bench = try await preserved(difference)
+    let two = editor(difference, "two")
+    let root = Screen("root", children: [two, Screen("side")])
+    let coordinator = bench.launch()
+    try await bench.restorePastTimeLimit(coordinator, into: root)
+    let page = Screen("page")
+    two.restorationChildren = [page]
+    #expect(coordinator.register(page, at: path.appending("page"))?.notRestoredReason == .timedOut)
+    _ = try await coordinator.preserve(root)
+    befall(page, fate, below: two, root)
+    _ = try await coordinator.preserve(root)
+    #expect(try await restored(bench, difference, "one") == ["one", "one's page", "one's list"])
+    coordinator.completeStateRestoration()
+  }
 }
