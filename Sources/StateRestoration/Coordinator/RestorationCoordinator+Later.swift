@@ -81,25 +81,32 @@ extension RestorationCoordinator {
     guard run.isAtHome(object, at: index) else {
       return NodeReport(path: path, result: .notRestored(.parentNotRestored))
     }
-    if !isKept { run.forgetOutcomes(in: run.range(of: index)) }
+    if !isKept {
+      run.takeBackUnmet(in: run.range(of: index), tree)
+      run.forgetOutcomes(in: run.range(of: index))
+    }
+    let former = run.standIns
     if let controller = object as? any RestorableController, run.plan.nodes[index].kind == .controller {
       run.makeObjects(at: index, object: controller, origin: .registration)
     } else {
       run.makeObjects(in: run.range(of: index))
     }
-    let range = run.range(of: index)
-    run.installChildren(in: range)
-    run.decode(in: range)
-    run.finishLate(range)
+    run.installChildren(in: run.range(of: index))
+    let ranges = run.ranges(of: index, since: former)
+    for range in ranges.dropFirst() { run.installChildren(in: range) }
+    for range in ranges { run.decode(in: range) }
+    for range in ranges { run.finishLate(range) }
     // A parent that can't be observed has to be asked for it.
     if let parent = run.parent(of: index) { invalidateRestorableState(of: parent) }
-    for index in range { if let object = run.object(at: index) { invalidateRestorableState(of: object) } }
-    tree.claim(run.lateClaims(in: range))
+    for index in ranges.joined() { if let object = run.object(at: index) { invalidateRestorableState(of: object) } }
+    for range in ranges { tree.claim(run.lateClaims(in: range)) }
     if run.isStranger(index) { tree.claim(run.tooLate(claim, at: index)) }
-    run.noteTaking(in: range, after: tree.captureNumber)
-    run.letGo(range)
+    for range in ranges {
+      run.noteTaking(in: range, after: tree.captureNumber)
+      run.letGo(range)
+    }
     hasNewOutcomes = true
-    return run.reports(in: range).first
+    return run.reports(in: ranges[0]).first
   }
 
   /// Removes preserved state that no object uses, with everything below it, from the next save on.

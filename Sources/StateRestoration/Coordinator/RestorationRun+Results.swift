@@ -112,8 +112,11 @@ extension RestorationRun {
   /// Whose that state is was never asked if nobody is known to be above it: then the object only borrows the place.
   private func uninstalledClaim(_ index: Int) -> CaptureTree.Claim? {
     guard !uninstalled.isEmpty, let object = uninstalled[index]?.object else { return nil }
-    var claim = makeClaim(object, at: index, keepsStored: true, isLate: true)
-    claim.isByPath = outcomes.reason(index) == .parentNotRestored
+    let isByPath = outcomes.reason(index) == .parentNotRestored
+    let place = isByPath ? standIns.first { $1 == index }?.key : nil
+    var claim = makeClaim(object, at: place ?? index, keepsStored: true, isLate: true)
+    claim.isStranger = place != nil
+    claim.isByPath = isByPath
     return claim
   }
 

@@ -32,13 +32,28 @@ extension RestorationRun {
     guard let index = standIns.first(where: { $1 == top })?.key, let controller = object as? any RestorableController,
       mismatch(of: controller, at: top) != nil
     else { return top }
+    withdraw(top, from: index)
+    return index
+  }
+
+  /// Takes back what was brought back in a range of nodes and that no capture met: those who had it have died, and it is
+  /// the next ones'.
+  func takeBackUnmet(in range: Range<Int>, _ tree: CaptureTree) {
+    for (index, top) in standIns
+    where range.contains(index) && object(at: top) == nil && !isSpent(top, in: tree) {
+      withdraw(top, from: index)
+      forgetOutcomes(in: top..<plan.nodes[top].end)
+    }
+  }
+
+  /// Gives a place back to what was stored in it.
+  private func withdraw(_ top: Int, from index: Int) {
     for index in top..<plan.nodes[top].end { paths[plan.paths[index]] = nil }
     for index in index..<plan.nodes[index].end {
       superseded.remove(index)
       paths[plan.paths[index]] = index
     }
     standIns[index] = nil
-    return index
   }
 
   /// Whether an object that turns up would be given what is kept for it, instead of what has its place.
@@ -74,5 +89,12 @@ extension RestorationRun {
   func range(of index: Int) -> Range<Int> {
     let top = standIns[index] ?? index
     return top..<plan.nodes[top].end
+  }
+
+  /// The same, and those of what was brought back below it since.
+  func ranges(of index: Int, since former: [Int: Int]) -> [Range<Int>] {
+    let range = range(of: index)
+    let tops = standIns.filter { range.contains($0) && former[$0] != $1 }.values.sorted()
+    return [range] + tops.map { $0..<plan.nodes[$0].end }
   }
 }
