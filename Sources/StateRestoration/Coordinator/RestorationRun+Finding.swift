@@ -4,7 +4,7 @@ extension RestorationRun {
   /// Finds the object at the top, or says why it is none.
   func meetRoot(_ index: Int, _ root: any RestorableController) {
     self.root = root
-    if let reason = obstacle(at: index) { return fail(index, reason) }
+    if let reason = obstacle(at: index) { return refuse(index, reason) }
     if root.restorationIdentifier == plan.paths[index].last {
       _ = admit(root, at: index, origin: .existing)
     } else {
@@ -15,7 +15,7 @@ extension RestorationRun {
   /// Finds or makes one object, or says why there is none.
   func meet(_ index: Int) {
     guard !superseded.contains(index) else { return }
-    if let reason = obstacle(at: index) { return fail(index, reason) }
+    if let reason = obstacle(at: index) { return refuse(index, reason) }
     switch plan.nodes[index].kind {
     case .shared:
       guard let object = plan.paths[index].last.flatMap({ registry.sharedObject($0) }) else {
@@ -34,6 +34,18 @@ extension RestorationRun {
     objects.drop(index)
     outcomes.fail(index, reason)
     log.log(.warning, "\(plan.paths[index]) was not restored: \(reason)")
+  }
+
+  /// A node's state is given to nobody; if it goes, the controller in its place may be given what is kept for it.
+  private func refuse(_ index: Int, _ reason: NotRestoredReason) {
+    let node = plan.nodes[index]
+    if reason.retires, plan.kept[index] != nil, node.kind == .controller, !node.flags.contains(.byHand),
+      let found = node.parent == nil ? root : existingChild(at: index),
+      found.restorationIdentifier == plan.paths[index].last
+    {
+      bringBackInsteadOfRetired(to: found, at: index)
+    }
+    fail(index, reason)
   }
 
   /// What stands against a node before anybody is asked for its object.

@@ -149,12 +149,7 @@ extension RestorationRun {
   /// Nodes whose own rules say that they are of no use any more: too old, or without their model.
   var droppedNodes: [NodeID] {
     guard outcomes.hasRejected else { return [] }
-    return plan.nodes.indices.compactMap { index in
-      switch outcomes.reason(index) {
-      case .expired?, .modelGone?: plan.nodes[index].id
-      default: nil
-      }
-    }
+    return plan.nodes.indices.compactMap { outcomes.reason($0)?.retires == true ? plan.nodes[$0].id : nil }
   }
 
   /// Nodes that were left out for the first time in this run.

@@ -26,6 +26,13 @@ extension RestorationRun {
     return true
   }
 
+  /// Gives the controller that is in a place what is kept for it, when the state there goes as its own rules say.
+  func bringBackInsteadOfRetired(to controller: any RestorableController, at index: Int) {
+    guard mismatch(of: controller, at: index) != nil else { return }
+    existing[index] = true
+    existing[index] = bringBack(to: controller, at: index, .existing)
+  }
+
   /// The node of an object that turns up where another one has been given what was kept for it: the place, when what
   /// stands in is not its own either.
   func place(of object: any RestorableObject, insteadOf top: Int) -> Int {
@@ -96,5 +103,15 @@ extension RestorationRun {
     let range = range(of: index)
     let tops = standIns.filter { range.contains($0) && former[$0] != $1 }.values.sorted()
     return [range] + tops.map { $0..<plan.nodes[$0].end }
+  }
+}
+
+extension NotRestoredReason {
+  /// Whether the state goes with the next save, as it is too old or its model is gone.
+  var retires: Bool {
+    switch self {
+    case .expired, .modelGone: true
+    default: false
+    }
   }
 }

@@ -182,13 +182,14 @@ internal import RestorationArchive
     }
   }
 
-  /// The reports of all nodes met, in the plan's order; what was brought back stands in its place.
+  /// The reports of all nodes met, in the plan's order; what was brought back stands in its place, before what goes.
   func reports(in range: Range<Int>? = nil) -> [NodeReport] {
     let range = range ?? plan.placed
     guard !standIns.isEmpty else { return outcomes.reports(range, of: plan) }
     return range.lazy.filter { [self] in !superseded.contains($0) || standIns[$0] != nil }.flatMap { [self] index in
-      let nodes = standIns[index].map { $0..<plan.nodes[$0].end } ?? index..<(index + 1)
-      return nodes.compactMap { outcomes.report($0, of: plan) }
+      let returned = standIns[index].map { outcomes.reports($0..<plan.nodes[$0].end, of: plan) } ?? []
+      let own = returned.isEmpty || outcomes.reason(index) != nil ? outcomes.report(index, of: plan) : nil
+      return returned + [own].compactMap(\.self)
     }
   }
 

@@ -50,7 +50,7 @@ public struct NodeReport: Sendable, Hashable, Codable {
     /// request.
     case keptState(versions: [StateVersion])
     /// The state had made room for another class's or another model's, and was kept until now; that is kept from the next
-    /// save on.
+    /// save on, or goes if it is too old or its model is gone, which is reported after this.
     case broughtBack
   }
 
