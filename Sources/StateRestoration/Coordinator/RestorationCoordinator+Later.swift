@@ -81,6 +81,10 @@ extension RestorationCoordinator {
     guard run.isAtHome(object, at: index) else {
       return NodeReport(path: path, result: .notRestored(.parentNotRestored))
     }
+    // What restoring said is of no use any more is gone from the disk with the next save.
+    if !isKept, let reason = run.obstacle(at: index), reason.retires {
+      return NodeReport(path: path, result: .notRestored(reason))
+    }
     if !isKept {
       run.takeBackUnmet(in: run.range(of: index), tree)
       run.forgetOutcomes(in: run.range(of: index))

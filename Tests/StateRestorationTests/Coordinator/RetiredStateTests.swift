@@ -64,6 +64,22 @@ import Testing
   }
 
   @Test(arguments: Reason.allCases)
+  func `an object that turns up late is not given state that is of no use any more`(reason: Reason) async throws {
+    let bench = Bench()
+    _ = try await run(bench, "two", reason, isOver: false, typing: "two")
+    let root = Screen("root")
+    let coordinator = launch(bench, reason)
+    let report = try await coordinator.restore(into: root)
+    #expect(isRetired(report[path]?.notRestoredReason, reason))
+    let late = editor("two", reason)
+    root.restorationChildren = [late]
+    #expect(isRetired(coordinator.register(late, at: path)?.notRestoredReason, reason))
+    #expect(late.text.isEmpty && late["page"]?.text.isEmpty == true)
+    _ = try await coordinator.preserve(root)
+    #expect(try bench.newestReader().node(at: path)?.byteCount == bench.newestReader().node(at: ["root"])?.byteCount)
+  }
+
+  @Test(arguments: Reason.allCases)
   func `what is kept for the object that is there comes back when the state in the place is of no use`(
     reason: Reason
   ) async throws {
