@@ -184,6 +184,8 @@ extension CaptureTree {
 
   /// Tells where a node is now.
   private func put(_ node: TrackedNode, claimed: NodeID? = nil) {
+    node.needsPlace = false
+    if let parent = node.parent, parent.needsPlace { put(parent) }
     let section: CaptureBatch.Section? =
       node.parent != nil ? nil : node.kind == .shared ? .shared : .interface
     batch.placements.append(
@@ -196,7 +198,11 @@ extension CaptureTree {
   private func giveBack(_ top: TrackedNode) {
     var stack = [top]
     while let node = stack.popLast() {
-      if node !== top { put(node) }
+      // It may move in the same capture: then it is put there, and nowhere else.
+      if node !== top {
+        node.needsPlace = true
+        displacedBorrowers.append(node)
+      }
       if node.isBorrower, node.keepsStored {
         batch.releases.append(node.key)
         node.isStranger = false
@@ -208,6 +214,12 @@ extension CaptureTree {
       }
       stack += node.children + node.byHand
     }
+  }
+
+  /// Puts those where they are that stayed below an object that was given back its place to another.
+  func putDisplacedBorrowers() {
+    for node in displacedBorrowers where node.needsPlace && !node.isRemoved { put(node) }
+    displacedBorrowers = []
   }
 
   /// Notes that a node leaves the lists of its parent, which are put right once for all that leave.

@@ -8,54 +8,23 @@ extension CaptureTree {
     var fingerprint: [UInt8]
   }
 
-  /// The objects that were known before the state was restored once more, and what they were.
-  struct Acquaintances {
-    var nodes: [ObjectIdentifier: TrackedNode] = [:]
-    var claims: [ObjectIdentifier: Claim] = [:]
-
-    /// Takes those of a tree; those that it had not met since it was last asked stay known.
-    @MainActor mutating func add(_ tree: CaptureTree) {
-      if nodes.isEmpty { nodes = tree.byObject } else { nodes.merge(tree.byObject) { $1 } }
-      if claims.isEmpty { claims = tree.claims } else { claims.merge(tree.claims) { $1 } }
-    }
-  }
-
-  /// Remembers who is known, before the state is restored once more.
-  func rememberAcquaintances() { acquaintances.add(self) }
+  /// Remembers who is there, before the state is restored once more; with a root, also whom nobody has met yet below it.
+  func rememberAcquaintances(below root: (any RestorableController)?) { acquaintances.add(self, below: root) }
 
   /// What an object had when it was first refused what is stored, so that an edit since then still counts as one.
   ///
   /// Nil, so that whatever it has is newer, for one that has had state of its own: what is on the screen is the user's.
   func firstSighting(_ object: any RestorableObject) -> [UInt8]? {
-    let identity = ObjectIdentifier(object)
-    if let claim = acquaintances.claims[identity], claim.object === object {
-      return claim.keepsStored ? claim.sighted : nil
-    }
-    if let node = acquaintances.nodes[identity], node.object === object {
-      return node.keepsStored ? node.sighted : nil
-    }
-    return fingerprint(of: object)
+    acquaintances.knows(object) ? acquaintances.sighting(of: object) : fingerprint(of: object)
   }
 
   /// Looks at what no claim names below an object of another class or model than its stored state: as it is now, it is not
   /// newer than that.
   func sightBelow(_ stranger: any RestorableController) {
-    var seen: Set<ObjectIdentifier> = []
-    var stack: [any RestorableController] = [stranger]
-    while let next = stack.popLast() {
-      guard seen.insert(ObjectIdentifier(next)).inserted else { continue }
-      for view in next.restorationViews { sight(view) }
-      for child in next.restorationChildren {
-        sight(child)
-        stack.append(child)
-      }
+    for object in ControllerWalk(stranger).objects where claims[ObjectIdentifier(object)] == nil {
+      guard let fingerprint = firstSighting(object) else { continue }
+      sighted[ObjectIdentifier(object)] = Sighting(object: object, fingerprint: fingerprint)
     }
-  }
-
-  private func sight(_ object: any RestorableObject) {
-    let identity = ObjectIdentifier(object)
-    guard claims[identity] == nil, let fingerprint = firstSighting(object) else { return }
-    sighted[identity] = Sighting(object: object, fingerprint: fingerprint)
   }
 
   /// What an object has, in bytes to compare; nil when it has nothing to preserve.

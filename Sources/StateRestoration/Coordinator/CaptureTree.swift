@@ -30,6 +30,8 @@ internal import RestorationArchive
   private(set) var hasStrangers = false
   var batch = CaptureBatch()
   var pending: [TrackedNode] = []
+  /// Objects that have given back their places, with another above them, in this capture.
+  var displacedBorrowers: [TrackedNode] = []
   var orphans: [TrackedNode] = []
   /// Parents that children have left, whose lists still have them.
   var bereaved: [CaptureBatch.Key: TrackedNode] = [:]
@@ -114,6 +116,7 @@ internal import RestorationArchive
       resolveReferences()
       removeOrphans()
     }
+    putDisplacedBorrowers()
     // Handed over whole: what is kept here would keep the values, and make the worker copy the lists.
     for subject in openClasses { subject.close() }
     openClasses.removeAll(keepingCapacity: true)

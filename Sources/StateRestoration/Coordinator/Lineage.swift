@@ -148,10 +148,10 @@ struct Lineage: Sendable {
     postponed = []
     for key in batch.releases { release(key) }
     var leaving = Leaving(batch)
-    if batch.changesPlaces { try noteKeptPlaces() }
     try ownClaimed(batch)
     // As soon as the object has the node: who comes below it in this capture comes to the new one's place.
     for stranger in batch.strangers.all where node(stranger.key) != nil { try setAside(stranger) }
+    if batch.changesPlaces { try noteKeptPlaces() }
     for placement in batch.placements {
       let isNew = node(placement.key) == nil
       try place(placement, &leaving)

@@ -58,8 +58,12 @@ extension RestorationCoordinator {
 
   /// Does with one subtree of what was restored what restoring does with all of it.
   private func giveState(to arrival: Arrival) -> NodeReport? {
+    guard let run = restored, let met = run.index(at: arrival.path) else { return nil }
+    return run.interruptingNotes { giveState(to: arrival, from: run, met: met) }
+  }
+
+  private func giveState(to arrival: Arrival, from run: RestorationRun, met: Int) -> NodeReport? {
     let (object, path) = (arrival.object, arrival.path)
-    guard let run = restored, let met = run.index(at: path) else { return nil }
     let index = run.place(of: object, insteadOf: met)
     guard !run.isForgotten(index) || run.isKept(for: object, at: index) else { return nil }
     // What it is not given stays until it has something newer.

@@ -59,7 +59,7 @@ extension RestorationCoordinator {
     let unlocks = unlockCount
     phase = .loading
     // What was captured while locked and not touched is no user's.
-    if before == .ready { tree.rememberAcquaintances() }
+    if before == .ready { tree.rememberAcquaintances(below: isSameRoot ? root : nil) }
     let live = isLate ? await sightTouched() : nil
     // By object: what the ladder makes anew, or another hierarchy has, gets what was touched like any preserved state.
     var touched: [RestorationPath: LiveObjects.Living] = [:]
@@ -189,8 +189,7 @@ extension RestorationCoordinator {
     run.noteApplication()
     let takenBack = decodeApplicationState(run, application, &report)
     run.finish()
-    // Whatever happens from here on is no node's fault.
-    attempt?.note(node: .max)
+    run.noteEnd()
     attempt?.endTurn()
     report.nodes = run.reports()
     report.mainActorDuration = clock.now - start

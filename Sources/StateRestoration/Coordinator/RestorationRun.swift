@@ -203,6 +203,25 @@ internal import RestorationArchive
     note(node)
   }
 
+  /// Whatever happens from here on is no node's fault.
+  func noteEnd() {
+    notedNode = nil
+    note(.max)
+  }
+
+  /// Runs what notes nodes of its own, in the middle of another's code perhaps, which goes on afterwards.
+  func interruptingNotes<Result>(_ body: () -> Result) -> Result {
+    let before = notedNode
+    let result = body()
+    guard let before else {
+      noteEnd()
+      return result
+    }
+    notedNode = before
+    note(before)
+    return result
+  }
+
   /// Notes that the app-level state is being read.
   func noteApplication() {
     notedNode = nil

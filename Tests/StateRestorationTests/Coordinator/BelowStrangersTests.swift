@@ -41,9 +41,9 @@ import Testing
     case sameView, otherChild, childOfAnotherChild
   }
 
-  @Test(arguments: Furniture.allCases)
+  @Test(arguments: Furniture.allCases, [1, 2])
   func `views and children that nobody has edited don't push the other one's state out`(
-    furniture: Furniture
+    furniture: Furniture, restorations: Int
   ) async throws {
     let bench = Bench()
     try await preserveTheirs(bench)
@@ -55,29 +55,36 @@ import Testing
     }
     let root = Screen("root", children: [second])
     let coordinator = bench.launch()
-    _ = try await coordinator.restore(into: root)
+    for _ in 0..<restorations { _ = try await coordinator.restore(into: root) }
     root.text = "edited"
     _ = try await coordinator.preserve(root)
     #expect(try bench.newestReader().keptNodes().isEmpty)
     try await expectTheirs(bench)
   }
 
-  @Test(arguments: Furniture.allCases)
-  func `views and children that somebody has edited are newer`(furniture: Furniture) async throws {
+  /// What happens between restoring and the edit.
+  enum Course: CaseIterable, Sendable {
+    case once, againAfterTheEdit, turnsUpEditedAndAgain
+  }
+
+  @Test(arguments: Furniture.allCases, Course.allCases)
+  func `views and children that somebody has edited are newer`(furniture: Furniture, course: Course) async throws {
     let bench = Bench()
     try await preserveTheirs(bench)
     let second = editor("two")
     let ruler = Ruler()
     let find = Screen("find")
+    let root = Screen("root", children: [second])
+    let coordinator = bench.launch()
+    if course == .turnsUpEditedAndAgain { _ = try await coordinator.restore(into: root) }
     switch furniture {
     case .sameView: second.restorationViews = [ruler]
     case .otherChild: second.restorationChildren = [find]
     case .childOfAnotherChild: second.restorationChildren = [Screen("page", children: [find])]
     }
-    let root = Screen("root", children: [second])
-    let coordinator = bench.launch()
-    _ = try await coordinator.restore(into: root)
+    if course != .turnsUpEditedAndAgain { _ = try await coordinator.restore(into: root) }
     if furniture == .sameView { ruler.restorableState.text = "ours" } else { find.text = "ours" }
+    if course != .once { _ = try await coordinator.restore(into: root) }
     _ = try await coordinator.preserve(root)
     #expect(try bench.newestReader().keptTexts().contains("theirs"))
     let path: RestorationPath =
@@ -88,6 +95,44 @@ import Testing
       }
     #expect(try bench.newestReader().node(at: path).map { try bench.newestReader().text(of: $0) } == "ours")
     try await expectTheirs(bench)
+  }
+
+  /// What becomes of the lower of two unedited objects when the upper one gets another's identifier.
+  enum Lower: CaseIterable, Sendable {
+    case stays, leaves, isRenamed, getsAChild
+  }
+
+  @Test(arguments: Lower.allCases)
+  func `who has nothing stored and moves twice at once takes nothing along`(lower: Lower) async throws {
+    let bench = Bench()
+    let first = editor("one", text: "theirs")
+    first.restorationChildren = [Screen("index", text: "their index", children: [Screen("find", text: "their find")])]
+    try await bench.preserve(Screen("root", children: [first, Screen("pane")]))
+
+    let find = Screen("find")
+    let page = Screen("page", children: [find])
+    let second = editor("two", [page])
+    let pane = Screen("pane")
+    let root = Screen("root", children: [second, pane])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    _ = try await coordinator.preserve(root)
+    page.restorationIdentifier = "index"
+    switch lower {
+    case .stays: break
+    case .leaves:
+      page.restorationChildren = []
+      pane.restorationChildren = [find]
+    case .isRenamed: find.restorationIdentifier = "other"
+    case .getsAChild: find.restorationChildren = [Screen("more")]
+    }
+    _ = try await coordinator.preserve(root)
+
+    let again = editor("one", [Screen("index", children: [Screen("find")])])
+    _ = try await bench.launch().restore(into: Screen("root", children: [again, Screen("pane")]))
+    #expect(again.text == "theirs")
+    #expect(again["index"]?.text == "their index")
+    #expect(again["index"]?["find"]?.text == "their find")
   }
 
   @Test func `an unedited child that gets another's identifier leaves what is stored there`() async throws {

@@ -69,6 +69,30 @@ import Testing
     #expect(try bench.marker == nil)
   }
 
+  @Test(arguments: [1, 2])
+  func `a death after an object has turned up well is nobody's fault, and one in its own code is its own`(
+    extensions: Int
+  ) async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Panel("late", value: 1)]))
+    func marked() -> UInt32? { bench.store.state.withLock { $0.marker?.node } }
+    let node = try bench.newestReader().node(at: ["root", "late"])?.id.rawValue
+    let root = Screen("root")
+    let coordinator = bench.launch()
+    for _ in 0..<extensions {
+      root.onFinish = { coordinator.extendStateRestoration() }
+      _ = try await coordinator.restore(into: root)
+      #expect(bench.store.state.withLock { $0.marker != nil } && marked() == nil)
+      let late = Panel("late")
+      late.onDecode = { #expect(marked() == node) }
+      root.restorationChildren = [late]
+      #expect(coordinator.register(late, at: ["root", "late"])?.isRestored == true)
+      #expect(late.value == 1 && marked() == nil)
+      coordinator.completeStateRestoration()
+      root.restorationChildren = []
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `after a crash everything is restored but the node that was being restored`(on kind: StoreKind) async throws {
     let bench = try await preserved(kind)

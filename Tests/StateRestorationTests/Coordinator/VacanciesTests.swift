@@ -191,6 +191,32 @@ import Testing
     #expect(try await texts(difference, "one", on: bench, at: home) == ["one", "one's page"])
   }
 
+  @Test(arguments: Difference.mutual)
+  func `what makes room in the save in which the object above it gets another name is kept for the new place`(
+    difference: Difference
+  ) async throws {
+    let bench = Bench()
+    let first = editor(difference, "one")
+    first.text = "one"
+    first.restorationChildren = [Screen("page", text: "one's page")]
+    try await bench.preserve(Screen("root", children: [Screen("above", children: [first])]))
+
+    let second = editor(difference, "two")
+    let above = Screen("above", children: [second])
+    let root = Screen("root", children: [above])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    root.text = "seen"
+    _ = try await coordinator.preserve(root)
+    second.text = "two"
+    above.restorationIdentifier = "other"
+    _ = try await coordinator.preserve(root)
+    let home: RestorationPath = ["root", "other", "editor"]
+    #expect(try bench.newestReader().keptNodes().map(\.identifier) == ["root/other/editor"])
+    #expect(try await texts(difference, "two", on: bench, at: home) == ["two", ""])
+    #expect(try await texts(difference, "one", on: bench, at: home) == ["one", "one's page"])
+  }
+
   @Test func `what is kept for two places that are exchanged is exchanged`() async throws {
     let bench = Bench()
     func root(_ value: String) -> Screen {
