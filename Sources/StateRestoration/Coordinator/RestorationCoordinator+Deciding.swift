@@ -74,7 +74,8 @@ extension RestorationCoordinator {
 
   private func predecessor(of loaded: LoadedState, because text: String) async -> Result<LoadedState, LoadFailure> {
     let loader = loader()
-    let remarks = loaded.remarks
+    // What was joined, was joined to the newest.
+    let remarks = loaded.remarks.filter { if case .mergedPendingChanges = $0 { false } else { true } }
     return await worker.run { _ in
       Result { () throws(LoadFailure) in try loader.loadPredecessor(remarks: remarks, because: text) }
     }

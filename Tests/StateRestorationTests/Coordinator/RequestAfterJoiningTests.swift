@@ -44,6 +44,31 @@ import Testing
     return (bench, coordinator, root, try #require(try await coordinator.setAsideStates().first).id)
   }
 
+  @Test func `the older generation that is asked for first says nothing of what waits for the newest`() async throws {
+    let bench = Bench()
+    for text in ["one", "two"] {
+      try await bench.preserve(Screen("root", text: text, children: [Screen("a", text: text)]))
+    }
+    try await bench.lock()
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    _ = try await coordinator.restore(into: root)
+    root["a"]?.text = "typed while locked"
+    #expect(try await coordinator.preserve(root).receipt?.kind == .pendingChange)
+    try await bench.kill()
+    try await bench.unlock()
+
+    let older = hierarchy()
+    let last = bench.launch()
+    let report = try await last.restore(into: older, from: .olderGeneration)
+    #expect([older.text, older["a"]?.text] == ["one", "one"])
+    #expect(!report.remarks.contains(.mergedPendingChanges(nodes: 1)))
+    // Nothing of it is gone: a look at the newest has it.
+    let newest = hierarchy()
+    _ = try await bench.launch().restore(into: newest)
+    #expect([newest.text, newest["a"]?.text] == ["two", "typed while locked"])
+  }
+
   @Test(arguments: Maker.allCases, [false, true])
   func `what is set aside for a state on request holds what was changed while locked`(
     maker: Maker, isLockedFirst: Bool
