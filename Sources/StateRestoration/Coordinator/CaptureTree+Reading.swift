@@ -177,6 +177,7 @@ extension CaptureTree {
         return batch.standing.append(node.key)
       }
       record.setsStoredAside = setStoredAside(of: node)
+      if hasLeftOut { endLeavingOut(above: node) }
     }
     switch node.kind {
     case .controller: if node.isByHand { record.flags.insert(.byHand) }
@@ -199,6 +200,18 @@ extension CaptureTree {
       record.entries.append(.init(key: ReservedKey.role, value: role))
     }
     batch.records.append(record)
+  }
+
+  /// Has what restoring died at set aside above an object that has newer state: that would stay out with it at every launch.
+  private func endLeavingOut(above node: TrackedNode) {
+    var next = node.parent
+    while let above = next {
+      if above.isLeftOut, above.keepsStored {
+        above.sighted = nil
+        mark(above)
+      }
+      next = above.parent
+    }
   }
 
   /// Has the stored state of an object that has newer state set aside; with what is stored above and below it for objects

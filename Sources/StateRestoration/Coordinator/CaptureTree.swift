@@ -28,6 +28,8 @@ internal import RestorationArchive
   var unmet: Set<NodeID> = []
   /// Whether an object of another class or model than its stored state was claimed.
   private(set) var hasStrangers = false
+  /// Whether an object was claimed whose stored state restoring died at.
+  private(set) var hasLeftOut = false
   var batch = CaptureBatch()
   var pending: [TrackedNode] = []
   /// Objects that have given back their places, with another above them, in this capture.
@@ -130,6 +132,7 @@ internal import RestorationArchive
     for claim in restored {
       guard let object = claim.object else { continue }
       if claim.isStranger { hasStrangers = true }
+      if claim.isLeftOut { hasLeftOut = true }
       if claim.isLate, !claim.keepsStored {
         // The next capture meets it wherever it was met before.
         guard node(of: object) == nil else { continue }
@@ -168,6 +171,7 @@ internal import RestorationArchive
     displaced = []
     unmet = []
     hasStrangers = false
+    hasLeftOut = false
     _ = changes.drain()
   }
 
