@@ -125,6 +125,8 @@ struct Typist {
     try await terminal.wait(forText: "Locked")
     await terminal.type("0\r")
     try await terminal.wait(for: "the unlock") { !$0.text.contains("Locked") }
+    // A terminal hands over 4 KiB at a time, and the status line is at the end.
+    while await terminal.pump(milliseconds: 20) {}
     let rows = terminal.screen.text.split(separator: "\n", omittingEmptySubsequences: false)
     await terminal.type("\u{1B}OP")
     return String(rows[rows.count - 2])
