@@ -316,8 +316,10 @@ import Testing
     }
   }
 
-  @Test(arguments: Difference.allCases)
-  func `a deep hierarchy below it keeps everything that was the other one's`(difference: Difference) async throws {
+  @Test(arguments: Difference.allCases, [false, true])
+  func `a deep hierarchy below it keeps everything that was the other one's`(
+    difference: Difference, savesBefore: Bool
+  ) async throws {
     let bench = Bench()
     let first = editor(difference, "one", text: "theirs")
     first.restorationChildren = [Screen("a", text: "their a", children: [Screen("b", text: "their b")])]
@@ -329,6 +331,7 @@ import Testing
     let root = Screen("root", children: [second])
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: root)
+    if savesBefore { _ = try await coordinator.preserve(root) }
     b.text = "our b"
     _ = try await coordinator.preserve(root)
     let reader = try bench.newestReader()
