@@ -40,9 +40,7 @@ import Testing
 
   /// A launch without the panel, where state of one is kept and state of two has the place.
   private func launched(_ difference: Difference) async throws -> (Bench, RestorationCoordinator, Screen) {
-    let bench = Bench()
-    _ = try await run(bench, difference, "one", typing: "one")
-    _ = try await run(bench, difference, "two", typing: "two")
+    let bench = try await preserved(difference)
     let coordinator = bench.launch()
     let root = Screen("root")
     _ = try await coordinator.restore(into: root)
@@ -55,6 +53,13 @@ import Testing
     root.restorationChildren = [panel]
     #expect(coordinator.register(panel, at: ["root", "panel"])?.isRestored == true)
     return [editor.text, editor["page"]?.text]
+  }
+
+  /// State of one is kept, and state of two is in the place.
+  private func preserved(_ difference: Difference) async throws -> Bench {
+    let bench = Bench()
+    for name in ["one", "two"] { _ = try await run(bench, difference, name, typing: name) }
+    return bench
   }
 
   @Test(arguments: Difference.allCases, [false, true])
@@ -111,9 +116,7 @@ import Testing
   func `what is given below an object that turns up in the middle of restoring is told of the end once`(
     difference: Difference
   ) async throws {
-    let bench = Bench()
-    _ = try await run(bench, difference, "one", typing: "one")
-    _ = try await run(bench, difference, "two", typing: "two")
+    let bench = try await preserved(difference)
     let coordinator = bench.launch()
     let root = Screen("root")
     let one = editor(difference, "one")
@@ -130,9 +133,7 @@ import Testing
     difference: Difference, isMade: Bool
   ) async throws {
     for isEdited in [false, true] {
-      let bench = Bench()
-      _ = try await run(bench, difference, "one", typing: "one")
-      _ = try await run(bench, difference, "two", typing: "two")
+      let bench = try await preserved(difference)
       let coordinator = bench.launch()
       let root = Screen("root")
       let one = editor(difference, "one")
