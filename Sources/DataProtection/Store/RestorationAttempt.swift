@@ -11,15 +11,19 @@ public final class RestorationAttempt: Sendable {
   private let store: StoreDirectory
   private let file: StoreFile
   private let name: StoreName
-  private let marker: Mutex<MarkerBytes>
-  /// The marker as memory, during a turn.
-  private let mapping = Mutex<FileMapping?>(nil)
+  private let marker: Mutex<Marker>
+
+  private struct Marker {
+    var bytes: MarkerBytes
+    /// The marker as memory, during a turn.
+    var page: FileMapping?
+  }
 
   init(store: StoreDirectory, file: StoreFile, name: StoreName, identity: [UInt8], marker: CrashMarker) {
     self.store = store
     self.file = file
     self.name = name
-    self.marker = Mutex(MarkerBytes(marker, identity: identity))
+    self.marker = Mutex(Marker(bytes: MarkerBytes(marker, identity: identity)))
     failedAttempts = Int(marker.failedAttempts)
   }
 
@@ -28,8 +32,8 @@ public final class RestorationAttempt: Sendable {
   /// If the note can't be written, the marker stays as it was: a crash is then put down to the node before.
   public func note(node: UInt32) {
     marker.withLock { marker in
-      guard let bytes = try? marker.note(node: node, keys: store.keys) else { return }
-      if let mapping = mapping.withLock({ $0 }) { return unsafe mapping.store(bytes.span.bytes) }
+      guard let bytes = try? marker.bytes.note(node: node, keys: store.keys) else { return }
+      if let page = marker.page { return unsafe page.store(bytes.span.bytes) }
       try? unsafe store.fileSystem.writeAll(file.descriptor, bytes.span.bytes, at: 0)
     }
   }
@@ -40,11 +44,11 @@ public final class RestorationAttempt: Sendable {
   /// written it back.
   package func beginTurn() {
     let page = store.fileSystem.map(file.descriptor, byteCount: CrashMarker.byteCount)
-    mapping.withLock { $0 = page }
+    marker.withLock { $0.page = page }
   }
 
   /// Writes every note again.
-  package func endTurn() { mapping.withLock { $0 = nil } }
+  package func endTurn() { marker.withLock { $0.page = nil } }
 
   /// Removes the marker: restoring is complete, or was given up in good order.
   ///
