@@ -322,6 +322,25 @@ import Testing
     #expect(next.root.editor.draft == "hello")
   }
 
+  @Test func `a launch that declined restoring preserves automatically what changes in it`() async throws {
+    let harness = try await left(with: "hello", on: try await SimulatedDevice())
+    let app = try await harness.launch { NotesApp(response: .declinesRestoring) }
+    let coordinator = try #require(harness.coordinator)
+    func save() async throws {
+      let before = coordinator.lastReceipt
+      await harness.device.advance(by: .seconds(1))
+      for _ in 0..<2_000 where coordinator.lastReceipt == before { try await Task.sleep(for: .milliseconds(5)) }
+      #expect(coordinator.lastReceipt != before)
+    }
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
+    try await save()
+    app.root.list.query = "typed"
+    coordinator.invalidateRestorableState(of: app.root.list)
+    try await save()
+    harness.killWithoutNotice()
+    #expect(try await harness.launch { NotesApp() }.root.list.query == "typed")
+  }
+
   @Test func `a background launch restores without a window`() async throws {
     let harness = RestorationHarness<NotesApp>(on: try await SimulatedDevice())
     try await harness.launch { NotesApp() }.root.editor.draft = "hello"

@@ -7,7 +7,9 @@ package import FoundationEssentials
   func restoreState(into root: any RestorableController) async throws -> RestorationReport
 
   /// Restores nothing in this launch; what is on disk is set aside by the next save, as after any refusal.
-  func declineRestoring() async
+  ///
+  /// The hierarchy below the root, if there is one already, is what is preserved from now on.
+  func declineRestoring(into root: (any RestorableController)?) async
 
   /// Preserves the hierarchy below a root.
   func preserveState(of root: any RestorableController) async throws -> PreservationOutcome

@@ -24,8 +24,9 @@ extension RestorationCoordinator: ApplicationEngine {
     try await restore(into: root)
   }
 
-  package func declineRestoring() async {
+  package func declineRestoring(into root: (any RestorableController)?) async {
     guard !isRestoring, phase != .discarded else { return }
+    if let root { self.root = root }
     prepared = nil
     touchedKeys = []
     hasPendingSave = false

@@ -191,7 +191,7 @@ extension RestorableApplication: LifecycleWork {
   private func declineIfAsked() async {
     guard lifecycle.launchResponse.contains(.declinesRestoring), !hasDeclined else { return }
     hasDeclined = true
-    await engine.declineRestoring()
+    await engine.declineRestoring(into: delegate?.rootController)
   }
 
   private func forgetRestoring() {

@@ -35,7 +35,7 @@ final class CallLog: Sendable {
     return RestorationReport(outcome: .restored)
   }
 
-  func declineRestoring() async { log.add("declineRestoring") }
+  func declineRestoring(into root: (any RestorableController)?) async { log.add("declineRestoring") }
 
   func preserveState(of root: any RestorableController) async throws -> PreservationOutcome {
     log.add("preserve")
