@@ -102,6 +102,8 @@ package struct SetAsideShelf: Sendable {
       try append(state.frames.dropFirst(same.state.frames.count), to: same.place)
       return Placed(state: same.description)
     }
+    // What launches that declined saved one after another, unedited, would push out what the user had.
+    if let same = find(state, among: present) { return Placed(state: same.description) }
     var removed: [SetAsideState] = []
     let places = store.asidePlaces
     if present.count == places.count, let oldest = present.firstIndex(where: { $0.generation != spared }) {
@@ -129,6 +131,31 @@ package struct SetAsideShelf: Sendable {
       bytes -= old.description.byteCount
     }
     return Placed(state: new, removed: removed)
+  }
+
+  /// The place with a state that differs only in when it was saved; nil when there is none.
+  private func find(_ state: StoredState, among present: [Occupant]) -> Occupant? {
+    guard let reader = reader(of: state) else { return nil }
+    var content: Data?
+    for occupant in present {
+      guard let other = self.reader(of: occupant.state), other.nodeCount == reader.nodeCount else { continue }
+      content = content ?? timeless(reader)
+      guard let content else { return nil }
+      if timeless(other) == content { return occupant }
+    }
+    return nil
+  }
+
+  /// A state as an archive that does not know when it was saved; nil when it can't be read.
+  private func timeless(_ reader: RestorationArchive.Reader) -> Data? {
+    guard var writer = try? RestorationArchive.Writer(continuing: reader, limits: limits) else { return nil }
+    writer.context.timeSaved = Date(timeIntervalSince1970: 0)
+    return try? writer.makeArchiveOverBudget()
+  }
+
+  private func reader(of state: StoredState) -> RestorationArchive.Reader? {
+    try? RestorationArchive.Reader(
+      base: .init(byteCount: state.byteCount) { try state.read($0) }, deltas: state.frames, limits: limits)
   }
 
   private func append(_ frames: ArraySlice<Data>, to place: any PreservationStore) throws(ProtectionError) {
@@ -160,9 +187,7 @@ package struct SetAsideShelf: Sendable {
   }
 
   private func describe(_ state: StoredState) -> SetAsideState {
-    let reader = try? RestorationArchive.Reader(
-      base: .init(byteCount: state.byteCount) { try state.read($0) }, deltas: state.frames, limits: limits)
-    let context = try? reader?.context
+    let context = try? reader(of: state)?.context
     return SetAsideState(
       id: state.generation.rawValue, savedAt: context?.timeSaved,
       applicationVersion: context?.applicationVersion.rawValue, schemaVersion: context?.schemaVersion,

@@ -48,6 +48,33 @@ import Testing
     return coordinator
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `launches that decline and are not edited push nothing out, however many there are`(
+    on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    try await bench.preserve(Screen("root", text: "precious", children: [Screen("child")]))
+    for _ in 0..<10 {
+      bench.delegate.restores = false
+      bench.time = bench.time.addingTimeInterval(60)
+      let root = Screen("root", children: [Screen("child")])
+      let coordinator = bench.launch()
+      _ = try await coordinator.restore(into: root)
+      guard case .preserved(let receipt) = try await coordinator.preserve(root) else {
+        Issue.record("not preserved")
+        continue
+      }
+      #expect(receipt.findings.count == 1)
+    }
+    bench.delegate.restores = true
+    let root = Screen("root", children: [Screen("child")])
+    let coordinator = bench.launch()
+    let states = try await coordinator.setAsideStates()
+    #expect(states.count == 2)
+    _ = try await coordinator.restore(into: root, from: .setAside(try #require(states.first).id))
+    #expect(root.text == "precious")
+  }
+
   @Test(arguments: Refusal.allCases, StoreKind.allCases)
   func `state that was not restored outlives any number of saves and comes back on request`(
     refusal: Refusal, on kind: StoreKind
