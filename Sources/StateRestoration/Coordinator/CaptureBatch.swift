@@ -105,6 +105,14 @@ extension CaptureBatch {
       classTag: kind.classTag, version: kind.version, priority: record.priority, flags: record.flags,
       savedAt: kind.savedAt, model: record.model)
   }
+
+  /// What a writer is told of the objects for which another class's or model's state goes aside.
+  var attributesOfStrangers: [Key: RestorationArchive.Attributes] {
+    guard !strangers.all.isEmpty else { return [:] }
+    var attributes: [Key: RestorationArchive.Attributes] = [:]
+    for record in records where strangers.contains(record.key) { attributes[record.key] = self.attributes(of: record) }
+    return attributes
+  }
 }
 
 extension RestorationArchive.Attributes {

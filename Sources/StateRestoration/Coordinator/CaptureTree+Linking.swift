@@ -138,8 +138,8 @@ extension CaptureTree {
     node.keepsStored = claim?.keepsStored == true
     node.isStranger = claim?.isStranger == true
     node.sighted = claim?.sighted
-    // What lies in its place below a stranger is the other one's.
-    if isBelowStranger(parent) {
+    // What lies in its place below a stranger is the other one's, and below what was left out it waits with that.
+    if isBelowStranger(parent) || isBelowLeftOut(parent) {
       if claim == nil {
         node.keepsStored = true
         if let known = sighted[node.objectIdentity], known.object === node.object { node.sighted = known.fingerprint }
@@ -163,7 +163,7 @@ extension CaptureTree {
     put(node)
     if node.isBorrower, node.keepsStored {
       giveBack(node)
-    } else if isBelowStranger(parent) {
+    } else {
       makeNewer(parent)
     }
   }
@@ -174,12 +174,26 @@ extension CaptureTree {
     return stranger(from: parent) != nil
   }
 
-  /// Something with state of its own has come below an object of another class or model than its stored state: that is
-  /// newer, and all of the other one's state goes aside.
+  /// Whether something above was left out after a crash, and stays out until something there is newer.
+  private func isBelowLeftOut(_ parent: TrackedNode?) -> Bool {
+    guard hasLeftOut else { return false }
+    var next = parent
+    while let above = next {
+      if above.isLeftOut, above.keepsStored { return true }
+      next = above.parent
+    }
+    return false
+  }
+
+  /// Something with state of its own has come below an object: that is newer than another class's or model's state
+  /// there, all of which goes aside, and than what was left out.
   private func makeNewer(_ parent: TrackedNode?) {
     guard let parent else { return }
-    _ = setStoredAside(of: parent)
-    mark(parent)
+    if isBelowStranger(parent) {
+      _ = setStoredAside(of: parent)
+      mark(parent)
+    }
+    if hasLeftOut { endLeavingOut(from: parent) }
   }
 
   /// Tells where a node is now.
@@ -207,7 +221,7 @@ extension CaptureTree {
         batch.releases.append(node.key)
         node.isStranger = false
         // In its new place may lie what is not its own either.
-        if !isBelowStranger(node.parent) {
+        if !isBelowStranger(node.parent), !isBelowLeftOut(node.parent) {
           (node.keepsStored, node.isBorrower) = (false, false)
           mark(node)
         }

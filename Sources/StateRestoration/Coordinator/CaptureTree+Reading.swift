@@ -177,7 +177,7 @@ extension CaptureTree {
         return batch.standing.append(node.key)
       }
       record.setsStoredAside = setStoredAside(of: node)
-      if hasLeftOut { endLeavingOut(above: node) }
+      if hasLeftOut { endLeavingOut(from: node.parent) }
     }
     switch node.kind {
     case .controller: if node.isByHand { record.flags.insert(.byHand) }
@@ -202,9 +202,9 @@ extension CaptureTree {
     batch.records.append(record)
   }
 
-  /// Has what restoring died at set aside above an object that has newer state: that would stay out with it at every launch.
-  private func endLeavingOut(above node: TrackedNode) {
-    var next = node.parent
+  /// Has what restoring died at set aside above something that has newer state: that would stay out with it at every launch.
+  func endLeavingOut(from parent: TrackedNode?) {
+    var next = parent
     while let above = next {
       if above.isLeftOut, above.keepsStored {
         above.sighted = nil
@@ -225,15 +225,20 @@ extension CaptureTree {
     }
     top.setAsideCapture = captureNumber
     var below: Set<CaptureBatch.Key> = []
-    var stack = [top]
-    while let next = stack.popLast() {
-      if next.keepsStored {
-        next.keepsStored = false
-        if next !== top { below.insert(next.key) }
-        if next !== node { mark(next) }
+    func clear(from start: [TrackedNode]) {
+      var stack = start
+      while let next = stack.popLast() {
+        if next.keepsStored {
+          next.keepsStored = false
+          if next !== top { below.insert(next.key) }
+          if next !== node { mark(next) }
+        }
+        stack += next.children + next.byHand
       }
-      stack += next.children + next.byHand
     }
+    clear(from: [top])
+    // On its way out of its place, with what is above it, it is in no list any more.
+    if node.keepsStored { clear(from: node.ancestry(below: top)) }
     batch.strangers.append(top.key, below: below)
     return false
   }

@@ -52,14 +52,18 @@ extension Lineage {
     }
     // From the top: what is kept for one is kept with what is below it.
     for (_, key) in strangers.sorted(by: { $0 < $1 }) where unmatched.contains(key) {
-      try setAside(.init(key: key, below: unmatched))
+      try setAside(.init(key: key, below: unmatched), for: [:])
     }
   }
 
   /// Keeps what lies in an object's place with all that is below it, but for what other live objects have made theirs.
-  mutating func setAside(_ stranger: Strangers.Stranger) throws(ArchiveError) {
+  ///
+  /// - Parameter newcomers: What is known of the objects whose own state comes there instead.
+  mutating func setAside(
+    _ stranger: Strangers.Stranger, for newcomers: [CaptureBatch.Key: RestorationArchive.Attributes]
+  ) throws(ArchiveError) {
     guard let old = node(stranger.key), let stored = try writer.node(old) else { return }
-    let new = try insertEmpty(insteadOf: stored)
+    let new = try insertEmpty(insteadOf: stored, newcomers[stranger.key])
     handOver(old, to: new, of: stranger.key)
     var pairs = [(old: old, new: new)]
     while let (old, new) = pairs.popLast() {
@@ -69,7 +73,8 @@ extension Lineage {
           try writer.move(child, to: new)
           continue
         }
-        let empty = try writer.insert(stored.identifier, parent: new, attributes: stored.attributes)
+        let empty = try writer.insert(
+          stored.identifier, parent: new, attributes: newcomers[owner] ?? stored.attributes)
         handOver(child, to: empty, of: owner)
         pairs.append((child, empty))
       }
@@ -95,9 +100,11 @@ extension Lineage {
   }
 
   /// Puts an empty node in the place of another, which gets a free name.
-  private mutating func insertEmpty(insteadOf old: RestorationArchive.Node) throws(ArchiveError) -> NodeID {
+  private mutating func insertEmpty(
+    insteadOf old: RestorationArchive.Node, _ attributes: RestorationArchive.Attributes? = nil
+  ) throws(ArchiveError) -> NodeID {
     try writer.rename(old.id, to: freeName())
-    return try writer.insert(old.identifier, before: old.id, attributes: old.attributes)
+    return try writer.insert(old.identifier, before: old.id, attributes: attributes ?? old.attributes)
   }
 
   /// Puts an empty node in the place of one whose state is kept, above the same children.

@@ -150,12 +150,13 @@ struct Lineage: Sendable {
     var leaving = Leaving(batch)
     try ownClaimed(batch)
     // As soon as the object has the node: who comes below it in this capture comes to the new one's place.
-    for stranger in batch.strangers.all where node(stranger.key) != nil { try setAside(stranger) }
+    let newcomers = batch.attributesOfStrangers
+    for stranger in batch.strangers.all where node(stranger.key) != nil { try setAside(stranger, for: newcomers) }
     if batch.changesPlaces { try noteKeptPlaces() }
     for placement in batch.placements {
       let isNew = node(placement.key) == nil
       try place(placement, &leaving)
-      if isNew, let stranger = batch.strangers[placement.key] { try setAside(stranger) }
+      if isNew, let stranger = batch.strangers[placement.key] { try setAside(stranger, for: newcomers) }
     }
     for key in batch.removals { try remove(key) }
     for node in batch.removedNodes where ownerOf[node] == nil {

@@ -7,7 +7,7 @@ extension RestorationRun {
   /// Live objects below a node that was left out are among them: their stored state stays until they have newer state.
   func claim(in tree: CaptureTree) {
     var standing: [Int: any RestorableController] = [:]
-    var strangers: [Int] = []
+    var bare: [Int] = []
     var children: [Int: ChildTable<any RestorableController>] = [:]
     tree.claims.reserveCapacity(plan.nodes.count)
     for index in plan.nodes.indices {
@@ -53,9 +53,9 @@ extension RestorationRun {
       claim.isByPath = isStranger || outcomes.reason(index) == .parentNotRestored
       claim.isLeftOut = outcomes.reason(index) == .leftOutAfterCrash
       tree.claim([claim])
-      if isStranger { strangers.append(index) }
+      if isStranger || claim.isLeftOut { bare.append(index) }
     }
-    for index in strangers { standing[index].map(tree.sightBelow) }
+    for index in bare { standing[index].map(tree.sightBelow) }
   }
 
   /// Objects that have turned up and the nodes of their state, which is kept until they have newer state if they could not

@@ -96,6 +96,17 @@ internal import RestorationArchive
     return RestorationPath(components.reversed())
   }
 
+  /// This node and those above it, up to another one that is not among them.
+  func ancestry(below top: TrackedNode) -> [TrackedNode] {
+    var nodes: [TrackedNode] = []
+    var node: TrackedNode? = self
+    while let current = node, current !== top {
+      nodes.append(current)
+      node = current.parent
+    }
+    return nodes
+  }
+
   /// Whether this node is the other one or below it.
   func isInside(_ other: TrackedNode) -> Bool {
     var node: TrackedNode? = self

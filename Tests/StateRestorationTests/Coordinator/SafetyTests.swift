@@ -93,41 +93,6 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true], StoreKind.allCases)
-  func `what is saved below what was left out comes back, and what restoring died at on request`(
-    edits: Bool, on kind: StoreKind
-  ) async throws {
-    let bench = try await Bench(kind)
-    func hierarchy() -> (root: Panel, first: Panel, second: Panel) {
-      let (root, first, second) = (Panel("root"), Panel("first"), Panel("second"))
-      root.restorationChildren = [first]
-      first.restorationChildren = [second]
-      return (root, first, second)
-    }
-    let saved = hierarchy()
-    (saved.root.value, saved.first.value, saved.second.value) = (1, 2, 3)
-    try await bench.preserve(saved.root)
-    try await bench.die(at: ["root"])
-    let crashed = hierarchy()
-    let coordinator = bench.launch()
-    _ = try await coordinator.restore(into: crashed.root)
-    #expect([crashed.root.value, crashed.first.value, crashed.second.value] == [0, 0, 0])
-    if edits { crashed.second.value = 4 }
-    for _ in 0..<2 { _ = try await coordinator.preserve(crashed.root) }
-
-    for _ in 0..<2 {
-      let next = hierarchy()
-      let coordinator = bench.launch()
-      _ = try await coordinator.restore(into: next.root)
-      #expect([next.root.value, next.first.value, next.second.value] == (edits ? [0, 2, 4] : [0, 0, 0]))
-      _ = try await coordinator.preserve(next.root)
-    }
-    bench.delegate.retries = [["root"]]
-    let asked = hierarchy()
-    _ = try await bench.launch().restore(into: asked.root)
-    #expect([asked.root.value, asked.first.value, asked.second.value] == [1, 2, edits ? 4 : 3])
-  }
-
   @Test(arguments: StoreKind.allCases)
   func `after a crash everything is restored but the node that was being restored`(on kind: StoreKind) async throws {
     let bench = try await preserved(kind)

@@ -97,6 +97,33 @@ import Testing
     #expect(try reader.node(at: path.appending("page")).map { try reader.text(of: $0) } == "our page")
   }
 
+  @Test(arguments: Difference.allCases, [Arrival.before, .registered, .registeredLater])
+  func `an unedited child of the object for which the other one's state goes aside is saved as it is`(
+    difference: Difference, arrival: Arrival
+  ) async throws {
+    let bench = Bench()
+    let first = editor(difference, "one", text: "theirs")
+    first.restorationChildren = [Screen("page", text: "their page")]
+    try await bench.preserve(Screen("root", children: [first]))
+    let coordinator = bench.launch()
+    let second = editor(difference, "two")
+    let page = Screen("page", text: "as made")
+    if arrival == .before { second.restorationChildren = [page] }
+    let root = Screen("root", children: [second])
+    _ = try await coordinator.restore(into: root)
+    if arrival != .before { _ = coordinator.register(page, at: path.appending("page")) }
+    second.text = "typed"
+    if arrival == .registeredLater { _ = try await coordinator.preserve(root) }
+    second.restorationChildren = [page]
+    _ = try await coordinator.preserve(root)
+
+    let again = editor(difference, "two")
+    again.restorationChildren = [Screen("page")]
+    _ = try await bench.launch().restore(into: Screen("root", children: [again]))
+    #expect(again.text == "typed")
+    #expect(again["page"]?.text == "as made")
+  }
+
   @Test func `what is below an object that has left the hierarchy and lives on is given its state`() async throws {
     let bench = Bench()
     let first = editor(.model, "one", text: "theirs")
