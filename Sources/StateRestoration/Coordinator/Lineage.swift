@@ -75,18 +75,8 @@ struct Lineage: Sendable {
     base = .opened
     needsWhole = !isNewest
     replacing = .nothing
-    owesJoined = false
-    isPendingCurrent = false
-    sighting = LockedSighting()
-    unmatched = []
-    nodeOf = []
-    ownerOf = [:]
-    changed = []
-    overBudget = [:]
     hasMarkedCarriedOver = false
-    hasSetApplicationAside = false
-    keptPlaces = nil
-    keptRemovals = []
+    startOver()
   }
 
   /// Begins anew; a state on disk that was refused is set aside before a save replaces it.
@@ -94,17 +84,18 @@ struct Lineage: Sendable {
     writer = RestorationArchive.Writer(context: context, limits: limits, keptKeys: Self.keptKeys)
     self.base = base
     self.replacing = replacing
-    owesJoined = false
     needsWhole = true
+    merging = []
+    hasMarkedCarriedOver = true
+    startOver()
+  }
+
+  /// Forgets what belongs to the archive that was continued until now.
+  private mutating func startOver() {
+    forgetOwners()
+    owesJoined = false
     isPendingCurrent = false
     sighting = LockedSighting()
-    merging = []
-    unmatched = []
-    nodeOf = []
-    ownerOf = [:]
-    changed = []
-    overBudget = [:]
-    hasMarkedCarriedOver = true
     hasSetApplicationAside = false
     keptPlaces = nil
     keptRemovals = []

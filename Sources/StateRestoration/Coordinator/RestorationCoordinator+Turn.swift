@@ -1,0 +1,212 @@
+internal import DataProtection
+internal import FoundationEssentials
+internal import RestorationArchive
+
+extension RestorationCoordinator {
+  /// Restores what was loaded, in one turn of the main actor, and hands it on to the next save.
+  ///
+  /// - Parameters:
+  ///   - loaded: What is there.
+  ///   - root: The controller at the top of the hierarchy.
+  ///   - touched: The objects that were edited while the device was locked, by their paths: theirs is newer.
+  ///   - retriesLeftOut: Whether nodes that were left out after a crash are tried again.
+  ///   - phaseIfRefused: Where the coordinator was: there it stays, when a state that was asked for is refused.
+  func restore(
+    _ loaded: LoadedState, into root: any RestorableController, touched: [RestorationPath: LiveObjects.Living],
+    retriesLeftOut: Bool, phaseIfRefused: Phase
+  ) async -> RestorationReport {
+    var report = RestorationReport(outcome: .restored, reason: loaded.reason, source: loaded.plan.source)
+    report.remarks = loaded.remarks
+    let phaseIfRefused = loaded.isOnRequest ? phaseIfRefused : nil
+    if let refusal = refusal(of: loaded, report: report) { return await refuse(refusal, phaseIfRefused) }
+    do {
+      attempt?.finish()
+      attempt = nil
+      attempt = try await worker.run { _ in try loaded.place.beginAttempt(for: loaded.state) }
+    } catch {
+      report.remarks.append(.markerIgnored("no marker could be made: \(error)"))
+    }
+    phase = .restoring
+    let clock = ContinuousClock()
+    let start = clock.now
+    let run = RestorationRun(
+      plan: loaded.plan, registry: registry, delegate: delegate, log: log, now: configuration.now(),
+      note: { [weak self] in self?.attempt?.note(node: $0) })
+    run.touched = touched
+    run.decodesInReverse = configuration.decodesInReverse
+    run.retries = { [weak self] path in
+      guard let self else { return false }
+      return retriesLeftOut || recovery?.coordinator(self, shouldRetryNodeAt: path) == true
+    }
+    if case .leaveOut(let node) = loaded.crash, !retriesLeftOut {
+      run.leftOut = Set(loaded.plan.nodes.indices.filter { loaded.plan.nodes[$0].id.rawValue == node })
+    }
+    let culprit: UInt32? = if case .leaveOut(let node) = loaded.crash { node } else { nil }
+    let application = run.applicationSource(culprit)
+    // Until everything is decoded there is nothing to give to whoever turns up.
+    let before = restored
+    restored = nil
+    arrivals = []
+    attempt?.beginTurn()
+    run.noteApplication()
+    guard mayRestore(run.record(of: application), loaded.plan.context) else {
+      restored = before
+      arrivals = []
+      report.outcome = .declined
+      if delegate == nil { report.remarks.append(.noDelegate) }
+      return await refuse(report, phaseIfRefused)
+    }
+    log.log(.debug, "restoring generation \(loaded.plan.source?.generation ?? 0)")
+    run.makeObjects(root: root)
+    run.installChildren()
+    run.decode()
+    restored = run
+    giveArrivalsState()
+    run.noteApplication()
+    let takenBack = decodeApplicationState(run, application, &report)
+    run.finish()
+    run.noteEnd()
+    attempt?.endTurn()
+    report.nodes = run.reports()
+    report.mainActorDuration = clock.now - start
+    await settle(run, loaded: loaded, application: application, takenBack: takenBack)
+    run.letGo()
+    let unheld = run.leaveUnheld()
+    if !unheld.isEmpty {
+      tree.disclaim(unheld)
+      report.nodes = run.reports()
+    }
+    restoredState = loaded.state
+    restoredPlace = loaded.place
+    if extensions.count == 0 { finishAttempt() } else { startExtensionLimit() }
+    return report
+  }
+
+  /// Age and versions of the whole, before anybody is asked.
+  private func refusal(of loaded: LoadedState, report: RestorationReport) -> RestorationReport? {
+    var report = report
+    let context = loaded.plan.context
+    if context.schemaVersion > configuration.schemaVersion {
+      report.outcome = .newerVersion
+      return report
+    }
+    if let limit = configuration.maximumAge,
+      Freshness.expiry(of: context.timeSaved, limit: limit, now: configuration.now()) != nil
+    {
+      report.outcome = .expired
+      return report
+    }
+    return nil
+  }
+
+  /// Restores nothing; what is on disk is set aside by the next save, or goes on as before when it was asked for.
+  private func refuse(_ report: RestorationReport, _ phaseIfRefused: Phase?) async -> RestorationReport {
+    if let phaseIfRefused {
+      finishAttempt()
+      phase = phaseIfRefused
+      return report
+    }
+    await refuseStored()
+    return report
+  }
+
+  /// Begins anew: what is on disk is set aside by the next save.
+  func refuseStored() async {
+    let context = configuration.context
+    tree.reset()
+    restored = nil
+    keptApplication = nil
+    await worker.run { $0.begin(.empty, replacing: .refused, context: context) }
+    finishAttempt()
+    phase = .ready
+  }
+
+  private func mayRestore(_ application: any StateRecord, _ context: RestorationContext) -> Bool {
+    guard let delegate else { return false }
+    let decoder = RestorationDecoder(record: application, path: [], context: context)
+    defer { decoder.finish() }
+    return delegate.shouldRestoreApplicationState(with: decoder)
+  }
+
+  /// Lets the delegate read the app-level state; nothing is in it when restoring died there before.
+  ///
+  /// What it could not read stays until it has something newer.
+  ///
+  /// - Returns: The kept state that it took back.
+  private func decodeApplicationState(
+    _ run: RestorationRun, _ source: RestorationRun.ApplicationSource, _ report: inout RestorationReport
+  ) -> NodeID? {
+    let decoder = RestorationDecoder(
+      record: run.record(of: source), path: [], context: run.plan.context, resolve: { run.resolve($0) })
+    defer { decoder.finish() }
+    let former = keptApplication
+    keptApplication = nil
+    var isRead = true
+    if case .leftOut = source {
+      isRead = false
+      report.remarks.append(.applicationStateFailed("left out, because restoring died there"))
+    }
+    do throws(RestorationError) {
+      try delegate?.didDecodeRestorableState(with: decoder)
+    } catch {
+      isRead = false
+      report.remarks.append(.applicationStateFailed(error.description))
+    }
+    guard isRead else {
+      if !run.plan.application.keys.isEmpty { keepStoredApplicationState(refusedBefore: former) }
+      return nil
+    }
+    hasApplicationState = true
+    guard case .kept(let kept) = source else { return nil }
+    // What is stored is newer, and makes room in its turn.
+    keptApplication = .init(sighted: [])
+    return kept.id
+  }
+
+  /// Hands the state to the worker as what the next save continues, and tells the tree what came from where.
+  private func settle(
+    _ run: RestorationRun, loaded: LoadedState, application: RestorationRun.ApplicationSource, takenBack: NodeID?
+  ) async {
+    tree.reset()
+    run.claim(in: tree)
+    run.noteTaking(after: tree.captureNumber)
+    let dropped = run.droppedNodes + [takenBack].compactMap(\.self)
+    var leftOut = run.leftOutNodes
+    if case .leftOut = application, !loaded.plan.isApplicationLeftOut {
+      leftOut += [loaded.plan.applicationNode].compactMap(\.self)
+    }
+    let newlyLeftOut = leftOut
+    let reinstatements = run.reinstatements
+    let retried = run.retriedNodes
+    let context = configuration.context
+    await worker.run { lineage in
+      // What was saved while locked is in the reader; the next whole generation takes its place.
+      lineage.merging = loaded.pending
+      do {
+        try lineage.continueArchive(loaded.reader, isNewest: loaded.isNewest && !loaded.isJoined)
+        lineage.owesJoined = loaded.isJoined
+        lineage.keptRemovals = loaded.keptRemovals
+        if !loaded.isNewest { lineage.replacing = .init(isOther: true, reclaimed: loaded.setAside) }
+        try lineage.drop(dropped)
+        try lineage.mark(retried, leftOut: false)
+        for (kept, node) in reinstatements { try lineage.reinstate(kept, over: node) }
+        if !newlyLeftOut.isEmpty {
+          // Durable before the marker goes: the next launch must not try the culprit again.
+          try lineage.mark(newlyLeftOut, leftOut: true)
+          // If the disk can't take it now, it is owed by the next save, like everything else.
+          _ = try? lineage.write(context: context)
+        }
+      } catch {
+        lineage.begin(.empty, replacing: .refused, context: context)
+      }
+    }
+  }
+
+  /// Takes the marker away, and lets the worker make that durable.
+  func finishAttempt() {
+    guard let attempt else { return }
+    attempt.finish()
+    worker.post { _ in attempt.settle() }
+    self.attempt = nil
+  }
+}
