@@ -2,43 +2,6 @@ internal import DataProtection
 internal import FoundationEssentials
 internal import RestorationArchive
 
-/// A state that was opened and can be restored, with what is known about it.
-struct LoadedState: Sendable {
-  var plan: RestorationPlan
-  var state: StoredState
-  var reader: RestorationArchive.Reader
-  var isNewest: Bool
-  var crash: CrashPlan
-  var history: CrashHistory
-  var remarks: [RestorationReport.Remark]
-  var reason: RestorationReason
-  /// What was saved while locked and is in the reader, is older than the live objects, or is set aside: the next whole
-  /// generation takes its place.
-  var pending: [StoredPending] = []
-  /// Whether the reader holds more than the disk does as a generation.
-  var isJoined = false
-  /// Kept state that made room in the reader, and is gone with the next save.
-  var keptRemovals: [PreservationFinding] = []
-  /// Where the state is kept: what was set aside has a place of its own.
-  var place: any PreservationStore
-  /// Whether the program asked for this state rather than the newest: if it is refused, everything stays as it was.
-  var isOnRequest = false
-  /// The number of the state among those that were set aside.
-  var setAside: UInt64?
-}
-
-/// Why nothing can be restored.
-struct LoadFailure: Error, Sendable {
-  var outcome: RestorationOutcome
-  var remarks: [RestorationReport.Remark]
-  var reason: RestorationReason
-  /// Whether saving goes on as if nobody had asked.
-  var changesNothing = false
-
-  /// Whether another try may find what this one did not: the device is locked, or the disk has failed for the moment.
-  var isPassing: Bool { outcome == .locked || outcome == .unavailable }
-}
-
 /// Opens, checks and lays out a state; runs on the worker.
 struct StateLoader: Sendable {
   let store: any PreservationStore
