@@ -148,6 +148,7 @@ extension CaptureTree {
       }
     }
     node.isLeftOut = node.keepsStored && claim?.isLeftOut == true
+    node.staysLeftOut = claim?.staysLeftOut == true
     node.isBorrower = node.keepsStored && claim?.isByPath != false
     if hasStrangers, claim?.keepsStored != false { joinSetAside(node) }
     put(node, claimed: claim.flatMap { $0.isByPath ? nil : $0.node })
@@ -179,7 +180,7 @@ extension CaptureTree {
     guard hasLeftOut else { return false }
     var next = parent
     while let above = next {
-      if above.isLeftOut, above.keepsStored { return true }
+      if above.isLeftOut, above.keepsStored, !above.staysLeftOut { return true }
       next = above.parent
     }
     return false

@@ -179,6 +179,9 @@ extension CaptureTree {
       record.setsStoredAside = setStoredAside(of: node)
       if hasLeftOut { endLeavingOut(from: node.parent) }
     }
+    if let limit = facts.freshFor, let stamp = batch.kinds[facts.kind].savedAt {
+      ages.note(node.key, limit: limit, stamp: stamp)
+    }
     switch node.kind {
     case .controller: if node.isByHand { record.flags.insert(.byHand) }
     case .view: record.flags.insert(.view)
@@ -206,7 +209,7 @@ extension CaptureTree {
   func endLeavingOut(from parent: TrackedNode?) {
     var next = parent
     while let above = next {
-      if above.isLeftOut, above.keepsStored {
+      if above.isLeftOut, above.keepsStored, !above.staysLeftOut {
         above.sighted = nil
         mark(above)
       }
@@ -274,13 +277,16 @@ extension CaptureTree {
   ) -> TrackedClass.Tag {
     var kind = CaptureBatch.Kind(version: captured.version, classTag: captured.shape.classTag, column: subject.column)
     var mistaken: (registered: String, found: String)?
+    var limit: Duration?
     if let tag = kind.classTag {
       if case .belongs(_, let registered, let found)? = registry.flaw(of: tag, on: object) {
         mistaken = (registered, found)
       }
-      if let limit = registry.registeredClass(tag)?.freshFor { kind.savedAt = Freshness.stamp(now(), limit: limit) }
+      limit = registry.registeredClass(tag)?.freshFor
+      if let limit { kind.savedAt = Freshness.stamp(now(), limit: limit) }
     }
-    let facts = TrackedClass.Tag(tag: kind.classTag, kind: batch.kinds.count, mistaken: mistaken)
+    let facts = TrackedClass.Tag(
+      tag: kind.classTag, kind: batch.kinds.count, mistaken: mistaken, freshFor: limit)
     batch.kinds.append(kind)
     subject.add(facts)
     return facts

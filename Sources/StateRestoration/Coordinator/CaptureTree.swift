@@ -30,6 +30,8 @@ internal import RestorationArchive
   private(set) var hasStrangers = false
   /// Whether an object was claimed whose stored state restoring died at.
   private(set) var hasLeftOut = false
+  /// The objects whose state grows too old while they are not there.
+  var ages = StateAges()
   var batch = CaptureBatch()
   var pending: [TrackedNode] = []
   /// Objects that have given back their places, with another above them, in this capture.
@@ -75,6 +77,8 @@ internal import RestorationArchive
     var isByPath = false
     /// Whether restoring died at the node, which is offered again whatever becomes of the object.
     var isLeftOut = false
+    /// Whether it did so again, after something newer below it had ended the leaving out: then that ends it no more.
+    var staysLeftOut = false
   }
 
   init(
@@ -172,6 +176,7 @@ internal import RestorationArchive
     unmet = []
     hasStrangers = false
     hasLeftOut = false
+    ages = StateAges()
     _ = changes.drain()
   }
 
@@ -189,6 +194,7 @@ internal import RestorationArchive
       node.isFlagUp = true
       mark(node)
     }
+    for key in ages.due(at: now, isThere: { nodes[$0] != nil }) { nodes[key].map(mark) }
     guard scope == .all else { return }
     if hasLostUnnoticed { unnoticed.removeAll { $0.isRemoved } }
     hasLostUnnoticed = false

@@ -14,17 +14,25 @@ extension Lineage {
     var problems: [ArchiveError] = []
     /// Kept state that made room for what was joined.
     var keptRemovals: [PreservationFinding] = []
+    /// Whether what restoring died at is kept, because something newer was joined there or below.
+    var keepsCulprit = false
   }
 
   /// Puts what was saved while locked on top of an archive, oldest first, as one change; last what is still in memory.
   ///
   /// Records go over bit for bit, so that state whose class nobody knows in this run is joined as well.
+  ///
+  /// - Parameter culprit: The node that restoring died at the last time, which is to be left out.
   mutating func join(
-    _ pending: [StoredPending], live: LiveState?, to reader: RestorationArchive.Reader
+    _ pending: [StoredPending], live: LiveState?, to reader: RestorationArchive.Reader, culprit: NodeID?
   ) throws(ArchiveError) -> Joined {
     var joined = Joined()
     guard !pending.isEmpty || live != nil else { return joined }
     try continueArchive(reader, isNewest: true)
+    let culprit = try culprit.flatMap { id throws(ArchiveError) in
+      try writer.node(id)?.attributes.flags.contains(.leftOut) == false ? id : nil
+    }
+    if let culprit { try mark([culprit], leftOut: true) }
     var context = try reader.context
     var touched: Set<NodeID> = []
     for one in pending {
@@ -45,6 +53,10 @@ extension Lineage {
     case .everything(let archive)?:
       try refill(from: try RestorationArchive.Reader(base: .init(archive), limits: limits))
     case nil: break
+    }
+    if let culprit {
+      joined.keepsCulprit = path(of: culprit).components.first == ReservedNode.kept
+      if !joined.keepsCulprit { try mark([culprit], leftOut: false) }
     }
     joined.change = try makeChange(context: context)
     joined.keptRemovals = keptRemovals
@@ -82,6 +94,7 @@ extension Lineage {
       if isUntouched, try liesBelowOther(node, in: overlay, places) { continue }
       let target = try place(of: node, in: overlay, &places)
       if isUntouched, try !takesUntouched(target) { continue }
+      if !isUntouched { try endLeavingOut(above: target, &places) }
       copies.append(.init(source: source, target: target, attributes: attributes))
       if !node.attributes.flags.contains(.reserved) { touched.insert(target) }
     }
@@ -115,6 +128,38 @@ extension Lineage {
     return parent ?? node.id
   }
 
+  /// Has what restoring died at kept above something newer, which would stay out with it at every launch.
+  private mutating func endLeavingOut(
+    above node: NodeID, _ places: inout [NodeID: NodeID]
+  ) throws(ArchiveError) {
+    var next = try writer.node(node)?.parent
+    while let id = next, let above = try writer.node(id) {
+      next = above.parent
+      guard above.attributes.flags.contains(.leftOut), try !diedAgain(at: above) else { continue }
+      let bare = try renew(id, above)
+      try mark([bare], leftOut: false)
+      for (source, place) in places where place == id { places[source] = bare }
+    }
+  }
+
+  /// Whether restoring has died at what is kept for the place of a node, too.
+  private func diedAgain(at node: RestorationArchive.Node) throws(ArchiveError) -> Bool {
+    try keptNodes(of: path(of: node.id)).contains {
+      $0.attributes.flags.contains(.leftOut) && !node.attributes.isOther(than: $0)
+    }
+  }
+
+  /// What is kept for a path, the oldest first.
+  private func keptNodes(of path: RestorationPath) throws(ArchiveError) -> [RestorationArchive.Node] {
+    guard let kept = try writer.child(of: nil, identifier: ReservedNode.kept) else { return [] }
+    let name = KeptName(path).path
+    var nodes: [RestorationArchive.Node] = []
+    for id in try writer.children(of: kept) {
+      if let node = try writer.node(id), KeptName(node.identifier).path == name { nodes.append(node) }
+    }
+    return nodes
+  }
+
   /// Whether the place of a node, or one above it, is another class's or model's.
   private func liesBelowOther(
     _ node: RestorationArchive.Node, in overlay: RestorationArchive.Reader, _ places: [NodeID: NodeID]
@@ -139,15 +184,12 @@ extension Lineage {
   private func keptNode(
     of path: RestorationPath, for attributes: RestorationArchive.Attributes, insteadOf stored: RestorationArchive.Node
   ) throws(ArchiveError) -> NodeID? {
-    guard attributes.isOther(than: stored), let kept = try writer.child(of: nil, identifier: ReservedNode.kept) else {
-      return nil
-    }
-    let name = KeptName(path).path
-    for id in try writer.children(of: kept).reversed() {
-      guard let node = try writer.node(id), KeptName(node.identifier).path == name, !attributes.isOther(than: node)
-      else { continue }
-      if let model = attributes.model, node.attributes.model == model { return id }
-      if let tag = attributes.classTag, node.attributes.classTag == tag, stored.attributes.classTag != tag { return id }
+    guard attributes.isOther(than: stored) else { return nil }
+    for node in try keptNodes(of: path).reversed() where !attributes.isOther(than: node) {
+      if let model = attributes.model, node.attributes.model == model { return node.id }
+      if let tag = attributes.classTag, node.attributes.classTag == tag, stored.attributes.classTag != tag {
+        return node.id
+      }
     }
     return nil
   }

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import RestorationArchive
 
 extension Lineage {
@@ -51,7 +52,11 @@ extension Lineage {
     let entries = batch.entries(of: record)
     do {
       let node = try makeRoom(for: record, entries, attributes, at: node)
-      if try writer.setRecord(of: node, entries: entries, attributes: attributes) { changed.insert(record.key) }
+      if try writer.setRecord(of: node, entries: entries, attributes: attributes) {
+        changed.insert(record.key)
+      } else if try renewAge(of: node, attributes.savedAt) {
+        changed.insert(record.key)
+      }
     } catch {
       guard error.isOfValues else { throw error }
       findings.append(.encodingFailed(path: path(of: node), message: error.message))
@@ -64,6 +69,16 @@ extension Lineage {
     } else if !overBudget.isEmpty {
       overBudget[record.key] = nil
     }
+  }
+
+  /// Records with state that is the same when its object was there last; returns whether that is another time.
+  private mutating func renewAge(of node: NodeID, _ savedAt: Date?) throws(ArchiveError) -> Bool {
+    guard let savedAt, var attributes = try writer.node(node)?.attributes, attributes.savedAt != savedAt else {
+      return false
+    }
+    attributes.savedAt = savedAt
+    try writer.setAttributes(attributes, of: node)
+    return true
   }
 
   /// Sets aside what a record must not replace, once it is sure that the record can be encoded; returns its node.

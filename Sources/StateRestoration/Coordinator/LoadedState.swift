@@ -18,6 +18,8 @@ struct LoadedState: Sendable {
   var isJoined = false
   /// Kept state that made room in the reader, and is gone with the next save.
   var keptRemovals: [PreservationFinding] = []
+  /// Whether what restoring died at is kept in the reader, and on the disk still in its place.
+  var keepsCulprit = false
   /// Where the state is kept: what was set aside has a place of its own.
   var place: any PreservationStore
   /// Whether the program asked for this state rather than the newest: if it is refused, everything stays as it was.

@@ -190,7 +190,7 @@ extension RestorationCoordinator {
         try lineage.drop(dropped)
         try lineage.mark(retried, leftOut: false)
         for (kept, node) in reinstatements { try lineage.reinstate(kept, over: node) }
-        if !newlyLeftOut.isEmpty {
+        if !newlyLeftOut.isEmpty || loaded.keepsCulprit {
           // Durable before the marker goes: the next launch must not try the culprit again.
           try lineage.mark(newlyLeftOut, leftOut: true)
           // If the disk can't take it now, it is owed by the next save, like everything else.

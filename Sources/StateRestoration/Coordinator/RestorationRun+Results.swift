@@ -27,10 +27,9 @@ extension RestorationRun {
         tree.claim([claim])
         continue
       }
-      let isStranger = isStranger(index)
       switch outcomes.reason(index) {
-      case .leftOutAfterCrash?, .parentNotRestored?: break
-      default: guard isStranger else { continue }
+      case .leftOutAfterCrash?, .parentNotRestored?, .classMismatch?, .modelMismatch?: break
+      default: continue
       }
       guard node.kind != .shared, let identifier = plan.paths[index].last else { continue }
       var found: (any RestorableObject)?
@@ -49,13 +48,21 @@ extension RestorationRun {
       guard let found else { continue }
       if let controller = found as? any RestorableController { standing[index] = controller }
       var claim = makeClaim(found, at: index, keepsStored: true)
-      claim.isStranger = isStranger
-      claim.isByPath = isStranger || outcomes.reason(index) == .parentNotRestored
-      claim.isLeftOut = outcomes.reason(index) == .leftOutAfterCrash
+      // Of what was left out nobody has asked before.
+      claim.isStranger = isStranger(index) || mismatch(of: found, at: index) != nil
+      claim.isByPath = claim.isStranger || outcomes.reason(index) == .parentNotRestored
+      claim.isLeftOut = outcomes.reason(index) == .leftOutAfterCrash || node.flags.contains(.leftOut)
+      claim.staysLeftOut = claim.isLeftOut && diedAgain(at: index)
       tree.claim([claim])
-      if isStranger || claim.isLeftOut { bare.append(index) }
+      if isStranger(index) || (claim.isLeftOut && !claim.staysLeftOut) { bare.append(index) }
     }
     for index in bare { standing[index].map(tree.sightBelow) }
+  }
+
+  /// Whether restoring has died at what is kept for a place, too: to try what is below it by itself once more could go on like
+  /// this at every second launch.
+  private func diedAgain(at index: Int) -> Bool {
+    plan.kept[index]?.contains { $0.top == nil && $0.attributes.flags.contains(.leftOut) } ?? false
   }
 
   /// Objects that have turned up and the nodes of their state, which is kept until they have newer state if they could not

@@ -185,12 +185,14 @@ struct StateLoader: Sendable {
 
   /// Puts what was saved while locked, and what is still in memory of it, on top of an archive.
   private func join(
-    _ pending: [StoredPending], to reader: RestorationArchive.Reader
+    _ pending: [StoredPending], to reader: RestorationArchive.Reader, _ crash: CrashPlan
   ) throws(ArchiveError) -> Lineage.Joined {
     guard !pending.isEmpty || live != nil else { return Lineage.Joined() }
     var lineage = Lineage(
       store: store, context: try reader.context, limits: limits, nodeBudget: configuration.nodeByteBudget)
-    return try lineage.join(pending.filter { live?.includesOwn != true || !$0.isOwn }, live: live, to: reader)
+    let culprit: NodeID? = if case .leaveOut(let node) = crash { NodeID(rawValue: node) } else { nil }
+    return try lineage.join(
+      pending.filter { live?.includesOwn != true || !$0.isOwn }, live: live, to: reader, culprit: culprit)
   }
 
   private func predecessorDied() -> Bool {
@@ -208,7 +210,7 @@ struct StateLoader: Sendable {
     do {
       let data = try state.read(0..<state.byteCount)
       var reader = try RestorationArchive.Reader(base: .init(data), deltas: state.frames, limits: limits)
-      let joined = try join(pending, to: reader)
+      let joined = try join(pending, to: reader, crash)
       for problem in joined.problems {
         remarks.append(.failure("what was saved while locked could not be joined: \(problem)"))
       }
@@ -244,7 +246,7 @@ struct StateLoader: Sendable {
           savedAt: plan.context.timeSaved),
         remarks: remarks, reason: reason,
         pending: joined.pending + pending.filter { live?.includesOwn == true && $0.isOwn },
-        isJoined: joined.change != nil, keptRemovals: joined.keptRemovals,
+        isJoined: joined.change != nil, keptRemovals: joined.keptRemovals, keepsCulprit: joined.keepsCulprit,
         place: store)
     } catch let error as ArchiveError {
       let outcome: RestorationOutcome = error.code == .unsupportedVersion ? .newerVersion : .damaged

@@ -32,6 +32,8 @@ internal import RestorationArchive
     let kind: Int
     /// The class that the tag is registered for, and that of the instances, when they are not the same.
     let mistaken: (registered: String, found: String)?
+    /// The age limit of the class; nil for none.
+    let freshFor: Duration?
   }
 
   /// Describes the class of an object.

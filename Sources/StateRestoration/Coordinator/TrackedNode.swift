@@ -30,6 +30,8 @@ internal import RestorationArchive
   var needsPlace = false
   /// Whether restoring died at the stored state, which is kept and offered again.
   var isLeftOut = false
+  /// Whether what is newer below it does not change that.
+  var staysLeftOut = false
   /// The capture in which that went aside, with all that is below it; nil while it has not.
   var setAsideCapture: Int?
   /// Whether a reference brought it in, and nothing else.

@@ -63,8 +63,8 @@ import Testing
     return (Screen("root", children: [bad, Screen("beside")]), bad)
   }
 
-  private func crashed() async throws -> Bench {
-    let bench = Bench()
+  private func crashed(_ kind: StoreKind = .memory) async throws -> Bench {
+    let bench = try await Bench(kind)
     let (root, bad) = hierarchy()
     bad.text = "crashes"
     bad["first"]?.text = "one"
@@ -136,5 +136,143 @@ import Testing
     let report = try await bench.launch().restore(into: next, retriesLeftOut: true)
     #expect(again.text == "crashes")
     #expect([again["first"]?.text, again["second"]?.text] == ["one", "two"], "\(report)")
+  }
+
+  /// When the launches are in which the user types while the device is locked.
+  enum LockedLaunch: CaseIterable, Sendable {
+    /// The first one after the crash; the unlock comes in the next.
+    case atOnce
+    /// The first one after the crash, in which the unlock comes too.
+    case unlockedInIt
+    /// The one after a launch that has left out what crashed.
+    case later
+  }
+
+  @Test(arguments: LockedLaunch.allCases, StoreKind.allCases)
+  func `what is typed below it while locked comes back after the unlock`(
+    launch: LockedLaunch, on kind: StoreKind
+  ) async throws {
+    let bench = try await crashed(kind)
+    if launch == .later { #expect(try await bench.launch().restore(into: hierarchy().root).leftOut.count == 1) }
+    try await bench.lock()
+    let (root, bad) = hierarchy(["first", "second", "newcomer"])
+    let coordinator = bench.launch()
+    #expect(try await coordinator.restore(into: root).outcome == .locked)
+    for _ in 0..<5 { await Task.yield() }
+    bad["first"]?.text = "typed"
+    bad["newcomer"]?.text = "new"
+    #expect(try await coordinator.preserve(root).receipt?.kind == .pendingChange)
+    if launch == .unlockedInIt {
+      try await bench.unlock(coordinator)
+      #expect(coordinator.lastReport?.leftOut == [])
+      #expect([bad["first"]?.text, bad["second"]?.text, bad["newcomer"]?.text] == ["typed", "two", "new"])
+    } else {
+      try await bench.kill()
+      try await bench.unlock()
+    }
+    for _ in 0..<2 {
+      let (next, again) = hierarchy(["first", "second", "newcomer"])
+      #expect(try await bench.launch().restore(into: next).leftOut.isEmpty)
+      #expect([again["first"]?.text, again["second"]?.text, again["newcomer"]?.text] == ["typed", "two", "new"])
+      #expect(again.text.isEmpty)
+    }
+    let (asked, retried) = hierarchy(["first", "second", "newcomer"])
+    _ = try await bench.launch().restore(into: asked, retriesLeftOut: true)
+    #expect(retried.text == "crashes")
+  }
+
+  @Test func `an edit below two that were left out ends both`() async throws {
+    let bench = Bench()
+    func chain() -> (root: Panel, first: Panel, second: Panel, third: Panel) {
+      let (root, first, second, third) = (Panel("root"), Panel("first"), Panel("second"), Panel("third"))
+      root.restorationChildren = [first]
+      first.restorationChildren = [second]
+      second.restorationChildren = [third]
+      return (root, first, second, third)
+    }
+    let saved = chain()
+    (saved.first.value, saved.second.value, saved.third.value) = (1, 2, 3)
+    try await bench.preserve(saved.root)
+    for path: RestorationPath in [["root", "first", "second"], ["root", "first"]] {
+      try await bench.die(at: path)
+      _ = try await bench.launch().restore(into: chain().root)
+    }
+    let edited = chain()
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: edited.root)
+    edited.third.value = 4
+    _ = try await coordinator.preserve(edited.root)
+    let next = chain()
+    #expect(try await bench.launch().restore(into: next.root).leftOut.isEmpty)
+    #expect([next.first.value, next.second.value, next.third.value] == [0, 0, 4])
+  }
+
+  @Test(arguments: [false, true])
+  func `another model's object in its place gets nothing of it, and it comes back whole on request`(
+    editsChild: Bool
+  ) async throws {
+    let bench = Bench()
+    func editor(_ model: ModelIdentifier) -> (root: Screen, editor: Screen) {
+      let editor = Screen("editor", children: [Screen("first"), Screen("second")])
+      editor.restorationModelIdentifier = model
+      return (Screen("root", children: [editor]), editor)
+    }
+    let saved = editor("one")
+    saved.editor.text = "theirs"
+    saved.editor["first"]?.text = "their first"
+    saved.editor["second"]?.text = "their second"
+    try await bench.preserve(saved.root)
+    try await bench.die(at: ["root", "editor"])
+    let other = editor("two")
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: other.root)
+    if editsChild { other.editor["first"]?.text = "ours" } else { other.editor.text = "ours" }
+    _ = try await coordinator.preserve(other.root)
+
+    let next = editor("two")
+    _ = try await bench.launch().restore(into: next.root)
+    let texts = [next.editor.text, next.editor["first"]?.text, next.editor["second"]?.text]
+    #expect(texts == (editsChild ? ["", "ours", ""] : ["ours", "", ""]))
+    let asked = editor("one")
+    _ = try await bench.launch().restore(into: asked.root, retriesLeftOut: true)
+    #expect(asked.editor.text == "theirs")
+    #expect([asked.editor["first"]?.text, asked.editor["second"]?.text] == ["their first", "their second"])
+  }
+
+  @Test(arguments: [false, true])
+  func `what comes below it ends the leaving out once, and not again after another crash`(
+    isLocked: Bool
+  ) async throws {
+    let bench = try await crashed(.device)
+    var leftOut: [Int] = []
+    for launch in 0..<4 {
+      if isLocked { try await bench.lock() }
+      let (root, bad) = hierarchy()
+      let coordinator = bench.launch()
+      let report = try await coordinator.restore(into: root)
+      for _ in 0..<5 { await Task.yield() }
+      if !isLocked { leftOut.append(report.leftOut.count) }
+      if isLocked {
+        bad["first"]?.text = "typed"
+      } else {
+        bad.restorationChildren.append(Screen("made \(launch)", text: "made"))
+      }
+      _ = try await coordinator.preserve(root)
+      if isLocked {
+        try await bench.kill()
+        try await bench.unlock()
+        let unlocked = bench.launch()
+        let next = hierarchy().root
+        leftOut.append(try await unlocked.restore(into: next).leftOut.count)
+        _ = try await unlocked.preserve(next)
+      }
+      // What restoring died at is tried again as soon as it isn't left out, and it dies again.
+      if launch == 0 { try await bench.die(at: ["root", "bad"]) }
+    }
+    #expect(leftOut == (isLocked ? [0, 1, 1, 1] : [1, 1, 1, 1]))
+    let (asked, again) = hierarchy()
+    _ = try await bench.launch().restore(into: asked, retriesLeftOut: true)
+    #expect(again.text == "crashes")
+    #expect([again["first"]?.text, again["second"]?.text] == [isLocked ? "typed" : "one", "two"])
   }
 }

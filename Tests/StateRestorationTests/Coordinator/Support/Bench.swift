@@ -107,13 +107,23 @@ final class YesDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDele
   }
 }
 
+/// A time that the tests set.
+private final class Wall: Sendable {
+  let time = Mutex(Date(timeIntervalSinceReferenceDate: 1_000_000))
+}
+
 /// One store with a fresh coordinator per simulated launch.
 @MainActor final class Bench {
   let store = MemoryStore()
   let clock = ManualClock()
   let delegate = YesDelegate()
   var configuration = RestorationConfiguration(application: "test", applicationVersion: "1.0")
-  var time = Date(timeIntervalSinceReferenceDate: 1_000_000)
+  /// What all launches take for the time.
+  var time: Date {
+    get { wall.time.withLock { $0 } }
+    set { wall.time.withLock { $0 = newValue } }
+  }
+  private let wall = Wall()
   /// The device that holds the store, and the process that runs on it; nil when the store is in memory.
   let device: SimulatedDevice?
   var process: SimulatedProcess?
@@ -149,9 +159,8 @@ final class YesDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDele
   ) -> RestorationCoordinator {
     let registry = RestorationRegistry()
     set(registry)
-    let time = time
     store.run.add(1, ordering: .relaxed)
-    configuration.now = { time }
+    configuration.now = { [wall] in wall.time.withLock { $0 } }
     return RestorationCoordinator(
       store: place, delegate: other ?? delegate, configuration: configuration, registry: registry)
   }

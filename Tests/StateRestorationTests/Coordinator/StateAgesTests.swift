@@ -1,0 +1,94 @@
+import FoundationEssentials
+import StateRestoration
+import StateRestorationTesting
+import Testing
+
+/// State of a class with an age limit is as old as the last save in which its object was there.
+@MainActor @Suite struct StateAgesTests {
+  private func launch(_ bench: Bench) -> RestorationCoordinator {
+    bench.launch { $0.register(Screen.self, as: "note", freshFor: .seconds(60)) }
+  }
+
+  private func hierarchy() -> (root: Screen, note: Screen) {
+    let note = Screen("note", tag: "note")
+    note.restorationChildren = [Screen("page")]
+    return (Screen("root", children: [note, Screen("beside")]), note)
+  }
+
+  /// A run that has saved a note, which is still open.
+  private func opened(_ bench: Bench) async throws -> (coordinator: RestorationCoordinator, root: Screen, note: Screen) {
+    let coordinator = launch(bench)
+    let (root, note) = hierarchy()
+    _ = try await coordinator.restore(into: root)
+    note.text = "note"
+    note["page"]?.text = "page"
+    _ = try await coordinator.preserve(root)
+    return (coordinator, root, note)
+  }
+
+  /// What changes while the note is open and nobody edits it.
+  enum Change: CaseIterable, Sendable {
+    case nothing, something, below
+  }
+
+  @Test(arguments: Change.allCases, [false, true])
+  func `what is there at every save does not grow too old`(change: Change, isInOneRun: Bool) async throws {
+    let bench = Bench()
+    var (coordinator, root, note) = try await opened(bench)
+    for round in 0..<5 {
+      bench.time += 40
+      if !isInOneRun {
+        coordinator = launch(bench)
+        (root, note) = hierarchy()
+        _ = try await coordinator.restore(into: root)
+        #expect(note.text == "note")
+      }
+      switch change {
+      case .nothing: break
+      case .something: root["beside"]?.text = "\(round)"
+      case .below: note["page"]?.text = "\(round)"
+      }
+      _ = try await coordinator.preserve(root)
+    }
+    bench.time += 40
+    let (next, again) = hierarchy()
+    let report = try await launch(bench).restore(into: next)
+    #expect(again.text == "note", "\(report)")
+    #expect(again["page"]?.text == (change == .below ? "4" : "page"))
+  }
+
+  @Test func `what is not there grows old, whatever else is saved`() async throws {
+    let bench = Bench()
+    let (coordinator, root, note) = try await opened(bench)
+    #expect(note.text == "note")
+    _ = try await coordinator.preserve(root)
+    let later = launch(bench)
+    let bare = Screen("root", children: [Screen("beside")])
+    _ = try await later.restore(into: bare)
+    for round in 0..<2 {
+      bench.time += 40
+      bare["beside"]?.text = "\(round)"
+      _ = try await later.preserve(bare)
+    }
+    let (next, again) = hierarchy()
+    _ = try await launch(bench).restore(into: next)
+    #expect(again.text.isEmpty)
+  }
+
+  @Test func `nothing is written for the time alone until it has moved on by a sixteenth of the limit`() async throws {
+    let bench = Bench()
+    bench.time = Date(timeIntervalSinceReferenceDate: 60_000)
+    let (coordinator, root, _) = try await opened(bench)
+    bench.time += 3.7
+    guard case .unchanged = try await coordinator.preserve(root) else {
+      Issue.record("written though nothing has changed")
+      return
+    }
+    bench.time += 0.1
+    #expect(try await coordinator.preserve(root).receipt?.changedNodes == 1)
+    guard case .unchanged = try await coordinator.preserve(root) else {
+      Issue.record("written twice")
+      return
+    }
+  }
+}
