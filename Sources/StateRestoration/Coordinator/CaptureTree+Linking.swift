@@ -223,7 +223,7 @@ extension CaptureTree {
         node.isStranger = false
         // In its new place may lie what is not its own either.
         if !isBelowStranger(node.parent), !isBelowLeftOut(node.parent) {
-          (node.keepsStored, node.isBorrower) = (false, false)
+          (node.keepsStored, node.isBorrower, node.hasBorrowed) = (false, false, true)
           mark(node)
         }
       }

@@ -182,6 +182,10 @@ extension CaptureTree {
     if let limit = facts.freshFor, let stamp = batch.kinds[facts.kind].savedAt {
       ages.note(node.key, limit: limit, stamp: stamp)
     }
+    if node.hasBorrowed {
+      node.hasBorrowed = false
+      record.setsStoredAside = true
+    }
     switch node.kind {
     case .controller: if node.isByHand { record.flags.insert(.byHand) }
     case .view: record.flags.insert(.view)

@@ -44,8 +44,9 @@ extension Lineage {
     guard !unmatched.isEmpty else { return }
     var strangers: [(depth: Int, key: CaptureBatch.Key)] = []
     for record in batch.records where unmatched.contains(record.key) {
-      guard let id = node(record.key), let stored = try writer.node(id), !batch.attributes(of: record).fits(stored)
-      else {
+      guard let id = node(record.key), let stored = try writer.node(id) else { continue }
+      guard !batch.attributes(of: record).fits(stored) else {
+        if stored.attributes.flags.contains(.leftOut) { try keepBelow(id) }
         continue
       }
       strangers.append((path(of: id).components.count, record.key))
@@ -53,6 +54,16 @@ extension Lineage {
     // From the top: what is kept for one is kept with what is below it.
     for (_, key) in strangers.sorted(by: { $0 < $1 }) where unmatched.contains(key) {
       try setAside(.init(key: key, below: unmatched), for: [:])
+    }
+  }
+
+  /// Keeps what lies in the places of objects that have come by themselves below what restoring died at, each for itself: it
+  /// waits for another try with that, and nobody was given it.
+  private mutating func keepBelow(_ leftOut: NodeID) throws(ArchiveError) {
+    var stack = try writer.children(of: leftOut)
+    while let next = stack.popLast() {
+      stack += try writer.children(of: next)
+      if let owner = ownerOf[next], unmatched.contains(owner) { try setAside(owner) }
     }
   }
 

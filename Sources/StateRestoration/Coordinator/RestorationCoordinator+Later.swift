@@ -23,8 +23,8 @@ extension RestorationCoordinator {
   /// - Parameters:
   ///   - controller: The controller that has turned up.
   ///   - path: The controller's place, from the root.
-  /// - Returns: What became of it; nil when nothing was preserved at the path, it is in use already, or was, and while
-  ///   objects are given their state.
+  /// - Returns: What became of it: what restoring died at before is left out here too. Nil when nothing was preserved at the
+  ///   path, it is in use already, or was, and while objects are given their state.
   @discardableResult
   public func register(_ controller: any RestorableController, at path: RestorationPath) -> NodeReport? {
     turnUp(Arrival(object: controller, path: path))
@@ -89,6 +89,11 @@ extension RestorationCoordinator {
     if !isKept, let reason = run.obstacle(at: index), reason.retires {
       return NodeReport(path: path, result: .notRestored(reason))
     }
+    // What restoring died at is given no sooner to who turns up later.
+    if !isKept, run.isLeftOut(index) {
+      tree.claim(run.tooLate(claim, at: index))
+      return NodeReport(path: path, result: .notRestored(.leftOutAfterCrash))
+    }
     if !isKept {
       run.takeBackUnmet(in: run.range(of: index), tree)
       run.forgetOutcomes(in: run.range(of: index))
@@ -107,7 +112,10 @@ extension RestorationCoordinator {
     // A parent that can't be observed has to be asked for it.
     if let parent = run.parent(of: index) { invalidateRestorableState(of: parent) }
     for index in ranges.joined() { if let object = run.object(at: index) { invalidateRestorableState(of: object) } }
-    for range in ranges { tree.claim(run.lateClaims(in: range)) }
+    for range in ranges {
+      tree.claim(run.lateClaims(in: range))
+      run.claimBare(range, in: tree, isLate: true)
+    }
     if run.isStranger(index) { tree.claim(run.tooLate(claim, at: index)) }
     for range in ranges {
       run.noteTaking(in: range, after: tree.captureNumber)

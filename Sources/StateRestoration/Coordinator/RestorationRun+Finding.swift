@@ -54,9 +54,7 @@ extension RestorationRun {
     if let parent = node.parent, !outcomes.isRestored(parent), node.kind != .view {
       return .parentNotRestored
     }
-    if leftOut.contains(index) || (node.flags.contains(.leftOut) && !retries(plan.paths[index])) {
-      return .leftOutAfterCrash
-    }
+    if isLeftOut(index) { return .leftOutAfterCrash }
     guard let tag = plan.tag(of: index), let registered = registry.registeredClass(tag) else { return nil }
     guard registered.freshFor != nil || registered.onlyIf != nil else { return nil }
     let details = plan.details(of: index)
@@ -67,6 +65,11 @@ extension RestorationRun {
     }
     if let model = details.model, registered.onlyIf?(model) == false { return .modelGone(model) }
     return nil
+  }
+
+  /// Whether restoring died at a node before, and nobody asks for another try.
+  func isLeftOut(_ index: Int) -> Bool {
+    leftOut.contains(index) || (plan.nodes[index].flags.contains(.leftOut) && !retries(plan.paths[index]))
   }
 
   // MARK: - Controllers

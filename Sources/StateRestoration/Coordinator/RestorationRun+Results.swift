@@ -6,31 +6,37 @@ extension RestorationRun {
   ///
   /// Live objects below a node that was left out are among them: their stored state stays until they have newer state.
   func claim(in tree: CaptureTree) {
-    var standing: [Int: any RestorableController] = [:]
-    var bare: [Int] = []
-    var children: [Int: ChildTable<any RestorableController>] = [:]
     tree.claims.reserveCapacity(plan.nodes.count)
     for index in plan.nodes.indices {
-      let node = plan.nodes[index]
       if let object = object(at: index) {
         let kept = reinstated.isEmpty ? nil : reinstated[index]?.id
         var claim = makeClaim(object, at: index, keepsStored: keepsStored(index), isLate: isLate(index), kept: kept)
-        claim.isShared = node.kind == .shared
+        claim.isShared = plan.nodes[index].kind == .shared
         if claim.keepsStored || claim.isLate {
           tree.claim([claim])
         } else {
           tree.claims[ObjectIdentifier(object)] = claim
         }
-        continue
-      }
-      if let claim = uninstalledClaim(index) {
+      } else if let claim = uninstalledClaim(index) {
         tree.claim([claim])
-        continue
       }
+    }
+    claimBare(plan.nodes.indices, in: tree, isLate: false)
+  }
+
+  /// Tells a tree of the live objects in the places of nodes that were refused or left out, and of those below them: what is
+  /// stored there stays until they have newer state.
+  func claimBare(_ range: Range<Int>, in tree: CaptureTree, isLate: Bool) {
+    guard outcomes.hasRejected else { return }
+    var standing: [Int: any RestorableController] = [:]
+    var bare: [Int] = []
+    var children: [Int: ChildTable<any RestorableController>] = [:]
+    for index in range where object(at: index) == nil && uninstalled[index]?.object == nil {
       switch outcomes.reason(index) {
       case .leftOutAfterCrash?, .parentNotRestored?, .classMismatch?, .modelMismatch?: break
       default: continue
       }
+      let node = plan.nodes[index]
       guard node.kind != .shared, let identifier = plan.paths[index].last else { continue }
       var found: (any RestorableObject)?
       if let parent = node.parent {
@@ -47,16 +53,21 @@ extension RestorationRun {
       }
       guard let found else { continue }
       if let controller = found as? any RestorableController { standing[index] = controller }
-      var claim = makeClaim(found, at: index, keepsStored: true)
+      var claim = makeClaim(found, at: index, keepsStored: true, isLate: isLate)
       // Of what was left out nobody has asked before.
       claim.isStranger = isStranger(index) || mismatch(of: found, at: index) != nil
       claim.isByPath = claim.isStranger || outcomes.reason(index) == .parentNotRestored
-      claim.isLeftOut = outcomes.reason(index) == .leftOutAfterCrash || node.flags.contains(.leftOut)
-      claim.staysLeftOut = claim.isLeftOut && diedAgain(at: index)
+      leaveOut(&claim, at: index)
       tree.claim([claim])
       if isStranger(index) || (claim.isLeftOut && !claim.staysLeftOut) { bare.append(index) }
     }
     for index in bare { standing[index].map(tree.sightBelow) }
+  }
+
+  /// Says in a claim that restoring died at the node.
+  private func leaveOut(_ claim: inout CaptureTree.Claim, at index: Int) {
+    claim.isLeftOut = leftOut.contains(index) || plan.nodes[index].flags.contains(.leftOut)
+    claim.staysLeftOut = claim.isLeftOut && diedAgain(at: index)
   }
 
   /// Whether restoring has died at what is kept for a place, too: to try what is below it by itself once more could go on like
@@ -83,6 +94,7 @@ extension RestorationRun {
     var claim = claim
     claim.isStranger = mismatch(of: object, at: top) != nil
     claim.isByPath = claim.isStranger || !isBelowItsOwn(object, at: top)
+    leaveOut(&claim, at: top)
     guard let controller = object as? any RestorableController else { return [claim] }
     var claims = [claim]
     var tables = [top: ChildTable(childrenOf: controller)]
@@ -94,6 +106,7 @@ extension RestorationRun {
       var claim = makeClaim(found, at: index, keepsStored: true, isLate: true)
       claim.isStranger = mismatch(of: found, at: index) != nil
       claim.isByPath = true
+      leaveOut(&claim, at: index)
       claims.append(claim)
     }
     return claims

@@ -26,6 +26,8 @@ internal import RestorationArchive
   var isStranger = false
   /// Whether the stored state is another object's that was in the same place, and stays there when this one moves.
   var isBorrower = false
+  /// Whether it has given back its place since it was last recorded: what lies in its next one is somebody else's too.
+  var hasBorrowed = false
   /// Whether it has given back its place and was not put into another yet.
   var needsPlace = false
   /// Whether restoring died at the stored state, which is kept and offered again.

@@ -29,7 +29,8 @@ public import RestorationArchive
   ///   - type: The class. An instance of a subclass must have a tag of its own.
   ///   - tag: The tag in the archive: stable through renamings of the type, and the class's alone.
   ///   - formerly: Tags that earlier versions of the program used for it.
-  ///   - limit: The age after which state of the class is no longer restored; nil for none.
+  ///   - limit: The age after which state of the class is no longer restored; nil for none. It is counted from the last save
+  ///     in which the object was there, to a sixteenth of the limit.
   ///   - modelExists: Asked for state with a model identifier; state of a model object that is gone is not restored.
   public func register<Controller: RestorationFactory>(
     _ type: Controller.Type, as tag: RestorationClass, formerly: [RestorationClass] = [],

@@ -275,4 +275,80 @@ import Testing
     #expect(again.text == "crashes")
     #expect([again["first"]?.text, again["second"]?.text] == [isLocked ? "typed" : "one", "two"])
   }
+
+  @Test(arguments: [false, true])
+  func `an object that turns up later is not given what restoring died at, unless it is asked for`(
+    isAskedFor: Bool
+  ) async throws {
+    let bench = try await crashed()
+    for launch in 0..<2 {
+      // Right after the crash nobody is asked.
+      let isAskedFor = isAskedFor && launch > 0
+      if isAskedFor { bench.delegate.retries = [["root", "bad"]] }
+      let (root, bad) = hierarchy()
+      root.restorationChildren.removeFirst()
+      let coordinator = bench.launch()
+      _ = try await coordinator.restore(into: root)
+      root.restorationChildren.insert(bad, at: 0)
+      let report = coordinator.register(bad, at: ["root", "bad"])
+      if isAskedFor {
+        #expect(report?.isRestored == true)
+        #expect([bad.text, bad["first"]?.text] == ["crashes", "one"])
+      } else {
+        #expect(report?.notRestoredReason == .leftOutAfterCrash)
+        #expect([bad.text, bad["first"]?.text] == ["", ""])
+      }
+      _ = try await coordinator.preserve(root)
+    }
+    let (asked, again) = hierarchy()
+    _ = try await bench.launch().restore(into: asked, retriesLeftOut: true)
+    #expect([again.text, again["first"]?.text, again["second"]?.text] == ["crashes", "one", "two"])
+  }
+
+  @Test func `an unedited child below a parent that turns up later saves nothing over what was left out`() async throws
+  {
+    let bench = Bench()
+    func late() -> (root: Screen, parent: Screen) {
+      let parent = Screen("parent", children: [Screen("bad"), Screen("good")])
+      return (Screen("root"), parent)
+    }
+    let saved = late()
+    saved.parent["bad"]?.text = "crashes"
+    saved.parent["good"]?.text = "good"
+    saved.root.restorationChildren = [saved.parent]
+    try await bench.preserve(saved.root)
+    try await bench.die(at: ["root", "parent", "bad"])
+    for _ in 0..<3 {
+      let (root, parent) = late()
+      let coordinator = bench.launch()
+      _ = try await coordinator.restore(into: root)
+      root.restorationChildren = [parent]
+      #expect(coordinator.register(parent, at: ["root", "parent"])?.isRestored == true)
+      #expect([parent["bad"]?.text, parent["good"]?.text] == ["", "good"])
+      _ = try await coordinator.preserve(root)
+    }
+    #expect(try bench.newestReader().keptNodes().isEmpty)
+    let (root, parent) = late()
+    root.restorationChildren = [parent]
+    _ = try await bench.launch().restore(into: root, retriesLeftOut: true)
+    #expect(parent["bad"]?.text == "crashes")
+  }
+
+  @Test func `who is built anew where nobody was keeps all that was left out there, for one request`() async throws {
+    let bench = try await crashed()
+    let (root, reopened) = hierarchy(["first"])
+    root.restorationChildren.removeFirst()
+    let coordinator = bench.launch()
+    #expect(try await coordinator.restore(into: root).leftOut == [["root", "bad"]])
+    root.restorationChildren.insert(reopened, at: 0)
+    reopened["first"]?.text = "typed"
+    _ = try await coordinator.preserve(root)
+
+    let (next, again) = hierarchy()
+    _ = try await bench.launch().restore(into: next)
+    #expect([again.text, again["first"]?.text, again["second"]?.text] == ["", "typed", "two"])
+    let (asked, retried) = hierarchy()
+    _ = try await bench.launch().restore(into: asked, retriesLeftOut: true)
+    #expect([retried.text, retried["first"]?.text, retried["second"]?.text] == ["crashes", "one", "two"])
+  }
 }

@@ -16,7 +16,8 @@ import Testing
   }
 
   /// A run that has saved a note, which is still open.
-  private func opened(_ bench: Bench) async throws -> (coordinator: RestorationCoordinator, root: Screen, note: Screen) {
+  private func opened(_ bench: Bench) async throws -> (coordinator: RestorationCoordinator, root: Screen, note: Screen)
+  {
     let coordinator = launch(bench)
     let (root, note) = hierarchy()
     _ = try await coordinator.restore(into: root)

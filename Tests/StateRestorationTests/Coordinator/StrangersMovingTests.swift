@@ -66,6 +66,23 @@ import Testing
     #expect(page["leaf"]?.text == "typed")
   }
 
+  @Test func `an unedited one that takes the name of what nobody asked for keeps that beside itself`() async throws {
+    let bench = Bench()
+    let theirs = sheet("editor", .model, "one", children: [])
+    theirs.text = "theirs"
+    try await bench.preserve(Sheet("root", children: [theirs, Sheet("other", text: "other")]))
+    let second = sheet("editor", .model, "two", children: [])
+    let root = Sheet("root", children: [second])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    _ = try await coordinator.preserve(root)
+    second.restorationIdentifier = "other"
+    _ = try await coordinator.preserve(root)
+    let next = Sheet("root", children: [sheet("editor", .model, "one", children: []), Sheet("other")])
+    _ = try await bench.launch().restore(into: next, retriesLeftOut: true)
+    #expect([next["editor"]?.text, next["other"]?.text] == ["theirs", "other"])
+  }
+
   /// What becomes of the child in whose place the other comes.
   enum Former: CaseIterable, Sendable {
     case exchanged, closed, renamed
