@@ -132,6 +132,8 @@ import Testing
     bad["second"]?.restorationIdentifier = isNamedLikeStored ? "first" : "third"
     _ = try await coordinator.preserve(root)
 
+    #expect(try bench.newestReader().keptNodes().isEmpty)
+    #expect(try await bench.launch().restore(into: hierarchy().root).leftOut == [["root", "bad"]])
     let (next, again) = hierarchy()
     let report = try await bench.launch().restore(into: next, retriesLeftOut: true)
     #expect(again.text == "crashes")
