@@ -112,11 +112,12 @@ extension RestorationCoordinator {
     // A parent that can't be observed has to be asked for it.
     if let parent = run.parent(of: index) { invalidateRestorableState(of: parent) }
     for index in ranges.joined() { if let object = run.object(at: index) { invalidateRestorableState(of: object) } }
-    for range in ranges {
-      tree.claim(run.lateClaims(in: range))
-      run.claimBare(range, in: tree, isLate: true)
+    for range in ranges { tree.claim(run.lateClaims(in: range)) }
+    if run.isStranger(index) {
+      tree.claim(run.tooLate(claim, at: index))
+    } else {
+      for range in ranges { run.claimBare(range, in: tree, isLate: true) }
     }
-    if run.isStranger(index) { tree.claim(run.tooLate(claim, at: index)) }
     for range in ranges {
       run.noteTaking(in: range, after: tree.captureNumber)
       run.letGo(range)
