@@ -31,7 +31,8 @@ public enum NotRestoredReason: Sendable, Hashable, Codable {
   case modelGone(ModelIdentifier)
   /// The object shows another model object than the one the state belongs to.
   case modelMismatch(recorded: ModelIdentifier?, found: ModelIdentifier?)
-  /// Restoring died at this node before; it is carried over and offered again.
+  /// Restoring died at this node before; it is carried over, and stays out until it is asked for or something
+  /// in it is changed.
   case leftOutAfterCrash
   /// The user changed the object before the state could be read; the newer state wins.
   case touchedMeanwhile

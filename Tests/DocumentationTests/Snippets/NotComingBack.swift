@@ -22,11 +22,10 @@ struct NotComingBackSnippets {
 
   // snippet: SetAside
   @MainActor func offerOldState(of restorer: RestorationCoordinator, to window: WindowController) async throws {
-    for state in try await restorer.setAsideStates() where state.isReadable {
-      print("There is another state: \(state)")
-      try await restorer.restore(into: window, from: .setAside(state.id))
-      break
-    }
+    let states = try await restorer.setAsideStates()  // oldest first
+    guard let state = states.last(where: \.isReadable) else { return }
+    print("There is another state: \(state)")  // ask the user here
+    try await restorer.restore(into: window, from: .setAside(state.id))
   }
   // snippet end
 
