@@ -180,7 +180,7 @@ extension CaptureTree {
     guard hasLeftOut else { return false }
     var next = parent
     while let above = next {
-      if above.isLeftOut, above.keepsStored, !above.staysLeftOut { return true }
+      if above.waitsForNewer { return true }
       next = above.parent
     }
     return false

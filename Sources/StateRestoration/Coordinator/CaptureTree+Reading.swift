@@ -213,7 +213,7 @@ extension CaptureTree {
   func endLeavingOut(from parent: TrackedNode?) {
     var next = parent
     while let above = next {
-      if above.isLeftOut, above.keepsStored, !above.staysLeftOut {
+      if above.waitsForNewer {
         above.sighted = nil
         mark(above)
       }

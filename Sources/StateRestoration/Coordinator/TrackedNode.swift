@@ -85,6 +85,9 @@ internal import RestorationArchive
     !isRemoved && !isSpecial && !isShadowed && !keepsStored && !isByHand && !hasRole && !isParent && !isReferrer
   }
 
+  /// Whether what restoring died at waits until something newer is there, or below.
+  var waitsForNewer: Bool { isLeftOut && keepsStored && !staysLeftOut }
+
   /// The object, when it is a controller.
   var controller: (any RestorableController)? { object as? any RestorableController }
 

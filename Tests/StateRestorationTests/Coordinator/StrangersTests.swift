@@ -34,14 +34,20 @@ import Testing
     return editor
   }
 
-  @Test(arguments: Difference.allCases, Arrival.allCases)
-  func `newer state of a child keeps that of the other one's child`(
-    difference: Difference, arrival: Arrival
-  ) async throws {
+  /// An editor and a page below it are saved.
+  private func preserved(_ difference: Difference) async throws -> Bench {
     let bench = Bench()
     let first = editor(difference, "one", text: "theirs")
     first.restorationChildren = [Screen("page", text: "their page")]
     try await bench.preserve(Screen("root", children: [first]))
+    return bench
+  }
+
+  @Test(arguments: Difference.allCases, Arrival.allCases)
+  func `newer state of a child keeps that of the other one's child`(
+    difference: Difference, arrival: Arrival
+  ) async throws {
+    let bench = try await preserved(difference)
 
     let coordinator = bench.launch()
     let second = editor(difference, "two")
@@ -74,10 +80,7 @@ import Testing
   func `who takes the place of an object that was restored is given nothing below it, and saves nothing over`(
     difference: Difference, livesOn: Bool
   ) async throws {
-    let bench = Bench()
-    let first = editor(difference, "one", text: "theirs")
-    first.restorationChildren = [Screen("page", text: "their page")]
-    try await bench.preserve(Screen("root", children: [first]))
+    let bench = try await preserved(difference)
     let coordinator = bench.launch()
     let root = Screen("root", children: [editor(difference, "one")])
     _ = try await coordinator.restore(into: root)
@@ -101,10 +104,7 @@ import Testing
   func `an unedited child of the object for which the other one's state goes aside is saved as it is`(
     difference: Difference, arrival: Arrival
   ) async throws {
-    let bench = Bench()
-    let first = editor(difference, "one", text: "theirs")
-    first.restorationChildren = [Screen("page", text: "their page")]
-    try await bench.preserve(Screen("root", children: [first]))
+    let bench = try await preserved(difference)
     let coordinator = bench.launch()
     let second = editor(difference, "two")
     let page = Screen("page", text: "as made")
@@ -125,10 +125,7 @@ import Testing
   }
 
   @Test func `what is below an object that has left the hierarchy and lives on is given its state`() async throws {
-    let bench = Bench()
-    let first = editor(.model, "one", text: "theirs")
-    first.restorationChildren = [Screen("page", text: "their page")]
-    try await bench.preserve(Screen("root", children: [first]))
+    let bench = try await preserved(.model)
     let coordinator = bench.launch()
     let again = editor(.model, "one")
     let root = Screen("root", children: [again])
@@ -226,10 +223,7 @@ import Testing
   func `who turns up late in another one's place pushes nothing aside unless it is edited`(
     difference: Difference
   ) async throws {
-    let bench = Bench()
-    let first = editor(difference, "one", text: "theirs")
-    first.restorationChildren = [Screen("page", text: "their page")]
-    try await bench.preserve(Screen("root", children: [first]))
+    let bench = try await preserved(difference)
     let root = Screen("root")
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: root)
