@@ -67,10 +67,10 @@ struct DecodeFrame {
   var isSorted = false
   /// Where the value ends, once that is known.
   var end: UnsafePointer<UInt8>?
-  /// For the key type that opened it: by byte, one more than the number of the key's field.
-  var plan: UnsafeMutablePointer<UInt16>?
-  /// That key type.
-  var facts: KeyFactsRef?
+  /// The number of an object's shape.
+  var shape = 0
+  /// The plan of that shape and of the key type that opened it, until a value inside this one needs its place.
+  var plan: UnsafeMutablePointer<DecodeState.Plan>?
   /// The byte of the key whose value is being decoded; -1 for ``currentKey``, -2 for none, -3 for ``currentText``.
   var currentByte: Int16 = -2
   /// That key, when it is not known by its byte.

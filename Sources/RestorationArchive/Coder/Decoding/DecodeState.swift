@@ -26,6 +26,10 @@ struct DecodeState {
     var epoch: UInt64 = 0
     /// By byte: one more than the field's number; 0 where not yet known, ``absent`` where there is none.
     var fields: UnsafeMutablePointer<UInt16>?
+
+    /// Whether this is the plan of a shape and a key type: a frame that was given it must ask each time.
+    @inline(__always)
+    func serves(_ shape: Int, _ facts: KeyFactsRef) -> Bool { unsafe self.facts == facts && self.shape == shape }
   }
 
   /// In a plan: the shape has no such key.
@@ -153,22 +157,18 @@ struct DecodeState {
 
   /// The plan for a shape and a key type that can be indexed by its byte.
   @inline(__always)
-  mutating func plan(shape: Int, facts: KeyFactsRef) -> UnsafeMutablePointer<UInt16> {
+  mutating func plan(shape: Int, facts: KeyFactsRef) -> UnsafeMutablePointer<Plan> {
     let hash = (UInt(bitPattern: facts) &+ UInt(bitPattern: shape) &* 0x1_0001) &* 0x9E37_79B9_7F4A_7C15
     let plan = unsafe plans + Int(truncatingIfNeeded: hash &>> 56)
-    if unsafe plan.pointee.shape == shape && plan.pointee.facts == facts && plan.pointee.epoch == tablesEpoch {
-      return unsafe plan.pointee.fields.unsafelyUnwrapped
-    }
-    return unsafe renew(plan, shape, facts)
+    if unsafe plan.pointee.serves(shape, facts) && plan.pointee.epoch == tablesEpoch { return unsafe plan }
+    unsafe renew(plan, shape, facts)
+    return unsafe plan
   }
 
   @inline(never)
-  private mutating func renew(
-    _ plan: UnsafeMutablePointer<Plan>, _ shape: Int, _ facts: KeyFactsRef
-  ) -> UnsafeMutablePointer<UInt16> {
+  private mutating func renew(_ plan: UnsafeMutablePointer<Plan>, _ shape: Int, _ facts: KeyFactsRef) {
     let fields = unsafe plan.pointee.fields ?? .allocate(capacity: Self.planWidth)
     unsafe fields.initialize(repeating: 0, count: Self.planWidth)
     unsafe plan.pointee = Plan(shape: shape, facts: facts, epoch: tablesEpoch, fields: fields)
-    return unsafe fields
   }
 }

@@ -111,7 +111,6 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
   /// Starts to read an object or a map.
   @inline(__always)
   func openKeyed(_ facts: KeyFactsRef) throws {
-    unsafe pointee.facts = facts
     unsafe pointee.pathKind = .key
     unsafe pointee.currentByte = -2
     if unsafe pointee.tag == ValueTag.object, unsafe pointee.state.pointee.end > pointee.start {
@@ -125,13 +124,26 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
           unsafe pointee.count = shape.count
           unsafe pointee.index = 0
           unsafe pointee.next = pointee.start + 1
-          unsafe pointee.plan =
-            facts.pointee.isIndexed ? pointee.state.pointee.plan(shape: Int(first), facts: facts) : nil
+          unsafe plan(Int(first), facts)
           return
         }
       }
     }
     try unsafe openOther(facts)
+  }
+
+  /// Takes the plan of an object's shape.
+  @inline(__always)
+  private func plan(_ shape: Int, _ facts: KeyFactsRef) {
+    unsafe pointee.shape = shape
+    unsafe pointee.plan = facts.pointee.isIndexed ? pointee.state.pointee.plan(shape: shape, facts: facts) : nil
+  }
+
+  /// The fields by byte of the plan that was taken, as long as it is that of the object's shape and a key type.
+  @inline(__always)
+  func plannedFields(_ facts: KeyFactsRef) -> UnsafeMutablePointer<UInt16>? {
+    guard let plan = unsafe pointee.plan, unsafe plan.pointee.serves(pointee.shape, facts) else { return nil }
+    return unsafe plan.pointee.fields
   }
 
   @inline(never)
@@ -146,8 +158,7 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
         unsafe pointee.kind = .shape
         unsafe pointee.fields = shape.baseAddress
         unsafe pointee.count = shape.count
-        unsafe pointee.plan =
-          facts.pointee.isIndexed ? pointee.state.pointee.plan(shape: Int(number), facts: facts) : nil
+        unsafe plan(Int(number), facts)
       case ValueTag.map:
         let inner = try cursor.readByte()
         guard ValueTag.isFieldTag(inner) else { throw cursor.corrupt("\(inner) is not the tag of a map's values") }

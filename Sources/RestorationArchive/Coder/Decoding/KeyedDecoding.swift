@@ -30,11 +30,11 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   /// The number of a key's entry, or -1.
   @inline(__always)
   private func locate(_ key: Key) throws -> Int {
-    if unsafe facts.pointee.isByte && frame.pointee.facts == facts, let plan = unsafe frame.pointee.plan {
+    if unsafe facts.pointee.isByte, let fields = unsafe frame.plannedFields(facts) {
       let byte = byte(of: key)
       unsafe frame.setCurrentKey(byte, facts)
       if byte < DecodeState.planWidth {
-        let known = unsafe plan[Int(byte)]
+        let known = unsafe fields[Int(byte)]
         if known != 0 { return known == DecodeState.absent ? -1 : Int(known) &- 1 }
       }
     }
@@ -65,8 +65,8 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
       unsafe facts.pointee.names[byte] = StableText.copy(key.stringValue)
     }
     let found = try unsafe frame.find(facts.pointee.names[byte]) ?? -1
-    if unsafe byte < DecodeState.planWidth && frame.pointee.facts == facts, let plan = unsafe frame.pointee.plan {
-      unsafe plan[byte] = found < 0 ? DecodeState.absent : UInt16(found + 1)
+    if byte < DecodeState.planWidth, let fields = unsafe frame.plannedFields(facts) {
+      unsafe fields[byte] = found < 0 ? DecodeState.absent : UInt16(found + 1)
     }
     return found
   }
