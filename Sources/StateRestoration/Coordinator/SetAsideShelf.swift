@@ -97,13 +97,14 @@ package struct SetAsideShelf: Sendable {
   ) throws(ProtectionError) -> Placed {
     let survey = try survey()
     var present = survey.occupants
-    for same in present where try same.holds(state, content) {
-      // It was set aside before, by a run that did not come to replace it, or only in part.
-      try append(state.frames.dropFirst(same.state.frames.count), to: same.place)
-      return Placed(state: same.description)
+    let known = try findEqual(state, content, among: present)
+    if let known {
+      // The newest, or what must stay where it is, or no place is free for it to be newest in.
+      let isLast = known.generation == present.last?.generation
+      if isLast || known.generation == spared || present.count == store.asidePlaces.count {
+        return Placed(state: known.description)
+      }
     }
-    // What launches that declined saved one after another, unedited, would push out what the user had.
-    if let same = find(state, among: present) { return Placed(state: same.description) }
     var removed: [SetAsideState] = []
     let places = store.asidePlaces
     if present.count == places.count, let oldest = present.firstIndex(where: { $0.generation != spared }) {
@@ -120,6 +121,10 @@ package struct SetAsideShelf: Sendable {
     guard receipt.durability == .durable else { throw Self.notDurable }
     if taken.contains(free) { removed.append(describe(damaged: free)) }
     try append(state.frames[...], to: places[free])
+    if let known {
+      try known.place.deleteAll()
+      present.removeAll { $0.index == known.index }
+    }
     var new = describe(state)
     new.id = receipt.generation.rawValue
     var count = present.count + 1
@@ -133,11 +138,20 @@ package struct SetAsideShelf: Sendable {
     return Placed(state: new, removed: removed)
   }
 
-  /// The place with a state that differs only in when it was saved; nil when there is none.
-  private func find(_ state: StoredState, among present: [Occupant]) -> Occupant? {
+  /// The newest place with a state, or with one that differs from it only in when it was saved; nil when there is none.
+  ///
+  /// What launches that declined saved one after another, unedited, would push out what the user had.
+  private func findEqual(
+    _ state: StoredState, _ content: Data, among present: [Occupant]
+  ) throws(ProtectionError) -> Occupant? {
+    for occupant in present.reversed() where try occupant.holds(state, content) {
+      // It was set aside before, by a run that did not come to replace it, or only in part.
+      try append(state.frames.dropFirst(occupant.state.frames.count), to: occupant.place)
+      return occupant
+    }
     guard let reader = reader(of: state) else { return nil }
     var content: Data?
-    for occupant in present {
+    for occupant in present.reversed() {
       guard let other = self.reader(of: occupant.state), other.nodeCount == reader.nodeCount else { continue }
       content = content ?? timeless(reader)
       guard let content else { return nil }

@@ -129,10 +129,13 @@ import Testing
     for place in bench.place.asidePlaces.prefix(SetAsideShelf.countLimit) {
       _ = try place.publish(archive, consuming: [])
     }
-    // What does not fit takes the place of the oldest; what the save replaces is aside already, the oldest of the rest.
+    // What does not fit takes the place of the oldest; what the save replaces is aside already, and becomes the newest.
     let before = try await bench.launch().setAsideStates()
     let receipt = try #require(try await bench.preserve(Screen("root", text: "new")).receipt)
-    #expect(receipt.findings == [.setAsideRemoved(before[0]), .setAside(before[1])])
+    let after = try await bench.launch().setAsideStates()
+    #expect(after.prefix(2) == before[1...2])
+    #expect(after.count == before.count)
+    #expect(receipt.findings == [.setAsideRemoved(before[0]), .setAside(after[3])])
   }
 
   @Test func `what can't be set aside now stays pending, and the launch goes on`() async throws {

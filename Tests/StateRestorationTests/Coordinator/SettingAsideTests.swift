@@ -75,6 +75,32 @@ import Testing
     #expect(root.text == "precious")
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `what is set aside once more is the newest of what is set aside`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
+    bench.delegate.restores = false
+    for text in ["a", "b", "c", "d", "a", "e", "f", "g"] {
+      bench.time = bench.time.addingTimeInterval(60)
+      let root = Screen("root")
+      let coordinator = bench.launch()
+      _ = try await coordinator.restore(into: root)
+      root.text = text
+      _ = try await coordinator.preserve(root)
+    }
+    bench.delegate.restores = true
+    let coordinator = bench.launch()
+    let states = try await coordinator.setAsideStates()
+    var texts: [String] = []
+    for state in states {
+      let root = Screen("root")
+      _ = try await bench.launch().restore(into: root, from: .setAside(state.id))
+      texts.append(root.text)
+    }
+    // The state in use is the eighth.
+    #expect(texts == ["d", "a", "e", "f"])
+    #expect(Set(states.map(\.id)).count == states.count)
+  }
+
   @Test(arguments: Refusal.allCases, StoreKind.allCases)
   func `state that was not restored outlives any number of saves and comes back on request`(
     refusal: Refusal, on kind: StoreKind
