@@ -42,11 +42,12 @@ extension Lineage {
   /// them: it was the other one's, and no object of this run has seen it.
   mutating func keepStrangersOfPaths(_ batch: CaptureBatch) throws(ArchiveError) {
     guard !unmatched.isEmpty else { return }
+    let standing = Set(batch.standing)
     var strangers: [(depth: Int, key: CaptureBatch.Key)] = []
     for record in batch.records where unmatched.contains(record.key) {
       guard let id = node(record.key), let stored = try writer.node(id) else { continue }
       guard !batch.attributes(of: record).fits(stored) else {
-        if stored.attributes.flags.contains(.leftOut) { try keepBelow(id) }
+        if stored.attributes.flags.contains(.leftOut) { try keepBelow(id, standing) }
         continue
       }
       strangers.append((path(of: id).components.count, record.key))
@@ -59,11 +60,13 @@ extension Lineage {
 
   /// Keeps what lies in the places of objects that have come by themselves below what restoring died at, each for itself: it
   /// waits for another try with that, and nobody was given it.
-  private mutating func keepBelow(_ leftOut: NodeID) throws(ArchiveError) {
+  ///
+  /// - Parameter standing: Who has nothing newer, and keeps the place as it is.
+  private mutating func keepBelow(_ leftOut: NodeID, _ standing: Set<CaptureBatch.Key>) throws(ArchiveError) {
     var stack = try writer.children(of: leftOut)
     while let next = stack.popLast() {
       stack += try writer.children(of: next)
-      if let owner = ownerOf[next], unmatched.contains(owner) { try setAside(owner) }
+      if let owner = ownerOf[next], unmatched.contains(owner), !standing.contains(owner) { try setAside(owner) }
     }
   }
 
