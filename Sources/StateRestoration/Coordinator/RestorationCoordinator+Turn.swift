@@ -39,16 +39,16 @@ extension RestorationCoordinator {
       return retriesLeftOut || recovery?.coordinator(self, shouldRetryNodeAt: path) == true
     }
     if case .leaveOut(let node) = loaded.crash, !retriesLeftOut {
-      run.leftOut = Set(loaded.plan.nodes.indices.filter { loaded.plan.nodes[$0].id.rawValue == node })
+      run.culprit = NodeID(rawValue: node)
+      run.leftOut = Set(loaded.plan.nodes.indices.filter { loaded.plan.nodes[$0].id == run.culprit })
     }
-    let culprit: UInt32? = if case .leaveOut(let node) = loaded.crash { node } else { nil }
-    let application = run.applicationSource(culprit)
+    let application = run.applicationSource()
     // Until everything is decoded there is nothing to give to whoever turns up.
     let before = restored
     restored = nil
     arrivals = []
     attempt?.beginTurn()
-    run.noteApplication()
+    run.noteApplication(application)
     guard mayRestore(run.record(of: application), loaded.plan.context) else {
       restored = before
       arrivals = []
@@ -62,7 +62,7 @@ extension RestorationCoordinator {
     run.decode()
     restored = run
     giveArrivalsState()
-    run.noteApplication()
+    run.noteApplication(application)
     let takenBack = decodeApplicationState(run, application, &report)
     run.finish()
     run.noteEnd()

@@ -22,13 +22,13 @@ extension RestorationRun {
       return reject(index, .touchedMeanwhile)
     }
     if let kept = keptState(for: index, object) {
+      reinstated[index] = kept
       noteBeginning(of: index)
       do throws(RestorationError) {
         let attributes = kept.attributes
-        try apply(kept.record, attributes.version, attributes.model, to: object, index, resolve)
-        reinstated[index] = kept
-        return
+        return try apply(kept.record, attributes.version, attributes.model, to: object, index, resolve)
       } catch {
+        reinstated[index] = nil
         log.log(.warning, "\(plan.paths[index]) still can't be given the state that is kept for it: \(error)")
       }
     }
@@ -54,7 +54,7 @@ extension RestorationRun {
     let known = ObjectBinding(object).version
     let model = (object as? any RestorableController)?.restorationModelIdentifier
     let fitting = all.filter { kept in
-      guard kept.hasState else { return false }
+      guard kept.hasState, kept.id != culprit else { return false }
       if let tag = kept.attributes.classTag, !registry.accepts(object, recorded: tag) { return false }
       if let recorded = kept.attributes.model, let model, recorded != model { return false }
       return kept.attributes.version <= known

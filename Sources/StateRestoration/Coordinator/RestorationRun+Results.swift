@@ -172,9 +172,12 @@ extension RestorationRun {
     return plan.nodes.indices.compactMap { outcomes.reason($0)?.retires == true ? plan.nodes[$0].id : nil }
   }
 
-  /// Nodes that were left out for the first time in this run.
+  /// Nodes that were left out for the first time in this run, and what is kept for a place and was.
   var leftOutNodes: [NodeID] {
-    guard !leftOut.isEmpty else { return [] }
+    let kept = (plan.kept.values.joined() + [plan.keptApplication].compactMap(\.self)).filter {
+      $0.id == culprit && !$0.attributes.flags.contains(.leftOut)
+    }
+    guard !leftOut.isEmpty else { return kept.map(\.id) }
     return plan.nodes.indices.compactMap { index in
       let node = plan.nodes[index]
       return leftOut.contains(index) && !node.flags.contains(.leftOut) ? node.id : nil

@@ -19,6 +19,8 @@ internal import RestorationArchive
   var decodesInReverse = false
   /// Nodes left out for this run, by index.
   var leftOut: Set<Int> = []
+  /// What restoring died at the last time: if it is kept for a place, it is not given in this run.
+  var culprit: NodeID?
 
   /// The live objects of the nodes.
   var objects: LiveObjects
@@ -195,9 +197,11 @@ internal import RestorationArchive
 
   // MARK: - The note
 
-  /// Marks the node whose own code runs next, so that a crash in it is put down to it.
+  /// Marks the node whose own code runs next, so that a crash in it is put down to it: to what is kept for the place, where
+  /// that is given instead of what is stored there.
   func noteBeginning(of index: Int) {
-    let node = plan.nodes[index].id.rawValue
+    let kept = reinstated.isEmpty ? nil : reinstated[index]?.id
+    let node = (kept ?? plan.nodes[index].id).rawValue
     guard notedNode != node else { return }
     notedNode = node
     note(node)
@@ -223,9 +227,10 @@ internal import RestorationArchive
   }
 
   /// Notes that the app-level state is being read.
-  func noteApplication() {
+  func noteApplication(_ source: ApplicationSource) {
     notedNode = nil
-    note(plan.applicationNode?.rawValue ?? .max)
+    let node = if case .kept(let kept) = source { kept.id } else { plan.applicationNode }
+    note(node?.rawValue ?? .max)
   }
 
   /// Which app-level state the delegate is given.
@@ -239,11 +244,12 @@ internal import RestorationArchive
   }
 
   /// Chooses the app-level state for this run.
-  func applicationSource(_ culprit: UInt32?) -> ApplicationSource {
-    let diedThere = plan.applicationNode.map { culprit == $0.rawValue || plan.isApplicationLeftOut } ?? false
-    guard diedThere || plan.keptApplication != nil else { return .stored }
+  func applicationSource() -> ApplicationSource {
+    let diedThere = plan.applicationNode.map { culprit == $0 || plan.isApplicationLeftOut } ?? false
+    let kept = plan.keptApplication.flatMap { $0.id == culprit ? nil : $0 }
+    guard diedThere || kept != nil else { return .stored }
     guard retries([]) else { return diedThere ? .leftOut : .stored }
-    return plan.keptApplication.map { .kept($0) } ?? .stored
+    return kept.map { .kept($0) } ?? .stored
   }
 
   /// The record of an app-level state.

@@ -1,5 +1,6 @@
 import StateRestoration
 import StateRestorationTesting
+import Synchronization
 import Testing
 
 /// What was left out after a crash waits with all below it, until something there is newer.
@@ -210,6 +211,80 @@ import Testing
     let next = chain()
     #expect(try await bench.launch().restore(into: next[0]).leftOut.isEmpty)
     #expect(next.map(\.value) == (edited == 1 ? [0, 0, 7, 3, 4] : [0, 0, 0, 7, 4]))
+  }
+
+  @Test(arguments: ["decode child", "finished child"])
+  func `a crash in what is kept for a place is put down to that, and leaves what is newer there`(
+    moment: String
+  ) async throws {
+    let bench = Bench()
+    let journal = Journal()
+    func hierarchy() -> (root: Screen, child: Panel, below: Panel) {
+      let (child, below) = (Panel("child", journal: journal), Panel("below"))
+      child.restorationChildren = [below]
+      return (Screen("root", children: [child]), child, below)
+    }
+    func restored() async throws -> [Int] {
+      let (root, child, below) = hierarchy()
+      _ = try await bench.launch().restore(into: root)
+      return [child.value, below.value]
+    }
+    let saved = hierarchy()
+    (saved.child.value, saved.below.value) = (1, 2)
+    try await bench.preserve(saved.root)
+    try await bench.die(at: ["root", "child"])
+    let edited = hierarchy()
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: edited.root)
+    edited.child.value = 3
+    _ = try await coordinator.preserve(edited.root)
+    #expect(try await restored() == [3, 2])
+
+    bench.delegate.retries = [["root", "child"]]
+    for _ in 0..<2 {
+      var noted: UInt32?
+      journal.onLine = { line in if line == moment { noted = bench.store.state.withLock { $0.marker?.node } } }
+      #expect(try await restored() == [1, 2])
+      journal.onLine = nil
+      try await bench.die(atNode: noted)
+      // Who says yes at every launch is not given it in the next one.
+      #expect(try await restored() == [3, 2])
+    }
+    bench.delegate.retries = []
+    #expect(try await restored() == [3, 2])
+    let asked = hierarchy()
+    _ = try await bench.launch().restore(into: asked.root, retriesLeftOut: true)
+    #expect(asked.child.value == 1)
+  }
+
+  @Test func `a crash in app-level state that is kept is put down to that, and leaves what is newer`() async throws {
+    let bench = Bench()
+    bench.delegate.appValue = "older"
+    try await bench.preserve(Screen("root"))
+    try await bench.die(at: ["$application"])
+    bench.delegate.appValue = ""
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: Screen("root"))
+    bench.delegate.appValue = "newer"
+    _ = try await coordinator.preserve(Screen("root"))
+    _ = try await bench.launch().restore(into: Screen("root"))
+    #expect(bench.delegate.restoredAppValue == "newer")
+
+    bench.delegate.retries = [[]]
+    let journal = Journal()
+    bench.delegate.journal = journal
+    for moment in ["shouldRestore", "didDecode"] {
+      var noted: UInt32?
+      journal.onLine = { line in if line == moment { noted = bench.store.state.withLock { $0.marker?.node } } }
+      _ = try await bench.launch().restore(into: Screen("root"))
+      #expect(bench.delegate.restoredAppValue == "older")
+      try await bench.die(atNode: noted)
+      _ = try await bench.launch().restore(into: Screen("root"))
+      #expect(bench.delegate.restoredAppValue == "newer")
+    }
+    bench.delegate.retries = []
+    _ = try await bench.launch().restore(into: Screen("root"))
+    #expect(bench.delegate.restoredAppValue == "newer")
   }
 
   @Test(arguments: [false, true])

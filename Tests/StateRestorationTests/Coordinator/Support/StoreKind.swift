@@ -87,7 +87,11 @@ extension Bench {
 
   /// Leaves what a process leaves that died while it restored the node at a path, and starts the next one.
   func die(at path: RestorationPath?) async throws {
-    let node = try path.map { path in try #require(try newestReader().node(at: path)).id.rawValue }
+    try await die(atNode: path.map { path in try #require(try newestReader().node(at: path)).id.rawValue })
+  }
+
+  /// Leaves what a process leaves that died after it had noted a node, and starts the next one.
+  func die(atNode node: UInt32?) async throws {
     let place = place
     let attempt = try place.beginAttempt(for: try place.openNewest())
     if let node { attempt.note(node: node) }
