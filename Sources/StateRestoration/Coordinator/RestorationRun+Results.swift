@@ -37,9 +37,11 @@ extension RestorationRun {
       default: continue
       }
       let node = plan.nodes[index]
-      guard node.kind != .shared, let identifier = plan.paths[index].last else { continue }
+      guard let identifier = plan.paths[index].last else { continue }
       var found: (any RestorableObject)?
-      if let parent = node.parent {
+      if node.kind == .shared {
+        found = registry.sharedObject(identifier)
+      } else if let parent = node.parent {
         guard let above = standing[parent] ?? objects.controller(at: parent) else { continue }
         if node.kind == .view {
           found = above.restorationViews.first { $0.restorationIdentifier == identifier }
@@ -57,6 +59,7 @@ extension RestorationRun {
       // Of what was left out nobody has asked before.
       claim.isStranger = isStranger(index) || mismatch(of: found, at: index) != nil
       claim.isByPath = claim.isStranger || outcomes.reason(index) == .parentNotRestored
+      claim.isShared = node.kind == .shared
       leaveOut(&claim, at: index)
       tree.claim([claim])
       if isStranger(index) || (claim.isLeftOut && !claim.staysLeftOut) { bare.append(index) }

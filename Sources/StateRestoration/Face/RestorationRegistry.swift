@@ -68,6 +68,8 @@ public import RestorationArchive
 
   /// Registers an object that many refer to, such as a model: it is preserved once, under its identifier.
   ///
+  /// That is the object's own state: what a controller has below it is preserved when it is in the hierarchy.
+  ///
   /// The registry doesn't keep it alive; the state of one that has died is carried over. Registered after restoring, it
   /// gets its state at once. When an earlier object under the identifier was captured and has died, the next one gets nothing
   /// in this run: what was preserved at the last launch is older than what that one had last, which stays stored until the

@@ -287,6 +287,42 @@ import Testing
     #expect(bench.delegate.restoredAppValue == "newer")
   }
 
+  @Test(arguments: ["nothing", "the root", "it"], StoreKind.allCases)
+  func `a shared object stays out like any other, until it has something newer`(
+    edited: String, on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    let path: RestorationPath = ["$shared", "settings"]
+    func launch() -> (coordinator: RestorationCoordinator, root: Screen, settings: Screen) {
+      let settings = Screen("settings")
+      return (bench.launch { $0.register(shared: settings, as: "settings") }, Screen("root"), settings)
+    }
+    let saved = launch()
+    saved.settings.text = "stored"
+    _ = try await saved.coordinator.preserve(saved.root)
+    try await bench.die(at: path)
+    let (coordinator, root, settings) = launch()
+    _ = try await coordinator.restore(into: root)
+    #expect(settings.text == "")
+    switch edited {
+    case "the root": root.text = "edited"
+    case "it": settings.text = "edited"
+    default: break
+    }
+    for _ in 0..<2 { _ = try await coordinator.preserve(root) }
+
+    for _ in 0..<2 {
+      let (coordinator, root, settings) = launch()
+      let report = try await coordinator.restore(into: root)
+      #expect(settings.text == (edited == "it" ? "edited" : ""))
+      #expect(report[path]?.notRestoredReason == (edited == "it" ? nil : .leftOutAfterCrash))
+      _ = try await coordinator.preserve(root)
+    }
+    let asked = launch()
+    _ = try await asked.coordinator.restore(into: asked.root, retriesLeftOut: true)
+    #expect(asked.settings.text == "stored")
+  }
+
   @Test(arguments: [false, true])
   func `another model's object in its place gets nothing of it, and it comes back whole on request`(
     editsChild: Bool
