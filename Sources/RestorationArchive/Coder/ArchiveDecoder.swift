@@ -5,6 +5,8 @@ public import FoundationEssentials
 /// Damaged bytes throw `DecodingError.dataCorrupted` with an ``ArchiveError`` underneath that tells the position. The
 /// decoder never traps, never recurses deeper than ``depthLimit`` by itself, and takes at most four times the memory of
 /// the bytes for itself. Errors of types that do not fit are those of Foundation's coders.
+///
+/// A key is the one with the same bytes; where there is none, one whose spelling Unicode calls equivalent.
 public struct ArchiveDecoder: Sendable {
   /// What the decoded values find in their decoder's `userInfo`.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]

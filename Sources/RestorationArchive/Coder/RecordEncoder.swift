@@ -15,7 +15,8 @@ package struct RecordEncoder: Sendable {
 
   /// Encodes entries in the given order and adds the keys and shapes they need to the tables.
   ///
-  /// The same entries against the same tables give the same bytes. Of two entries with one key the last counts.
+  /// The same entries against the same tables give the same bytes, unless their types have so many kinds of state that
+  /// some are written as maps. Of two entries with one key the last counts.
   /// When it throws (`encodingFailed` with the `EncodingError` as cause), the tables may have grown, to no harm.
   package func encode(
     _ entries: [RestorationArchive.Entry], tables: inout CodingTables
@@ -56,7 +57,8 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
     let universe = unsafe pointee.state.pointee.universe
     // Records of one kind come with the same keys in the same order: try the one that came last time.
     let likely = unsafe UInt32(truncatingIfNeeded: pointee.node.pointee.lastEdge >> 8)
-    let key = likely != 0 && universe.keys[Int(likely)] == entry.key ? likely : universe.number(of: entry.key)
+    let isLikely = likely != 0 && universe.keys[Int(likely)].hasSameBytes(as: entry.key)
+    let key = isLikely ? likely : universe.number(of: entry.key)
     unsafe pointee.setCurrentText(entry.key)
     let tag = try unsafe encodeAny(entry.value)
     if tag == ValueTag.null {

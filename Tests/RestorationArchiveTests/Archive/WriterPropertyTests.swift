@@ -34,11 +34,15 @@ struct WriterPropertyTests {
     }
   }
 
+  /// Half of them are two spellings that Unicode calls equivalent.
+  private static let names: [RestorationIdentifier] =
+    (0..<10).map { "n\($0)" } + (0..<5).flatMap { ["\u{f6}\($0)", "o\u{308}\($0)"] }
+
   private func edit(_ writer: inout Archive.Writer, _ model: inout TreeModel, _ random: inout SplitMix64) throws {
     let some = model.nodes.keys.sorted()
     let target = some.randomElement(using: &random)
     let parent = Int.random(in: 0..<3, using: &random) == 0 ? nil : some.randomElement(using: &random)
-    let name = RestorationIdentifier("n\(Int.random(in: 0..<20, using: &random))")
+    let name = Self.names[Int.random(in: 0..<20, using: &random)]
     switch Int.random(in: 0..<13, using: &random) {
     case 10..<13:
       guard let target, let sibling = model.nodes[target] else { return }
@@ -100,6 +104,12 @@ struct WriterPropertyTests {
       #expect(record.isEmpty == (expected.number == nil), place)
       if let number = expected.number {
         #expect(try record.decode(SampleState.self, forKey: "state") == SampleState(number), place)
+      }
+    }
+    for parent in [nil] + model.nodes.keys.map(Optional.some) {
+      for name in Self.names.suffix(10) {
+        let found = try reader.child(of: parent, identifier: name)
+        #expect(found.flatMap { model.nodes[$0]?.name } == (model.hasChild(name, under: parent) ? name : nil), place)
       }
     }
     #expect(try reader.id(at: ["n0", "n1", "n2", "never"]) == nil, place)

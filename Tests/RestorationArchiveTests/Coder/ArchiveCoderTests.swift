@@ -246,6 +246,111 @@ struct ArchiveCoderTests {
     #expect(throws: EncodingError.self) { try ArchiveEncoder().encode(cycle) }
   }
 
+  @Test func `what encodes decodes, at every limit of depth`() throws {
+    struct Tree: Codable, Equatable {
+      var next: [Tree] = []
+      var numbers = [1], halves = [0.5], floats: [Float] = [1], flags = [true], texts = ["a"], days = [Date.distantPast]
+      var set: Set = [1], byText: [String: Float] = ["a": 1], byNumber = [1: 2], pairs = [Date.distantPast: 1]
+    }
+    struct Other: Codable, Equatable { var next: [Other] }
+    func tree(_ depth: Int) -> Tree { Tree(next: depth > 1 ? [tree(depth - 1)] : []) }
+    func encoded(_ value: some Encodable, depthLimit: Int) -> Data? {
+      var encoder = ArchiveEncoder()
+      encoder.depthLimit = depthLimit
+      return try? encoder.encode(value)
+    }
+    for limit in 0..<8 {
+      var decoder = ArchiveDecoder()
+      decoder.depthLimit = limit
+      for depth in 1...4 {
+        let data = encoded(tree(depth), depthLimit: limit)
+        #expect((data != nil) == (2 * depth <= limit))
+        guard let data else { continue }
+        #expect(try decoder.decode(Tree.self, from: data) == tree(depth))
+        _ = try decoder.decode(Other.self, from: data)
+      }
+      // Whatever lies at the limit, a reader that passes over it counts as the writer did.
+      let values: [any Codable] = [
+        [1], [0.5], [Float(1)], ["a"], [true], Set([1]), ["a": 1], ["a": Float(1)], [[1]], [1: 1],
+      ]
+      for value in values {
+        guard let data = encoded(["value": [value].map(Erased.init)], depthLimit: limit) else { continue }
+        #expect(throws: Never.self, "\(value) at \(limit)") { try decoder.decode([String: [Skipped]].self, from: data) }
+      }
+    }
+  }
+
+  private struct Erased: Encodable {
+    let value: any Codable
+    init(_ value: any Codable) { self.value = value }
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: ContainerTests.Keys.self)
+      try container.encode(value, forKey: .a)
+    }
+  }
+
+  private struct Skipped: Decodable {
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: ContainerTests.Keys.self)
+      #expect(try container.decodeIfPresent(Int.self, forKey: .b) == nil)
+    }
+  }
+
+  @Test func `keys whose spelling is merely equivalent are two, and each is found by the other if it is alone`() throws
+  {
+    struct Composed: Codable, Equatable {
+      var value = 1
+      enum CodingKeys: String, CodingKey { case value = "h\u{f6}he" }
+    }
+    struct Decomposed: Codable, Equatable {
+      var value = 2
+      enum CodingKeys: String, CodingKey { case value = "ho\u{308}he" }
+    }
+    struct Both: Codable, Equatable {
+      var composed = 3, decomposed = 4
+      enum CodingKeys: String, CodingKey { case composed = "h\u{f6}he", decomposed = "ho\u{308}he" }
+    }
+    struct Maps: Codable, Equatable { var composed = ["h\u{f6}he": 5], decomposed = ["ho\u{308}he": 6] }
+    let alone = try ArchiveEncoder().encode(Composed())
+    let other = try ArchiveEncoder().encode(Decomposed())
+    #expect(alone.count + 1 == other.count)
+    #expect(try ArchiveEncoder().encode(Composed()) == alone)
+    #expect(try ArchiveDecoder().decode(Composed.self, from: alone) == Composed())
+    #expect(try ArchiveDecoder().decode(Decomposed.self, from: other) == Decomposed())
+    #expect(try roundTrip(Both()) == Both())
+    #expect(try roundTrip([Maps(), Maps()]) == [Maps(), Maps()])
+    // An editor has saved the source anew: what Foundation's coders find is found.
+    #expect(try ArchiveDecoder().decode(Decomposed.self, from: alone).value == 1)
+    #expect(try ArchiveDecoder().decode(Composed.self, from: other).value == 2)
+    for count in [1, 20] {
+      let pairs = (0..<count).map { ("h\u{f6}he \($0)", $0) }
+      let map = try ArchiveEncoder().encode(Dictionary(uniqueKeysWithValues: pairs))
+      let found = try ArchiveDecoder().decode(Searched.self, from: map)
+      #expect(found.value == count - 1)
+    }
+  }
+
+  @Test func `a dictionary of which two keys have one text is refused`() throws {
+    struct Number: Hashable, Codable, CodingKeyRepresentable {
+      var value: Int
+      init(_ value: Int) { self.value = value }
+      init?(codingKey: some CodingKey) { nil }
+      var codingKey: any CodingKey { ContainerTests.TextKey(stringValue: "\(value / 10)") }
+    }
+    _ = try ArchiveEncoder().encode([Number(1): 1, Number(10): 2])
+    #expect(throws: EncodingError.self) { try ArchiveEncoder().encode([Number(1): 1, Number(2): 2]) }
+  }
+
+  /// Looks for the last of some keys in another spelling.
+  private struct Searched: Decodable {
+    let value: Int
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: ContainerTests.TextKey.self)
+      let last = container.allKeys.count - 1
+      value = try container.decode(Int.self, forKey: .init(stringValue: "ho\u{308}he \(last)"))
+    }
+  }
+
   @Test func `a value can be appended to a buffer and read from a span`() throws {
     var bytes: [UInt8] = [1, 2, 3]
     try ArchiveEncoder().encode(["a", "b"], into: &bytes)

@@ -372,6 +372,35 @@ struct ContainerTests {
     }
   }
 
+  @Test func `a second container kept after its value throws, also while the next value is written or read`() throws {
+    var kept: [KeyedEncodingContainer<OtherKeys>] = []
+    for round in 0..<3 {
+      let writing = Writing { encoder in
+        var container = encoder.container(keyedBy: Keys.self)
+        try container.encode(round, forKey: .a)
+        if let last = kept.indices.last { try? kept[last].encode(99, forKey: .d) }
+        if round < 2 { kept.append(encoder.container(keyedBy: OtherKeys.self)) }
+      }
+      if round == 0 {
+        _ = try ArchiveEncoder().encode(writing)
+      } else {
+        #expect(throws: EncodingError.self) { try ArchiveEncoder().encode(writing) }
+      }
+    }
+    var read: [KeyedDecodingContainer<OtherKeys>] = []
+    unsafe Reading.body = { decoder in
+      let container = try decoder.container(keyedBy: Keys.self)
+      for other in read { #expect(throws: DecodingError.self) { try other.decode(Int.self, forKey: .d) } }
+      #expect(try container.decode(Int.self, forKey: .a) == 1)
+      let second = try decoder.container(keyedBy: OtherKeys.self)
+      #expect(try second.decode(Int.self, forKey: .d) == 2)
+      read.append(second)
+    }
+    let values = try ArchiveEncoder().encode(Array(repeating: ["a": 1, "d": 2], count: 3))
+    _ = try ArchiveDecoder().decode([Reading].self, from: values)
+    #expect(read.count == 3)
+  }
+
   private struct Reading: Decodable {
     nonisolated(unsafe) static var body: (any Decoder) throws -> Void = { _ in }
     init(from decoder: any Decoder) throws { unsafe try Self.body(decoder) }

@@ -105,6 +105,22 @@ struct RecordCoderTests {
     #expect(try record.decode(String.self, forKey: "a") == "three")
   }
 
+  @Test func `entries whose keys are merely equivalent are two`() throws {
+    var tables = CodingTables()
+    let keys = ["h\u{f6}he", "ho\u{308}he"]
+    let records = try keys.map { key in
+      try RecordEncoder().encode([RestorationArchive.Entry(key: key, value: key.utf8.count)], tables: &tables)
+    }
+    let both = try RecordEncoder().encode(
+      keys.map { RestorationArchive.Entry(key: $0, value: $0.utf8.count) }, tables: &tables)
+    for (key, bytes) in zip(keys, records) {
+      let record = try RecordDecoder(Data(bytes), tables: tables.pinned())
+      #expect(record.keys.map { Array($0.utf8) } == [Array(key.utf8)])
+      #expect(try record.decode(Int.self, forKey: key) == key.utf8.count)
+      #expect(try RecordDecoder(Data(both), tables: tables.pinned()).decode(Int.self, forKey: key) == key.utf8.count)
+    }
+  }
+
   @Test func `every changed byte of tables and records ends in a value or an error`() throws {
     var tables = CodingTables()
     let bytes = try RecordEncoder().encode(entries(1), tables: &tables)

@@ -45,7 +45,10 @@ extension ReaderCore {
     let key = Delta.Link(parent: id, name: name, id: 0).key
     for delta in deltas.covering where changesTree {
       for candidate in delta.links(key) {
-        if let node = try locate(candidate), try parent(of: node) == id, try self.name(of: node) == name { return node }
+        if let node = try locate(candidate), try parent(of: node) == id, try self.name(of: node).hasSameBytes(as: name)
+        {
+          return node
+        }
       }
     }
     guard let branch = try baseBranch(of: id) else { return nil }
@@ -54,7 +57,7 @@ extension ReaderCore {
       return Located(block: block, range: place.range, delta: nil)
     }
     guard entry.offset != DeltaHeader.removed, let node = try locate(block.id) else { return nil }
-    guard try parent(of: node) == id, try self.name(of: node) == name else { return nil }
+    guard try parent(of: node) == id, try self.name(of: node).hasSameBytes(as: name) else { return nil }
     return node
   }
 

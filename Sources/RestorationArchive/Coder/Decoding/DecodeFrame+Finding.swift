@@ -72,7 +72,10 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
       var cursor = unsafe cursor(at: start)
       try unsafe skipHead(&cursor)
       for index in 0..<count {
-        unsafe offsets[index] = UInt32(truncatingIfNeeded: cursor.next - start)
+        guard let offset = unsafe UInt32(exactly: cursor.next - start) else {
+          throw CodingFailure("entries lie over 4 GiB apart", at: cursor.offset, code: .limitExceeded)
+        }
+        unsafe offsets[index] = offset
         try unsafe skipEntry(index, &cursor, walker)
       }
       unsafe pointee.end = cursor.next
@@ -121,7 +124,7 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
   /// The keys of an object or map that were given a value, each once, in their order.
   func allKeys() -> [String] {
     var keys: [String] = []
-    var seen: Set<String> = []
+    var seen: Set<KeyText> = []
     var cursor = unsafe cursor(at: pointee.start)
     let walker = unsafe walker
     do throws(CodingFailure) {
@@ -141,7 +144,7 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
           }
         }
         try unsafe skipEntry(index, &cursor, walker)
-        if !isAbsent && seen.insert(key).inserted { keys.append(key) }
+        if !isAbsent && seen.insert(KeyText(rawValue: key)).inserted { keys.append(key) }
       }
     } catch {
       // What can be read is told; decoding the rest will throw.
@@ -152,7 +155,25 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
   // MARK: Entries by key
 
   /// The number of the entry with a key, for ``open(entry:_:)`` and ``passed(entry:_:)``, or nil.
+  ///
+  /// Where there is none, one whose spelling Unicode calls equivalent: an editor may have saved the source anew.
   func find(_ name: UnsafeBufferPointer<UInt8>) throws -> Int? {
+    if let index = try unsafe findExactly(name) { return index }
+    return unsafe name.contains { $0 >= 0x80 } ? try unsafe findEquivalent(name) : nil
+  }
+
+  private func findEquivalent(_ name: UnsafeBufferPointer<UInt8>) throws -> Int? {
+    let text = unsafe String(decoding: name, as: UTF8.self)
+    if unsafe pointee.kind != .shape, unsafe pointee.offsets == nil { try unsafe findOffsets() }
+    return unsafe (0..<pointee.count).first { index in
+      let key =
+        unsafe pointee.kind == .shape
+        ? pointee.state.pointee.tables.key(Int(pointee.fields.unsafelyUnwrapped[index] >> 8)) : entryKey(index)
+      return unsafe text == String(decoding: key, as: UTF8.self)
+    }
+  }
+
+  private func findExactly(_ name: UnsafeBufferPointer<UInt8>) throws -> Int? {
     let count = unsafe pointee.count
     if unsafe pointee.kind == .shape {
       let start = unsafe pointee.index

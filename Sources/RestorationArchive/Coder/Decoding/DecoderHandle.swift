@@ -53,7 +53,7 @@ struct DecoderHandle: Decoder {
       throw unsafe frame.mismatchedContainer([String: Any].self)
     }
     return unsafe KeyedDecodingContainer(
-      KeyedDecoding<Key>(frame: frame, facts: facts, mark: frame.liveContainerMark(), owner: owner))
+      KeyedDecoding<Key>(frame: frame, facts: facts, mark: frame.sharedContainerMark(), owner: owner))
   }
 
   func unkeyedContainer(owner: NestedDecoding?) throws -> any UnkeyedDecodingContainer {
@@ -184,6 +184,14 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
       unsafe pointee.containerMark = pointee.counter
     }
     return unsafe pointee.containerMark
+  }
+
+  /// The mark that a container beside the first gets, which then is not handed out again: with its mark the other one, kept
+  /// for too long, would be valid anew.
+  func sharedContainerMark() -> UInt64 {
+    let mark = unsafe liveContainerMark()
+    for index in 0..<8 where unsafe pointee.boxes[index].mark == mark { unsafe pointee.boxes[index].object = nil }
+    return mark
   }
 
   /// The first container of a value: one used before, when nobody else holds it, saves an allocation.

@@ -114,7 +114,7 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
     let bytes = unsafe [UInt8](
       UnsafeBufferPointer(start: state.pointee.base + start, count: state.pointee.count - start))
     let fields = unsafe universe.path(to: pointee.node).map {
-      (universe.keys[Int($0 >> 8)], UInt8(truncatingIfNeeded: $0))
+      (KeyText(rawValue: universe.keys[Int($0 >> 8)]), UInt8(truncatingIfNeeded: $0))
     }
     unsafe write(MapRewriter(bytes, content: universe.content).objectEntries(fields), of: bytes)
   }
@@ -122,14 +122,14 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
   /// Writes entries, leaving out all but the last of each key and those that were given no value.
   private func write(_ entries: [MapRewriter.Entry], of bytes: [UInt8]) {
     let state = unsafe pointee.state
-    var last: [String: Int] = [:]
+    var last: [KeyText: Int] = [:]
     for (index, entry) in entries.enumerated() where entry.tag != ValueTag.absent { last[entry.key] = index }
     unsafe checkInserted(among: entries)
     unsafe state.pointee.truncate(to: pointee.start)
     unsafe state.pointee.writeByte(ValueTag.any)
     unsafe state.pointee.writeNumber(UInt64(last.count))
     for (index, entry) in entries.enumerated() where last[entry.key] == index {
-      unsafe state.pointee.writeString(entry.key)
+      unsafe state.pointee.writeString(entry.key.rawValue)
       unsafe state.pointee.writeByte(entry.tag)
       unsafe bytes.withUnsafeBytes { all in
         unsafe state.pointee.append(UnsafeRawBufferPointer(rebasing: all[entry.payload]))
@@ -142,7 +142,7 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
 struct MapRewriter {
   /// One key with its value.
   struct Entry {
-    var key: String
+    var key: KeyText
     var tag: UInt8
     var payload: Range<Int>
   }
@@ -161,7 +161,7 @@ struct MapRewriter {
       var cursor = walker.cursor(at: 1)
       let count = try cursor.readCount()
       for _ in 0..<count {
-        let key = try cursor.readString()
+        let key = KeyText(rawValue: try cursor.readString())
         let tag = try cursor.readByte()
         let start = cursor.offset
         try walker.skip(tag, &cursor)
@@ -171,7 +171,7 @@ struct MapRewriter {
   }
 
   /// The entries of an object with a placeholder for the number of its shape.
-  func objectEntries(_ fields: [(key: String, tag: UInt8)]) -> [Entry] {
+  func objectEntries(_ fields: [(key: KeyText, tag: UInt8)]) -> [Entry] {
     walk { (walker, entries) throws(CodingFailure) in
       var cursor = walker.cursor(at: 1)
       for field in fields {

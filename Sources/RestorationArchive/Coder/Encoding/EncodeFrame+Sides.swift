@@ -48,10 +48,10 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
     }
     for position in unsafe pointee.sideNames.end..<state.pointee.sideCount {
       guard let key = unsafe state.pointee.sides[position].state.pointee.keyInOwner else { continue }
-      unsafe pointee.sideNames.positions[key.stringValue] = position
+      unsafe pointee.sideNames.positions[KeyText(rawValue: key.stringValue)] = position
     }
     unsafe pointee.sideNames.end = state.pointee.sideCount
-    guard let position = unsafe pointee.sideNames.positions[text()] else { return nil }
+    guard let position = unsafe pointee.sideNames.positions[KeyText(rawValue: text())] else { return nil }
     unsafe state.pointee.sides[position].asked = entryCount
     let root = unsafe state.pointee.sides[position].state.pointee.root
     return unsafe EncoderHandle(frame: root, mark: root.pointee.mark & ~EncodeFrame.suspended)
@@ -62,7 +62,7 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
     guard unsafe pointee.insertedMark == pointee.mark else { return }
     let inserted = unsafe pointee.inserted
     let sides = Set(inserted.map(\.entry))
-    var complete: [String: Int] = [:]
+    var complete: [KeyText: Int] = [:]
     for (index, entry) in entries.enumerated().reversed() where entry.tag != ValueTag.absent && !sides.contains(index) {
       complete[entry.key] = index
     }
@@ -71,7 +71,7 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
       guard let index = complete[key], index < asked else { continue }
       _ = unsafe misused(
         "A nested container was asked for with a key that has been given a value.",
-        at: path() + [AnyCodingKey(stringValue: key)])
+        at: path() + [AnyCodingKey(stringValue: key.rawValue)])
     }
   }
 

@@ -54,9 +54,13 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
     switch kind {
     case .collection:
       let common = unsafe state.pointee.types[slot].common
-      if common != .other { return unsafe state.pointee.writeCommon(value, common) }
-      let type = unsafe state.pointee.types[slot].collection!
-      return try unsafe type.encodeCollection(at: value, in: self)
+      let tag =
+        try unsafe common == .other
+        ? state.pointee.types[slot].collection!.encodeCollection(at: value, in: self)
+        : state.pointee.writeCommon(value, common)
+      // What has values inside is a level to every reader, also when nobody was asked to write them.
+      if tag != ValueTag.integers { try unsafe checkDepth() }
+      return tag
     default:
       unsafe state.pointee.writeScalar(value, kind)
       return kind.tag

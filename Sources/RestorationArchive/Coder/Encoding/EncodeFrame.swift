@@ -28,7 +28,7 @@ typealias EncodeFrameRef = UnsafeMutablePointer<EncodeFrame>
     /// The sides before this position are among them.
     var end = 0
     /// The positions in the state's ``EncodeState/sides``, of several with one key that of the newest.
-    var positions: [String: Int] = [:]
+    var positions: [KeyText: Int] = [:]
   }
 
   /// Set in a mark while a value inside is being encoded: nothing may be written here until it is done.
@@ -115,6 +115,12 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
     unsafe pointee.mark |= EncodeFrame.suspended
     unsafe pointee.containerMark |= EncodeFrame.suspended
     return unsafe child
+  }
+
+  /// Throws when there may be no values inside the one inside this one.
+  @inline(__always)
+  func checkDepth() throws {
+    if unsafe pointee.depth >= pointee.state.pointee.depthLimit { throw unsafe tooDeep() }
   }
 
   /// Ends the value inside this one.

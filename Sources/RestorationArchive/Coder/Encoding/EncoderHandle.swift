@@ -23,7 +23,7 @@ struct EncoderHandle: Encoder {
     if unsafe frame.pointee.mark == mark && (frame.pointee.kind == .shape || frame.pointee.kind == .map) {
       let facts = unsafe frame.pointee.state.pointee.facts(of: type)
       return unsafe KeyedEncodingContainer(
-        KeyedEncoding<Key>(frame: frame, facts: facts, mark: frame.liveContainerMark()))
+        KeyedEncoding<Key>(frame: frame, facts: facts, mark: frame.sharedContainerMark()))
     }
     _ = unsafe frame.misused(
       "A keyed container was asked for too late, or after a container of another kind.", at: codingPath)
@@ -62,6 +62,14 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
       unsafe pointee.containerMark = pointee.counter
     }
     return unsafe pointee.containerMark
+  }
+
+  /// The mark that a container beside the first gets, which then is not handed out again: with its mark the other one, kept
+  /// for too long, would be valid anew.
+  func sharedContainerMark() -> UInt64 {
+    let mark = unsafe liveContainerMark()
+    for index in 0..<8 where unsafe pointee.boxes[index].mark == mark { unsafe pointee.boxes[index].object = nil }
+    return mark
   }
 
   /// The first container of a value: one used before, when nobody else holds it, saves an allocation.

@@ -37,7 +37,7 @@ import FoundationEssentials
   private var typesBehind: [UInt: TypeEntry] = [:]
   private var factsBehind: [UInt: KeyFactsRef] = unsafe [:]
   private(set) var keys: [String] = [""]
-  private var keyNumbers: [String: UInt32] = [:]
+  private var keyNumbers: [KeyText: UInt32] = [:]
   private var keyLocals: [(epoch: UInt64, local: UInt32)] = [(0, 0)]
   private let canonicalRoot: ShapeNodeRef
   /// Whether a look at all that was learnt is due; not in the object, where each look would be checked for exclusivity.
@@ -139,11 +139,12 @@ import FoundationEssentials
 
   /// The number of a key.
   func number(of key: String) -> UInt32 {
-    if let known = keyNumbers[key] { return known }
+    let text = KeyText(rawValue: key)
+    if let known = keyNumbers[text] { return known }
     let number = UInt32(keys.count)
     keys.append(key)
     keyLocals.append((0, 0))
-    keyNumbers[key] = number
+    keyNumbers[text] = number
     noteSize()
     return number
   }

@@ -12,7 +12,10 @@ extension Dictionary: FastEncodable where Key: Encodable, Value: Encodable {
       let pairs = dictionary.map { pair in
         ((pair.key as! any CodingKeyRepresentable).codingKey.stringValue, pair.value)
       }
-      return try unsafe encodeTexts(Dictionary<String, Value>(pairs) { first, _ in first }, in: frame)
+      let texts = Dictionary<String, Value>(pairs) { first, _ in first }
+      // One of them would be lost, today this one and tomorrow the other.
+      guard texts.count == dictionary.count else { throw unsafe frame.sameTexts(Self.self) }
+      return try unsafe encodeTexts(texts, in: frame)
     }
     return try unsafe encodePairs(dictionary, in: frame)
   }
@@ -109,6 +112,13 @@ extension Set: FastEncodable where Element: Encodable {
 }
 
 extension UnsafeMutablePointer where Pointee == EncodeFrame {
+  /// The error of a dictionary of which two keys would be stored under one text.
+  fileprivate func sameTexts(_ type: Any.Type) -> any Error {
+    unsafe EncodingError.invalidValue(
+      type,
+      EncodingError.Context(codingPath: pathInside(), debugDescription: "Two keys of a \(type) have one text."))
+  }
+
   /// The bytes of a value, tag and all, with written-out keys: the same whatever was encoded before.
   fileprivate func canonicalBytes<T: Encodable>(of value: T) throws -> [UInt8] {
     let state = unsafe pointee.state

@@ -156,8 +156,11 @@ extension CodingTables {
   /// Throws `limitExceeded` when there would be too many; then these stay as they are.
   mutating func merge(_ other: TableContent) throws(ArchiveError) -> [UInt32] {
     var merged = content
-    var keys: [String: UInt32] = [:]
-    for key in 0..<merged.keyCount where keys[merged.key(key)] == nil { keys[merged.key(key)] = UInt32(key) }
+    var keys: [KeyText: UInt32] = [:]
+    for key in 0..<merged.keyCount {
+      let text = KeyText(rawValue: merged.key(key))
+      if keys[text] == nil { keys[text] = UInt32(key) }
+    }
     var known: [[UInt32]: UInt32] = [:]
     for shape in 0..<merged.shapeCount {
       let fields = Array(merged.fields[merged.fieldRange(shape)])
@@ -166,8 +169,8 @@ extension CodingTables {
     var numbers: [UInt32] = []
     for shape in 0..<other.shapeCount {
       let fields = other.fields[other.fieldRange(shape)].map { field in
-        let text = other.key(Int(field >> 8))
-        let key = keys[text] ?? merged.appendKey(text)
+        let text = KeyText(rawValue: other.key(Int(field >> 8)))
+        let key = keys[text] ?? merged.appendKey(text.rawValue)
         keys[text] = key
         return key << 8 | field & 0xFF
       }
