@@ -280,6 +280,24 @@ struct ArchiveCoderTests {
     }
   }
 
+  @Test func `what was too deep leaves nothing behind`() throws {
+    struct Deep: Codable, Equatable {
+      var text = "xyz"
+      init() {}
+      init(from decoder: any Decoder) throws { text = try decoder.singleValueContainer().decode(String.self) }
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        for value in [["abc", "def"], ["a": "b"], Set(["c"])] as [any Encodable] {
+          #expect(throws: EncodingError.self) { try container.encode(value) }
+        }
+        try container.encode(text)
+      }
+    }
+    var encoder = ArchiveEncoder()
+    encoder.depthLimit = 2
+    #expect(try ArchiveDecoder().decode([Deep].self, from: encoder.encode([Deep(), Deep()])) == [Deep(), Deep()])
+  }
+
   private struct Erased: Encodable {
     let value: any Codable
     init(_ value: any Codable) { self.value = value }

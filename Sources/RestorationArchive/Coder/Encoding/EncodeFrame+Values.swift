@@ -53,13 +53,17 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
     let state = unsafe pointee.state
     switch kind {
     case .collection:
+      let start = unsafe state.pointee.count
       let common = unsafe state.pointee.types[slot].common
       let tag =
         try unsafe common == .other
         ? state.pointee.types[slot].collection!.encodeCollection(at: value, in: self)
         : state.pointee.writeCommon(value, common)
       // What has values inside is a level to every reader, also when nobody was asked to write them.
-      if tag != ValueTag.integers { try unsafe checkDepth() }
+      if tag != ValueTag.integers, unsafe pointee.depth >= state.pointee.depthLimit {
+        unsafe state.pointee.truncate(to: start)
+        throw unsafe tooDeep()
+      }
       return tag
     default:
       unsafe state.pointee.writeScalar(value, kind)

@@ -117,12 +117,6 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
     return unsafe child
   }
 
-  /// Throws when there may be no values inside the one inside this one.
-  @inline(__always)
-  func checkDepth() throws {
-    if unsafe pointee.depth >= pointee.state.pointee.depthLimit { throw unsafe tooDeep() }
-  }
-
   /// Ends the value inside this one.
   @inline(__always)
   func pop(_ child: EncodeFrameRef) {
@@ -150,7 +144,7 @@ extension UnsafeMutablePointer where Pointee == EncodeFrame {
   }
 
   @inline(never)
-  private func tooDeep() -> any Error {
+  func tooDeep() -> any Error {
     let limit = unsafe pointee.state.pointee.depthLimit
     return unsafe EncodingError.invalidValue(
       limit,
