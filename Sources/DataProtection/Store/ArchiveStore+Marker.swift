@@ -12,7 +12,11 @@ extension ArchiveStore {
   /// Marks that restoring begins; the mark is durable when this returns.
   ///
   /// Throws `.busy` when another process is restoring this archive. The attempts that failed before are counted on.
-  public func beginAttempt(for archive: OpenedArchive) throws(ProtectionError) -> RestorationAttempt {
+  ///
+  /// - Parameter isStandIn: Whether it is restored instead of a newer one, which can't be; the next launch is told.
+  public func beginAttempt(
+    for archive: OpenedArchive, asStandIn isStandIn: Bool = false
+  ) throws(ProtectionError) -> RestorationAttempt {
     try withLock { _, session throws(ProtectionError) in
       let identity = try store.identity(of: slot)
       let found = try session.readMarker(archive, identity: identity)
@@ -23,7 +27,8 @@ extension ArchiveStore {
       let marker = CrashMarker(
         commitment: archive.commitment, boot: store.keys.bootIdentifier,
         failedAttempts: counts ? found!.attempt.failedAttempts : 0,
-        hasForgiven: counts && (found!.attempt.meaning == .machineRestarted || found?.marker?.hasForgiven == true))
+        hasForgiven: counts && (found!.attempt.meaning == .machineRestarted || found?.marker?.hasForgiven == true),
+        isStandIn: isStandIn)
       return try session.writeMarker(marker, identity: identity)
     }
   }

@@ -17,14 +17,19 @@ struct CrashMarker: Hashable, Sendable {
   var failedAttempts: UInt16
   /// Whether a restart of the machine was forgiven once already.
   var hasForgiven: Bool
+  /// Whether the archive was restored instead of a newer one, which could not be.
+  var isStandIn: Bool
 
   /// Puts a marker together.
-  init(commitment: some Collection<UInt8>, boot: [UInt8], failedAttempts: Int, hasForgiven: Bool) {
+  init(
+    commitment: some Collection<UInt8>, boot: [UInt8], failedAttempts: Int, hasForgiven: Bool, isStandIn: Bool = false
+  ) {
     self.commitment = Array(commitment.prefix(16))
     self.boot = boot
     node = CrashMarker.noNode
     self.failedAttempts = UInt16(clamping: failedAttempts)
     self.hasForgiven = hasForgiven
+    self.isStandIn = isStandIn
   }
 
   /// Reads a marker; `nil` when it is damaged or forged.
@@ -39,7 +44,9 @@ struct CrashMarker: Hashable, Sendable {
     boot = Array(reader.take(16))
     node = reader.integer()
     failedAttempts = reader.integer()
-    hasForgiven = reader.integer(UInt16.self) & 1 != 0
+    let flags = reader.integer(UInt16.self)
+    hasForgiven = flags & 1 != 0
+    isStandIn = flags & 2 != 0
   }
 
   /// The bytes, authentication code included.
@@ -53,7 +60,7 @@ struct CrashMarker: Hashable, Sendable {
     var bytes = commitment + boot
     bytes.appendInteger(node)
     bytes.appendInteger(failedAttempts)
-    bytes.appendInteger(UInt16(hasForgiven ? 1 : 0))
+    bytes.appendInteger(UInt16((hasForgiven ? 1 : 0) | (isStandIn ? 2 : 0)))
     return bytes
   }
 
@@ -76,8 +83,10 @@ struct CrashMarker: Hashable, Sendable {
     guard boot == current else {
       // A power cut is nobody's fault; a second one in a row may be the archive's (it may bring the machine down).
       return InterruptedAttempt(
-        meaning: .machineRestarted, node: node, failedAttempts: Int(failedAttempts) + (hasForgiven ? 1 : 0))
+        meaning: .machineRestarted, node: node, failedAttempts: Int(failedAttempts) + (hasForgiven ? 1 : 0),
+        isStandIn: isStandIn)
     }
-    return InterruptedAttempt(meaning: .died, node: node, failedAttempts: Int(failedAttempts) + 1)
+    return InterruptedAttempt(
+      meaning: .died, node: node, failedAttempts: Int(failedAttempts) + 1, isStandIn: isStandIn)
   }
 }

@@ -22,11 +22,14 @@ public struct InterruptedAttempt: Hashable, Sendable {
   public let node: UInt32?
   /// How many attempts at this archive have failed, the one that left the marker included if it counts.
   public let failedAttempts: Int
+  /// Whether this archive was being restored instead of a newer one, which could not be.
+  public let isStandIn: Bool
 
   /// Puts a finding together.
-  package init(meaning: Meaning, node: UInt32?, failedAttempts: Int) {
+  package init(meaning: Meaning, node: UInt32?, failedAttempts: Int, isStandIn: Bool = false) {
     self.meaning = meaning
     self.node = node
     self.failedAttempts = failedAttempts
+    self.isStandIn = isStandIn
   }
 }

@@ -100,8 +100,10 @@ package struct DeviceStore: PreservationStore {
     try store.interruptedAttempt(for: archive(state))
   }
 
-  package func beginAttempt(for state: StoredState) throws(ProtectionError) -> any RestorationAttempting {
-    DeviceAttempt(attempt: try store.beginAttempt(for: archive(state)))
+  package func beginAttempt(
+    for state: StoredState, asStandIn isStandIn: Bool
+  ) throws(ProtectionError) -> any RestorationAttempting {
+    DeviceAttempt(attempt: try store.beginAttempt(for: archive(state), asStandIn: isStandIn))
   }
 
   package var asidePlaces: [any PreservationStore] { asideStores.map { DeviceStore(store: $0) } }

@@ -22,10 +22,15 @@ struct LoadedState: Sendable {
   var keepsCulprit = false
   /// Where the state is kept: what was set aside has a place of its own.
   var place: any PreservationStore
+  /// Whether it is the generation before the newest.
+  var isPredecessor = false
   /// Whether the program asked for this state rather than the newest: if it is refused, everything stays as it was.
   var isOnRequest = false
   /// The number of the state among those that were set aside.
   var setAside: UInt64?
+
+  /// Whether it is restored instead of the newest, which can't be.
+  var isStandIn: Bool { isPredecessor && !isOnRequest }
 }
 
 /// Why nothing can be restored.

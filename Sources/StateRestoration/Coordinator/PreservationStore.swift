@@ -41,8 +41,10 @@ package protocol PreservationStore: Sendable {
   func deleteAll() throws(ProtectionError)
   /// What the crash marker says about the last attempt to restore this state.
   func interruptedAttempt(for state: StoredState) throws(ProtectionError) -> InterruptedAttempt?
-  /// Marks durably that restoring begins.
-  func beginAttempt(for state: StoredState) throws(ProtectionError) -> any RestorationAttempting
+  /// Marks durably that restoring begins, perhaps of one that stands in for a newer one.
+  func beginAttempt(
+    for state: StoredState, asStandIn isStandIn: Bool
+  ) throws(ProtectionError) -> any RestorationAttempting
   /// The places beside this one for states that are set aside, `SetAsideShelf.placeCount` of them, always the same.
   var asidePlaces: [any PreservationStore] { get }
   /// Which of those places hold anything, by position; opens nothing.
@@ -50,6 +52,11 @@ package protocol PreservationStore: Sendable {
 }
 
 extension PreservationStore {
+  /// Marks durably that restoring begins.
+  package func beginAttempt(for state: StoredState) throws(ProtectionError) -> any RestorationAttempting {
+    try beginAttempt(for: state, asStandIn: false)
+  }
+
   /// Writes a whole new generation, whatever others have saved meanwhile.
   package func publish(_ plaintext: Data, consuming pending: [StoredPending]) throws(ProtectionError) -> StoreReceipt {
     try publish(plaintext, consuming: pending, unlessChangedSince: nil)

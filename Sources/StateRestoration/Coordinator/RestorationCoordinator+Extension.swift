@@ -38,7 +38,8 @@ extension RestorationCoordinator {
   private func markExtension() async {
     guard attempt == nil, extensions.count > 0, let state = restoredState, let place = restoredPlace else { return }
     do {
-      let begun = try await worker.run { _ in try place.beginAttempt(for: state) }
+      let isStandIn = restoredAsStandIn
+      let begun = try await worker.run { _ in try place.beginAttempt(for: state, asStandIn: isStandIn) }
       begun.note(node: .max)
       if extensions.count > 0, !extensions.isTimedOut, attempt == nil { attempt = begun } else { begun.finish() }
     } catch {

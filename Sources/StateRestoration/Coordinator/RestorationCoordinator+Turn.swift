@@ -22,7 +22,9 @@ extension RestorationCoordinator {
     do {
       attempt?.finish()
       attempt = nil
-      attempt = try await worker.run { _ in try loaded.place.beginAttempt(for: loaded.state) }
+      attempt = try await worker.run { _ in
+        try loaded.place.beginAttempt(for: loaded.state, asStandIn: loaded.isStandIn)
+      }
     } catch {
       report.remarks.append(.markerIgnored("no marker could be made: \(error)"))
     }
@@ -77,6 +79,7 @@ extension RestorationCoordinator {
       report.nodes = run.reports()
     }
     restoredState = loaded.state
+    restoredAsStandIn = loaded.isStandIn
     restoredPlace = loaded.place
     if extensions.count == 0 { finishAttempt() } else { startExtensionLimit() }
     return report

@@ -68,6 +68,8 @@ public import RestorationArchive
   var restored: RestorationRun?
   /// What was restored, for marking that restoring goes on.
   var restoredState: StoredState?
+  /// Whether it was restored instead of the newest, which can't be.
+  var restoredAsStandIn = false
   /// Where that is kept.
   var restoredPlace: (any PreservationStore)?
   var attempt: (any RestorationAttempting)?

@@ -77,7 +77,7 @@ struct StateLoader: Sendable {
     if attempt?.meaning == .damaged { remarks.append(.markerIgnored("it is damaged")) }
     if attempt?.meaning == .livePeer { remarks.append(.markerIgnored("another process is restoring this state")) }
     var crash = CrashPlan(after: attempt, isDeveloperMode: configuration.isDeveloperMode)
-    if attempt?.meaning == .otherArchive, predecessorDied() { crash = .nothing }
+    if attempt?.meaning == .otherArchive, standInDied() { crash = .nothing }
     do throws(LoadFailure) {
       var loaded = try layOut(
         state, attempt: attempt, crash: crash, pending: pending, isNewest: true, remarks: remarks)
@@ -85,8 +85,15 @@ struct StateLoader: Sendable {
       return loaded
     } catch  where error.outcome == .damaged {
       // It opened well and is damaged inside: the generation before it stands in, as it would for one that doesn't open.
-      guard let older = try? loadPredecessor(remarks: error.remarks, because: "the newest is damaged") else {
+      guard var older = try? loadPredecessor(remarks: error.remarks, because: "the newest is damaged") else {
         throw error
+      }
+      let attempt = try? store.interruptedAttempt(for: older.state)
+      switch CrashPlan(after: attempt, isDeveloperMode: configuration.isDeveloperMode) {
+      case .restoreEverything: break
+      case .leaveOut(let node): older.crash = .leaveOut(node: node)
+      // There is none before it.
+      case .ask, .olderGeneration, .nothing: older.crash = .nothing
       }
       return older
     }
@@ -100,6 +107,7 @@ struct StateLoader: Sendable {
         state, attempt: nil, crash: .restoreEverything, pending: [], isNewest: false,
         remarks: remarks + [.olderGeneration(text)])
       loaded.reason = .olderGeneration
+      loaded.isPredecessor = true
       return loaded
     } catch let error as LoadFailure {
       throw error
@@ -195,11 +203,11 @@ struct StateLoader: Sendable {
       pending.filter { live?.includesOwn != true || !$0.isOwn }, live: live, to: reader, culprit: culprit)
   }
 
-  private func predecessorDied() -> Bool {
+  private func standInDied() -> Bool {
     guard !configuration.isDeveloperMode, let older = try? store.openPredecessor(),
       let attempt = try? store.interruptedAttempt(for: older)
     else { return false }
-    return attempt.meaning == .died && attempt.failedAttempts > 0
+    return attempt.isStandIn && attempt.meaning == .died && attempt.failedAttempts > 0
   }
 
   private func layOut(

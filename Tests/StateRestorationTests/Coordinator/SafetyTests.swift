@@ -195,19 +195,90 @@ import Testing
     #expect(try bench.place.openNewest().generation == generation)
   }
 
-  @Test func `when restoring the older generation died too, the report tells of a bad end, not of none`() async throws {
-    let bench = try await preserved()
+  /// Saves another whole state, after which "r" is in the older generation.
+  private func preservedTwice(_ kind: StoreKind) async throws -> Bench {
+    let bench = try await preserved(kind)
     let coordinator = bench.launch()
     let root = hierarchy()
     _ = try await coordinator.restore(into: root)
     root.text = "newer"
-    bench.store.state.withLock { $0.isCompactionDue = true }
-    _ = try await coordinator.preserve(root)
-    _ = try bench.place.beginAttempt(for: try bench.place.openPredecessor())
+    try await bench.compact(coordinator, root)
+    return bench
+  }
+
+  /// Leaves what a process leaves that is killed while its restoring is extended.
+  private func dieExtended(
+    _ bench: Bench, from source: RestorationSource = .newest
+  ) async throws -> RestorationReport {
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    root.onFinish = { coordinator.extendStateRestoration() }
+    let report = try await coordinator.restore(into: root, from: source)
     try await bench.kill()
+    return report
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `when restoring the older generation died too, the report tells of a bad end, not of none`(
+    on kind: StoreKind
+  ) async throws {
+    let bench = try await preservedTwice(kind)
+    for _ in 0..<2 { try await bench.die(at: ["root", "bad"]) }
+    #expect(try await dieExtended(bench).reason == .olderGeneration)
     let report = try await bench.launch().restore(into: hierarchy())
     #expect(report.outcome == .givenUpAfterCrashes)
     #expect(report.remarks.contains(.interruptedBefore(attempts: 1)))
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `an older generation that was asked for and dies costs the newest nothing`(on kind: StoreKind) async throws {
+    let bench = try await preservedTwice(kind)
+    #expect(try await dieExtended(bench, from: .olderGeneration).reason == .olderGeneration)
+    let root = hierarchy()
+    #expect(try await bench.launch().restore(into: root).outcome == .restored)
+    #expect(root.text == "newer")
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a kill while restoring is extended costs nothing of a whole state that was saved meanwhile`(
+    on kind: StoreKind
+  ) async throws {
+    let bench = try await preserved(kind)
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    root.onFinish = { coordinator.extendStateRestoration() }
+    _ = try await coordinator.restore(into: root)
+    root.text = "typed"
+    try await bench.compact(coordinator, root)
+    try await bench.kill()
+    let again = hierarchy()
+    #expect(try await bench.launch().restore(into: again).outcome == .restored)
+    #expect(again.text == "typed")
+    #expect(values(again) == [1, 2, 3])
+  }
+
+  @Test(arguments: [1, 2])
+  func `what stands in for a damaged state leaves out what it dies at, and is given up when it dies again`(
+    deaths: Int
+  ) async throws {
+    let bench = try await preservedTwice(.memory)
+    bench.store.state.withLock { $0.generations[1].failsReading = true }
+    let older = try bench.place.openPredecessor()
+    let node = try #require(
+      try RestorationArchive.Reader(base: .init(older.read(0..<older.byteCount))).node(at: ["root", "bad"]))
+    for _ in 0..<deaths {
+      try bench.place.beginAttempt(for: older, asStandIn: true).note(node: node.id.rawValue)
+      try await bench.kill()
+    }
+    let root = hierarchy()
+    let report = try await bench.launch().restore(into: root)
+    if deaths == 1 {
+      #expect(report.leftOut == [["root", "bad"]])
+      #expect(values(root) == [1, 3, 0])
+    } else {
+      #expect(report.outcome == .givenUpAfterCrashes)
+      #expect(values(root) == [0, 0, 0])
+    }
   }
 
   @Test func `a power cut while restoring does not count the first time`() async throws {

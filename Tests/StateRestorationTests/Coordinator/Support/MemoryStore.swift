@@ -19,6 +19,7 @@ final class MemoryStore: PreservationStore {
     var node: UInt32?
     var attempts: Int
     var isPowerCut = false
+    var isStandIn = false
   }
 
   struct State: Sendable {
@@ -218,15 +219,17 @@ final class MemoryStore: PreservationStore {
     }
     return InterruptedAttempt(
       meaning: marker.isPowerCut ? .machineRestarted : .died, node: marker.node,
-      failedAttempts: marker.isPowerCut ? marker.attempts - 1 : marker.attempts)
+      failedAttempts: marker.isPowerCut ? marker.attempts - 1 : marker.attempts, isStandIn: marker.isStandIn)
   }
 
-  func beginAttempt(for stored: StoredState) throws(ProtectionError) -> any RestorationAttempting {
+  func beginAttempt(
+    for stored: StoredState, asStandIn isStandIn: Bool
+  ) throws(ProtectionError) -> any RestorationAttempting {
     try enter("beginAttempt")
     state.withLock { state in
       let generation = stored.generation.rawValue
       let before = state.marker?.generation == generation ? state.marker?.attempts ?? 0 : 0
-      state.marker = Marker(generation: generation, node: nil, attempts: before + 1)
+      state.marker = Marker(generation: generation, node: nil, attempts: before + 1, isStandIn: isStandIn)
     }
     return MemoryAttempt(store: self)
   }
