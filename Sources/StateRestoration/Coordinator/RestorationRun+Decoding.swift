@@ -54,13 +54,13 @@ extension RestorationRun {
     let known = ObjectBinding(object).version
     let model = (object as? any RestorableController)?.restorationModelIdentifier
     let fitting = all.filter { kept in
-      guard kept.hasState, kept.id != culprit else { return false }
+      guard kept.hasState else { return false }
       if let tag = kept.attributes.classTag, !registry.accepts(object, recorded: tag) { return false }
       if let recorded = kept.attributes.model, let model, recorded != model { return false }
       return kept.attributes.version <= known
     }
-    guard let oldest = fitting.first else { return nil }
-    if retries(plan.paths[index]) { return oldest }
+    guard !fitting.isEmpty else { return nil }
+    if let oldest = fitting.first(where: { $0.id != culprit }), retries(plan.paths[index]) { return oldest }
     outcomes.add(.keptState(versions: fitting.map(\.attributes.version)), at: index)
     return nil
   }

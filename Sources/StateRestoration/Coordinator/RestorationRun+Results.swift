@@ -43,13 +43,7 @@ extension RestorationRun {
         found = registry.sharedObject(identifier)
       } else if let parent = node.parent {
         guard let above = standing[parent] ?? objects.controller(at: parent) else { continue }
-        if node.kind == .view {
-          found = above.restorationViews.first { $0.restorationIdentifier == identifier }
-        } else {
-          let table = children[parent] ?? ChildTable(childrenOf: above)
-          children[parent] = table
-          found = table.child(identifier)
-        }
+        found = find(index, below: above, &children)
       } else {
         found = root?.restorationIdentifier == identifier ? root : nil
       }
@@ -65,6 +59,19 @@ extension RestorationRun {
       if isStranger(index) || (claim.isLeftOut && !claim.staysLeftOut) { bare.append(index) }
     }
     for index in bare { standing[index].map(tree.sightBelow) }
+  }
+
+  /// The live view or child of a controller that has a node's identifier.
+  private func find(
+    _ index: Int, below above: any RestorableController, _ children: inout [Int: ChildTable<any RestorableController>]
+  ) -> (any RestorableObject)? {
+    guard let parent = plan.nodes[index].parent, let identifier = plan.paths[index].last else { return nil }
+    if plan.nodes[index].kind == .view {
+      return above.restorationViews.first { $0.restorationIdentifier == identifier }
+    }
+    let table = children[parent] ?? ChildTable(childrenOf: above)
+    children[parent] = table
+    return table.child(identifier)
   }
 
   /// Says in a claim that restoring died at the node.
@@ -91,7 +98,7 @@ extension RestorationRun {
     }
   }
 
-  /// An object that came too late and the live controllers below it, whose stored state is kept until they have newer state.
+  /// An object that came too late and the live objects below it, whose stored state is kept until they have newer state.
   func tooLate(_ claim: CaptureTree.Claim, at top: Int) -> [CaptureTree.Claim] {
     guard let object = claim.object else { return [] }
     var claim = claim
@@ -100,12 +107,13 @@ extension RestorationRun {
     leaveOut(&claim, at: top)
     guard let controller = object as? any RestorableController else { return [claim] }
     var claims = [claim]
-    var tables = [top: ChildTable(childrenOf: controller)]
-    for index in plan.nodes.indices[(top + 1)..<plan.nodes[top].end] where plan.nodes[index].kind == .controller {
-      guard let table = plan.nodes[index].parent.flatMap({ tables[$0] }),
-        let found = plan.paths[index].last.flatMap({ table.child($0) })
+    var standing = [top: controller]
+    var children: [Int: ChildTable<any RestorableController>] = [:]
+    for index in plan.nodes.indices[(top + 1)..<plan.nodes[top].end] {
+      guard let above = plan.nodes[index].parent.flatMap({ standing[$0] }),
+        let found = find(index, below: above, &children)
       else { continue }
-      if plan.nodes[index].childCount > 0 { tables[index] = ChildTable(childrenOf: found) }
+      if let controller = found as? any RestorableController { standing[index] = controller }
       var claim = makeClaim(found, at: index, keepsStored: true, isLate: true)
       claim.isStranger = mismatch(of: found, at: index) != nil
       claim.isByPath = true

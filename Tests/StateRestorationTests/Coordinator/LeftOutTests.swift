@@ -64,10 +64,11 @@ import Testing
     return (Screen("root", children: [bad, Screen("beside")]), bad)
   }
 
-  private func crashed(_ kind: StoreKind = .memory) async throws -> Bench {
+  private func crashed(_ kind: StoreKind = .memory, hasView: Bool = false) async throws -> Bench {
     let bench = try await Bench(kind)
     let (root, bad) = hierarchy()
     bad.text = "crashes"
+    if hasView { bad.restorationViews = [Field("field", 3)] }
     bad["first"]?.text = "one"
     bad["second"]?.text = "two"
     root["beside"]?.restorationChildren = [Screen("moving", text: "brought along")]
@@ -175,7 +176,9 @@ import Testing
     }
     for _ in 0..<2 {
       let (next, again) = hierarchy(["first", "second", "newcomer"])
-      #expect(try await bench.launch().restore(into: next).leftOut.isEmpty)
+      let report = try await bench.launch().restore(into: next)
+      #expect(report.leftOut.isEmpty)
+      #expect(report[["root", "bad"]]?.findings == [.keptState(versions: [1])])
       #expect([again["first"]?.text, again["second"]?.text, again["newcomer"]?.text] == ["typed", "two", "new"])
       #expect(again.text.isEmpty)
     }
@@ -396,12 +399,14 @@ import Testing
   func `an object that turns up later is not given what restoring died at, unless it is asked for`(
     isAskedFor: Bool
   ) async throws {
-    let bench = try await crashed()
+    let bench = try await crashed(hasView: true)
     for launch in 0..<2 {
       // Right after the crash nobody is asked.
       let isAskedFor = isAskedFor && launch > 0
       if isAskedFor { bench.delegate.retries = [["root", "bad"]] }
       let (root, bad) = hierarchy()
+      let field = Field("field")
+      bad.restorationViews = [field]
       root.restorationChildren.removeFirst()
       let coordinator = bench.launch()
       _ = try await coordinator.restore(into: root)
@@ -410,15 +415,20 @@ import Testing
       if isAskedFor {
         #expect(report?.isRestored == true)
         #expect([bad.text, bad["first"]?.text] == ["crashes", "one"])
+        #expect(field.restorableState == 3)
       } else {
         #expect(report?.notRestoredReason == .leftOutAfterCrash)
         #expect([bad.text, bad["first"]?.text] == ["", ""])
       }
       _ = try await coordinator.preserve(root)
     }
+    #expect(try bench.newestReader().keptNodes().isEmpty)
     let (asked, again) = hierarchy()
+    let field = Field("field")
+    again.restorationViews = [field]
     _ = try await bench.launch().restore(into: asked, retriesLeftOut: true)
     #expect([again.text, again["first"]?.text, again["second"]?.text] == ["crashes", "one", "two"])
+    #expect(field.restorableState == 3)
   }
 
   @Test func `an unedited child below a parent that turns up later saves nothing over what was left out`() async throws
