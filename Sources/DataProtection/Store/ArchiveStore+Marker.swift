@@ -13,9 +13,11 @@ extension ArchiveStore {
   ///
   /// Throws `.busy` when another process is restoring this archive. The attempts that failed before are counted on.
   ///
-  /// - Parameter isStandIn: Whether it is restored instead of a newer one, which can't be; the next launch is told.
+  /// - Parameters:
+  ///   - isStandIn: Whether it is restored instead of a newer one, which can't be; the next launch is told.
+  ///   - pendingMark: The mark of the newest pending content that is joined to it; 0 for none.
   public func beginAttempt(
-    for archive: OpenedArchive, asStandIn isStandIn: Bool = false
+    for archive: OpenedArchive, asStandIn isStandIn: Bool = false, joining pendingMark: UInt32 = 0
   ) throws(ProtectionError) -> RestorationAttempt {
     try withLock { _, session throws(ProtectionError) in
       let identity = try store.identity(of: slot)
@@ -25,7 +27,7 @@ extension ArchiveStore {
       }
       let counts = found?.attempt.meaning == .died || found?.attempt.meaning == .machineRestarted
       let marker = CrashMarker(
-        commitment: archive.commitment, boot: store.keys.bootIdentifier,
+        commitment: archive.commitment, pendingMark: pendingMark, boot: store.keys.bootIdentifier,
         failedAttempts: counts ? found!.attempt.failedAttempts : 0,
         hasForgiven: counts && (found!.attempt.meaning == .machineRestarted || found?.marker?.hasForgiven == true),
         isStandIn: isStandIn)

@@ -4,11 +4,15 @@ struct CrashMarker: Hashable, Sendable {
   static let byteCount = 64
   /// The bytes before the authentication code.
   static let bodyByteCount = 40
+  /// So much of a commitment names an archive.
+  private static let commitmentByteCount = 12
   /// No node yet.
   static let noNode = UInt32.max
 
-  /// The first 16 bytes of the archive's commitment.
+  /// The first 12 bytes of the archive's commitment.
   var commitment: [UInt8]
+  /// The mark of the newest pending content that was joined to the archive; 0 when there was none.
+  var pendingMark: UInt32
   /// The machine's start during which it was written, 16 bytes.
   var boot: [UInt8]
   /// The node that is being restored.
@@ -22,9 +26,11 @@ struct CrashMarker: Hashable, Sendable {
 
   /// Puts a marker together.
   init(
-    commitment: some Collection<UInt8>, boot: [UInt8], failedAttempts: Int, hasForgiven: Bool, isStandIn: Bool = false
+    commitment: some Collection<UInt8>, pendingMark: UInt32 = 0, boot: [UInt8], failedAttempts: Int, hasForgiven: Bool,
+    isStandIn: Bool = false
   ) {
-    self.commitment = Array(commitment.prefix(16))
+    self.commitment = Array(commitment.prefix(Self.commitmentByteCount))
+    self.pendingMark = pendingMark
     self.boot = boot
     node = CrashMarker.noNode
     self.failedAttempts = UInt16(clamping: failedAttempts)
@@ -40,7 +46,8 @@ struct CrashMarker: Hashable, Sendable {
     let code = try CrashMarker.code(over: identity + bytes[..<CrashMarker.bodyByteCount], keys)
     guard constantTimeEquals(code, bytes[CrashMarker.bodyByteCount...]) else { return nil }
     var reader = FieldReader(bytes[...])
-    commitment = Array(reader.take(16))
+    commitment = Array(reader.take(Self.commitmentByteCount))
+    pendingMark = reader.integer()
     boot = Array(reader.take(16))
     node = reader.integer()
     failedAttempts = reader.integer()
@@ -57,7 +64,9 @@ struct CrashMarker: Hashable, Sendable {
 
   /// The bytes before the authentication code.
   var body: [UInt8] {
-    var bytes = commitment + boot
+    var bytes = commitment
+    bytes.appendInteger(pendingMark)
+    bytes += boot
     bytes.appendInteger(node)
     bytes.appendInteger(failedAttempts)
     bytes.appendInteger(UInt16((hasForgiven ? 1 : 0) | (isStandIn ? 2 : 0)))
@@ -77,16 +86,17 @@ struct CrashMarker: Hashable, Sendable {
   /// What the marker means to a program that finds it without its lock being held.
   func meaning(for archive: some Collection<UInt8>, boot current: [UInt8]) -> InterruptedAttempt {
     let node = node == CrashMarker.noNode ? nil : node
-    guard commitment.elementsEqual(archive.prefix(16)) else {
+    guard commitment.elementsEqual(archive.prefix(Self.commitmentByteCount)) else {
       return InterruptedAttempt(meaning: .otherArchive, node: nil, failedAttempts: 0)
     }
     guard boot == current else {
       // A power cut is nobody's fault; a second one in a row may be the archive's (it may bring the machine down).
       return InterruptedAttempt(
         meaning: .machineRestarted, node: node, failedAttempts: Int(failedAttempts) + (hasForgiven ? 1 : 0),
-        isStandIn: isStandIn)
+        isStandIn: isStandIn, pendingMark: pendingMark)
     }
     return InterruptedAttempt(
-      meaning: .died, node: node, failedAttempts: Int(failedAttempts) + 1, isStandIn: isStandIn)
+      meaning: .died, node: node, failedAttempts: Int(failedAttempts) + 1, isStandIn: isStandIn,
+      pendingMark: pendingMark)
   }
 }

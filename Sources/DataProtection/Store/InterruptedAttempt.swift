@@ -24,12 +24,15 @@ public struct InterruptedAttempt: Hashable, Sendable {
   public let failedAttempts: Int
   /// Whether this archive was being restored instead of a newer one, which could not be.
   public let isStandIn: Bool
+  /// The mark of the newest pending content that was joined to the archive then; 0 when there was none.
+  package let pendingMark: UInt32
 
   /// Puts a finding together.
-  package init(meaning: Meaning, node: UInt32?, failedAttempts: Int, isStandIn: Bool = false) {
+  package init(meaning: Meaning, node: UInt32?, failedAttempts: Int, isStandIn: Bool = false, pendingMark: UInt32 = 0) {
     self.meaning = meaning
     self.node = node
     self.failedAttempts = failedAttempts
     self.isStandIn = isStandIn
+    self.pendingMark = pendingMark
   }
 }

@@ -86,7 +86,7 @@ package struct DeviceStore: PreservationStore {
         StoredPending(
           kind: archive.kind == .touchedNodes ? .touchedNodes : archive.schema == Self.anewSchema ? .wholeAnew : .whole,
           isBaseUnchanged: archive.isBaseUnchanged, isOwn: archive.isOwn,
-          content: archive.content, handle: archive)
+          content: archive.content, mark: archive.mark, handle: archive)
       }, problems: pending.problems)
   }
 
@@ -101,9 +101,10 @@ package struct DeviceStore: PreservationStore {
   }
 
   package func beginAttempt(
-    for state: StoredState, asStandIn isStandIn: Bool
+    for state: StoredState, asStandIn isStandIn: Bool, joining pendingMark: UInt32
   ) throws(ProtectionError) -> any RestorationAttempting {
-    DeviceAttempt(attempt: try store.beginAttempt(for: archive(state), asStandIn: isStandIn))
+    DeviceAttempt(
+      attempt: try store.beginAttempt(for: archive(state), asStandIn: isStandIn, joining: pendingMark))
   }
 
   package var asidePlaces: [any PreservationStore] { asideStores.map { DeviceStore(store: $0) } }

@@ -18,24 +18,31 @@ extension Lineage {
     var keepsCulprit = false
   }
 
+  /// What restoring died at the last time.
+  struct Culprit {
+    /// The node.
+    var node: NodeID
+    /// How many of what was saved while locked were joined already when that happened.
+    var joinedBefore: Int
+  }
+
   /// Puts what was saved while locked on top of an archive, oldest first, as one change; last what is still in memory.
   ///
   /// Records go over bit for bit, so that state whose class nobody knows in this run is joined as well.
   ///
-  /// - Parameter culprit: The node that restoring died at the last time, which is to be left out.
+  /// - Parameter culprit: The node that restoring died at the last time, which is to be left out, as it was then: what is
+  ///   joined later takes its place.
   mutating func join(
-    _ pending: [StoredPending], live: LiveState?, to reader: RestorationArchive.Reader, culprit: NodeID?
+    _ pending: [StoredPending], live: LiveState?, to reader: RestorationArchive.Reader, culprit: Culprit?
   ) throws(ArchiveError) -> Joined {
     var joined = Joined()
     guard !pending.isEmpty || live != nil else { return joined }
     try continueArchive(reader, isNewest: true)
-    let culprit = try culprit.flatMap { id throws(ArchiveError) in
-      try writer.node(id)?.attributes.flags.contains(.leftOut) == false ? id : nil
-    }
-    if let culprit { try mark([culprit], leftOut: true) }
     var context = try reader.context
     var touched: Set<NodeID> = []
-    for one in pending {
+    var leftOut: NodeID?
+    for (position, one) in pending.enumerated() {
+      if let culprit, culprit.joinedBefore == position { leftOut = try leaveOut(culprit) }
       var attempt = self
       do {
         let overlay = try RestorationArchive.Reader(base: .init(one.content), limits: limits)
@@ -47,6 +54,7 @@ extension Lineage {
       }
     }
     joined.nodeCount = touched.count
+    if let culprit, culprit.joinedBefore == pending.count { leftOut = try leaveOut(culprit) }
     switch live {
     case .touched(let archive)?:
       _ = try join(try RestorationArchive.Reader(base: .init(archive), limits: limits), &context)
@@ -54,13 +62,20 @@ extension Lineage {
       try refill(from: try RestorationArchive.Reader(base: .init(archive), limits: limits))
     case nil: break
     }
-    if let culprit {
-      joined.keepsCulprit = path(of: culprit).components.first == ReservedNode.kept
-      if !joined.keepsCulprit { try mark([culprit], leftOut: false) }
+    if let leftOut {
+      joined.keepsCulprit = path(of: leftOut).components.first == ReservedNode.kept
+      if !joined.keepsCulprit { try mark([leftOut], leftOut: false) }
     }
     joined.change = try makeChange(context: context)
     joined.keptRemovals = keptRemovals
     return joined
+  }
+
+  /// Marks what restoring died at; nil when it is marked already, or not there.
+  private mutating func leaveOut(_ culprit: Culprit) throws(ArchiveError) -> NodeID? {
+    guard try writer.node(culprit.node)?.attributes.flags.contains(.leftOut) == false else { return nil }
+    try mark([culprit.node], leftOut: true)
+    return culprit.node
   }
 
   /// Gives what was left out over the budget its state back, from everything that this run holds.

@@ -14,6 +14,8 @@ struct LoadedState: Sendable {
   /// What was saved while locked and is in the reader, is older than the live objects, or is set aside: the next whole
   /// generation takes its place.
   var pending: [StoredPending] = []
+  /// The mark of the newest of it that is in the reader; 0 for none.
+  var pendingMark: UInt32 = 0
   /// Whether the reader holds more than the disk does as a generation.
   var isJoined = false
   /// Kept state that made room in the reader, and is gone with the next save.
@@ -29,8 +31,26 @@ struct LoadedState: Sendable {
   /// The number of the state among those that were set aside.
   var setAside: UInt64?
 
+  /// What an attempt at restoring it is marked for.
+  var subject: AttemptSubject {
+    AttemptSubject(place: place, state: state, isStandIn: isPredecessor && !isOnRequest, pendingMark: pendingMark)
+  }
+}
+
+/// A state that is being restored, for the marker that tells the next launch if the process dies of it.
+struct AttemptSubject: Sendable {
+  /// Where the state is kept.
+  var place: any PreservationStore
+  var state: StoredState
   /// Whether it is restored instead of the newest, which can't be.
-  var isStandIn: Bool { isPredecessor && !isOnRequest }
+  var isStandIn: Bool
+  /// The mark of the newest pending content that is joined to it; 0 for none.
+  var pendingMark: UInt32
+
+  /// Marks durably that restoring begins.
+  func begin() throws(ProtectionError) -> any RestorationAttempting {
+    try place.beginAttempt(for: state, asStandIn: isStandIn, joining: pendingMark)
+  }
 }
 
 /// Why nothing can be restored.

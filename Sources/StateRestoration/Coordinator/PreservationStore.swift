@@ -41,9 +41,10 @@ package protocol PreservationStore: Sendable {
   func deleteAll() throws(ProtectionError)
   /// What the crash marker says about the last attempt to restore this state.
   func interruptedAttempt(for state: StoredState) throws(ProtectionError) -> InterruptedAttempt?
-  /// Marks durably that restoring begins, perhaps of one that stands in for a newer one.
+  /// Marks durably that restoring begins, perhaps of one that stands in for a newer one, or to which pending content is
+  /// joined; the mark is that of the newest, 0 for none.
   func beginAttempt(
-    for state: StoredState, asStandIn isStandIn: Bool
+    for state: StoredState, asStandIn isStandIn: Bool, joining pendingMark: UInt32
   ) throws(ProtectionError) -> any RestorationAttempting
   /// The places beside this one for states that are set aside, `SetAsideShelf.placeCount` of them, always the same.
   var asidePlaces: [any PreservationStore] { get }
@@ -54,7 +55,7 @@ package protocol PreservationStore: Sendable {
 extension PreservationStore {
   /// Marks durably that restoring begins.
   package func beginAttempt(for state: StoredState) throws(ProtectionError) -> any RestorationAttempting {
-    try beginAttempt(for: state, asStandIn: false)
+    try beginAttempt(for: state, asStandIn: false, joining: 0)
   }
 
   /// Writes a whole new generation, whatever others have saved meanwhile.
@@ -143,17 +144,21 @@ package struct StoredPending: Sendable {
   package var isOwn: Bool
   /// The content, checked.
   package var content: Data
+  /// A number that tells it from others that are pending.
+  package var mark: UInt32
   /// The store's own handle.
   package var handle: (any Sendable)?
 
   /// Describes opened pending material.
   package init(
-    kind: PendingKind, isBaseUnchanged: Bool, isOwn: Bool = false, content: Data, handle: (any Sendable)? = nil
+    kind: PendingKind, isBaseUnchanged: Bool, isOwn: Bool = false, content: Data, mark: UInt32 = 0,
+    handle: (any Sendable)? = nil
   ) {
     self.kind = kind
     self.isBaseUnchanged = isBaseUnchanged
     self.isOwn = isOwn
     self.content = content
+    self.mark = mark
     self.handle = handle
   }
 }

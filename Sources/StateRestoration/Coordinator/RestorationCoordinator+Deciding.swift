@@ -83,7 +83,7 @@ extension RestorationCoordinator {
 
   /// Takes the marker away, so that the next launch begins anew; the state itself stays, and is set aside by a save.
   private func giveUp(_ loaded: LoadedState) async -> Result<LoadedState, LoadFailure> {
-    await worker.run { _ in (try? loaded.place.beginAttempt(for: loaded.state))?.finish() }
+    await worker.run { _ in (try? loaded.subject.begin())?.finish() }
     return .failure(LoadFailure(outcome: .givenUpAfterCrashes, remarks: loaded.remarks, reason: .afterCrash))
   }
 }

@@ -31,15 +31,14 @@ extension RestorationCoordinator {
     extensions.isTimedOut = false
     guard phase == .ready else { return false }
     startExtensionLimit()
-    return attempt == nil && restoredState != nil
+    return attempt == nil && restoredSubject != nil
   }
 
   /// Marks durably that restoring goes on.
   private func markExtension() async {
-    guard attempt == nil, extensions.count > 0, let state = restoredState, let place = restoredPlace else { return }
+    guard attempt == nil, extensions.count > 0, let subject = restoredSubject else { return }
     do {
-      let isStandIn = restoredAsStandIn
-      let begun = try await worker.run { _ in try place.beginAttempt(for: state, asStandIn: isStandIn) }
+      let begun = try await worker.run { _ in try subject.begin() }
       begun.note(node: .max)
       if extensions.count > 0, !extensions.isTimedOut, attempt == nil { attempt = begun } else { begun.finish() }
     } catch {

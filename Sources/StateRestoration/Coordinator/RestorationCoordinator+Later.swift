@@ -191,7 +191,7 @@ extension RestorationCoordinator {
     discardCount += 1
     tree.reset()
     restored = nil
-    restoredState = nil
+    restoredSubject = nil
     keptApplication = nil
     prepared = nil
     touchedKeys = []

@@ -129,7 +129,7 @@ extension RestorationCoordinator {
         var receipt = lastReceipt
         if receipt == nil, !findings.isEmpty {
           receipt = PreservationReceipt(
-            generation: restoredState?.generation.rawValue ?? 0, kind: .unchanged, savedAt: context.timeSaved)
+            generation: restoredSubject?.state.generation.rawValue ?? 0, kind: .unchanged, savedAt: context.timeSaved)
         }
         receipt?.findings = findings
         return .unchanged(receipt)

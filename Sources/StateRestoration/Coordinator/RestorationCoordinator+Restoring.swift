@@ -117,7 +117,7 @@ extension RestorationCoordinator {
     let context = configuration.context
     tree.reset()
     restored = nil
-    restoredState = nil
+    restoredSubject = nil
     keptApplication = nil
     switch failure.outcome {
     case .locked: await deferUntilUnlock(context: context)

@@ -22,9 +22,7 @@ extension RestorationCoordinator {
     do {
       attempt?.finish()
       attempt = nil
-      attempt = try await worker.run { _ in
-        try loaded.place.beginAttempt(for: loaded.state, asStandIn: loaded.isStandIn)
-      }
+      attempt = try await worker.run { _ in try loaded.subject.begin() }
     } catch {
       report.remarks.append(.markerIgnored("no marker could be made: \(error)"))
     }
@@ -78,9 +76,7 @@ extension RestorationCoordinator {
       tree.disclaim(unheld)
       report.nodes = run.reports()
     }
-    restoredState = loaded.state
-    restoredAsStandIn = loaded.isStandIn
-    restoredPlace = loaded.place
+    restoredSubject = loaded.subject
     if extensions.count == 0 { finishAttempt() } else { startExtensionLimit() }
     return report
   }

@@ -67,11 +67,7 @@ public import RestorationArchive
   /// The last restored state, for objects that turn up later.
   var restored: RestorationRun?
   /// What was restored, for marking that restoring goes on.
-  var restoredState: StoredState?
-  /// Whether it was restored instead of the newest, which can't be.
-  var restoredAsStandIn = false
-  /// Where that is kept.
-  var restoredPlace: (any PreservationStore)?
+  var restoredSubject: AttemptSubject?
   var attempt: (any RestorationAttempting)?
   var extensions = ExtensionCount()
   /// The app-level state that could not be read; nil when there is none.

@@ -193,14 +193,19 @@ struct StateLoader: Sendable {
 
   /// Puts what was saved while locked, and what is still in memory of it, on top of an archive.
   private func join(
-    _ pending: [StoredPending], to reader: RestorationArchive.Reader, _ crash: CrashPlan
+    _ pending: [StoredPending], to reader: RestorationArchive.Reader, _ attempt: InterruptedAttempt?, _ crash: CrashPlan
   ) throws(ArchiveError) -> Lineage.Joined {
     guard !pending.isEmpty || live != nil else { return Lineage.Joined() }
     var lineage = Lineage(
       store: store, context: try reader.context, limits: limits, nodeBudget: configuration.nodeByteBudget)
-    let culprit: NodeID? = if case .leaveOut(let node) = crash { NodeID(rawValue: node) } else { nil }
-    return try lineage.join(
-      pending.filter { live?.includesOwn != true || !$0.isOwn }, live: live, to: reader, culprit: culprit)
+    let pending = pending.filter { live?.includesOwn != true || !$0.isOwn }
+    var culprit: Lineage.Culprit?
+    if case .leaveOut(let node) = crash {
+      // What had been joined when restoring died is not newer than that.
+      let last = attempt.flatMap { attempt in pending.lastIndex { $0.mark == attempt.pendingMark } }
+      culprit = .init(node: NodeID(rawValue: node), joinedBefore: last.map { $0 + 1 } ?? 0)
+    }
+    return try lineage.join(pending, live: live, to: reader, culprit: culprit)
   }
 
   private func standInDied() -> Bool {
@@ -218,7 +223,7 @@ struct StateLoader: Sendable {
     do {
       let data = try state.read(0..<state.byteCount)
       var reader = try RestorationArchive.Reader(base: .init(data), deltas: state.frames, limits: limits)
-      let joined = try join(pending, to: reader, crash)
+      let joined = try join(pending, to: reader, attempt, crash)
       for problem in joined.problems {
         remarks.append(.failure("what was saved while locked could not be joined: \(problem)"))
       }
@@ -254,7 +259,8 @@ struct StateLoader: Sendable {
           savedAt: plan.context.timeSaved),
         remarks: remarks, reason: reason,
         pending: joined.pending + pending.filter { live?.includesOwn == true && $0.isOwn },
-        isJoined: joined.change != nil, keptRemovals: joined.keptRemovals, keepsCulprit: joined.keepsCulprit,
+        pendingMark: pending.last?.mark ?? 0, isJoined: joined.change != nil, keptRemovals: joined.keptRemovals,
+        keepsCulprit: joined.keepsCulprit,
         place: store)
     } catch let error as ArchiveError {
       let outcome: RestorationOutcome = error.code == .unsupportedVersion ? .newerVersion : .damaged

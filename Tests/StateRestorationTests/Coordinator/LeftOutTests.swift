@@ -187,6 +187,60 @@ import Testing
     #expect(retried.text == "crashes")
   }
 
+  @Test(arguments: [false, true], StoreKind.allCases)
+  func `what was typed while locked and is died at is left out alone, until something newer is typed`(
+    isNew: Bool, on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    func hierarchy() -> (root: Screen, bad: Panel, good: Panel) {
+      let (bad, good) = (Panel("bad"), Panel("good"))
+      return (Screen("root", children: [bad, good]), bad, good)
+    }
+    /// Types and saves at a launch while locked, and ends.
+    func type(_ edit: (Panel, Panel) -> Void) async throws {
+      try await bench.lock()
+      let (root, bad, good) = hierarchy()
+      let coordinator = bench.launch()
+      #expect(try await coordinator.restore(into: root).outcome == .locked)
+      for _ in 0..<5 { await Task.yield() }
+      edit(bad, good)
+      #expect(try await coordinator.preserve(root).receipt?.kind == .pendingChange)
+      try await bench.kill()
+      try await bench.unlock()
+    }
+    /// Restores, and dies with what is told to it.
+    func die(at moment: (Panel, @escaping () -> Void) -> Void) async throws {
+      let (root, bad, _) = hierarchy()
+      var marker: MemoryStore.Marker?
+      moment(bad) {
+        marker = bench.store.state.withLock { $0.marker }
+        bench.process?.fileSystem.die()
+      }
+      _ = try await bench.launch().restore(into: root)
+      bench.store.state.withLock { $0.marker = marker }
+      try await bench.kill()
+    }
+    let saved = hierarchy()
+    if isNew { saved.root.restorationChildren.removeFirst() }
+    (saved.bad.value, saved.good.value) = (1, 2)
+    try await bench.preserve(saved.root)
+    try await type { ($0.value, $1.value) = (3, 4) }
+    try await die { $0.onDecode = $1 }
+    for _ in 0..<2 {
+      let next = hierarchy()
+      let coordinator = bench.launch()
+      #expect(try await coordinator.restore(into: next.root).leftOut == [["root", "bad"]])
+      #expect([next.bad.value, next.good.value] == [0, 4])
+    }
+    try await type { bad, _ in bad.value = 5 }
+    let next = hierarchy()
+    #expect(try await bench.launch().restore(into: next.root).leftOut.isEmpty)
+    #expect([next.bad.value, next.good.value] == [5, 4])
+    let asked = hierarchy()
+    _ = try await bench.launch().restore(into: asked.root, retriesLeftOut: true)
+    #expect(asked.bad.value == 3)
+  }
+
   @Test(arguments: [1, 2])
   func `an edit below one or two that were left out ends that, and takes nothing from others there`(
     edited: Int

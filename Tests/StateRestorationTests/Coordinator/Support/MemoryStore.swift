@@ -20,6 +20,7 @@ final class MemoryStore: PreservationStore {
     var attempts: Int
     var isPowerCut = false
     var isStandIn = false
+    var pendingMark: UInt32 = 0
   }
 
   struct State: Sendable {
@@ -168,7 +169,8 @@ final class MemoryStore: PreservationStore {
       state.allPending.append(
         Pending(
           number: state.next, run: run, base: state.generations.last?.number,
-          stored: StoredPending(kind: kind, isBaseUnchanged: true, content: plaintext, handle: state.next)))
+          stored: StoredPending(
+            kind: kind, isBaseUnchanged: true, content: plaintext, mark: UInt32(state.next), handle: state.next)))
       defer { state.next += 1 }
       return StoreReceipt(
         generation: Generation(rawValue: state.next), bytesWritten: plaintext.count, durability: .durable)
@@ -219,17 +221,19 @@ final class MemoryStore: PreservationStore {
     }
     return InterruptedAttempt(
       meaning: marker.isPowerCut ? .machineRestarted : .died, node: marker.node,
-      failedAttempts: marker.isPowerCut ? marker.attempts - 1 : marker.attempts, isStandIn: marker.isStandIn)
+      failedAttempts: marker.isPowerCut ? marker.attempts - 1 : marker.attempts, isStandIn: marker.isStandIn,
+      pendingMark: marker.pendingMark)
   }
 
   func beginAttempt(
-    for stored: StoredState, asStandIn isStandIn: Bool
+    for stored: StoredState, asStandIn isStandIn: Bool, joining pendingMark: UInt32
   ) throws(ProtectionError) -> any RestorationAttempting {
     try enter("beginAttempt")
     state.withLock { state in
       let generation = stored.generation.rawValue
       let before = state.marker?.generation == generation ? state.marker?.attempts ?? 0 : 0
-      state.marker = Marker(generation: generation, node: nil, attempts: before + 1, isStandIn: isStandIn)
+      state.marker = Marker(
+        generation: generation, node: nil, attempts: before + 1, isStandIn: isStandIn, pendingMark: pendingMark)
     }
     return MemoryAttempt(store: self)
   }
