@@ -70,6 +70,8 @@ extension RestorationRun {
     _ index: Int, _ resolve: @escaping RestorationDecoder.Resolver
   ) throws(RestorationError) {
     let classPlan = classPlan(of: object)
+    missesTarget = false
+    defer { if missesTarget { awaitingTargets.insert(index) } }
     let isSeen = classPlan.coding != nil || version != classPlan.version
     let decoder =
       isSeen
@@ -103,9 +105,14 @@ extension RestorationRun {
 
   /// The restored object of a reference; nil when it was not restored.
   func resolve(_ reference: NodeReference) -> (any RestorableObject)? {
-    switch reference {
-    case .path(let path): paths[path].flatMap { object(at: $0) }
-    case .node(let id): numbers[id].flatMap { object(at: $0) }
-    }
+    let index =
+      switch reference {
+      case .path(let path): paths[path]
+      case .node(let id): numbers[id]
+      }
+    guard let index else { return nil }
+    let object = object(at: index)
+    if object == nil { missesTarget = true }
+    return object
   }
 }

@@ -169,11 +169,13 @@ extension RestorationRun {
     }
   }
 
-  /// Whether the stored state was refused for a reason that keeps it until the object has something newer.
+  /// Whether the stored state was refused for a reason that keeps it until the object has something newer, or refers to what
+  /// may come back.
   private func keepsStored(_ index: Int) -> Bool {
+    if awaitingTargets.contains(index) { return true }
     switch outcomes.reason(index) {
-    case .newerVersion?, .migrationFailed?, .decodingFailed?, .damaged?: true
-    default: false
+    case .newerVersion?, .migrationFailed?, .decodingFailed?, .damaged?: return true
+    default: return false
     }
   }
 

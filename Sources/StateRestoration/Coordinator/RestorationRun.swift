@@ -48,6 +48,10 @@ internal import RestorationArchive
   var asksDelegate = true
   /// The plan of the class whose instance was decoded last.
   var lastClassPlan: ClassPlan?
+  /// The nodes whose objects refer to what is stored and was not restored.
+  var awaitingTargets: Set<Int> = []
+  /// Whether the object that decodes now is one of these.
+  var missesTarget = false
   private var notedNode: UInt32?
   /// The decoder of what no code of the program sees: one for all nodes.
   var unseenDecoder: RestorationDecoder?
@@ -132,6 +136,7 @@ internal import RestorationArchive
   func clear(_ index: Int) {
     objects.clear(index)
     outcomes.clear(index)
+    awaitingTargets.remove(index)
     existing[index] = false
     if !uninstalled.isEmpty { uninstalled[index] = nil }
   }

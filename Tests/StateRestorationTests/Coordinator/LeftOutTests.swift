@@ -188,6 +188,37 @@ import Testing
   }
 
   @Test(arguments: [false, true], StoreKind.allCases)
+  func `who refers to what was left out refers to it again when it comes back`(
+    isMadeByHand: Bool, on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    func launch() -> (coordinator: RestorationCoordinator, root: Panel, owner: Panel, bad: Panel) {
+      let (root, owner, bad) = (Panel("root"), Panel("owner"), Panel("bad"))
+      if isMadeByHand { bad.tag = "bad" }
+      root.restorationChildren = isMadeByHand ? [owner] : [owner, bad]
+      return (bench.launch { $0.register(Panel.self, as: "bad") { [weak bad] _, _ in bad } }, root, owner, bad)
+    }
+    let saved = launch()
+    (saved.owner.value, saved.owner.strongFriend, saved.bad.value) = (1, saved.bad, 2)
+    _ = try await saved.coordinator.preserve(saved.root)
+    try await bench.die(at: isMadeByHand ? ["root", "owner", "bad"] : ["root", "bad"])
+    for _ in 0..<2 {
+      let next = launch()
+      #expect(try await next.coordinator.restore(into: next.root).leftOut.count == 1)
+      #expect(next.owner.value == 1)
+      #expect(next.owner.strongFriend == nil)
+      next.root.value += 1
+      _ = try await next.coordinator.preserve(next.root)
+    }
+    #expect(try bench.newestReader().keptNodes().isEmpty)
+    let asked = launch()
+    _ = try await asked.coordinator.restore(into: asked.root, retriesLeftOut: true)
+    #expect(asked.bad.value == 2)
+    #expect(asked.owner.strongFriend === asked.bad)
+    #expect(asked.owner.value == 1)
+  }
+
+  @Test(arguments: [false, true], StoreKind.allCases)
   func `what was typed while locked and is died at is left out alone, until something newer is typed`(
     isNew: Bool, on kind: StoreKind
   ) async throws {

@@ -37,7 +37,7 @@ import Testing
     try await bench.preserve(Screen("root", children: [referrer]))
     let path: RestorationPath = ["root", "referrer", "panel"]
 
-    // One launch can't make it; in the next one nobody refers to it any more.
+    // One launch can't make it, and edits who refers to it; in the next one nobody does any more.
     for makes in [false, true] {
       var made = 0
       let coordinator = bench.launch { registry in
@@ -49,8 +49,10 @@ import Testing
           return panel
         }
       }
-      let root = Screen("root", children: [Panel("referrer")])
+      let referrer = Panel("referrer")
+      let root = Screen("root", children: [referrer])
       let report = try await coordinator.restore(into: root)
+      referrer.value = 1
       #expect(report[path]?.isRestored == false)
       if makes { #expect(report[path]?.notRestoredReason == .notInstalled) }
       #expect(made == (makes ? 1 : 0))
