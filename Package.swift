@@ -129,6 +129,9 @@ if Context.environment["RESTORATION_FUZZ"] != nil {
   ]
   package.products = []
   package.targets = package.targets.filter { modules.contains($0.name) }
+  for target in package.targets where target.name == "RestorationArchive" {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.define("SMALL_TABLES")]
+  }
   package.targets.append(
     .target(
       name: "FuzzSupport", dependencies: ["DataProtection", "Sealing", "FileSystem", "FaultyFileSystem"],

@@ -31,6 +31,12 @@ struct LoadedState: Sendable {
   /// The number of the state among those that were set aside.
   var setAside: UInt64?
 
+  /// Whether restoring died the last time at something that is kept, and not at the state itself.
+  var diedOfKept: Bool {
+    guard case .leaveOut(let node) = crash else { return false }
+    return plan.isKept(NodeID(rawValue: node))
+  }
+
   /// What an attempt at restoring it is marked for.
   var subject: AttemptSubject {
     AttemptSubject(place: place, state: state, isStandIn: isPredecessor && !isOnRequest, pendingMark: pendingMark)

@@ -22,7 +22,11 @@ extension RestorationCoordinator {
     do {
       attempt?.finish()
       attempt = nil
-      attempt = try await worker.run { _ in try loaded.subject.begin() }
+      attempt = try await worker.run { _ in
+        // It died of what it was asked to give instead of the state, which nothing has been found against.
+        if loaded.diedOfKept { try loaded.subject.begin().finish() }
+        return try loaded.subject.begin()
+      }
     } catch {
       report.remarks.append(.markerIgnored("no marker could be made: \(error)"))
     }

@@ -129,6 +129,11 @@ struct RestorationPlan: Sendable {
     }
   }
 
+  /// Whether a node is kept for a place, or for the app-level state.
+  func isKept(_ node: NodeID) -> Bool {
+    keptApplication?.id == node || kept.values.contains { $0.contains { $0.id == node } }
+  }
+
   /// Whether kept state and what has its place are known to be of different classes or models.
   private func isOther(_ kept: RestorationArchive.Attributes, than index: Int) -> Bool {
     if let model = details(of: index).model, let other = kept.model, model != other { return true }

@@ -60,7 +60,10 @@ extension RestorationRun {
       return kept.attributes.version <= known
     }
     guard !fitting.isEmpty else { return nil }
-    if let oldest = fitting.first(where: { $0.id != culprit }), retries(plan.paths[index]) { return oldest }
+    // After a death in one of them what is stored has its turn, before the next of them.
+    if let oldest = fitting.first, !all.contains(where: { $0.id == culprit }), retries(plan.paths[index]) {
+      return oldest
+    }
     outcomes.add(.keptState(versions: fitting.map(\.attributes.version)), at: index)
     return nil
   }

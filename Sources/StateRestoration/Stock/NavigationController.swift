@@ -6,6 +6,7 @@ public import RestorationArchive
 /// The stack's order is its state. If a controller on it can't be restored, the stack ends at the one before it. What stood
 /// above is carried over, and comes back when it can be made again, unless the user has gone on from there: it is put back
 /// only on top of the very controller that it stood on, never among or on top of what was pushed since.
+/// A controller that restoring died at is on top again, with what stood on it, when it is asked for.
 @Observable @MainActor open class NavigationController: ContainerController {
   /// The controllers from the bottom to the top.
   public private(set) var stack: [any RestorableController] = []

@@ -345,6 +345,52 @@ import Testing
     #expect(asked.child.value == 1)
   }
 
+  @Test func `after a crash in one of what is kept what is stored has its turn, and its crash is the first`() async throws {
+    let bench = Bench()
+    let journal = Journal()
+    func hierarchy() -> (root: Screen, child: Panel) {
+      let child = Panel("child", journal: journal)
+      return (Screen("root", text: "unread", children: [child]), child)
+    }
+    func restored() async throws -> (RestorationReport, Int, String) {
+      let (root, child) = hierarchy()
+      return (try await bench.launch().restore(into: root), child.value, root.text)
+    }
+    /// Restores, and dies where the child is given its state.
+    func die() async throws {
+      var marker: MemoryStore.Marker?
+      journal.onLine = { line in
+        if line == "decode child" { marker = bench.store.state.withLock { $0.marker } }
+      }
+      _ = try await restored()
+      journal.onLine = nil
+      bench.store.state.withLock { $0.marker = marker }
+      try await bench.kill()
+    }
+    let saved = hierarchy()
+    saved.root.text = "root"
+    saved.child.value = 1
+    try await bench.preserve(saved.root)
+    for value in 2...3 {
+      try await die()
+      let coordinator = bench.launch()
+      let (root, child) = hierarchy()
+      _ = try await coordinator.restore(into: root)
+      child.value = value
+      _ = try await coordinator.preserve(root)
+    }
+    bench.delegate.retries = [["root", "child"]]
+    try await die()
+    #expect(try await restored().1 == 3)
+    try await die()
+    try await die()
+    let (report, value, text) = try await restored()
+    #expect(report.leftOut == [["root", "child"]])
+    #expect(value == 0)
+    #expect(text == "root")
+    #expect(bench.delegate.histories.isEmpty)
+  }
+
   @Test func `a crash in app-level state that is kept is put down to that, and leaves what is newer`() async throws {
     let bench = Bench()
     bench.delegate.appValue = "older"

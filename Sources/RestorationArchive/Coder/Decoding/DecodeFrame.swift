@@ -104,8 +104,8 @@ struct DecodeFrame {
     unsafe self.parent = parent
     unsafe start = state.pointee.base
     unsafe next = state.pointee.base
-    unsafe boxes = .allocate(capacity: 8)
-    unsafe boxes.initialize(repeating: Box(), count: 8)
+    unsafe boxes = .allocate(capacity: TypeTable.containers.count)
+    unsafe boxes.initialize(repeating: Box(), count: TypeTable.containers.count)
   }
 
   /// Remembers the text of the key whose value comes next.

@@ -36,7 +36,6 @@ struct DecodeState {
   static let absent = UInt16.max
   /// The keys that a plan knows; key types with more take the slow way for the rest.
   static let planWidth = 64
-  static let planSlots = 256
 
   /// The first byte of what is read.
   var base: UnsafePointer<UInt8>
@@ -94,19 +93,19 @@ struct DecodeState {
     unsafe tables = TableView(
       keyText: nil, keyEnds: nil, fields: nil, shapeEnds: nil, keyCount: 0, shapeCount: 0)
     unsafe self.root = root
-    unsafe types = .allocate(capacity: EncodingUniverse.typeSlots)
-    unsafe types.initialize(repeating: TypeEntry(), count: EncodingUniverse.typeSlots)
-    unsafe facts = .allocate(capacity: EncodingUniverse.factSlots)
-    unsafe facts.initialize(repeating: (0, nil), count: EncodingUniverse.factSlots)
-    unsafe plans = .allocate(capacity: Self.planSlots)
-    unsafe plans.initialize(repeating: Plan(), count: Self.planSlots)
+    unsafe types = .allocate(capacity: TypeTable.types.count)
+    unsafe types.initialize(repeating: TypeEntry(), count: TypeTable.types.count)
+    unsafe facts = .allocate(capacity: TypeTable.keyTypes.count)
+    unsafe facts.initialize(repeating: (0, nil), count: TypeTable.keyTypes.count)
+    unsafe plans = .allocate(capacity: TypeTable.plans.count)
+    unsafe plans.initialize(repeating: Plan(), count: TypeTable.plans.count)
   }
 
   /// How a type is decoded.
   @inline(__always)
   mutating func kind<T: Decodable>(of type: T.Type) -> (kind: TypeKind, slot: Int) {
     let address = UInt(bitPattern: ObjectIdentifier(type))
-    let slot = Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) &>> 55)
+    let slot = TypeTable.types.slot(of: address)
     let kind = unsafe types[slot].type == address ? types[slot].kind : classify(type, slot)
     return (kind, slot)
   }
@@ -135,7 +134,7 @@ struct DecodeState {
   @inline(__always)
   mutating func facts<Key: CodingKey>(of type: Key.Type) -> KeyFactsRef {
     let address = UInt(bitPattern: ObjectIdentifier(type))
-    let slot = Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) &>> 57)
+    let slot = TypeTable.keyTypes.slot(of: address)
     if unsafe facts[slot].type == address, let known = unsafe facts[slot].facts { return unsafe known }
     return unsafe learn(type, slot)
   }
@@ -158,8 +157,8 @@ struct DecodeState {
   /// The plan for a shape and a key type that can be indexed by its byte.
   @inline(__always)
   mutating func plan(shape: Int, facts: KeyFactsRef) -> UnsafeMutablePointer<Plan> {
-    let hash = (UInt(bitPattern: facts) &+ UInt(bitPattern: shape) &* 0x1_0001) &* 0x9E37_79B9_7F4A_7C15
-    let plan = unsafe plans + Int(truncatingIfNeeded: hash &>> 56)
+    let number = UInt(bitPattern: facts) &+ UInt(bitPattern: shape) &* 0x1_0001
+    let plan = unsafe plans + TypeTable.plans.slot(of: number)
     if unsafe plan.pointee.serves(shape, facts) && plan.pointee.epoch == tablesEpoch { return unsafe plan }
     unsafe renew(plan, shape, facts)
     return unsafe plan

@@ -190,7 +190,9 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
   /// for too long, would be valid anew.
   func sharedContainerMark() -> UInt64 {
     let mark = unsafe liveContainerMark()
-    for index in 0..<8 where unsafe pointee.boxes[index].mark == mark { unsafe pointee.boxes[index].object = nil }
+    for slot in 0..<TypeTable.containers.count where unsafe pointee.boxes[slot].mark == mark {
+      unsafe pointee.boxes[slot].object = nil
+    }
     return mark
   }
 
@@ -200,7 +202,7 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
     _ facts: KeyFactsRef, _ type: Key.Type, _ owner: NestedDecoding?
   ) -> KeyedDecodingContainer<Key> {
     let address = UInt(bitPattern: ObjectIdentifier(type))
-    let box = unsafe pointee.boxes + Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) &>> 61)
+    let box = unsafe pointee.boxes + TypeTable.containers.slot(of: address)
     if unsafe owner == nil && pointee.containerMark == 0 && box.pointee.type == address && box.pointee.facts == facts
       && isKnownUniquelyReferenced(&box.pointee.object)
     {

@@ -5,7 +5,7 @@ extension EncodeState {
   @inline(__always)
   mutating func kind<T: Encodable>(of type: T.Type) -> (kind: TypeKind, slot: Int) {
     let address = UInt(bitPattern: ObjectIdentifier(type))
-    let slot = Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) &>> 55)
+    let slot = TypeTable.types.slot(of: address)
     let kind =
       unsafe types[slot].type == address ? types[slot].kind : universe.classify(type, slot: slot)
     return (kind, slot)
@@ -15,7 +15,7 @@ extension EncodeState {
   @inline(__always)
   mutating func facts<Key: CodingKey>(of type: Key.Type) -> KeyFactsRef {
     let address = UInt(bitPattern: ObjectIdentifier(type))
-    let slot = Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) &>> 57)
+    let slot = TypeTable.keyTypes.slot(of: address)
     if unsafe facts[slot].type == address, let known = unsafe facts[slot].facts { return unsafe known }
     return unsafe universe.learn(type, slot: slot)
   }

@@ -88,8 +88,8 @@ typealias EncodeFrameRef = UnsafeMutablePointer<EncodeFrame>
     unsafe self.parent = parent
     unsafe self.node = node
     unsafe self.facts = facts
-    unsafe boxes = .allocate(capacity: 8)
-    unsafe boxes.initialize(repeating: Box(), count: 8)
+    unsafe boxes = .allocate(capacity: TypeTable.containers.count)
+    unsafe boxes.initialize(repeating: Box(), count: TypeTable.containers.count)
   }
 
   /// Remembers the text of the key whose value comes next.

@@ -17,10 +17,6 @@ import FoundationEssentials
     var collection: (any FastEncodable.Type)?
   }
 
-  /// The slots of the front cache of types; fewer than 256 thrash in programs with many types.
-  static let typeSlots = 512
-  static let factSlots = 128
-
   /// The tables of the archive being encoded.
   var content = TableContent()
   /// Where the header and the tables of a value alone are written; kept for its memory.
@@ -46,10 +42,10 @@ import FoundationEssentials
   private var nodes: [ShapeNodeRef] = unsafe []
 
   init() {
-    unsafe types = .allocate(capacity: Self.typeSlots)
-    unsafe types.initialize(repeating: TypeEntry(), count: Self.typeSlots)
-    unsafe facts = .allocate(capacity: Self.factSlots)
-    unsafe facts.initialize(repeating: (0, nil), count: Self.factSlots)
+    unsafe types = .allocate(capacity: TypeTable.types.count)
+    unsafe types.initialize(repeating: TypeEntry(), count: TypeTable.types.count)
+    unsafe facts = .allocate(capacity: TypeTable.keyTypes.count)
+    unsafe facts.initialize(repeating: (0, nil), count: TypeTable.keyTypes.count)
     unsafe mayBeBloated = .allocate(capacity: 1)
     unsafe mayBeBloated.initialize(to: false)
     unsafe canonicalRoot = .allocate(capacity: 1)
@@ -69,7 +65,7 @@ import FoundationEssentials
     unsafe nodes.forEach { unsafe $0.deallocate() }
     unsafe canonicalRoot.deallocate()
     unsafe mayBeBloated.deallocate()
-    unsafe types.deinitialize(count: Self.typeSlots)
+    unsafe types.deinitialize(count: TypeTable.types.count)
     unsafe types.deallocate()
     unsafe facts.deallocate()
   }
