@@ -345,7 +345,9 @@ import Testing
     #expect(asked.child.value == 1)
   }
 
-  @Test func `after a crash in one of what is kept what is stored has its turn, and its crash is the first`() async throws {
+  @Test func `after a crash in one of what is kept what is stored has its turn, and its crash is the first`()
+    async throws
+  {
     let bench = Bench()
     let journal = Journal()
     func hierarchy() -> (root: Screen, child: Panel) {
