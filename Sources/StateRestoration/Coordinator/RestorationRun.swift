@@ -253,6 +253,8 @@ internal import RestorationArchive
     let diedThere = plan.applicationNode.map { culprit == $0 || plan.isApplicationLeftOut } ?? false
     let kept = plan.keptApplication.flatMap { $0.id == culprit ? nil : $0 }
     guard diedThere || kept != nil else { return .stored }
+    // In the launch right after nobody is asked.
+    if let culprit, culprit == plan.applicationNode { return .leftOut }
     guard retries([]) else { return diedThere ? .leftOut : .stored }
     return kept.map { .kept($0) } ?? .stored
   }

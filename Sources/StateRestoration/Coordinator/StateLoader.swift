@@ -77,7 +77,7 @@ struct StateLoader: Sendable {
     if attempt?.meaning == .damaged { remarks.append(.markerIgnored("it is damaged")) }
     if attempt?.meaning == .livePeer { remarks.append(.markerIgnored("another process is restoring this state")) }
     var crash = CrashPlan(after: attempt, isDeveloperMode: configuration.isDeveloperMode)
-    if attempt?.meaning == .otherArchive, standInDied() { crash = .nothing }
+    if attempt?.meaning == .otherArchive, let next = planAfterStandIn() { crash = next }
     do throws(LoadFailure) {
       var loaded = try layOut(
         state, attempt: attempt, crash: crash, pending: pending, isNewest: true, remarks: remarks)
@@ -208,11 +208,15 @@ struct StateLoader: Sendable {
     return try lineage.join(pending, live: live, to: reader, culprit: culprit)
   }
 
-  private func standInDied() -> Bool {
+  /// What to do after the end of an attempt at the generation before the newest, which stood in for that; nil when none is
+  /// known.
+  ///
+  /// Outside any node a kill from outside is likelier than a crash: once it has another try.
+  private func planAfterStandIn() -> CrashPlan? {
     guard !configuration.isDeveloperMode, let older = try? store.openPredecessor(),
-      let attempt = try? store.interruptedAttempt(for: older)
-    else { return false }
-    return attempt.isStandIn && attempt.meaning == .died && attempt.failedAttempts > 0
+      let attempt = try? store.interruptedAttempt(for: older), attempt.isStandIn, attempt.failedAttempts > 0
+    else { return nil }
+    return attempt.node == nil && attempt.failedAttempts == 1 ? .olderGeneration : .nothing
   }
 
   private func layOut(
@@ -242,7 +246,7 @@ struct StateLoader: Sendable {
       case .current: break
       case .olderGeneration(let code):
         reason = .olderGeneration
-        remarks.append(.olderGeneration(code.map { "the newest is \($0.description)" } ?? "as the program asked"))
+        if let code { remarks.append(.olderGeneration("the newest is \(code.description)")) }
       case .rollbackUnverifiable: remarks.append(.rollbackUnverifiable)
       }
       if state.tailDropped > 0 { remarks.append(.tailDropped(bytes: state.tailDropped)) }
