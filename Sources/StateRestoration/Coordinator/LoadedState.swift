@@ -47,7 +47,8 @@ struct LoadedState: Sendable {
 struct AttemptSubject: Sendable {
   /// Where the state is kept.
   var place: any PreservationStore
-  var state: StoredState
+  /// The state; nil for the newest there, which this run has saved.
+  var state: StoredState?
   /// Whether it is restored instead of the newest, which can't be.
   var isStandIn: Bool
   /// The mark of the newest pending content that is joined to it; 0 for none.
@@ -55,7 +56,8 @@ struct AttemptSubject: Sendable {
 
   /// Marks durably that restoring begins.
   func begin() throws(ProtectionError) -> any RestorationAttempting {
-    try place.beginAttempt(for: state, asStandIn: isStandIn, joining: pendingMark)
+    let state = if let state { state } else { try place.openNewest() }
+    return try place.beginAttempt(for: state, asStandIn: isStandIn, joining: pendingMark)
   }
 }
 

@@ -46,6 +46,16 @@ extension RestorationCoordinator {
     }
   }
 
+  /// Has what the next launch will restore marked, when a whole state has taken the restored one's place.
+  func restoredStateWasReplaced() async {
+    guard restoredSubject != nil else { return }
+    restoredSubject = AttemptSubject(place: store, state: nil, isStandIn: false, pendingMark: 0)
+    guard extensions.count > 0, phase != .restoring, let former = attempt else { return }
+    attempt = nil
+    former.finish()
+    await markExtension()
+  }
+
   /// Completes one extension; the last one ends restoring.
   ///
   /// - Precondition: There is an extension that is not completed.

@@ -129,13 +129,14 @@ extension RestorationCoordinator {
         var receipt = lastReceipt
         if receipt == nil, !findings.isEmpty {
           receipt = PreservationReceipt(
-            generation: restoredSubject?.state.generation.rawValue ?? 0, kind: .unchanged, savedAt: context.timeSaved)
+            generation: restoredSubject?.state?.generation.rawValue ?? 0, kind: .unchanged, savedAt: context.timeSaved)
         }
         receipt?.findings = findings
         return .unchanged(receipt)
       }
       if phase == .idle { phase = .ready }
       hasPendingSave = written.kind == .pendingWhole || written.kind == .pendingChange
+      if written.kind == .whole { await restoredStateWasReplaced() }
       let receipt = PreservationReceipt(
         generation: written.receipt.generation.rawValue, kind: written.kind,
         durability: written.receipt.durability == .durable ? .durable : .unknown, savedAt: context.timeSaved,

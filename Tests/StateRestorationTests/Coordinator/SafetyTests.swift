@@ -262,6 +262,34 @@ import Testing
     #expect(values(again) == [1, 2, 3])
   }
 
+  @Test(arguments: [false, true])
+  func `extended restoring guards what the next launch restores, also when that was saved meanwhile`(
+    locks: Bool
+  ) async throws {
+    let bench = try await preserved()
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    root.onFinish = { coordinator.extendStateRestoration() }
+    _ = try await coordinator.restore(into: root)
+    if locks {
+      try await bench.lock()
+      root.text = "typed"
+      #expect(try await coordinator.preserve(root).receipt?.kind == .pendingWhole)
+      try await bench.unlock(coordinator)
+    } else {
+      root.text = "typed"
+      _ = try await bench.compact(coordinator, root)
+    }
+    func marked() -> UInt64? { bench.store.state.withLock { $0.marker?.generation } }
+    let newest = try bench.place.openNewest().generation.rawValue
+    #expect(newest > 1)
+    #expect(marked() == newest)
+    coordinator.completeStateRestoration()
+    #expect(marked() == nil)
+    await coordinator.withRestorationExtended { #expect(marked() == newest) }
+    #expect(marked() == nil)
+  }
+
   @Test(arguments: [1, 2])
   func `what stands in for a damaged state leaves out what it dies at, and is given up when it dies again`(
     deaths: Int
