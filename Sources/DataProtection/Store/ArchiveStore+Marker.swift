@@ -14,6 +14,7 @@ extension ArchiveStore {
   /// Throws `.busy` when another process is restoring this archive. The attempts that failed before are counted on.
   ///
   /// - Parameters:
+  ///   - archive: What is restored.
   ///   - isStandIn: Whether it is restored instead of a newer one, which can't be; the next launch is told.
   ///   - pendingMark: The mark of the newest pending content that is joined to it; 0 for none.
   public func beginAttempt(
