@@ -81,7 +81,6 @@ extension RestorationCoordinator {
         return lineage.base == .unknown
       }
       if isBegunAnew { tree.reset() }
-      await restoredStateWasReplaced()
       automatic.isDue = false
       do throws(RestorationError) {
         let outcome = try await preserve(scope: .noticed)

@@ -61,9 +61,8 @@ extension RestorationRun {
     }
     guard !fitting.isEmpty else { return nil }
     // After a death in one of them what is stored has its turn, before the next of them.
-    if let oldest = fitting.first, !all.contains(where: { $0.id == culprit }), retries(plan.paths[index]) {
-      return oldest
-    }
+    let hasDied = all.contains { $0.id == culprit }
+    if !hasDied, let oldest = fitting.first, retries(plan.paths[index]) { return oldest }
     outcomes.add(.keptState(versions: fitting.map(\.attributes.version)), at: index)
     return nil
   }
