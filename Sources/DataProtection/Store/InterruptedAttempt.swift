@@ -25,7 +25,7 @@ public struct InterruptedAttempt: Hashable, Sendable {
   /// Whether this archive was being restored instead of a newer one, which could not be.
   public let isStandIn: Bool
   /// The mark of the newest pending content that was joined to the archive then; 0 when there was none.
-  package let pendingMark: UInt32
+  public let pendingMark: UInt32
 
   /// Puts a finding together.
   package init(meaning: Meaning, node: UInt32?, failedAttempts: Int, isStandIn: Bool = false, pendingMark: UInt32 = 0) {

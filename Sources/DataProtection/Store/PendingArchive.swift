@@ -27,7 +27,7 @@ public final class PendingArchive: Sendable {
   /// Whether this run has saved it itself.
   public let isOwn: Bool
   /// A number that tells it from others that are pending: the beginning of its commitment, never 0.
-  package var mark: UInt32 { max(1, commitment.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }) }
+  public var mark: UInt32 { max(1, commitment.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }) }
   /// The content, opened whole and checked.
   public let content: Data
   let commitment: Data

@@ -214,7 +214,8 @@ struct StateLoader: Sendable {
   /// Outside any node a kill from outside is likelier than a crash: once it has another try.
   private func planAfterStandIn() -> CrashPlan? {
     guard !configuration.isDeveloperMode, let older = try? store.openPredecessor(),
-      let attempt = try? store.interruptedAttempt(for: older), attempt.isStandIn, attempt.failedAttempts > 0
+      let attempt = try? store.interruptedAttempt(for: older), attempt.isStandIn, attempt.failedAttempts > 0,
+      attempt.meaning == .died
     else { return nil }
     return attempt.node == nil && attempt.failedAttempts == 1 ? .olderGeneration : .nothing
   }
@@ -264,8 +265,7 @@ struct StateLoader: Sendable {
         remarks: remarks, reason: reason,
         pending: joined.pending + pending.filter { live?.includesOwn == true && $0.isOwn },
         pendingMark: pending.last?.mark ?? 0, isJoined: joined.change != nil, keptRemovals: joined.keptRemovals,
-        keepsCulprit: joined.keepsCulprit,
-        place: store)
+        keepsCulprit: joined.keepsCulprit, place: store)
     } catch let error as ArchiveError {
       let outcome: RestorationOutcome = error.code == .unsupportedVersion ? .newerVersion : .damaged
       throw LoadFailure(outcome: outcome, remarks: remarks + [.failure(error.description)], reason: .normal)

@@ -206,14 +206,21 @@ import Testing
     return bench
   }
 
+  /// A restoration that is extended before it ends.
+  private func extended(
+    _ bench: Bench, from source: RestorationSource = .newest
+  ) async throws -> (coordinator: RestorationCoordinator, root: Screen, report: RestorationReport) {
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    root.onFinish = { coordinator.extendStateRestoration() }
+    return (coordinator, root, try await coordinator.restore(into: root, from: source))
+  }
+
   /// Leaves what a process leaves that is killed while its restoring is extended.
   private func dieExtended(
     _ bench: Bench, from source: RestorationSource = .newest
   ) async throws -> RestorationReport {
-    let coordinator = bench.launch()
-    let root = hierarchy()
-    root.onFinish = { coordinator.extendStateRestoration() }
-    let report = try await coordinator.restore(into: root, from: source)
+    let report = try await extended(bench, from: source).report
     try await bench.kill()
     return report
   }
@@ -249,10 +256,7 @@ import Testing
     on kind: StoreKind
   ) async throws {
     let bench = try await preserved(kind)
-    let coordinator = bench.launch()
-    let root = hierarchy()
-    root.onFinish = { coordinator.extendStateRestoration() }
-    _ = try await coordinator.restore(into: root)
+    let (coordinator, root, _) = try await extended(bench)
     root.text = "typed"
     try await bench.compact(coordinator, root)
     try await bench.kill()
@@ -267,10 +271,7 @@ import Testing
     locks: Bool
   ) async throws {
     let bench = try await preserved()
-    let coordinator = bench.launch()
-    let root = hierarchy()
-    root.onFinish = { coordinator.extendStateRestoration() }
-    _ = try await coordinator.restore(into: root)
+    let (coordinator, root, _) = try await extended(bench)
     if locks {
       try await bench.lock()
       root.text = "typed"
@@ -327,10 +328,7 @@ import Testing
   @Test(arguments: StoreKind.allCases)
   func `extended restoring stays guarded until it is completed`(on kind: StoreKind) async throws {
     let bench = try await preserved(kind)
-    let coordinator = bench.launch()
-    let root = hierarchy()
-    root.onFinish = { coordinator.extendStateRestoration() }
-    _ = try await coordinator.restore(into: root)
+    let (coordinator, _, _) = try await extended(bench)
     #expect(coordinator.isRestorationExtended)
     #expect(try bench.marker != nil)
     coordinator.completeStateRestoration()
