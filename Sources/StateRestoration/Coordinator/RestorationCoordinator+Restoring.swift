@@ -5,7 +5,8 @@ internal import RestorationArchive
 extension RestorationCoordinator {
   /// Finds out what is there, before any user interface: ``reason`` is right afterwards.
   ///
-  /// Loads off the main actor; a restoration that follows uses what was loaded. Nothing on disk is changed.
+  /// Loads off the main actor; a restoration that follows uses what was loaded. Of what is on disk only what
+  /// was saved while the device was locked may change its place.
   @discardableResult
   public func prepare() async -> RestorationReason {
     guard prepared == nil, phase == .idle else { return reason }

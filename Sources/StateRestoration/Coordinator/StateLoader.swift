@@ -82,7 +82,7 @@ struct StateLoader: Sendable {
       var loaded = try layOut(
         state, attempt: attempt, crash: crash, pending: pending, isNewest: true, remarks: remarks)
       loaded.pending += replaced
-      return loaded
+      return try publishedOverCulprit(loaded) ?? loaded
     } catch  where error.outcome == .damaged {
       // It opened well and is damaged inside: the generation before it stands in, as it would for one that doesn't open.
       guard var older = try? loadPredecessor(remarks: error.remarks, because: "the newest is damaged") else {
@@ -97,6 +97,26 @@ struct StateLoader: Sendable {
       }
       return older
     }
+  }
+
+  /// Makes what was typed while locked over what restoring died at the newest generation, whose attempts begin anew.
+  ///
+  /// The former ones say nothing against it. Nil when there is no such thing, or it can't be written now.
+  private func publishedOverCulprit(_ loaded: LoadedState) throws(LoadFailure) -> LoadedState? {
+    guard loaded.keepsCulprit, live == nil else { return nil }
+    var lineage = Lineage(
+      store: store, context: loaded.plan.context, limits: limits, nodeBudget: configuration.nodeByteBudget)
+    do {
+      try lineage.publishJoined(loaded.reader, consuming: loaded.pending)
+    } catch {
+      configuration.log.log(.warning, "what was saved while locked can't be made the newest generation now: \(error)")
+      return nil
+    }
+    var anew = try openNewest()
+    anew.remarks = loaded.remarks + anew.remarks
+    anew.reason = loaded.reason
+    anew.keptRemovals = loaded.keptRemovals
+    return anew
   }
 
   /// Loads the generation before the newest.
@@ -200,7 +220,7 @@ struct StateLoader: Sendable {
       store: store, context: try reader.context, limits: limits, nodeBudget: configuration.nodeByteBudget)
     let pending = pending.filter { live?.includesOwn != true || !$0.isOwn }
     var culprit: Lineage.Culprit?
-    if case .leaveOut(let node) = crash {
+    if crash != .restoreEverything, let node = attempt?.node {
       // What had been joined when restoring died is not newer than that.
       let last = attempt.flatMap { attempt in pending.lastIndex { $0.mark == attempt.pendingMark } }
       culprit = .init(node: NodeID(rawValue: node), joinedBefore: last.map { $0 + 1 } ?? 0)

@@ -1,6 +1,5 @@
 import StateRestoration
 import StateRestorationTesting
-import Synchronization
 import Testing
 
 /// What was left out after a crash waits with all below it, until something there is newer.
@@ -218,60 +217,6 @@ import Testing
     #expect(asked.owner.value == 1)
   }
 
-  @Test(arguments: [false, true], StoreKind.allCases)
-  func `what was typed while locked and is died at is left out alone, until something newer is typed`(
-    isNew: Bool, on kind: StoreKind
-  ) async throws {
-    let bench = try await Bench(kind)
-    func hierarchy() -> (root: Screen, bad: Panel, good: Panel) {
-      let (bad, good) = (Panel("bad"), Panel("good"))
-      return (Screen("root", children: [bad, good]), bad, good)
-    }
-    /// Types and saves at a launch while locked, and ends.
-    func type(_ edit: (Panel, Panel) -> Void) async throws {
-      try await bench.lock()
-      let (root, bad, good) = hierarchy()
-      let coordinator = bench.launch()
-      #expect(try await coordinator.restore(into: root).outcome == .locked)
-      for _ in 0..<5 { await Task.yield() }
-      edit(bad, good)
-      #expect(try await coordinator.preserve(root).receipt?.kind == .pendingChange)
-      try await bench.kill()
-      try await bench.unlock()
-    }
-    /// Restores, and dies with what is told to it.
-    func die(at moment: (Panel, @escaping () -> Void) -> Void) async throws {
-      let (root, bad, _) = hierarchy()
-      var marker: MemoryStore.Marker?
-      moment(bad) {
-        marker = bench.store.state.withLock { $0.marker }
-        bench.process?.fileSystem.die()
-      }
-      _ = try await bench.launch().restore(into: root)
-      bench.store.state.withLock { $0.marker = marker }
-      try await bench.kill()
-    }
-    let saved = hierarchy()
-    if isNew { saved.root.restorationChildren.removeFirst() }
-    (saved.bad.value, saved.good.value) = (1, 2)
-    try await bench.preserve(saved.root)
-    try await type { ($0.value, $1.value) = (3, 4) }
-    try await die { $0.onDecode = $1 }
-    for _ in 0..<2 {
-      let next = hierarchy()
-      let coordinator = bench.launch()
-      #expect(try await coordinator.restore(into: next.root).leftOut == [["root", "bad"]])
-      #expect([next.bad.value, next.good.value] == [0, 4])
-    }
-    try await type { bad, _ in bad.value = 5 }
-    let next = hierarchy()
-    #expect(try await bench.launch().restore(into: next.root).leftOut.isEmpty)
-    #expect([next.bad.value, next.good.value] == [5, 4])
-    let asked = hierarchy()
-    _ = try await bench.launch().restore(into: asked.root, retriesLeftOut: true)
-    #expect(asked.bad.value == 3)
-  }
-
   @Test(arguments: [1, 2])
   func `an edit below one or two that were left out ends that, and takes nothing from others there`(
     edited: Int
@@ -299,128 +244,6 @@ import Testing
     let next = chain()
     #expect(try await bench.launch().restore(into: next[0]).leftOut.isEmpty)
     #expect(next.map(\.value) == (edited == 1 ? [0, 0, 7, 3, 4] : [0, 0, 0, 7, 4]))
-  }
-
-  @Test(arguments: ["decode child", "finished child"])
-  func `a crash in what is kept for a place is put down to that, and leaves what is newer there`(
-    moment: String
-  ) async throws {
-    let bench = Bench()
-    let journal = Journal()
-    func hierarchy() -> (root: Screen, child: Panel, below: Panel) {
-      let (child, below) = (Panel("child", journal: journal), Panel("below"))
-      child.restorationChildren = [below]
-      return (Screen("root", children: [child]), child, below)
-    }
-    func restored() async throws -> [Int] {
-      let (root, child, below) = hierarchy()
-      _ = try await bench.launch().restore(into: root)
-      return [child.value, below.value]
-    }
-    let saved = hierarchy()
-    (saved.child.value, saved.below.value) = (1, 2)
-    try await bench.preserve(saved.root)
-    try await bench.die(at: ["root", "child"])
-    let edited = hierarchy()
-    let coordinator = bench.launch()
-    _ = try await coordinator.restore(into: edited.root)
-    edited.child.value = 3
-    _ = try await coordinator.preserve(edited.root)
-    #expect(try await restored() == [3, 2])
-
-    bench.delegate.retries = [["root", "child"]]
-    for _ in 0..<2 {
-      var noted: UInt32?
-      journal.onLine = { line in if line == moment { noted = bench.store.state.withLock { $0.marker?.node } } }
-      #expect(try await restored() == [1, 2])
-      journal.onLine = nil
-      try await bench.die(atNode: noted)
-      // Who says yes at every launch is not given it in the next one.
-      #expect(try await restored() == [3, 2])
-    }
-    bench.delegate.retries = []
-    #expect(try await restored() == [3, 2])
-    let asked = hierarchy()
-    _ = try await bench.launch().restore(into: asked.root, retriesLeftOut: true)
-    #expect(asked.child.value == 1)
-  }
-
-  @Test func `after a crash in one of what is kept what is stored has its turn, and its crash is the first`()
-    async throws
-  {
-    let bench = Bench()
-    let journal = Journal()
-    func hierarchy() -> (root: Screen, child: Panel) {
-      let child = Panel("child", journal: journal)
-      return (Screen("root", text: "unread", children: [child]), child)
-    }
-    func restored() async throws -> (RestorationReport, Int, String) {
-      let (root, child) = hierarchy()
-      return (try await bench.launch().restore(into: root), child.value, root.text)
-    }
-    /// Restores, and dies where the child is given its state.
-    func die() async throws {
-      var marker: MemoryStore.Marker?
-      journal.onLine = { line in
-        if line == "decode child" { marker = bench.store.state.withLock { $0.marker } }
-      }
-      _ = try await restored()
-      journal.onLine = nil
-      bench.store.state.withLock { $0.marker = marker }
-      try await bench.kill()
-    }
-    let saved = hierarchy()
-    saved.root.text = "root"
-    saved.child.value = 1
-    try await bench.preserve(saved.root)
-    for value in 2...3 {
-      try await die()
-      let coordinator = bench.launch()
-      let (root, child) = hierarchy()
-      _ = try await coordinator.restore(into: root)
-      child.value = value
-      _ = try await coordinator.preserve(root)
-    }
-    bench.delegate.retries = [["root", "child"]]
-    try await die()
-    #expect(try await restored().1 == 3)
-    try await die()
-    try await die()
-    let (report, value, text) = try await restored()
-    #expect(report.leftOut == [["root", "child"]])
-    #expect(value == 0)
-    #expect(text == "root")
-    #expect(bench.delegate.histories.isEmpty)
-  }
-
-  @Test func `a crash in app-level state that is kept is put down to that, and leaves what is newer`() async throws {
-    let bench = Bench()
-    bench.delegate.appValue = "older"
-    try await bench.preserve(Screen("root"))
-    try await bench.die(at: ["$application"])
-    bench.delegate.appValue = ""
-    let coordinator = bench.launch()
-    _ = try await coordinator.restore(into: Screen("root"))
-    bench.delegate.appValue = "newer"
-    _ = try await coordinator.preserve(Screen("root"))
-    _ = try await bench.launch().restore(into: Screen("root"))
-    #expect(bench.delegate.restoredAppValue == "newer")
-
-    bench.delegate.retries = [[]]
-    let journal = Journal()
-    bench.delegate.journal = journal
-    for moment in ["shouldRestore", "didDecode"] {
-      var noted: UInt32?
-      journal.onLine = { line in if line == moment { noted = bench.store.state.withLock { $0.marker?.node } } }
-      _ = try await bench.launch().restore(into: Screen("root"))
-      #expect(bench.delegate.restoredAppValue == "older")
-      try await bench.die(atNode: noted)
-      _ = try await bench.launch().restore(into: Screen("root"))
-      #expect(bench.delegate.restoredAppValue == "newer")
-    }
-    bench.delegate.retries = []
-    _ = try await bench.launch().restore(into: Screen("root"))
-    #expect(bench.delegate.restoredAppValue == "newer")
   }
 
   @Test(arguments: ["nothing", "the root", "it"], StoreKind.allCases)

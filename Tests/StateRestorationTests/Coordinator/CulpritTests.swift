@@ -1,0 +1,211 @@
+import StateRestoration
+import StateRestorationTesting
+import Synchronization
+import Testing
+
+/// A crash is put down to what restoring died of, and to nothing else.
+@MainActor @Suite struct CulpritTests {
+  @Test(arguments: [false, true], StoreKind.allCases)
+  func `what was typed while locked and is died at is left out alone, until something newer is typed`(
+    isNew: Bool, on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    let journal = Journal()
+    func hierarchy() -> (root: Screen, bad: Panel, good: Panel) {
+      let (bad, good) = (Panel("bad", journal: journal), Panel("good"))
+      return (Screen("root", children: [bad, good]), bad, good)
+    }
+    func type(_ edit: (Panel, Panel) -> Void) async throws {
+      let (root, bad, good) = hierarchy()
+      try await bench.typeWhileLocked(into: root) { edit(bad, good) }
+    }
+    let saved = hierarchy()
+    if isNew { saved.root.restorationChildren.removeFirst() }
+    (saved.bad.value, saved.good.value) = (1, 2)
+    try await bench.preserve(saved.root)
+    try await type { ($0.value, $1.value) = (3, 4) }
+    try await bench.die(restoring: hierarchy().root, at: "decode bad", of: journal)
+    for _ in 0..<2 {
+      let next = hierarchy()
+      let coordinator = bench.launch()
+      #expect(try await coordinator.restore(into: next.root).leftOut == [["root", "bad"]])
+      #expect([next.bad.value, next.good.value] == [0, 4])
+    }
+    try await type { bad, _ in bad.value = 5 }
+    let next = hierarchy()
+    #expect(try await bench.launch().restore(into: next.root).leftOut.isEmpty)
+    #expect([next.bad.value, next.good.value] == [5, 4])
+    let asked = hierarchy()
+    _ = try await bench.launch().restore(into: asked.root, retriesLeftOut: true)
+    #expect(asked.bad.value == 3)
+  }
+
+  @Test(arguments: [1, 2], StoreKind.allCases)
+  func `what was typed while locked over what restoring died at has attempts of its own`(
+    deaths: Int, on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    let journal = Journal()
+    func hierarchy() -> (root: Screen, bad: Panel, good: Panel) {
+      let (bad, good) = (Panel("bad", journal: journal), Panel("good"))
+      return (Screen("root", children: [bad, good]), bad, good)
+    }
+    let saved = hierarchy()
+    (saved.bad.value, saved.good.value) = (1, 2)
+    try await bench.preserve(saved.root)
+    try await bench.die(at: ["root", "bad"])
+    if deaths == 2 { try await bench.die(at: ["root", "bad"]) }
+    let typing = hierarchy()
+    try await bench.typeWhileLocked(into: typing.root) { (typing.bad.value, typing.good.value) = (3, 4) }
+    try await bench.die(restoring: hierarchy().root, at: "decode bad", of: journal)
+    for _ in 0..<2 {
+      let next = hierarchy()
+      #expect(try await bench.launch().restore(into: next.root).leftOut == [["root", "bad"]])
+      #expect([next.bad.value, next.good.value] == [0, 4])
+    }
+    #expect(bench.delegate.histories.isEmpty)
+    // Both are there, on request.
+    for value in [1, 3] {
+      let asked = hierarchy()
+      let coordinator = bench.launch()
+      _ = try await coordinator.restore(into: asked.root, retriesLeftOut: true)
+      #expect(asked.bad.value == value)
+      _ = try await coordinator.preserve(asked.root)
+    }
+  }
+
+  @Test(arguments: ["decode child", "finished child"])
+  func `a crash in what is kept for a place is put down to that, and leaves what is newer there`(
+    moment: String
+  ) async throws {
+    let bench = Bench()
+    let journal = Journal()
+    func hierarchy() -> (root: Screen, child: Panel, below: Panel) {
+      let (child, below) = (Panel("child", journal: journal), Panel("below"))
+      child.restorationChildren = [below]
+      return (Screen("root", children: [child]), child, below)
+    }
+    func restored() async throws -> [Int] {
+      let (root, child, below) = hierarchy()
+      _ = try await bench.launch().restore(into: root)
+      return [child.value, below.value]
+    }
+    let saved = hierarchy()
+    (saved.child.value, saved.below.value) = (1, 2)
+    try await bench.preserve(saved.root)
+    try await bench.die(at: ["root", "child"])
+    let edited = hierarchy()
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: edited.root)
+    edited.child.value = 3
+    _ = try await coordinator.preserve(edited.root)
+    #expect(try await restored() == [3, 2])
+
+    bench.delegate.retries = [["root", "child"]]
+    for _ in 0..<2 {
+      let dying = hierarchy()
+      try await bench.die(restoring: dying.root, at: moment, of: journal)
+      #expect([dying.child.value, dying.below.value] == [1, 2])
+      // Who says yes at every launch is not given it in the next one.
+      #expect(try await restored() == [3, 2])
+    }
+    bench.delegate.retries = []
+    #expect(try await restored() == [3, 2])
+    let asked = hierarchy()
+    _ = try await bench.launch().restore(into: asked.root, retriesLeftOut: true)
+    #expect(asked.child.value == 1)
+  }
+
+  @Test func `after a crash in one of what is kept what is stored has its turn, and its crash is the first`()
+    async throws
+  {
+    let bench = Bench()
+    let journal = Journal()
+    func hierarchy() -> (root: Screen, child: Panel) {
+      let child = Panel("child", journal: journal)
+      return (Screen("root", text: "unread", children: [child]), child)
+    }
+    func restored() async throws -> (RestorationReport, Int, String) {
+      let (root, child) = hierarchy()
+      return (try await bench.launch().restore(into: root), child.value, root.text)
+    }
+    func die() async throws { try await bench.die(restoring: hierarchy().root, at: "decode child", of: journal) }
+    let saved = hierarchy()
+    saved.root.text = "root"
+    saved.child.value = 1
+    try await bench.preserve(saved.root)
+    for value in 2...3 {
+      try await die()
+      let coordinator = bench.launch()
+      let (root, child) = hierarchy()
+      _ = try await coordinator.restore(into: root)
+      child.value = value
+      _ = try await coordinator.preserve(root)
+    }
+    bench.delegate.retries = [["root", "child"]]
+    try await die()
+    #expect(try await restored().1 == 3)
+    try await die()
+    try await die()
+    let (report, value, text) = try await restored()
+    #expect(report.leftOut == [["root", "child"]])
+    #expect(value == 0)
+    #expect(text == "root")
+    #expect(bench.delegate.histories.isEmpty)
+  }
+
+  @Test func `a crash in app-level state that is kept is put down to that, and leaves what is newer`() async throws {
+    let bench = Bench()
+    bench.delegate.appValue = "older"
+    try await bench.preserve(Screen("root"))
+    try await bench.die(at: ["$application"])
+    bench.delegate.appValue = ""
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: Screen("root"))
+    bench.delegate.appValue = "newer"
+    _ = try await coordinator.preserve(Screen("root"))
+    _ = try await bench.launch().restore(into: Screen("root"))
+    #expect(bench.delegate.restoredAppValue == "newer")
+
+    bench.delegate.retries = [[]]
+    let journal = Journal()
+    bench.delegate.journal = journal
+    for moment in ["shouldRestore", "didDecode"] {
+      try await bench.die(restoring: Screen("root"), at: moment, of: journal)
+      #expect(bench.delegate.restoredAppValue == "older")
+      _ = try await bench.launch().restore(into: Screen("root"))
+      #expect(bench.delegate.restoredAppValue == "newer")
+    }
+    bench.delegate.retries = []
+    _ = try await bench.launch().restore(into: Screen("root"))
+    #expect(bench.delegate.restoredAppValue == "newer")
+  }
+}
+
+extension Bench {
+  /// Restores, and leaves what a process leaves that dies at a line of the journal.
+  fileprivate func die(restoring root: Screen, at moment: String, of journal: Journal) async throws {
+    var marker: MemoryStore.Marker?
+    journal.onLine = { [store, process] line in
+      guard line == moment else { return }
+      marker = store.state.withLock { $0.marker }
+      process?.fileSystem.die()
+    }
+    _ = try await launch().restore(into: root)
+    journal.onLine = nil
+    store.state.withLock { $0.marker = marker }
+    try await kill()
+  }
+
+  /// Types and saves at a launch while the device is locked, ends, and unlocks it.
+  fileprivate func typeWhileLocked(into root: Screen, _ edit: () -> Void) async throws {
+    try await lock()
+    let coordinator = launch()
+    #expect(try await coordinator.restore(into: root).outcome == .locked)
+    for _ in 0..<5 { await Task.yield() }
+    edit()
+    #expect(try await coordinator.preserve(root).receipt?.kind == .pendingChange)
+    try await kill()
+    try await unlock()
+  }
+}
