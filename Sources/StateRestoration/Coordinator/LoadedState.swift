@@ -8,6 +8,8 @@ struct LoadedState: Sendable {
   var reader: RestorationArchive.Reader
   var isNewest: Bool
   var crash: CrashPlan
+  /// The node that the last attempt died at, if it did.
+  var culprit: UInt32?
   var history: CrashHistory
   var remarks: [RestorationReport.Remark]
   var reason: RestorationReason

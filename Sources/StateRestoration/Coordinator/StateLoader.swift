@@ -37,6 +37,8 @@ struct StateLoader: Sendable {
       var loaded = try layOut(
         state, attempt: attempt, crash: culprit.map { .leaveOut(node: $0) } ?? .restoreEverything, pending: [],
         isNewest: false, remarks: [])
+      // A save while locked takes the newest's place later, and has to know which that was.
+      _ = try? store.openNewest()
       loaded.place = place
       loaded.isOnRequest = true
       loaded.setAside = id
@@ -117,6 +119,23 @@ struct StateLoader: Sendable {
     anew.reason = loaded.reason
     anew.keptRemovals = loaded.keptRemovals
     return anew
+  }
+
+  /// Has what restoring a state died at left out of it durably, as a restoration of it would; as well as the disk allows.
+  func leaveOutCulprit(of loaded: LoadedState) {
+    guard loaded.crash != .restoreEverything, !loaded.isJoined, let node = loaded.culprit,
+      !loaded.plan.isKept(NodeID(rawValue: node))
+    else { return }
+    var lineage = Lineage(
+      store: store, context: loaded.plan.context, limits: limits, nodeBudget: configuration.nodeByteBudget)
+    do {
+      try lineage.continueArchive(loaded.reader, isNewest: true)
+      try lineage.mark([NodeID(rawValue: node)], leftOut: true)
+      guard let change = try lineage.makeChange(context: loaded.plan.context) else { return }
+      _ = try store.append(change)
+    } catch {
+      configuration.log.log(.warning, "what restoring died at can't be marked: \(error)")
+    }
   }
 
   /// Loads the generation before the newest.
@@ -279,6 +298,7 @@ struct StateLoader: Sendable {
       }
       return LoadedState(
         plan: plan, state: state, reader: reader, isNewest: isNewest, crash: crash,
+        culprit: attempt?.node,
         history: CrashHistory(
           failedAttempts: attempt?.failedAttempts ?? 0, hasCulprit: attempt?.node != nil,
           savedAt: plan.context.timeSaved),

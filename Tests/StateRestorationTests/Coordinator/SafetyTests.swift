@@ -251,6 +251,22 @@ import Testing
     #expect(root.text == "newer")
   }
 
+  @Test(arguments: [1, 2], StoreKind.allCases)
+  func `what the newest died at stays out of it when the older generation is asked for in between`(
+    deaths: Int, on kind: StoreKind
+  ) async throws {
+    let bench = try await preservedTwice(kind)
+    for _ in 0..<deaths { try await bench.die(at: ["root", "bad"]) }
+    let older = hierarchy()
+    let report = try await bench.launch().restore(into: older, from: .olderGeneration)
+    #expect(report.reason == .olderGeneration)
+    #expect(values(older) == [1, 2, 3])
+    let root = hierarchy()
+    #expect(try await bench.launch().restore(into: root).leftOut == [["root", "bad"]])
+    #expect(root.text == "newer")
+    #expect(Set(values(root)) == [1, 3, 0])
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a kill while restoring is extended costs nothing of a whole state that was saved meanwhile`(
     on kind: StoreKind

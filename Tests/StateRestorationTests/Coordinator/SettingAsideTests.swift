@@ -367,6 +367,30 @@ import Testing
     #expect(again.text == "precious")
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `a program that has restored nothing but a state on request saves it while locked`(
+    on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    for text in ["aside", "newest"] { try await bench.preserve(Screen("root", text: text)) }
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    let id = try #require(try await coordinator.setAsideStates().first).id
+    _ = try await coordinator.restore(into: root, from: .setAside(id))
+    try await bench.lock()
+    root.text = "typed"
+    #expect(try await coordinator.preserve(root).receipt?.kind == .pendingWhole)
+    try await bench.kill()
+    try await bench.unlock()
+
+    let (next, again) = (bench.launch(), Screen("root"))
+    _ = try await next.restore(into: again)
+    #expect(again.text == "typed")
+    let newest = try #require(try await next.setAsideStates().last)
+    _ = try await next.restore(into: again, from: .setAside(newest.id))
+    #expect(again.text == "newest")
+  }
+
   @Test func `a state on request that is refused changes nothing`() async throws {
     let bench = try await Bench(.device)
     let root = Screen("root", text: "anew")
