@@ -33,9 +33,9 @@ struct LoadedState: Sendable {
   /// The number of the state among those that were set aside.
   var setAside: UInt64?
 
-  /// Whether restoring died the last time at something that is kept, and not at the state itself.
+  /// Whether restoring died the last time at something that is kept, and not at the state itself, and was well before.
   var diedOfKept: Bool {
-    guard case .leaveOut(let node) = crash else { return false }
+    guard case .leaveOut(let node) = crash, history.failedAttempts == 1 else { return false }
     return plan.isKept(NodeID(rawValue: node))
   }
 

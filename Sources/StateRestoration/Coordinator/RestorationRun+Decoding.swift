@@ -60,9 +60,7 @@ extension RestorationRun {
       return kept.attributes.version <= known
     }
     guard !fitting.isEmpty else { return nil }
-    // After a death in one of them what is stored has its turn, before the next of them.
-    let hasDied = all.contains { $0.id == culprit }
-    if !hasDied, let oldest = fitting.first, retries(plan.paths[index]) { return oldest }
+    if givesKept, let oldest = fitting.first, retries(plan.paths[index]) { return oldest }
     outcomes.add(.keptState(versions: fitting.map(\.attributes.version)), at: index)
     return nil
   }

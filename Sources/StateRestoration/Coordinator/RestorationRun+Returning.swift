@@ -74,6 +74,7 @@ extension RestorationRun {
   /// The newest of what is kept for a controller that is of another class or model than what has its place now; nil when
   /// there is none that can be read.
   private func keptSubtree(for controller: any RestorableController, at index: Int) -> Int? {
+    guard givesKept else { return nil }
     let known = ObjectBinding(controller).version
     let fitting = (plan.kept[index] ?? []).last { kept in
       guard let top = kept.top, !superseded.contains(index), !outcomes.isRestored(top),

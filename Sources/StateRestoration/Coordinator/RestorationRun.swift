@@ -19,8 +19,11 @@ internal import RestorationArchive
   var decodesInReverse = false
   /// Nodes left out for this run, by index.
   var leftOut: Set<Int> = []
-  /// What restoring died at the last time: if it is kept for a place, it is not given in this run.
+  /// What restoring died at the last time.
   var culprit: NodeID?
+  /// Whether what is kept is given to anybody: not right after a death, so that this run can end and leave its culprit out
+  /// durably, before the next of them has its turn.
+  var givesKept: Bool { culprit == nil }
 
   /// The live objects of the nodes.
   var objects: LiveObjects
@@ -251,7 +254,7 @@ internal import RestorationArchive
   /// Chooses the app-level state for this run.
   func applicationSource() -> ApplicationSource {
     let diedThere = plan.applicationNode.map { culprit == $0 || plan.isApplicationLeftOut } ?? false
-    let kept = plan.keptApplication.flatMap { $0.id == culprit ? nil : $0 }
+    let kept = givesKept ? plan.keptApplication : nil
     guard diedThere || kept != nil else { return .stored }
     // In the launch right after nobody is asked.
     if let culprit, culprit == plan.applicationNode { return .leftOut }

@@ -154,6 +154,63 @@ import Testing
     #expect(bench.delegate.histories.isEmpty)
   }
 
+  @Test func `after a death in what is kept nothing kept is given until a launch has ended`() async throws {
+    let bench = Bench()
+    let journal = Journal()
+    func hierarchy() -> (root: Screen, children: [Panel]) {
+      let children = [Panel("one", journal: journal), Panel("two", journal: journal)]
+      return (Screen("root", children: children), children)
+    }
+    func restored() async throws -> [Int] {
+      let (root, children) = hierarchy()
+      _ = try await bench.launch().restore(into: root)
+      return children.map(\.value)
+    }
+    let saved = hierarchy()
+    for child in saved.children { child.value = 1 }
+    try await bench.preserve(saved.root)
+    for (index, name) in ["one", "two"].enumerated() {
+      try await bench.die(at: ["root", .init(rawValue: name)])
+      let coordinator = bench.launch()
+      let (root, children) = hierarchy()
+      _ = try await coordinator.restore(into: root)
+      children[index].value = 2
+      _ = try await coordinator.preserve(root)
+    }
+    #expect(try await restored() == [2, 2])
+
+    bench.delegate.retries = [["root", "one"], ["root", "two"]]
+    for name in ["one", "two", "one"] {
+      try await bench.die(restoring: hierarchy().root, at: "decode \(name)", of: journal)
+      #expect(try await restored() == [2, 2])
+    }
+    #expect(bench.delegate.histories.isEmpty)
+    bench.delegate.retries = []
+    #expect(try await restored() == [2, 2])
+  }
+
+  @Test func `a death in what is kept begins the count anew only when it is the first`() async throws {
+    let bench = Bench()
+    bench.delegate.crashDecision = .tryAgain
+    let journal = Journal()
+    let path: RestorationPath = ["root", "child"]
+    func hierarchy() -> Screen { Screen("root", children: [Panel("child", journal: journal)]) }
+    try await bench.preserve(Screen("root", children: [Panel("child", value: 1)]))
+    try await bench.die(at: path)
+    let coordinator = bench.launch()
+    let child = Panel("child")
+    let root = Screen("root", children: [child])
+    _ = try await coordinator.restore(into: root)
+    child.value = 2
+    _ = try await coordinator.preserve(root)
+    let kept = try #require(try bench.newestReader().keptNodes().first).id.rawValue
+    try await bench.die(at: path)
+    try await bench.die(atNode: kept)
+    try await bench.die(restoring: hierarchy(), at: "decode child", of: journal)
+    #expect(bench.delegate.histories.map(\.failedAttempts) == [2])
+    #expect(try await bench.launch().restore(into: hierarchy()).outcome == .givenUpAfterCrashes)
+  }
+
   @Test func `a crash in app-level state that is kept is put down to that, and leaves what is newer`() async throws {
     let bench = Bench()
     bench.delegate.appValue = "older"
