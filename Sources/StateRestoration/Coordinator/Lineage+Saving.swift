@@ -74,16 +74,17 @@ extension Lineage {
   }
 
   private mutating func goOn(from loaded: LoadedState, context: RestorationContext) {
+    let refused = Replacing(isOther: true, refusesOlder: loaded.isPredecessor)
     guard loaded.plan.context.schemaVersion <= context.schemaVersion else {
-      return begin(.empty, replacing: .refused, context: context)
+      return begin(.empty, replacing: refused, context: context)
     }
     // Not as the newest, so that the next save is whole: what it replaces can then be set aside.
     try? continueArchive(loaded.reader, isNewest: false)
-    guard base == .opened else { return begin(.empty, replacing: .refused, context: context) }
+    guard base == .opened else { return begin(.empty, replacing: refused, context: context) }
     merging = loaded.pending
     owesJoined = loaded.isJoined
     keptRemovals = loaded.keptRemovals
-    replacing = .refused
+    replacing = refused
   }
 }
 

@@ -8,6 +8,10 @@ extension Lineage {
     var isOther: Bool
     /// The set-aside state that is continued instead, which needs its place no more once it is saved.
     var reclaimed: UInt64?
+    /// Whether the generation before the newest is what is continued.
+    var continuesOlder = false
+    /// Whether the generation before the newest was refused too, after it had stood in.
+    var refusesOlder = false
     /// Whether what was saved while locked is to be sorted first: this run goes on from what it has saved itself, and from
     /// nothing else of it.
     var sortsPending = false
@@ -28,7 +32,11 @@ extension Lineage {
   mutating func setAsideReplaced() throws(ProtectionError) -> [PreservationFinding] {
     try sortPending()
     guard replacing.isOther else { return replacing.findings }
-    note(try shelf.putNewest(sparing: replacing.reclaimed))
+    if replacing.refusesOlder { note(try shelf.putPredecessor(sparing: replacing.reclaimed)) }
+    let newest = try shelf.putNewest(sparing: replacing.reclaimed)
+    note(newest)
+    // When the newest is damaged, what is before it is the last good one.
+    if !newest.isArchive, !replacing.continuesOlder { note(try shelf.putPredecessor(sparing: replacing.reclaimed)) }
     return replacing.findings
   }
 

@@ -28,6 +28,8 @@ struct LoadedState: Sendable {
   var place: any PreservationStore
   /// Whether it is the generation before the newest.
   var isPredecessor = false
+  /// Whether the generation before it has stood in for it, and ended badly.
+  var hasTriedOlder = false
   /// Whether the program asked for this state rather than the newest: if it is refused, everything stays as it was.
   var isOnRequest = false
   /// The number of the state among those that were set aside.
@@ -68,6 +70,8 @@ struct LoadFailure: Error, Sendable {
   var outcome: RestorationOutcome
   var remarks: [RestorationReport.Remark]
   var reason: RestorationReason
+  /// Whether the generation before the newest was given up, too, after it had stood in.
+  var refusesOlder = false
   /// Whether saving goes on as if nobody had asked.
   var changesNothing = false
 

@@ -87,6 +87,8 @@ extension RestorationCoordinator {
   /// Takes the marker away, so that the next launch begins anew; the state itself stays, and is set aside by a save.
   private func giveUp(_ loaded: LoadedState) async -> Result<LoadedState, LoadFailure> {
     await worker.run { _ in (try? loaded.subject.begin())?.finish() }
-    return .failure(LoadFailure(outcome: .givenUpAfterCrashes, remarks: loaded.remarks, reason: .afterCrash))
+    var failure = LoadFailure(outcome: .givenUpAfterCrashes, remarks: loaded.remarks, reason: .afterCrash)
+    failure.refusesOlder = loaded.isPredecessor || loaded.hasTriedOlder
+    return .failure(failure)
   }
 }

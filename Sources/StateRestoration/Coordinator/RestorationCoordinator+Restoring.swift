@@ -126,7 +126,8 @@ extension RestorationCoordinator {
       await worker.run { $0.begin(.unknown, context: context) }
       phase = .ready
     default:
-      let replacing: Lineage.Replacing = failure.outcome == .nothingPreserved ? .nothing : .refused
+      let isNothing = failure.outcome == .nothingPreserved
+      let replacing = isNothing ? .nothing : Lineage.Replacing(isOther: true, refusesOlder: failure.refusesOlder)
       await worker.run { $0.begin(.empty, replacing: replacing, context: context) }
       phase = .ready
     }

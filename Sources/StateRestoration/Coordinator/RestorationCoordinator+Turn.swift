@@ -18,7 +18,7 @@ extension RestorationCoordinator {
     var report = RestorationReport(outcome: .restored, reason: loaded.reason, source: loaded.plan.source)
     report.remarks = loaded.remarks
     let phaseIfRefused = loaded.isOnRequest ? phaseIfRefused : nil
-    if let refusal = refusal(of: loaded, report: report) { return await refuse(refusal, phaseIfRefused) }
+    if let refusal = refusal(of: loaded, report: report) { return await refuse(loaded, refusal, phaseIfRefused) }
     do {
       attempt?.finish()
       attempt = nil
@@ -58,7 +58,7 @@ extension RestorationCoordinator {
       arrivals = []
       report.outcome = .declined
       if delegate == nil { report.remarks.append(.noDelegate) }
-      return await refuse(report, phaseIfRefused)
+      return await refuse(loaded, report, phaseIfRefused)
     }
     log.log(.debug, "restoring generation \(loaded.plan.source?.generation ?? 0)")
     run.makeObjects(root: root)
@@ -103,23 +103,27 @@ extension RestorationCoordinator {
   }
 
   /// Restores nothing; what is on disk is set aside by the next save, or goes on as before when it was asked for.
-  private func refuse(_ report: RestorationReport, _ phaseIfRefused: Phase?) async -> RestorationReport {
+  private func refuse(
+    _ loaded: LoadedState, _ report: RestorationReport, _ phaseIfRefused: Phase?
+  ) async -> RestorationReport {
     if let phaseIfRefused {
       finishAttempt()
       phase = phaseIfRefused
       return report
     }
-    await refuseStored()
+    await refuseStored(older: loaded.isPredecessor)
     return report
   }
 
   /// Begins anew: what is on disk is set aside by the next save.
-  func refuseStored() async {
+  ///
+  /// - Parameter older: Whether the generation before the newest was refused, too.
+  func refuseStored(older: Bool = false) async {
     let context = configuration.context
     tree.reset()
     restored = nil
     keptApplication = nil
-    await worker.run { $0.begin(.empty, replacing: .refused, context: context) }
+    await worker.run { $0.begin(.empty, replacing: .init(isOther: true, refusesOlder: older), context: context) }
     finishAttempt()
     phase = .ready
   }
@@ -189,7 +193,10 @@ extension RestorationCoordinator {
         try lineage.continueArchive(loaded.reader, isNewest: loaded.isNewest && !loaded.isJoined)
         lineage.owesJoined = loaded.isJoined
         lineage.keptRemovals = loaded.keptRemovals
-        if !loaded.isNewest { lineage.replacing = .init(isOther: true, reclaimed: loaded.setAside) }
+        if !loaded.isNewest {
+          lineage.replacing = .init(
+            isOther: true, reclaimed: loaded.setAside, continuesOlder: loaded.isPredecessor)
+        }
         try lineage.drop(dropped)
         try lineage.mark(retried, leftOut: false)
         for (kept, node) in reinstatements { try lineage.reinstate(kept, over: node) }
@@ -200,7 +207,8 @@ extension RestorationCoordinator {
           _ = try? lineage.write(context: context)
         }
       } catch {
-        lineage.begin(.empty, replacing: .refused, context: context)
+        lineage.begin(
+          .empty, replacing: .init(isOther: true, refusesOlder: loaded.isPredecessor), context: context)
       }
     }
   }

@@ -24,6 +24,9 @@ package struct SetAsideShelf: Sendable {
     var state: SetAsideState?
     /// The states that had to go.
     var removed: [SetAsideState] = []
+
+    /// Whether what was set aside is an archive, as far as its beginning says.
+    var isArchive: Bool { state?.schemaVersion != nil }
   }
 
   /// A place with a state in it.
@@ -69,10 +72,21 @@ package struct SetAsideShelf: Sendable {
   ///
   /// - Parameter spared: A state that makes no room: the save continues it.
   func putNewest(sparing spared: UInt64? = nil) throws(ProtectionError) -> Placed {
+    try put(sparing: spared) { () throws(ProtectionError) in try store.openNewest() }
+  }
+
+  /// The same for the generation before it, which would last for one whole generation only.
+  func putPredecessor(sparing spared: UInt64? = nil) throws(ProtectionError) -> Placed {
+    try put(sparing: spared) { () throws(ProtectionError) in try store.openPredecessor() }
+  }
+
+  private func put(
+    sparing spared: UInt64?, _ open: () throws(ProtectionError) -> StoredState
+  ) throws(ProtectionError) -> Placed {
     let state: StoredState
     let content: Data
     do throws(ProtectionError) {
-      state = try store.openNewest()
+      state = try open()
       content = try Self.content(of: state)
     } catch {
       guard error.code.saysTryAgain else { return Placed() }

@@ -79,11 +79,16 @@ struct StateLoader: Sendable {
     if attempt?.meaning == .damaged { remarks.append(.markerIgnored("it is damaged")) }
     if attempt?.meaning == .livePeer { remarks.append(.markerIgnored("another process is restoring this state")) }
     var crash = CrashPlan(after: attempt, isDeveloperMode: configuration.isDeveloperMode)
-    if attempt?.meaning == .otherArchive, let next = planAfterStandIn() { crash = next }
+    var hasTriedOlder = false
+    if attempt?.meaning == .otherArchive, let next = planAfterStandIn() {
+      crash = next
+      hasTriedOlder = true
+    }
     do throws(LoadFailure) {
       var loaded = try layOut(
         state, attempt: attempt, crash: crash, pending: pending, isNewest: true, remarks: remarks)
       loaded.pending += replaced
+      loaded.hasTriedOlder = hasTriedOlder
       return try publishedOverCulprit(loaded) ?? loaded
     } catch  where error.outcome == .damaged {
       // It opened well and is damaged inside: the generation before it stands in, as it would for one that doesn't open.
@@ -193,7 +198,7 @@ struct StateLoader: Sendable {
       do {
         // What lies before it was known to its run and is not in it, and goes with the step that takes it over.
         for earlier in fitting { remarks += try shelf.put(earlier).removed.map { .setAsideRemoved($0) } }
-        if pending.kind == .wholeAnew { remarks += try shelf.putNewest().removed.map { .setAsideRemoved($0) } }
+        if pending.kind == .wholeAnew { remarks += try setAsideNewest() }
       } catch {
         throw failure(error, remarks)
       }
@@ -211,6 +216,13 @@ struct StateLoader: Sendable {
       }
     }
     return (fitting, setAside(conflicting, &remarks))
+  }
+
+  /// Sets aside what a state that was begun anew takes the place of: the newest, or if that is damaged the one before it.
+  private func setAsideNewest() throws(ProtectionError) -> [RestorationReport.Remark] {
+    let newest = try shelf.putNewest()
+    let older = !newest.isArchive ? try shelf.putPredecessor() : .init()
+    return (newest.removed + older.removed).map { .setAsideRemoved($0) }
   }
 
   /// Sets aside what was saved while locked and does not fit; what can't be set aside now stays where it is.

@@ -251,6 +251,25 @@ import Testing
     #expect(root.text == "newer")
   }
 
+  @Test func `when the older generation was given up too, both are set aside`() async throws {
+    let bench = try await preservedTwice(.memory)
+    for _ in 0..<2 { try await bench.die(at: ["root", "bad"]) }
+    for _ in 0..<2 { _ = try await dieExtended(bench) }
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    #expect(try await coordinator.restore(into: root).outcome == .givenUpAfterCrashes)
+    for round in 0..<3 {
+      root.text = "round \(round)"
+      try await bench.compact(coordinator, root)
+    }
+    var texts: [String] = []
+    for state in try await coordinator.setAsideStates() {
+      _ = try await coordinator.restore(into: root, from: .setAside(state.id))
+      texts.append(root.text)
+    }
+    #expect(texts == ["r", "newer"])
+  }
+
   @Test(arguments: [1, 2], StoreKind.allCases)
   func `what the newest died at stays out of it when the older generation is asked for in between`(
     deaths: Int, on kind: StoreKind
