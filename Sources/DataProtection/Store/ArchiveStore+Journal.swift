@@ -14,7 +14,9 @@ extension ArchiveStore {
     var outcome: Result<AppendReceipt, ProtectionError>?
     state.withLock { state in
       do throws(ProtectionError) {
-        outcome = .success(try append(frame, &state))
+        let receipt = try append(frame, &state)
+        if receipt.durability == .durable { state.attempt?.follow() }
+        outcome = .success(receipt)
       } catch {
         outcome = .failure(error)
       }

@@ -2,10 +2,12 @@ import FileSystem
 import FoundationEssentials
 
 extension ArchiveStore {
-  /// What the crash marker says about the last attempt to restore this archive; `nil` when there is no marker.
+  /// What the crash marker says about the last attempt to restore this archive; `nil` when there is no marker, or it is
+  /// that of an attempt which this store has open itself.
   public func interruptedAttempt(for archive: OpenedArchive) throws(ProtectionError) -> InterruptedAttempt? {
-    try withLock { _, session throws(ProtectionError) in
-      try session.readMarker(archive, identity: try store.identity(of: slot))?.attempt
+    try withLock { state, session throws(ProtectionError) in
+      if state.attempt?.isOpen == true { return nil }
+      return try session.readMarker(archive, identity: try store.identity(of: slot))?.attempt
     }
   }
 
@@ -20,7 +22,7 @@ extension ArchiveStore {
   public func beginAttempt(
     for archive: OpenedArchive, asStandIn isStandIn: Bool = false, joining pendingMark: UInt32 = 0
   ) throws(ProtectionError) -> RestorationAttempt {
-    try withLock { _, session throws(ProtectionError) in
+    try withLock { state, session throws(ProtectionError) in
       let identity = try store.identity(of: slot)
       let found = try session.readMarker(archive, identity: identity)
       if found?.attempt.meaning == .livePeer {
@@ -32,7 +34,9 @@ extension ArchiveStore {
         failedAttempts: counts ? found!.attempt.failedAttempts : 0,
         hasForgiven: counts && (found!.attempt.meaning == .machineRestarted || found?.marker?.hasForgiven == true),
         isStandIn: isStandIn)
-      return try session.writeMarker(marker, identity: identity)
+      let attempt = try session.writeMarker(marker, identity: identity)
+      state.attempt = attempt
+      return attempt
     }
   }
 }

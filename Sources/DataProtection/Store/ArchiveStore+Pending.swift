@@ -45,6 +45,8 @@ extension ArchiveStore {
       guard published.isDurable else {
         return PublishReceipt(generation: generation, bytesWritten: published.byteCount, durability: .unknown)
       }
+      // Once it is taken over it keeps its commitment.
+      if kind == .whole { state.attempt?.follow(published.commitment) }
       var entry = ledger.entries[survey.slot] ?? Ledger.Entry()
       entry.pending = Ledger.Record(
         generation: fields.generation, commitment: published.commitment, protection: .completeUnlessOpen,

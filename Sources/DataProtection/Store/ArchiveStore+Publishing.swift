@@ -49,6 +49,8 @@ extension ArchiveStore {
         return PublishReceipt(
           generation: Generation(rawValue: fields.generation), bytesWritten: published.byteCount, durability: .unknown)
       }
+      // From here on a launch finds it, whatever becomes of the ledger.
+      state.attempt?.follow(record.commitment)
       var entry = ledger.entries[survey.slot] ?? Ledger.Entry()
       entry.current = record
       entry.predecessor = previous

@@ -39,6 +39,9 @@ struct ArchiveStoreState {
   /// The tip when this run last looked at the directory.
   var knownTip: UInt64 = 0
 
+  /// The attempt at restoring that this run has begun: it follows what is saved.
+  weak var attempt: RestorationAttempt?
+
   /// Takes a generation as the one to go on from.
   mutating func adopt(_ base: Base?) {
     self.base = base

@@ -5,7 +5,7 @@ struct CrashMarker: Hashable, Sendable {
   /// The bytes before the authentication code.
   static let bodyByteCount = 40
   /// So much of a commitment names an archive.
-  private static let commitmentByteCount = 12
+  static let commitmentByteCount = 12
   /// No node yet.
   static let noNode = UInt32.max
 
@@ -75,6 +75,8 @@ struct CrashMarker: Hashable, Sendable {
 
   /// Where the number of the node is among the bytes.
   static let nodeOffset = 32
+  /// Where the attempts that failed before are, and after them the flags.
+  static let attemptsOffset = 36
 
   /// The authentication code, for a message of the slot's identity and the body.
   static func code(

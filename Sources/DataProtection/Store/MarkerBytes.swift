@@ -18,10 +18,29 @@ struct MarkerBytes: Sendable {
   /// Names another node; returns the bytes, authentication code included.
   mutating func note(node: UInt32, keys: any StoreKeys) throws(ProtectionError) -> [UInt8] {
     for index in 0..<4 {
-      let byte = UInt8(truncatingIfNeeded: node >> (8 * UInt32(index)))
-      message[bodyOffset + CrashMarker.nodeOffset + index] = byte
-      bytes[CrashMarker.nodeOffset + index] = byte
+      set(CrashMarker.nodeOffset + index, to: UInt8(truncatingIfNeeded: node >> (8 * UInt32(index))))
     }
+    return try sealed(keys)
+  }
+
+  /// Names another archive, or the same one with a change; returns the bytes, authentication code included.
+  ///
+  /// Attempts that failed before were at another state.
+  mutating func begin(anew commitment: [UInt8]?, keys: any StoreKeys) throws(ProtectionError) -> [UInt8] {
+    if let commitment {
+      let name = commitment.prefix(CrashMarker.commitmentByteCount) + [0, 0, 0, 0]
+      for (index, byte) in name.enumerated() { set(index, to: byte) }
+    }
+    for index in CrashMarker.attemptsOffset..<CrashMarker.bodyByteCount { set(index, to: 0) }
+    return try sealed(keys)
+  }
+
+  private mutating func set(_ index: Int, to byte: UInt8) {
+    message[bodyOffset + index] = byte
+    bytes[index] = byte
+  }
+
+  private mutating func sealed(_ keys: any StoreKeys) throws(ProtectionError) -> [UInt8] {
     var position = CrashMarker.bodyByteCount
     for byte in try CrashMarker.code(over: message, keys) {
       bytes[position] = byte

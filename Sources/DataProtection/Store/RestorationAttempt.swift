@@ -4,7 +4,7 @@ import Synchronization
 /// An attempt at restoring an archive, marked on disk so that the next launch knows if this process dies in it.
 ///
 /// It holds the marker's lock: another process sees a live peer. Dropping it without `finish` leaves the marker, as
-/// a crash would. All calls may come from any thread; all but `settle`, which waits for the disk, from the main actor too.
+/// a crash would. What the same store saves meanwhile in the archive's place is marked in its turn. All calls may come from any thread; all but `settle`, which waits for the disk, from the main actor too.
 public final class RestorationAttempt: Sendable {
   /// How many attempts at this archive have failed before this one.
   public let failedAttempts: Int
@@ -17,6 +17,7 @@ public final class RestorationAttempt: Sendable {
     var bytes: MarkerBytes
     /// The marker as memory, during a turn.
     var page: FileMapping?
+    var isFinished = false
   }
 
   init(store: StoreDirectory, file: StoreFile, name: StoreName, identity: [UInt8], marker: CrashMarker) {
@@ -33,10 +34,28 @@ public final class RestorationAttempt: Sendable {
   public func note(node: UInt32) {
     marker.withLock { marker in
       guard let bytes = try? marker.bytes.note(node: node, keys: store.keys) else { return }
-      if let page = marker.page { return unsafe page.store(bytes.span.bytes) }
-      try? unsafe store.fileSystem.writeAll(file.descriptor, bytes.span.bytes, at: 0)
+      write(bytes, marker.page)
     }
   }
+
+  /// Marks what was saved in the place of the archive that is restored, and has its nodes; a change of it if there is no
+  /// new commitment.
+  ///
+  /// Attempts that failed before were at another state, and count no more.
+  func follow(_ commitment: [UInt8]? = nil) {
+    marker.withLock { marker in
+      guard !marker.isFinished, let bytes = try? marker.bytes.begin(anew: commitment, keys: store.keys) else { return }
+      write(bytes, marker.page)
+    }
+  }
+
+  private func write(_ bytes: [UInt8], _ page: FileMapping?) {
+    if let page { return unsafe page.store(bytes.span.bytes) }
+    try? unsafe store.fileSystem.writeAll(file.descriptor, bytes.span.bytes, at: 0)
+  }
+
+  /// Whether the marker is there still, as far as this run has a say in it.
+  var isOpen: Bool { marker.withLock { !$0.isFinished } }
 
   /// Notes without a system call each, until ``endTurn()``, where storing in the marker's page is as safe as writing it.
   ///
@@ -55,7 +74,8 @@ public final class RestorationAttempt: Sendable {
   /// A power cut may bring it back, until ``settle()`` has returned; after a restart it doesn't count the first time.
   public func finish() {
     endTurn()
-    marker.withLock { _ in
+    marker.withLock { marker in
+      marker.isFinished = true
       try? store.fileSystem.unlink(name.text, in: store.directory)
       try? store.fileSystem.unlock(file.descriptor)
     }

@@ -43,7 +43,9 @@ struct LoadedState: Sendable {
 
   /// What an attempt at restoring it is marked for.
   var subject: AttemptSubject {
-    AttemptSubject(place: place, state: state, isStandIn: isPredecessor && !isOnRequest, pendingMark: pendingMark)
+    AttemptSubject(
+      place: place, state: state, isStandIn: isPredecessor && !isOnRequest, pendingMark: pendingMark,
+      isAside: setAside != nil)
   }
 }
 
@@ -57,6 +59,13 @@ struct AttemptSubject: Sendable {
   var isStandIn: Bool
   /// The mark of the newest pending content that is joined to it; 0 for none.
   var pendingMark: UInt32
+  /// Whether it was set aside, and what is saved goes to another place.
+  var isAside = false
+
+  /// What this run has saved last in a place.
+  static func newest(in place: any PreservationStore) -> AttemptSubject {
+    AttemptSubject(place: place, state: nil, isStandIn: false, pendingMark: 0)
+  }
 
   /// Marks durably that restoring begins.
   func begin() throws(ProtectionError) -> any RestorationAttempting {

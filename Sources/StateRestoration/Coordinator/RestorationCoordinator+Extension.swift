@@ -37,22 +37,30 @@ extension RestorationCoordinator {
   /// Marks durably that restoring goes on.
   private func markExtension() async {
     guard attempt == nil, extensions.count > 0, let subject = restoredSubject else { return }
+    let replacements = replacementCount
     do {
       let begun = try await worker.run { _ in try subject.begin() }
       begun.note(node: .max)
+      guard replacements == replacementCount else {
+        // A save that was under way has put another archive in its place.
+        begun.finish()
+        return await markExtension()
+      }
       if extensions.count > 0, !extensions.isTimedOut, attempt == nil { attempt = begun } else { begun.finish() }
     } catch {
       log.log(.warning, "asynchronous restoring is not guarded: \(error)")
     }
   }
 
-  /// Has what the next launch will restore marked, when a whole state has taken the restored one's place.
+  /// Has what the next launch will restore guarded, when a whole state has taken the restored one's place.
   func restoredStateWasReplaced() async {
-    guard restoredSubject != nil else { return }
-    restoredSubject = AttemptSubject(place: store, state: nil, isStandIn: false, pendingMark: 0)
-    guard extensions.count > 0, phase != .restoring, let former = attempt else { return }
-    attempt = nil
-    former.finish()
+    guard let former = restoredSubject else { return }
+    restoredSubject = .newest(in: store)
+    replacementCount += 1
+    // An attempt at a state in its own place follows what is saved there.
+    guard former.isAside, extensions.count > 0, phase != .restoring, let attempt else { return }
+    self.attempt = nil
+    attempt.finish()
     await markExtension()
   }
 

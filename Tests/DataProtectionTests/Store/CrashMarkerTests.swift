@@ -111,6 +111,60 @@ import Testing
     #expect(try next.beginAttempt(for: newer).failedAttempts == 0)
   }
 
+  /// What takes the place of an archive while it is restored.
+  enum Successor: CaseIterable, Sendable {
+    case change, whole, pending
+  }
+
+  @Test(arguments: Successor.allCases)
+  func `an attempt follows what its store saves, and counts from there`(successor: Successor) throws {
+    try saved()
+    var disk = memory
+    for round in 1...3 {
+      let (store, archive) = try opened(disk)
+      let attempt = try store.beginAttempt(for: archive, asStandIn: true, joining: 9)
+      attempt.note(node: 7)
+      #expect(try store.interruptedAttempt(for: archive) == nil)
+      if round > 1 {
+        switch successor {
+        case .change: try store.append(Data("change".utf8))
+        case .whole: try store.publish(Data("newer".utf8))
+        case .pending:
+          rig.sealing.lock()
+          try store.publishPending(Data("newer".utf8), kind: .whole)
+          rig.sealing.unlock()
+        }
+      }
+      if round == 3 { attempt.note(node: 8) }
+      disk = disk.afterProcessDeath()
+      let next = try rig.archives(disk)
+      for pending in try next.openPending().archives { try next.promotePending(pending) }
+      let found = try #require(try next.interruptedAttempt(for: try next.openNewest()))
+      #expect(found.meaning == .died)
+      #expect(found.node == (round == 3 ? 8 : 7))
+      #expect(found.failedAttempts == 1)
+      #expect(found.isStandIn == (round == 1))
+      #expect(found.pendingMark == (round == 1 || successor == .change ? 9 : 0))
+    }
+  }
+
+  @Test func `a finished attempt follows nothing`() throws {
+    try saved()
+    let (store, archive) = try opened(memory)
+    let attempt = try store.beginAttempt(for: archive)
+    attempt.finish()
+    try store.publish(Data("newer".utf8))
+    #expect(rig.names(memory, endingWith: ".marker").isEmpty)
+    let next = try rig.archives(memory.afterProcessDeath())
+    #expect(try next.interruptedAttempt(for: try next.openNewest()) == nil)
+    // Nor does it hide another one's.
+    let peer = try rig.archives(memory)
+    let peers = try peer.beginAttempt(for: try peer.openNewest())
+    #expect(try store.interruptedAttempt(for: try store.openNewest())?.meaning == .livePeer)
+    peers.finish()
+    #expect(!attempt.isOpen)
+  }
+
   @Test func `every flipped bit and every length but the right one is a damaged marker`() throws {
     try saved()
     let (store, archive) = try opened(memory)

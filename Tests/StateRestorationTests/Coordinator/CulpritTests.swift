@@ -242,13 +242,18 @@ import Testing
 extension Bench {
   /// Restores, and leaves what a process leaves that dies at a line of the journal.
   fileprivate func die(restoring root: Screen, at moment: String, of journal: Journal) async throws {
+    try await die(at: moment, of: journal) { _ = try await launch().restore(into: root) }
+  }
+
+  /// Leaves what a process leaves that dies at a line of the journal, which a body leads to.
+  func die(at moment: String, of journal: Journal, _ body: () async throws -> Void) async throws {
     var marker: MemoryStore.Marker?
     journal.onLine = { [store, process] line in
       guard line == moment else { return }
       marker = store.state.withLock { $0.marker }
       process?.fileSystem.die()
     }
-    _ = try await launch().restore(into: root)
+    try await body()
     journal.onLine = nil
     store.state.withLock { $0.marker = marker }
     try await kill()

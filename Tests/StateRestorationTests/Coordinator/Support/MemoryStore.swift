@@ -21,6 +21,15 @@ final class MemoryStore: PreservationStore {
     var isPowerCut = false
     var isStandIn = false
     var pendingMark: UInt32 = 0
+    /// The run whose attempt it is: it follows what that saves.
+    var run = -1
+
+    /// Names what was saved in the archive's place; attempts at what was before don't count.
+    mutating func follow(_ generation: UInt64? = nil, in run: Int) {
+      guard run == self.run else { return }
+      if let generation { (self.generation, pendingMark) = (generation, 0) }
+      (attempts, isPowerCut, isStandIn) = (1, false, false)
+    }
   }
 
   struct State: Sendable {
@@ -45,7 +54,7 @@ final class MemoryStore: PreservationStore {
   /// What one run has saved while locked.
   struct Pending: Sendable {
     var number: UInt64
-    var run: Int
+    var run = -1
     var base: UInt64?
     var stored: StoredPending
   }
@@ -131,12 +140,14 @@ final class MemoryStore: PreservationStore {
       let number = Self.numbers.add(1, ordering: .relaxed).newValue
       state.withLock { $0.next = number }
     }
+    let run = run.load(ordering: .relaxed)
     return state.withLock { state in
       state.generations.append(Stored(number: state.next, base: plaintext))
       state.generations = Array(state.generations.suffix(2))
       let consumed = pending.compactMap { $0.handle as? UInt64 }
       if state.durability == .durable { state.allPending.removeAll { consumed.contains($0.number) } }
       state.isCompactionDue = false
+      if state.durability == .durable { state.marker?.follow(state.next, in: run) }
       defer { state.next += 1 }
       return StoreReceipt(
         generation: Generation(rawValue: state.next), bytesWritten: plaintext.count, durability: state.durability)
@@ -145,9 +156,11 @@ final class MemoryStore: PreservationStore {
 
   func append(_ frame: Data) throws(ProtectionError) -> StoreReceipt {
     try check(locked: "append")
+    let run = run.load(ordering: .relaxed)
     return try state.withLock { (state) throws(ProtectionError) in
       guard let last = state.generations.indices.last else { throw ProtectionError(.superseded, "No base.") }
       state.generations[last].frames.append(frame)
+      if state.durability == .durable { state.marker?.follow(in: run) }
       return StoreReceipt(
         generation: Generation(rawValue: state.generations[last].number), bytesWritten: frame.count,
         durability: state.durability)
@@ -171,6 +184,7 @@ final class MemoryStore: PreservationStore {
           number: state.next, run: run, base: state.generations.last?.number,
           stored: StoredPending(
             kind: kind, isBaseUnchanged: true, content: plaintext, mark: UInt32(state.next), handle: state.next)))
+      if kind != .touchedNodes { state.marker?.follow(state.next, in: run) }
       defer { state.next += 1 }
       return StoreReceipt(
         generation: Generation(rawValue: state.next), bytesWritten: plaintext.count, durability: .durable)
@@ -215,6 +229,13 @@ final class MemoryStore: PreservationStore {
 
   func interruptedAttempt(for stored: StoredState) throws(ProtectionError) -> InterruptedAttempt? {
     try enter("interruptedAttempt")
+    let run = run.load(ordering: .relaxed)
+    guard state.withLock({ $0.marker?.run != run }) else { return nil }
+    return foundAttempt(for: stored)
+  }
+
+  /// What the next run would find.
+  func foundAttempt(for stored: StoredState) -> InterruptedAttempt? {
     guard let marker = state.withLock({ $0.marker }) else { return nil }
     guard marker.generation == stored.generation.rawValue else {
       return InterruptedAttempt(meaning: .otherArchive, node: nil, failedAttempts: 0)
@@ -229,11 +250,13 @@ final class MemoryStore: PreservationStore {
     for stored: StoredState, asStandIn isStandIn: Bool, joining pendingMark: UInt32
   ) throws(ProtectionError) -> any RestorationAttempting {
     try enter("beginAttempt")
+    let run = run.load(ordering: .relaxed)
     state.withLock { state in
       let generation = stored.generation.rawValue
       let before = state.marker?.generation == generation ? state.marker?.attempts ?? 0 : 0
       state.marker = Marker(
-        generation: generation, node: nil, attempts: before + 1, isStandIn: isStandIn, pendingMark: pendingMark)
+        generation: generation, node: nil, attempts: before + 1, isStandIn: isStandIn, pendingMark: pendingMark,
+        run: run)
     }
     return MemoryAttempt(store: self)
   }

@@ -75,7 +75,10 @@ extension Bench {
 
   /// What the next launch would learn of an attempt to restore; nil when none is marked.
   var marker: InterruptedAttempt? {
-    get throws { try place.interruptedAttempt(for: try place.openNewest()) }
+    get throws {
+      let newest = try place.openNewest()
+      return device == nil ? store.foundAttempt(for: newest) : try place.interruptedAttempt(for: newest)
+    }
   }
 
   /// The newest archive as a launch would read it.

@@ -1,0 +1,143 @@
+import StateRestoration
+import StateRestorationTesting
+import Synchronization
+import Testing
+
+/// Until extended restoring is completed a death counts as one of restoring, whatever is saved meanwhile (R6.3).
+@MainActor @Suite struct ExtensionGuardTests {
+  /// What is saved between restoring and the death of an object that turns up late.
+  enum Save: CaseIterable, Sendable {
+    case nothing
+    case change
+    case whole
+    /// While the device is locked, which it stays.
+    case whileLocked
+    /// While the device is locked, and after the unlock the coordinator saves by itself.
+    case whileLockedThenUnlocked
+    /// By restoring itself, which leaves out something else.
+    case byRestoring
+    /// The same, and restoring is extended after it had ended.
+    case byRestoringBefore
+    /// A whole generation that is under way when restoring is extended.
+    case underWay
+  }
+
+  private let journal = Journal()
+
+  /// A root, and a panel that turns up in it late.
+  private func hierarchy() -> (root: Screen, late: Panel) {
+    (Screen("root", children: [Screen("other")]), Panel("late", journal: journal))
+  }
+
+  private func preserved(_ kind: StoreKind) async throws -> Bench {
+    let bench = try await Bench(kind)
+    let (root, late) = hierarchy()
+    root.text = "r"
+    root["other"]?.text = "other"
+    late.value = 1
+    root.restorationChildren.append(late)
+    try await bench.preserve(root)
+    return bench
+  }
+
+  /// Lets the panel turn up; it dies of its state.
+  private func dieLate(
+    _ bench: Bench, _ coordinator: RestorationCoordinator, _ root: Screen, _ late: Panel
+  ) async throws {
+    try await bench.die(at: "decode late", of: journal) {
+      root.restorationChildren.append(late)
+      coordinator.register(late, at: ["root", "late"])
+    }
+  }
+
+  /// Saves until a whole generation is written.
+  private func saveWhole(_ bench: Bench, _ coordinator: RestorationCoordinator, _ root: Screen) async throws {
+    let text = root.text
+    while true {
+      // As long as it takes until a journal is too long; one in memory never is.
+      bench.store.state.withLock { $0.isCompactionDue = true }
+      root.text = root.text == text ? String(repeating: "long", count: 8_000) : text
+      let receipt = try await coordinator.preserve(root).receipt
+      if receipt?.kind == .whole, root.text == text { return }
+    }
+  }
+
+  /// Extends restoring until the task is cancelled; it is marked when this returns.
+  private func extend(_ coordinator: RestorationCoordinator) async -> Task<Void, Never> {
+    let (marked, marking) = AsyncStream.makeStream(of: Void.self)
+    let extending = Task {
+      await coordinator.withRestorationExtended {
+        marking.finish()
+        try? await Task.sleep(for: .seconds(3600))
+      }
+    }
+    for await _ in marked {}
+    return extending
+  }
+
+  @Test(arguments: Save.allCases, StoreKind.allCases)
+  func `who turns up late and dies of its state is left out at the next launch`(
+    save: Save, on kind: StoreKind
+  ) async throws {
+    let bench = try await preserved(kind)
+    let (root, late) = hierarchy()
+    let isByRestoring = save == .byRestoring || save == .byRestoringBefore
+    if isByRestoring {
+      try await bench.die(at: ["root", "other"])
+      bench.store.state.withLock { $0.isCompactionDue = true }
+    }
+    var extending: Task<Void, Never>?
+    defer { extending?.cancel() }
+    let coordinator = bench.launch()
+    if save != .underWay, save != .byRestoringBefore { root.onFinish = { coordinator.extendStateRestoration() } }
+    _ = try await coordinator.restore(into: root)
+    root.text = "typed"
+    switch save {
+    case .nothing, .byRestoring: break
+    case .byRestoringBefore: extending = await extend(coordinator)
+    case .change: _ = try await coordinator.preserve(root)
+    case .whole: try await saveWhole(bench, coordinator, root)
+    case .whileLocked, .whileLockedThenUnlocked:
+      try await bench.lock()
+      #expect(try await coordinator.preserve(root).receipt?.kind == .pendingWhole)
+      if save == .whileLockedThenUnlocked { try await bench.unlock(coordinator) }
+    case .underWay:
+      let saving = Task { try await saveWhole(bench, coordinator, root) }
+      await Task.yield()
+      extending = await extend(coordinator)
+      try await saving.value
+    }
+    try await dieLate(bench, coordinator, root, late)
+    try await bench.unlock()
+
+    for _ in 0..<2 {
+      let (root, late) = hierarchy()
+      root.restorationChildren.append(late)
+      let report = try await bench.launch().restore(into: root)
+      #expect(report[["root", "late"]]?.notRestoredReason == .leftOutAfterCrash)
+      #expect(root.text == (save == .nothing || isByRestoring ? "r" : "typed"))
+      #expect(root["other"]?.text == (isByRestoring ? "" : "other"))
+      #expect(late.value == 0)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a kill after what died was left out durably is the first, and so is one after a save`(
+    on kind: StoreKind
+  ) async throws {
+    let bench = try await preserved(kind)
+    try await bench.die(at: ["root", "other"])
+    for round in 0..<3 {
+      let (root, _) = hierarchy()
+      let coordinator = bench.launch()
+      root.onFinish = { coordinator.extendStateRestoration() }
+      #expect(try await coordinator.restore(into: root).outcome == .restored)
+      #expect(root.text == (round < 2 ? "r" : "typed 1"))
+      root.text = "typed \(round)"
+      // After the first of them only what was left out is newer.
+      if round > 0 { #expect(try await coordinator.preserve(root).receipt?.kind == .change) }
+      try await bench.kill()
+    }
+    #expect(bench.delegate.histories.isEmpty)
+  }
+}
