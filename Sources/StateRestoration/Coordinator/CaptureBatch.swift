@@ -75,6 +75,8 @@ struct CaptureBatch: Sendable {
   var application: [RestorationArchive.Entry]?
   /// Whether the stored app-level state could not be read and goes aside, because there is newer now.
   var setsApplicationAside = false
+  /// Whether the app-level state is newer than one that was kept until then.
+  var endsKeptApplication = false
   /// Nodes of restored objects that were gone before they were ever captured.
   var removedNodes: [NodeID] = []
   var findings: [PreservationFinding] = []

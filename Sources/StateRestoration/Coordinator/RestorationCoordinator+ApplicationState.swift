@@ -1,10 +1,12 @@
 internal import FoundationEssentials
 internal import RestorationArchive
 
-/// Stored app-level state that could not be read and is kept until there is newer.
+/// Stored app-level state that could not be read, or not whole, and is kept until there is newer.
 struct KeptApplicationState {
   /// What the delegate had then; nil as long as it has not said.
   var sighted: [UInt8]?
+  /// Whether it was read, but for references to what may come back.
+  var isRead = false
 }
 
 extension RestorationCoordinator {
@@ -40,8 +42,17 @@ extension RestorationCoordinator {
     } else if hasApplicationState {
       keptApplication = .init(sighted: [])
     } else {
-      keptApplication = .init(sighted: takeApplicationState(context: configuration.context).map(tree.fingerprint))
+      keptApplication = .init(sighted: sightApplicationState())
     }
+  }
+
+  /// Has the stored app-level state kept for its references, until the delegate has something newer than it has now.
+  func keepStoredReferencesOfApplication() {
+    keptApplication = .init(sighted: sightApplicationState(), isRead: true)
+  }
+
+  private func sightApplicationState() -> [UInt8]? {
+    takeApplicationState(context: configuration.context).map(tree.fingerprint)
   }
 
   /// Puts the app-level state into a capture, unless it is what the delegate had when the stored one could not be read.
@@ -55,6 +66,7 @@ extension RestorationCoordinator {
     keptApplication?.sighted = kept.sighted ?? found
     guard found != keptApplication?.sighted else { return }
     batch.application = entries
-    batch.setsApplicationAside = true
+    batch.endsKeptApplication = true
+    batch.setsApplicationAside = !kept.isRead
   }
 }

@@ -118,7 +118,7 @@ extension RestorationCoordinator {
       // What could not be encoded is asked again at the next save, whether or not it is known to have changed.
       for key in saved.unencoded where key < tree.nodes.count { tree.nodes[key].map(tree.mark) }
       for key in saved.postponed where key < tree.nodes.count { tree.nodes[key]?.keepsStored = true }
-      if captured.setsApplicationAside, !saved.isApplicationUnencoded { keptApplication = nil }
+      if captured.endsKeptApplication, !saved.isApplicationUnencoded { keptApplication = nil }
       guard let written = saved.written else {
         if saved.isWaiting {
           return .deferred(.locked)

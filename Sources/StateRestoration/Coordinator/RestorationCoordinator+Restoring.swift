@@ -86,6 +86,8 @@ extension RestorationCoordinator {
       if live?.hasApplication == true { report.remarks.append(.applicationStateTouched) }
     }
     if phase != .deferred, !changesNothing {
+      // The objects have what they were given while locked, whatever else was restored.
+      if live?.state.includesOwn == true { await worker.run { $0.replacing.sortsPending = $0.replacing.isOther } }
       touchedKeys = []
       hasPendingSave = false
     }

@@ -153,6 +153,7 @@ extension RestorationCoordinator {
       isRead = false
       report.remarks.append(.applicationStateFailed("left out, because restoring died there"))
     }
+    run.missesTarget = false
     do throws(RestorationError) {
       try delegate?.didDecodeRestorableState(with: decoder)
     } catch {
@@ -164,7 +165,10 @@ extension RestorationCoordinator {
       return nil
     }
     hasApplicationState = true
-    guard case .kept(let kept) = source else { return nil }
+    guard case .kept(let kept) = source else {
+      if run.missesTarget { keepStoredReferencesOfApplication() }
+      return nil
+    }
     // What is stored is newer, and makes room in its turn.
     keptApplication = .init(sighted: [])
     return kept.id

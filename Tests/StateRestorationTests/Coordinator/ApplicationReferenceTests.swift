@@ -1,5 +1,6 @@
 import FoundationEssentials
 import StateRestoration
+import Synchronization
 import Testing
 
 /// R3.3 in the app-level state, and R2.1's children that are preserved by hand.
@@ -59,6 +60,42 @@ import Testing
     let restoring = Delegate()
     _ = try await RestorationCoordinator(store: bench.store, delegate: restoring).restore(into: again)
     #expect(restoring.selected === again["right"]?.restorationChildren.first)
+  }
+
+  @Test(arguments: [false, true])
+  func `app-level state that refers to what was left out refers to it again when it comes back`(
+    isEdited: Bool
+  ) async throws {
+    let bench = Bench()
+    func launch() -> (coordinator: RestorationCoordinator, delegate: Delegate, root: Screen, one: Panel, two: Panel) {
+      let (one, two, delegate) = (Panel("one"), Panel("two"), Delegate())
+      let coordinator = RestorationCoordinator(store: bench.store, delegate: delegate)
+      bench.store.run.add(1, ordering: .relaxed)
+      return (coordinator, delegate, Screen("root", children: [one, two]), one, two)
+    }
+    let saved = launch()
+    saved.delegate.selected = saved.one
+    saved.one.value = 1
+    _ = try await saved.coordinator.preserve(saved.root)
+    try await bench.die(at: ["root", "one"])
+    for round in 0..<2 {
+      let next = launch()
+      #expect(try await next.coordinator.restore(into: next.root).leftOut == [["root", "one"]])
+      #expect(next.delegate.selected == nil)
+      next.root.text = "round \(round)"
+      if isEdited, round == 1 { next.delegate.selected = next.two }
+      _ = try await next.coordinator.preserve(next.root)
+      if isEdited, round == 1 {
+        // Also back to what it had: that is newer.
+        next.delegate.selected = nil
+        _ = try await next.coordinator.preserve(next.root)
+      }
+    }
+    #expect(try bench.newestReader().keptNodes().isEmpty)
+    let asked = launch()
+    _ = try await asked.coordinator.restore(into: asked.root, retriesLeftOut: true)
+    #expect(asked.one.value == 1)
+    #expect(asked.delegate.selected === (isEdited ? nil : asked.one))
   }
 
   @Test func `a reference in the app-level state to an object that is not preserved is named`() async throws {

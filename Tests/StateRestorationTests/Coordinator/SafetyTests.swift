@@ -251,6 +251,32 @@ import Testing
     #expect(root.text == "newer")
   }
 
+  @Test(arguments: [false, true], StoreKind.allCases)
+  func `what was typed while locked is in what is saved over a state that failed, and is set aside with nothing`(
+    givesUp: Bool, on kind: StoreKind
+  ) async throws {
+    let bench = try await preservedTwice(kind)
+    if givesUp { bench.delegate.crashDecision = .restoreNothing }
+    for _ in 0..<2 { try await bench.die(at: ["root", "bad"]) }
+    try await bench.lock()
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    #expect(try await coordinator.restore(into: root).outcome == .locked)
+    root.text = "typed"
+    #expect(try await coordinator.preserve(root).receipt?.kind == .pendingChange)
+    try await bench.unlock(coordinator)
+    #expect(coordinator.lastReport?.outcome == (givesUp ? .givenUpAfterCrashes : .restored))
+    #expect(root.text == "typed")
+    _ = try await coordinator.preserve(root)
+    let aside = try await coordinator.setAsideStates().count
+
+    let (next, again) = (bench.launch(), hierarchy())
+    let report = try await next.restore(into: again)
+    #expect(again.text == "typed")
+    #expect(!report.remarks.contains(.pendingConflict))
+    #expect(try await next.setAsideStates().count == aside)
+  }
+
   @Test func `when the older generation was given up too, both are set aside`() async throws {
     let bench = try await preservedTwice(.memory)
     for _ in 0..<2 { try await bench.die(at: ["root", "bad"]) }
