@@ -178,7 +178,11 @@ extension RestorationRun {
   /// - Returns: False also when the controller was given what was kept for it, instead.
   func admit(_ controller: any RestorableController, at index: Int, origin: NodeReport.Origin) -> Bool {
     if let reason = mismatch(of: controller, at: index) {
-      if !bringBack(to: controller, at: index, origin) { fail(index, reason) }
+      if !bringBack(to: controller, at: index, origin) {
+        fail(index, reason)
+        let waiting = waitingVersions(for: controller, at: index)
+        if !waiting.isEmpty { outcomes.add(.keptState(versions: waiting), at: index) }
+      }
       return false
     }
     objects.hold(controller, at: index)

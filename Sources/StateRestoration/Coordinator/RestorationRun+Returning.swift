@@ -75,15 +75,25 @@ extension RestorationRun {
   /// there is none that can be read.
   private func keptSubtree(for controller: any RestorableController, at index: Int) -> Int? {
     guard givesKept else { return nil }
-    let known = ObjectBinding(controller).version
-    let fitting = (plan.kept[index] ?? []).last { kept in
-      guard let top = kept.top, !superseded.contains(index), !outcomes.isRestored(top),
-        plan.nodes[top].version <= known
-      else { return false }
-      return isOwn(top, of: controller, insteadOf: index) && plan.details(of: top).damage == nil
-        && obstacle(at: top) == nil
+    return ownTops(of: controller, at: index).last { obstacle(at: $0) == nil }
+  }
+
+  /// The versions of what is kept for a controller and is not brought back, because restoring died at it or elsewhere.
+  func waitingVersions(for controller: any RestorableController, at index: Int) -> [StateVersion] {
+    ownTops(of: controller, at: index).compactMap { top in
+      let hasDied = leftOut.contains(top) || plan.nodes[top].flags.contains(.leftOut)
+      return hasDied || !givesKept ? plan.nodes[top].version : nil
     }
-    return fitting?.top
+  }
+
+  /// What is kept for a controller that is of another class or model than what has its place now, oldest first.
+  private func ownTops(of controller: any RestorableController, at index: Int) -> [Int] {
+    guard let all = plan.kept[index], !superseded.contains(index) else { return [] }
+    let known = ObjectBinding(controller).version
+    return all.compactMap(\.top).filter { top in
+      !outcomes.isRestored(top) && plan.nodes[top].version <= known && isOwn(top, of: controller, insteadOf: index)
+        && plan.details(of: top).damage == nil
+    }
   }
 
   /// Whether kept state is positively a controller's, and not only nobody else's.

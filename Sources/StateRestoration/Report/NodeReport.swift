@@ -46,8 +46,8 @@ public struct NodeReport: Sendable, Hashable, Codable {
     case unregisteredClass(RestorationClass)
     /// A factory gave an object with another identifier than the one that was asked for.
     case identifierDiffers(found: String)
-    /// Earlier state, of these versions, could not be read when newer state took its place; it is kept, and given on
-    /// request.
+    /// Earlier state, of these versions, could not be read when newer state took its place, or restoring died at it; it is
+    /// kept, and given on request. Right after a crash nothing kept is given, so that the launch ends.
     case keptState(versions: [StateVersion])
     /// The state had made room for another class's or another model's, and was kept until now; that is kept from the next
     /// save on, or goes if it is too old or its model is gone, which is reported after this.

@@ -292,6 +292,9 @@ import Testing
       let report = try await bench.launch().restore(into: again)
       #expect(texts(again) == expected)
       #expect(report[["root", "s0"]]?.notRestoredReason == .modelMismatch(recorded: "two", found: "one"))
+      #expect(report[["root", "s0"]]?.findings == [.keptState(versions: [1])])
+      let isFirst = expected == ["", ""]
+      #expect(report[["root", "s1"]]?.findings == (isFirst ? [.keptState(versions: [1])] : [.broughtBack]))
     }
     let other = root(["two", "two"])
     _ = try await bench.launch().restore(into: other)
