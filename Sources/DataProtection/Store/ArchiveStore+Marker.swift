@@ -33,7 +33,8 @@ extension ArchiveStore {
         commitment: archive.commitment, pendingMark: pendingMark, boot: store.keys.bootIdentifier,
         failedAttempts: counts ? found!.attempt.failedAttempts : 0,
         hasForgiven: counts && (found!.attempt.meaning == .machineRestarted || found?.marker?.hasForgiven == true),
-        isStandIn: isStandIn)
+        isStandIn: isStandIn,
+        endsInARow: counts ? Int(found?.marker?.endsInARow ?? 0) + (found?.attempt.meaning == .died ? 1 : 0) : 0)
       let attempt = try session.writeMarker(marker, identity: identity)
       state.attempt = attempt
       return attempt

@@ -23,11 +23,15 @@ struct CrashMarker: Hashable, Sendable {
   var hasForgiven: Bool
   /// Whether the archive was restored instead of a newer one, which could not be.
   var isStandIn: Bool
+  /// How many attempts before this one have ended badly in a row, whatever was saved meanwhile.
+  var endsInARow: UInt8
+  /// So many of them are no failure yet: when every run saves something, who kills them is not known to be the state.
+  private static let forgivenEnds = 3
 
   /// Puts a marker together.
   init(
     commitment: some Collection<UInt8>, pendingMark: UInt32 = 0, boot: [UInt8], failedAttempts: Int, hasForgiven: Bool,
-    isStandIn: Bool = false
+    isStandIn: Bool = false, endsInARow: Int = 0
   ) {
     self.commitment = Array(commitment.prefix(Self.commitmentByteCount))
     self.pendingMark = pendingMark
@@ -36,6 +40,7 @@ struct CrashMarker: Hashable, Sendable {
     self.failedAttempts = UInt16(clamping: failedAttempts)
     self.hasForgiven = hasForgiven
     self.isStandIn = isStandIn
+    self.endsInARow = UInt8(clamping: endsInARow)
   }
 
   /// Reads a marker; `nil` when it is damaged or forged.
@@ -54,6 +59,7 @@ struct CrashMarker: Hashable, Sendable {
     let flags = reader.integer(UInt16.self)
     hasForgiven = flags & 1 != 0
     isStandIn = flags & 2 != 0
+    endsInARow = UInt8(flags >> 8)
   }
 
   /// The bytes, authentication code included.
@@ -69,7 +75,7 @@ struct CrashMarker: Hashable, Sendable {
     bytes += boot
     bytes.appendInteger(node)
     bytes.appendInteger(failedAttempts)
-    bytes.appendInteger(UInt16((hasForgiven ? 1 : 0) | (isStandIn ? 2 : 0)))
+    bytes.appendInteger(UInt16((hasForgiven ? 1 : 0) | (isStandIn ? 2 : 0)) | UInt16(endsInARow) << 8)
     return bytes
   }
 
@@ -77,6 +83,8 @@ struct CrashMarker: Hashable, Sendable {
   static let nodeOffset = 32
   /// Where the attempts that failed before are, and after them the flags.
   static let attemptsOffset = 36
+  /// Where the bad ends in a row are.
+  static let endsOffset = 39
 
   /// The authentication code, for a message of the slot's identity and the body.
   static func code(
@@ -98,7 +106,8 @@ struct CrashMarker: Hashable, Sendable {
         isStandIn: isStandIn, pendingMark: pendingMark)
     }
     return InterruptedAttempt(
-      meaning: .died, node: node, failedAttempts: Int(failedAttempts) + 1, isStandIn: isStandIn,
+      meaning: .died, node: node,
+      failedAttempts: max(Int(failedAttempts) + 1, Int(endsInARow) + 1 - Self.forgivenEnds), isStandIn: isStandIn,
       pendingMark: pendingMark)
   }
 }

@@ -21,6 +21,9 @@ public struct InterruptedAttempt: Hashable, Sendable {
   /// The number, in the archive, of the node that was being restored; `nil` before the first.
   public let node: UInt32?
   /// How many attempts at this archive have failed, the one that left the marker included if it counts.
+  ///
+  /// A save during an attempt begins the count anew; when five attempts in a row have died all the same, they count as two,
+  /// six as three, and so on.
   public let failedAttempts: Int
   /// Whether this archive was being restored instead of a newer one, which could not be.
   public let isStandIn: Bool

@@ -25,13 +25,13 @@ struct MarkerBytes: Sendable {
 
   /// Names another archive, or the same one with a change; returns the bytes, authentication code included.
   ///
-  /// Attempts that failed before were at another state.
+  /// Attempts that failed before were at another state; that they have ended badly in a row stays.
   mutating func begin(anew commitment: [UInt8]?, keys: any StoreKeys) throws(ProtectionError) -> [UInt8] {
     if let commitment {
       let name = commitment.prefix(CrashMarker.commitmentByteCount) + [0, 0, 0, 0]
       for (index, byte) in name.enumerated() { set(index, to: byte) }
     }
-    for index in CrashMarker.attemptsOffset..<CrashMarker.bodyByteCount { set(index, to: 0) }
+    for index in CrashMarker.attemptsOffset..<CrashMarker.endsOffset { set(index, to: 0) }
     return try sealed(keys)
   }
 

@@ -73,19 +73,33 @@ package struct DeviceStore: PreservationStore {
     receipt(
       try store.publishPending(
         plaintext, kind: kind == .touchedNodes ? .touchedNodes : .whole,
-        schema: kind == .wholeAnew ? Self.anewSchema : 0, including: included.map(archive)))
+        schema: Self.schema(of: kind), including: included.map(archive)))
   }
 
-  /// The schema number of pending generations that don't continue what is there.
-  private static let anewSchema: UInt32 = 1
+  /// The schema number of a pending generation, which tells what it does not continue.
+  private static func schema(of kind: PendingKind) -> UInt32 {
+    switch kind {
+    case .touchedNodes, .whole: 0
+    case .wholeAnew: 1
+    case .wholeAnewOverBoth: 2
+    }
+  }
+
+  private static func kind(of archive: PendingArchive) -> PendingKind {
+    guard archive.kind == .whole else { return .touchedNodes }
+    return switch archive.schema {
+    case 1: .wholeAnew
+    case 2: .wholeAnewOverBoth
+    default: .whole
+    }
+  }
 
   package func openPending() throws(ProtectionError) -> AllPending {
     let pending = try store.openPending()
     return AllPending(
       readable: pending.archives.map { archive in
         StoredPending(
-          kind: archive.kind == .touchedNodes ? .touchedNodes : archive.schema == Self.anewSchema ? .wholeAnew : .whole,
-          isBaseUnchanged: archive.isBaseUnchanged, isOwn: archive.isOwn,
+          kind: Self.kind(of: archive), isBaseUnchanged: archive.isBaseUnchanged, isOwn: archive.isOwn,
           content: archive.content, mark: archive.mark, handle: archive)
       }, problems: pending.problems)
   }
@@ -153,6 +167,8 @@ struct DeviceAttempt: RestorationAttempting {
   func endTurn() { attempt.endTurn() }
 
   func note(node: UInt32) { attempt.note(node: node) }
+
+  func beginAnew() { attempt.beginAnew() }
 
   func finish() { attempt.finish() }
 

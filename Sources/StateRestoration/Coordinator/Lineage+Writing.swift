@@ -64,7 +64,8 @@ extension Lineage {
   }
 
   private mutating func writePending() throws(ProtectionError) -> Written {
-    let kind: PendingKind = base == .locked ? .touchedNodes : replacing.isOther ? .wholeAnew : .whole
+    let anew: PendingKind = replacing.refusesOlder ? .wholeAnewOverBoth : .wholeAnew
+    let kind: PendingKind = base == .locked ? .touchedNodes : replacing.isOther ? anew : .whole
     let receipt = try store.publishPending(
       try archived(), kind: kind, including: kind == .touchedNodes ? [] : merging)
     isPendingCurrent = receipt.durability == .durable

@@ -72,6 +72,8 @@ package enum PendingKind: Sendable, Hashable {
   case whole
   /// Everything, beginning anew: what is there is not in it, because it was refused.
   case wholeAnew
+  /// The same; the generation before that was refused, too.
+  case wholeAnewOverBoth
 }
 
 /// A marked attempt at restoring, which the next launch finds if this process dies in it.
@@ -82,6 +84,8 @@ package protocol RestorationAttempting: Sendable {
   func endTurn()
   /// Notes the node that is restored from now on; does not wait for the disk.
   func note(node: UInt32)
+  /// Has what failed before count no more; does not wait for the disk.
+  func beginAnew()
   /// Removes the marker.
   func finish()
   /// Makes the removal durable; waits for the disk.

@@ -38,6 +38,8 @@ extension RestorationCoordinator {
       return await predecessor(of: loaded, because: "as the program asked").map { loaded in
         var loaded = loaded
         loaded.isOnRequest = true
+        // Asked for by name: what ended badly before is left out, and everything else is tried again.
+        if let culprit = loaded.culprit { loaded.crash = .leaveOut(node: culprit) }
         return loaded
       }.mapError { failure in
         var failure = failure

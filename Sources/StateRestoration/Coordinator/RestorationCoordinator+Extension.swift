@@ -53,8 +53,9 @@ extension RestorationCoordinator {
   }
 
   /// Has what the next launch will restore guarded, when a whole state has taken the restored one's place.
-  func restoredStateWasReplaced() async {
-    guard let former = restoredSubject else { return }
+  func restoredStateWasReplaced(by kind: PreservationReceipt.Kind) async {
+    // What is pending can't be marked beside another place's state: until the unlock that stays marked.
+    guard let former = restoredSubject, kind == .whole || !former.isAside else { return }
     restoredSubject = .newest(in: store)
     replacementCount += 1
     // An attempt at a state in its own place follows what is saved there.

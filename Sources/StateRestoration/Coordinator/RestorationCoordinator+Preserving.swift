@@ -136,7 +136,7 @@ extension RestorationCoordinator {
       }
       if phase == .idle { phase = .ready }
       hasPendingSave = written.kind == .pendingWhole || written.kind == .pendingChange
-      if written.kind == .whole || written.kind == .pendingWhole { await restoredStateWasReplaced() }
+      if written.kind == .whole || written.kind == .pendingWhole { await restoredStateWasReplaced(by: written.kind) }
       let receipt = PreservationReceipt(
         generation: written.receipt.generation.rawValue, kind: written.kind,
         durability: written.receipt.durability == .durable ? .durable : .unknown, savedAt: context.timeSaved,

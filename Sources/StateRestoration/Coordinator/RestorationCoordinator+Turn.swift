@@ -23,9 +23,10 @@ extension RestorationCoordinator {
       attempt?.finish()
       attempt = nil
       attempt = try await worker.run { _ in
+        let attempt = try loaded.subject.begin()
         // It died of what it was asked to give instead of the state, which nothing has been found against.
-        if loaded.diedOfKept { try loaded.subject.begin().finish() }
-        return try loaded.subject.begin()
+        if loaded.diedOfKept { attempt.beginAnew() }
+        return attempt
       }
     } catch {
       report.remarks.append(.markerIgnored("no marker could be made: \(error)"))
@@ -209,6 +210,8 @@ extension RestorationCoordinator {
         if !newlyLeftOut.isEmpty || loaded.keepsCulprit {
           // Durable before the marker goes: the next launch must not try the culprit again.
           try lineage.mark(newlyLeftOut, leftOut: true)
+          // A look at the older generation replaces nothing.
+          if loaded.isPredecessor, loaded.isOnRequest { return false }
           // If the disk can't take it now, it is owed by the next save, like everything else.
           return (try? lineage.write(context: context))?.kind == .whole
         }

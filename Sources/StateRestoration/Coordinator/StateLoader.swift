@@ -37,7 +37,9 @@ struct StateLoader: Sendable {
       var loaded = try layOut(
         state, attempt: attempt, crash: culprit.map { .leaveOut(node: $0) } ?? .restoreEverything, pending: [],
         isNewest: false, remarks: [])
-      // A save while locked takes the newest's place later, and has to know which that was.
+      // A save while locked takes the newest's place later, and has to know which that was: with what other runs have saved
+      // whole while locked.
+      _ = try? sortedPending(&loaded.remarks)
       _ = try? store.openNewest()
       loaded.place = place
       loaded.isOnRequest = true
@@ -128,15 +130,17 @@ struct StateLoader: Sendable {
 
   /// Has what restoring a state died at left out of it durably, as a restoration of it would; as well as the disk allows.
   func leaveOutCulprit(of loaded: LoadedState) {
-    guard loaded.crash != .restoreEverything, !loaded.isJoined, let node = loaded.culprit,
-      !loaded.plan.isKept(NodeID(rawValue: node))
+    guard loaded.crash != .restoreEverything, let node = loaded.culprit, !loaded.plan.isKept(NodeID(rawValue: node))
     else { return }
-    var lineage = Lineage(
-      store: store, context: loaded.plan.context, limits: limits, nodeBudget: configuration.nodeByteBudget)
     do {
-      try lineage.continueArchive(loaded.reader, isNewest: true)
+      // As it is there, without what was joined to it: that waits for the newest to be restored.
+      let data = try loaded.state.read(0..<loaded.state.byteCount)
+      let reader = try RestorationArchive.Reader(base: .init(data), deltas: loaded.state.frames, limits: limits)
+      let context = try reader.context
+      var lineage = Lineage(store: store, context: context, limits: limits, nodeBudget: configuration.nodeByteBudget)
+      try lineage.continueArchive(reader, isNewest: true)
       try lineage.mark([NodeID(rawValue: node)], leftOut: true)
-      guard let change = try lineage.makeChange(context: loaded.plan.context) else { return }
+      guard let change = try lineage.makeChange(context: context) else { return }
       _ = try store.append(change)
     } catch {
       configuration.log.log(.warning, "what restoring died at can't be marked: \(error)")
@@ -147,11 +151,13 @@ struct StateLoader: Sendable {
   func loadPredecessor(remarks: [RestorationReport.Remark], because text: String) throws(LoadFailure) -> LoadedState {
     do {
       let state = try store.openPredecessor()
+      let attempt = try? store.interruptedAttempt(for: state)
       var loaded = try layOut(
         state, attempt: nil, crash: .restoreEverything, pending: [], isNewest: false,
         remarks: remarks + [.olderGeneration(text)])
       loaded.reason = .olderGeneration
       loaded.isPredecessor = true
+      if let attempt, attempt.failedAttempts > 0, !configuration.isDeveloperMode { loaded.culprit = attempt.node }
       return loaded
     } catch let error as LoadFailure {
       throw error
@@ -198,7 +204,7 @@ struct StateLoader: Sendable {
       do {
         // What lies before it was known to its run and is not in it, and goes with the step that takes it over.
         for earlier in fitting { remarks += try shelf.put(earlier).removed.map { .setAsideRemoved($0) } }
-        if pending.kind == .wholeAnew { remarks += try setAsideNewest() }
+        if pending.kind != .whole { remarks += try setAsideReplaced(by: pending.kind) }
       } catch {
         throw failure(error, remarks)
       }
@@ -218,11 +224,13 @@ struct StateLoader: Sendable {
     return (fitting, setAside(conflicting, &remarks))
   }
 
-  /// Sets aside what a state that was begun anew takes the place of: the newest, or if that is damaged the one before it.
-  private func setAsideNewest() throws(ProtectionError) -> [RestorationReport.Remark] {
+  /// Sets aside what a state that was begun anew takes the place of: the newest, and if that is damaged or it was refused
+  /// too the one before it.
+  private func setAsideReplaced(by kind: PendingKind) throws(ProtectionError) -> [RestorationReport.Remark] {
+    let refused = kind == .wholeAnewOverBoth ? try shelf.putPredecessor() : .init()
     let newest = try shelf.putNewest()
     let older = !newest.isArchive ? try shelf.putPredecessor() : .init()
-    return (newest.removed + older.removed).map { .setAsideRemoved($0) }
+    return (refused.removed + newest.removed + older.removed).map { .setAsideRemoved($0) }
   }
 
   /// Sets aside what was saved while locked and does not fit; what can't be set aside now stays where it is.

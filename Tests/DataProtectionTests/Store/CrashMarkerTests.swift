@@ -148,6 +148,25 @@ import Testing
     }
   }
 
+  @Test func `attempts that all die count from the fifth on, whatever they have saved`() throws {
+    try saved()
+    var disk = memory
+    for round in 1...8 {
+      let (store, archive) = try opened(disk)
+      let attempt = try store.beginAttempt(for: archive)
+      try store.append(Data("change".utf8))
+      #expect(attempt.isOpen)
+      disk = disk.afterProcessDeath()
+      let (next, again) = try opened(disk)
+      #expect(try next.interruptedAttempt(for: again)?.failedAttempts == max(1, round - 3))
+    }
+    let (store, archive) = try opened(disk)
+    try store.beginAttempt(for: archive).finish()
+    _ = try store.beginAttempt(for: archive)
+    let (next, again) = try opened(disk.afterProcessDeath())
+    #expect(try next.interruptedAttempt(for: again)?.failedAttempts == 1)
+  }
+
   @Test func `a finished attempt follows nothing`() throws {
     try saved()
     let (store, archive) = try opened(memory)

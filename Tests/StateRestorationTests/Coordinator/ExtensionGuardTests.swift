@@ -140,4 +140,21 @@ import Testing
     }
     #expect(bench.delegate.histories.isEmpty)
   }
+
+  @Test(arguments: StoreKind.allCases)
+  func `after five deaths in a row the delegate is asked, whatever each run has saved`(on kind: StoreKind) async throws {
+    let bench = try await preserved(kind)
+    bench.delegate.crashDecision = .restoreNothing
+    for round in 0..<5 {
+      let (root, _) = hierarchy()
+      let coordinator = bench.launch()
+      root.onFinish = { coordinator.extendStateRestoration() }
+      #expect(try await coordinator.restore(into: root).outcome == .restored)
+      root.text = "typed \(round)"
+      _ = try await coordinator.preserve(root)
+      try await bench.kill()
+    }
+    #expect(try await bench.launch().restore(into: hierarchy().root).outcome == .givenUpAfterCrashes)
+    #expect(bench.delegate.histories.map(\.failedAttempts) == [2])
+  }
 }

@@ -277,13 +277,23 @@ import Testing
     #expect(try await next.setAsideStates().count == aside)
   }
 
-  @Test func `when the older generation was given up too, both are set aside`() async throws {
+  @Test(arguments: [false, true])
+  func `when the older generation was given up too, both are set aside`(locks: Bool) async throws {
     let bench = try await preservedTwice(.memory)
     for _ in 0..<2 { try await bench.die(at: ["root", "bad"]) }
     for _ in 0..<2 { _ = try await dieExtended(bench) }
-    let coordinator = bench.launch()
+    var coordinator = bench.launch()
     let root = hierarchy()
     #expect(try await coordinator.restore(into: root).outcome == .givenUpAfterCrashes)
+    if locks {
+      try await bench.lock()
+      root.text = "locked"
+      #expect(try await coordinator.preserve(root).receipt?.kind == .pendingWhole)
+      try await bench.kill()
+      try await bench.unlock()
+      coordinator = bench.launch()
+      _ = try await coordinator.restore(into: root)
+    }
     for round in 0..<3 {
       root.text = "round \(round)"
       try await bench.compact(coordinator, root)
@@ -302,6 +312,16 @@ import Testing
   ) async throws {
     let bench = try await preservedTwice(kind)
     for _ in 0..<deaths { try await bench.die(at: ["root", "bad"]) }
+    if deaths == 2 {
+      // Also when something waits to be joined to the newest.
+      try await bench.lock()
+      let (locked, typing) = (bench.launch(), hierarchy())
+      _ = try await locked.restore(into: typing)
+      (typing.restorationChildren[2] as? Panel)?.value = 4
+      #expect(try await locked.preserve(typing).receipt?.kind == .pendingChange)
+      try await bench.kill()
+      try await bench.unlock()
+    }
     let older = hierarchy()
     let report = try await bench.launch().restore(into: older, from: .olderGeneration)
     #expect(report.reason == .olderGeneration)
@@ -309,7 +329,7 @@ import Testing
     let root = hierarchy()
     #expect(try await bench.launch().restore(into: root).leftOut == [["root", "bad"]])
     #expect(root.text == "newer")
-    #expect(Set(values(root)) == [1, 3, 0])
+    #expect(Set(values(root)) == [1, deaths == 2 ? 4 : 3, 0])
   }
 
   @Test(arguments: StoreKind.allCases)

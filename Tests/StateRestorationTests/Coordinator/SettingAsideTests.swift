@@ -383,12 +383,22 @@ import Testing
     try await bench.kill()
     try await bench.unlock()
 
+    // Another one like it goes on from what that has saved.
+    let second = bench.launch()
+    _ = try await second.restore(into: root, from: .setAside(id))
+    try await bench.lock()
+    root.text = "typed later"
+    #expect(try await second.preserve(root).receipt?.kind == .pendingWhole)
+    try await bench.kill()
+    try await bench.unlock()
+
     let (next, again) = (bench.launch(), Screen("root"))
     _ = try await next.restore(into: again)
-    #expect(again.text == "typed")
+    #expect(again.text == "typed later")
     let newest = try #require(try await next.setAsideStates().last)
     _ = try await next.restore(into: again, from: .setAside(newest.id))
-    #expect(again.text == "newest")
+    #expect(again.text == "typed")
+    #expect(try await next.setAsideStates().count == 3)
   }
 
   @Test func `a state on request that is refused changes nothing`() async throws {

@@ -18,6 +18,8 @@ final class MemoryStore: PreservationStore {
     var generation: UInt64
     var node: UInt32?
     var attempts: Int
+    /// How many have ended badly in a row, this one included, whatever was saved meanwhile.
+    var ends = 1
     var isPowerCut = false
     var isStandIn = false
     var pendingMark: UInt32 = 0
@@ -242,7 +244,7 @@ final class MemoryStore: PreservationStore {
     }
     return InterruptedAttempt(
       meaning: marker.isPowerCut ? .machineRestarted : .died, node: marker.node,
-      failedAttempts: marker.isPowerCut ? marker.attempts - 1 : marker.attempts, isStandIn: marker.isStandIn,
+      failedAttempts: marker.isPowerCut ? marker.attempts - 1 : max(marker.attempts, marker.ends - 3), isStandIn: marker.isStandIn,
       pendingMark: marker.pendingMark)
   }
 
@@ -254,8 +256,9 @@ final class MemoryStore: PreservationStore {
     state.withLock { state in
       let generation = stored.generation.rawValue
       let before = state.marker?.generation == generation ? state.marker?.attempts ?? 0 : 0
+      let ends = state.marker?.generation == generation ? state.marker?.ends ?? 0 : 0
       state.marker = Marker(
-        generation: generation, node: nil, attempts: before + 1, isStandIn: isStandIn, pendingMark: pendingMark,
+        generation: generation, node: nil, attempts: max(before, ends - 3) + 1, ends: ends + 1, isStandIn: isStandIn, pendingMark: pendingMark,
         run: run)
     }
     return MemoryAttempt(store: self)
@@ -286,6 +289,11 @@ struct MemoryAttempt: RestorationAttempting {
   func endTurn() {}
 
   func note(node: UInt32) { store.state.withLock { $0.marker?.node = node == .max ? nil : node } }
+
+  func beginAnew() {
+    let run = store.run.load(ordering: .relaxed)
+    store.state.withLock { $0.marker?.follow(in: run) }
+  }
 
   func finish() { store.state.withLock { $0.marker = nil } }
 
