@@ -142,7 +142,8 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `after five deaths in a row the delegate is asked, whatever each run has saved`(on kind: StoreKind) async throws {
+  func `after five deaths in a row the delegate is asked, whatever each run has saved`(on kind: StoreKind) async throws
+  {
     let bench = try await preserved(kind)
     bench.delegate.crashDecision = .restoreNothing
     for round in 0..<5 {

@@ -244,8 +244,8 @@ final class MemoryStore: PreservationStore {
     }
     return InterruptedAttempt(
       meaning: marker.isPowerCut ? .machineRestarted : .died, node: marker.node,
-      failedAttempts: marker.isPowerCut ? marker.attempts - 1 : max(marker.attempts, marker.ends - 3), isStandIn: marker.isStandIn,
-      pendingMark: marker.pendingMark)
+      failedAttempts: marker.isPowerCut ? marker.attempts - 1 : max(marker.attempts, marker.ends - 3),
+      isStandIn: marker.isStandIn, pendingMark: marker.pendingMark)
   }
 
   func beginAttempt(
@@ -258,8 +258,8 @@ final class MemoryStore: PreservationStore {
       let before = state.marker?.generation == generation ? state.marker?.attempts ?? 0 : 0
       let ends = state.marker?.generation == generation ? state.marker?.ends ?? 0 : 0
       state.marker = Marker(
-        generation: generation, node: nil, attempts: max(before, ends - 3) + 1, ends: ends + 1, isStandIn: isStandIn, pendingMark: pendingMark,
-        run: run)
+        generation: generation, node: nil, attempts: max(before, ends - 3) + 1, ends: ends + 1, isStandIn: isStandIn,
+        pendingMark: pendingMark, run: run)
     }
     return MemoryAttempt(store: self)
   }
