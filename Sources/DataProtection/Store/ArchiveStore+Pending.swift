@@ -40,13 +40,16 @@ extension ArchiveStore {
         kind: .archive, protection: .completeUnlessOpen, identity: survey.identity, generation: 0, schema: schema,
         flags: preamble.flags, identifier: ArchiveStore.randomIdentifier())
       let published = try session.publishGeneration(
-        preamble.encoded + plaintext, &fields, after: ledger.highWater, survey)
+        preamble.encoded + plaintext, &fields, after: ledger.highWater, survey
+      ) {
+        // Once it is taken over it keeps its commitment.
+        if kind == .whole { state.attempt?.follow($0) }
+      }
       let generation = Generation(rawValue: fields.generation)
       guard published.isDurable else {
+        if kind == .whole, let base = state.base { state.attempt?.follow(base.record.commitment) }
         return PublishReceipt(generation: generation, bytesWritten: published.byteCount, durability: .unknown)
       }
-      // Once it is taken over it keeps its commitment.
-      if kind == .whole { state.attempt?.follow(published.commitment) }
       var entry = ledger.entries[survey.slot] ?? Ledger.Entry()
       entry.pending = Ledger.Record(
         generation: fields.generation, commitment: published.commitment, protection: .completeUnlessOpen,

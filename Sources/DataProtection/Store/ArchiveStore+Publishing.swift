@@ -38,19 +38,20 @@ extension ArchiveStore {
         kind: .archive, protection: state.protection, identity: survey.identity, generation: 0, schema: schema,
         flags: survey.areAll(consumed) ? SealedFields.consumesPendingFlag : 0,
         identifier: ArchiveStore.randomIdentifier())
-      let published = try session.publishGeneration(plaintext, &fields, after: ledger.highWater, survey)
+      let published = try session.publishGeneration(plaintext, &fields, after: ledger.highWater, survey) {
+        state.attempt?.follow($0)
+      }
       let record = Ledger.Record(
         generation: fields.generation, commitment: published.commitment, protection: fields.protection,
         wasPending: false)
       state.verified.insert(fields.generation)
       guard published.isDurable else {
         // The number is burnt, and nobody goes on from this file; the caller saves again.
+        if let base = state.base { state.attempt?.follow(base.record.commitment) }
         state.adopt(nil)
         return PublishReceipt(
           generation: Generation(rawValue: fields.generation), bytesWritten: published.byteCount, durability: .unknown)
       }
-      // From here on a launch finds it, whatever becomes of the ledger.
-      state.attempt?.follow(record.commitment)
       var entry = ledger.entries[survey.slot] ?? Ledger.Entry()
       entry.current = record
       entry.predecessor = previous

@@ -108,6 +108,6 @@ struct CrashMarker: Hashable, Sendable {
     return InterruptedAttempt(
       meaning: .died, node: node,
       failedAttempts: max(Int(failedAttempts) + 1, Int(endsInARow) + 1 - Self.forgivenEnds), isStandIn: isStandIn,
-      pendingMark: pendingMark)
+      pendingMark: pendingMark, endsInARow: Int(endsInARow) + 1)
   }
 }

@@ -25,16 +25,22 @@ public struct InterruptedAttempt: Hashable, Sendable {
   /// A save during an attempt begins the count anew; when five attempts in a row have died all the same, they count as two,
   /// six as three, and so on.
   public let failedAttempts: Int
+  /// How many attempts in a row have died, the one that left the marker included, whatever they have saved.
+  public let endsInARow: Int
   /// Whether this archive was being restored instead of a newer one, which could not be.
   public let isStandIn: Bool
   /// The mark of the newest pending content that was joined to the archive then; 0 when there was none.
   public let pendingMark: UInt32
 
   /// Puts a finding together.
-  package init(meaning: Meaning, node: UInt32?, failedAttempts: Int, isStandIn: Bool = false, pendingMark: UInt32 = 0) {
+  package init(
+    meaning: Meaning, node: UInt32?, failedAttempts: Int, isStandIn: Bool = false, pendingMark: UInt32 = 0,
+    endsInARow: Int? = nil
+  ) {
     self.meaning = meaning
     self.node = node
     self.failedAttempts = failedAttempts
+    self.endsInARow = endsInARow ?? failedAttempts
     self.isStandIn = isStandIn
     self.pendingMark = pendingMark
   }

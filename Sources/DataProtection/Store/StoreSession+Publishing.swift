@@ -13,8 +13,11 @@ struct PublishedGeneration {
 
 extension StoreSession {
   /// Seals and names a generation under the next free number, which goes into `fields`.
+  ///
+  /// - Parameter isNamed: Told its commitment as soon as a launch could find it.
   func publishGeneration(
-    _ plaintext: Data, _ fields: inout SealedFields, after mark: UInt64, _ survey: SlotSurvey
+    _ plaintext: Data, _ fields: inout SealedFields, after mark: UInt64, _ survey: SlotSurvey,
+    isNamed: ([UInt8]) -> Void
   ) throws(ProtectionError) -> PublishedGeneration {
     let isPending = fields.flags & SealedFields.pendingFlag != 0
     fields.generation = mark
@@ -27,6 +30,7 @@ extension StoreSession {
       } catch  where error.code == .alreadyExists {
         continue
       }
+      isNamed(sealed.commitment)
       let isDurable = synchronizeDirectory()
       // A name that may not last must not be found by the next process, which could not tell.
       if !isDurable { try? unlink(name) }

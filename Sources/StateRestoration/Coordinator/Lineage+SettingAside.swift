@@ -36,7 +36,9 @@ extension Lineage {
     let newest = try shelf.putNewest(sparing: replacing.reclaimed)
     note(newest)
     // When the newest is damaged, what is before it is the last good one.
-    if !newest.isArchive, !replacing.continuesOlder { note(try shelf.putPredecessor(sparing: replacing.reclaimed)) }
+    if !newest.isArchive, !replacing.continuesOlder, !replacing.refusesOlder {
+      note(try shelf.putPredecessor(sparing: replacing.reclaimed))
+    }
     return replacing.findings
   }
 

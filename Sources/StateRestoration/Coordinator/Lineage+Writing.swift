@@ -57,12 +57,6 @@ extension Lineage {
     return Written(kind: .whole, receipt: receipt, findings: findings + takeSheddings())
   }
 
-  /// Writes an archive with what was joined to it as a whole generation, and nothing else.
-  mutating func publishJoined(_ reader: RestorationArchive.Reader, consuming pending: [StoredPending]) throws {
-    try continueArchive(reader, isNewest: false)
-    _ = try store.publish(try archived(), consuming: pending)
-  }
-
   private mutating func writePending() throws(ProtectionError) -> Written {
     let anew: PendingKind = replacing.refusesOlder ? .wholeAnewOverBoth : .wholeAnew
     let kind: PendingKind = base == .locked ? .touchedNodes : replacing.isOther ? anew : .whole

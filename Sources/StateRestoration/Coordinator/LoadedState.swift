@@ -1,4 +1,5 @@
 internal import DataProtection
+internal import FoundationEssentials
 internal import RestorationArchive
 
 /// A state that was opened and can be restored, with what is known about it.
@@ -19,11 +20,15 @@ struct LoadedState: Sendable {
   /// The mark of the newest of it that is in the reader; 0 for none.
   var pendingMark: UInt32 = 0
   /// Whether the reader holds more than the disk does as a generation.
-  var isJoined = false
+  var isJoined: Bool { joinedChange != nil }
+  /// What the reader holds more, as a change of what is on the disk.
+  var joinedChange: Data?
   /// Kept state that made room in the reader, and is gone with the next save.
   var keptRemovals: [PreservationFinding] = []
   /// Whether what restoring died at is kept in the reader, and on the disk still in its place.
   var keepsCulprit = false
+  /// Whether the attempts before were at something else.
+  var beginsAnew = false
   /// Where the state is kept: what was set aside has a place of its own.
   var place: any PreservationStore
   /// Whether it is the generation before the newest.

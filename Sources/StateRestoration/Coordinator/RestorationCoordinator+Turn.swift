@@ -25,7 +25,7 @@ extension RestorationCoordinator {
       attempt = try await worker.run { _ in
         let attempt = try loaded.subject.begin()
         // It died of what it was asked to give instead of the state, which nothing has been found against.
-        if loaded.diedOfKept { attempt.beginAnew() }
+        if loaded.diedOfKept || loaded.beginsAnew { attempt.beginAnew() }
         return attempt
       }
     } catch {

@@ -91,7 +91,7 @@ struct StateLoader: Sendable {
         state, attempt: attempt, crash: crash, pending: pending, isNewest: true, remarks: remarks)
       loaded.pending += replaced
       loaded.hasTriedOlder = hasTriedOlder
-      return try publishedOverCulprit(loaded) ?? loaded
+      return try appendedOverCulprit(loaded, attempt) ?? loaded
     } catch  where error.outcome == .damaged {
       // It opened well and is damaged inside: the generation before it stands in, as it would for one that doesn't open.
       guard var older = try? loadPredecessor(remarks: error.remarks, because: "the newest is damaged") else {
@@ -108,25 +108,34 @@ struct StateLoader: Sendable {
     }
   }
 
-  /// Makes what was typed while locked over what restoring died at the newest generation, whose attempts begin anew.
+  /// Makes what was typed while locked over what restoring died at a change of the newest generation, so that attempts at
+  /// it begin anew.
   ///
-  /// The former ones say nothing against it. Nil when there is no such thing, or it can't be written now.
-  private func publishedOverCulprit(_ loaded: LoadedState) throws(LoadFailure) -> LoadedState? {
-    guard loaded.keepsCulprit, live == nil else { return nil }
-    var lineage = Lineage(
-      store: store, context: loaded.plan.context, limits: limits, nodeBudget: configuration.nodeByteBudget)
+  /// The former ones say nothing against it, unless there were many in a row. Nil when there is no such thing, or it can't be
+  /// written now.
+  private func appendedOverCulprit(
+    _ loaded: LoadedState, _ attempt: InterruptedAttempt?
+  ) throws(LoadFailure) -> LoadedState? {
+    guard loaded.keepsCulprit, live == nil, let change = loaded.joinedChange, let attempt,
+      attempt.endsInARow < Self.endLimit
+    else { return nil }
     do {
-      try lineage.publishJoined(loaded.reader, consuming: loaded.pending)
+      guard try store.append(change).durability == .durable else { return nil }
     } catch {
-      configuration.log.log(.warning, "what was saved while locked can't be made the newest generation now: \(error)")
+      configuration.log.log(.warning, "what was saved while locked can't be made a change of the newest now: \(error)")
       return nil
     }
     var anew = try openNewest()
-    anew.remarks = loaded.remarks + anew.remarks
+    anew.remarks = loaded.remarks
     anew.reason = loaded.reason
     anew.keptRemovals = loaded.keptRemovals
+    anew.crash = .restoreEverything
+    anew.beginsAnew = true
     return anew
   }
+
+  /// After so many deaths in a row the delegate is asked, whatever is new.
+  private static let endLimit = 5
 
   /// Has what restoring a state died at left out of it durably, as a restoration of it would; as well as the disk allows.
   func leaveOutCulprit(of loaded: LoadedState) {
@@ -229,7 +238,7 @@ struct StateLoader: Sendable {
   private func setAsideReplaced(by kind: PendingKind) throws(ProtectionError) -> [RestorationReport.Remark] {
     let refused = kind == .wholeAnewOverBoth ? try shelf.putPredecessor() : .init()
     let newest = try shelf.putNewest()
-    let older = !newest.isArchive ? try shelf.putPredecessor() : .init()
+    let older = !newest.isArchive && kind == .wholeAnew ? try shelf.putPredecessor() : .init()
     return (refused.removed + newest.removed + older.removed).map { .setAsideRemoved($0) }
   }
 
@@ -324,7 +333,7 @@ struct StateLoader: Sendable {
           savedAt: plan.context.timeSaved),
         remarks: remarks, reason: reason,
         pending: joined.pending + pending.filter { live?.includesOwn == true && $0.isOwn },
-        pendingMark: pending.last?.mark ?? 0, isJoined: joined.change != nil, keptRemovals: joined.keptRemovals,
+        pendingMark: pending.last?.mark ?? 0, joinedChange: joined.change, keptRemovals: joined.keptRemovals,
         keepsCulprit: joined.keepsCulprit, place: store)
     } catch let error as ArchiveError {
       let outcome: RestorationOutcome = error.code == .unsupportedVersion ? .newerVersion : .damaged

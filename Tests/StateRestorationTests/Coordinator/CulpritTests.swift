@@ -74,6 +74,44 @@ import Testing
     }
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `those attempts leave the older generation where it is, and end when there are many in a row`(
+    on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    bench.delegate.crashDecision = .restoreNothing
+    let journal = Journal()
+    func hierarchy() -> (root: Screen, bad: Panel) {
+      let bad = Panel("bad", journal: journal)
+      return (Screen("root", children: [bad]), bad)
+    }
+    let saved = hierarchy()
+    saved.bad.value = 1
+    try await bench.preserve(saved.root)
+    let coordinator = bench.launch()
+    let newer = hierarchy()
+    _ = try await coordinator.restore(into: newer.root)
+    newer.root.text = "newer"
+    try await bench.compact(coordinator, newer.root)
+    newer.bad.value = 2
+    _ = try await coordinator.preserve(newer.root)
+    try await bench.die(at: ["root", "bad"])
+    var rounds = 0
+    while bench.delegate.histories.isEmpty, rounds < 10 {
+      rounds += 1
+      let typing = hierarchy()
+      try await bench.typeWhileLocked(into: typing.root) { typing.bad.value = 10 + rounds }
+      if rounds == 2 {
+        let older = hierarchy()
+        _ = try await bench.launch().restore(into: older.root, from: .olderGeneration)
+        #expect(older.bad.value == 1)
+      }
+      try await bench.die(restoring: hierarchy().root, at: "decode bad", of: journal)
+    }
+    #expect(rounds > 3)
+    #expect(bench.delegate.histories.count == 1)
+  }
+
   @Test(arguments: ["decode child", "finished child"])
   func `a crash in what is kept for a place is put down to that, and leaves what is newer there`(
     moment: String

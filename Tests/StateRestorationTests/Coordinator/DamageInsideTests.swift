@@ -46,6 +46,10 @@ import Testing
     case neverRestored
     /// A state that was set aside earlier is restored on request instead.
     case otherOnRequest
+    /// The same, and what the program saves then it saves while locked.
+    case otherOnRequestAndLocked
+
+    var isOtherOnRequest: Bool { self == .otherOnRequest || self == .otherOnRequestAndLocked }
   }
 
   @Test(arguments: Fate.allCases, [false, true])
@@ -53,7 +57,7 @@ import Testing
     fate: Fate, parses: Bool
   ) async throws {
     let bench = Bench()
-    if fate == .otherOnRequest {
+    if fate.isOtherOnRequest {
       try await bench.preserve(Screen("root", text: "aside"))
       bench.delegate.restores = false
       let coordinator = bench.launch()
@@ -85,17 +89,17 @@ import Testing
       }
     case .newer: bench.configuration.schemaVersion = 1
     case .declined, .declinedAndLocked: bench.delegate.restores = false
-    case .neverRestored, .otherOnRequest: break
+    case .neverRestored, .otherOnRequest, .otherOnRequestAndLocked: break
     }
     var coordinator = bench.launch()
     let root = Screen("root")
-    if fate == .otherOnRequest {
+    if fate.isOtherOnRequest {
       let id = try #require(try await coordinator.setAsideStates().first).id
       _ = try await coordinator.restore(into: root, from: .setAside(id))
     } else if fate != .neverRestored {
       #expect(try await coordinator.restore(into: root).outcome != .restored)
     }
-    if fate == .declinedAndLocked {
+    if fate == .declinedAndLocked || fate == .otherOnRequestAndLocked {
       try await bench.lock()
       root.text = "locked"
       #expect(try await coordinator.preserve(root).receipt?.kind == .pendingWhole)

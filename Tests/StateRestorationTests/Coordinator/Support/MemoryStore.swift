@@ -245,7 +245,7 @@ final class MemoryStore: PreservationStore {
     return InterruptedAttempt(
       meaning: marker.isPowerCut ? .machineRestarted : .died, node: marker.node,
       failedAttempts: marker.isPowerCut ? marker.attempts - 1 : max(marker.attempts, marker.ends - 3),
-      isStandIn: marker.isStandIn, pendingMark: marker.pendingMark)
+      isStandIn: marker.isStandIn, pendingMark: marker.pendingMark, endsInARow: marker.ends)
   }
 
   func beginAttempt(
