@@ -25,8 +25,8 @@ struct CrashMarker: Hashable, Sendable {
   var isStandIn: Bool
   /// How many attempts before this one have ended badly in a row, whatever was saved meanwhile.
   var endsInARow: UInt8
-  /// So many of them are no failure yet: when every run saves something, who kills them is not known to be the state.
-  private static let forgivenEnds = 3
+  /// So many of them count for nothing: when every run saves something, who kills them is not known to be the state.
+  private static let forgivenEnds = InterruptedAttempt.endLimit - 2
 
   /// Puts a marker together.
   init(
@@ -103,7 +103,7 @@ struct CrashMarker: Hashable, Sendable {
       // A power cut is nobody's fault; a second one in a row may be the archive's (it may bring the machine down).
       return InterruptedAttempt(
         meaning: .machineRestarted, node: node, failedAttempts: Int(failedAttempts) + (hasForgiven ? 1 : 0),
-        isStandIn: isStandIn, pendingMark: pendingMark)
+        isStandIn: isStandIn, pendingMark: pendingMark, endsInARow: Int(endsInARow))
     }
     return InterruptedAttempt(
       meaning: .died, node: node,

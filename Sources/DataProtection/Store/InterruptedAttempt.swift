@@ -22,9 +22,11 @@ public struct InterruptedAttempt: Hashable, Sendable {
   public let node: UInt32?
   /// How many attempts at this archive have failed, the one that left the marker included if it counts.
   ///
-  /// A save during an attempt begins the count anew; when five attempts in a row have died all the same, they count as two,
-  /// six as three, and so on.
+  /// A save during an attempt begins the count anew; but five attempts in a row that have died count as two, six as three,
+  /// and so on.
   public let failedAttempts: Int
+  /// So many deaths in a row count as two failed attempts, one more as three, whatever was saved meanwhile.
+  package static let endLimit = 5
   /// How many attempts in a row have died, the one that left the marker included, whatever they have saved.
   public let endsInARow: Int
   /// Whether this archive was being restored instead of a newer one, which could not be.

@@ -3,7 +3,9 @@ public import FoundationEssentials
 
 /// What is known about attempts to restore one state that did not end.
 public struct CrashHistory: Sendable, Hashable, Codable {
-  /// Number of attempts that ended with the death of the process.
+  /// Number of attempts that ended with the death of the process, since the last save.
+  ///
+  /// Five in a row count as two, six as three and so on, whatever was saved meanwhile.
   public var failedAttempts: Int
   /// True when the attempt had reached a node, so that leaving out that node may be enough.
   public var hasCulprit: Bool

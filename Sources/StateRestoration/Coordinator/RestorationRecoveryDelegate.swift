@@ -13,7 +13,8 @@ public enum LateRestoration: String, Sendable, Hashable, Codable, CaseIterable {
 /// The coordinator asks its ``RestorationCoordinator/delegate``, if that adopts this protocol too. Every method has a
 /// default. Implement them in the class that declares the conformance: a subclass's own method would not be called.
 @MainActor public protocol RestorationRecoveryDelegate: AnyObject {
-  /// Decides what to restore after the same state ended two runs badly. By default the older generation.
+  /// Decides what to restore after the same state ended two runs badly, without a save in between, or any five runs in a
+  /// row ended badly. By default the older generation.
   func coordinator(_ coordinator: RestorationCoordinator, decideAfter history: CrashHistory) -> CrashDecision
 
   /// Says whether a node that was left out after a crash is to be tried again. By default not.

@@ -117,7 +117,7 @@ struct StateLoader: Sendable {
     _ loaded: LoadedState, _ attempt: InterruptedAttempt?
   ) throws(LoadFailure) -> LoadedState? {
     guard loaded.keepsCulprit, live == nil, let change = loaded.joinedChange, let attempt,
-      attempt.endsInARow < Self.endLimit
+      attempt.endsInARow < InterruptedAttempt.endLimit
     else { return nil }
     do {
       guard try store.append(change).durability == .durable else { return nil }
@@ -133,9 +133,6 @@ struct StateLoader: Sendable {
     anew.beginsAnew = true
     return anew
   }
-
-  /// After so many deaths in a row the delegate is asked, whatever is new.
-  private static let endLimit = 5
 
   /// Has what restoring a state died at left out of it durably, as a restoration of it would; as well as the disk allows.
   func leaveOutCulprit(of loaded: LoadedState) {
