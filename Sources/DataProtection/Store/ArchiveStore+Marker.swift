@@ -29,12 +29,14 @@ extension ArchiveStore {
         throw ProtectionError(.busy, "Another process is restoring this archive; wait for it, or start afresh.")
       }
       let counts = found?.attempt.meaning == .died || found?.attempt.meaning == .machineRestarted
+      let hasDied = found?.attempt.meaning == .died
+      let former = hasDied ? Int(found!.marker!.failedAttempts) + 1 : found?.attempt.failedAttempts ?? 0
       let marker = CrashMarker(
         commitment: archive.commitment, pendingMark: pendingMark, boot: store.keys.bootIdentifier,
-        failedAttempts: counts ? found!.attempt.failedAttempts : 0,
+        failedAttempts: counts ? former : 0,
         hasForgiven: counts && (found!.attempt.meaning == .machineRestarted || found?.marker?.hasForgiven == true),
         isStandIn: isStandIn,
-        endsInARow: counts ? Int(found?.marker?.endsInARow ?? 0) + (found?.attempt.meaning == .died ? 1 : 0) : 0)
+        endsInARow: counts ? Int(found?.marker?.endsInARow ?? 0) + (hasDied ? 1 : 0) : 0)
       let attempt = try session.writeMarker(marker, identity: identity)
       state.attempt = attempt
       return attempt

@@ -25,8 +25,6 @@ struct CrashMarker: Hashable, Sendable {
   var isStandIn: Bool
   /// How many attempts before this one have ended badly in a row, whatever was saved meanwhile.
   var endsInARow: UInt8
-  /// So many of them count for nothing: when every run saves something, who kills them is not known to be the state.
-  private static let forgivenEnds = InterruptedAttempt.endLimit - 2
 
   /// Puts a marker together.
   init(
@@ -105,9 +103,11 @@ struct CrashMarker: Hashable, Sendable {
         meaning: .machineRestarted, node: node, failedAttempts: Int(failedAttempts) + (hasForgiven ? 1 : 0),
         isStandIn: isStandIn, pendingMark: pendingMark, endsInARow: Int(endsInARow))
     }
+    // When every run saves something, who kills them is not known to be the state: that has to be asked.
+    let ends = Int(endsInARow) + 1
     return InterruptedAttempt(
       meaning: .died, node: node,
-      failedAttempts: max(Int(failedAttempts) + 1, Int(endsInARow) + 1 - Self.forgivenEnds), isStandIn: isStandIn,
-      pendingMark: pendingMark, endsInARow: Int(endsInARow) + 1)
+      failedAttempts: max(Int(failedAttempts) + 1, ends < InterruptedAttempt.endLimit ? 1 : 2), isStandIn: isStandIn,
+      pendingMark: pendingMark, endsInARow: ends)
   }
 }

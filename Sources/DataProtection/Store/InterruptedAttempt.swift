@@ -22,10 +22,9 @@ public struct InterruptedAttempt: Hashable, Sendable {
   public let node: UInt32?
   /// How many attempts at this archive have failed, the one that left the marker included if it counts.
   ///
-  /// A save during an attempt begins the count anew; but five attempts in a row that have died count as two, six as three,
-  /// and so on.
+  /// A save during an attempt begins the count anew; but five attempts in a row that have died, and more, count as two.
   public let failedAttempts: Int
-  /// So many deaths in a row count as two failed attempts, one more as three, whatever was saved meanwhile.
+  /// So many deaths in a row, and more, count as two failed attempts, whatever was saved meanwhile.
   package static let endLimit = 5
   /// How many attempts in a row have died, the one that left the marker included, whatever they have saved.
   public let endsInARow: Int

@@ -5,7 +5,7 @@ public import FoundationEssentials
 public struct CrashHistory: Sendable, Hashable, Codable {
   /// Number of attempts that ended with the death of the process, since the last save.
   ///
-  /// Five in a row count as two, six as three and so on, whatever was saved meanwhile.
+  /// Five in a row, and more, count as two, whatever was saved meanwhile.
   public var failedAttempts: Int
   /// True when the attempt had reached a node, so that leaving out that node may be enough.
   public var hasCulprit: Bool

@@ -108,6 +108,10 @@ package struct DeviceStore: PreservationStore {
     receipt(try store.promotePending(archive(pending)))
   }
 
+  package func discardPending(_ pending: StoredPending) throws(ProtectionError) {
+    try store.discardPending(archive(pending))
+  }
+
   package func deleteAll() throws(ProtectionError) { try store.deleteAll() }
 
   package func interruptedAttempt(for state: StoredState) throws(ProtectionError) -> InterruptedAttempt? {

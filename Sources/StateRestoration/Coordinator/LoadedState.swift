@@ -21,6 +21,8 @@ struct LoadedState: Sendable {
   var pendingMark: UInt32 = 0
   /// Whether the reader holds more than the disk does as a generation.
   var isJoined: Bool { joinedChange != nil }
+  /// Whether some of it could not be joined, and stays pending.
+  var missesPending = false
   /// What the reader holds more, as a change of what is on the disk.
   var joinedChange: Data?
   /// Kept state that made room in the reader, and is gone with the next save.

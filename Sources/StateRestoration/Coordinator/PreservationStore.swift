@@ -37,6 +37,8 @@ package protocol PreservationStore: Sendable {
   ///
   /// One that was begun anew takes the place of a state that it does not continue: set that aside first.
   func promotePending(_ pending: StoredPending) throws(ProtectionError) -> StoreReceipt
+  /// Deletes pending content, and what is older, because it is in the newest generation.
+  func discardPending(_ pending: StoredPending) throws(ProtectionError)
   /// Deletes everything that is kept.
   func deleteAll() throws(ProtectionError)
   /// What the crash marker says about the last attempt to restore this state.

@@ -39,7 +39,7 @@ struct StateLoader: Sendable {
         isNewest: false, remarks: [])
       // A save while locked takes the newest's place later, and has to know which that was: with what other runs have saved
       // whole while locked.
-      _ = try? sortedPending(&loaded.remarks)
+      _ = try? sortedPending(&loaded.remarks, sparing: id)
       _ = try? store.openNewest()
       loaded.place = place
       loaded.isOnRequest = true
@@ -116,11 +116,13 @@ struct StateLoader: Sendable {
   private func appendedOverCulprit(
     _ loaded: LoadedState, _ attempt: InterruptedAttempt?
   ) throws(LoadFailure) -> LoadedState? {
-    guard loaded.keepsCulprit, live == nil, let change = loaded.joinedChange, let attempt,
+    guard loaded.keepsCulprit, live == nil, !loaded.missesPending, let change = loaded.joinedChange, let attempt,
       attempt.endsInARow < InterruptedAttempt.endLimit
     else { return nil }
     do {
       guard try store.append(change).durability == .durable else { return nil }
+      // What stays of it is joined once more.
+      for pending in loaded.pending { try? store.discardPending(pending) }
     } catch {
       configuration.log.log(.warning, "what was saved while locked can't be made a change of the newest now: \(error)")
       return nil
@@ -178,10 +180,11 @@ struct StateLoader: Sendable {
 
   /// Takes over what was saved whole while locked, and sets aside what does not fit what is there now.
   ///
+  /// - Parameter spared: A state that was set aside and makes no room: it is asked for.
   /// - Returns: What is to be joined to the newest state, oldest first; and what is set aside, so that the next whole
   ///   generation may take its place.
   private func sortedPending(
-    _ remarks: inout [RestorationReport.Remark]
+    _ remarks: inout [RestorationReport.Remark], sparing spared: UInt64? = nil
   ) throws(LoadFailure) -> (fitting: [StoredPending], replaced: [StoredPending]) {
     let all: AllPending
     do {
@@ -209,8 +212,10 @@ struct StateLoader: Sendable {
       }
       do {
         // What lies before it was known to its run and is not in it, and goes with the step that takes it over.
-        for earlier in fitting { remarks += try shelf.put(earlier).removed.map { .setAsideRemoved($0) } }
-        if pending.kind != .whole { remarks += try setAsideReplaced(by: pending.kind) }
+        for earlier in fitting {
+          remarks += try shelf.put(earlier, sparing: spared).removed.map { .setAsideRemoved($0) }
+        }
+        if pending.kind != .whole { remarks += try setAsideReplaced(by: pending.kind, sparing: spared) }
       } catch {
         throw failure(error, remarks)
       }
@@ -227,27 +232,29 @@ struct StateLoader: Sendable {
         remarks.append(.failure(error.description))
       }
     }
-    return (fitting, setAside(conflicting, &remarks))
+    return (fitting, setAside(conflicting, &remarks, sparing: spared))
   }
 
   /// Sets aside what a state that was begun anew takes the place of: the newest, and if that is damaged or it was refused
   /// too the one before it.
-  private func setAsideReplaced(by kind: PendingKind) throws(ProtectionError) -> [RestorationReport.Remark] {
-    let refused = kind == .wholeAnewOverBoth ? try shelf.putPredecessor() : .init()
-    let newest = try shelf.putNewest()
-    let older = !newest.isArchive && kind == .wholeAnew ? try shelf.putPredecessor() : .init()
+  private func setAsideReplaced(by kind: PendingKind, sparing spared: UInt64?) throws(ProtectionError)
+    -> [RestorationReport.Remark]
+  {
+    let refused = kind == .wholeAnewOverBoth ? try shelf.putPredecessor(sparing: spared) : .init()
+    let newest = try shelf.putNewest(sparing: spared)
+    let older = !newest.isArchive && kind == .wholeAnew ? try shelf.putPredecessor(sparing: spared) : .init()
     return (refused.removed + newest.removed + older.removed).map { .setAsideRemoved($0) }
   }
 
   /// Sets aside what was saved while locked and does not fit; what can't be set aside now stays where it is.
   private func setAside(
-    _ conflicting: [StoredPending], _ remarks: inout [RestorationReport.Remark]
+    _ conflicting: [StoredPending], _ remarks: inout [RestorationReport.Remark], sparing spared: UInt64?
   ) -> [StoredPending] {
     guard !conflicting.isEmpty else { return [] }
     if !remarks.contains(.pendingConflict) { remarks.append(.pendingConflict) }
     return conflicting.filter { pending in
       do throws(ProtectionError) {
-        remarks += try shelf.put(pending).removed.map { .setAsideRemoved($0) }
+        remarks += try shelf.put(pending, sparing: spared).removed.map { .setAsideRemoved($0) }
         return true
       } catch {
         remarks.append(.failure("what was saved while locked could not be set aside: \(error)"))
@@ -330,7 +337,8 @@ struct StateLoader: Sendable {
           savedAt: plan.context.timeSaved),
         remarks: remarks, reason: reason,
         pending: joined.pending + pending.filter { live?.includesOwn == true && $0.isOwn },
-        pendingMark: pending.last?.mark ?? 0, joinedChange: joined.change, keptRemovals: joined.keptRemovals,
+        pendingMark: pending.last?.mark ?? 0, missesPending: !joined.problems.isEmpty,
+        joinedChange: joined.change, keptRemovals: joined.keptRemovals,
         keepsCulprit: joined.keepsCulprit, place: store)
     } catch let error as ArchiveError {
       let outcome: RestorationOutcome = error.code == .unsupportedVersion ? .newerVersion : .damaged

@@ -58,6 +58,8 @@ import Testing
     let typing = hierarchy()
     try await bench.typeWhileLocked(into: typing.root) { (typing.bad.value, typing.good.value) = (3, 4) }
     try await bench.die(restoring: hierarchy().root, at: "decode bad", of: journal)
+    // It is in the newest, and pending no more: whatever takes its place sets that aside in one piece.
+    #expect(try bench.place.openPending().readable.isEmpty)
     for _ in 0..<2 {
       let next = hierarchy()
       #expect(try await bench.launch().restore(into: next.root).leftOut == [["root", "bad"]])

@@ -401,6 +401,32 @@ import Testing
     #expect(try await next.setAsideStates().count == 3)
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `what was saved while locked makes no room at the cost of the state that is asked for`(
+    on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    for number in 0...4 { try await bench.preserve(Screen("root", text: "state \(number)")) }
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    let ids = try await coordinator.setAsideStates().map(\.id)
+    #expect(ids.count == 4)
+    _ = try await coordinator.restore(into: root, from: .setAside(ids[3]))
+    try await bench.lock()
+    root.text = "typed"
+    #expect(try await coordinator.preserve(root).receipt?.kind == .pendingWhole)
+    try await bench.kill()
+    try await bench.unlock()
+    for _ in 0..<2 {
+      let asked = Screen("root")
+      #expect(try await bench.launch().restore(into: asked, from: .setAside(ids[0])).outcome == .restored)
+      #expect(asked.text == "state 0")
+      try await bench.kill()
+    }
+    _ = try await bench.launch().restore(into: root)
+    #expect(root.text == "typed")
+  }
+
   @Test func `a state on request that is refused changes nothing`() async throws {
     let bench = try await Bench(.device)
     let root = Screen("root", text: "anew")

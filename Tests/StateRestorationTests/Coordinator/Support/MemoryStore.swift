@@ -220,6 +220,12 @@ final class MemoryStore: PreservationStore {
     }
   }
 
+  func discardPending(_ pending: StoredPending) throws(ProtectionError) {
+    try enter("discardPending")
+    let number = pending.handle as? UInt64 ?? 0
+    state.withLock { $0.allPending.removeAll { $0.number <= number } }
+  }
+
   func deleteAll() throws(ProtectionError) {
     try enter("deleteAll")
     state.withLock { state in
@@ -244,7 +250,7 @@ final class MemoryStore: PreservationStore {
     }
     return InterruptedAttempt(
       meaning: marker.isPowerCut ? .machineRestarted : .died, node: marker.node,
-      failedAttempts: marker.isPowerCut ? marker.attempts - 1 : max(marker.attempts, marker.ends - 3),
+      failedAttempts: marker.isPowerCut ? marker.attempts - 1 : max(marker.attempts, marker.ends < 5 ? 1 : 2),
       isStandIn: marker.isStandIn, pendingMark: marker.pendingMark, endsInARow: marker.ends)
   }
 
@@ -258,7 +264,7 @@ final class MemoryStore: PreservationStore {
       let before = state.marker?.generation == generation ? state.marker?.attempts ?? 0 : 0
       let ends = state.marker?.generation == generation ? state.marker?.ends ?? 0 : 0
       state.marker = Marker(
-        generation: generation, node: nil, attempts: max(before, ends - 3) + 1, ends: ends + 1, isStandIn: isStandIn,
+        generation: generation, node: nil, attempts: before + 1, ends: ends + 1, isStandIn: isStandIn,
         pendingMark: pendingMark, run: run)
     }
     return MemoryAttempt(store: self)
