@@ -4,7 +4,8 @@ import Synchronization
 /// An attempt at restoring an archive, marked on disk so that the next launch knows if this process dies in it.
 ///
 /// It holds the marker's lock: another process sees a live peer. Dropping it without `finish` leaves the marker, as
-/// a crash would. What the same store saves meanwhile in the archive's place is marked in its turn. All calls may come from any thread; all but `settle`, which waits for the disk, from the main actor too.
+/// a crash would. What the same store saves meanwhile in the archive's place is marked in its turn. All calls may come
+/// from any thread; all but `settle`, which waits for the disk, from the main actor too.
 public final class RestorationAttempt: Sendable {
   /// How many attempts at this archive have failed before this one.
   public let failedAttempts: Int
