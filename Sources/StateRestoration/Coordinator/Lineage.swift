@@ -25,6 +25,8 @@ struct Lineage: Sendable {
   var merging: [StoredPending] = []
   /// What the next whole generation would replace without continuing it.
   var replacing = Replacing.nothing
+  /// Whether a whole state has taken the place of what was restored.
+  var hasReplacedRestored = false
   /// Whether what was joined after an unlock is in no generation yet.
   var owesJoined = false
   var needsWhole = true
@@ -93,6 +95,7 @@ struct Lineage: Sendable {
   /// Forgets what belongs to the archive that was continued until now.
   private mutating func startOver() {
     forgetOwners()
+    hasReplacedRestored = false
     owesJoined = false
     isPendingCurrent = false
     sighting = LockedSighting()

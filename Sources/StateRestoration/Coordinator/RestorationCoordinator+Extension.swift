@@ -37,15 +37,11 @@ extension RestorationCoordinator {
   /// Marks durably that restoring goes on.
   private func markExtension() async {
     guard attempt == nil, extensions.count > 0, let subject = restoredSubject else { return }
-    let replacements = replacementCount
+    let store = store
     do {
-      let begun = try await worker.run { _ in try subject.begin() }
+      // A save that was under way may have put another archive in its place, which nobody has said here yet.
+      let begun = try await worker.run { try ($0.hasReplacedRestored ? .newest(in: store) : subject).begin() }
       begun.note(node: .max)
-      guard replacements == replacementCount else {
-        // A save that was under way has put another archive in its place.
-        begun.finish()
-        return await markExtension()
-      }
       if extensions.count > 0, !extensions.isTimedOut, attempt == nil { attempt = begun } else { begun.finish() }
     } catch {
       log.log(.warning, "asynchronous restoring is not guarded: \(error)")
@@ -57,7 +53,6 @@ extension RestorationCoordinator {
     // What is pending can't be marked beside another place's state: until the unlock that stays marked.
     guard let former = restoredSubject, kind == .whole || !former.isAside else { return }
     restoredSubject = .newest(in: store)
-    replacementCount += 1
     // An attempt at a state in its own place follows what is saved there.
     guard former.isAside, extensions.count > 0, phase != .restoring, let attempt else { return }
     self.attempt = nil

@@ -68,8 +68,6 @@ public import RestorationArchive
   var restored: RestorationRun?
   /// What was restored, for marking that restoring goes on.
   var restoredSubject: AttemptSubject?
-  /// How often a whole state has taken its place.
-  var replacementCount = 0
   var attempt: (any RestorationAttempting)?
   var extensions = ExtensionCount()
   /// The app-level state that could not be read; nil when there is none.
