@@ -74,14 +74,14 @@ extension RestorationCoordinator {
     attempt?.endTurn()
     report.nodes = run.reports()
     report.mainActorDuration = clock.now - start
-    let hasReplaced = await settle(run, loaded: loaded, application: application, takenBack: takenBack)
+    await settle(run, loaded: loaded, application: application, takenBack: takenBack)
     run.letGo()
     let unheld = run.leaveUnheld()
     if !unheld.isEmpty {
       tree.disclaim(unheld)
       report.nodes = run.reports()
     }
-    restoredSubject = hasReplaced ? .newest(in: store) : loaded.subject
+    restoredSubject = loaded.subject
     if extensions.count == 0 { finishAttempt() } else { startExtensionLimit() }
     return report
   }
@@ -176,11 +176,9 @@ extension RestorationCoordinator {
   }
 
   /// Hands the state to the worker as what the next save continues, and tells the tree what came from where.
-  ///
-  /// - Returns: Whether a whole generation had to be written for that.
   private func settle(
     _ run: RestorationRun, loaded: LoadedState, application: RestorationRun.ApplicationSource, takenBack: NodeID?
-  ) async -> Bool {
+  ) async {
     tree.reset()
     run.claim(in: tree)
     run.noteTaking(after: tree.captureNumber)
@@ -193,7 +191,7 @@ extension RestorationCoordinator {
     let reinstatements = run.reinstatements
     let retried = run.retriedNodes
     let context = configuration.context
-    return await worker.run { lineage in
+    await worker.run { lineage in
       // What was saved while locked is in the reader; the next whole generation takes its place.
       lineage.merging = loaded.pending
       do {
@@ -211,15 +209,14 @@ extension RestorationCoordinator {
           // Durable before the marker goes: the next launch must not try the culprit again.
           try lineage.mark(newlyLeftOut, leftOut: true)
           // A look at the older generation replaces nothing.
-          if loaded.isPredecessor, loaded.isOnRequest { return false }
+          if loaded.isPredecessor, loaded.isOnRequest { return }
           // If the disk can't take it now, it is owed by the next save, like everything else.
-          return (try? lineage.write(context: context))?.kind == .whole
+          _ = try? lineage.write(context: context)
         }
       } catch {
         lineage.begin(
           .empty, replacing: .init(isOther: true, refusesOlder: loaded.isPredecessor), context: context)
       }
-      return false
     }
   }
 

@@ -222,7 +222,13 @@ import Testing
     bench.delegate.retries = [["root", "one"], ["root", "two"]]
     for name in ["one", "two", "one"] {
       try await bench.die(restoring: hierarchy().root, at: "decode \(name)", of: journal)
-      #expect(try await restored() == [2, 2])
+      let next = hierarchy()
+      let report = try await bench.launch().restore(into: next.root)
+      #expect(next.children.map(\.value) == [2, 2])
+      // What restoring died at is named like the other.
+      for child in ["one", "two"] {
+        #expect(report[["root", .init(rawValue: child)]]?.findings == [.keptState(versions: [1])])
+      }
     }
     #expect(bench.delegate.histories.isEmpty)
     bench.delegate.retries = []
