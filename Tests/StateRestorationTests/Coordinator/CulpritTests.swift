@@ -5,16 +5,19 @@ import Testing
 
 /// A crash is put down to what restoring died of, and to nothing else.
 @MainActor @Suite struct CulpritTests {
+  private let journal = Journal()
+
+  /// A root with the panel that restoring dies at, which tells the journal, and another one.
+  private func hierarchy() -> (root: Screen, bad: Panel, good: Panel) {
+    let (bad, good) = (Panel("bad", journal: journal), Panel("good"))
+    return (Screen("root", children: [bad, good]), bad, good)
+  }
+
   @Test(arguments: [false, true], StoreKind.allCases)
   func `what was typed while locked and is died at is left out alone, until something newer is typed`(
     isNew: Bool, on kind: StoreKind
   ) async throws {
     let bench = try await Bench(kind)
-    let journal = Journal()
-    func hierarchy() -> (root: Screen, bad: Panel, good: Panel) {
-      let (bad, good) = (Panel("bad", journal: journal), Panel("good"))
-      return (Screen("root", children: [bad, good]), bad, good)
-    }
     func type(_ edit: (Panel, Panel) -> Void) async throws {
       let (root, bad, good) = hierarchy()
       try await bench.typeWhileLocked(into: root) { edit(bad, good) }
@@ -45,11 +48,6 @@ import Testing
     deaths: Int, on kind: StoreKind
   ) async throws {
     let bench = try await Bench(kind)
-    let journal = Journal()
-    func hierarchy() -> (root: Screen, bad: Panel, good: Panel) {
-      let (bad, good) = (Panel("bad", journal: journal), Panel("good"))
-      return (Screen("root", children: [bad, good]), bad, good)
-    }
     let saved = hierarchy()
     (saved.bad.value, saved.good.value) = (1, 2)
     try await bench.preserve(saved.root)
