@@ -12,7 +12,7 @@ struct VerifiedFile: Sendable {
     case journal
     /// Damaged material kept aside.
     case setAside
-    /// The mark of a restoring that has begun.
+    /// The mark of a restoring, at rest when that is over.
     case marker
     /// The list of what counts.
     case ledger
@@ -71,7 +71,7 @@ struct VerifiedFile: Sendable {
     switch kind {
     case .pending: "saved while locked"
     case .setAside: "damaged, kept aside"
-    case .marker: "mark of a restoring that was not finished, or is under way"
+    case .marker: "mark of a restoring, which may be over"
     case .other: "out of the scope, unfinished, or no file of ours"
     case .generation where directory.hasPrefix(DeviceCheck.filesDirectory): "protected file"
     case .generation, .journal, .ledger, .keybag: kind.rawValue

@@ -2,8 +2,8 @@ import FileSystem
 import FoundationEssentials
 
 extension ArchiveStore {
-  /// What the crash marker says about the last attempt to restore this archive; `nil` when there is no marker, or it is
-  /// that of an attempt which this store has open itself.
+  /// What the crash marker says about the last attempt to restore this archive; `nil` when there is no marker, it rests, or
+  /// it is that of an attempt which this store has open itself.
   public func interruptedAttempt(for archive: OpenedArchive) throws(ProtectionError) -> InterruptedAttempt? {
     try withLock { state, session throws(ProtectionError) in
       if state.attempt?.isOpen == true { return nil }
@@ -28,15 +28,9 @@ extension ArchiveStore {
       if found?.attempt.meaning == .livePeer {
         throw ProtectionError(.busy, "Another process is restoring this archive; wait for it, or start afresh.")
       }
-      let counts = found?.attempt.meaning == .died || found?.attempt.meaning == .machineRestarted
-      let hasDied = found?.attempt.meaning == .died
-      let former = hasDied ? Int(found!.marker!.failedAttempts) + 1 : found?.attempt.failedAttempts ?? 0
-      let marker = CrashMarker(
-        commitment: archive.commitment, pendingMark: pendingMark, boot: store.keys.bootIdentifier,
-        failedAttempts: counts ? former : 0,
-        hasForgiven: counts && (found!.attempt.meaning == .machineRestarted || found?.marker?.hasForgiven == true),
-        isStandIn: isStandIn,
-        endsInARow: counts ? Int(found?.marker?.endsInARow ?? 0) + (hasDied ? 1 : 0) : 0)
+      var marker = CrashMarker(
+        commitment: archive.commitment, pendingMark: pendingMark, boot: store.keys.bootIdentifier, isStandIn: isStandIn)
+      if let former = found?.marker { marker.count(former, as: found?.attempt.meaning) }
       let attempt = try session.writeMarker(marker, identity: identity)
       state.attempt = attempt
       return attempt
@@ -64,6 +58,8 @@ extension StoreSession {
       let marker = try CrashMarker(
         try file.read(0..<file.byteCount), identity: identity, keys: store.keys)
     else { return (damaged, nil) }
+    // Nobody has died of it, and whoever holds its lock is restoring nothing.
+    if marker.isAtRest { return nil }
     guard isFree else {
       let node = marker.node == CrashMarker.noNode ? nil : marker.node
       return (

@@ -23,22 +23,31 @@ struct CrashMarker: Hashable, Sendable {
   var hasForgiven: Bool
   /// Whether the archive was restored instead of a newer one, which could not be.
   var isStandIn: Bool
+  /// Whether restoring is over, and nobody is given state right now.
+  var isAtRest = false
   /// How many attempts before this one have ended badly in a row, whatever was saved meanwhile.
   var endsInARow: UInt8
 
-  /// Puts a marker together.
-  init(
-    commitment: some Collection<UInt8>, pendingMark: UInt32 = 0, boot: [UInt8], failedAttempts: Int, hasForgiven: Bool,
-    isStandIn: Bool = false, endsInARow: Int = 0
-  ) {
+  /// The marker of an attempt that begins, the first one at its archive.
+  init(commitment: some Collection<UInt8>, pendingMark: UInt32 = 0, boot: [UInt8], isStandIn: Bool = false) {
     self.commitment = Array(commitment.prefix(Self.commitmentByteCount))
     self.pendingMark = pendingMark
     self.boot = boot
     node = CrashMarker.noNode
-    self.failedAttempts = UInt16(clamping: failedAttempts)
-    self.hasForgiven = hasForgiven
+    failedAttempts = 0
+    hasForgiven = false
     self.isStandIn = isStandIn
-    self.endsInARow = UInt8(clamping: endsInARow)
+    endsInARow = 0
+  }
+
+  /// Counts the attempt before on, if it was one at the same archive that ended badly.
+  mutating func count(_ former: CrashMarker, as meaning: InterruptedAttempt.Meaning?) {
+    guard meaning == .died || meaning == .machineRestarted else { return }
+    let hasDied = meaning == .died
+    let wasForgivenBefore = !hasDied && former.hasForgiven
+    failedAttempts = UInt16(clamping: Int(former.failedAttempts) + (hasDied || wasForgivenBefore ? 1 : 0))
+    hasForgiven = former.hasForgiven || !hasDied
+    endsInARow = UInt8(clamping: Int(former.endsInARow) + (hasDied ? 1 : 0))
   }
 
   /// Reads a marker; `nil` when it is damaged or forged.
@@ -57,6 +66,7 @@ struct CrashMarker: Hashable, Sendable {
     let flags = reader.integer(UInt16.self)
     hasForgiven = flags & 1 != 0
     isStandIn = flags & 2 != 0
+    isAtRest = flags & UInt16(Self.restFlag) != 0
     endsInARow = UInt8(flags >> 8)
   }
 
@@ -73,16 +83,21 @@ struct CrashMarker: Hashable, Sendable {
     bytes += boot
     bytes.appendInteger(node)
     bytes.appendInteger(failedAttempts)
-    bytes.appendInteger(UInt16((hasForgiven ? 1 : 0) | (isStandIn ? 2 : 0)) | UInt16(endsInARow) << 8)
+    bytes.append((hasForgiven ? 1 : 0) | (isStandIn ? 2 : 0) | (isAtRest ? Self.restFlag : 0))
+    bytes.append(endsInARow)
     return bytes
   }
 
   /// Where the number of the node is among the bytes.
   static let nodeOffset = 32
-  /// Where the attempts that failed before are, and after them the flags.
+  /// Where the attempts that failed before are.
   static let attemptsOffset = 36
+  /// Where the flags are, a byte of them.
+  static let flagsOffset = 38
   /// Where the bad ends in a row are.
   static let endsOffset = 39
+  /// The flag of a marker at rest.
+  static let restFlag: UInt8 = 4
 
   /// The authentication code, for a message of the slot's identity and the body.
   static func code(

@@ -17,10 +17,24 @@ struct MarkerBytes: Sendable {
 
   /// Names another node; returns the bytes, authentication code included.
   mutating func note(node: UInt32, keys: any StoreKeys) throws(ProtectionError) -> [UInt8] {
-    for index in 0..<4 {
-      set(CrashMarker.nodeOffset + index, to: UInt8(truncatingIfNeeded: node >> (8 * UInt32(index))))
-    }
+    set(node: node)
+    set(CrashMarker.flagsOffset, to: bytes[CrashMarker.flagsOffset] & ~CrashMarker.restFlag)
     return try sealed(keys)
+  }
+
+  /// Says that nothing is being restored; returns the bytes, authentication code included.
+  ///
+  /// What failed before counts again if the rest does not last.
+  mutating func rest(keys: any StoreKeys) throws(ProtectionError) -> [UInt8] {
+    set(node: CrashMarker.noNode)
+    set(CrashMarker.flagsOffset, to: bytes[CrashMarker.flagsOffset] | CrashMarker.restFlag)
+    return try sealed(keys)
+  }
+
+  /// Whether there is anything to forget of former attempts.
+  var countsAttempts: Bool {
+    bytes[CrashMarker.attemptsOffset..<CrashMarker.flagsOffset].contains { $0 != 0 }
+      || bytes[CrashMarker.flagsOffset] & ~CrashMarker.restFlag != 0
   }
 
   /// Names another archive, or the same one with a change; returns the bytes, authentication code included.
@@ -31,8 +45,15 @@ struct MarkerBytes: Sendable {
       let name = commitment.prefix(CrashMarker.commitmentByteCount) + [0, 0, 0, 0]
       for (index, byte) in name.enumerated() { set(index, to: byte) }
     }
-    for index in CrashMarker.attemptsOffset..<CrashMarker.endsOffset { set(index, to: 0) }
+    for index in CrashMarker.attemptsOffset..<CrashMarker.flagsOffset { set(index, to: 0) }
+    set(CrashMarker.flagsOffset, to: bytes[CrashMarker.flagsOffset] & CrashMarker.restFlag)
     return try sealed(keys)
+  }
+
+  private mutating func set(node: UInt32) {
+    for index in 0..<4 {
+      set(CrashMarker.nodeOffset + index, to: UInt8(truncatingIfNeeded: node >> (8 * UInt32(index))))
+    }
   }
 
   private mutating func set(_ index: Int, to byte: UInt8) {

@@ -31,7 +31,7 @@ public final class RestorationAttempt: Sendable {
 
   /// Notes the node that is restored from now on; survives the death of the process.
   ///
-  /// If the note can't be written, the marker stays as it was: a crash is then put down to the node before.
+  /// It rests no more. If the note can't be written, the marker stays as it was: a crash is then put down to the node before.
   public func note(node: UInt32) {
     marker.withLock { marker in
       guard let bytes = try? marker.bytes.note(node: node, keys: store.keys) else { return }
@@ -45,7 +45,9 @@ public final class RestorationAttempt: Sendable {
   /// Attempts that failed before were at another state, and count no more.
   func follow(_ commitment: [UInt8]? = nil) {
     marker.withLock { marker in
-      guard !marker.isFinished, let bytes = try? marker.bytes.begin(anew: commitment, keys: store.keys) else { return }
+      guard !marker.isFinished, commitment != nil || marker.bytes.countsAttempts,
+        let bytes = try? marker.bytes.begin(anew: commitment, keys: store.keys)
+      else { return }
       write(bytes, marker.page)
     }
   }
@@ -73,21 +75,41 @@ public final class RestorationAttempt: Sendable {
   /// Writes every note again.
   package func endTurn() { marker.withLock { $0.page = nil } }
 
-  /// Removes the marker: restoring is complete, or was given up in good order.
+  /// Has the marker rest: restoring is complete, and a death is put down to nothing until something is noted again.
+  ///
+  /// It stays on the disk for what is restored later, so that noting that takes no sync. Others find no attempt, and may
+  /// put their own marker in its place. A power cut may bring the last note back, until ``settle()`` has returned; after
+  /// a restart it doesn't count the first time.
+  public func rest() {
+    marker.withLock { marker in
+      guard !marker.isFinished, let bytes = try? marker.bytes.rest(keys: store.keys) else { return }
+      write(bytes, marker.page)
+    }
+  }
+
+  /// Removes the marker: restoring was given up in good order, or is over for good.
   ///
   /// A power cut may bring it back, until ``settle()`` has returned; after a restart it doesn't count the first time.
   public func finish() {
     endTurn()
     marker.withLock { marker in
       marker.isFinished = true
-      try? store.fileSystem.unlink(name.text, in: store.directory)
+      // While this one was at rest another process may have put its own in the place.
+      let isInPlace = (try? store.fileSystem.status(of: file.descriptor))?.linkCount != 0
+      if isInPlace { try? store.fileSystem.unlink(name.text, in: store.directory) }
       try? store.fileSystem.unlock(file.descriptor)
     }
   }
 
-  /// Makes the removal durable, after `finish`.
+  /// Makes the rest or the removal durable.
   ///
   /// Waits for the disk. Without it each power cut before the next save would count as one more attempt that failed. If it
   /// fails, that is all that is lost.
-  public func settle() { try? store.fileSystem.synchronize(store.directory) }
+  public func settle() {
+    if isOpen {
+      try? store.fileSystem.synchronizeData(file.descriptor)
+    } else {
+      try? store.fileSystem.synchronize(store.directory)
+    }
+  }
 }

@@ -121,8 +121,7 @@ package struct DeviceStore: PreservationStore {
   package func beginAttempt(
     for state: StoredState, asStandIn isStandIn: Bool, joining pendingMark: UInt32
   ) throws(ProtectionError) -> any RestorationAttempting {
-    DeviceAttempt(
-      attempt: try store.beginAttempt(for: archive(state), asStandIn: isStandIn, joining: pendingMark))
+    try store.beginAttempt(for: archive(state), asStandIn: isStandIn, joining: pendingMark)
   }
 
   package var asidePlaces: [any PreservationStore] { asideStores.map { DeviceStore(store: $0) } }
@@ -163,18 +162,4 @@ package struct DeviceStore: PreservationStore {
 }
 
 /// The real marker of an attempt.
-struct DeviceAttempt: RestorationAttempting {
-  let attempt: RestorationAttempt
-
-  func beginTurn() { attempt.beginTurn() }
-
-  func endTurn() { attempt.endTurn() }
-
-  func note(node: UInt32) { attempt.note(node: node) }
-
-  func beginAnew() { attempt.beginAnew() }
-
-  func finish() { attempt.finish() }
-
-  func settle() { attempt.settle() }
-}
+extension RestorationAttempt: RestorationAttempting {}

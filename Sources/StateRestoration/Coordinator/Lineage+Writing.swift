@@ -49,7 +49,6 @@ extension Lineage {
     if receipt.durability == .durable {
       merging = []
       owesJoined = false
-      hasReplacedRestored = true
       didReplace()
     }
     isPendingCurrent = false
@@ -64,8 +63,6 @@ extension Lineage {
     let receipt = try store.publishPending(
       try archived(), kind: kind, including: kind == .touchedNodes ? [] : merging)
     isPendingCurrent = receipt.durability == .durable
-    // A set-aside state stays what can be marked, until the unlock.
-    if base != .locked, replacing.reclaimed == nil { hasReplacedRestored = true }
     // The next whole generation takes it along, whoever asks for that.
     if base != .locked { replacing.sortsPending = true }
     return Written(

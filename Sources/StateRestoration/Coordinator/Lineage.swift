@@ -25,8 +25,6 @@ struct Lineage: Sendable {
   var merging: [StoredPending] = []
   /// What the next whole generation would replace without continuing it.
   var replacing = Replacing.nothing
-  /// Whether a whole state has taken the place of what was restored.
-  var hasReplacedRestored = false
   /// Whether what was joined after an unlock is in no generation yet.
   var owesJoined = false
   var needsWhole = true
@@ -95,7 +93,6 @@ struct Lineage: Sendable {
   /// Forgets what belongs to the archive that was continued until now.
   private mutating func startOver() {
     forgetOwners()
-    hasReplacedRestored = false
     owesJoined = false
     isPendingCurrent = false
     sighting = LockedSighting()

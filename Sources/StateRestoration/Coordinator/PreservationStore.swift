@@ -79,18 +79,20 @@ package enum PendingKind: Sendable, Hashable {
 }
 
 /// A marked attempt at restoring, which the next launch finds if this process dies in it.
-package protocol RestorationAttempting: Sendable {
+package protocol RestorationAttempting: AnyObject, Sendable {
   /// A turn begins in which a note is made for every node; all of it is the caller's, with nothing to wait for.
   func beginTurn()
   /// The turn is over; what is noted from now on may be long after.
   func endTurn()
-  /// Notes the node that is restored from now on; does not wait for the disk.
+  /// Notes the node that is restored from now on, none for `UInt32.max`; does not wait for the disk.
   func note(node: UInt32)
   /// Has what failed before count no more; does not wait for the disk.
   func beginAnew()
+  /// Has a death be put down to nothing until something is noted again; does not wait for the disk.
+  func rest()
   /// Removes the marker.
   func finish()
-  /// Makes the removal durable; waits for the disk.
+  /// Makes the rest or the removal durable; waits for the disk.
   func settle()
 }
 

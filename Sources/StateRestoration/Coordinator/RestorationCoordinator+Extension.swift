@@ -16,48 +16,42 @@ extension RestorationCoordinator {
   /// Every call must be balanced by one of ``completeStateRestoration()``. After
   /// ``RestorationConfiguration/extensionTimeLimit`` the guard ends by itself and late answers are ignored.
   ///
-  /// Called before the end of restoring, from a factory or a hook, say, it has no gap. Called later it marks the state
-  /// anew, which takes a write to the disk: ``withRestorationExtended(_:)`` waits for that before the body runs. When
-  /// nothing was restored in this run there is nothing to guard.
+  /// There is no gap, whenever it is called; but that restoring goes on again after its end may be forgotten in a power cut.
+  /// ``withRestorationExtended(_:)`` waits for the disk before its body runs. When nothing was restored in this run there is
+  /// nothing to guard.
   public func extendStateRestoration() {
-    guard beginExtension() else { return }
-    Task { await markExtension() }
+    guard let attempt = beginExtension() else { return }
+    worker.post { _ in attempt.settle() }
   }
 
-  /// Counts an extension; says whether the state has to be marked anew, because restoring had ended already.
-  private func beginExtension() -> Bool {
+  /// Counts an extension; returns the attempt that goes on if restoring had ended already.
+  private func beginExtension() -> (any RestorationAttempting)? {
     extensions.count += 1
-    guard extensions.count == 1 else { return false }
+    guard extensions.count == 1 else { return nil }
     extensions.isTimedOut = false
-    guard phase == .ready else { return false }
+    guard phase == .ready else { return nil }
     startExtensionLimit()
-    return attempt == nil && restoredSubject != nil
-  }
-
-  /// Marks durably that restoring goes on.
-  private func markExtension() async {
-    guard attempt == nil, extensions.count > 0, let subject = restoredSubject else { return }
-    let store = store
-    do {
-      // A save that was under way may have put another archive in its place, which nobody has said here yet.
-      let begun = try await worker.run { try ($0.hasReplacedRestored ? .newest(in: store) : subject).begin() }
-      begun.note(node: .max)
-      if extensions.count > 0, !extensions.isTimedOut, attempt == nil { attempt = begun } else { begun.finish() }
-    } catch {
-      log.log(.warning, "asynchronous restoring is not guarded: \(error)")
-    }
+    attempt?.note(node: .max)
+    return attempt
   }
 
   /// Has what the next launch will restore guarded, when a whole state has taken the restored one's place.
   func restoredStateWasReplaced(by kind: PreservationReceipt.Kind) async {
     // What is pending can't be marked beside another place's state: until the unlock that stays marked.
     guard let former = restoredSubject, kind == .whole || !former.isAside else { return }
-    restoredSubject = .newest(in: store)
+    let successor = AttemptSubject.newest(in: store)
+    restoredSubject = successor
     // An attempt at a state in its own place follows what is saved there.
-    guard former.isAside, extensions.count > 0, phase != .restoring, let attempt else { return }
-    self.attempt = nil
-    attempt.finish()
-    await markExtension()
+    guard former.isAside, phase != .restoring, let replaced = attempt else { return }
+    do {
+      let begun = try await worker.run { _ in try successor.begin() }
+      guard attempt === replaced else { return begun.finish() }
+      attempt = begun
+      if !isRestorationExtended { restAttempt() }
+      replaced.finish()
+    } catch {
+      log.log(.warning, "restoring of who turns up later is not guarded: \(error)")
+    }
   }
 
   /// Completes one extension; the last one ends restoring.
@@ -73,14 +67,14 @@ extension RestorationCoordinator {
     extensions.limit = nil
     // Nobody answers late any more: who turns up from now on was not waited for.
     extensions.isTimedOut = false
-    if phase != .restoring { finishAttempt() }
+    if phase != .restoring { restAttempt() }
   }
 
   /// Extends restoring while a body runs, and completes it however the body ends.
   public func withRestorationExtended<Value, Failure: Error>(
     _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    if beginExtension() { await markExtension() }
+    if let attempt = beginExtension() { await worker.run { _ in attempt.settle() } }
     defer { completeStateRestoration() }
     return try await body()
   }
@@ -105,7 +99,7 @@ extension RestorationCoordinator {
     extensions.limit = nil
     lastReport?.remarks.append(.extensionTimedOut)
     log.log(.warning, "asynchronous restoring took too long; later answers are ignored")
-    finishAttempt()
+    restAttempt()
     recovery?.coordinatorExtensionDidTimeOut(self)
   }
 }

@@ -11,8 +11,8 @@ extension RestorationCoordinator {
   /// in use. State that is not given, because it can't be read, say, or because the controller is not installed yet, is kept when
   /// newer state takes its place.
   ///
-  /// A crash in here is put down to the controller only while restoring is extended (``withRestorationExtended(_:)``): else
-  /// nothing is written before it, as that would wait for the disk.
+  /// A crash in here is put down to the controller, like one during restoring: its state is left out at the next launch, and
+  /// kept.
   ///
   /// What was preserved at the last launch is given once. An object that had it, was captured and is gone has taken it along:
   /// another one at its path gets nothing, as what the program knew at its launch is older than what the user did since.

@@ -108,7 +108,7 @@ extension RestorationCoordinator {
     if phase == .deferred, unlockCount != unlocks {
       Task { [weak self] in await self?.followUnlock() }
     }
-    // The marker is gone from the disk too: power cuts after this are not restoring's.
+    // The marker rests on the disk too: power cuts after this are not restoring's.
     await worker.run { _ in }
     // What the program makes now, in the same turn, is no edit of the user's.
     if phase == .deferred { sightNewcomers(.all) }

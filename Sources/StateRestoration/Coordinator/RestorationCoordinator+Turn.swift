@@ -36,7 +36,7 @@ extension RestorationCoordinator {
     let start = clock.now
     let run = RestorationRun(
       plan: loaded.plan, registry: registry, delegate: delegate, log: log, now: configuration.now(),
-      note: { [weak self] in self?.attempt?.note(node: $0) })
+      note: { [weak self] in self?.note(node: $0) })
     run.touched = touched
     run.decodesInReverse = configuration.decodesInReverse
     run.retries = { [weak self] path in
@@ -82,7 +82,7 @@ extension RestorationCoordinator {
       report.nodes = run.reports()
     }
     restoredSubject = loaded.subject
-    if extensions.count == 0 { finishAttempt() } else { startExtensionLimit() }
+    if extensions.count == 0 { restAttempt() } else { startExtensionLimit() }
     return report
   }
 
@@ -206,7 +206,7 @@ extension RestorationCoordinator {
         try lineage.mark(retried, leftOut: false)
         for (kept, node) in reinstatements { try lineage.reinstate(kept, over: node) }
         if !newlyLeftOut.isEmpty || loaded.keepsCulprit {
-          // Durable before the marker goes: the next launch must not try the culprit again.
+          // Durable before the marker rests: the next launch must not try the culprit again.
           try lineage.mark(newlyLeftOut, leftOut: true)
           // A look at the older generation replaces nothing.
           if loaded.isPredecessor, loaded.isOnRequest { return }
@@ -218,6 +218,22 @@ extension RestorationCoordinator {
           .empty, replacing: .init(isOther: true, refusesOlder: loaded.isPredecessor), context: context)
       }
     }
+  }
+
+  /// Notes which node's code runs; once restoring is over, nothing is put down to it between two nodes.
+  private func note(node: UInt32) {
+    if node == .max, phase != .restoring, !isRestorationExtended {
+      attempt?.rest()
+    } else {
+      attempt?.note(node: node)
+    }
+  }
+
+  /// Has the marker rest: who turns up from now on notes its own node.
+  func restAttempt() {
+    guard let attempt else { return }
+    attempt.rest()
+    worker.post { _ in attempt.settle() }
   }
 
   /// Takes the marker away, and lets the worker make that durable.

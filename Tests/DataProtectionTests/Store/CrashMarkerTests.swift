@@ -116,6 +116,17 @@ import Testing
     case change, whole, pending
   }
 
+  private func save(_ successor: Successor, in store: ArchiveStore) throws {
+    switch successor {
+    case .change: try store.append(Data("change".utf8))
+    case .whole: try store.publish(Data("newer".utf8))
+    case .pending:
+      rig.sealing.lock()
+      try store.publishPending(Data("newer".utf8), kind: .whole)
+      rig.sealing.unlock()
+    }
+  }
+
   @Test(arguments: Successor.allCases)
   func `an attempt follows what its store saves, and counts from there`(successor: Successor) throws {
     try saved()
@@ -125,16 +136,7 @@ import Testing
       let attempt = try store.beginAttempt(for: archive, asStandIn: true, joining: 9)
       attempt.note(node: 7)
       #expect(try store.interruptedAttempt(for: archive) == nil)
-      if round > 1 {
-        switch successor {
-        case .change: try store.append(Data("change".utf8))
-        case .whole: try store.publish(Data("newer".utf8))
-        case .pending:
-          rig.sealing.lock()
-          try store.publishPending(Data("newer".utf8), kind: .whole)
-          rig.sealing.unlock()
-        }
-      }
+      if round > 1 { try save(successor, in: store) }
       if round == 3 { attempt.note(node: 8) }
       disk = disk.afterProcessDeath()
       let next = try rig.archives(disk)
@@ -182,6 +184,74 @@ import Testing
     #expect(try store.interruptedAttempt(for: try store.openNewest())?.meaning == .livePeer)
     peers.finish()
     #expect(!attempt.isOpen)
+  }
+
+  // MARK: - At rest
+
+  @Test func `a marker at rest is no attempt, and what is noted ends the rest`() throws {
+    try saved()
+    var disk = memory
+    for round in 1...3 {
+      let (store, archive) = try opened(disk)
+      let attempt = try store.beginAttempt(for: archive, asStandIn: true)
+      #expect(attempt.failedAttempts == round - 1)
+      attempt.note(node: 7)
+      attempt.rest()
+      #expect(attempt.isOpen)
+      let (peer, same) = try opened(disk.afterProcessDeath())
+      #expect(try peer.interruptedAttempt(for: same) == nil)
+      #expect(try peer.beginAttempt(for: same).failedAttempts == 0)
+      attempt.note(node: 8)
+      disk = disk.afterProcessDeath()
+      let (next, again) = try opened(disk)
+      let found = try #require(try next.interruptedAttempt(for: again))
+      #expect(found == InterruptedAttempt(meaning: .died, node: 8, failedAttempts: round, isStandIn: true))
+    }
+  }
+
+  @Test(arguments: Successor.allCases)
+  func `what is saved while it rests is what a note is about, and ends no rest`(successor: Successor) throws {
+    try saved()
+    let (store, archive) = try opened(memory)
+    let attempt = try store.beginAttempt(for: archive)
+    attempt.rest()
+    try save(successor, in: store)
+    for node in [nil, UInt32(8)] {
+      if let node { attempt.note(node: node) }
+      let next = try rig.archives(memory.afterProcessDeath())
+      for pending in try next.openPending().archives { try next.promotePending(pending) }
+      let found = try next.interruptedAttempt(for: try next.openNewest())
+      #expect(found == node.map { InterruptedAttempt(meaning: .died, node: $0, failedAttempts: 1) })
+    }
+  }
+
+  @Test func `while a marker rests another process may restore, and keeps its own marker`() throws {
+    try saved()
+    let (store, archive) = try opened(memory)
+    let attempt = try store.beginAttempt(for: archive)
+    attempt.rest()
+    let (peer, same) = try opened(memory)
+    #expect(try peer.interruptedAttempt(for: same) == nil)
+    let peers = try peer.beginAttempt(for: same)
+    peers.note(node: 3)
+    attempt.note(node: 8)
+    attempt.finish()
+    let (next, again) = try opened(memory.afterProcessDeath())
+    #expect(try next.interruptedAttempt(for: again)?.node == 3)
+    peers.finish()
+    #expect(rig.names(memory, endingWith: ".marker").isEmpty)
+  }
+
+  @Test func `a power cut brings no note back after a rest that was settled`() throws {
+    try saved()
+    let (store, archive) = try opened(memory)
+    let attempt = try store.beginAttempt(for: archive)
+    attempt.rest()
+    let (early, same) = try opened(memory.afterPowerCut(.dropAll))
+    #expect(try early.interruptedAttempt(for: same) != nil)
+    attempt.settle()
+    let (next, again) = try opened(memory.afterPowerCut(.dropAll))
+    #expect(try next.interruptedAttempt(for: again) == nil)
   }
 
   @Test func `every flipped bit and every length but the right one is a damaged marker`() throws {

@@ -3,7 +3,8 @@ import StateRestorationTesting
 import Synchronization
 import Testing
 
-/// Until extended restoring is completed a death counts as one of restoring, whatever is saved meanwhile (R6.3).
+/// A death counts as one of restoring until extended restoring is completed, and afterwards while an object that turns up is
+/// given its state, whatever is saved meanwhile (R6.3).
 @MainActor @Suite struct ExtensionGuardTests {
   /// What is saved between restoring and the death of an object that turns up late.
   enum Save: CaseIterable, Sendable {
@@ -20,6 +21,9 @@ import Testing
     case byRestoringBefore
     /// A whole generation that is under way when restoring is extended.
     case underWay
+
+    /// Whether it extends nothing itself.
+    var isWithoutExtension: Bool { self != .byRestoringBefore && self != .underWay }
   }
 
   private let journal = Journal()
@@ -82,6 +86,15 @@ import Testing
   func `who turns up late and dies of its state is left out at the next launch`(
     save: Save, on kind: StoreKind
   ) async throws {
+    try await expectLateCulpritLeftOut(save, kind, isExtended: true)
+  }
+
+  @Test(arguments: Save.allCases.filter(\.isWithoutExtension), StoreKind.allCases)
+  func `so is who turns up when restoring is over`(save: Save, on kind: StoreKind) async throws {
+    try await expectLateCulpritLeftOut(save, kind, isExtended: false)
+  }
+
+  private func expectLateCulpritLeftOut(_ save: Save, _ kind: StoreKind, isExtended: Bool) async throws {
     let bench = try await preserved(kind)
     let (root, late) = hierarchy()
     let isByRestoring = save == .byRestoring || save == .byRestoringBefore
@@ -92,7 +105,7 @@ import Testing
     var extending: Task<Void, Never>?
     defer { extending?.cancel() }
     let coordinator = bench.launch()
-    if save != .underWay, save != .byRestoringBefore { root.onFinish = { coordinator.extendStateRestoration() } }
+    if isExtended, save.isWithoutExtension { root.onFinish = { coordinator.extendStateRestoration() } }
     _ = try await coordinator.restore(into: root)
     root.text = "typed"
     switch save {
@@ -147,6 +160,24 @@ import Testing
       try await bench.kill()
     }
     #expect(bench.delegate.histories.isEmpty)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a death counts with those before it also in an extension that begins when restoring is over`(
+    on kind: StoreKind
+  ) async throws {
+    let bench = try await preserved(kind)
+    bench.delegate.crashDecision = .restoreNothing
+    var extending: [Task<Void, Never>] = []
+    defer { for task in extending { task.cancel() } }
+    for _ in 0..<2 {
+      let coordinator = bench.launch()
+      #expect(try await coordinator.restore(into: hierarchy().root).outcome == .restored)
+      extending.append(await extend(coordinator))
+      try await bench.kill()
+    }
+    #expect(try await bench.launch().restore(into: hierarchy().root).outcome == .givenUpAfterCrashes)
+    #expect(bench.delegate.histories.map(\.failedAttempts) == [2])
   }
 
   @Test(arguments: StoreKind.allCases)

@@ -41,6 +41,8 @@ final class MemoryStore: PreservationStore {
     /// What was saved while locked, oldest first.
     var allPending: [Pending] = []
     var marker: Marker?
+    /// The marker while nothing is being restored: the next launch finds none.
+    var restingMarker: Marker?
     var isCompactionDue = false
     /// Errors to throw, by the name of the call.
     var failures: [String: ProtectionError.Code] = [:]
@@ -51,6 +53,12 @@ final class MemoryStore: PreservationStore {
     var standing = ArchiveStanding.current
     /// Called at the beginning of every call; a test may keep it waiting there.
     var gate: (@Sendable (String) -> Void)?
+
+    /// Has the marker of a run name what that has saved.
+    mutating func follow(_ generation: UInt64? = nil, in run: Int) {
+      marker?.follow(generation, in: run)
+      restingMarker?.follow(generation, in: run)
+    }
   }
 
   /// What one run has saved while locked.
@@ -149,7 +157,7 @@ final class MemoryStore: PreservationStore {
       let consumed = pending.compactMap { $0.handle as? UInt64 }
       if state.durability == .durable { state.allPending.removeAll { consumed.contains($0.number) } }
       state.isCompactionDue = false
-      if state.durability == .durable { state.marker?.follow(state.next, in: run) }
+      if state.durability == .durable { state.follow(state.next, in: run) }
       defer { state.next += 1 }
       return StoreReceipt(
         generation: Generation(rawValue: state.next), bytesWritten: plaintext.count, durability: state.durability)
@@ -162,7 +170,7 @@ final class MemoryStore: PreservationStore {
     return try state.withLock { (state) throws(ProtectionError) in
       guard let last = state.generations.indices.last else { throw ProtectionError(.superseded, "No base.") }
       state.generations[last].frames.append(frame)
-      if state.durability == .durable { state.marker?.follow(in: run) }
+      if state.durability == .durable { state.follow(in: run) }
       return StoreReceipt(
         generation: Generation(rawValue: state.generations[last].number), bytesWritten: frame.count,
         durability: state.durability)
@@ -186,7 +194,7 @@ final class MemoryStore: PreservationStore {
           number: state.next, run: run, base: state.generations.last?.number,
           stored: StoredPending(
             kind: kind, isBaseUnchanged: true, content: plaintext, mark: UInt32(state.next), handle: state.next)))
-      if kind != .touchedNodes { state.marker?.follow(state.next, in: run) }
+      if kind != .touchedNodes { state.follow(state.next, in: run) }
       defer { state.next += 1 }
       return StoreReceipt(
         generation: Generation(rawValue: state.next), bytesWritten: plaintext.count, durability: .durable)
@@ -231,7 +239,7 @@ final class MemoryStore: PreservationStore {
     state.withLock { state in
       state.generations = []
       state.allPending = []
-      state.marker = nil
+      (state.marker, state.restingMarker) = (nil, nil)
     }
   }
 
@@ -263,6 +271,7 @@ final class MemoryStore: PreservationStore {
       let generation = stored.generation.rawValue
       let before = state.marker?.generation == generation ? state.marker?.attempts ?? 0 : 0
       let ends = state.marker?.generation == generation ? state.marker?.ends ?? 0 : 0
+      state.restingMarker = nil
       state.marker = Marker(
         generation: generation, node: nil, attempts: before + 1, ends: ends + 1, isStandIn: isStandIn,
         pendingMark: pendingMark, run: run)
@@ -287,21 +296,36 @@ final class MemoryStore: PreservationStore {
   }
 }
 
-struct MemoryAttempt: RestorationAttempting {
+final class MemoryAttempt: RestorationAttempting {
   let store: MemoryStore
+
+  init(store: MemoryStore) { self.store = store }
 
   func beginTurn() {}
 
   func endTurn() {}
 
-  func note(node: UInt32) { store.state.withLock { $0.marker?.node = node == .max ? nil : node } }
+  func note(node: UInt32) {
+    store.state.withLock { state in
+      if let resting = state.restingMarker { (state.marker, state.restingMarker) = (resting, nil) }
+      state.marker?.node = node == .max ? nil : node
+    }
+  }
 
   func beginAnew() {
     let run = store.run.load(ordering: .relaxed)
-    store.state.withLock { $0.marker?.follow(in: run) }
+    store.state.withLock { $0.follow(in: run) }
   }
 
-  func finish() { store.state.withLock { $0.marker = nil } }
+  func rest() {
+    store.state.withLock { state in
+      guard var marker = state.marker else { return }
+      marker.node = nil
+      (state.marker, state.restingMarker) = (nil, marker)
+    }
+  }
+
+  func finish() { store.state.withLock { ($0.marker, $0.restingMarker) = (nil, nil) } }
 
   func settle() {}
 }
