@@ -74,7 +74,7 @@ extension Lineage {
   }
 
   private mutating func goOn(from loaded: LoadedState, context: RestorationContext) {
-    let refused = Replacing(isOther: true, refusesOlder: loaded.isPredecessor)
+    let refused = Replacing.refused(withOlder: loaded.isPredecessor)
     guard loaded.plan.context.schemaVersion <= context.schemaVersion else {
       return begin(.empty, replacing: refused, context: context)
     }

@@ -8,10 +8,8 @@ extension Lineage {
     var isOther: Bool
     /// The set-aside state that is continued instead, which needs its place no more once it is saved.
     var reclaimed: UInt64?
-    /// Whether the generation before the newest is what is continued.
-    var continuesOlder = false
-    /// Whether the generation before the newest was refused too, after it had stood in.
-    var refusesOlder = false
+    /// What is known of the generation before the newest.
+    var predecessor = SetAsideShelf.Predecessor.unknown
     /// Whether what was saved while locked is to be sorted first: this run goes on from what it has saved itself, and from
     /// nothing else of it.
     var sortsPending = false
@@ -22,6 +20,10 @@ extension Lineage {
     static let nothing = Replacing(isOther: false)
     /// A state that was not restored.
     static let refused = Replacing(isOther: true)
+    /// The same; perhaps the generation before it was refused too, after it had stood in.
+    static func refused(withOlder refusesOlder: Bool) -> Replacing {
+      Replacing(isOther: true, predecessor: refusesOlder ? .refused : .unknown)
+    }
   }
 
   private var shelf: SetAsideShelf {
@@ -32,13 +34,7 @@ extension Lineage {
   mutating func setAsideReplaced() throws(ProtectionError) -> [PreservationFinding] {
     try sortPending()
     guard replacing.isOther else { return replacing.findings }
-    if replacing.refusesOlder { note(try shelf.putPredecessor(sparing: replacing.reclaimed)) }
-    let newest = try shelf.putNewest(sparing: replacing.reclaimed)
-    note(newest)
-    // When the newest is damaged, what is before it is the last good one.
-    if !newest.isArchive, !replacing.continuesOlder, !replacing.refusesOlder {
-      note(try shelf.putPredecessor(sparing: replacing.reclaimed))
-    }
+    try shelf.putNewest(predecessor: replacing.predecessor, sparing: replacing.reclaimed) { note($0) }
     return replacing.findings
   }
 

@@ -11,10 +11,12 @@ extension Lineage {
   }
 
   /// Writes what has changed since the last save; nil when nothing has, without touching the disk.
-  mutating func write(context: RestorationContext) throws -> Written? {
+  ///
+  /// - Parameter isCapture: Whether the live objects were captured, so that what none of them owns is carried over.
+  mutating func write(context: RestorationContext, isCapture: Bool = true) throws -> Written? {
     let isOwed = needsWhole && writer.nodeCount > 0 && !isPendingCurrent
     guard writer.hasChanges || !merging.isEmpty || isOwed else { return nil }
-    try markCarriedOver()
+    if isCapture { try markCarriedOver() }
     writer.context = context
     do throws(ProtectionError) {
       if base == .locked { return try writePending() }
@@ -58,7 +60,7 @@ extension Lineage {
   }
 
   private mutating func writePending() throws(ProtectionError) -> Written {
-    let anew: PendingKind = replacing.refusesOlder ? .wholeAnewOverBoth : .wholeAnew
+    let anew: PendingKind = replacing.predecessor == .refused ? .wholeAnewOverBoth : .wholeAnew
     let kind: PendingKind = base == .locked ? .touchedNodes : replacing.isOther ? anew : .whole
     let receipt = try store.publishPending(
       try archived(), kind: kind, including: kind == .touchedNodes ? [] : merging)

@@ -21,7 +21,7 @@ struct LoadedState: Sendable {
   var pendingMark: UInt32 = 0
   /// Whether the reader holds more than the disk does as a generation.
   var isJoined: Bool { joinedChange != nil }
-  /// Whether some of it could not be joined, and stays pending.
+  /// Whether some of it could not be read, joined or set aside, and stays pending.
   var missesPending = false
   /// What the reader holds more, as a change of what is on the disk.
   var joinedChange: Data?

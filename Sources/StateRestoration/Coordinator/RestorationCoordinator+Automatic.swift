@@ -88,6 +88,13 @@ extension RestorationCoordinator {
     }
   }
 
+  /// Saves at once what would be saved by itself at the end of the interval.
+  func preserveWhatIsDue() async throws(RestorationError) {
+    guard case .onChange = preservesAutomatically, root != nil else { return }
+    let outcome = try await preserve(scope: .noticed)
+    recovery?.coordinator(self, didPreserve: outcome)
+  }
+
   private func intervalDidPass() {
     automatic.interval = nil
     if automatic.isDue || !changes.isEmpty { preserveAutomatically() }
@@ -95,8 +102,7 @@ extension RestorationCoordinator {
 
   private func saveAndReport() async {
     do throws(RestorationError) {
-      let outcome = try await preserve(scope: .noticed)
-      recovery?.coordinator(self, didPreserve: outcome)
+      try await preserveWhatIsDue()
     } catch {
       recovery?.coordinator(self, didFailToPreserve: error)
     }

@@ -129,7 +129,7 @@ extension RestorationCoordinator {
       phase = .ready
     default:
       let isNothing = failure.outcome == .nothingPreserved
-      let replacing = isNothing ? .nothing : Lineage.Replacing(isOther: true, refusesOlder: failure.refusesOlder)
+      let replacing = isNothing ? .nothing : Lineage.Replacing.refused(withOlder: failure.refusesOlder)
       await worker.run { $0.begin(.empty, replacing: replacing, context: context) }
       phase = .ready
     }

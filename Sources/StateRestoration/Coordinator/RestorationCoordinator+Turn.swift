@@ -124,7 +124,7 @@ extension RestorationCoordinator {
     tree.reset()
     restored = nil
     keptApplication = nil
-    await worker.run { $0.begin(.empty, replacing: .init(isOther: true, refusesOlder: older), context: context) }
+    await worker.run { $0.begin(.empty, replacing: .refused(withOlder: older), context: context) }
     finishAttempt()
     phase = .ready
   }
@@ -200,7 +200,7 @@ extension RestorationCoordinator {
         lineage.keptRemovals = loaded.keptRemovals
         if !loaded.isNewest {
           lineage.replacing = .init(
-            isOther: true, reclaimed: loaded.setAside, continuesOlder: loaded.isPredecessor)
+            isOther: true, reclaimed: loaded.setAside, predecessor: loaded.isPredecessor ? .continued : .unknown)
         }
         try lineage.drop(dropped)
         try lineage.mark(retried, leftOut: false)
@@ -211,11 +211,11 @@ extension RestorationCoordinator {
           // A look at the older generation replaces nothing.
           if loaded.isPredecessor, loaded.isOnRequest { return }
           // If the disk can't take it now, it is owed by the next save, like everything else.
-          _ = try? lineage.write(context: context)
+          _ = try? lineage.write(context: context, isCapture: false)
         }
       } catch {
         lineage.begin(
-          .empty, replacing: .init(isOther: true, refusesOlder: loaded.isPredecessor), context: context)
+          .empty, replacing: .refused(withOlder: loaded.isPredecessor), context: context)
       }
     }
   }

@@ -66,17 +66,35 @@ package struct SetAsideShelf: Sendable {
     for index in try store.occupiedAsidePlaces() { try places[index].deleteAll() }
   }
 
-  /// Sets the newest state of the archive aside, because a save is about to replace what it does not continue.
+  /// What is known of the generation before one that is set aside.
+  enum Predecessor: Sendable, Hashable {
+    /// Nothing: if the newest is damaged, it is the last good one.
+    case unknown
+    /// It is what goes on.
+    case continued
+    /// It was refused too, after it had stood in.
+    case refused
+  }
+
+  /// Sets the newest state of the archive aside, because a save is about to replace what it does not continue; and the
+  /// generation before it, which would last for one whole generation only, if that is what the newest should have been.
   ///
   /// What was damaged is the store's, which keeps it. When this throws, nothing may be replaced.
   ///
-  /// - Parameter spared: A state that makes no room: the save continues it.
-  func putNewest(sparing spared: UInt64? = nil) throws(ProtectionError) -> Placed {
-    try put(sparing: spared) { () throws(ProtectionError) in try store.openNewest() }
+  /// - Parameters:
+  ///   - predecessor: What is known of the generation before it.
+  ///   - spared: A state that makes no room: the save continues it.
+  ///   - note: Told of each step as soon as it is done.
+  func putNewest(
+    predecessor: Predecessor, sparing spared: UInt64?, note: (Placed) -> Void
+  ) throws(ProtectionError) {
+    if predecessor == .refused { note(try putPredecessor(sparing: spared)) }
+    let newest = try put(sparing: spared) { () throws(ProtectionError) in try store.openNewest() }
+    note(newest)
+    if predecessor == .unknown, !newest.isArchive { note(try putPredecessor(sparing: spared)) }
   }
 
-  /// The same for the generation before it, which would last for one whole generation only.
-  func putPredecessor(sparing spared: UInt64? = nil) throws(ProtectionError) -> Placed {
+  private func putPredecessor(sparing spared: UInt64?) throws(ProtectionError) -> Placed {
     try put(sparing: spared) { () throws(ProtectionError) in try store.openPredecessor() }
   }
 

@@ -65,7 +65,7 @@ struct StateLoader: Sendable {
 
   private func openNewest() throws(LoadFailure) -> LoadedState {
     var remarks: [RestorationReport.Remark] = []
-    let (pending, replaced) = try sortedPending(&remarks)
+    let pending = try sortedPending(&remarks)
     let state: StoredState
     do {
       state = try store.openNewest()
@@ -88,8 +88,10 @@ struct StateLoader: Sendable {
     }
     do throws(LoadFailure) {
       var loaded = try layOut(
-        state, attempt: attempt, crash: crash, pending: pending, isNewest: true, remarks: remarks)
-      loaded.pending += replaced
+        state, attempt: attempt, crash: crash, pending: pending.fitting, isNewest: true, remarks: remarks)
+      loaded.pending += pending.replaced
+      // What is discarded takes everything along that is older.
+      if pending.leavesSome { loaded.missesPending = true }
       loaded.hasTriedOlder = hasTriedOlder
       return try appendedOverCulprit(loaded, attempt) ?? loaded
     } catch  where error.outcome == .damaged {
@@ -178,14 +180,22 @@ struct StateLoader: Sendable {
     }
   }
 
+  /// What becomes of what was saved while locked.
+  private struct SortedPending {
+    /// What is to be joined to the newest state, oldest first.
+    var fitting: [StoredPending] = []
+    /// What is set aside, so that the next whole generation may take its place.
+    var replaced: [StoredPending] = []
+    /// Whether something stays where it is, as it can't be read or set aside.
+    var leavesSome = false
+  }
+
   /// Takes over what was saved whole while locked, and sets aside what does not fit what is there now.
   ///
   /// - Parameter spared: A state that was set aside and makes no room: it is asked for.
-  /// - Returns: What is to be joined to the newest state, oldest first; and what is set aside, so that the next whole
-  ///   generation may take its place.
   private func sortedPending(
     _ remarks: inout [RestorationReport.Remark], sparing spared: UInt64? = nil
-  ) throws(LoadFailure) -> (fitting: [StoredPending], replaced: [StoredPending]) {
+  ) throws(LoadFailure) -> SortedPending {
     let all: AllPending
     do {
       all = try store.openPending()
@@ -194,7 +204,7 @@ struct StateLoader: Sendable {
       // Going on without it would put it out of reach: the next save replaces what it belongs to.
       if failure.isPassing { throw failure }
       remarks.append(.failure(UnreadablePending.all(error)))
-      return ([], [])
+      return SortedPending(leavesSome: true)
     }
     for problem in all.problems {
       remarks.append(.failure(UnreadablePending.one(problem)))
@@ -215,7 +225,12 @@ struct StateLoader: Sendable {
         for earlier in fitting {
           remarks += try shelf.put(earlier, sparing: spared).removed.map { .setAsideRemoved($0) }
         }
-        if pending.kind != .whole { remarks += try setAsideReplaced(by: pending.kind, sparing: spared) }
+        if pending.kind != .whole {
+          let predecessor: SetAsideShelf.Predecessor = pending.kind == .wholeAnewOverBoth ? .refused : .unknown
+          try shelf.putNewest(predecessor: predecessor, sparing: spared) { placed in
+            remarks += placed.removed.map { .setAsideRemoved($0) }
+          }
+        }
       } catch {
         throw failure(error, remarks)
       }
@@ -232,18 +247,9 @@ struct StateLoader: Sendable {
         remarks.append(.failure(error.description))
       }
     }
-    return (fitting, setAside(conflicting, &remarks, sparing: spared))
-  }
-
-  /// Sets aside what a state that was begun anew takes the place of: the newest, and if that is damaged or it was refused
-  /// too the one before it.
-  private func setAsideReplaced(by kind: PendingKind, sparing spared: UInt64?) throws(ProtectionError)
-    -> [RestorationReport.Remark]
-  {
-    let refused = kind == .wholeAnewOverBoth ? try shelf.putPredecessor(sparing: spared) : .init()
-    let newest = try shelf.putNewest(sparing: spared)
-    let older = !newest.isArchive && kind == .wholeAnew ? try shelf.putPredecessor(sparing: spared) : .init()
-    return (refused.removed + newest.removed + older.removed).map { .setAsideRemoved($0) }
+    let replaced = setAside(conflicting, &remarks, sparing: spared)
+    return SortedPending(
+      fitting: fitting, replaced: replaced, leavesSome: !all.problems.isEmpty || replaced.count < conflicting.count)
   }
 
   /// Sets aside what was saved while locked and does not fit; what can't be set aside now stays where it is.

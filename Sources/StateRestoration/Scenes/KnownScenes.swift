@@ -25,6 +25,9 @@ struct KnownScenes: Sendable {
     return true
   }
 
+  /// Whether this run knows a session.
+  func contains(_ id: SceneSession.ID) -> Bool { sessions.contains { $0.id == id } }
+
   /// Adds a session that this run has opened and did not know.
   mutating func add(_ session: SceneSession) {
     sessions.append(session)

@@ -114,11 +114,18 @@ internal import RestorationArchive
     try await save()
   }
 
-  /// Closes a scene, whose hierarchy was preserved before; its state stays until it is discarded.
+  /// Closes a scene; its state stays until it is discarded.
+  ///
+  /// Where changes are preserved automatically, those that wait for that are preserved first; if that fails, this throws and
+  /// the scene stays open. Anything else has to be preserved before.
   public func close(_ id: SceneSession.ID) async throws(RestorationError) {
-    guard known.change(id, { $0.isOpen = false }) else { return }
-    coordinators[id]?.preservesAutomatically = .never
-    coordinators[id] = nil
+    guard known.contains(id) else { return }
+    if let coordinator = coordinators[id] {
+      try await coordinator.preserveWhatIsDue()
+      coordinator.preservesAutomatically = .never
+      coordinators[id] = nil
+    }
+    known.change(id) { $0.isOpen = false }
     try await save()
   }
 

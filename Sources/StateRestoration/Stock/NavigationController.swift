@@ -3,7 +3,8 @@ public import RestorationArchive
 
 /// A stack of controllers of which the last is seen.
 ///
-/// The stack's order is its state. If a controller on it can't be restored, the stack ends at the one before it. What stood
+/// The stack's order is its state. If a controller on it can't be restored, the stack ends at the one before it, or goes on with
+/// what was pushed onto that one without it, while the device was locked. What stood
 /// above is carried over, and comes back when it can be made again, unless the user has gone on from there: it is put back
 /// only on top of the very controller that it stood on, never among or on top of what was pushed since.
 /// A controller that restoring died at is on top again, with what stood on it, when it is asked for.
@@ -85,8 +86,8 @@ public import RestorationArchive
     return stack[..<index].lazy.compactMap(\.restorationIdentifier).last.map(RestorationRole.standing(on:))
   }
 
-  /// Takes the restored stack as it was left last, up to the first controller that could not be restored, and on top of it
-  /// those that were carried over and stood there.
+  /// Takes the restored stack as it was left last, without the first controller that could not be restored and what stood on
+  /// it, and on top of it those that were carried over and stood there.
   ///
   /// Controllers at the bottom that have no identifier are never preserved: they stay where they are, below the restored
   /// ones. If not even the first could be restored, the stack stays what it was at launch.
@@ -95,6 +96,12 @@ public import RestorationArchive
     var waiting = children.filter(\.wasCarriedOver)
     if newest.isEmpty { swap(&newest, &waiting) }
     var taken = Array(newest.prefix { $0.controller != nil })
+    // Behind one that is missing stand those that were put on top without it, while locked.
+    for child in newest.dropFirst(taken.count) where child.controller != nil {
+      if let place = taken.last.map({ RestorationRole.standing(on: $0.identifier) }), child.role == place {
+        taken.append(child)
+      }
+    }
     while taken.count >= newest.count, let place = taken.last.map({ RestorationRole.standing(on: $0.identifier) }),
       let next = waiting.firstIndex(where: { $0.role == place && $0.controller != nil })
     {

@@ -142,6 +142,34 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true], StoreKind.allCases)
+  func `the guard goes along when a state that was set aside takes the newest's place`(
+    isExtended: Bool, on kind: StoreKind
+  ) async throws {
+    let bench = try await preserved(kind)
+    bench.delegate.restores = false
+    let declined = bench.launch()
+    let other = Screen("root", text: "other")
+    _ = try await declined.restore(into: other)
+    _ = try await declined.preserve(other)
+    bench.delegate.restores = true
+
+    let coordinator = bench.launch()
+    let (root, late) = hierarchy()
+    if isExtended { root.onFinish = { coordinator.extendStateRestoration() } }
+    let id = try #require(try await coordinator.setAsideStates().first).id
+    #expect(try await coordinator.restore(into: root, from: .setAside(id)).outcome == .restored)
+    root.text = "typed"
+    #expect(try await coordinator.preserve(root).receipt?.kind == .whole)
+    try await dieLate(bench, coordinator, root, late)
+
+    let next = hierarchy()
+    next.root.restorationChildren.append(next.late)
+    let report = try await bench.launch().restore(into: next.root)
+    #expect(report[["root", "late"]]?.notRestoredReason == .leftOutAfterCrash)
+    #expect(next.root.text == "typed" && next.late.value == 0)
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a kill after what died was left out durably is the first, and so is one after a save`(
     on kind: StoreKind

@@ -246,4 +246,27 @@ import Testing
     _ = try await bench.launch().restore(into: Screen("root"))
     #expect(noted == node)
   }
+
+  @Test func `a delegate without state of its own is guarded while it decides`() async throws {
+    final class Plain: RestorationCoordinatorDelegate {
+      var onRestore: () -> Void = {}
+
+      func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
+
+      func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool {
+        onRestore()
+        return true
+      }
+    }
+    let bench = Bench()
+    let delegate = Plain()
+    let configuration = bench.configuration
+    _ = try await RestorationCoordinator(store: bench.store, delegate: delegate, configuration: configuration)
+      .preserve(Screen("root"))
+    var isMarked = false
+    delegate.onRestore = { isMarked = bench.store.state.withLock { $0.marker != nil && $0.marker?.node == nil } }
+    _ = try await RestorationCoordinator(store: bench.store, delegate: delegate, configuration: configuration)
+      .restore(into: Screen("root"))
+    #expect(isMarked)
+  }
 }

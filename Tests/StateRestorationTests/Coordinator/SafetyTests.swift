@@ -87,7 +87,7 @@ import Testing
       late.onDecode = { #expect(marked() == node) }
       root.restorationChildren = [late]
       #expect(coordinator.register(late, at: ["root", "late"])?.isRestored == true)
-      #expect(late.value == 1 && marked() == nil)
+      #expect(late.value == 1 && bench.store.state.withLock { $0.marker != nil } && marked() == nil)
       coordinator.completeStateRestoration()
       root.restorationChildren = []
     }

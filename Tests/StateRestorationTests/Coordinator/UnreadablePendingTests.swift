@@ -91,6 +91,21 @@ import Testing
     #expect(try await coordinator.preserve(root).receipt?.findings == [])
   }
 
+  @Test func `it stays also when what was saved after it was typed over what restoring died at`() async throws {
+    let bench = try await bench()
+    try await bench.die(at: ["root", "b"])
+    try await bench.lock()
+    let bytes = try await saveUnreadable(.damaged, bench)
+    try await bench.unlock()
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    _ = try await coordinator.restore(into: root)
+    #expect(bench.contents.values.contains { $0 == bytes })
+    root.text = "later"
+    _ = try await coordinator.preserve(root)
+    #expect(bench.contents.values.contains { $0 == bytes })
+  }
+
   @Test(arguments: [false, true])
   func `when nothing of it can be read at all, that is named`(hasRestored: Bool) async throws {
     let bench = Bench()

@@ -114,6 +114,31 @@ import Testing
     #expect(window.text == "kept")
   }
 
+  @Test(arguments: [false, true])
+  func `what waits to be saved by itself is saved before a scene closes`(fails: Bool) async throws {
+    let stores = Stores()
+    let scenes = stores.launch()
+    let coordinator = try await scenes.open("a")
+    let window = Screen("window", text: "opened")
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(3600))
+    _ = try await coordinator.preserve(window)
+    window.text = "noticed"
+    await stores.delegate.nextEvent()
+    window.text = "typed"
+    let store = try #require(stores.scenes["a"])
+    if fails {
+      store.state.withLock { $0.failures = ["append": .io, "publish": .io] }
+      await #expect(throws: RestorationError.self) { try await scenes.close("a") }
+      #expect(scenes.sessions.map(\.isOpen) == [true])
+      store.state.withLock { $0.failures = [:] }
+    }
+    try await scenes.close("a")
+    #expect(scenes.sessions.map(\.isOpen) == [false])
+    let again = Screen("window")
+    _ = try await scenes.open("a").restore(into: again)
+    #expect(again.text == "typed")
+  }
+
   @Test(arguments: [false, true], [false, true])
   func `a known scene that is opened without naming a role keeps its role`(isLoaded: Bool, isLocked: Bool) async throws
   {

@@ -10,6 +10,17 @@ import Testing
     #expect(navigation.top === b)
   }
 
+  @Test func `behind the missing one a stack goes on with what was put on top without it`() {
+    let (a, d, e) = (LeafController("a"), LeafController("d"), LeafController("e"))
+    for (role, stack) in [("on a", ["a", "d", "e"]), ("on c", ["a"])] as [(RestorationRole, [RestorationIdentifier])] {
+      let navigation = NavigationController(restorationIdentifier: "nav", root: LeafController("launch"))
+      navigation.installRestoredChildren([
+        child("a", a), child("c", nil, role: "on a"), child("d", d, role: role), child("e", e, role: "on d"),
+      ])
+      #expect(navigation.stack.map(\.restorationIdentifier) == stack)
+    }
+  }
+
   @Test func `a stack takes what was carried over on top of the controller that it stood on, and nowhere else`() {
     let (a, b, c) = (LeafController("a"), LeafController("b"), LeafController("c"))
     func stack(_ children: [RestoredChild]) -> [RestorationIdentifier?] {
