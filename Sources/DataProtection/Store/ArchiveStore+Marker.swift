@@ -13,14 +13,16 @@ extension ArchiveStore {
 
   /// Marks that restoring begins; the mark is durable when this returns.
   ///
-  /// Throws `.busy` when another process is restoring this archive. The attempts that failed before are counted on.
+  /// Throws `.busy` when another process is restoring this archive.
   ///
   /// - Parameters:
   ///   - archive: What is restored.
   ///   - isStandIn: Whether it is restored instead of a newer one, which can't be; the next launch is told.
   ///   - pendingMark: The mark of the newest pending content that is joined to it; 0 for none.
+  ///   - countsFormer: Whether attempts that failed before are counted on; that they have ended badly in a row is in any case.
   public func beginAttempt(
-    for archive: OpenedArchive, asStandIn isStandIn: Bool = false, joining pendingMark: UInt32 = 0
+    for archive: OpenedArchive, asStandIn isStandIn: Bool = false, joining pendingMark: UInt32 = 0,
+    countingFormer countsFormer: Bool = true
   ) throws(ProtectionError) -> RestorationAttempt {
     try withLock { state, session throws(ProtectionError) in
       let identity = try store.identity(of: slot)
@@ -31,6 +33,7 @@ extension ArchiveStore {
       var marker = CrashMarker(
         commitment: archive.commitment, pendingMark: pendingMark, boot: store.keys.bootIdentifier, isStandIn: isStandIn)
       if let former = found?.marker { marker.count(former, as: found?.attempt.meaning) }
+      if !countsFormer { marker.forgetFailures() }
       let attempt = try session.writeMarker(marker, identity: identity)
       state.attempt = attempt
       return attempt

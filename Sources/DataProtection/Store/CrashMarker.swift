@@ -50,6 +50,12 @@ struct CrashMarker: Hashable, Sendable {
     endsInARow = UInt8(clamping: Int(former.endsInARow) + (hasDied ? 1 : 0))
   }
 
+  /// Counts no attempt that failed before: it was at something else.
+  mutating func forgetFailures() {
+    failedAttempts = 0
+    hasForgiven = false
+  }
+
   /// Reads a marker; `nil` when it is damaged or forged.
   init?(
     _ bytes: [UInt8], identity: [UInt8], keys: any StoreKeys

@@ -52,9 +52,6 @@ public final class RestorationAttempt: Sendable {
     }
   }
 
-  /// Has what failed before count no more: it was something else than what is restored now.
-  package func beginAnew() { follow() }
-
   private func write(_ bytes: [UInt8], _ page: FileMapping?) {
     if let page { return unsafe page.store(bytes.span.bytes) }
     try? unsafe store.fileSystem.writeAll(file.descriptor, bytes.span.bytes, at: 0)

@@ -52,7 +52,8 @@ struct LoadedState: Sendable {
   var subject: AttemptSubject {
     AttemptSubject(
       place: place, state: state, isStandIn: isPredecessor && !isOnRequest, pendingMark: pendingMark,
-      isAside: setAside != nil)
+      // It died of what it was asked to give instead of the state, which nothing has been found against.
+      countsFormer: !diedOfKept && !beginsAnew, isAside: setAside != nil)
   }
 }
 
@@ -66,6 +67,8 @@ struct AttemptSubject: Sendable {
   var isStandIn: Bool
   /// The mark of the newest pending content that is joined to it; 0 for none.
   var pendingMark: UInt32
+  /// Whether the attempts before were at what is restored now.
+  var countsFormer = true
   /// Whether it was set aside, and what is saved goes to another place.
   var isAside = false
 
@@ -77,7 +80,8 @@ struct AttemptSubject: Sendable {
   /// Marks durably that restoring begins.
   func begin() throws(ProtectionError) -> any RestorationAttempting {
     let state = if let state { state } else { try place.openNewest() }
-    return try place.beginAttempt(for: state, asStandIn: isStandIn, joining: pendingMark)
+    return try place.beginAttempt(
+      for: state, asStandIn: isStandIn, joining: pendingMark, countingFormer: countsFormer)
   }
 }
 

@@ -44,9 +44,10 @@ package protocol PreservationStore: Sendable {
   /// What the crash marker says about the last attempt to restore this state.
   func interruptedAttempt(for state: StoredState) throws(ProtectionError) -> InterruptedAttempt?
   /// Marks durably that restoring begins, perhaps of one that stands in for a newer one, or to which pending content is
-  /// joined; the mark is that of the newest, 0 for none.
+  /// joined; the mark is that of the newest, 0 for none. Attempts that failed before may have been at something else.
   func beginAttempt(
-    for state: StoredState, asStandIn isStandIn: Bool, joining pendingMark: UInt32
+    for state: StoredState, asStandIn isStandIn: Bool, joining pendingMark: UInt32,
+    countingFormer countsFormer: Bool
   ) throws(ProtectionError) -> any RestorationAttempting
   /// The places beside this one for states that are set aside, `SetAsideShelf.placeCount` of them, always the same.
   var asidePlaces: [any PreservationStore] { get }
@@ -57,7 +58,7 @@ package protocol PreservationStore: Sendable {
 extension PreservationStore {
   /// Marks durably that restoring begins.
   package func beginAttempt(for state: StoredState) throws(ProtectionError) -> any RestorationAttempting {
-    try beginAttempt(for: state, asStandIn: false, joining: 0)
+    try beginAttempt(for: state, asStandIn: false, joining: 0, countingFormer: true)
   }
 
   /// Writes a whole new generation, whatever others have saved meanwhile.
@@ -86,8 +87,6 @@ package protocol RestorationAttempting: AnyObject, Sendable {
   func endTurn()
   /// Notes the node that is restored from now on, none for `UInt32.max`; does not wait for the disk.
   func note(node: UInt32)
-  /// Has what failed before count no more; does not wait for the disk.
-  func beginAnew()
   /// Has a death be put down to nothing until something is noted again; does not wait for the disk.
   func rest()
   /// Removes the marker.

@@ -22,12 +22,7 @@ extension RestorationCoordinator {
     do {
       attempt?.finish()
       attempt = nil
-      attempt = try await worker.run { _ in
-        let attempt = try loaded.subject.begin()
-        // It died of what it was asked to give instead of the state, which nothing has been found against.
-        if loaded.diedOfKept || loaded.beginsAnew { attempt.beginAnew() }
-        return attempt
-      }
+      attempt = try await worker.run { _ in try loaded.subject.begin() }
     } catch {
       report.remarks.append(.markerIgnored("no marker could be made: \(error)"))
     }

@@ -162,6 +162,12 @@ import Testing
       let (next, again) = try opened(disk)
       #expect(try next.interruptedAttempt(for: again)?.failedAttempts == (round < 5 ? 1 : 2))
     }
+    // What it died of may have been something else: that it has died so often stays.
+    let fork = disk.afterProcessDeath()
+    let (other, same) = try opened(fork)
+    #expect(try other.beginAttempt(for: same, countingFormer: false).failedAttempts == 0)
+    let (judge, _) = try opened(fork.afterProcessDeath())
+    #expect(try judge.interruptedAttempt(for: same)?.endsInARow == 9)
     let (store, archive) = try opened(disk)
     try store.beginAttempt(for: archive).finish()
     _ = try store.beginAttempt(for: archive)

@@ -83,7 +83,8 @@ import Testing
     switch fate {
     case .givenUp:
       for _ in 0..<2 {
-        let attempt = try bench.place.beginAttempt(for: try bench.place.openPredecessor(), asStandIn: true, joining: 0)
+        let attempt = try bench.place.beginAttempt(
+          for: try bench.place.openPredecessor(), asStandIn: true, joining: 0, countingFormer: true)
         _ = attempt
         try await bench.kill()
       }

@@ -263,7 +263,8 @@ final class MemoryStore: PreservationStore {
   }
 
   func beginAttempt(
-    for stored: StoredState, asStandIn isStandIn: Bool, joining pendingMark: UInt32
+    for stored: StoredState, asStandIn isStandIn: Bool, joining pendingMark: UInt32,
+    countingFormer countsFormer: Bool
   ) throws(ProtectionError) -> any RestorationAttempting {
     try enter("beginAttempt")
     let run = run.load(ordering: .relaxed)
@@ -273,7 +274,8 @@ final class MemoryStore: PreservationStore {
       let ends = state.marker?.generation == generation ? state.marker?.ends ?? 0 : 0
       state.restingMarker = nil
       state.marker = Marker(
-        generation: generation, node: nil, attempts: before + 1, ends: ends + 1, isStandIn: isStandIn,
+        generation: generation, node: nil, attempts: (countsFormer ? before : 0) + 1, ends: ends + 1,
+        isStandIn: isStandIn,
         pendingMark: pendingMark, run: run)
     }
     return MemoryAttempt(store: self)
@@ -310,11 +312,6 @@ final class MemoryAttempt: RestorationAttempting {
       if let resting = state.restingMarker { (state.marker, state.restingMarker) = (resting, nil) }
       state.marker?.node = node == .max ? nil : node
     }
-  }
-
-  func beginAnew() {
-    let run = store.run.load(ordering: .relaxed)
-    store.state.withLock { $0.follow(in: run) }
   }
 
   func rest() {
