@@ -69,11 +69,11 @@ struct CrashMarker: Hashable, Sendable {
     boot = Array(reader.take(16))
     node = reader.integer()
     failedAttempts = reader.integer()
-    let flags = reader.integer(UInt16.self)
-    hasForgiven = flags & 1 != 0
-    isStandIn = flags & 2 != 0
-    isAtRest = flags & UInt16(Self.restFlag) != 0
-    endsInARow = UInt8(flags >> 8)
+    let flags = reader.integer(UInt8.self)
+    hasForgiven = flags & Self.forgivenFlag != 0
+    isStandIn = flags & Self.standInFlag != 0
+    isAtRest = flags & Self.restFlag != 0
+    endsInARow = reader.integer()
   }
 
   /// The bytes, authentication code included.
@@ -89,7 +89,8 @@ struct CrashMarker: Hashable, Sendable {
     bytes += boot
     bytes.appendInteger(node)
     bytes.appendInteger(failedAttempts)
-    bytes.append((hasForgiven ? 1 : 0) | (isStandIn ? 2 : 0) | (isAtRest ? Self.restFlag : 0))
+    bytes.append(
+      (hasForgiven ? Self.forgivenFlag : 0) | (isStandIn ? Self.standInFlag : 0) | (isAtRest ? Self.restFlag : 0))
     bytes.append(endsInARow)
     return bytes
   }
@@ -102,6 +103,10 @@ struct CrashMarker: Hashable, Sendable {
   static let flagsOffset = 38
   /// Where the bad ends in a row are.
   static let endsOffset = 39
+  /// The flag of a restart of the machine that was forgiven.
+  static let forgivenFlag: UInt8 = 1
+  /// The flag of an archive that was restored instead of a newer one.
+  static let standInFlag: UInt8 = 2
   /// The flag of a marker at rest.
   static let restFlag: UInt8 = 4
 

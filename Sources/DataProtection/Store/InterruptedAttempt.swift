@@ -18,7 +18,7 @@ public struct InterruptedAttempt: Hashable, Sendable {
   ///
   /// Only `died` and `machineRestarted` are about this archive.
   public let meaning: Meaning
-  /// The number, in the archive, of the node that was being restored; `nil` before the first.
+  /// The number, in the archive, of the node whose code was running; `nil` when none was.
   public let node: UInt32?
   /// How many attempts at this archive have failed, the one that left the marker included if it counts.
   ///

@@ -31,6 +31,15 @@ struct MarkerBytes: Sendable {
     return try sealed(keys)
   }
 
+  /// Counts no attempt before this one any more; returns the bytes, authentication code included.
+  mutating func forgetFormer(keys: any StoreKeys) throws(ProtectionError) -> [UInt8] {
+    for index in CrashMarker.attemptsOffset...CrashMarker.endsOffset where index != CrashMarker.flagsOffset {
+      set(index, to: 0)
+    }
+    set(CrashMarker.flagsOffset, to: bytes[CrashMarker.flagsOffset] & ~CrashMarker.forgivenFlag)
+    return try sealed(keys)
+  }
+
   /// Whether there is anything to forget of former attempts.
   var countsAttempts: Bool {
     bytes[CrashMarker.attemptsOffset..<CrashMarker.flagsOffset].contains { $0 != 0 }

@@ -16,7 +16,7 @@ public final class PendingArchive: Sendable {
   public let kind: Kind
   /// The archive schema its writer gave.
   public let schema: UInt32
-  /// The generation it was made on top of, without reading it; `nil` when there was none.
+  /// The generation it was made on top of; `nil` when there was none.
   public let base: Generation?
   /// Whether it still belongs on top of what is current.
   ///

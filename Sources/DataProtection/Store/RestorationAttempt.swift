@@ -84,6 +84,14 @@ public final class RestorationAttempt: Sendable {
     }
   }
 
+  /// Counts no attempt before this one any more: what begins now has nothing to do with how they ended.
+  public func forgetFormer() {
+    marker.withLock { marker in
+      guard !marker.isFinished, let bytes = try? marker.bytes.forgetFormer(keys: store.keys) else { return }
+      write(bytes, marker.page)
+    }
+  }
+
   /// Removes the marker: restoring was given up in good order, or is over for good.
   ///
   /// A power cut may bring it back, until ``settle()`` has returned; after a restart it doesn't count the first time.

@@ -21,7 +21,7 @@ extension RestorationArchive {
     public var classTag: RestorationClass?
     /// The version of the object's state.
     public var version: StateVersion
-    /// Whose state goes first when there is too much of it.
+    /// How soon the state is left out when there is too much of it.
     public var priority: PreservationPriority
     /// What kind of object it is and what became of its state.
     public var flags: NodeFlags

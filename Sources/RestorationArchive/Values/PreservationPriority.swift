@@ -1,4 +1,4 @@
-/// Whose state goes first when an archive outgrows its budget.
+/// How soon a node's state is left out when an archive outgrows its budget.
 public enum PreservationPriority: UInt8, Hashable, Codable, Sendable, Comparable, CaseIterable, CustomStringConvertible
 {
   /// Left out first.

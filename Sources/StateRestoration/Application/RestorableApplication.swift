@@ -78,7 +78,8 @@ import FoundationEssentials
 
   /// Launches the program; guarded, so that a launch that ends badly is not tried again with the same state (R6.2).
   ///
-  /// Throws `killed` or `watchdog` when the program ended in the middle, `illegalTransition` when it runs already.
+  /// Throws `killed` or `watchdog` when the program ended in the middle, `illegalTransition` when it runs already, and
+  /// `waitsForItself` when called by one of its own callbacks.
   @discardableResult
   public func launch(_ options: LaunchOptions = .icon) async throws(LifecycleError) -> RestorationReport? {
     engine.beginGuard()
@@ -97,7 +98,7 @@ import FoundationEssentials
 
   /// The user ends the program by force: no callback, and what was preserved is deleted (R6.1).
   ///
-  /// With the developer's switch (R6.4) the state stays.
+  /// With ``RestorationConfiguration/isDeveloperMode`` the state stays.
   public func forceQuit() async throws {
     try lifecycle.kill(.forceQuit)
     if engine.keepsStateForDebugging { return }

@@ -2,9 +2,9 @@ public import RestorationArchive
 
 /// Gives one object's stored values back, by key, while the method that it was given to runs.
 ///
-/// A throwing read distinguishes "nothing was stored" from "could not read it": `nil` always means the first. Using a
-/// decoder after its method throws ``RestorationError/Code/coderUsedTooLate``; its questions then answer as if nothing
-/// were stored.
+/// A throwing read distinguishes "nothing was stored" from "could not read it": `nil` always means the first. A read after
+/// that method has returned throws ``RestorationError/Code/coderUsedTooLate``; ``keys`` is empty then, and
+/// ``contains(_:)`` false.
 @MainActor public final class RestorationDecoder {
   /// Finds the restored object of a reference.
   package typealias Resolver = @MainActor (NodeReference) -> (any RestorableObject)?
@@ -27,7 +27,7 @@ public import RestorationArchive
 
   /// The key that was read first, mostly the only one.
   private var firstReadKey: String?
-  /// The other keys that were read: what remains was written by nobody's reader.
+  /// The other keys that were read; the rest is reported as unread.
   private var otherReadKeys: Set<String> = []
 
   /// The delegate that turned out to have no `makeController(at:coder:)` of its own.

@@ -125,12 +125,15 @@ extension RestorationArchive.Attributes {
     return fits(stored) && stored.attributes.version <= version && !stored.attributes.flags.contains(.leftOut)
   }
 
-  /// Whether an object and what lies at its path are known to be of different classes or models.
-  func isOther(than stored: RestorationArchive.Node) -> Bool {
-    if let before = stored.attributes.model, let model, before != model { return true }
-    if let before = stored.attributes.classTag, let classTag, before != classTag { return true }
+  /// Whether the two are known to be of different classes or models; what either does not name decides nothing.
+  func isOther(than other: Self) -> Bool {
+    if let model, let before = other.model, before != model { return true }
+    if let classTag, let before = other.classTag, before != classTag { return true }
     return false
   }
+
+  /// Whether an object and what lies at its path are known to be of different classes or models.
+  func isOther(than stored: RestorationArchive.Node) -> Bool { isOther(than: stored.attributes) }
 
   /// Whether state that lies at an object's path is the object's: the same class, the same model and the same kind.
   ///

@@ -7,7 +7,7 @@ public struct CrashHistory: Sendable, Hashable, Codable {
   ///
   /// Five in a row, and more, count as two, whatever was saved meanwhile.
   public var failedAttempts: Int
-  /// True when the attempt had reached a node, so that leaving out that node may be enough.
+  /// True when a node's own code was running when the process died, so that leaving out that node may be enough.
   public var hasCulprit: Bool
   /// When the state was preserved.
   public var savedAt: Date?
@@ -32,11 +32,11 @@ public enum CrashDecision: String, Sendable, Hashable, Codable, CaseIterable {
 
 /// The way through R6.2: leave out the culprit, then ask, then the older generation, then nothing.
 enum CrashPlan: Hashable, Sendable {
-  /// Nothing is known against the state.
+  /// Nothing speaks against the state, or one attempt died outside any node.
   case restoreEverything
   /// The last attempt died at this node: leave its subtree out.
   case leaveOut(node: UInt32)
-  /// The last attempt died outside any node, or the delegate chose so.
+  /// Three attempts ended badly, or the generation before has stood in and ended outside any node: restore that.
   case olderGeneration
   /// Two attempts at the same state ended badly: the delegate decides.
   case ask(node: UInt32?)

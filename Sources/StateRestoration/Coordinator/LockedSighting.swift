@@ -90,7 +90,7 @@ struct LockedSighting: Sendable {
     return presented
   }
 
-  /// Bytes to compare, without the role, which is others' doing as well; what can't be encoded is as good as nothing, and never touched.
+  /// The values as bytes to compare, without the role, which the container decides; what can't be encoded compares as empty.
   private mutating func encoded(_ entries: [RestorationArchive.Entry]) -> [UInt8] {
     (try? RecordEncoder().encode(entries.filter { $0.key != ReservedKey.role }, tables: &tables)) ?? []
   }

@@ -89,6 +89,8 @@ package protocol RestorationAttempting: AnyObject, Sendable {
   func note(node: UInt32)
   /// Has a death be put down to nothing until something is noted again; does not wait for the disk.
   func rest()
+  /// Has what failed before count no more; does not wait for the disk.
+  func forgetFormer()
   /// Removes the marker.
   func finish()
   /// Makes the rest or the removal durable; waits for the disk.

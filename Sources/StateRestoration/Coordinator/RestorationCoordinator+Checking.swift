@@ -2,7 +2,10 @@ public import FoundationEssentials
 public import RestorationArchive
 
 extension RestorationCoordinator {
-  /// Reads old archives with today's classes and runs all their migrations, without an app and without restoring.
+  /// Reads old archives with today's classes and runs the migrations of all their values, without an app and without restoring.
+  ///
+  /// What ``Restored`` properties and coder methods would read is not looked at, as that takes an object: restore a
+  /// `GoldenArchive`, from the testing product, for those.
   ///
   /// Keep one archive per released version, each in a file of its own, and check them in CI. To get one, write the `archive`
   /// of `GoldenArchive.record(_:after:)`, from the testing product, to a file. Nodes of classes that aren't registered are
@@ -71,10 +74,10 @@ extension RestorationCoordinator {
       guard node.byteCount > 0 else { continue }
       let decoder = RestorationDecoder(
         record: plan.record(of: index), path: path, context: plan.context, storedVersion: node.version)
-      result.checkedCount += 1
       do throws(RestorationError) {
-        try registry.verify(decoder, as: tag)
+        if try registry.verify(decoder, as: tag) { result.checkedCount += 1 }
       } catch {
+        result.checkedCount += 1
         let reason = error.reason(stored: node.version, known: registered.version)
         result.problems.append(.init(path: path, reason: reason))
       }

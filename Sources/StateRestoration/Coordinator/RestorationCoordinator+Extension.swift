@@ -16,42 +16,55 @@ extension RestorationCoordinator {
   /// Every call must be balanced by one of ``completeStateRestoration()``. After
   /// ``RestorationConfiguration/extensionTimeLimit`` the guard ends by itself and late answers are ignored.
   ///
-  /// There is no gap, whenever it is called; but that restoring goes on again after its end may be forgotten in a power cut.
-  /// ``withRestorationExtended(_:)`` waits for the disk before its body runs. When nothing was restored in this run there is
-  /// nothing to guard.
+  /// May be called from a factory or a hook, or later. The guard begins at once against a crash; against a power cut, when
+  /// restoring had ended, only when the disk has taken it: ``withRestorationExtended(_:)`` waits for that before its body runs.
+  /// When nothing was restored in this run there is nothing to guard.
   public func extendStateRestoration() {
-    guard let attempt = beginExtension() else { return }
-    worker.post { _ in attempt.settle() }
+    guard beginExtension() else { return }
+    Task { await settleExtension() }
   }
 
-  /// Counts an extension; returns the attempt that goes on if restoring had ended already.
-  private func beginExtension() -> (any RestorationAttempting)? {
+  /// Counts an extension; says whether restoring goes on with it that had ended already.
+  private func beginExtension() -> Bool {
     extensions.count += 1
-    guard extensions.count == 1 else { return nil }
+    guard extensions.count == 1 else { return false }
     extensions.isTimedOut = false
-    guard phase == .ready else { return nil }
+    guard phase == .ready else { return false }
     startExtensionLimit()
+    endRest()
     attempt?.note(node: .max)
-    return attempt
+    return true
+  }
+
+  /// Makes durable that restoring goes on.
+  private func settleExtension() async {
+    guard let attempt else { return await guardRestored() }
+    await worker.run { _ in attempt.settle() }
+  }
+
+  /// Marks what was restored, where that has no marker: none could be made, or what was restored has another place now.
+  func guardRestored() async {
+    guard attempt == nil, let subject = restoredSubject else { return }
+    let discardCount = discardCount
+    do {
+      let begun = try await worker.run { _ in try subject.begin() }
+      guard attempt == nil, discardCount == self.discardCount else { return begun.finish() }
+      attempt = begun
+      if !isRestorationExtended { restAttempt() }
+    } catch {
+      log.log(.warning, "who turns up after restoring is not guarded: \(error)")
+    }
   }
 
   /// Has what the next launch will restore guarded, when a whole state has taken the restored one's place.
   func restoredStateWasReplaced(by kind: PreservationReceipt.Kind) async {
     // What is pending can't be marked beside another place's state: until the unlock that stays marked.
     guard let former = restoredSubject, kind == .whole || !former.isAside else { return }
-    let successor = AttemptSubject.newest(in: store)
-    restoredSubject = successor
+    restoredSubject = .newest(in: store)
     // An attempt at a state in its own place follows what is saved there.
-    guard former.isAside, phase != .restoring, let replaced = attempt else { return }
-    do {
-      let begun = try await worker.run { _ in try successor.begin() }
-      guard attempt === replaced else { return begun.finish() }
-      attempt = begun
-      if !isRestorationExtended { restAttempt() }
-      replaced.finish()
-    } catch {
-      log.log(.warning, "restoring of who turns up later is not guarded: \(error)")
-    }
+    guard former.isAside, phase != .restoring else { return }
+    finishAttempt()
+    await guardRestored()
   }
 
   /// Completes one extension; the last one ends restoring.
@@ -74,7 +87,7 @@ extension RestorationCoordinator {
   public func withRestorationExtended<Value, Failure: Error>(
     _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    if let attempt = beginExtension() { await worker.run { _ in attempt.settle() } }
+    if beginExtension() { await settleExtension() }
     defer { completeStateRestoration() }
     return try await body()
   }

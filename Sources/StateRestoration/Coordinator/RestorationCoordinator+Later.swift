@@ -23,8 +23,8 @@ extension RestorationCoordinator {
   /// - Parameters:
   ///   - controller: The controller that has turned up.
   ///   - path: The controller's place, from the root.
-  /// - Returns: What became of it: what restoring died at before is left out here too. Nil when nothing was preserved at the
-  ///   path, it is in use already, or was, and while objects are given their state.
+  /// - Returns: What became of it; a node that restoring died at before is left out here too. Nil when nothing was restored in
+  ///   this run, when nothing was preserved at the path, when that is in use or was, and while objects are given their state.
   @discardableResult
   public func register(_ controller: any RestorableController, at path: RestorationPath) -> NodeReport? {
     turnUp(Arrival(object: controller, path: path))
@@ -131,7 +131,7 @@ extension RestorationCoordinator {
   /// An object that turns up at the path later is not given it any more. What had made room there for another class or model
   /// comes back to the place.
   ///
-  /// - Returns: False when nothing is carried over at the path, or a live object owns it.
+  /// - Returns: False when nothing is carried over at the path, or a live object owns it or something below it.
   @discardableResult
   public func forget(_ path: RestorationPath) async -> Bool {
     await waitForRestoration()
@@ -167,7 +167,7 @@ extension RestorationCoordinator {
     for finding in batch.findings + findings { log.log(.warning, finding.description) }
   }
 
-  /// Forgets the state because the user quit by force (R6.1); kept in developer mode (R6.4).
+  /// Forgets the state because the user quit by force (R6.1); kept with ``RestorationConfiguration/isDeveloperMode``.
   ///
   /// Nothing is saved afterwards, so that an exit in progress does not bring the state back.
   public func discardAfterForceQuit() async throws(RestorationError) {

@@ -3,7 +3,8 @@ internal import FoundationEssentials
 internal import RestorationArchive
 
 extension RestorationCoordinator {
-  /// Preserves the hierarchy below a controller; returns when the state would survive a power cut.
+  /// Preserves the hierarchy below a controller; returns when the disk has confirmed the state, or failed to
+  /// (``PreservationReceipt/Durability``).
   ///
   /// Values are copied at once, on the main actor; everything else happens elsewhere. One save runs at a time:
   /// requests during a save are folded into one more, and all of them get its outcome. When nothing has changed,

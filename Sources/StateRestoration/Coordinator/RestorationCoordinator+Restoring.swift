@@ -24,7 +24,8 @@ extension RestorationCoordinator {
 
   /// Gives a hierarchy its preserved state back, and makes what is missing of it.
   ///
-  /// Suspends only to load. The delegate's question, factories, installing, decoding, the app-level decode and the
+  /// Suspends to load, to have the disk know that restoring begins before any code of the program runs, and to hand the state
+  /// on afterwards. In between, the delegate's question, factories, installing, decoding, the app-level decode and the
   /// finished hooks run in one turn of the main actor, in this order. Can be called again with a running hierarchy:
   /// objects that exist take back the state that was preserved. While the device is locked nothing is restored and
   /// nothing on disk is touched; the report's outcome is then ``RestorationOutcome/locked``.

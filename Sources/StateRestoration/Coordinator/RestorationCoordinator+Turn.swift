@@ -22,6 +22,7 @@ extension RestorationCoordinator {
     do {
       attempt?.finish()
       attempt = nil
+      restingSince = nil
       attempt = try await worker.run { _ in try loaded.subject.begin() }
     } catch {
       report.remarks.append(.markerIgnored("no marker could be made: \(error)"))
@@ -54,6 +55,7 @@ extension RestorationCoordinator {
       arrivals = []
       report.outcome = .declined
       if delegate == nil { report.remarks.append(.noDelegate) }
+      finishAttempt()
       return await refuse(loaded, report, phaseIfRefused)
     }
     log.log(.debug, "restoring generation \(loaded.plan.source?.generation ?? 0)")
@@ -103,8 +105,8 @@ extension RestorationCoordinator {
     _ loaded: LoadedState, _ report: RestorationReport, _ phaseIfRefused: Phase?
   ) async -> RestorationReport {
     if let phaseIfRefused {
-      finishAttempt()
       phase = phaseIfRefused
+      await guardRestored()
       return report
     }
     await refuseStored(older: loaded.isPredecessor)
@@ -148,6 +150,9 @@ extension RestorationCoordinator {
     if case .leftOut = source {
       isRead = false
       report.remarks.append(.applicationStateFailed("left out, because restoring died there"))
+    } else if case .stored = source, let damage = run.plan.applicationDamage {
+      isRead = false
+      report.remarks.append(.applicationStateFailed(damage))
     }
     run.missesTarget = false
     do throws(RestorationError) {
@@ -157,7 +162,7 @@ extension RestorationCoordinator {
       report.remarks.append(.applicationStateFailed(error.description))
     }
     guard isRead else {
-      if !run.plan.application.keys.isEmpty { keepStoredApplicationState(refusedBefore: former) }
+      if run.plan.hasApplicationState { keepStoredApplicationState(refusedBefore: former) }
       return nil
     }
     hasApplicationState = true
@@ -219,14 +224,36 @@ extension RestorationCoordinator {
   private func note(node: UInt32) {
     if node == .max, phase != .restoring, !isRestorationExtended {
       attempt?.rest()
+      settleRest()
     } else {
+      endRest()
       attempt?.note(node: node)
     }
+  }
+
+  /// Makes durable, once for all who turn up in this turn of the main actor, that they have their state: a power cut might bring
+  /// a note back without the rest that followed it.
+  private func settleRest() {
+    guard !isRestSettling, let attempt else { return }
+    isRestSettling = true
+    Task {
+      isRestSettling = false
+      await worker.run { _ in attempt.settle() }
+    }
+  }
+
+  /// Looks whether the marker has rested for longer than restoring may take: former attempts say nothing about what begins now.
+  func endRest() {
+    guard let restingSince else { return }
+    self.restingSince = nil
+    let limit = configuration.extensionTimeLimit.clampedForSleep / .seconds(1)
+    if configuration.now().timeIntervalSince(restingSince) > limit { attempt?.forgetFormer() }
   }
 
   /// Has the marker rest: who turns up from now on notes its own node.
   func restAttempt() {
     guard let attempt else { return }
+    restingSince = configuration.now()
     attempt.rest()
     worker.post { _ in attempt.settle() }
   }

@@ -53,7 +53,20 @@ public import RestorationArchive
   }
 
   /// Where in its life the coordinator is.
-  enum Phase { case idle, loading, restoring, ready, deferred, discarded }
+  enum Phase {
+    /// Nothing has been restored or saved in this run.
+    case idle
+    /// The state is being loaded; no code of the program runs for it.
+    case loading
+    /// Objects are given their state, which is then handed to the worker.
+    case restoring
+    /// The next save writes the hierarchy as it is.
+    case ready
+    /// The device was locked: only what is touched is saved, and the unlock restores.
+    case deferred
+    /// Everything was deleted for good: nothing is saved until something is restored.
+    case discarded
+  }
 
   let store: any PreservationStore
   let worker: PreservationWorker<Lineage>
@@ -69,6 +82,10 @@ public import RestorationArchive
   /// What was restored, for marking that restoring goes on.
   var restoredSubject: AttemptSubject?
   var attempt: (any RestorationAttempting)?
+  /// When restoring was over; nil when it is not, or somebody has turned up since.
+  var restingSince: Date?
+  /// Whether the end of restoring who turned up in this turn is about to be made durable.
+  var isRestSettling = false
   var extensions = ExtensionCount()
   /// The app-level state that could not be read; nil when there is none.
   var keptApplication: KeptApplicationState?
@@ -84,6 +101,7 @@ public import RestorationArchive
   var waitingForRestoration: [CheckedContinuation<Void, Never>] = []
   var automatic = AutomaticState()
   var unlockObservation: Task<Void, Never>?
+  /// Whether what was saved last is pending, and counts from the unlock on.
   var hasPendingSave = false
   /// How often everything was discarded, to know which saves began before.
   var discardCount = 0

@@ -43,6 +43,10 @@ struct RestorationPlan: Sendable {
   private(set) var application: any StateRecord = EmptyRecord()
   /// The node that holds the app-level state.
   private(set) var applicationNode: NodeID?
+  /// Why the app-level state can't be read; nil when it can, or there is none.
+  private(set) var applicationDamage: String?
+  /// Whether anything is stored of the app-level state.
+  var hasApplicationState: Bool { !application.keys.isEmpty || applicationDamage != nil }
   /// Whether restoring died at the app-level state before.
   private(set) var isApplicationLeftOut = false
   /// App-level state that nobody could read and that is kept beside newer; the oldest of it.
@@ -80,7 +84,11 @@ struct RestorationPlan: Sendable {
       guard let node = try reader.node(root) else { continue }
       switch node.identifier {
       case ReservedNode.application:
-        application = (try? reader.record(of: root)) ?? EmptyRecord()
+        do throws(ArchiveError) {
+          application = try reader.record(of: root)
+        } catch {
+          applicationDamage = error.message
+        }
         applicationNode = root
         isApplicationLeftOut = node.attributes.flags.contains(.leftOut)
       case ReservedNode.kept: keptRoot = root
@@ -119,7 +127,7 @@ struct RestorationPlan: Sendable {
     guard !places.isEmpty else { return }
     for index in placed {
       guard var kept = places[nodes[index].id] else { continue }
-      for position in kept.indices where isOther(kept[position].attributes, than: index) {
+      for position in kept.indices where kept[position].attributes.isOther(than: identity(of: index)) {
         kept[position].top = nodes.count
         layout.place = index
         try add(kept[position].id, &layout)
@@ -134,11 +142,9 @@ struct RestorationPlan: Sendable {
     keptApplication?.id == node || kept.values.contains { $0.contains { $0.id == node } }
   }
 
-  /// Whether kept state and what has its place are known to be of different classes or models.
-  private func isOther(_ kept: RestorationArchive.Attributes, than index: Int) -> Bool {
-    if let model = details(of: index).model, let other = kept.model, model != other { return true }
-    if let tag = tag(of: index), let other = kept.classTag, tag != other { return true }
-    return false
+  /// The class and the model of a node.
+  private func identity(of index: Int) -> RestorationArchive.Attributes {
+    .init(classTag: tag(of: index), model: details(of: index).model)
   }
 
   /// What laying an archive flat needs, and the plan doesn't.

@@ -111,7 +111,7 @@ extension RestorationRun {
     if let start { outcomes.add(clock.now - start, at: index) }
   }
 
-  /// The third rung of the ladder, left out once the delegate turns out to make no controllers at all.
+  /// The second rung of the ladder (R2.4), left out once the delegate turns out to make no controllers at all.
   private func askDelegate(_ index: Int) -> (any RestorableController)? {
     guard asksDelegate, let delegate else { return nil }
     noteBeginning(of: index)

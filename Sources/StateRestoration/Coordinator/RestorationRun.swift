@@ -146,7 +146,7 @@ internal import RestorationArchive
 
   // MARK: - The turn
 
-  /// Finds or makes every object, below the roots that are given.
+  /// Finds or makes every object below the root.
   func makeObjects(root: any RestorableController) {
     for index in plan.placed where object(at: index) == nil && !outcomes.isMet(index) {
       if plan.nodes[index].parent == nil, plan.nodes[index].kind == .controller {

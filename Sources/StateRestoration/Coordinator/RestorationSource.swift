@@ -2,7 +2,7 @@
 public enum RestorationSource: Sendable, Hashable {
   /// The newest one.
   case newest
-  /// The generation before it, to go back in time.
+  /// The generation before the newest, to go back in time.
   case olderGeneration
   /// A state that was set aside; see ``RestorationCoordinator/setAsideStates()``.
   case setAside(SetAsideState.ID)

@@ -32,9 +32,9 @@ internal import RestorationArchive
   var needsPlace = false
   /// Whether restoring died at the stored state, which is kept and offered again.
   var isLeftOut = false
-  /// Whether what is newer below it does not change that.
+  /// Whether restoring has died at it again after something newer below it had ended that: what is newer below ends it no more.
   var staysLeftOut = false
-  /// The capture in which that went aside, with all that is below it; nil while it has not.
+  /// The capture in which what was stored here and below was kept for another class or model; nil while it was not.
   var setAsideCapture: Int?
   /// Whether a reference brought it in, and nothing else.
   var isByHand: Bool

@@ -8,7 +8,7 @@ struct CapturedShape {
   var classTag: RestorationClass?
   /// The element of the data model that it shows.
   var model: ModelIdentifier?
-  /// Whose state goes first when there is too much.
+  /// How soon the state is left out when there is too much.
   var priority = PreservationPriority.normal
   /// The children, in order; empty for views and shared objects.
   var children: [any RestorableController] = []

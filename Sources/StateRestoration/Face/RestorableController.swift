@@ -36,7 +36,7 @@ public import RestorationArchive
   /// land in the editor of another.
   var restorationModelIdentifier: ModelIdentifier? { get }
 
-  /// Whose state goes first when the archive outgrows its budget. `normal` by default.
+  /// How soon the state is left out when the archive outgrows its budget. `normal` by default.
   var preservationPriority: PreservationPriority { get }
 }
 

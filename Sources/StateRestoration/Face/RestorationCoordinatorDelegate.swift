@@ -9,8 +9,10 @@ public import RestorationArchive
 ///   Where that class leaves a method out, Swift uses the default below for all its subclasses too, and never calls
 ///   a subclass's own method: both questions would silently stay at no.
 @MainActor public protocol RestorationCoordinatorDelegate: AnyObject {
-  /// Whether to preserve now; asked before every save. No by default.
+  /// Whether to preserve now. No by default.
   ///
+  /// Asked before every save; and without one when the coordinator has to know what the program has, because the device is
+  /// locked, say, or its stored state could not be read. So it changes nothing.
   /// What is encoded here can be read in ``shouldRestoreApplicationState(with:)``.
   func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool
 
@@ -19,6 +21,7 @@ public import RestorationArchive
 
   /// Encodes state of the whole program, before any controller is encoded.
   ///
+  /// Called after ``shouldSaveApplicationState(with:)`` has said yes, and like it not only for a save.
   /// After a launch on a locked device it counts as one object: if what is encoded here has changed when the device is
   /// unlocked, all of it takes the place of what was preserved. So leave out what changes by itself, such as a count of
   /// launches; see <doc:LockedDevices>.

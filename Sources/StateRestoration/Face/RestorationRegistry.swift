@@ -30,7 +30,7 @@ public import RestorationArchive
   ///   - tag: The tag in the archive: stable through renamings of the type, and the class's alone.
   ///   - formerly: Tags that earlier versions of the program used for it.
   ///   - limit: The age after which state of the class is no longer restored; nil for none. It is counted from the last save
-  ///     in which the object was there, to a sixteenth of the limit.
+  ///     in which the object was there, a time that is recorded in steps of a sixteenth of the limit.
   ///   - modelExists: Asked for state with a model identifier; state of a model object that is gone is not restored.
   public func register<Controller: RestorationFactory>(
     _ type: Controller.Type, as tag: RestorationClass, formerly: [RestorationClass] = [],
@@ -71,9 +71,9 @@ public import RestorationArchive
   /// That is the object's own state: what a controller has below it is preserved when it is in the hierarchy.
   ///
   /// The registry doesn't keep it alive; the state of one that has died is carried over. Registered after restoring, it
-  /// gets its state at once. When an earlier object under the identifier was captured and has died, the next one gets nothing
-  /// in this run: what was preserved at the last launch is older than what that one had last, which stays stored until the
-  /// next one has something newer. Registered again under another identifier, the object has that one from then on.
+  /// gets its state at once. When an object under the identifier was saved and has died, the next one gets nothing in this run,
+  /// because the state read at launch is older than what was saved last; that stays stored until the next one has something
+  /// newer. Registered again under another identifier, the object has that one from then on.
   ///
   /// Register it with one scene: an object that several scenes preserve has what the one that was restored last gave it.
   public func register(shared object: any RestorableObject, as identifier: RestorationIdentifier) {
@@ -188,11 +188,14 @@ extension RestorationRegistry {
   }
 
   /// Decodes and migrates the one value of a class's state without an object, to see that it can be done.
-  package func verify(_ coder: RestorationDecoder, as tag: RestorationClass) throws(RestorationError) {
-    guard let registered = classes[tag] else { return }
+  ///
+  /// - Returns: Whether the class has one; otherwise only the version was looked at.
+  package func verify(_ coder: RestorationDecoder, as tag: RestorationClass) throws(RestorationError) -> Bool {
+    guard let registered = classes[tag] else { return false }
     let plan = ClassPlan.plan(for: registered.type)
     try plan.refuseNewer(coder)
     try plan.state?.assign(to: nil, coder: coder, version: plan.version)
+    return plan.state != nil
   }
 
   private static func isInstance(_ object: any RestorableObject, of type: any RestorableController.Type) -> Bool {

@@ -16,10 +16,10 @@ public import RestorationArchive
   /// True if the child was in the hierarchy before restoring, false if it was made for it.
   public let existed: Bool
 
-  /// True if the child was preserved by an earlier run than the one that saved last, because no object had it then.
+  /// True if no object had the child in the run that saved last, so that its state is an earlier run's.
   ///
-  /// What that run had in its place is newer: a container with room for one takes that (`newest` of
-  /// the children says which). Not true of what was left out after a crash and is asked for now, nor of what is beside it.
+  /// A container with room for one child takes one of which this is false; see `newest` of the children. False for a child
+  /// that was left out after a crash and is asked for now, and for those beside it.
   public let wasCarriedOver: Bool
 
   /// What the child is called among its siblings.

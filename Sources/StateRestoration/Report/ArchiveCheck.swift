@@ -20,7 +20,9 @@ public struct ArchiveCheck: Sendable, Hashable, Codable {
   public var name: String
   /// Number of nodes in it.
   public var nodeCount: Int
-  /// Number of nodes whose class is registered and whose state was decoded, migrations included.
+  /// Number of nodes whose value was decoded, migrations included, or could not be.
+  ///
+  /// Only the one value of a ``StatefulObject`` is: what ``Restored`` properties and coder methods would read takes an object.
   public var checkedCount: Int
   /// The restoration classes in it that nobody has registered, sorted: their nodes were read, not decoded.
   ///
@@ -44,7 +46,7 @@ public struct ArchiveCheck: Sendable, Hashable, Codable {
     self.problems = problems
   }
 
-  /// True when the archive can be read and all states that were decoded are sound.
+  /// True when the archive can be read and nothing in it is known to be unreadable.
   ///
   /// What was not decoded proves nothing: compare ``checkedCount`` with what should be there, and look at
   /// ``unregisteredClasses``.

@@ -46,11 +46,11 @@ public struct NodeReport: Sendable, Hashable, Codable {
     case unregisteredClass(RestorationClass)
     /// A factory gave an object with another identifier than the one that was asked for.
     case identifierDiffers(found: String)
-    /// Earlier state, of these versions, could not be read when newer state took its place, or restoring died at it; it is
-    /// kept, and given on request. Right after a crash nothing kept is given, so that the launch ends.
+    /// Earlier state of the object, of these versions, is kept beside the newer one: it could not be read when that took its
+    /// place, or restoring died at it. It is given on request, though not right after a crash, so that the launch ends.
     case keptState(versions: [StateVersion])
-    /// The state had made room for another class's or another model's, and was kept until now; that is kept from the next
-    /// save on, or goes if it is too old or its model is gone, which is reported after this.
+    /// The state was kept while another class's or model's had its place, and has the place again. The other is kept from the
+    /// next save on, unless it is too old or its model is gone, which is reported after this.
     case broughtBack
   }
 

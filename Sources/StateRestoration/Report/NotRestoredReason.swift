@@ -3,7 +3,9 @@ public import RestorationArchive
 /// Why one preserved node did not come back.
 ///
 /// The node's state is not lost: every save copies it along until an object takes it or
-/// ``RestorationCoordinator/forget(_:)`` removes it. There are four exceptions. ``expired(age:limit:)`` and
+/// ``RestorationCoordinator/forget(_:)`` removes it. State below an object that leaves the hierarchy goes with that, though, and
+/// of what is kept for other objects than those that have its place the oldest makes room
+/// (``PreservationFinding/keptStateRemoved(of:bytes:)``). And there are four exceptions: ``expired(age:limit:)`` and
 /// ``modelGone(_:)`` remove the state with the next save, as the class's registration asks. With ``touchedMeanwhile`` the
 /// newer state takes its place. With ``shed`` there is none, because the last save had no room for it.
 public enum NotRestoredReason: Sendable, Hashable, Codable {

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// Proof of one save, given out after it would survive a power cut, as a value that prints well.
+/// What one save wrote, and whether it is known to survive a power cut, as a value that prints well.
 public struct PreservationReceipt: Sendable, Hashable, Codable {
   /// How the state was written.
   public enum Kind: String, Sendable, Hashable, Codable {
@@ -24,7 +24,7 @@ public struct PreservationReceipt: Sendable, Hashable, Codable {
     case unknown
   }
 
-  /// Number of the generation that holds the state now.
+  /// Number of the generation that holds the state now; 0 for ``Kind/unchanged`` in a run that has read none.
   public var generation: UInt64
   /// How the state was written.
   public var kind: Kind
@@ -42,7 +42,7 @@ public struct PreservationReceipt: Sendable, Hashable, Codable {
   public var bytesWritten: Int
   /// Time of the capture on the main actor.
   public var captureDuration: Duration
-  /// Time from the call to durability.
+  /// Time from the beginning of the save to its end; waiting for an earlier save is not in it.
   public var duration: Duration
   /// Things to know about single nodes.
   public var findings: [PreservationFinding]

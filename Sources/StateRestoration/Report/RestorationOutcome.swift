@@ -2,14 +2,15 @@
 ///
 /// "Nothing was saved", "locked" and "could not be read" are never taken for each other.
 ///
-/// After ``restored`` the next save continues the state, and after ``nothingPreserved`` there is none. After ``locked``
+/// After ``restored`` the next save continues the state, and after ``nothingPreserved`` it begins one. After ``locked``
 /// the state on disk stays as it is until the unlock. After ``unavailable`` the next save looks at the disk again. After
 /// every other outcome the next save first sets aside the state that it replaces (see ``SetAsideState``); a file that
-/// can't be opened at all is never overwritten.
+/// can't be opened at all is never overwritten. When another state than the newest was asked for and is not restored, saving
+/// goes on as before.
 public enum RestorationOutcome: String, Sendable, Hashable, Codable, CaseIterable {
   /// The hierarchy was restored; single nodes may be missing, and the report says why.
   case restored
-  /// Nothing was ever preserved here.
+  /// Nothing was ever preserved here, or the state that was asked for instead of the newest is not there.
   case nothingPreserved
   /// The delegate said no to restoring; the next save sets the state aside.
   case declined
@@ -29,7 +30,7 @@ public enum RestorationOutcome: String, Sendable, Hashable, Codable, CaseIterabl
   case rolledBack
   /// The ledger names a state whose file is gone.
   case missing
-  /// Restoring this state ended badly before, and nothing else could be tried.
+  /// Restoring this state ended badly before; nothing else could be tried, or the delegate chose to restore nothing.
   case givenUpAfterCrashes
   /// The state could not be reached: an input or output error, or another process holds it.
   case unavailable

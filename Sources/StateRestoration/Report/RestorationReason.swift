@@ -3,13 +3,15 @@
 /// ``RestorationCoordinator/prepare()`` finds it out and ``RestorationCoordinator/reason`` keeps it. A program uses it to
 /// choose its first words ("Your notes are locked", "One window was left out because it failed to open").
 public enum RestorationReason: String, Sendable, Hashable, Codable, CaseIterable {
-  /// The last run ended well, or nothing was ever preserved.
+  /// None of the others; whether the state could be read is the report's outcome.
   case normal
-  /// The last attempt to restore this state did not end: something is left out, or nothing is restored.
+  /// The process died in the last attempt to restore this state.
+  ///
+  /// The node that it died at is left out, if one is known; after repeated deaths nothing may be restored.
   case afterCrash
   /// The state was preserved by another version of the program.
   case afterUpdate
-  /// The newest state could not be read; the one before it stands in.
+  /// The generation before the newest: that could not be read, restoring it failed, or the program asked for this one.
   case olderGeneration
   /// The state is locked: nothing is restored and nothing is overwritten until the device is unlocked.
   case deferredUntilUnlock

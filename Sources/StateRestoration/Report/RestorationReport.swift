@@ -44,7 +44,7 @@ public struct RestorationReport: Sendable, Hashable, Codable {
     case pendingConflict
     /// The marker of the last attempt could not be used, for this reason.
     case markerIgnored(String)
-    /// The last attempt to restore ended badly this many times.
+    /// So many attempts to restore the state have ended badly.
     case interruptedBefore(attempts: Int)
     /// The app-level state could not be decoded.
     case applicationStateFailed(String)

@@ -25,8 +25,8 @@ struct KnownScenes: Sendable {
     return true
   }
 
-  /// Whether this run knows a session.
-  func contains(_ id: SceneSession.ID) -> Bool { sessions.contains { $0.id == id } }
+  /// Whether a session that this run knows is open.
+  func isOpen(_ id: SceneSession.ID) -> Bool { sessions.contains { $0.id == id && $0.isOpen } }
 
   /// Adds a session that this run has opened and did not know.
   mutating func add(_ session: SceneSession) {

@@ -116,16 +116,22 @@ internal import RestorationArchive
 
   /// Closes a scene; its state stays until it is discarded.
   ///
-  /// Where changes are preserved automatically, those that wait for that are preserved first; if that fails, this throws and
-  /// the scene stays open. Anything else has to be preserved before.
+  /// Where changes are preserved automatically, those that wait for that are preserved first, so let the hierarchy go only
+  /// afterwards; if that fails, this throws and the scene stays open. Anything else has to be preserved before.
   public func close(_ id: SceneSession.ID) async throws(RestorationError) {
-    guard known.contains(id) else { return }
+    guard known.change(id, { $0.isOpen = false }) else { return }
     if let coordinator = coordinators[id] {
-      try await coordinator.preserveWhatIsDue()
+      do throws(RestorationError) {
+        try await coordinator.preserveWhatIsDue()
+      } catch {
+        known.change(id) { $0.isOpen = true }
+        throw error
+      }
+      // Who has opened it again meanwhile works with it.
+      guard !known.isOpen(id) else { return }
       coordinator.preservesAutomatically = .never
       coordinators[id] = nil
     }
-    known.change(id) { $0.isOpen = false }
     try await save()
   }
 

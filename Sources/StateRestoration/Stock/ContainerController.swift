@@ -21,7 +21,7 @@ public import RestorationArchive
     set { classTag = newValue }
   }
 
-  /// Whose state goes first when the archive outgrows its budget.
+  /// How soon the state is left out when the archive outgrows its budget.
   open var preservationPriority: PreservationPriority {
     get { priority }
     set { priority = newValue }
@@ -91,8 +91,8 @@ public import RestorationArchive
 
   /// Takes all children back: the contained ones through ``install(_:)``, and the one presented last, if it was restored.
   ///
-  /// One that was presented and that the program contains by now stays contained. One that the program presents and that
-  /// was contained is presented no more. Who was made anew counts as whom it replaces.
+  /// A controller that was presented when it was preserved, and is contained now, stays contained. One that the program
+  /// presents, and that was contained, is dismissed. A controller that was made anew counts as the one that it replaces.
   open func installRestoredChildren(_ children: [RestoredChild]) {
     let contained = containedControllers
     let replacements = Replacements(of: contained + [presentedController].compactMap { $0 }, by: children)
@@ -117,7 +117,10 @@ extension ContainerController {
   /// Presents a controller over this one; one presented before is dismissed without a result.
   public func present(_ controller: any RestorableController) {
     dismiss()
-    connect(controller)
+    presentedController = controller
+    if let presentable = controller as? any PresentableController {
+      presentable.presentation = Presentation(presenter: self, presented: controller)
+    }
   }
 
   /// Takes the presented controller away.
@@ -159,13 +162,6 @@ extension ContainerController {
       handler(result)
     }
     if let result = unclaimedResults.removeValue(forKey: identifier) { expectedResults[identifier]?(result) }
-  }
-
-  private func connect(_ controller: any RestorableController) {
-    presentedController = controller
-    if let presentable = controller as? any PresentableController {
-      presentable.presentation = Presentation(presenter: self, presented: controller)
-    }
   }
 
   /// Takes a presented controller away and hands its result over.

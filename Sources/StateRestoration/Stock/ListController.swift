@@ -66,7 +66,7 @@ public import RestorationArchive
     set { classTag = newValue }
   }
 
-  /// Whose state goes first when the archive outgrows its budget.
+  /// How soon the state is left out when the archive outgrows its budget.
   open var preservationPriority: PreservationPriority {
     get { priority }
     set { priority = newValue }

@@ -3,11 +3,10 @@ public import RestorationArchive
 
 /// A stack of controllers of which the last is seen.
 ///
-/// The stack's order is its state. If a controller on it can't be restored, the stack ends at the one before it, or goes on with
-/// what was pushed onto that one without it, while the device was locked. What stood
-/// above is carried over, and comes back when it can be made again, unless the user has gone on from there: it is put back
-/// only on top of the very controller that it stood on, never among or on top of what was pushed since.
-/// A controller that restoring died at is on top again, with what stood on it, when it is asked for.
+/// The order of the stack is its state. Where a controller can't be restored the stack ends below it; only what was pushed
+/// without it, while the device was locked, onto the last one that came back goes on top. What stood above is carried over. It
+/// comes back on top of the very controller that it stood on, never among or on top of what was pushed since. A controller
+/// that restoring died at is on top again, with what stood on it, when it is asked for.
 @Observable @MainActor open class NavigationController: ContainerController {
   /// The controllers from the bottom to the top.
   public private(set) var stack: [any RestorableController] = []
@@ -96,19 +95,18 @@ public import RestorationArchive
     var waiting = children.filter(\.wasCarriedOver)
     if newest.isEmpty { swap(&newest, &waiting) }
     var taken = Array(newest.prefix { $0.controller != nil })
+    guard !taken.isEmpty else { return }
+    func roleOnTop() -> RestorationRole? { taken.last.map { .standing(on: $0.identifier) } }
     // Behind one that is missing stand those that were put on top without it, while locked.
-    for child in newest.dropFirst(taken.count) where child.controller != nil {
-      if let place = taken.last.map({ RestorationRole.standing(on: $0.identifier) }), child.role == place {
-        taken.append(child)
-      }
+    for child in newest.dropFirst(taken.count) where child.controller != nil && child.role == roleOnTop() {
+      taken.append(child)
     }
-    while taken.count >= newest.count, let place = taken.last.map({ RestorationRole.standing(on: $0.identifier) }),
-      let next = waiting.firstIndex(where: { $0.role == place && $0.controller != nil })
+    while taken.count >= newest.count,
+      let next = waiting.firstIndex(where: { $0.role == roleOnTop() && $0.controller != nil })
     {
       taken.append(waiting.remove(at: next))
     }
     let restored = taken.compactMap(\.controller)
-    guard !restored.isEmpty else { return }
     let bottom = stack.prefix { $0.restorationIdentifier == nil }
     let identities = Set(restored.map(ObjectIdentifier.init))
     setStack(bottom.filter { !identities.contains(ObjectIdentifier($0)) } + restored)

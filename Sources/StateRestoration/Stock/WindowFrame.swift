@@ -26,12 +26,14 @@ public struct WindowFrame: Hashable, Codable, Sendable, CustomStringConvertible 
   /// The same frame if the user can reach it on one of the screens, else moved onto one, and made smaller if it must be.
   ///
   /// A window counts as reachable when 48 units of its top edge are on one screen; that is room for a title bar to
-  /// be taken hold of. One that is not goes to the screen that is nearest, whole.
+  /// be taken hold of. One that is not goes to the screen that is nearest, whole. A frame without a size, or with numbers that
+  /// are not finite, becomes the quarter of the first screen at its origin.
   ///
   /// - Parameter screens: The screens there are now; with none the frame stays as it is.
   public func visible(on screens: [WindowFrame]) -> WindowFrame {
+    guard let first = screens.first else { return self }
     guard isUsable, let nearest = screens.min(by: { distance(to: $0) < distance(to: $1) }) else {
-      return screens.first.map { WindowFrame(x: $0.x, y: $0.y, width: $0.width / 2, height: $0.height / 2) } ?? self
+      return WindowFrame(x: first.x, y: first.y, width: first.width / 2, height: first.height / 2)
     }
     if screens.contains(where: isReachable(on:)) { return self }
     let width = min(width, nearest.width)

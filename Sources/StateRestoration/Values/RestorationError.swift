@@ -1,6 +1,6 @@
 public import RestorationArchive
 
-/// Why state could not be given back: what happened and where, never the state itself.
+/// Why state could not be saved, given back or deleted: what happened and where, never the state itself.
 public struct RestorationError: Error, Sendable {
   /// The kind of failure; compare with the static members.
   ///

@@ -215,6 +215,28 @@ import Testing
     }
   }
 
+  @Test func `what failed before can be forgotten, and nothing else is`() throws {
+    try saved()
+    var disk = memory
+    for boot in [1, 1, 2] as [UInt8] {
+      let (store, archive) = try opened(disk, booted(boot))
+      _ = try store.beginAttempt(for: archive)
+      disk = disk.afterProcessDeath()
+    }
+    let (store, archive) = try opened(disk, booted(3))
+    let attempt = try store.beginAttempt(for: archive, asStandIn: true, joining: 9)
+    attempt.rest()
+    attempt.forgetFormer()
+    attempt.note(node: 4)
+    disk = disk.afterProcessDeath()
+    for (boot, count) in [(3, 1), (4, 0)] as [(UInt8, Int)] {
+      let (next, again) = try opened(disk, booted(boot))
+      let found = try #require(try next.interruptedAttempt(for: again))
+      #expect(found.failedAttempts == count && found.endsInARow == count)
+      #expect(found.node == 4 && found.isStandIn && found.pendingMark == 9)
+    }
+  }
+
   @Test(arguments: Successor.allCases)
   func `what is saved while it rests is what a note is about, and ends no rest`(successor: Successor) throws {
     try saved()

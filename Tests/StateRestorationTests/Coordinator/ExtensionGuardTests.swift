@@ -1,3 +1,4 @@
+import FoundationEssentials
 import StateRestoration
 import StateRestorationTesting
 import Synchronization
@@ -170,6 +171,67 @@ import Testing
     #expect(next.root.text == "typed" && next.late.value == 0)
   }
 
+  @Test(arguments: [false, true], StoreKind.allCases)
+  func `the guard stays when another state is asked for and refused`(
+    isDeclined: Bool, on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    bench.configuration.schemaVersion = isDeclined ? 1 : 2
+    bench.delegate.restores = !isDeclined
+    try await bench.preserve(Screen("root", text: "other"))
+    bench.configuration.schemaVersion = 1
+    let (saved, savedLate) = hierarchy()
+    savedLate.value = 1
+    saved.restorationChildren.append(savedLate)
+    let first = bench.launch()
+    #expect(try await first.restore(into: saved).outcome != .restored)
+    _ = try await first.preserve(saved)
+
+    bench.delegate.restores = true
+    let coordinator = bench.launch()
+    let (root, late) = hierarchy()
+    #expect(try await coordinator.restore(into: root).outcome == .restored)
+    let id = try #require(try await coordinator.setAsideStates().first).id
+    bench.delegate.restores = !isDeclined
+    let refused = try await coordinator.restore(into: root, from: .setAside(id))
+    #expect(refused.outcome == (isDeclined ? .declined : .newerVersion))
+    bench.delegate.restores = true
+    try await dieLate(bench, coordinator, root, late)
+
+    let next = hierarchy()
+    next.root.restorationChildren.append(next.late)
+    let report = try await bench.launch().restore(into: next.root)
+    #expect(report[["root", "late"]]?.notRestoredReason == .leftOutAfterCrash)
+    #expect(next.late.value == 0)
+  }
+
+  @Test func `a power cut after somebody has turned up well brings no note of that back`() async throws {
+    let bench = try await preserved(.device)
+    let coordinator = bench.launch()
+    let (root, late) = hierarchy()
+    _ = try await coordinator.restore(into: root)
+    root.restorationChildren.append(late)
+    #expect(coordinator.register(late, at: ["root", "late"])?.isRestored == true)
+    // Once the worker has nothing to do any more.
+    await Task.yield()
+    _ = await coordinator.forget(["nothing"])
+    try await bench.cutPower(losing: .endOfLastWrite(keeping: 6))
+    try await bench.unlock()
+    #expect(try bench.place.interruptedAttempt(for: try bench.place.openNewest()) == nil)
+  }
+
+  @Test func `where no marker could be made an extension makes one`() async throws {
+    let bench = try await preserved(.memory)
+    let coordinator = bench.launch()
+    bench.store.state.withLock { $0.failures = ["beginAttempt": .io] }
+    let report = try await coordinator.restore(into: hierarchy().root)
+    #expect(report.remarks.contains { if case .markerIgnored = $0 { true } else { false } })
+    bench.store.state.withLock { $0.failures = [:] }
+    await coordinator.withRestorationExtended {
+      #expect(bench.store.state.withLock { $0.marker != nil })
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a kill after what died was left out durably is the first, and so is one after a save`(
     on kind: StoreKind
@@ -190,9 +252,9 @@ import Testing
     #expect(bench.delegate.histories.isEmpty)
   }
 
-  @Test(arguments: StoreKind.allCases)
-  func `a death counts with those before it also in an extension that begins when restoring is over`(
-    on kind: StoreKind
+  @Test(arguments: [false, true], StoreKind.allCases)
+  func `a death counts with those before it in an extension after restoring too, unless that is long over`(
+    isLongOver: Bool, on kind: StoreKind
   ) async throws {
     let bench = try await preserved(kind)
     bench.delegate.crashDecision = .restoreNothing
@@ -201,11 +263,13 @@ import Testing
     for _ in 0..<2 {
       let coordinator = bench.launch()
       #expect(try await coordinator.restore(into: hierarchy().root).outcome == .restored)
+      bench.time += isLongOver ? 31 : 29
       extending.append(await extend(coordinator))
       try await bench.kill()
     }
-    #expect(try await bench.launch().restore(into: hierarchy().root).outcome == .givenUpAfterCrashes)
-    #expect(bench.delegate.histories.map(\.failedAttempts) == [2])
+    let outcome = try await bench.launch().restore(into: hierarchy().root).outcome
+    #expect(outcome == (isLongOver ? .restored : .givenUpAfterCrashes))
+    #expect(bench.delegate.histories.map(\.failedAttempts) == (isLongOver ? [] : [2]))
   }
 
   @Test(arguments: StoreKind.allCases)

@@ -247,6 +247,32 @@ import Testing
     #expect(noted == node)
   }
 
+  @Test func `app-level state that is damaged is named, and kept by the next save`() async throws {
+    let bench = Bench()
+    bench.delegate.appValue = "app"
+    try await bench.preserve(Screen("root", text: "r"))
+    let sound = try #require(bench.store.newestBase)
+    for index in sound.indices {
+      var bytes = sound
+      bytes[index] ^= 0xff
+      let changed = bytes
+      bench.store.state.withLock { $0.generations[$0.generations.count - 1].base = changed }
+      bench.delegate.restoredAppValue = nil
+      let root = Screen("root")
+      let coordinator = bench.launch()
+      let report = try await coordinator.restore(into: root)
+      let isNamed = report.remarks.contains { if case .applicationStateFailed = $0 { true } else { false } }
+      // One that makes this record unreadable, and leaves the rest as it was.
+      guard isNamed, root.text == "r", bench.delegate.restoredAppValue == nil else { continue }
+      bench.delegate.appValue = "newest"
+      _ = try await coordinator.preserve(root)
+      let kept = try #require(try bench.newestReader().node(at: ["$kept"]))
+      #expect(try bench.newestReader().children(of: kept.id).count == 1)
+      return
+    }
+    Issue.record("no byte makes the app-level state unreadable")
+  }
+
   @Test func `a delegate without state of its own is guarded while it decides`() async throws {
     final class Plain: RestorationCoordinatorDelegate {
       var onRestore: () -> Void = {}

@@ -138,6 +138,16 @@ import Testing
     #expect(sound.map(\.isSound) == [true])
     #expect(sound.map(\.checkedCount) == [1])
     #expect(sound.map(\.unregisteredClasses) == [[]])
+    // Whose properties nobody can read without an object is not checked.
+    let plain = Bench()
+    let panel = Panel("child", value: 1)
+    panel.tag = "panel"
+    try await plain.preserve(Screen("root", children: [panel]))
+    let panels = RestorationRegistry()
+    panels.register(Panel.self, as: "panel") { path, _ in Panel(path.last) }
+    let undecoded = RestorationCoordinator.check(
+      archives: ["1.0": try #require(plain.store.newestBase)], registry: panels)
+    #expect(undecoded.map(\.checkedCount) == [0])
     // A class that was renamed without a word of its former tag.
     let renamed = RestorationRegistry()
     renamed.register(VersionTests.NewEditor.self, as: "writer")

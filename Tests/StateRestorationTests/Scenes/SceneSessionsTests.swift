@@ -139,6 +139,30 @@ import Testing
     #expect(again.text == "typed")
   }
 
+  @Test func `a scene that is opened again while it closes is open, and goes on saving by itself`() async throws {
+    let stores = Stores()
+    let scenes = stores.launch()
+    let coordinator = try await scenes.open("a")
+    let window = Screen("window", text: "opened")
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(3600))
+    _ = try await coordinator.preserve(window)
+    window.text = "noticed"
+    await stores.delegate.nextEvent()
+    window.text = "typed"
+    let held = try #require(stores.scenes["a"]).hold(at: "append")
+    let closing = Task { try await scenes.close("a") }
+    try await held.arrived()
+    let opened = try await scenes.open("a")
+    held.release()
+    try await closing.value
+    #expect(opened === coordinator)
+    #expect(opened.preservesAutomatically != .never)
+    #expect(scenes.sessions.map(\.isOpen) == [true])
+    let again = stores.launch()
+    try await again.load()
+    #expect(again.sessions.map(\.isOpen) == [true])
+  }
+
   @Test(arguments: [false, true], [false, true])
   func `a known scene that is opened without naming a role keeps its role`(isLoaded: Bool, isLocked: Bool) async throws
   {

@@ -322,6 +322,13 @@ final class MemoryAttempt: RestorationAttempting {
     }
   }
 
+  func forgetFormer() {
+    store.state.withLock { state in
+      state.restingMarker?.attempts = 1
+      state.restingMarker?.ends = 1
+    }
+  }
+
   func finish() { store.state.withLock { ($0.marker, $0.restingMarker) = (nil, nil) } }
 
   func settle() {}
