@@ -21,7 +21,7 @@ extension StoreSession {
   /// Deletes all of a slot, durably.
   func deleteSlot(_ survey: SlotSurvey) throws(ProtectionError) {
     guard survey.hasAnything else { return }
-    var ledger = ledgerForWriting(survey.reading, names: survey.names)
+    var ledger = ledgerForWriting(survey)
     var entry = Ledger.Entry()
     entry.isDeleting = true
     entry.floor = ledger.highWater

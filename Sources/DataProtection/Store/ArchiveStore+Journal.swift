@@ -159,7 +159,7 @@ extension ArchiveStore {
       tip = try store.raiseTip()
       let survey = try session.survey(slot)
       try session.checkNewest(base, survey)
-      if let end = base.ends.last { try session.checkEnd(end, base, survey, isOurs: end.isOurs) }
+      if let end = base.ends.last { try session.checkEnd(end, base, survey) }
       let made = try session.createJournal(
         frame, base: base, identity: survey.identity, protection: protection,
         identifier: ArchiveStore.randomIdentifier())
@@ -204,9 +204,9 @@ extension StoreSession {
 
   /// Throws `.superseded` unless a journal that somebody else wrote still ends where we read its end.
   func checkEnd(
-    _ end: JournalEnd, _ base: ArchiveStoreState.Base, _ survey: SlotSurvey, isOurs: Bool
+    _ end: JournalEnd, _ base: ArchiveStoreState.Base, _ survey: SlotSurvey
   ) throws(ProtectionError) {
-    guard !isOurs else { return }
+    guard !end.isOurs else { return }
     let name = StoreName.journal(slot: survey.slot, number: base.record.generation, index: end.index)
     guard let file = try open(name), try file.read(end.offset..<end.offset + 4).allSatisfy({ $0 == 0 }) else {
       throw ProtectionError(.superseded, "Another program has appended to this archive; save the whole state.")

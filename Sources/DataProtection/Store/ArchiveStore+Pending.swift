@@ -30,7 +30,7 @@ extension ArchiveStore {
         throw ProtectionError(
           .locked, "Too many runs have saved while the device was locked; unlock it, so that they can be joined.")
       }
-      var ledger = session.ledgerForWriting(survey.reading, names: survey.names)
+      var ledger = session.ledgerForWriting(survey)
       let numbers = Set(included.map(\.generation.rawValue))
       let others = survey.waiting.filter { $0 > numbers.max() ?? 0 && $0 != own?.generation }
       let preamble = PendingPreamble(
@@ -146,7 +146,7 @@ extension ArchiveStore {
       }
       let record = own.record
       let later = try session.pendingToKeep(survey, consuming: [record.generation])
-      var ledger = session.ledgerForWriting(survey.reading, names: survey.names)
+      var ledger = session.ledgerForWriting(survey)
       var entry = ledger.entries[survey.slot] ?? Ledger.Entry()
       entry.predecessor = try previousGeneration(&state, session, survey)
       entry.current = record
@@ -179,7 +179,7 @@ extension ArchiveStore {
         return
       }
       if survey.reading.ledger != nil {
-        var ledger = session.ledgerForWriting(survey.reading, names: survey.names)
+        var ledger = session.ledgerForWriting(survey)
         var entry = ledger.entries[survey.slot] ?? Ledger.Entry()
         if let listed = entry.pending, listed.generation <= number { entry.pending = nil }
         entry.pendingFloor = max(entry.pendingFloor, number)

@@ -41,14 +41,14 @@ extension StoreSession {
   ) throws(ProtectionError) -> ArchiveStoreState.Base {
     var plaintext = try found.content.read(0..<found.content.byteCount)
     var fields = found.content.fields
-    if fields.flags & SealedFields.pendingFlag != 0 {
+    if fields.isPending {
       plaintext = Data(plaintext.dropFirst(fields.preambleByteCount))
     }
     // What was saved while locked since is not in it, whatever it included when it was sealed first.
     fields.flags = 0
     fields.protection = protection
     fields.identifier = ArchiveStore.randomIdentifier()
-    var ledger = ledgerForWriting(survey.reading, names: survey.names)
+    var ledger = ledgerForWriting(survey)
     fields.generation = try nextNumber(after: ledger.highWater, survey)
     let sealed = try store.sealer.seal(plaintext, fields)
     let record = Ledger.Record(

@@ -33,7 +33,7 @@ extension ArchiveStore {
       let previous = try previousGeneration(&state, session, survey)
       let consumed = Set(pending.map(\.generation.rawValue))
       let kept = try session.pendingToKeep(survey, consuming: consumed)
-      var ledger = session.ledgerForWriting(survey.reading, names: survey.names)
+      var ledger = session.ledgerForWriting(survey)
       var fields = SealedFields(
         kind: .archive, protection: state.protection, identity: survey.identity, generation: 0, schema: schema,
         flags: survey.areAll(consumed) ? SealedFields.consumesPendingFlag : 0,

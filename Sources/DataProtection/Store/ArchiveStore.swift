@@ -96,7 +96,7 @@ extension OpenedArchive {
   convenience init(_ found: FoundGeneration, _ chain: JournalChain) throws(ProtectionError) {
     let fields = found.content.fields
     var content: any ArchiveContent = found.content
-    if fields.flags & SealedFields.pendingFlag != 0 {
+    if fields.isPending {
       guard found.content.byteCount >= PendingPreamble.byteCount else {
         throw ProtectionError(.corrupt, "A generation saved while locked has no readable beginning.")
       }

@@ -1,3 +1,5 @@
+import Sealing
+
 /// The 64 bytes that tell the next launch which node was being restored when this process died.
 struct CrashMarker: Hashable, Sendable {
   /// The size of the file.
@@ -62,7 +64,7 @@ struct CrashMarker: Hashable, Sendable {
   ) throws(ProtectionError) {
     guard bytes.count == CrashMarker.byteCount else { return nil }
     let code = try CrashMarker.code(over: identity + bytes[..<CrashMarker.bodyByteCount], keys)
-    guard constantTimeEquals(code, bytes[CrashMarker.bodyByteCount...]) else { return nil }
+    guard ConstantTime.areEqual(Array(code).span, Array(bytes[CrashMarker.bodyByteCount...]).span) else { return nil }
     var reader = FieldReader(bytes[...])
     commitment = Array(reader.take(Self.commitmentByteCount))
     pendingMark = reader.integer()

@@ -1,3 +1,5 @@
+import Sealing
+
 /// What the store knows of its generations, independently of the files themselves.
 ///
 /// Without it an old copy of a file put back would pass for the newest one. The byte layout is in
@@ -100,6 +102,10 @@ extension Ledger {
     return bytes + (try authenticate(bytes))
   }
 
+  private static func ends(_ bytes: [UInt8], with code: [UInt8]) -> Bool {
+    ConstantTime.areEqual(Array(bytes.suffix(codeByteCount)).span, code.span)
+  }
+
   /// Reads a ledger; nothing in it is believed before its code was checked.
   ///
   /// Throws `.corrupt`, or `.unsupportedVersion` for a layout of the future.
@@ -117,12 +123,12 @@ extension Ledger {
       var ours = Array(bytes.dropLast(Ledger.codeByteCount))
       ours[Ledger.magic.count] = UInt8(truncatingIfNeeded: Ledger.version)
       ours[Ledger.magic.count + 1] = UInt8(truncatingIfNeeded: Ledger.version >> 8)
-      guard !constantTimeEquals(try authenticate(ours), bytes.suffix(Ledger.codeByteCount)) else { throw corrupt }
+      guard !Ledger.ends(bytes, with: try authenticate(ours)) else { throw corrupt }
       throw ProtectionError(
         .unsupportedVersion, "The ledger has format \(version), newer than this program; update it.")
     }
     let body = Array(bytes.dropLast(Ledger.codeByteCount))
-    guard version == Ledger.version, constantTimeEquals(try authenticate(body), bytes.suffix(Ledger.codeByteCount))
+    guard version == Ledger.version, Ledger.ends(bytes, with: try authenticate(body))
     else { throw corrupt }
     _ = header.integer(UInt16.self)
     let length = Int(header.integer(UInt32.self))
@@ -170,10 +176,4 @@ extension Ledger {
     return Record(
       generation: generation, commitment: commitment, protection: protection, wasPending: rest[1] == 1)
   }
-}
-
-/// Compares two byte strings in a time that depends on their lengths alone.
-func constantTimeEquals(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
-  guard left.count == right.count else { return false }
-  return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
 }

@@ -27,6 +27,14 @@ enum StoreName: Hashable, Sendable {
     }
   }
 
+  /// The number of damaged material that is kept; nil for everything else.
+  var asideNumber: UInt64? {
+    switch self {
+    case .setAside(_, let number), .ledgerSetAside(let number): number
+    default: nil
+    }
+  }
+
   /// Whether the file is sealed: a generation or a journal, not set aside.
   var isSealed: Bool {
     switch self {

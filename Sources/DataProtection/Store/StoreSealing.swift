@@ -27,6 +27,11 @@ struct SealedFields: Hashable, Sendable {
   var flags: UInt32
   /// A number of its own, 16 random bytes.
   var identifier: [UInt8]
+
+  /// Whether the generation was saved while locked.
+  var isPending: Bool { flags & SealedFields.pendingFlag != 0 }
+  /// Whether the content includes what the pending generations with lower numbers held.
+  var consumesPending: Bool { flags & SealedFields.consumesPendingFlag != 0 }
 }
 
 /// A sealed file, ready to be written.

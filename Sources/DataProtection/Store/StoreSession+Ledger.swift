@@ -47,14 +47,14 @@ extension StoreSession {
   ///
   /// Names above the high-water mark belong to saves that a crash cut short before they were listed. They get an
   /// entry, so that a rising mark doesn't make them look like old files put back.
-  func ledgerForWriting(_ reading: LedgerReading, names: [StoreName]) -> Ledger {
+  func ledgerForWriting(_ survey: SlotSurvey) -> Ledger {
     var ledger =
-      reading.ledger
+      survey.reading.ledger
       ?? Ledger(keybag: store.keys.keybagIdentifier, keybagRevision: store.keys.keybagRevision)
     ledger.keybagRevision = store.keys.keybagRevision
-    let isLost = reading.ledger == nil
+    let isLost = survey.reading.ledger == nil
     let mark = ledger.highWater
-    for case .generation(let slot, let number, _) in names {
+    for case .generation(let slot, let number, _) in survey.names {
       // A number far out of the row was put there to use the numbers up; it counts only if it proves authentic.
       if number - min(number, mark) <= StoreSession.numberLimit || isLost {
         ledger.highWater = max(ledger.highWater, min(number, StoreSession.numberCeiling))

@@ -36,7 +36,7 @@ extension StoreSession {
     }
     if let newest = survey.generations.first, newest > survey.floor, !found.isEmpty,
       let content = try? findNewest(survey, protection: protection).content,
-      content.fields.flags & SealedFields.consumesPendingFlag != 0
+      content.fields.consumesPending
     {
       found.removeAll { $0.record.generation < content.fields.generation }
     }
@@ -82,7 +82,7 @@ extension StoreSession {
     }
     let content = try store.sealer.openArchive(
       file, protection: .completeUnlessOpen, identity: survey.identity, generation: number)
-    guard content.fields.flags & SealedFields.pendingFlag != 0 else {
+    guard content.fields.isPending else {
       throw ProtectionError(.corrupt, "A generation stands under the name of one saved while locked.")
     }
     if let listed = survey.entry?.pending, listed.generation == number, listed.commitment != content.commitment {

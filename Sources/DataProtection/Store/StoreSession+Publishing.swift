@@ -19,7 +19,7 @@ extension StoreSession {
     _ plaintext: Data, _ fields: inout SealedFields, after mark: UInt64, _ survey: SlotSurvey,
     isNamed: ([UInt8]) -> Void
   ) throws(ProtectionError) -> PublishedGeneration {
-    let isPending = fields.flags & SealedFields.pendingFlag != 0
+    let isPending = fields.isPending
     fields.generation = mark
     while true {
       fields.generation = try nextNumber(after: fields.generation, survey)
@@ -126,7 +126,7 @@ extension StoreSession {
       let protection = try store.sealer.claimedProtection(try file.read(0..<min(file.byteCount, 256))[...])
       let content = try store.sealer.openArchive(
         file, protection: protection, identity: survey.identity, generation: number)
-      let isExpected = protection == entry.current?.protection || content.fields.flags & SealedFields.pendingFlag != 0
+      let isExpected = protection == entry.current?.protection || content.fields.isPending
       return isExpected ? .old : .otherClass
     } catch {
       switch error.code {

@@ -100,7 +100,7 @@ extension StoreSession {
       do throws(ProtectionError) {
         let content = try open(
           .generation(slot: survey.slot, number: number, isPending: false), survey, number, protection)
-        guard content.fields.flags & SealedFields.pendingFlag == 0 else {
+        guard !content.fields.isPending else {
           throw ProtectionError(.corrupt, "A generation saved while locked stands under another name.")
         }
         return FoundGeneration(

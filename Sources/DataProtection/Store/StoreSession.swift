@@ -33,10 +33,10 @@ struct StoreSession: ~Copyable {
   /// Opens a file that must be regular, ours and have one name; `nil` when there is none.
   ///
   /// Throws `.corrupt` for anything else that stands in its place.
-  func open(_ name: StoreName, forWriting: Bool = false) throws(ProtectionError) -> StoreFile? {
+  func open(_ name: StoreName) throws(ProtectionError) -> StoreFile? {
     let descriptor: Descriptor
     do throws(FileSystemError) {
-      descriptor = try opening(name, forWriting ? .write : [])
+      descriptor = try opening(name)
     } catch {
       switch error.code {
       case .noSuchFile: return nil
@@ -62,10 +62,10 @@ struct StoreSession: ~Copyable {
     }
   }
 
-  private func opening(_ name: StoreName, _ options: OpenOptions) throws(FileSystemError) -> Descriptor {
+  private func opening(_ name: StoreName) throws(FileSystemError) -> Descriptor {
     while true {
       do throws(FileSystemError) {
-        return try fileSystem.openFile(name.text, in: store.directory, options)
+        return try fileSystem.openFile(name.text, in: store.directory, [])
       } catch  where error.code == .interrupted {
         continue
       }
@@ -204,17 +204,9 @@ struct StoreSession: ~Copyable {
   func setAside(_ name: StoreName) {
     // Looked for each time: one step may set several aside.
     guard let names = try? names() else { return }
-    let numbers = names.compactMap { name -> UInt64? in
-      switch name {
-      case .setAside(_, let number), .ledgerSetAside(let number): number
-      default: nil
-      }
-    }
-    let target: StoreName
-    switch name {
-    case .ledger: target = .ledgerSetAside(number: (numbers.max() ?? 0) &+ 1)
-    default: target = .setAside(slot: name.slot!, number: (numbers.max() ?? 0) &+ 1)
-    }
+    let number = (names.compactMap(\.asideNumber).max() ?? 0) &+ 1
+    let target: StoreName =
+      name == .ledger ? .ledgerSetAside(number: number) : .setAside(slot: name.slot!, number: number)
     // What can't be moved stays in its place, where it does no harm.
     try? fileSystem.rename(name.text, to: target.text, in: store.directory, replacing: false)
     boundSetAside(names + [target])
@@ -222,12 +214,7 @@ struct StoreSession: ~Copyable {
 
   /// At most so many files, and so many bytes, are kept aside; the oldest go first.
   private func boundSetAside(_ names: [StoreName]) {
-    let numbered = names.compactMap { name -> (number: UInt64, name: StoreName)? in
-      switch name {
-      case .setAside(_, let number), .ledgerSetAside(let number): (number, name)
-      default: nil
-      }
-    }
+    let numbered = names.compactMap { name in name.asideNumber.map { (number: $0, name: name) } }
     var count = 0
     var bytes: Int64 = 0
     for (_, name) in numbered.sorted(by: { $0.number > $1.number }) {

@@ -31,7 +31,7 @@ public import RestorationArchive
   private var otherReadKeys: Set<String> = []
 
   /// The delegate that turned out to have no `makeController(at:coder:)` of its own.
-  package var unaskedDelegate: ObjectIdentifier?
+  package var delegateWithoutMaker: ObjectIdentifier?
 
   /// The keys of references whose object was not restored.
   package private(set) var unresolvedKeys: [String] = []

@@ -166,6 +166,13 @@ enum ReservedNode {
       ? RestorationIdentifier(String(stored.rawValue.dropFirst())) : stored
   }
 
+  /// A name for the time being, that no object has, whatever its own is made of.
+  static func temporary(_ purpose: String, _ number: Int) -> RestorationIdentifier {
+    RestorationIdentifier("$\(purpose)-\(unguessable)-\(number)")
+  }
+
+  private static let unguessable = UInt64.random(in: .min ... .max)
+
   private static func isLikeReserved(_ identifier: RestorationIdentifier) -> Bool {
     guard identifier.rawValue.hasPrefix("$") else { return false }
     let bare = RestorationIdentifier("$" + identifier.rawValue.drop { $0 == "$" })

@@ -1,25 +1,25 @@
 extension CaptureTree {
   /// Removes what has left the hierarchy, and puts the lists right that anything has left.
   func removeOrphans() {
-    defer { consoleBereaved() }
+    defer { pruneChildLists() }
     guard !orphans.isEmpty else { return }
     // Once for each parent, not for each child: a list may lose many of very many.
     var listed: [CaptureBatch.Key: Set<CaptureBatch.Key>] = [:]
     for node in orphans where !node.isRemoved && isOrphan(node, &listed) {
       remove(node)
-      if let parent = node.parent { bereaved[parent.key] = parent }
+      if let parent = node.parent { parentsThatLostChildren[parent.key] = parent }
     }
     orphans = []
   }
 
   /// Takes out of lists what has left them.
-  private func consoleBereaved() {
-    guard !bereaved.isEmpty else { return }
-    for parent in bereaved.values where !parent.isRemoved {
+  private func pruneChildLists() {
+    guard !parentsThatLostChildren.isEmpty else { return }
+    for parent in parentsThatLostChildren.values where !parent.isRemoved {
       parent.children.removeAll { $0.isRemoved || $0.parent !== parent }
       parent.byHand.removeAll { $0.isRemoved || $0.parent !== parent }
     }
-    bereaved = [:]
+    parentsThatLostChildren = [:]
   }
 
   private func isOrphan(_ node: TrackedNode, _ listed: inout [CaptureBatch.Key: Set<CaptureBatch.Key>]) -> Bool {
@@ -51,7 +51,7 @@ extension CaptureTree {
         batch.removals.append(node.key)
       }
       nodes[node.key] = nil
-      if node.isUnnoticed { hasLostUnnoticed = true }
+      if node.isPolled { hasLostPolled = true }
       bindings.remove(node.binding, of: node.objectIdentity)
       if byObject[node.objectIdentity] === node { byObject[node.objectIdentity] = nil }
     }

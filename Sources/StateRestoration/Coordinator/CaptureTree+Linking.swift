@@ -123,7 +123,7 @@ extension CaptureTree {
   func insert(_ node: TrackedNode, parent: TrackedNode?) {
     node.parent = parent
     node.isDirty = true
-    if node.subject.awareness != .everything { distrust(node) }
+    if node.subject.awareness != .everything { poll(node) }
     nodes.append(node)
     byObject[node.objectIdentity] = node
     pending.append(node)
@@ -239,7 +239,7 @@ extension CaptureTree {
 
   /// Notes that a node leaves the lists of its parent, which are put right once for all that leave.
   private func leaveParent(of node: TrackedNode) {
-    if let parent = node.parent { bereaved[parent.key] = parent }
+    if let parent = node.parent { parentsThatLostChildren[parent.key] = parent }
   }
 
   /// Takes what lay between two nodes out of the way, when one of them now lies below the other the other way round.
@@ -254,13 +254,10 @@ extension CaptureTree {
     while let next = between.parent, next !== node { between = next }
     leaveParent(of: between)
     between.parent = node.parent
-    between.identifier = RestorationIdentifier("$moving-\(Self.unguessable)-\(between.key)")
+    between.identifier = ReservedNode.temporary("moving", between.key)
     orphans.append(between)
     put(between)
   }
-
-  /// No object is called like this, whatever its name is made of.
-  private static let unguessable = UInt64.random(in: .min ... .max)
 
   /// Whether a controller is among the live descendants of another.
   private func isListed(_ node: TrackedNode, below top: TrackedNode) -> Bool {

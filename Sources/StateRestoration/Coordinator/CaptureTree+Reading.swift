@@ -13,7 +13,7 @@ extension CaptureTree {
   /// Reads all whose changes can't be noticed, the newest first, so that children come before their parents.
   func readUnnoticed() {
     // What is added meanwhile is pending.
-    let nodes = unnoticed
+    let nodes = polled
     var rest = nodes.count
     while rest > 0 {
       readPlain(nodes, &rest)
@@ -117,7 +117,7 @@ extension CaptureTree {
   private func readChildren(of node: TrackedNode, _ captured: CapturedShape) {
     if captured.children.isEmpty, captured.views.isEmpty, node.children.isEmpty { return }
     let former = node.children
-    if captured.views.isEmpty, stand(former, captured.children, below: node) { return }
+    if captured.views.isEmpty, areUnchanged(former, captured.children, below: node) { return }
     var live = link(
       captured.children.map { ($0, $0.restorationIdentifier) }, as: .controller, to: node, former: former)
     if !captured.views.isEmpty {
@@ -126,7 +126,7 @@ extension CaptureTree {
     }
     // A child that is excluded or in the shadow of another is not observed, so its parent has to be asked again.
     if live.count != captured.children.count + captured.views.count || live.contains(where: \.isShadowed) {
-      distrust(node)
+      poll(node)
     }
     let isSame = live.count == former.count && zip(live, former).allSatisfy { $0 === $1 }
     guard !isSame else { return }
@@ -137,7 +137,7 @@ extension CaptureTree {
   }
 
   /// Whether the children are those of the last capture, in their places and under their identifiers.
-  private func stand(
+  private func areUnchanged(
     _ former: [TrackedNode], _ children: [any RestorableController], below parent: TrackedNode
   ) -> Bool {
     guard former.count == children.count else { return false }

@@ -38,7 +38,7 @@ internal import RestorationArchive
   var displacedBorrowers: [TrackedNode] = []
   var orphans: [TrackedNode] = []
   /// Parents that children have left, whose lists still have them.
-  var bereaved: [CaptureBatch.Key: TrackedNode] = [:]
+  var parentsThatLostChildren: [CaptureBatch.Key: TrackedNode] = [:]
   var unresolved: [(node: TrackedNode, record: Int, references: [CapturedReference])] = []
   var hasMoved = false
   var sightings = CodingTables()
@@ -47,9 +47,9 @@ internal import RestorationArchive
   /// What was known before the state was restored once more, until the next capture.
   var acquaintances = Acquaintances()
   /// Objects whose changes can't be noticed without asking them.
-  private(set) var unnoticed: [TrackedNode] = []
+  private(set) var polled: [TrackedNode] = []
   /// Whether some of them have left the tree.
-  var hasLostUnnoticed = false
+  var hasLostPolled = false
   /// Objects whose state refers to others.
   var referrers: [CaptureBatch.Key: TrackedNode] = [:]
   /// Objects whose parents were asked again in this capture.
@@ -168,7 +168,7 @@ internal import RestorationArchive
     byObject = [:]
     roots = []
     shared = []
-    unnoticed = []
+    polled = []
     referrers = [:]
     claims = [:]
     sighted = [:]
@@ -196,10 +196,10 @@ internal import RestorationArchive
     }
     for key in ages.due(at: now, isThere: { nodes[$0] != nil }) { nodes[key].map(mark) }
     guard scope == .all else { return }
-    if hasLostUnnoticed { unnoticed.removeAll { $0.isRemoved } }
-    hasLostUnnoticed = false
-    for root in roots where root.isUnnoticed { mark(root) }
-    batch.records.reserveCapacity(unnoticed.count + pending.count)
+    if hasLostPolled { polled.removeAll { $0.isRemoved } }
+    hasLostPolled = false
+    for root in roots where root.isPolled { mark(root) }
+    batch.records.reserveCapacity(polled.count + pending.count)
   }
 
   func mark(_ node: TrackedNode) {
@@ -209,10 +209,10 @@ internal import RestorationArchive
   }
 
   /// Has an object asked at every capture of everything, as its changes can't be noticed.
-  func distrust(_ node: TrackedNode) {
-    guard !node.isUnnoticed else { return }
-    node.isUnnoticed = true
-    unnoticed.append(node)
+  func poll(_ node: TrackedNode) {
+    guard !node.isPolled else { return }
+    node.isPolled = true
+    polled.append(node)
   }
 
   private func adopt(_ controllers: [any RestorableController]) {

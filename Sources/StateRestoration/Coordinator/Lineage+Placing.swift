@@ -102,13 +102,10 @@ extension Lineage {
     return RestorationPath(components.reversed())
   }
 
-  /// No object is called like this, whatever its name is made of.
-  private static let unguessable = UInt64.random(in: .min ... .max)
-
   /// An identifier that no object has.
   mutating func freeName() -> RestorationIdentifier {
     temporaryNames += 1
-    return RestorationIdentifier("$free-\(Self.unguessable)-\(temporaryNames)")
+    return ReservedNode.temporary("free", temporaryNames)
   }
 
   /// A node of the framework's own, made when there is none.

@@ -112,13 +112,13 @@ extension Lineage {
     at node: NodeID
   ) throws(ArchiveError) {
     guard let stored = try writer.node(node) else { return }
-    guard stored.byteCount == 0, !attributes.isOther(than: stored) else { return try greet(record.key) }
+    guard stored.byteCount == 0, !attributes.isOther(than: stored) else { return try clearCarriedOver(record.key) }
     let role = entries.filter { $0.key == ReservedKey.role }
     if try writer.setRecord(of: node, entries: role, attributes: attributes) { changed.insert(record.key) }
   }
 
   /// An object is there again: its state is not left over from an earlier run any more.
-  mutating func greet(_ key: CaptureBatch.Key) throws(ArchiveError) {
+  mutating func clearCarriedOver(_ key: CaptureBatch.Key) throws(ArchiveError) {
     guard let node = node(key), var attributes = try writer.node(node)?.attributes,
       attributes.flags.remove(.carriedOver) != nil
     else { return }

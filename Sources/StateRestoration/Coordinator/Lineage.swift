@@ -156,7 +156,7 @@ struct Lineage: Sendable {
     try settleKeptPlaces()
     for order in batch.orders { try arrange(order) }
     try keepStrangersOfPaths(batch)
-    for key in batch.standing { try greet(key) }
+    for key in batch.standing { try clearCarriedOver(key) }
     for record in batch.records { try store(record, of: batch, &findings) }
     try storeApplication(of: batch, &findings)
     for (key, bytes) in overBudget.sorted(by: { $0.key < $1.key }) {

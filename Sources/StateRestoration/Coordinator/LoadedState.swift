@@ -98,3 +98,10 @@ struct LoadFailure: Error, Sendable {
   /// Whether another try may find what this one did not: the device is locked, or the disk has failed for the moment.
   var isPassing: Bool { outcome == .locked || outcome == .unavailable }
 }
+
+extension RestorationReport {
+  /// The report of a restoration that had nothing to restore.
+  init(_ failure: LoadFailure) {
+    self.init(outcome: failure.outcome, reason: failure.reason, remarks: failure.remarks)
+  }
+}

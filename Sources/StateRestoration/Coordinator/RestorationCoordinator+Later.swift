@@ -164,7 +164,7 @@ extension RestorationCoordinator {
     let findings = await worker.run { lineage in try? lineage.apply(batch) }
     // Without it the next save begins anew from what it captures itself.
     guard let findings else { return tree.reset() }
-    for finding in batch.findings + findings { log.log(.warning, finding.description) }
+    warn(of: batch.findings + findings)
   }
 
   /// Forgets the state because the user quit by force (R6.1); kept with ``RestorationConfiguration/isDeveloperMode``.

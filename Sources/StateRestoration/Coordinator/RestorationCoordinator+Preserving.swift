@@ -116,26 +116,13 @@ extension RestorationCoordinator {
     }
     switch result {
     case .success(let saved):
-      // What could not be encoded is asked again at the next save, whether or not it is known to have changed.
-      for key in saved.unencoded where key < tree.nodes.count { tree.nodes[key].map(tree.mark) }
-      for key in saved.postponed where key < tree.nodes.count { tree.nodes[key]?.keepsStored = true }
+      captureAgain(saved)
       if captured.endsKeptApplication, !saved.isApplicationUnencoded { keptApplication = nil }
-      guard let written = saved.written else {
-        if saved.isWaiting {
-          return .deferred(.locked)
-        }
-        if phase == .idle { phase = .ready }
-        let findings = captured.findings + saved.findings
-        for finding in findings { log.log(.warning, finding.description) }
-        var receipt = lastReceipt
-        if receipt == nil, !findings.isEmpty {
-          receipt = PreservationReceipt(
-            generation: restoredSubject?.state?.generation.rawValue ?? 0, kind: .unchanged, savedAt: context.timeSaved)
-        }
-        receipt?.findings = findings
-        return .unchanged(receipt)
-      }
+      if saved.isWaiting { return .deferred(.locked) }
       if phase == .idle { phase = .ready }
+      guard let written = saved.written else {
+        return .unchanged(unchangedReceipt(captured.findings + saved.findings, savedAt: context.timeSaved))
+      }
       hasPendingSave = written.kind == .pendingWhole || written.kind == .pendingChange
       if written.kind == .whole || written.kind == .pendingWhole { await restoredStateWasReplaced(by: written.kind) }
       let receipt = PreservationReceipt(
@@ -149,7 +136,7 @@ extension RestorationCoordinator {
       if discardCount == self.discardCount { lastReceipt = receipt }
       if receipt.durability == .unknown { retryAutomatically() }
       log.log(.info, "preserved generation \(receipt.generation), \(receipt.bytesWritten) bytes")
-      for finding in receipt.findings { log.log(.warning, finding.description) }
+      warn(of: receipt.findings)
       return .preserved(receipt)
     case .failure(let error):
       // What the lineage has not taken over is captured again.
@@ -159,6 +146,28 @@ extension RestorationCoordinator {
       throw RestorationError(
         .preservationFailed, "The state could not be saved; what was preserved before is still there.", cause: error)
     }
+  }
+
+  /// Has what could not be encoded asked again at the next save, whether or not it is known to have changed.
+  private func captureAgain(_ saved: Lineage.Saved) {
+    for key in saved.unencoded where key < tree.nodes.count { tree.nodes[key].map(tree.mark) }
+    for key in saved.postponed where key < tree.nodes.count { tree.nodes[key]?.keepsStored = true }
+  }
+
+  /// What a save that had nothing to write gives out: the last receipt, with what it has found itself; nil when there is neither.
+  private func unchangedReceipt(_ findings: [PreservationFinding], savedAt: Date) -> PreservationReceipt? {
+    warn(of: findings)
+    var receipt = lastReceipt
+    if receipt == nil, !findings.isEmpty {
+      receipt = PreservationReceipt(
+        generation: restoredSubject?.state?.generation.rawValue ?? 0, kind: .unchanged, savedAt: savedAt)
+    }
+    receipt?.findings = findings
+    return receipt
+  }
+
+  func warn(of findings: [PreservationFinding]) {
+    for finding in findings { log.log(.warning, finding.description) }
   }
 
   /// Copies what has changed; the first capture after a restoration looks at everything.

@@ -76,10 +76,10 @@ extension RestorationCoordinator {
     case .failure(let failure) where failure.changesNothing || (failure.outcome == .locked && continues):
       changesNothing = true
       phase = before
-      report = RestorationReport(outcome: failure.outcome, reason: failure.reason, remarks: failure.remarks)
+      report = RestorationReport(failure)
     case .failure(let failure) where failure.isPassing && isLate && isSameRoot:
       phase = .deferred
-      report = RestorationReport(outcome: failure.outcome, reason: failure.reason, remarks: failure.remarks)
+      report = RestorationReport(failure)
     case .failure(let failure): report = await nothingRestored(failure)
     case .success(let loaded):
       report = await restore(
@@ -134,7 +134,7 @@ extension RestorationCoordinator {
       await worker.run { $0.begin(.empty, replacing: replacing, context: context) }
       phase = .ready
     }
-    return RestorationReport(outcome: failure.outcome, reason: failure.reason, remarks: failure.remarks)
+    return RestorationReport(failure)
   }
 
   func resumeWaiting() {

@@ -116,7 +116,7 @@ extension RestorationRun {
     guard asksDelegate, let delegate else { return nil }
     noteBeginning(of: index)
     return withDecoder(for: index) { coder in
-      defer { asksDelegate = coder.unaskedDelegate != ObjectIdentifier(delegate) }
+      defer { asksDelegate = coder.delegateWithoutMaker != ObjectIdentifier(delegate) }
       return delegate.makeController(at: plan.paths[index], coder: coder)
     }
   }

@@ -46,11 +46,9 @@ struct StateLoader: Sendable {
       loaded.setAside = id
       return loaded
     } catch {
-      var failure = error as? LoadFailure
-      if failure == nil, let error = error as? ProtectionError { failure = self.failure(error, []) }
-      var result = failure ?? LoadFailure(outcome: .unavailable, remarks: [.failure("\(error)")], reason: .normal)
-      result.changesNothing = true
-      throw result
+      var failure = failure(from: error, [])
+      failure.changesNothing = true
+      throw failure
     }
   }
 
@@ -349,10 +347,16 @@ struct StateLoader: Sendable {
     } catch let error as ArchiveError {
       let outcome: RestorationOutcome = error.code == .unsupportedVersion ? .newerVersion : .damaged
       throw LoadFailure(outcome: outcome, remarks: remarks + [.failure(error.description)], reason: .normal)
-    } catch let error as ProtectionError {
-      throw failure(error, remarks)
     } catch {
-      throw LoadFailure(outcome: .unavailable, remarks: remarks + [.failure("\(error)")], reason: .normal)
+      throw failure(from: error, remarks)
+    }
+  }
+
+  private func failure(from error: any Error, _ remarks: [RestorationReport.Remark]) -> LoadFailure {
+    switch error {
+    case let error as LoadFailure: error
+    case let error as ProtectionError: failure(error, remarks)
+    default: LoadFailure(outcome: .unavailable, remarks: remarks + [.failure("\(error)")], reason: .normal)
     }
   }
 

@@ -41,7 +41,7 @@ internal import RestorationArchive
   /// Whether a child has a role.
   var hasRoles = false
   /// Whether the object is asked at every capture of everything.
-  var isUnnoticed = false
+  var isPolled = false
   /// Whether the object called itself by the identifier when it was last asked.
   var hasItsName = false
   /// The capture in which the object was last asked.
@@ -91,36 +91,23 @@ internal import RestorationArchive
   /// The object, when it is a controller.
   var controller: (any RestorableController)? { object as? any RestorableController }
 
+  /// This node and those above it.
+  private var chain: some Sequence<TrackedNode> { sequence(first: self) { $0.parent } }
+
   /// Where the object is now.
   var path: RestorationPath {
-    var components = [identifier]
-    var node = parent
-    while let current = node {
-      components.append(current.identifier)
-      node = current.parent
-    }
+    var components = chain.map(\.identifier)
     if kind == .shared { components.append(ReservedNode.shared) }
     return RestorationPath(components.reversed())
   }
 
   /// This node and those above it, up to another one that is not among them.
   func ancestry(below top: TrackedNode) -> [TrackedNode] {
-    var nodes: [TrackedNode] = []
-    var node: TrackedNode? = self
-    while let current = node, current !== top {
-      nodes.append(current)
-      node = current.parent
-    }
-    return nodes
+    Array(chain.prefix { $0 !== top })
   }
 
   /// Whether this node is the other one or below it.
   func isInside(_ other: TrackedNode) -> Bool {
-    var node: TrackedNode? = self
-    while let current = node {
-      if current === other { return true }
-      node = current.parent
-    }
-    return false
+    chain.contains { $0 === other }
   }
 }

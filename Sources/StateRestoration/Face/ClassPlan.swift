@@ -12,7 +12,7 @@ import RestorationArchive
   let coding: (any CodingFacet)?
 
   /// Whether instances have marked properties; nil until the first instance was reflected on.
-  var hasMarkedProperties: Bool?
+  private(set) var hasMarkedProperties: Bool?
 
   /// Whether every change of an instance's stored properties is observed; false until the first was reflected on.
   ///

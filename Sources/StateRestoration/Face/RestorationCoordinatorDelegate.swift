@@ -56,7 +56,7 @@ extension RestorationCoordinatorDelegate {
   public func makeController(
     at path: RestorationPath, coder: RestorationDecoder
   ) -> (any RestorableController)? {
-    coder.unaskedDelegate = ObjectIdentifier(self)
+    coder.delegateWithoutMaker = ObjectIdentifier(self)
     return nil
   }
 }
