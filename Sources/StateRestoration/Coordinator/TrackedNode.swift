@@ -21,6 +21,9 @@ internal import RestorationArchive
   /// Whether the binding's flag is up or goes up at once: from the beginning, and whenever the list of changes says so.
   var isFlagUp = true
   /// Whether the stored state could not be read and is kept until the object has newer state.
+  ///
+  /// What says more about that state means nothing while this is false: `isStranger`, `isBorrower`, `isLeftOut`, `staysLeftOut`,
+  /// `sighted`.
   var keepsStored = false
   /// Whether that state is of another class or model than the object, and what is below it, too.
   var isStranger = false
