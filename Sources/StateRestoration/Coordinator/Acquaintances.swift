@@ -3,7 +3,7 @@
 @MainActor struct Acquaintances {
   private var nodes: [ObjectIdentifier: TrackedNode] = [:]
   private var claims: [ObjectIdentifier: CaptureTree.Claim] = [:]
-  private var sighted: [ObjectIdentifier: CaptureTree.Sighting] = [:]
+  private var refusedBelow: [ObjectIdentifier: CaptureTree.Refused] = [:]
   /// Those that turned up since the last restoration, and that no capture has met.
   private var newcomers: [ObjectIdentifier: LiveObjects.Living] = [:]
 
@@ -11,7 +11,7 @@
   mutating func add(_ tree: CaptureTree, below root: (any RestorableController)?) {
     if nodes.isEmpty { nodes = tree.byObject } else { nodes.merge(tree.byObject) { $1 } }
     if claims.isEmpty { claims = tree.claims } else { claims.merge(tree.claims) { $1 } }
-    sighted.merge(tree.sighted) { $1 }
+    refusedBelow.merge(tree.refusedBelow) { $1 }
     for object in root.map({ ControllerWalk($0).objects }) ?? [] where !knows(object) {
       newcomers[ObjectIdentifier(object)] = .init(object: object)
     }
@@ -20,16 +20,20 @@
   /// Whether an object was there before.
   func knows(_ object: any RestorableObject) -> Bool {
     let identity = ObjectIdentifier(object)
-    return claims[identity]?.object === object || sighted[identity]?.object === object
+    return claims[identity]?.object === object || refusedBelow[identity]?.object === object
       || nodes[identity]?.object === object || newcomers[identity]?.object === object
   }
 
   /// What an object had when it was first refused what is stored; nil when it has had state of its own.
-  func sighting(of object: any RestorableObject) -> [UInt8]? {
+  func fingerprintWhenRefused(_ object: any RestorableObject) -> [UInt8]? {
     let identity = ObjectIdentifier(object)
-    if let claim = claims[identity], claim.object === object { return claim.keepsStored ? claim.sighted : nil }
-    if let sighting = sighted[identity], sighting.object === object { return sighting.fingerprint }
-    if let node = nodes[identity], node.object === object { return node.keepsStored ? node.sighted : nil }
+    if let claim = claims[identity], claim.object === object {
+      return claim.keepsStored ? claim.fingerprintWhenRefused : nil
+    }
+    if let refused = refusedBelow[identity], refused.object === object { return refused.fingerprint }
+    if let node = nodes[identity], node.object === object {
+      return node.keepsStored ? node.fingerprintWhenRefused : nil
+    }
     return nil
   }
 }

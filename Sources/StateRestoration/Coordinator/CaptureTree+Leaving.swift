@@ -63,7 +63,7 @@ extension CaptureTree {
   /// Not so those that turned up later: they may not be in it yet. What was theirs when they die is carried over, also when
   /// they had it from one that has left; so is what a shared object had, and what nobody could be given.
   func dropClaims() {
-    sighted = [:]
+    refusedBelow = [:]
     guard !claims.isEmpty || !displaced.isEmpty else { return }
     var awaited = unmet
     for claim in claims.values where claim.isLate { awaited.insert(claim.node) }

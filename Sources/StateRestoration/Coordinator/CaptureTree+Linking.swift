@@ -137,12 +137,14 @@ extension CaptureTree {
     node.origin = claim?.node
     node.keepsStored = claim?.keepsStored == true
     node.isStranger = claim?.isStranger == true
-    node.sighted = claim?.sighted
+    node.fingerprintWhenRefused = claim?.fingerprintWhenRefused
     // What lies in its place below a stranger is the other one's, and below what was left out it waits with that.
     if isBelowStranger(parent) || isBelowLeftOut(parent) {
       if claim == nil {
         node.keepsStored = true
-        if let known = sighted[node.objectIdentity], known.object === node.object { node.sighted = known.fingerprint }
+        if let known = refusedBelow[node.objectIdentity], known.object === node.object {
+          node.fingerprintWhenRefused = known.fingerprint
+        }
       } else if !node.keepsStored {
         makeNewer(parent)
       }

@@ -173,7 +173,7 @@ extension CaptureTree {
       key: node.key, kind: facts.kind, row: captured.row, priority: captured.shape.priority, flags: [],
       entries: captured.entries, model: captured.shape.model)
     if node.keepsStored {
-      guard fingerprint(batch.entries(of: record), captured.references) != node.sighted else {
+      guard fingerprint(batch.entries(of: record), captured.references) != node.fingerprintWhenRefused else {
         return batch.standing.append(node.key)
       }
       record.setsStoredAside = setStoredAside(of: node)
@@ -214,7 +214,7 @@ extension CaptureTree {
     var next = parent
     while let above = next {
       if above.waitsForNewer {
-        above.sighted = nil
+        above.fingerprintWhenRefused = nil
         mark(above)
       }
       next = above.parent

@@ -41,9 +41,9 @@ internal import RestorationArchive
   var parentsThatLostChildren: [CaptureBatch.Key: TrackedNode] = [:]
   var unresolved: [(node: TrackedNode, record: Int, references: [CapturedReference])] = []
   var hasMoved = false
-  var sightings = CodingTables()
+  var fingerprintTables = CodingTables()
   /// What no claim names below objects of another class or model than their stored state, until the first capture meets it.
-  var sighted: [ObjectIdentifier: Sighting] = [:]
+  var refusedBelow: [ObjectIdentifier: Refused] = [:]
   /// What was known before the state was restored once more, until the next capture.
   var acquaintances = Acquaintances()
   /// Objects whose changes can't be noticed without asking them.
@@ -70,7 +70,7 @@ internal import RestorationArchive
     /// Whether the stored state is of another class or model than the object, and what is below it, too.
     var isStranger = false
     /// What the object had when its stored state was kept.
-    var sighted: [UInt8]?
+    var fingerprintWhenRefused: [UInt8]?
     /// Whether the object turned up after restoring, and may not be in the hierarchy yet.
     var isLate = false
     /// Whether the object has the node for its path only, as the state is not its own, or is not all there is.
@@ -146,7 +146,7 @@ internal import RestorationArchive
         displaced.append(other)
       }
       guard claim.keepsStored else { continue }
-      claims[ObjectIdentifier(object)]?.sighted = firstSighting(object)
+      claims[ObjectIdentifier(object)]?.fingerprintWhenRefused = fingerprintWhenFirstRefused(object)
     }
   }
 
@@ -171,7 +171,7 @@ internal import RestorationArchive
     polled = []
     referrers = [:]
     claims = [:]
-    sighted = [:]
+    refusedBelow = [:]
     displaced = []
     unmet = []
     hasStrangers = false

@@ -4,7 +4,7 @@ internal import RestorationArchive
 /// Stored app-level state that could not be read, or not whole, and is kept until there is newer.
 struct KeptApplicationState {
   /// What the delegate had then; nil as long as it has not said.
-  var sighted: [UInt8]?
+  var fingerprintWhenRefused: [UInt8]?
   /// Whether it was read, but for references to what may come back.
   var isRead = false
 }
@@ -40,18 +40,18 @@ extension RestorationCoordinator {
     if let former {
       keptApplication = former
     } else if hasApplicationState {
-      keptApplication = .init(sighted: [])
+      keptApplication = .init(fingerprintWhenRefused: [])
     } else {
-      keptApplication = .init(sighted: sightApplicationState())
+      keptApplication = .init(fingerprintWhenRefused: applicationFingerprint())
     }
   }
 
   /// Has the stored app-level state kept for its references, until the delegate has something newer than it has now.
   func keepStoredReferencesOfApplication() {
-    keptApplication = .init(sighted: sightApplicationState(), isRead: true)
+    keptApplication = .init(fingerprintWhenRefused: applicationFingerprint(), isRead: true)
   }
 
-  private func sightApplicationState() -> [UInt8]? {
+  private func applicationFingerprint() -> [UInt8]? {
     takeApplicationState(context: configuration.context).map(tree.fingerprint)
   }
 
@@ -63,8 +63,8 @@ extension RestorationCoordinator {
       return batch.application = entries
     }
     let found = tree.fingerprint(state.entries, state.references)
-    keptApplication?.sighted = kept.sighted ?? found
-    guard found != keptApplication?.sighted else { return }
+    keptApplication?.fingerprintWhenRefused = kept.fingerprintWhenRefused ?? found
+    guard found != keptApplication?.fingerprintWhenRefused else { return }
     batch.application = entries
     batch.endsKeptApplication = true
     batch.setsApplicationAside = !kept.isRead

@@ -10,8 +10,8 @@ extension RestorationCoordinator {
     guard let root else { return }
     var batch = capture(root, scope: .all, context: context)
     batch.application = encodeApplicationState(context: context, resolving: &batch)
-    let sighted = batch
-    await worker.run { $0.beginLocked(with: sighted, context: context) }
+    let captured = batch
+    await worker.run { $0.beginLocked(with: captured, context: context) }
   }
 
   /// Looks at what has turned up since a locked launch, before the user can touch it; at the end of this turn.

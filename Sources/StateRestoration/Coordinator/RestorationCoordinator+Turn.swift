@@ -171,7 +171,7 @@ extension RestorationCoordinator {
       return nil
     }
     // What is stored is newer, and makes room in its turn.
-    keptApplication = .init(sighted: [])
+    keptApplication = .init(fingerprintWhenRefused: [])
     return kept.id
   }
 

@@ -58,7 +58,7 @@ extension RestorationRun {
       tree.claim([claim])
       if isStranger(index) || (claim.isLeftOut && !claim.staysLeftOut) { bare.append(index) }
     }
-    for index in bare { standing[index].map(tree.sightBelow) }
+    for index in bare { standing[index].map(tree.noteRefused) }
   }
 
   /// The live view or child of a controller that has a node's identifier.

@@ -23,7 +23,7 @@ internal import RestorationArchive
   /// Whether the stored state could not be read and is kept until the object has newer state.
   ///
   /// What says more about that state means nothing while this is false: `isStranger`, `isBorrower`, `isLeftOut`, `staysLeftOut`,
-  /// `sighted`.
+  /// `fingerprintWhenRefused`.
   var keepsStored = false
   /// Whether that state is of another class or model than the object, and what is below it, too.
   var isStranger = false
@@ -67,7 +67,7 @@ internal import RestorationArchive
   /// The object under the engine's eyes.
   let binding: ObjectBinding
   /// What the object had when its stored state was kept; it has newer state once that differs, or if nobody looked.
-  var sighted: [UInt8]?
+  var fingerprintWhenRefused: [UInt8]?
 
   init(
     key: CaptureBatch.Key, object: any RestorableObject, binding: ObjectBinding, subject: TrackedClass,

@@ -3,7 +3,7 @@ internal import RestorationArchive
 /// Whether an object that keeps stored state has been edited since: what it has is compared with what it had.
 extension CaptureTree {
   /// What an object had before anybody could edit it, which stands below another one's stored state and in no claim.
-  struct Sighting {
+  struct Refused {
     weak var object: (any RestorableObject)?
     var fingerprint: [UInt8]
   }
@@ -14,16 +14,16 @@ extension CaptureTree {
   /// What an object had when it was first refused what is stored, so that an edit since then still counts as one.
   ///
   /// Nil, so that whatever it has is newer, for one that has had state of its own: what is on the screen is the user's.
-  func firstSighting(_ object: any RestorableObject) -> [UInt8]? {
-    acquaintances.knows(object) ? acquaintances.sighting(of: object) : fingerprint(of: object)
+  func fingerprintWhenFirstRefused(_ object: any RestorableObject) -> [UInt8]? {
+    acquaintances.knows(object) ? acquaintances.fingerprintWhenRefused(object) : fingerprint(of: object)
   }
 
   /// Looks at what no claim names below an object of another class or model than its stored state: as it is now, it is not
   /// newer than that.
-  func sightBelow(_ stranger: any RestorableController) {
+  func noteRefused(below stranger: any RestorableController) {
     for object in ControllerWalk(stranger).objects where claims[ObjectIdentifier(object)] == nil {
-      guard let fingerprint = firstSighting(object) else { continue }
-      sighted[ObjectIdentifier(object)] = Sighting(object: object, fingerprint: fingerprint)
+      guard let fingerprint = fingerprintWhenFirstRefused(object) else { continue }
+      refusedBelow[ObjectIdentifier(object)] = Refused(object: object, fingerprint: fingerprint)
     }
   }
 
@@ -43,6 +43,6 @@ extension CaptureTree {
       return RestorationArchive.Entry(
         key: reference.key, value: objects.map { $0.map { "\(ObjectIdentifier($0))" } })
     }
-    return (try? RecordEncoder().encode(entries + targets, tables: &sightings)) ?? []
+    return (try? RecordEncoder().encode(entries + targets, tables: &fingerprintTables)) ?? []
   }
 }
