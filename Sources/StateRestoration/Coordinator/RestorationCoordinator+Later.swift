@@ -182,6 +182,9 @@ extension RestorationCoordinator {
     try await deleteAll()
   }
 
+  /// Saves again what the program has from now on, after everything was deleted for good.
+  func saveAgainAfterDiscard() { if phase == .discarded { phase = .ready } }
+
   private func deleteAll() async throws(RestorationError) {
     let context = configuration.context
     let store = store

@@ -44,6 +44,9 @@ extension RestorationCoordinator {
       run.leftOut = Set(loaded.plan.nodes.indices.filter { loaded.plan.nodes[$0].id == run.culprit })
     }
     let application = run.applicationSource()
+    if case .stored = application, let damage = run.plan.applicationDamage {
+      report.remarks.append(.applicationStateFailed(damage))
+    }
     // Until everything is decoded there is nothing to give to whoever turns up.
     let before = restored
     restored = nil
@@ -150,16 +153,16 @@ extension RestorationCoordinator {
     if case .leftOut = source {
       isRead = false
       report.remarks.append(.applicationStateFailed("left out, because restoring died there"))
-    } else if case .stored = source, let damage = run.plan.applicationDamage {
+    } else if case .stored = source, run.plan.applicationDamage != nil {
       isRead = false
-      report.remarks.append(.applicationStateFailed(damage))
     }
     run.missesTarget = false
     do throws(RestorationError) {
       try delegate?.didDecodeRestorableState(with: decoder)
     } catch {
+      // What is left out or damaged is not there for the delegate, which has been said.
+      if isRead { report.remarks.append(.applicationStateFailed(error.description)) }
       isRead = false
-      report.remarks.append(.applicationStateFailed(error.description))
     }
     guard isRead else {
       if run.plan.hasApplicationState { keepStoredApplicationState(refusedBefore: former) }
@@ -244,10 +247,10 @@ extension RestorationCoordinator {
 
   /// Looks whether the marker has rested for longer than restoring may take: former attempts say nothing about what begins now.
   func endRest() {
-    guard let restingSince else { return }
-    self.restingSince = nil
     let limit = configuration.extensionTimeLimit.clampedForSleep / .seconds(1)
-    if configuration.now().timeIntervalSince(restingSince) > limit { attempt?.forgetFormer() }
+    guard let since = restingSince, configuration.now().timeIntervalSince(since) > limit else { return }
+    restingSince = nil
+    attempt?.forgetFormer()
   }
 
   /// Has the marker rest: who turns up from now on notes its own node.

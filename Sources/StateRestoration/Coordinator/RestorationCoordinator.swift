@@ -82,7 +82,7 @@ public import RestorationArchive
   /// What was restored, for marking that restoring goes on.
   var restoredSubject: AttemptSubject?
   var attempt: (any RestorationAttempting)?
-  /// When restoring was over; nil when it is not, or somebody has turned up since.
+  /// When restoring was over; nil when it is not, or is so long over that former attempts are forgotten.
   var restingSince: Date?
   /// Whether the end of restoring who turned up in this turn is about to be made durable.
   var isRestSettling = false

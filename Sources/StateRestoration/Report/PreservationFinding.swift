@@ -10,7 +10,7 @@ public enum PreservationFinding: Sendable, Hashable, Codable {
   case inheritedTag(path: RestorationPath, tag: RestorationClass, registered: String, found: String)
   /// The object's values could not be encoded; its earlier state is kept.
   case encodingFailed(path: RestorationPath, message: String)
-  /// The object's state is over the size budget for one node, which is the limit; or it is ``PreservationPriority/required`` and
+  /// The object's state is over the size budget for one node, which is the limit; or it is `required` and
   /// stays though the archive is over its own.
   case overBudget(path: RestorationPath, bytes: Int, limit: Int)
   /// State was left out so that the archive keeps within its size budget.

@@ -141,7 +141,17 @@ internal import RestorationArchive
   public func discard(_ id: SceneSession.ID) async throws(RestorationError) {
     // First no more automatic saves; and one that somebody still asks for saves nothing.
     coordinators[id]?.preservesAutomatically = .never
-    try await coordinator(for: id).discardForGood()
+    let coordinator = try coordinator(for: id)
+    let wasOpen = known.isOpen(id)
+    known.change(id) { $0.isOpen = false }
+    do throws(RestorationError) {
+      try await coordinator.discardForGood()
+    } catch {
+      if wasOpen { known.change(id) { $0.isOpen = true } }
+      throw error
+    }
+    // Who has opened it again meanwhile begins anew with it.
+    guard !known.isOpen(id) else { return coordinator.saveAgainAfterDiscard() }
     coordinators[id] = nil
     known.discard(id)
     try await save()

@@ -262,7 +262,11 @@ import Testing
     defer { for task in extending { task.cancel() } }
     for _ in 0..<2 {
       let coordinator = bench.launch()
-      #expect(try await coordinator.restore(into: hierarchy().root).outcome == .restored)
+      let (root, late) = hierarchy()
+      #expect(try await coordinator.restore(into: root).outcome == .restored)
+      // Who turns up well in between ends nothing.
+      root.restorationChildren.append(late)
+      #expect(coordinator.register(late, at: ["root", "late"])?.isRestored == true)
       bench.time += isLongOver ? 31 : 29
       extending.append(await extend(coordinator))
       try await bench.kill()

@@ -261,9 +261,14 @@ import Testing
       let root = Screen("root")
       let coordinator = bench.launch()
       let report = try await coordinator.restore(into: root)
-      let isNamed = report.remarks.contains { if case .applicationStateFailed = $0 { true } else { false } }
+      let count = report.remarks.count { if case .applicationStateFailed = $0 { true } else { false } }
       // One that makes this record unreadable, and leaves the rest as it was.
-      guard isNamed, root.text == "r", bench.delegate.restoredAppValue == nil else { continue }
+      guard count > 0, root.text == "r", bench.delegate.restoredAppValue == nil else { continue }
+      #expect(count == 1)
+      bench.delegate.restores = false
+      let declined = try await bench.launch().restore(into: Screen("root"))
+      #expect(declined.remarks.contains { if case .applicationStateFailed = $0 { true } else { false } })
+      bench.delegate.restores = true
       bench.delegate.appValue = "newest"
       _ = try await coordinator.preserve(root)
       let kept = try #require(try bench.newestReader().node(at: ["$kept"]))

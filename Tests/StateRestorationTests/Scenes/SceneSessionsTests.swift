@@ -163,6 +163,38 @@ import Testing
     #expect(again.sessions.map(\.isOpen) == [true])
   }
 
+  @Test func `a scene that is opened again while it is discarded begins anew and is saved`() async throws {
+    let stores = Stores()
+    let scenes = stores.launch()
+    let window = Screen("window", text: "former")
+    _ = try await scenes.open("a").preserve(window)
+    let held = try #require(stores.scenes["a"]).hold(at: "deleteAll")
+    let discarding = Task { try await scenes.discard("a") }
+    try await held.arrived()
+    let opened = try await scenes.open("a")
+    held.release()
+    try await discarding.value
+    window.text = "later"
+    #expect(try await opened.preserve(window).receipt != nil)
+    #expect(scenes.sessions.map(\.isOpen) == [true])
+    let again = stores.launch()
+    try await again.load()
+    #expect(again.sessions.map(\.isOpen) == [true])
+    let restored = Screen("window")
+    _ = try await again.coordinator(for: "a").restore(into: restored)
+    #expect(restored.text == "later")
+  }
+
+  @Test func `a scene that can't be discarded stays as it was`() async throws {
+    let stores = Stores()
+    let scenes = stores.launch()
+    _ = try await scenes.open("a").preserve(Screen("window", text: "former"))
+    let store = try #require(stores.scenes["a"])
+    store.state.withLock { $0.failures = ["deleteAll": .io] }
+    await #expect(throws: RestorationError.self) { try await scenes.discard("a") }
+    #expect(scenes.sessions.map(\.isOpen) == [true])
+  }
+
   @Test(arguments: [false, true], [false, true])
   func `a known scene that is opened without naming a role keeps its role`(isLoaded: Bool, isLocked: Bool) async throws
   {
