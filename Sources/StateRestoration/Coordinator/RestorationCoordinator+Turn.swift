@@ -194,6 +194,7 @@ extension RestorationCoordinator {
     let reinstatements = run.reinstatements
     let retried = run.retriedNodes
     let context = configuration.context
+    let loader = loader()
     await worker.run { lineage in
       // What was saved while locked is in the reader; the next whole generation takes its place.
       lineage.merging = loaded.pending
@@ -211,8 +212,11 @@ extension RestorationCoordinator {
         if !newlyLeftOut.isEmpty || loaded.keepsCulprit {
           // Durable before the marker rests: the next launch must not try the culprit again.
           try lineage.mark(newlyLeftOut, leftOut: true)
-          // A look at the older generation replaces nothing.
-          if loaded.isPredecessor, loaded.isOnRequest { return }
+          if loaded.isOnRequest {
+            // A look replaces nothing; what was set aside is marked in its own place.
+            if loaded.setAside != nil { loader.leaveOutCulprit(of: loaded) }
+            return
+          }
           // If the disk can't take it now, it is owed by the next save, like everything else.
           _ = try? lineage.write(context: context, isCapture: false)
         }

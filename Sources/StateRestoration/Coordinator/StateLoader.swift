@@ -149,7 +149,7 @@ struct StateLoader: Sendable {
       try lineage.continueArchive(reader, isNewest: true)
       try lineage.mark([NodeID(rawValue: node)], leftOut: true)
       guard let change = try lineage.makeChange(context: context) else { return }
-      _ = try store.append(change)
+      _ = try loaded.place.append(change)
     } catch {
       configuration.log.log(.warning, "what restoring died at can't be marked: \(error)")
     }

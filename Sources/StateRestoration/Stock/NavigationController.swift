@@ -4,7 +4,7 @@ public import RestorationArchive
 /// A stack of controllers of which the last is seen.
 ///
 /// The order of the stack is its state. Where a controller can't be restored the stack ends below it; only what was pushed
-/// without it, while the device was locked, onto the last one that came back goes on top. What stood above is carried over. It
+/// onto those that came back without it, while the device was locked, goes on top. What stood above is carried over. It
 /// comes back on top of the very controller that it stood on, never among or on top of what was pushed since. A controller
 /// that restoring died at is on top again, with what stood on it, when it is asked for.
 @Observable @MainActor open class NavigationController: ContainerController {
@@ -97,9 +97,12 @@ public import RestorationArchive
     var taken = Array(newest.prefix { $0.controller != nil })
     guard !taken.isEmpty else { return }
     func roleOnTop() -> RestorationRole? { taken.last.map { .standing(on: $0.identifier) } }
-    // Behind one that is missing stand those that were put on top without it, while locked.
-    for child in newest.dropFirst(taken.count) where child.controller != nil && child.role == roleOnTop() {
+    // Behind one that is missing stand those that were put on the others without it, while locked.
+    var places = Set(taken.map { RestorationRole.standing(on: $0.identifier) })
+    for child in newest.dropFirst(taken.count) where child.controller != nil && child.role.map(places.contains) == true
+    {
       taken.append(child)
+      places.insert(.standing(on: child.identifier))
     }
     while taken.count >= newest.count,
       let next = waiting.firstIndex(where: { $0.role == roleOnTop() && $0.controller != nil })

@@ -255,6 +255,37 @@ import Testing
     #expect(try await bench.launch().restore(into: hierarchy()).outcome == .givenUpAfterCrashes)
   }
 
+  @Test func `what a set-aside state died at is left out of it durably, and a look at it replaces nothing`()
+    async throws
+  {
+    let bench = try await Bench(.device)
+    let former = hierarchy()
+    (former.bad.value, former.good.value) = (1, 2)
+    try await bench.preserve(former.root)
+    bench.delegate.restores = false
+    let declining = bench.launch()
+    let newer = hierarchy()
+    _ = try await declining.restore(into: newer.root)
+    (newer.bad.value, newer.good.value) = (3, 4)
+    _ = try await declining.preserve(newer.root)
+    bench.delegate.restores = true
+    let id = try #require(try await bench.launch().setAsideStates().first).id
+    let dying = hierarchy()
+    try await bench.die(at: "decode bad", of: journal) {
+      _ = try await bench.launch().restore(into: dying.root, from: .setAside(id))
+    }
+    for _ in 0..<2 {
+      let next = hierarchy()
+      let coordinator = bench.launch()
+      #expect(try await coordinator.restore(into: next.root).outcome == .restored)
+      #expect([next.bad.value, next.good.value] == [3, 4])
+      let report = try await coordinator.restore(into: next.root, from: .setAside(id))
+      #expect(report.leftOut == [["root", "bad"]])
+      #expect(next.good.value == 2)
+      try await bench.kill()
+    }
+  }
+
   @Test func `a crash in app-level state that is kept is put down to that, and leaves what is newer`() async throws {
     let bench = Bench()
     bench.delegate.appValue = "older"

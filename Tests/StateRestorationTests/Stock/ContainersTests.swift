@@ -12,10 +12,17 @@ import Testing
 
   @Test func `behind the missing one a stack goes on with what was put on top without it`() {
     let (a, d, e) = (LeafController("a"), LeafController("d"), LeafController("e"))
-    for (role, stack) in [("on a", ["a", "d", "e"]), ("on c", ["a"])] as [(RestorationRole, [RestorationIdentifier])] {
+    let b = LeafController("b")
+    let cases: [(d: RestorationRole, e: RestorationRole, stack: [RestorationIdentifier])] = [
+      ("on a", "on d", ["a", "b", "d", "e"]), ("on a", "on a", ["a", "b", "d", "e"]),
+      ("on b", "on c", ["a", "b", "d"]),
+      ("on c", "on d", ["a", "b"]), ("on c", "on b", ["a", "b", "e"]),
+    ]
+    for (roleOfD, roleOfE, stack) in cases {
       let navigation = NavigationController(restorationIdentifier: "nav", root: LeafController("launch"))
       navigation.installRestoredChildren([
-        child("a", a), child("c", nil, role: "on a"), child("d", d, role: role), child("e", e, role: "on d"),
+        child("a", a), child("b", b, role: "on a"), child("c", nil, role: "on b"), child("d", d, role: roleOfD),
+        child("e", e, role: roleOfE),
       ])
       #expect(navigation.stack.map(\.restorationIdentifier) == stack)
     }
