@@ -15,7 +15,7 @@ extension ArchiveStore {
     state.withLock { state in
       do throws(ProtectionError) {
         let receipt = try append(frame, &state)
-        if receipt.durability == .durable { state.attempt?.follow() }
+        if receipt.durability == .durable { state.follow() }
         outcome = .success(receipt)
       } catch {
         outcome = .failure(error)

@@ -32,8 +32,13 @@ extension ArchiveStore {
       }
       var marker = CrashMarker(
         commitment: archive.commitment, pendingMark: pendingMark, boot: store.keys.bootIdentifier, isStandIn: isStandIn)
-      if let former = found?.marker { marker.count(former, as: found?.attempt.meaning) }
+      if let begun = state.begun[marker.commitment] {
+        marker.goOn(from: begun)
+      } else if let former = found?.marker {
+        marker.count(former, as: found?.attempt.meaning)
+      }
       if !countsFormer { marker.forgetFailures() }
+      state.begun[marker.commitment] = marker
       let attempt = try session.writeMarker(marker, identity: identity)
       state.attempt = attempt
       return attempt

@@ -43,11 +43,11 @@ extension ArchiveStore {
         preamble.encoded + plaintext, &fields, after: ledger.highWater, survey
       ) {
         // Once it is taken over it keeps its commitment.
-        if kind == .whole { state.attempt?.follow($0) }
+        if kind == .whole { state.follow($0) }
       }
       let generation = Generation(rawValue: fields.generation)
       guard published.isDurable else {
-        if kind == .whole, let base = state.base { state.attempt?.follow(base.record.commitment) }
+        if kind == .whole, let base = state.base { state.follow(base.record.commitment) }
         return PublishReceipt(generation: generation, bytesWritten: published.byteCount, durability: .unknown)
       }
       var entry = ledger.entries[survey.slot] ?? Ledger.Entry()

@@ -39,7 +39,7 @@ extension ArchiveStore {
         flags: survey.areAll(consumed) ? SealedFields.consumesPendingFlag : 0,
         identifier: ArchiveStore.randomIdentifier())
       let published = try session.publishGeneration(plaintext, &fields, after: ledger.highWater, survey) {
-        state.attempt?.follow($0)
+        state.follow($0)
       }
       let record = Ledger.Record(
         generation: fields.generation, commitment: published.commitment, protection: fields.protection,
@@ -47,7 +47,7 @@ extension ArchiveStore {
       state.verified.insert(fields.generation)
       guard published.isDurable else {
         // The number is burnt, and nobody goes on from this file; the caller saves again.
-        if let base = state.base { state.attempt?.follow(base.record.commitment) }
+        if let base = state.base { state.follow(base.record.commitment) }
         state.adopt(nil)
         return PublishReceipt(
           generation: Generation(rawValue: fields.generation), bytesWritten: published.byteCount, durability: .unknown)

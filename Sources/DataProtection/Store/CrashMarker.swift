@@ -52,6 +52,11 @@ struct CrashMarker: Hashable, Sendable {
     endsInARow = UInt8(clamping: Int(former.endsInARow) + (hasDied ? 1 : 0))
   }
 
+  /// Counts what a marker of the same archive has counted that was begun in the same run.
+  mutating func goOn(from begun: CrashMarker) {
+    (failedAttempts, hasForgiven, endsInARow) = (begun.failedAttempts, begun.hasForgiven, begun.endsInARow)
+  }
+
   /// Counts no attempt that failed before: it was at something else.
   mutating func forgetFailures() {
     failedAttempts = 0

@@ -25,9 +25,6 @@ struct KnownScenes: Sendable {
     return true
   }
 
-  /// Whether a session that this run knows is open.
-  func isOpen(_ id: SceneSession.ID) -> Bool { sessions.contains { $0.id == id && $0.isOpen } }
-
   /// Adds a session that this run has opened and did not know.
   mutating func add(_ session: SceneSession) {
     sessions.append(session)

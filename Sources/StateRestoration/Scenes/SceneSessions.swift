@@ -21,6 +21,8 @@ internal import RestorationArchive
   private let makeCoordinator: @MainActor (SceneSession.ID) throws(ProtectionError) -> RestorationCoordinator
   private let worker: PreservationWorker<any PreservationStore>
   private var coordinators: [SceneSession.ID: RestorationCoordinator] = [:]
+  /// How often each scene was opened in this run, to notice an opening while the scene closes.
+  private var openings: [SceneSession.ID: Int] = [:]
   private var known = KnownScenes()
   /// How often the worker was asked for the list.
   private var lookCount = 0
@@ -84,6 +86,7 @@ internal import RestorationArchive
   /// - Returns: The scene's coordinator, to restore and preserve its hierarchy.
   public func open(_ id: SceneSession.ID, role: String = "") async throws(RestorationError) -> RestorationCoordinator {
     let now = configuration.now()
+    openings[id, default: 0] += 1
     let isKnown = known.change(id) { session in
       session.isOpen = true
       session.lastActive = now
@@ -119,19 +122,16 @@ internal import RestorationArchive
   /// Where changes are preserved automatically, those that wait for that are preserved first, so let the hierarchy go only
   /// afterwards; if that fails, this throws and the scene stays open. Anything else has to be preserved before.
   public func close(_ id: SceneSession.ID) async throws(RestorationError) {
-    guard known.change(id, { $0.isOpen = false }) else { return }
+    guard sessions.contains(where: { $0.id == id }) else { return }
     if let coordinator = coordinators[id] {
-      do throws(RestorationError) {
-        try await coordinator.preserveWhatIsDue()
-      } catch {
-        known.change(id) { $0.isOpen = true }
-        throw error
-      }
+      let openings = openings[id]
+      try await coordinator.preserveWhatIsDue()
       // Who has opened it again meanwhile works with it.
-      guard !known.isOpen(id) else { return }
+      guard openings == self.openings[id] else { return }
       coordinator.preservesAutomatically = .never
       coordinators[id] = nil
     }
+    known.change(id) { $0.isOpen = false }
     try await save()
   }
 
@@ -142,16 +142,10 @@ internal import RestorationArchive
     // First no more automatic saves; and one that somebody still asks for saves nothing.
     coordinators[id]?.preservesAutomatically = .never
     let coordinator = try coordinator(for: id)
-    let wasOpen = known.isOpen(id)
-    known.change(id) { $0.isOpen = false }
-    do throws(RestorationError) {
-      try await coordinator.discardForGood()
-    } catch {
-      if wasOpen { known.change(id) { $0.isOpen = true } }
-      throw error
-    }
+    let openings = openings[id]
+    try await coordinator.discardForGood()
     // Who has opened it again meanwhile begins anew with it.
-    guard !known.isOpen(id) else { return coordinator.saveAgainAfterDiscard() }
+    guard openings == self.openings[id] else { return coordinator.saveAgainAfterDiscard() }
     coordinators[id] = nil
     known.discard(id)
     try await save()

@@ -170,7 +170,9 @@ import Testing
     #expect(try judge.interruptedAttempt(for: same)?.endsInARow == 9)
     let (store, archive) = try opened(disk)
     try store.beginAttempt(for: archive).finish()
-    _ = try store.beginAttempt(for: archive)
+    disk = disk.afterProcessDeath()
+    let (well, after) = try opened(disk)
+    _ = try well.beginAttempt(for: after)
     let (next, again) = try opened(disk.afterProcessDeath())
     #expect(try next.interruptedAttempt(for: again)?.failedAttempts == 1)
   }
@@ -235,6 +237,22 @@ import Testing
       #expect(found.failedAttempts == count && found.endsInARow == count)
       #expect(found.node == 4 && found.isStandIn && found.pendingMark == 9)
     }
+  }
+
+  @Test(arguments: Successor.allCases)
+  func `a second attempt of one run goes on counting, until something is saved`(successor: Successor) throws {
+    try saved()
+    _ = try rig.archives(memory).beginAttempt(for: rig.archives(memory).openNewest())
+    let (store, archive) = try opened(memory.afterProcessDeath())
+    let first = try store.beginAttempt(for: archive)
+    #expect(first.failedAttempts == 1)
+    first.finish()
+    let second = try store.beginAttempt(for: archive)
+    #expect(second.failedAttempts == 1)
+    try save(successor, in: store)
+    second.finish()
+    for pending in try store.openPending().archives { try store.promotePending(pending) }
+    #expect(try store.beginAttempt(for: try store.openNewest()).failedAttempts == 0)
   }
 
   @Test(arguments: Successor.allCases)

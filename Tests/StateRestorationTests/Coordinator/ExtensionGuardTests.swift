@@ -220,6 +220,42 @@ import Testing
     #expect(try bench.place.interruptedAttempt(for: try bench.place.openNewest()) == nil)
   }
 
+  /// What comes between restoring and the extension in which a program dies at every launch.
+  enum Between: CaseIterable, Sendable {
+    case restoringAgain, declinedRequest
+  }
+
+  @Test(arguments: Between.allCases, StoreKind.allCases)
+  func `deaths in an extension count also behind a second restoration`(between: Between, on kind: StoreKind)
+    async throws
+  {
+    let bench = try await preserved(kind)
+    // Another generation, so that there is an older one.
+    let first = bench.launch()
+    let (saved, _) = hierarchy()
+    _ = try await first.restore(into: saved)
+    try await saveWhole(bench, first, saved)
+    bench.delegate.crashDecision = .restoreNothing
+    var extending: [Task<Void, Never>] = []
+    defer { for task in extending { task.cancel() } }
+    for _ in 0..<2 {
+      let coordinator = bench.launch()
+      let (root, _) = hierarchy()
+      #expect(try await coordinator.restore(into: root).outcome == .restored)
+      switch between {
+      case .restoringAgain: #expect(try await coordinator.restore(into: root).outcome == .restored)
+      case .declinedRequest:
+        bench.delegate.restores = false
+        #expect(try await coordinator.restore(into: root, from: .olderGeneration).outcome == .declined)
+        bench.delegate.restores = true
+      }
+      extending.append(await extend(coordinator))
+      try await bench.kill()
+    }
+    #expect(try await bench.launch().restore(into: hierarchy().root).outcome == .givenUpAfterCrashes)
+    #expect(bench.delegate.histories.map(\.failedAttempts) == [2])
+  }
+
   @Test func `where no marker could be made an extension makes one`() async throws {
     let bench = try await preserved(.memory)
     let coordinator = bench.launch()

@@ -43,6 +43,8 @@ final class MemoryStore: PreservationStore {
     var marker: Marker?
     /// The marker while nothing is being restored: the next launch finds none.
     var restingMarker: Marker?
+    /// The markers with which attempts have begun that were the last at their generations.
+    var begun: [UInt64: Marker] = [:]
     var isCompactionDue = false
     /// Errors to throw, by the name of the call.
     var failures: [String: ProtectionError.Code] = [:]
@@ -56,6 +58,7 @@ final class MemoryStore: PreservationStore {
 
     /// Has the marker of a run name what that has saved.
     mutating func follow(_ generation: UInt64? = nil, in run: Int) {
+      for key in begun.keys { begun[key]?.follow(in: run) }
       marker?.follow(generation, in: run)
       restingMarker?.follow(generation, in: run)
     }
@@ -270,13 +273,16 @@ final class MemoryStore: PreservationStore {
     let run = run.load(ordering: .relaxed)
     state.withLock { state in
       let generation = stored.generation.rawValue
-      let before = state.marker?.generation == generation ? state.marker?.attempts ?? 0 : 0
-      let ends = state.marker?.generation == generation ? state.marker?.ends ?? 0 : 0
+      let begun = state.begun[generation].flatMap { $0.run == run ? $0 : nil }
+      let former = state.marker?.generation == generation ? state.marker : nil
+      let before = begun.map { $0.attempts - 1 } ?? former?.attempts ?? 0
+      let ends = begun.map { $0.ends - 1 } ?? former?.ends ?? 0
       state.restingMarker = nil
       state.marker = Marker(
         generation: generation, node: nil, attempts: (countsFormer ? before : 0) + 1, ends: ends + 1,
         isStandIn: isStandIn,
         pendingMark: pendingMark, run: run)
+      state.begun[generation] = state.marker
     }
     return MemoryAttempt(store: self)
   }

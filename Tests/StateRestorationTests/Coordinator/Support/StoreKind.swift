@@ -35,6 +35,7 @@ extension Bench {
   func kill() async throws {
     process?.fileSystem.die()
     process = try await device?.startProcess()
+    store.run.add(1, ordering: .relaxed)
   }
 
   /// Cuts the power and starts the device again, locked.
