@@ -251,8 +251,9 @@ extension RestorationCoordinator {
 
   /// Looks whether the marker has rested for longer than restoring may take: former attempts say nothing about what begins now.
   func endRest() {
+    guard let since = restingSince else { return }
     let limit = configuration.extensionTimeLimit.clampedForSleep / .seconds(1)
-    guard let since = restingSince, configuration.now().timeIntervalSince(since) > limit else { return }
+    guard configuration.now().timeIntervalSince(since) > limit else { return }
     restingSince = nil
     attempt?.forgetFormer()
   }
