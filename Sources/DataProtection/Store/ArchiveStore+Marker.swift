@@ -39,7 +39,7 @@ extension ArchiveStore {
       }
       if !countsFormer { marker.forgetFailures() }
       state.begun[marker.commitment] = marker
-      let attempt = try session.writeMarker(marker, identity: identity)
+      let attempt = try session.writeMarker(marker, identity: identity, begun: state.begun)
       state.attempt = attempt
       return attempt
     }
@@ -79,7 +79,7 @@ extension StoreSession {
 
   /// Puts a new marker in the place of whatever is there, durably, and locks it.
   func writeMarker(
-    _ marker: CrashMarker, identity: [UInt8]
+    _ marker: CrashMarker, identity: [UInt8], begun: BegunAttempts
   ) throws(ProtectionError) -> RestorationAttempt {
     let name = StoreName.marker(slot: SlotName(identity: identity))
     let bytes = try marker.encoded(identity: identity, keys: store.keys)
@@ -99,6 +99,6 @@ extension StoreSession {
       throw ProtectionError(
         .io, "The crash marker could not be made durable; restoring would not be guarded against a crash.")
     }
-    return RestorationAttempt(store: store, file: file, name: name, identity: identity, marker: marker)
+    return RestorationAttempt(store: store, file: file, name: name, identity: identity, marker: marker, begun: begun)
   }
 }

@@ -41,18 +41,14 @@ struct ArchiveStoreState {
 
   /// The attempt at restoring that this run has begun: it follows what is saved.
   weak var attempt: RestorationAttempt?
-  /// The markers with which that, and those before it in this run, have begun, by what names an archive in them: another attempt
-  /// at the same archive goes on counting from there.
-  var begun: [[UInt8]: CrashMarker] = [:]
+  /// What that, and those before it in this run, began with.
+  let begun = BegunAttempts()
 
   /// Has an attempt, and what it has counted, be about what was saved in the archive's place; about a change of it if there is
   /// no new commitment.
-  mutating func follow(_ commitment: [UInt8]? = nil) {
+  func follow(_ commitment: [UInt8]? = nil) {
     attempt?.follow(commitment)
-    guard var last = begun.values.max(by: { $0.endsInARow < $1.endsInARow }) else { return }
-    last.forgetFailures()
-    if let commitment { last.commitment = Array(commitment.prefix(CrashMarker.commitmentByteCount)) }
-    begun = [last.commitment: last]
+    begun.follow(commitment)
   }
 
   /// Takes a generation as the one to go on from.

@@ -13,6 +13,7 @@ public final class RestorationAttempt: Sendable {
   private let file: StoreFile
   private let name: StoreName
   private let marker: Mutex<Marker>
+  private let begun: BegunAttempts
 
   private struct Marker {
     var bytes: MarkerBytes
@@ -21,8 +22,12 @@ public final class RestorationAttempt: Sendable {
     var isFinished = false
   }
 
-  init(store: StoreDirectory, file: StoreFile, name: StoreName, identity: [UInt8], marker: CrashMarker) {
+  init(
+    store: StoreDirectory, file: StoreFile, name: StoreName, identity: [UInt8], marker: CrashMarker,
+    begun: BegunAttempts
+  ) {
     self.store = store
+    self.begun = begun
     self.file = file
     self.name = name
     self.marker = Mutex(Marker(bytes: MarkerBytes(marker, identity: identity)))
@@ -86,6 +91,7 @@ public final class RestorationAttempt: Sendable {
 
   /// Counts no attempt before this one any more: what begins now has nothing to do with how they ended.
   public func forgetFormer() {
+    begun.forget()
     marker.withLock { marker in
       guard !marker.isFinished, let bytes = try? marker.bytes.forgetFormer(keys: store.keys) else { return }
       write(bytes, marker.page)

@@ -20,6 +20,7 @@ extension RestorationCoordinator {
     let phaseIfRefused = loaded.isOnRequest ? phaseIfRefused : nil
     if let refusal = refusal(of: loaded, report: report) { return await refuse(loaded, refusal, phaseIfRefused) }
     do {
+      endRest()
       attempt?.finish()
       attempt = nil
       restingSince = nil

@@ -23,6 +23,8 @@ internal import RestorationArchive
   private var coordinators: [SceneSession.ID: RestorationCoordinator] = [:]
   /// How often each scene was opened in this run, to notice an opening while the scene closes.
   private var openings: [SceneSession.ID: Int] = [:]
+  /// How often each scene is being discarded right now.
+  private var discarding: [SceneSession.ID: Int] = [:]
   private var known = KnownScenes()
   /// How often the worker was asked for the list.
   private var lookCount = 0
@@ -143,9 +145,14 @@ internal import RestorationArchive
     coordinators[id]?.preservesAutomatically = .never
     let coordinator = try coordinator(for: id)
     let openings = openings[id]
+    discarding[id, default: 0] += 1
+    defer { discarding[id]! -= 1 }
     try await coordinator.discardForGood()
-    // Who has opened it again meanwhile begins anew with it.
-    guard openings == self.openings[id] else { return coordinator.saveAgainAfterDiscard() }
+    // Who has opened it again meanwhile begins anew with it, unless it is discarded once more.
+    guard openings == self.openings[id] else {
+      if discarding[id] == 1 { coordinator.saveAgainAfterDiscard() }
+      return
+    }
     coordinators[id] = nil
     known.discard(id)
     try await save()

@@ -239,8 +239,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Successor.allCases)
-  func `a second attempt of one run goes on counting, until something is saved`(successor: Successor) throws {
+  @Test func `a second attempt of one run goes on counting, until what was before is forgotten`() throws {
     try saved()
     _ = try rig.archives(memory).beginAttempt(for: rig.archives(memory).openNewest())
     let (store, archive) = try opened(memory.afterProcessDeath())
@@ -249,6 +248,17 @@ import Testing
     first.finish()
     let second = try store.beginAttempt(for: archive)
     #expect(second.failedAttempts == 1)
+    second.forgetFormer()
+    second.finish()
+    #expect(try store.beginAttempt(for: archive).failedAttempts == 0)
+  }
+
+  @Test(arguments: Successor.allCases)
+  func `nor does a second attempt of one run count over a save`(successor: Successor) throws {
+    try saved()
+    _ = try rig.archives(memory).beginAttempt(for: rig.archives(memory).openNewest())
+    let (store, archive) = try opened(memory.afterProcessDeath())
+    let second = try store.beginAttempt(for: archive)
     try save(successor, in: store)
     second.finish()
     for pending in try store.openPending().archives { try store.promotePending(pending) }

@@ -304,6 +304,7 @@ import Testing
       root.restorationChildren.append(late)
       #expect(coordinator.register(late, at: ["root", "late"])?.isRestored == true)
       bench.time += isLongOver ? 31 : 29
+      if isLongOver { _ = try await coordinator.restore(into: root) }
       extending.append(await extend(coordinator))
       try await bench.kill()
     }

@@ -330,6 +330,7 @@ final class MemoryAttempt: RestorationAttempting {
 
   func forgetFormer() {
     store.state.withLock { state in
+      state.begun = [:]
       state.restingMarker?.attempts = 1
       state.restingMarker?.ends = 1
     }
