@@ -32,7 +32,8 @@ extension ArchiveStore {
       }
       var marker = CrashMarker(
         commitment: archive.commitment, pendingMark: pendingMark, boot: store.keys.bootIdentifier, isStandIn: isStandIn)
-      if let begun = state.begun[marker.commitment] {
+      // What another process has died of since counts on.
+      if let begun = state.begun[marker.commitment], found?.attempt.meaning != .died {
         marker.goOn(from: begun)
       } else if let former = found?.marker {
         marker.count(former, as: found?.attempt.meaning)

@@ -139,15 +139,25 @@ internal import RestorationArchive
 
   /// Discards a scene and deletes everything that was preserved for it, older generations included.
   ///
-  /// A coordinator of the scene that the program still holds saves nothing any more.
+  /// A coordinator of the scene that the program still holds saves nothing any more. If this throws, the scene stays known, and
+  /// is saved as before.
   public func discard(_ id: SceneSession.ID) async throws(RestorationError) {
     // First no more automatic saves; and one that somebody still asks for saves nothing.
-    coordinators[id]?.preservesAutomatically = .never
     let coordinator = try coordinator(for: id)
+    let policy = coordinator.preservesAutomatically
+    coordinator.preservesAutomatically = .never
     let openings = openings[id]
     discarding[id, default: 0] += 1
     defer { discarding[id]! -= 1 }
-    try await coordinator.discardForGood()
+    do throws(RestorationError) {
+      try await coordinator.discardForGood()
+    } catch {
+      if discarding[id] == 1 {
+        coordinator.saveAgainAfterDiscard()
+        coordinator.preservesAutomatically = policy
+      }
+      throw error
+    }
     // Who has opened it again meanwhile begins anew with it, unless it is discarded once more.
     guard openings == self.openings[id] else {
       if discarding[id] == 1 { coordinator.saveAgainAfterDiscard() }

@@ -253,6 +253,18 @@ import Testing
     #expect(try store.beginAttempt(for: archive).failedAttempts == 0)
   }
 
+  @Test func `what another process has died of between two attempts of one run counts`() throws {
+    try saved()
+    let (store, archive) = try opened(memory)
+    try store.beginAttempt(for: archive).finish()
+    do {
+      let (peer, same) = try opened(memory)
+      // Dropped, as by a death.
+      _ = try peer.beginAttempt(for: same)
+    }
+    #expect(try store.beginAttempt(for: archive).failedAttempts == 1)
+  }
+
   @Test(arguments: Successor.allCases)
   func `nor does a second attempt of one run count over a save`(successor: Successor) throws {
     try saved()

@@ -188,11 +188,18 @@ import Testing
   @Test func `a scene that can't be discarded stays as it was`() async throws {
     let stores = Stores()
     let scenes = stores.launch()
-    _ = try await scenes.open("a").preserve(Screen("window", text: "former"))
+    let coordinator = try await scenes.open("a")
+    let window = Screen("window", text: "former")
+    _ = try await coordinator.preserve(window)
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(3600))
     let store = try #require(stores.scenes["a"])
     store.state.withLock { $0.failures = ["deleteAll": .io] }
     await #expect(throws: RestorationError.self) { try await scenes.discard("a") }
     #expect(scenes.sessions.map(\.isOpen) == [true])
+    #expect(coordinator.preservesAutomatically != .never)
+    store.state.withLock { $0.failures = [:] }
+    window.text = "later"
+    #expect(try await coordinator.preserve(window).receipt != nil)
   }
 
   @Test(arguments: [false, true], [false, true])
