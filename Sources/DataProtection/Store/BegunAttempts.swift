@@ -14,7 +14,10 @@ final class BegunAttempts: Sendable {
   /// Counts no more what failed before a save: that was another state; that attempts have ended badly in a row stays.
   func follow(_ commitment: [UInt8]?) {
     markers.withLock { markers in
-      guard var last = markers.values.max(by: { $0.endsInARow < $1.endsInARow }) else { return }
+      // Mostly there is nothing to forget, and this is on the way of every change.
+      guard commitment != nil || markers.count > 1 || markers.values.contains(where: \.countsFailures),
+        var last = markers.values.max(by: { $0.endsInARow < $1.endsInARow })
+      else { return }
       last.forgetFailures()
       if let commitment { last.commitment = Array(commitment.prefix(CrashMarker.commitmentByteCount)) }
       markers = [last.commitment: last]

@@ -57,6 +57,9 @@ struct CrashMarker: Hashable, Sendable {
     (failedAttempts, hasForgiven, endsInARow) = (begun.failedAttempts, begun.hasForgiven, begun.endsInARow)
   }
 
+  /// Whether an attempt that failed before counts, or would the next time.
+  var countsFailures: Bool { failedAttempts != 0 || hasForgiven }
+
   /// Counts no attempt that failed before: it was at something else.
   mutating func forgetFailures() {
     failedAttempts = 0

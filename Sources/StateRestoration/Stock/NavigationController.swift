@@ -96,16 +96,17 @@ public import RestorationArchive
     if newest.isEmpty { swap(&newest, &waiting) }
     var taken = Array(newest.prefix { $0.controller != nil })
     guard !taken.isEmpty else { return }
-    func roleOnTop() -> RestorationRole? { taken.last.map { .standing(on: $0.identifier) } }
-    // Behind one that is missing stand those that were put on the others without it, while locked.
-    var places = Set(taken.map { RestorationRole.standing(on: $0.identifier) })
-    for child in newest.dropFirst(taken.count) where child.controller != nil && child.role.map(places.contains) == true
-    {
-      taken.append(child)
-      places.insert(.standing(on: child.identifier))
+    if taken.count < newest.count {
+      // Behind one that is missing stand those that were put on the others without it, while locked.
+      var places = Set(taken.map { RestorationRole.standing(on: $0.identifier) })
+      for child in newest.dropFirst(taken.count)
+      where child.controller != nil && child.role.map(places.contains) == true {
+        taken.append(child)
+        places.insert(.standing(on: child.identifier))
+      }
     }
-    while taken.count >= newest.count,
-      let next = waiting.firstIndex(where: { $0.role == roleOnTop() && $0.controller != nil })
+    while taken.count >= newest.count, let place = taken.last.map({ RestorationRole.standing(on: $0.identifier) }),
+      let next = waiting.firstIndex(where: { $0.role == place && $0.controller != nil })
     {
       taken.append(waiting.remove(at: next))
     }

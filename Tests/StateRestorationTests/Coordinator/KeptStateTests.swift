@@ -251,31 +251,26 @@ import Testing
     let bench = Bench()
     bench.delegate.appValue = "app"
     try await bench.preserve(Screen("root", text: "r"))
-    let sound = try #require(bench.store.newestBase)
-    for index in sound.indices {
-      var bytes = sound
-      bytes[index] ^= 0xff
-      let changed = bytes
-      bench.store.state.withLock { $0.generations[$0.generations.count - 1].base = changed }
-      bench.delegate.restoredAppValue = nil
-      let root = Screen("root")
+    let isNamed: (RestorationReport.Remark) -> Bool = { if case .applicationStateFailed = $0 { true } else { false } }
+    let root = Screen("root")
+    // One that makes this record unreadable, and leaves the rest as it was.
+    let found = try await bench.store.changingEachByte {
+      (bench.delegate.restoredAppValue, root.text) = (nil, "")
       let coordinator = bench.launch()
       let report = try await coordinator.restore(into: root)
-      let count = report.remarks.count { if case .applicationStateFailed = $0 { true } else { false } }
-      // One that makes this record unreadable, and leaves the rest as it was.
-      guard count > 0, root.text == "r", bench.delegate.restoredAppValue == nil else { continue }
-      #expect(count == 1)
-      bench.delegate.restores = false
-      let declined = try await bench.launch().restore(into: Screen("root"))
-      #expect(declined.remarks.contains { if case .applicationStateFailed = $0 { true } else { false } })
-      bench.delegate.restores = true
-      bench.delegate.appValue = "newest"
-      _ = try await coordinator.preserve(root)
-      let kept = try #require(try bench.newestReader().node(at: ["$kept"]))
-      #expect(try bench.newestReader().children(of: kept.id).count == 1)
-      return
+      let isIt = report.remarks.contains(where: isNamed) && root.text == "r" && bench.delegate.restoredAppValue == nil
+      return isIt ? (coordinator, report) : nil
     }
-    Issue.record("no byte makes the app-level state unreadable")
+    let (coordinator, report) = try #require(found)
+    #expect(report.remarks.count(where: isNamed) == 1)
+    bench.delegate.restores = false
+    let declined = try await bench.launch().restore(into: Screen("root"))
+    #expect(declined.remarks.contains(where: isNamed))
+    bench.delegate.restores = true
+    bench.delegate.appValue = "newest"
+    _ = try await coordinator.preserve(root)
+    let kept = try #require(try bench.newestReader().node(at: ["$kept"]))
+    #expect(try bench.newestReader().children(of: kept.id).count == 1)
   }
 
   @Test func `a delegate without state of its own is guarded while it decides`() async throws {

@@ -117,16 +117,11 @@ import Testing
   private func damaged() async throws -> NotRestoredReason? {
     let bench = Bench()
     try await bench.preserve(Screen("root", children: [Screen("child", text: "text")]))
-    let sound = try #require(bench.store.newestBase)
-    for index in sound.indices {
-      var bytes = sound
-      bytes[index] ^= 0xff
-      let changed = bytes
-      bench.store.state.withLock { $0.generations[$0.generations.count - 1].base = changed }
+    return try await bench.store.changingEachByte {
       let report = try await bench.launch().restore(into: Screen("root", children: [Screen("child")]))
       if case .damaged(let text)? = report[["root", "child"]]?.notRestoredReason { return .damaged(text) }
+      return nil
     }
-    return nil
   }
 
   private func leftOut() async throws -> NotRestoredReason? {

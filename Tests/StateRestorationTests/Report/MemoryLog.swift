@@ -1,6 +1,7 @@
 import FoundationEssentials
 import StateRestoration
 import Synchronization
+import Testing
 
 /// A log in memory.
 final class MemoryLog: RestorationLog {
@@ -17,4 +18,18 @@ final class MemoryLog: RestorationLog {
 extension MemoryStore {
   /// The newest whole archive.
   var newestBase: Data? { state.withLock { $0.generations.last?.base } }
+
+  /// Changes one byte of the newest whole archive after the other, the ones before as they were, until a body has seen enough.
+  ///
+  /// - Returns: What the body has found; nil when no byte was it.
+  @MainActor func changingEachByte<Found>(until found: () async throws -> Found?) async throws -> Found? {
+    let sound = try #require(newestBase)
+    for index in sound.indices {
+      var changed = sound
+      changed[index] ^= 0xff
+      state.withLock { [changed] in $0.generations[$0.generations.count - 1].base = changed }
+      if let found = try await found() { return found }
+    }
+    return nil
+  }
 }

@@ -114,10 +114,10 @@ import Testing
     #expect(window.text == "kept")
   }
 
-  @Test(arguments: [false, true])
-  func `what waits to be saved by itself is saved before a scene closes`(fails: Bool) async throws {
-    let stores = Stores()
-    let scenes = stores.launch()
+  /// Opens the scene “a” with a window into which something was typed that waits to be saved by itself.
+  private func openWaiting(
+    _ scenes: SceneSessions, _ stores: Stores
+  ) async throws -> (coordinator: RestorationCoordinator, window: Screen) {
     let coordinator = try await scenes.open("a")
     let window = Screen("window", text: "opened")
     coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(3600))
@@ -125,6 +125,15 @@ import Testing
     window.text = "noticed"
     await stores.delegate.nextEvent()
     window.text = "typed"
+    return (coordinator, window)
+  }
+
+  @Test(arguments: [false, true])
+  func `what waits to be saved by itself is saved before a scene closes`(fails: Bool) async throws {
+    let stores = Stores()
+    let scenes = stores.launch()
+    let (_, window) = try await openWaiting(scenes, stores)
+    defer { withExtendedLifetime(window) {} }
     let store = try #require(stores.scenes["a"])
     if fails {
       store.state.withLock { $0.failures = ["append": .io, "publish": .io] }
@@ -142,13 +151,8 @@ import Testing
   @Test func `a scene that is opened again while it closes is open, and goes on saving by itself`() async throws {
     let stores = Stores()
     let scenes = stores.launch()
-    let coordinator = try await scenes.open("a")
-    let window = Screen("window", text: "opened")
-    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(3600))
-    _ = try await coordinator.preserve(window)
-    window.text = "noticed"
-    await stores.delegate.nextEvent()
-    window.text = "typed"
+    let (coordinator, window) = try await openWaiting(scenes, stores)
+    defer { withExtendedLifetime(window) {} }
     let held = try #require(stores.scenes["a"]).hold(at: "append")
     let closing = Task { try await scenes.close("a") }
     try await held.arrived()
