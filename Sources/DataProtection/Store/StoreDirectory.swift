@@ -138,11 +138,13 @@ package final class StoreDirectory: Sendable {
   private static func readTip(
     of lockFile: Descriptor, _ fileSystem: any FileSystem
   ) throws(FileSystemError) -> UInt64 {
-    let bytes = try fileSystem.readBytes(lockFile, count: 8)
+    // No array: every append reads the tip, on the caches that its sync has left cold.
+    var tip: UInt64 = 0
+    let count = try unsafe withUnsafeMutableBytes(of: &tip) { bytes throws(FileSystemError) in
+      try unsafe fileSystem.readUpTo(lockFile, into: bytes, at: 0)
+    }
     // A lock file that was never raised is empty.
-    guard bytes.count == 8 else { return 0 }
-    var reader = FieldReader(bytes[...])
-    return reader.integer()
+    return count == MemoryLayout<UInt64>.size ? UInt64(littleEndian: tip) : 0
   }
 
   /// Raises the tip in a lock file that need not be an open store's.

@@ -21,7 +21,7 @@ internal import RestorationArchive
   private let makeCoordinator: @MainActor (SceneSession.ID) throws(ProtectionError) -> RestorationCoordinator
   private let worker: PreservationWorker<any PreservationStore>
   private var coordinators: [SceneSession.ID: RestorationCoordinator] = [:]
-  /// How often each scene was opened in this run, to notice an opening while the scene closes.
+  /// How often each scene was opened in this run and that did not fail, to notice an opening while the scene closes.
   private var openings: [SceneSession.ID: Int] = [:]
   /// How often each scene is being discarded right now.
   private var discarding: [SceneSession.ID: Int] = [:]
@@ -80,7 +80,8 @@ internal import RestorationArchive
 
   /// Opens a scene: a known session again, or a new one; it becomes the most recent.
   ///
-  /// A known session keeps its role when none is named, also when the list has not been read yet.
+  /// A known session keeps its role when none is named, also when the list has not been read yet. If the list can't be
+  /// written, this throws and the scene is known as open here; opening it again or closing it sets that right.
   ///
   /// - Parameters:
   ///   - id: Which session; any name that the program likes.
@@ -89,15 +90,20 @@ internal import RestorationArchive
   public func open(_ id: SceneSession.ID, role: String = "") async throws(RestorationError) -> RestorationCoordinator {
     let now = configuration.now()
     openings[id, default: 0] += 1
-    let isKnown = known.change(id) { session in
-      session.isOpen = true
-      session.lastActive = now
-      if !role.isEmpty { session.role = role }
+    do throws(RestorationError) {
+      let isKnown = known.change(id) { session in
+        session.isOpen = true
+        session.lastActive = now
+        if !role.isEmpty { session.role = role }
+      }
+      if !isKnown { known.add(SceneSession(id: id, role: role, lastActive: now)) }
+      let coordinator = try coordinator(for: id)
+      try await save()
+      return coordinator
+    } catch {
+      openings[id]! -= 1
+      throw error
     }
-    if !isKnown { known.add(SceneSession(id: id, role: role, lastActive: now)) }
-    let coordinator = try coordinator(for: id)
-    try await save()
-    return coordinator
   }
 
   /// The coordinator of a session; made at first use, so that scenes in the back are restored on demand.
@@ -122,7 +128,8 @@ internal import RestorationArchive
   /// Closes a scene; its state stays until it is discarded.
   ///
   /// Where changes are preserved automatically, those that wait for that are preserved first, so let the hierarchy go only
-  /// afterwards; if that fails, this throws and the scene stays open. Anything else has to be preserved before.
+  /// afterwards; if that fails, this throws and the scene stays open. Anything else has to be preserved before. If only the
+  /// list can't be written, this throws and the scene is closed here; the next list that is written says so.
   public func close(_ id: SceneSession.ID) async throws(RestorationError) {
     guard sessions.contains(where: { $0.id == id }) else { return }
     if let coordinator = coordinators[id] {

@@ -189,6 +189,27 @@ import Testing
     #expect(restored.text == "later")
   }
 
+  @Test(arguments: [false, true])
+  func `an opening that fails keeps no scene from closing, nor from being discarded`(isDiscarded: Bool) async throws {
+    let stores = Stores()
+    let scenes = stores.launch()
+    let (_, window) = try await openWaiting(scenes, stores)
+    defer { withExtendedLifetime(window) {} }
+    let held = try #require(stores.scenes["a"]).hold(at: isDiscarded ? "deleteAll" : "append")
+    let ending = Task {
+      if isDiscarded { try await scenes.discard("a") } else { try await scenes.close("a") }
+    }
+    try await held.arrived()
+    stores.list.state.withLock { $0.failures = ["publish": .io] }
+    await #expect(throws: RestorationError.self) { try await scenes.open("a") }
+    stores.list.state.withLock { $0.failures = [:] }
+    held.release()
+    try await ending.value
+    let left = isDiscarded ? [] : [false]
+    #expect(scenes.sessions.map(\.isOpen) == left)
+    #expect(try await stores.launch().load().map(\.isOpen) == left)
+  }
+
   @Test func `a scene that can't be discarded stays as it was`() async throws {
     let stores = Stores()
     let scenes = stores.launch()
