@@ -160,8 +160,7 @@ extension ArchiveStore {
       state.adopt(
         written.isDurable
           ? ArchiveStoreState.Base(
-            record: record, identifier: own.content.fields.identifier, byteCount: own.content.byteCount, ends: [],
-            journalByteCount: 0, isAppendable: true)
+            record: record, identifier: own.content.fields.identifier, byteCount: own.content.byteCount)
           : nil)
       if written.isDurable { session.prune(survey, entry, verified: state.verified) }
       return PublishReceipt(

@@ -54,8 +54,7 @@ extension StoreSession {
     let record = Ledger.Record(
       generation: fields.generation, commitment: sealed.commitment, protection: protection, wasPending: false)
     var base = ArchiveStoreState.Base(
-      record: record, identifier: fields.identifier, byteCount: plaintext.count, ends: [], journalByteCount: 0,
-      isAppendable: true)
+      record: record, identifier: fields.identifier, byteCount: plaintext.count)
     let journal = StoreName.journal(slot: survey.slot, number: fields.generation, index: 0)
     let frames = try chain.readFrames()
     if let first = frames.first {

@@ -16,14 +16,14 @@ extension ArchiveStore {
     try publish(plaintext, schema: schema, consuming: pending, unlessChangedSince: nil)
   }
 
-  /// Saves a whole new generation, if nobody has saved anything in the slot since it was sighted.
+  /// Saves a whole new generation, if nobody has saved anything in the slot since the stamp was taken.
   ///
   /// Throws `.superseded` when somebody has; nothing is changed then. Nobody can come between the look at this and the
   /// saving.
   @discardableResult
   package func publish(
     _ plaintext: Data, schema: UInt32 = 0, consuming pending: [PendingArchive] = [],
-    unlessChangedSince seen: ArchiveSighting?
+    unlessChangedSince seen: ArchiveStamp?
   ) throws(ProtectionError) -> PublishReceipt {
     try withLock { state, session throws(ProtectionError) in
       if let seen { try session.requireUnchanged(since: seen, try session.survey(slot)) }
@@ -67,8 +67,7 @@ extension ArchiveStore {
       }
       state.adopt(
         ArchiveStoreState.Base(
-          record: record, identifier: fields.identifier, byteCount: plaintext.count, ends: [], journalByteCount: 0,
-          isAppendable: true))
+          record: record, identifier: fields.identifier, byteCount: plaintext.count))
       return PublishReceipt(
         generation: Generation(rawValue: fields.generation), bytesWritten: published.byteCount + (ledgerByteCount ?? 0),
         durability: .durable)

@@ -29,7 +29,7 @@ extension StoreSession {
     guard current.wasPending else { return current.protection }
     let journal = StoreName.journal(slot: survey.slot, number: current.generation, index: 0)
     guard survey.names.contains(journal), let file = try? open(journal),
-      let head = try? file.read(0..<min(file.byteCount, 256))
+      let head = try? file.read(0..<min(SealedFileHeader.maximumByteCount, file.byteCount))
     else { return survey.entry?.predecessor.flatMap { $0.wasPending ? nil : $0.protection } }
     return try? store.sealer.claimedProtection(head[...])
   }

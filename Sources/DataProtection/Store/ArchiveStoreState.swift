@@ -11,11 +11,11 @@ struct ArchiveStoreState {
     /// The length of its content.
     var byteCount: Int
     /// Its journals, oldest first.
-    var ends: [JournalEnd]
+    var ends: [JournalEnd] = []
     /// The bytes of its journals.
-    var journalByteCount: Int
+    var journalByteCount = 0
     /// Whether a journal may follow: the base is current, and its journals end cleanly.
-    var isAppendable: Bool
+    var isAppendable = true
   }
 
   /// The class of what is written next.

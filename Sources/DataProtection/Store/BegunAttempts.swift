@@ -15,11 +15,10 @@ final class BegunAttempts: Sendable {
   func follow(_ commitment: [UInt8]?) {
     markers.withLock { markers in
       // Mostly there is nothing to forget, and this is on the way of every change.
-      guard commitment != nil || markers.count > 1 || markers.values.contains(where: \.countsFailures),
+      guard commitment != nil || markers.count > 1 || markers.values.contains(where: \.hasFormerState),
         var last = markers.values.max(by: { $0.endsInARow < $1.endsInARow })
       else { return }
-      last.forgetFailures()
-      if let commitment { last.commitment = Array(commitment.prefix(CrashMarker.commitmentByteCount)) }
+      last.follow(commitment)
       markers = [last.commitment: last]
     }
   }

@@ -57,6 +57,18 @@ struct CrashMarker: Hashable, Sendable {
     (failedAttempts, hasForgiven, endsInARow) = (begun.failedAttempts, begun.hasForgiven, begun.endsInARow)
   }
 
+  /// Names the node that is being restored: it rests no more.
+  mutating func note(node: UInt32) {
+    self.node = node
+    isAtRest = false
+  }
+
+  /// Says that nothing is being restored; what failed before counts again if the rest does not last.
+  mutating func rest() {
+    node = Self.noNode
+    isAtRest = true
+  }
+
   /// Whether an attempt that failed before counts, or would the next time.
   var countsFailures: Bool { failedAttempts != 0 || hasForgiven }
 
@@ -64,6 +76,26 @@ struct CrashMarker: Hashable, Sendable {
   mutating func forgetFailures() {
     failedAttempts = 0
     hasForgiven = false
+  }
+
+  /// Counts no attempt before this one any more, nor how many ended badly in a row.
+  mutating func forgetFormer() {
+    forgetFailures()
+    endsInARow = 0
+  }
+
+  /// Whether there is anything to forget when something is saved.
+  var hasFormerState: Bool { countsFailures || isStandIn }
+
+  /// Is about what was saved in the archive's place; about a change of it if there is no new commitment.
+  ///
+  /// Attempts that failed before were at another state; that they have ended badly in a row stays.
+  mutating func follow(_ commitment: [UInt8]?) {
+    forgetFailures()
+    isStandIn = false
+    guard let commitment else { return }
+    self.commitment = Array(commitment.prefix(Self.commitmentByteCount))
+    pendingMark = 0
   }
 
   /// Reads a marker; `nil` when it is damaged or forged.
@@ -107,12 +139,6 @@ struct CrashMarker: Hashable, Sendable {
 
   /// Where the number of the node is among the bytes.
   static let nodeOffset = 32
-  /// Where the attempts that failed before are.
-  static let attemptsOffset = 36
-  /// Where the flags are, a byte of them.
-  static let flagsOffset = 38
-  /// Where the bad ends in a row are.
-  static let endsOffset = 39
   /// The flag of a restart of the machine that was forgiven.
   static let forgivenFlag: UInt8 = 1
   /// The flag of an archive that was restored instead of a newer one.

@@ -1,7 +1,9 @@
-/// A marker's bytes, kept while restoring lasts: another node changes only what is new in them.
+/// A marker and its bytes, kept while restoring lasts: another node changes only what is new in them.
 ///
 /// One is noted for every node that is restored, so that nothing but the code itself is allocated on the way.
 struct MarkerBytes: Sendable {
+  /// What the bytes say.
+  private(set) var marker: CrashMarker
   /// What the code is computed over: the slot's identity, then the body.
   private var message: [UInt8]
   private let bodyOffset: Int
@@ -9,6 +11,7 @@ struct MarkerBytes: Sendable {
   private var bytes: [UInt8]
 
   init(_ marker: CrashMarker, identity: [UInt8]) {
+    self.marker = marker
     let body = marker.body
     message = identity + body
     bodyOffset = identity.count
@@ -17,52 +20,21 @@ struct MarkerBytes: Sendable {
 
   /// Names another node; returns the bytes, authentication code included.
   mutating func note(node: UInt32, keys: any StoreKeys) throws(ProtectionError) -> [UInt8] {
-    set(node: node)
-    set(CrashMarker.flagsOffset, to: bytes[CrashMarker.flagsOffset] & ~CrashMarker.restFlag)
-    return try sealed(keys)
-  }
-
-  /// Says that nothing is being restored; returns the bytes, authentication code included.
-  ///
-  /// What failed before counts again if the rest does not last.
-  mutating func rest(keys: any StoreKeys) throws(ProtectionError) -> [UInt8] {
-    set(node: CrashMarker.noNode)
-    set(CrashMarker.flagsOffset, to: bytes[CrashMarker.flagsOffset] | CrashMarker.restFlag)
-    return try sealed(keys)
-  }
-
-  /// Counts no attempt before this one any more; returns the bytes, authentication code included.
-  mutating func forgetFormer(keys: any StoreKeys) throws(ProtectionError) -> [UInt8] {
-    for index in CrashMarker.attemptsOffset...CrashMarker.endsOffset where index != CrashMarker.flagsOffset {
-      set(index, to: 0)
-    }
-    set(CrashMarker.flagsOffset, to: bytes[CrashMarker.flagsOffset] & ~CrashMarker.forgivenFlag)
-    return try sealed(keys)
-  }
-
-  /// Whether there is anything to forget of former attempts.
-  var countsAttempts: Bool {
-    bytes[CrashMarker.attemptsOffset..<CrashMarker.flagsOffset].contains { $0 != 0 }
-      || bytes[CrashMarker.flagsOffset] & ~CrashMarker.restFlag != 0
-  }
-
-  /// Names another archive, or the same one with a change; returns the bytes, authentication code included.
-  ///
-  /// Attempts that failed before were at another state; that they have ended badly in a row stays.
-  mutating func begin(anew commitment: [UInt8]?, keys: any StoreKeys) throws(ProtectionError) -> [UInt8] {
-    if let commitment {
-      let name = commitment.prefix(CrashMarker.commitmentByteCount) + [0, 0, 0, 0]
-      for (index, byte) in name.enumerated() { set(index, to: byte) }
-    }
-    for index in CrashMarker.attemptsOffset..<CrashMarker.flagsOffset { set(index, to: 0) }
-    set(CrashMarker.flagsOffset, to: bytes[CrashMarker.flagsOffset] & CrashMarker.restFlag)
-    return try sealed(keys)
-  }
-
-  private mutating func set(node: UInt32) {
+    if marker.isAtRest { return try change(keys) { $0.note(node: node) } }
+    marker.note(node: node)
     for index in 0..<4 {
       set(CrashMarker.nodeOffset + index, to: UInt8(truncatingIfNeeded: node >> (8 * UInt32(index))))
     }
+    return try sealed(keys)
+  }
+
+  /// Changes anything; returns the bytes, authentication code included.
+  mutating func change(
+    _ keys: any StoreKeys, _ body: (inout CrashMarker) -> Void
+  ) throws(ProtectionError) -> [UInt8] {
+    body(&marker)
+    for (index, byte) in marker.body.enumerated() { set(index, to: byte) }
+    return try sealed(keys)
   }
 
   private mutating func set(_ index: Int, to byte: UInt8) {

@@ -50,8 +50,8 @@ public final class RestorationAttempt: Sendable {
   /// Attempts that failed before were at another state, and count no more.
   func follow(_ commitment: [UInt8]? = nil) {
     marker.withLock { marker in
-      guard !marker.isFinished, commitment != nil || marker.bytes.countsAttempts,
-        let bytes = try? marker.bytes.begin(anew: commitment, keys: store.keys)
+      guard !marker.isFinished, commitment != nil || marker.bytes.marker.hasFormerState,
+        let bytes = try? marker.bytes.change(store.keys, { $0.follow(commitment) })
       else { return }
       write(bytes, marker.page)
     }
@@ -84,7 +84,7 @@ public final class RestorationAttempt: Sendable {
   /// a restart it doesn't count the first time.
   public func rest() {
     marker.withLock { marker in
-      guard !marker.isFinished, let bytes = try? marker.bytes.rest(keys: store.keys) else { return }
+      guard !marker.isFinished, let bytes = try? marker.bytes.change(store.keys, { $0.rest() }) else { return }
       write(bytes, marker.page)
     }
   }
@@ -93,7 +93,7 @@ public final class RestorationAttempt: Sendable {
   public func forgetFormer() {
     begun.forget()
     marker.withLock { marker in
-      guard !marker.isFinished, let bytes = try? marker.bytes.forgetFormer(keys: store.keys) else { return }
+      guard !marker.isFinished, let bytes = try? marker.bytes.change(store.keys, { $0.forgetFormer() }) else { return }
       write(bytes, marker.page)
     }
   }

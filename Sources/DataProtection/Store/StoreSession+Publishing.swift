@@ -123,7 +123,8 @@ extension StoreSession {
   ) -> Judgement {
     do throws(ProtectionError) {
       guard let file = try open(name) else { return .untouchable }
-      let protection = try store.sealer.claimedProtection(try file.read(0..<min(file.byteCount, 256))[...])
+      let protection = try store.sealer.claimedProtection(
+        try file.read(0..<min(SealedFileHeader.maximumByteCount, file.byteCount))[...])
       let content = try store.sealer.openArchive(
         file, protection: protection, identity: survey.identity, generation: number)
       let isExpected = protection == entry.current?.protection || content.fields.isPending

@@ -27,10 +27,10 @@ package struct DeviceStore: PreservationStore {
 
   package func openPredecessor() throws(ProtectionError) -> StoredState { try state(try store.openPredecessor()) }
 
-  package func sight() throws(ProtectionError) -> ArchiveSighting { try store.sight() }
+  package func stamp() throws(ProtectionError) -> ArchiveStamp { try store.stamp() }
 
   package func publish(
-    _ plaintext: Data, consuming pending: [StoredPending], unlessChangedSince seen: ArchiveSighting?
+    _ plaintext: Data, consuming pending: [StoredPending], unlessChangedSince seen: ArchiveStamp?
   ) throws(ProtectionError) -> StoreReceipt {
     // What was saved while locked fits only what is there now: it is merged before anything moves.
     let isMoved = pending.isEmpty ? try move() : false

@@ -11,12 +11,12 @@ package protocol PreservationStore: Sendable {
   /// Opens the generation before the newest one.
   func openPredecessor() throws(ProtectionError) -> StoredState
   /// What is saved now, to be told apart from what is saved later; reads nothing of it.
-  func sight() throws(ProtectionError) -> ArchiveSighting
+  func stamp() throws(ProtectionError) -> ArchiveStamp
   /// Writes a whole new generation; `pending` names what was saved while locked and is merged into this one.
   ///
   /// With a sighting it writes only if nobody has saved anything here since: `.superseded` otherwise.
   func publish(
-    _ plaintext: Data, consuming pending: [StoredPending], unlessChangedSince seen: ArchiveSighting?
+    _ plaintext: Data, consuming pending: [StoredPending], unlessChangedSince seen: ArchiveStamp?
   ) throws(ProtectionError) -> StoreReceipt
   /// Appends a change to the newest generation's journal; `.superseded` when a whole generation is due instead.
   func append(_ frame: Data) throws(ProtectionError) -> StoreReceipt

@@ -42,10 +42,10 @@ struct SceneList: Sendable {
   /// never be read counts as empty.
   static func read(_ store: any PreservationStore) throws(ProtectionError) -> Stored {
     for _ in 0..<attemptLimit {
-      let seen = try store.sight()
+      let seen = try store.stamp()
       let stored = try look(store)
       // Between the list and its changes another process may have joined the two.
-      if try store.sight() == seen { return stored }
+      if try store.stamp() == seen { return stored }
     }
     throw busy
   }
@@ -78,7 +78,7 @@ struct SceneList: Sendable {
     to store: any PreservationStore, context: RestorationContext, _ body: (Stored) -> SceneList
   ) throws -> (receipt: StoreReceipt, list: SceneList) {
     for _ in 0..<attemptLimit {
-      let seen = try store.sight()
+      let seen = try store.stamp()
       let stored = try look(store)
       let list = body(stored)
       do {

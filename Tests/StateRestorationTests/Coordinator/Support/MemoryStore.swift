@@ -133,22 +133,22 @@ final class MemoryStore: PreservationStore {
     }
   }
 
-  func sight() throws(ProtectionError) -> ArchiveSighting {
-    try enter("sight")
-    return sighting(state.withLock { $0 })
+  func stamp() throws(ProtectionError) -> ArchiveStamp {
+    try enter("stamp")
+    return stamp(state.withLock { $0 })
   }
 
-  private func sighting(_ state: State) -> ArchiveSighting {
-    ArchiveSighting(
+  private func stamp(_ state: State) -> ArchiveStamp {
+    ArchiveStamp(
       generations: state.generations.map(\.number), pending: state.allPending.map(\.number),
       journalEnds: state.generations.map(\.frames.count))
   }
 
   func publish(
-    _ plaintext: Data, consuming pending: [StoredPending], unlessChangedSince seen: ArchiveSighting?
+    _ plaintext: Data, consuming pending: [StoredPending], unlessChangedSince seen: ArchiveStamp?
   ) throws(ProtectionError) -> StoreReceipt {
     try check(locked: "publish")
-    if let seen, seen != sighting(state.withLock { $0 }) { throw ProtectionError(.superseded, "Somebody has saved.") }
+    if let seen, seen != stamp(state.withLock { $0 }) { throw ProtectionError(.superseded, "Somebody has saved.") }
     if places.isEmpty {
       let number = Self.numbers.add(1, ordering: .relaxed).newValue
       state.withLock { $0.next = number }

@@ -7,22 +7,22 @@ import Testing
 @testable import DataProtection
 
 /// A whole generation that is saved only if nobody has saved since: two that do so lose nothing of each other.
-@Suite struct ArchiveSightingTests {
-  /// What is there when a slot is sighted.
+@Suite struct ArchiveStampTests {
+  /// What is there when its stamp is taken.
   enum Start: CaseIterable {
     case nothing, saved, journal, pending, damaged, damagedWhole, withoutLedger, planted
 
     func prepare(_ rig: StoreRig, _ memory: MemoryFileSystem) throws {
       guard self != .nothing else { return }
       let store = try rig.archives(memory)
-      try store.publish(ArchiveSightingTests.base)
-      if self != .damagedWhole { try store.publish(ArchiveSightingTests.base) }
+      try store.publish(ArchiveStampTests.base)
+      if self != .damagedWhole { try store.publish(ArchiveStampTests.base) }
       let newest = StoreRig.path + "/" + (try #require(rig.names(memory, endingWith: ".archive").max()))
       switch self {
       case .nothing, .saved: break
-      case .journal: try store.append(ArchiveSightingTests.frame)
+      case .journal: try store.append(ArchiveStampTests.frame)
       case .pending:
-        try store.publishPending(ArchiveSightingTests.away, kind: .whole)
+        try store.publishPending(ArchiveStampTests.away, kind: .whole)
       case .damaged, .damagedWhole:
         var bytes = try #require(memory.content(atPath: newest))
         bytes[ToySealing.headerByteCount] ^= 1
@@ -45,14 +45,14 @@ import Testing
       let isThere = (try? store.openNewest()) != nil
       let pending = try store.openPending().archives
       switch self {
-      case .publish: try store.publish(ArchiveSightingTests.base)
+      case .publish: try store.publish(ArchiveStampTests.base)
       case .append, .appendTwice:
-        guard (try? store.append(ArchiveSightingTests.frame)) != nil else { return false }
-        if self == .appendTwice { try store.append(ArchiveSightingTests.frame) }
-      case .savePending: try store.publishPending(ArchiveSightingTests.away, kind: .touchedNodes)
+        guard (try? store.append(ArchiveStampTests.frame)) != nil else { return false }
+        if self == .appendTwice { try store.append(ArchiveStampTests.frame) }
+      case .savePending: try store.publishPending(ArchiveStampTests.away, kind: .touchedNodes)
       case .mergePending:
         guard !pending.isEmpty else { return false }
-        try store.publish(ArchiveSightingTests.base, consuming: pending)
+        try store.publish(ArchiveStampTests.base, consuming: pending)
       case .promote:
         guard let first = pending.first else { return false }
         try store.promotePending(first)
@@ -101,19 +101,19 @@ import Testing
     try start.prepare(rig, memory)
     let store = try rig.archives(memory)
     store.followRecordedProtection()
-    let seen = try store.sight()
+    let seen = try store.stamp()
     _ = try? store.openNewest()
     let pending = try store.openPending().archives
     let isChanged = try change.perform(rig.archives(memory))
     let before = files
     guard isChanged else {
-      #expect(try store.sight() == seen)
+      #expect(try store.stamp() == seen)
       try store.publish(Self.own, unlessChangedSince: seen)
       return
     }
     #expect(try code { try store.publish(Self.own, consuming: pending, unlessChangedSince: seen) } == .superseded)
     #expect(files == before)
-    let again = try store.sight()
+    let again = try store.stamp()
     #expect(again != seen)
     _ = try? store.openNewest()
     try store.publish(Self.own, consuming: try store.openPending().archives, unlessChangedSince: again)
@@ -125,9 +125,9 @@ import Testing
   func `what is only looked at, locked or saved elsewhere changes nothing`(start: Start) throws {
     try start.prepare(rig, memory)
     let store = try rig.archives(memory)
-    let seen = try store.sight()
+    let seen = try store.stamp()
     rig.sealing.lock()
-    #expect(try rig.archives(memory).sight() == seen)
+    #expect(try rig.archives(memory).stamp() == seen)
     _ = try? rig.archives(memory).openNewest()
     rig.sealing.unlock()
     let peer = try rig.archives(memory)
@@ -138,7 +138,7 @@ import Testing
     for scene in ["one", "two"] {
       try rig.archives(memory, slot: ArchiveSlot(application: "com.example.notes", scene: scene)).publish(Self.base)
     }
-    #expect(try peer.sight() == seen)
+    #expect(try peer.stamp() == seen)
     try store.publish(Self.own, unlessChangedSince: seen)
     #expect(try rig.archives(memory).openNewest().readAll() == Self.own)
   }
@@ -156,7 +156,7 @@ import Testing
   private func join(_ name: String, _ store: ArchiveStore) -> Bool {
     while true {
       do {
-        let seen = try store.sight()
+        let seen = try store.stamp()
         let content = try text(store) + "\(name) "
         return try store.publish(Data(content.utf8), unlessChangedSince: seen).durability == .durable
       } catch let error as ProtectionError where error.code == .superseded {
