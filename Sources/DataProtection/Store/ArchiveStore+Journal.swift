@@ -11,9 +11,29 @@ extension ArchiveStore {
   /// not saved yet as far as anyone knows; a new journal begins with the next frame.
   @discardableResult
   public func append(_ frame: Data) throws(ProtectionError) -> AppendReceipt {
+    try append(frame, as: nil)
+  }
+
+  /// Appends a frame that means nothing but in its place; `.superseded` when that is not the next one.
+  ///
+  /// - Parameters:
+  ///   - frame: The frame.
+  ///   - generation: The generation that it belongs to.
+  ///   - number: Its number among all frames of the generation, from 1.
+  @discardableResult
+  package func append(
+    _ frame: Data, to generation: Generation, as number: Int
+  ) throws(ProtectionError) -> AppendReceipt {
+    try append(frame, as: (generation, number))
+  }
+
+  private func append(
+    _ frame: Data, as place: (generation: Generation, number: Int)?
+  ) throws(ProtectionError) -> AppendReceipt {
     var outcome: Result<AppendReceipt, ProtectionError>?
     state.withLock { state in
       do throws(ProtectionError) {
+        if let place { try requireNext(place.generation, place.number, state) }
         let receipt = try append(frame, &state)
         if receipt.durability == .durable { state.follow() }
         outcome = .success(receipt)
@@ -22,6 +42,17 @@ extension ArchiveStore {
       }
     }
     return try outcome!.get()
+  }
+
+  private func requireNext(
+    _ generation: Generation, _ number: Int, _ state: ArchiveStoreState
+  ) throws(ProtectionError) {
+    guard let base = state.base, base.record.generation == generation.rawValue,
+      base.ends.reduce(0, { $0 + $1.frameCount }) + 1 == UInt64(number)
+    else {
+      throw ProtectionError(
+        .superseded, "Something else was saved since this was read; save the whole state.")
+    }
   }
 
   /// Ends the journal, before the state is captured for a whole generation: appending is `.superseded` until then.

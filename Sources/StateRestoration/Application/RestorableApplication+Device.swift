@@ -25,12 +25,14 @@ extension RestorationCoordinator: ApplicationEngine {
   }
 
   package func declineRestoring(into root: (any RestorableController)?) async {
-    guard !isRestoring, phase != .discarded else { return }
+    guard occupation == nil, phase != .discarded else { return }
+    occupation = .restoring
     if let root { self.root = root }
     prepared = nil
     touchedKeys = []
     hasPendingSave = false
     await refuseStored()
+    setFree()
     armAutomaticPreservation()
   }
 

@@ -8,11 +8,11 @@
   private var newcomers: [ObjectIdentifier: LiveObjects.Living] = [:]
 
   /// Takes those of a tree, and of a hierarchy; those that neither had met since it was last asked stay known.
-  mutating func add(_ tree: CaptureTree, below root: (any RestorableController)?) {
+  mutating func add(_ tree: CaptureTree, below hierarchy: [any RestorableObject]) {
     if nodes.isEmpty { nodes = tree.byObject } else { nodes.merge(tree.byObject) { $1 } }
     if claims.isEmpty { claims = tree.claims } else { claims.merge(tree.claims) { $1 } }
     refusedBelow.merge(tree.refusedBelow) { $1 }
-    for object in root.map({ ControllerWalk($0).objects }) ?? [] where !knows(object) {
+    for object in hierarchy where !knows(object) {
       newcomers[ObjectIdentifier(object)] = .init(object: object)
     }
   }

@@ -9,7 +9,10 @@ extension CaptureTree {
   }
 
   /// Remembers who is there, before the state is restored once more; with a root, also whom nobody has met yet below it.
-  func rememberAcquaintances(below root: (any RestorableController)?) { acquaintances.add(self, below: root) }
+  func rememberAcquaintances(below root: (any RestorableController)?) {
+    let hierarchy = root.map { ControllerWalk($0).objects } ?? []
+    acquaintances.add(self, below: hierarchy)
+  }
 
   /// What an object had when it was first refused what is stored, so that an edit since then still counts as one.
   ///

@@ -146,7 +146,9 @@ internal import RestorationArchive
         displaced.append(other)
       }
       guard claim.keepsStored else { continue }
-      claims[ObjectIdentifier(object)]?.fingerprintWhenRefused = fingerprintWhenFirstRefused(object)
+      // First the object's own code, which may have another one claimed.
+      let fingerprint = fingerprintWhenFirstRefused(object)
+      claims[ObjectIdentifier(object)]?.fingerprintWhenRefused = fingerprint
     }
   }
 

@@ -54,11 +54,13 @@ package struct DeviceStore: PreservationStore {
     }
   }
 
-  package func append(_ frame: Data) throws(ProtectionError) -> StoreReceipt {
+  package func append(
+    _ frame: Data, to generation: Generation, as number: Int
+  ) throws(ProtectionError) -> StoreReceipt {
     guard store.protection == protection else {
       throw ProtectionError(.superseded, "The class has changed; save the whole state, which moves it.")
     }
-    let receipt = try store.append(frame)
+    let receipt = try store.append(frame, to: generation, as: number)
     return StoreReceipt(
       generation: receipt.generation, bytesWritten: receipt.bytesWritten, durability: receipt.durability)
   }

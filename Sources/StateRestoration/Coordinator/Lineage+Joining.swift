@@ -37,7 +37,7 @@ extension Lineage {
   ) throws(ArchiveError) -> Joined {
     var joined = Joined()
     guard !pending.isEmpty || live != nil else { return joined }
-    try continueArchive(reader, isNewest: true)
+    try continueArchive(reader, of: nil)
     var context = try reader.context
     var touched: Set<NodeID> = []
     var leftOut: NodeID?

@@ -78,8 +78,8 @@ extension Lineage {
     guard loaded.plan.context.schemaVersion <= context.schemaVersion else {
       return begin(.empty, replacing: refused, context: context)
     }
-    // Not as the newest, so that the next save is whole: what it replaces can then be set aside.
-    try? continueArchive(loaded.reader, isNewest: false)
+    // Of no generation, so that the next save is whole: what it replaces can then be set aside.
+    try? continueArchive(loaded.reader, of: nil)
     guard base == .opened else { return begin(.empty, replacing: refused, context: context) }
     merging = loaded.pending
     owesJoined = loaded.isJoined

@@ -14,13 +14,15 @@ extension Lineage {
   ///
   /// - Parameter isCapture: Whether the live objects were captured, so that what none of them owns is carried over.
   mutating func write(context: RestorationContext, isCapture: Bool = true) throws -> Written? {
-    let isOwed = needsWhole && writer.nodeCount > 0 && !isPendingCurrent
+    let isOwed = continued == nil && writer.nodeCount > 0 && !isPendingCurrent
     guard writer.hasChanges || !merging.isEmpty || isOwed else { return nil }
     if isCapture { try markCarriedOver() }
     writer.context = context
     do throws(ProtectionError) {
       if base == .locked { return try writePending() }
-      if !needsWhole, merging.isEmpty, !store.isCompactionDue, let written = try appendChange() { return written }
+      if let continued, merging.isEmpty, !store.isCompactionDue, let written = try appendChange(to: continued) {
+        return written
+      }
       return try publish()
     } catch {
       // The writer takes what was put together for written: only a whole one is sure to have it.
@@ -31,11 +33,11 @@ extension Lineage {
   }
 
   /// Appends what changed to the journal; nil when a whole generation has to be written instead.
-  private mutating func appendChange() throws(ProtectionError) -> Written? {
+  private mutating func appendChange(to generation: Generation) throws(ProtectionError) -> Written? {
     guard let delta = try? writer.makeDelta() else { return nil }
     do {
-      let receipt = try store.append(delta)
-      if receipt.durability == .unknown { needsWhole = true }
+      let receipt = try store.append(delta, to: generation, as: writer.deltaCount)
+      if receipt.durability == .unknown { continued = nil }
       return Written(kind: .change, receipt: receipt, findings: takeSheddings())
     } catch {
       guard error.code == .superseded else { throw error }
@@ -55,7 +57,7 @@ extension Lineage {
     }
     isPendingCurrent = false
     base = .opened
-    needsWhole = receipt.durability == .unknown
+    continued = receipt.durability == .durable ? receipt.generation : nil
     return Written(kind: .whole, receipt: receipt, findings: findings + takeSheddings())
   }
 

@@ -27,7 +27,8 @@ struct Lineage: Sendable {
   var replacing = Replacing.nothing
   /// Whether what was joined after an unlock is in no generation yet.
   var owesJoined = false
-  var needsWhole = true
+  /// The generation that the next change is of; nil when a whole one has to be written instead.
+  var continued: Generation?
   var nodeOf: [NodeID?] = []
   var ownerOf: [NodeID: CaptureBatch.Key] = [:]
   private var hasMarkedCarriedOver = false
@@ -69,11 +70,17 @@ struct Lineage: Sendable {
 
   // MARK: - Beginning
 
-  /// Goes on from an opened generation; its nodes are carried over until live objects claim them.
-  mutating func continueArchive(_ reader: RestorationArchive.Reader, isNewest: Bool) throws(ArchiveError) {
+  /// Goes on from an archive; its nodes are carried over until live objects claim them.
+  ///
+  /// - Parameters:
+  ///   - reader: The archive.
+  ///   - generation: The newest generation, if the archive is just that; otherwise the next save is whole.
+  mutating func continueArchive(
+    _ reader: RestorationArchive.Reader, of generation: Generation?
+  ) throws(ArchiveError) {
     writer = try RestorationArchive.Writer(continuing: reader, limits: limits, keptKeys: Self.keptKeys)
     base = .opened
-    needsWhole = !isNewest
+    continued = generation
     replacing = .nothing
     hasMarkedCarriedOver = false
     startOver()
@@ -84,7 +91,7 @@ struct Lineage: Sendable {
     writer = RestorationArchive.Writer(context: context, limits: limits, keptKeys: Self.keptKeys)
     self.base = base
     self.replacing = replacing
-    needsWhole = true
+    continued = nil
     merging = []
     hasMarkedCarriedOver = true
     startOver()
@@ -103,7 +110,7 @@ struct Lineage: Sendable {
 
   /// Makes the next save a whole generation.
   mutating func requireWhole() {
-    needsWhole = true
+    continued = nil
     isPendingCurrent = false
   }
 

@@ -14,12 +14,13 @@ package protocol PreservationStore: Sendable {
   func stamp() throws(ProtectionError) -> ArchiveStamp
   /// Writes a whole new generation; `pending` names what was saved while locked and is merged into this one.
   ///
-  /// With a sighting it writes only if nobody has saved anything here since: `.superseded` otherwise.
+  /// With a stamp it writes only if nobody has saved anything here since: `.superseded` otherwise.
   func publish(
     _ plaintext: Data, consuming pending: [StoredPending], unlessChangedSince seen: ArchiveStamp?
   ) throws(ProtectionError) -> StoreReceipt
-  /// Appends a change to the newest generation's journal; `.superseded` when a whole generation is due instead.
-  func append(_ frame: Data) throws(ProtectionError) -> StoreReceipt
+  /// Appends a change to the newest generation's journal; `.superseded` when a whole generation is due instead: when the
+  /// newest is not the one that it changes, say, or the change is not its next, by its number from 1.
+  func append(_ frame: Data, to generation: Generation, as number: Int) throws(ProtectionError) -> StoreReceipt
   /// Whether the journal has grown so much that a whole generation is due.
   var isCompactionDue: Bool { get }
   /// Ends the journal before the state is put together for a whole generation.

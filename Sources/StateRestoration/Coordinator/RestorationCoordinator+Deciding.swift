@@ -1,9 +1,10 @@
 internal import FoundationEssentials
 
 extension RestorationCoordinator {
-  /// Throws when a restoration is running already.
-  func requireNoRestoration() throws(RestorationError) {
-    guard isRestoring else { return }
+  /// Returns when nothing is being deleted; throws when a restoration is running already.
+  func waitForDiscard() async throws(RestorationError) {
+    while occupation == .discarding { await waitUntilFree() }
+    guard occupation == .restoring else { return }
     throw RestorationError(
       .restorationInProgress, "A restoration is running already; wait for it before you start another.")
   }

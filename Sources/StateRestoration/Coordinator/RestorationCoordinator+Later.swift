@@ -24,7 +24,8 @@ extension RestorationCoordinator {
   ///   - controller: The controller that has turned up.
   ///   - path: The controller's place, from the root.
   /// - Returns: What became of it; a node that restoring died at before is left out here too. Nil when nothing was restored in
-  ///   this run, when nothing was preserved at the path, when that is in use or was, and while objects are given their state.
+  ///   this run, when nothing was preserved at the path, when that is in use or was, while objects are given their state, and
+  ///   while everything is being discarded.
   @discardableResult
   public func register(_ controller: any RestorableController, at path: RestorationPath) -> NodeReport? {
     turnUp(Arrival(object: controller, path: path))
@@ -46,6 +47,8 @@ extension RestorationCoordinator {
 
   /// Gives an object that has turned up its state, or has it wait until every other object has its own.
   private func turnUp(_ arrival: Arrival) -> NodeReport? {
+    // What is being deleted is nobody's any more.
+    guard occupation != .discarding else { return nil }
     guard phase == .restoring, restored == nil else { return giveState(to: arrival) }
     arrivals.append(arrival)
     return nil
@@ -134,7 +137,7 @@ extension RestorationCoordinator {
   /// - Returns: False when nothing is carried over at the path, or a live object owns it or something below it.
   @discardableResult
   public func forget(_ path: RestorationPath) async -> Bool {
-    await waitForRestoration()
+    await waitUntilFree()
     let index = restored?.index(at: path)
     if let index, let node = restored?.plan.nodes[index].id, tree.isClaimed(node) { return false }
     let forgotten = await worker.run { (try? $0.forget(path)) ?? false }
@@ -143,72 +146,5 @@ extension RestorationCoordinator {
       changesWereNoticed()
     }
     return forgotten
-  }
-
-  /// Deletes everything that was preserved for the scene: older generations, damaged ones, states that were set aside.
-  ///
-  /// Works while locked, and waits for a restoration or a save in progress. The next save, asked for or after a change,
-  /// begins anew. If it throws, nothing or a part was deleted.
-  public func discard() async throws(RestorationError) {
-    await waitForRestoration()
-    try await deleteAll()
-    phase = .ready
-    await noticeChanges()
-  }
-
-  /// Looks at the hierarchy without saving it: what is there now is not a change, what the user does next is one.
-  private func noticeChanges() async {
-    guard case .onChange = preservesAutomatically, let root else { return }
-    automatic.isDue = false
-    let batch = capture(root, scope: .all, context: configuration.context)
-    let findings = await worker.run { lineage in try? lineage.apply(batch) }
-    // Without it the next save begins anew from what it captures itself.
-    guard let findings else { return tree.reset() }
-    warn(of: batch.findings + findings)
-  }
-
-  /// Forgets the state because the user quit by force (R6.1); kept with ``RestorationConfiguration/isDeveloperMode``.
-  ///
-  /// Nothing is saved afterwards, so that an exit in progress does not bring the state back.
-  public func discardAfterForceQuit() async throws(RestorationError) {
-    guard !configuration.isDeveloperMode else { return }
-    try await discardForGood()
-  }
-
-  /// Deletes everything, and saves nothing afterwards, unless something is restored again.
-  func discardForGood() async throws(RestorationError) {
-    await waitForRestoration()
-    phase = .discarded
-    try await deleteAll()
-  }
-
-  /// Saves again what the program has from now on, after everything was deleted for good.
-  func saveAgainAfterDiscard() { if phase == .discarded { phase = .ready } }
-
-  private func deleteAll() async throws(RestorationError) {
-    let context = configuration.context
-    let store = store
-    let shelf = shelf
-    finishAttempt()
-    // Before the worker is asked: whatever is captured from now on comes after it, and has to be everything.
-    discardCount += 1
-    tree.reset()
-    restored = nil
-    restoredSubject = nil
-    keptApplication = nil
-    prepared = nil
-    touchedKeys = []
-    lastReceipt = nil
-    hasPendingSave = false
-    let result: Result<Void, ProtectionError> = await worker.run { lineage in
-      lineage.begin(.empty, context: context)
-      return Result { () throws(ProtectionError) in
-        try store.deleteAll()
-        try shelf.removeAll()
-      }
-    }
-    if case .failure(let error) = result {
-      throw RestorationError(.discardFailed, "What was preserved could not be deleted; try again.", cause: error)
-    }
   }
 }

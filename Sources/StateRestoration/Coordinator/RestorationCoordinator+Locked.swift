@@ -21,6 +21,7 @@ extension RestorationCoordinator {
     Task { [weak self] in
       guard let self else { return }
       isSightingDue = false
+      if occupation == .discarding { await waitUntilFree() }
       guard phase == .deferred, let root else { return }
       let batch = capture(root, scope: scope, context: configuration.context)
       guard !batch.isEmpty else { return }
@@ -68,6 +69,9 @@ extension RestorationCoordinator {
       missedUnlock = true
       return
     }
+    if occupation == .discarding { await waitUntilFree() }
+    // Who restores looks for an unlock meanwhile by itself.
+    guard occupation == nil else { return }
     if phase == .deferred, let root {
       if let recovery, recovery.coordinatorCanRestoreLate(self) == .wait { return }
       let report = await restoreNow(into: root, from: .newest, retriesLeftOut: false)

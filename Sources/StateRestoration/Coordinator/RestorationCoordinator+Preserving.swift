@@ -29,23 +29,13 @@ extension RestorationCoordinator {
     return try await preserve(root, scope: .all)
   }
 
-  /// Whether a restoration is running, or what it needs is being loaded.
-  var isRestoring: Bool { phase == .loading || phase == .restoring }
-
-  /// Returns when no restoration is running.
-  func waitForRestoration() async {
-    while isRestoring {
-      await withCheckedContinuation { waitingForRestoration.append($0) }
-    }
-  }
-
   /// Saves a hierarchy, that which was asked for last if none is given; during a save joins the last of those that follow
   /// it, if that is of the same hierarchy.
   func preserve(
     _ root: (any RestorableController)? = nil, scope: CaptureTree.Scope
   ) async throws(RestorationError) -> PreservationOutcome {
-    // In the order of asking, whatever order those who wait for a restoration are woken in.
-    if isSaving || isRestoring {
+    // In the order of asking, whatever order those who wait are woken in.
+    if isSaving || occupation != nil {
       return try await withCheckedContinuation { request in
         let root = root ?? self.root
         if let last = foldedSaves.indices.last, foldedSaves[last].root === root {
@@ -73,7 +63,7 @@ extension RestorationCoordinator {
     isSaving = true
     Task { @MainActor in
       // What was loaded to be restored goes on from the disk as it was: nothing is written in between.
-      await waitForRestoration()
+      await waitUntilFree()
       let result: Result<PreservationOutcome, RestorationError>
       do throws(RestorationError) {
         result = .success(try await save(folded.root, scope: .all))

@@ -9,8 +9,9 @@ extension RestorationCoordinator {
   /// was saved while the device was locked may change its place.
   @discardableResult
   public func prepare() async -> RestorationReason {
-    guard prepared == nil, phase == .idle else { return reason }
+    guard prepared == nil, phase == .idle, occupation == nil else { return reason }
     phase = .loading
+    occupation = .restoring
     let result = await load(live: nil)
     prepared = result
     phase = .idle
@@ -18,7 +19,7 @@ extension RestorationCoordinator {
     case .success(let loaded): reason = loaded.reason
     case .failure(let failure): reason = failure.reason
     }
-    resumeWaiting()
+    setFree()
     return reason
   }
 
@@ -41,10 +42,10 @@ extension RestorationCoordinator {
   public func restore(
     into root: any RestorableController, from source: RestorationSource = .newest, retriesLeftOut: Bool = false
   ) async throws(RestorationError) -> RestorationReport {
-    try requireNoRestoration()
+    try await waitForDiscard()
     if source != .newest {
       try await saveJoined()
-      try requireNoRestoration()
+      try await waitForDiscard()
     }
     return await restoreNow(into: root, from: source, retriesLeftOut: retriesLeftOut)
   }
@@ -60,6 +61,7 @@ extension RestorationCoordinator {
     let isSameRoot = self.root === root
     let unlocks = unlockCount
     phase = .loading
+    occupation = .restoring
     // What was captured while locked and not touched is no user's.
     if before == .ready { tree.rememberAcquaintances(below: isSameRoot ? root : nil) }
     let live = isLate ? await sightTouched() : nil
@@ -95,9 +97,9 @@ extension RestorationCoordinator {
     report.duration = clock.now - start
     lastReport = report
     reason = report.reason
-    if isRestoring { phase = .ready }
+    if phase == .loading || phase == .restoring { phase = .ready }
     log.log(report.outcome == .restored ? .info : .warning, report.summary)
-    resumeWaiting()
+    setFree()
     // Whatever became of the stored state: from now on changes are noticed.
     if phase == .ready, report.outcome != .unavailable {
       armAutomaticPreservation()
@@ -106,7 +108,7 @@ extension RestorationCoordinator {
       changesWereNoticed()
     }
     // The unlock came while the locked state was looked at: nobody will say it again.
-    if phase == .deferred, unlockCount != unlocks {
+    if unlockCount != unlocks, phase == .deferred || hasPendingSave {
       Task { [weak self] in await self?.followUnlock() }
     }
     // The marker rests on the disk too: power cuts after this are not restoring's.
@@ -137,9 +139,16 @@ extension RestorationCoordinator {
     return RestorationReport(failure)
   }
 
-  func resumeWaiting() {
-    let waiting = waitingForRestoration
-    waitingForRestoration = []
+  /// Returns when nothing is restored or deleted.
+  func waitUntilFree() async {
+    while occupation != nil { await withCheckedContinuation { waiting.append($0) } }
+  }
+
+  /// Ends the occupation, and has go on what waits for that.
+  func setFree() {
+    occupation = nil
+    let waiting = waiting
+    self.waiting = []
     for continuation in waiting { continuation.resume() }
     startFoldedSave()
   }

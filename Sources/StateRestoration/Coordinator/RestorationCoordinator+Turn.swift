@@ -200,7 +200,8 @@ extension RestorationCoordinator {
       // What was saved while locked is in the reader; the next whole generation takes its place.
       lineage.merging = loaded.pending
       do {
-        try lineage.continueArchive(loaded.reader, isNewest: loaded.isNewest && !loaded.isJoined)
+        let isOnDisk = loaded.isNewest && !loaded.isJoined
+        try lineage.continueArchive(loaded.reader, of: isOnDisk ? loaded.state.generation : nil)
         lineage.owesJoined = loaded.isJoined
         lineage.keptRemovals = loaded.keptRemovals
         if !loaded.isNewest {

@@ -68,12 +68,21 @@ public import RestorationArchive
     case discarded
   }
 
+  /// What nothing else may run beside: saves wait for its end.
+  enum Occupation {
+    /// The state is loaded or restored.
+    case restoring
+    /// Everything is deleted.
+    case discarding
+  }
+
   let store: any PreservationStore
   let worker: PreservationWorker<Lineage>
   let limits: RestorationArchive.Limits
   let tree: CaptureTree
   let changes: ChangeList
   var phase = Phase.idle
+  var occupation: Occupation?
   weak var root: (any RestorableController)?
   /// The state loaded by `prepare()` until a restoration uses it.
   var prepared: Result<LoadedState, LoadFailure>?
@@ -98,7 +107,8 @@ public import RestorationArchive
   var isSightingDue = false
   var isSaving = false
   var foldedSaves: [FoldedSave] = []
-  var waitingForRestoration: [CheckedContinuation<Void, Never>] = []
+  /// Who waits for the end of the occupation.
+  var waiting: [CheckedContinuation<Void, Never>] = []
   var automatic = AutomaticState()
   var unlockObservation: Task<Void, Never>?
   /// Whether what was saved last is pending, and counts from the unlock on.

@@ -152,7 +152,7 @@ package struct SetAsideShelf: Sendable {
     let receipt = try places[free].publish(content, consuming: [])
     guard receipt.durability == .durable else { throw Self.notDurable }
     if taken.contains(free) { removed.append(describe(damaged: free)) }
-    try append(state.frames[...], to: places[free])
+    try append(state.frames[...], to: receipt.generation, in: places[free])
     if let known {
       try known.place.deleteAll()
       present.removeAll { $0.index == known.index }
@@ -178,7 +178,8 @@ package struct SetAsideShelf: Sendable {
   ) throws(ProtectionError) -> Occupant? {
     for occupant in present.reversed() where try occupant.holds(state, content) {
       // It was set aside before, by a run that did not come to replace it, or only in part.
-      try append(state.frames.dropFirst(occupant.state.frames.count), to: occupant.place)
+      try append(
+        state.frames.dropFirst(occupant.state.frames.count), to: occupant.state.generation, in: occupant.place)
       return occupant
     }
     guard let reader = reader(of: state) else { return nil }
@@ -204,9 +205,12 @@ package struct SetAsideShelf: Sendable {
       base: .init(byteCount: state.byteCount) { try state.read($0) }, deltas: state.frames, limits: limits)
   }
 
-  private func append(_ frames: ArraySlice<Data>, to place: any PreservationStore) throws(ProtectionError) {
-    for frame in frames {
-      guard try place.append(frame).durability == .durable else { throw Self.notDurable }
+  private func append(
+    _ frames: ArraySlice<Data>, to generation: Generation, in place: any PreservationStore
+  ) throws(ProtectionError) {
+    for index in frames.indices {
+      let receipt = try place.append(frames[index], to: generation, as: index + 1)
+      guard receipt.durability == .durable else { throw Self.notDurable }
     }
   }
 

@@ -120,7 +120,8 @@ struct StateLoader: Sendable {
       attempt.endsInARow < InterruptedAttempt.endLimit
     else { return nil }
     do {
-      guard try store.append(change).durability == .durable else { return nil }
+      let receipt = try store.append(change, to: loaded.state.generation, as: loaded.state.frames.count + 1)
+      guard receipt.durability == .durable else { return nil }
       // What stays of it is joined once more.
       for pending in loaded.pending { try? store.discardPending(pending) }
     } catch {
@@ -146,10 +147,10 @@ struct StateLoader: Sendable {
       let reader = try RestorationArchive.Reader(base: .init(data), deltas: loaded.state.frames, limits: limits)
       let context = try reader.context
       var lineage = Lineage(store: store, context: context, limits: limits, nodeBudget: configuration.nodeByteBudget)
-      try lineage.continueArchive(reader, isNewest: true)
+      try lineage.continueArchive(reader, of: loaded.state.generation)
       try lineage.mark([NodeID(rawValue: node)], leftOut: true)
       guard let change = try lineage.makeChange(context: context) else { return }
-      _ = try loaded.place.append(change)
+      _ = try loaded.place.append(change, to: loaded.state.generation, as: loaded.state.frames.count + 1)
     } catch {
       configuration.log.log(.warning, "what restoring died at can't be marked: \(error)")
     }

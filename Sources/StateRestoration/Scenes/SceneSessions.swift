@@ -23,8 +23,6 @@ internal import RestorationArchive
   private var coordinators: [SceneSession.ID: RestorationCoordinator] = [:]
   /// How often each scene was opened in this run and that did not fail, to notice an opening while the scene closes.
   private var openings: [SceneSession.ID: Int] = [:]
-  /// How often each scene is being discarded right now.
-  private var discarding: [SceneSession.ID: Int] = [:]
   private var known = KnownScenes()
   /// How often the worker was asked for the list.
   private var lookCount = 0
@@ -149,27 +147,17 @@ internal import RestorationArchive
   /// A coordinator of the scene that the program still holds saves nothing any more. If this throws, the scene stays known, and
   /// is saved as before.
   public func discard(_ id: SceneSession.ID) async throws(RestorationError) {
-    // First no more automatic saves; and one that somebody still asks for saves nothing.
     let coordinator = try coordinator(for: id)
-    let policy = coordinator.preservesAutomatically
-    coordinator.preservesAutomatically = .never
     let openings = openings[id]
-    discarding[id, default: 0] += 1
-    defer { discarding[id]! -= 1 }
     do throws(RestorationError) {
       try await coordinator.discardForGood()
     } catch {
-      if discarding[id] == 1 {
-        coordinator.saveAgainAfterDiscard()
-        coordinator.preservesAutomatically = policy
-      }
+      // Another discard may have come first, and this one been asked for by who has opened it again since.
+      if sessions.contains(where: { $0.id == id }) { coordinator.saveAgainAfterDiscard() }
       throw error
     }
-    // Who has opened it again meanwhile begins anew with it, unless it is discarded once more.
-    guard openings == self.openings[id] else {
-      if discarding[id] == 1 { coordinator.saveAgainAfterDiscard() }
-      return
-    }
+    // Who has opened it again meanwhile begins anew with it.
+    guard openings == self.openings[id] else { return coordinator.saveAgainAfterDiscard() }
     coordinators[id] = nil
     known.discard(id)
     try await save()
@@ -187,8 +175,10 @@ internal import RestorationArchive
   ) async throws(RestorationError) -> [(session: SceneSession, report: RestorationReport)] {
     var reports: [(session: SceneSession, report: RestorationReport)] = []
     var failure: RestorationError?
-    for session in sessions where session.isOpen {
-      guard let root = root(session) else { continue }
+    for former in sessions where former.isOpen {
+      // It may have been closed or discarded while another one was restored.
+      guard let session = sessions.first(where: { $0.id == former.id }), session.isOpen, let root = root(session)
+      else { continue }
       do throws(RestorationError) {
         reports.append((session, try await coordinator(for: session.id).restore(into: root)))
       } catch {

@@ -32,6 +32,26 @@ import Testing
     #expect(try found.readAll() == base && found.frames.isEmpty && found.tailDropped > 0)
   }
 
+  @Test func `a frame that is not the next one of its generation is refused, and the journal goes on`() throws {
+    let store = try saved(2)
+    let generation = try store.publish(base).generation
+    let (next, other) = (Data("next".utf8), Data("other".utf8))
+    for number in 1...3 {
+      for wrong in [number - 1, number + 1] {
+        #expect(try code { try store.append(other, to: generation, as: wrong) } == .superseded)
+      }
+      let older = Generation(rawValue: generation.rawValue - 1)
+      #expect(try code { try store.append(other, to: older, as: number) } == .superseded)
+      try store.append(next, to: generation, as: number)
+    }
+    // A run that goes on from it counts what is there, though its journal is another.
+    let again = try rig.archives(memory)
+    #expect(try again.openNewest().frames == [next, next, next])
+    #expect(try code { try again.append(other, to: generation, as: 1) } == .superseded)
+    try again.append(next, to: generation, as: 4)
+    #expect(try rig.archives(memory).openNewest().frames == [next, next, next, next])
+  }
+
   @Test func `a frame in a journal that has lost its name is not saved, and the whole state is`() throws {
     let store = try saved(2)
     memory.remove(atPath: try journal())

@@ -23,12 +23,13 @@ import Testing
       try writer.setRecord(of: id, entries: [.init(key: "state", value: State(selection: index))], attributes: .init())
       ids.append(id)
     }
-    _ = try place.publish(try writer.makeArchive(), consuming: [])
+    let generation = try place.publish(try writer.makeArchive(), consuming: []).generation
     for change in 0..<changes {
       let index = change * 7919 % nodes
       try writer.setRecord(
         of: ids[index], entries: [.init(key: "state", value: State(selection: -change - 1))], attributes: .init())
-      _ = try place.append(try #require(try writer.makeDelta()))
+      let delta = try #require(try writer.makeDelta())
+      _ = try place.append(delta, to: generation, as: writer.deltaCount)
     }
   }
 

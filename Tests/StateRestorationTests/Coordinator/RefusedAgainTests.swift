@@ -79,4 +79,55 @@ import Testing
     _ = try await bench.launch().restore(into: Screen("root"))
     #expect(bench.delegate.restoredAppValue == (edits ? "typed" : "saved"))
   }
+
+  /// A screen that makes its inspector when it is first asked for it, and has it take its state then.
+  final class LazyScreen: CodingController {
+    let restorationIdentifier: RestorationIdentifier? = "screen"
+    let restorer: RestorationCoordinator
+    let fails: Bool
+    private var made: Panel?
+
+    init(_ restorer: RestorationCoordinator, fails: Bool = false) {
+      self.restorer = restorer
+      self.fails = fails
+    }
+
+    var restorationChildren: [any RestorableController] { made.map { [$0] } ?? [] }
+
+    var inspector: Panel {
+      if let made { return made }
+      let panel = Panel("inspector")
+      panel.failsDecoding = fails
+      made = panel
+      restorer.register(panel, at: ["screen", "inspector"])
+      return panel
+    }
+
+    func encodeRestorableState(with coder: RestorationEncoder) {
+      coder.encode(inspector.value, forKey: "shown")
+    }
+
+    func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+      if fails { throw RestorationError(.invalidState, "as the test wants") }
+    }
+  }
+
+  @Test func `an object that is refused its state may have another one turn up by its own code`() async throws {
+    let bench = Bench()
+    let first = bench.launch()
+    let screen = LazyScreen(first)
+    screen.inspector.value = 1
+    _ = try await first.preserve(screen)
+    for _ in 0..<2 {
+      let coordinator = bench.launch()
+      let screen = LazyScreen(coordinator, fails: true)
+      let report = try await coordinator.restore(into: screen)
+      #expect(report[["screen"]]?.isRestored == false)
+      _ = try await coordinator.preserve(screen)
+    }
+    let coordinator = bench.launch()
+    let again = LazyScreen(coordinator)
+    _ = try await coordinator.restore(into: again)
+    #expect(again.inspector.value == 1)
+  }
 }

@@ -189,6 +189,48 @@ import Testing
     #expect(restored.text == "later")
   }
 
+  @Test func `two discards that fail leave a scene saving by itself`() async throws {
+    let stores = Stores()
+    let scenes = stores.launch()
+    let coordinator = try await scenes.open("a")
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(3600))
+    let store = try #require(stores.scenes["a"])
+    store.state.withLock { $0.failures = ["deleteAll": .io] }
+    let held = store.hold(at: "deleteAll")
+    let discards = [1, 2].map { _ in Task { try await scenes.discard("a") } }
+    try await held.arrived()
+    held.release()
+    for discard in discards { await #expect(throws: RestorationError.self) { try await discard.value } }
+    #expect(coordinator.preservesAutomatically != .never)
+    store.state.withLock { $0.failures = [:] }
+    #expect(try await coordinator.preserve(Screen("window", text: "later")).receipt != nil)
+  }
+
+  @Test(arguments: [false, true])
+  func `a scene that goes while another one is restored is not restored`(isDiscarded: Bool) async throws {
+    let stores = Stores()
+    let former = stores.launch()
+    for id in ["a", "b"] as [SceneSession.ID] {
+      stores.time += 1
+      _ = try await former.open(id).preserve(Screen("window", text: id.rawValue))
+    }
+    let scenes = stores.launch()
+    try await scenes.load()
+    let held = try #require(stores.scenes["b"]).hold(at: "openNewest")
+    var asked: [SceneSession.ID] = []
+    let restoring = Task {
+      try await scenes.restoreOpenScenes { session in
+        asked.append(session.id)
+        return Screen("window")
+      }
+    }
+    try await held.arrived()
+    if isDiscarded { try await scenes.discard("a") } else { try await scenes.close("a") }
+    held.release()
+    #expect(try await restoring.value.map(\.session.id) == ["b"])
+    #expect(asked == ["b"])
+  }
+
   @Test(arguments: [false, true])
   func `an opening that fails keeps no scene from closing, nor from being discarded`(isDiscarded: Bool) async throws {
     let stores = Stores()

@@ -44,6 +44,9 @@ extension RestorationArchive {
     /// The bytes of all nodes' states that are written, as they are now: about what the next whole archive will be.
     public internal(set) var liveBytes: Int
 
+    /// The number of deltas made since the base, those that were read included: that of the newest one.
+    package var deltaCount: Int { written.deltaCount }
+
     /// The bytes of the deltas made since the base, those that were read included.
     public internal(set) var deltaBytes: Int
 

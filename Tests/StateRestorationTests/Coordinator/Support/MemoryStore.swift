@@ -167,11 +167,15 @@ final class MemoryStore: PreservationStore {
     }
   }
 
-  func append(_ frame: Data) throws(ProtectionError) -> StoreReceipt {
+  func append(
+    _ frame: Data, to generation: Generation, as number: Int
+  ) throws(ProtectionError) -> StoreReceipt {
     try check(locked: "append")
     let run = run.load(ordering: .relaxed)
     return try state.withLock { (state) throws(ProtectionError) in
       guard let last = state.generations.indices.last else { throw ProtectionError(.superseded, "No base.") }
+      guard state.generations[last].number == generation.rawValue, state.generations[last].frames.count + 1 == number
+      else { throw ProtectionError(.superseded, "Not the next one.") }
       state.generations[last].frames.append(frame)
       if state.durability == .durable { state.follow(in: run) }
       return StoreReceipt(

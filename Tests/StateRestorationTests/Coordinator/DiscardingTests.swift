@@ -1,0 +1,134 @@
+import DataProtection
+import StateRestoration
+import Synchronization
+import Testing
+
+/// Everything is deleted while nothing else runs; and if that fails, everything goes on as before.
+@MainActor @Suite struct DiscardingTests {
+  private func tree(_ text: String = "") -> Screen {
+    Screen("root", children: [Screen("a", text: text), Screen("b", text: text)])
+  }
+
+  @Test func `what is restored and saved while everything is discarded is not lost`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = tree("typed")
+    _ = try await coordinator.preserve(root)
+    let deleting = bench.store.hold(at: "deleteAll")
+    let discarding = Task { try await coordinator.discard() }
+    try await deleting.arrived()
+    let saving = Task { try await coordinator.preserve(root) }
+    await Task.yield()
+    let restoring = Task { try await coordinator.restore(into: root) }
+    await Task.yield()
+    let loading = bench.store.hold(at: "openNewest")
+    deleting.release()
+    try await loading.arrived()
+    root["a"]?.text = "meanwhile"
+    let another = Task { try await coordinator.preserve(root) }
+    await Task.yield()
+    loading.release()
+    try await discarding.value
+    _ = try await saving.value
+    _ = try await restoring.value
+    _ = try await another.value
+    root["b"]?.text = "end"
+    _ = try await coordinator.preserve(root)
+    let again = tree()
+    let report = try await bench.launch().restore(into: again)
+    #expect(report.outcome == .restored)
+    #expect(report.remarks == [])
+    #expect(again["a"]?.text == root["a"]?.text)
+    #expect(again["b"]?.text == "end")
+  }
+
+  @Test(arguments: [false, true])
+  func `what nobody has asked for stays when it can't be deleted`(isForGood: Bool) async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("a", text: "a"), Screen("hidden", text: "h")]))
+    let coordinator = bench.launch()
+    let root = Screen("root", children: [Screen("a")])
+    _ = try await coordinator.restore(into: root)
+    bench.store.state.withLock { $0.failures["deleteAll"] = .io }
+    await #expect(throws: RestorationError.self) {
+      if isForGood { try await coordinator.discardAfterForceQuit() } else { try await coordinator.discard() }
+    }
+    root["a"]?.text = "typed"
+    #expect(try await coordinator.preserve(root).receipt?.kind == .change)
+    let late = Screen("hidden")
+    root.restorationChildren.append(late)
+    #expect(coordinator.register(late, at: ["root", "hidden"])?.isRestored == true)
+    #expect(late.text == "h")
+    let again = Screen("root", children: [Screen("a"), Screen("hidden")])
+    _ = try await bench.launch().restore(into: again)
+    #expect(again["a"]?.text == "typed")
+    #expect(again["hidden"]?.text == "h")
+  }
+
+  @Test(arguments: [false, true])
+  func `what can't be deleted while locked is restored late, also when the unlock comes meanwhile`(
+    unlocksMeanwhile: Bool
+  ) async throws {
+    let bench = Bench()
+    try await bench.preserve(tree("old"))
+    try await bench.lock()
+    let coordinator = bench.launch()
+    let root = tree()
+    _ = try await coordinator.restore(into: root)
+    bench.store.state.withLock { $0.failures["deleteAll"] = .io }
+    let held = bench.store.hold(at: "deleteAll")
+    let discarding = Task { try await coordinator.discard() }
+    try await held.arrived()
+    var unlocking: Task<Void, any Error>?
+    if unlocksMeanwhile {
+      unlocking = Task { try await bench.unlock(coordinator) }
+      await Task.yield()
+    }
+    held.release()
+    await #expect(throws: RestorationError.self) { try await discarding.value }
+    if let unlocking { try await unlocking.value } else { try await bench.unlock(coordinator) }
+    await bench.delegate.nextLateReport()
+    #expect(root["a"]?.text == "old")
+    root["b"]?.text = "typed"
+    _ = try await coordinator.preserve(root)
+    let again = tree()
+    _ = try await bench.launch().restore(into: again)
+    #expect(again["a"]?.text == "old")
+    #expect(again["b"]?.text == "typed")
+  }
+
+  @Test func `nobody is given what is being deleted`() async throws {
+    let bench = Bench()
+    try await bench.preserve(tree("secret"))
+    let coordinator = bench.launch()
+    let root = Screen("root", children: [Screen("a")])
+    _ = try await coordinator.restore(into: root)
+    let held = bench.store.hold(at: "deleteAll")
+    let discarding = Task { try await coordinator.discard() }
+    try await held.arrived()
+    let late = Screen("b")
+    root.restorationChildren.append(late)
+    #expect(coordinator.register(late, at: ["root", "b"]) == nil)
+    #expect(late.text == "")
+    held.release()
+    try await discarding.value
+  }
+
+  @Test func `a save in progress is not the last one of what is begun anew after it`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = tree("typed")
+    _ = try await coordinator.preserve(root)
+    root["a"]?.text = "saved"
+    let held = bench.store.hold(at: "append")
+    let saving = Task { try await coordinator.preserve(root) }
+    try await held.arrived()
+    let discarding = Task { try await coordinator.discard() }
+    await Task.yield()
+    held.release()
+    _ = try await saving.value
+    try await discarding.value
+    #expect(coordinator.lastReceipt == nil)
+    #expect(try await coordinator.preserve(root).receipt?.kind == .whole)
+  }
+}
