@@ -6,8 +6,8 @@ extension ArchiveStore {
   /// it is that of an attempt which this store has open itself.
   public func interruptedAttempt(for archive: OpenedArchive) throws(ProtectionError) -> InterruptedAttempt? {
     try withLock { state, session throws(ProtectionError) in
-      if state.attempt?.isOpen == true { return nil }
-      return try session.readMarker(archive, identity: try store.identity(of: slot))?.attempt
+      let found = try session.readMarker(identity: try store.identity(of: slot))
+      return found.judged(for: archive, store.keys.bootIdentifier, isOwn: state.attempt?.isOpen == true)?.attempt
     }
   }
 
@@ -17,21 +17,22 @@ extension ArchiveStore {
   ///
   /// - Parameters:
   ///   - archive: What is restored.
-  ///   - isStandIn: Whether it is restored instead of a newer one, which can't be; the next launch is told.
+  ///   - role: What it is restored as.
   ///   - pendingMark: The mark of the newest pending content that is joined to it; 0 for none.
   ///   - countsFormer: Whether attempts that failed before are counted on; that they have ended badly in a row is in any case.
   public func beginAttempt(
-    for archive: OpenedArchive, asStandIn isStandIn: Bool = false, joining pendingMark: UInt32 = 0,
+    for archive: OpenedArchive, as role: RestorationAttempt.Role = .newest, joining pendingMark: UInt32 = 0,
     countingFormer countsFormer: Bool = true
   ) throws(ProtectionError) -> RestorationAttempt {
     try withLock { state, session throws(ProtectionError) in
       let identity = try store.identity(of: slot)
-      let found = try session.readMarker(archive, identity: identity)
+      let markers = try session.readMarker(identity: identity)
+      let found = markers.judged(for: archive, store.keys.bootIdentifier)
       if found?.attempt.meaning == .livePeer {
         throw ProtectionError(.busy, "Another process is restoring this archive; wait for it, or start afresh.")
       }
       var marker = CrashMarker(
-        commitment: archive.commitment, pendingMark: pendingMark, boot: store.keys.bootIdentifier, isStandIn: isStandIn)
+        commitment: archive.commitment, pendingMark: pendingMark, boot: store.keys.bootIdentifier, role: role)
       // What another process has died of since counts on.
       if let begun = state.begun[marker.commitment], found?.attempt.meaning != .died {
         marker.goOn(from: begun)
@@ -40,7 +41,8 @@ extension ArchiveStore {
       }
       if !countsFormer { marker.forgetFailures() }
       state.begun[marker.commitment] = marker
-      let attempt = try session.writeMarker(marker, identity: identity, begun: state.begun)
+      let file = MarkerFile(marker, after: markers.file)
+      let attempt = try session.writeMarker(file, identity: identity, begun: state.begun)
       state.attempt = attempt
       return attempt
     }
@@ -48,42 +50,29 @@ extension ArchiveStore {
 }
 
 extension StoreSession {
-  /// Reads the marker of a slot and judges it.
-  func readMarker(
-    _ archive: OpenedArchive, identity: [UInt8]
-  ) throws(ProtectionError) -> (attempt: InterruptedAttempt, marker: CrashMarker?)? {
-    let damaged = InterruptedAttempt(meaning: .damaged, node: nil, failedAttempts: 0)
+  /// Reads the marker of a slot.
+  func readMarker(identity: [UInt8]) throws(ProtectionError) -> FoundMarkers {
     let file: StoreFile
     do throws(ProtectionError) {
-      guard let opened = try open(.marker(slot: SlotName(identity: identity))) else { return nil }
+      guard let opened = try open(.marker(slot: SlotName(identity: identity))) else { return FoundMarkers() }
       file = opened
     } catch  where error.code == .corrupt {
-      return (damaged, nil)
+      return FoundMarkers(isDamaged: true)
     }
     let isFree = try attempt("look for a live peer") { () throws(FileSystemError) in
       try store.fileSystem.tryLock(file.descriptor, .exclusive)
     }
-    guard file.byteCount == CrashMarker.byteCount,
-      let marker = try CrashMarker(
-        try file.read(0..<file.byteCount), identity: identity, keys: store.keys)
-    else { return (damaged, nil) }
-    // Nobody has died of it, and whoever holds its lock is restoring nothing.
-    if marker.isAtRest { return nil }
-    guard isFree else {
-      let node = marker.node == CrashMarker.noNode ? nil : marker.node
-      return (
-        InterruptedAttempt(meaning: .livePeer, node: node, failedAttempts: Int(marker.failedAttempts)), marker
-      )
-    }
-    return (marker.meaning(for: archive.commitment, boot: store.keys.bootIdentifier), marker)
+    let bytes = try file.read(0..<min(file.byteCount, MarkerFile.maximumByteCount + 1))
+    let content = try MarkerFile(bytes, identity: identity, keys: store.keys)
+    return FoundMarkers(file: content, isDamaged: content == nil, isFree: isFree)
   }
 
   /// Puts a new marker in the place of whatever is there, durably, and locks it.
   func writeMarker(
-    _ marker: CrashMarker, identity: [UInt8], begun: BegunAttempts
+    _ content: MarkerFile, identity: [UInt8], begun: BegunAttempts
   ) throws(ProtectionError) -> RestorationAttempt {
     let name = StoreName.marker(slot: SlotName(identity: identity))
-    let bytes = try marker.encoded(identity: identity, keys: store.keys)
+    let bytes = try content.encoded(identity: identity, keys: store.keys)
     try unlink(name)
     let file = try create(name, Data(bytes))
     do throws(ProtectionError) {
@@ -100,6 +89,44 @@ extension StoreSession {
       throw ProtectionError(
         .io, "The crash marker could not be made durable; restoring would not be guarded against a crash.")
     }
-    return RestorationAttempt(store: store, file: file, name: name, identity: identity, marker: marker, begun: begun)
+    return RestorationAttempt(
+      store: store, file: file, name: name, identity: identity, marker: content.marker, begun: begun)
+  }
+}
+
+/// What was found in the place of a slot's marker.
+struct FoundMarkers {
+  /// What the file says; nil when there is none, or a damaged one.
+  var file: MarkerFile?
+  var isDamaged = false
+  /// Whether nobody holds its lock.
+  var isFree = true
+
+  /// What it says about an archive, and whose marker says so; nil when nobody has died of that, and nobody restores anything.
+  ///
+  /// - Parameters:
+  ///   - archive: The archive.
+  ///   - boot: The machine's start.
+  ///   - isOwn: Whether the last attempt is one that asks itself: then only what was before it counts.
+  func judged(
+    for archive: OpenedArchive, _ boot: [UInt8], isOwn: Bool = false
+  ) -> (attempt: InterruptedAttempt, marker: CrashMarker?)? {
+    guard let file else {
+      return isDamaged && !isOwn ? (InterruptedAttempt(meaning: .damaged, node: nil, failedAttempts: 0), nil) : nil
+    }
+    let commitment = archive.commitment
+    let requested = file.requested(for: commitment).map { ($0.meaning(for: commitment, boot: boot), $0) }
+    let marker = file.marker
+    // Nobody has died of it, and whoever holds its lock is restoring nothing.
+    if isOwn || marker.isAtRest { return requested }
+    guard isFree else {
+      let node = marker.node == CrashMarker.noNode ? nil : marker.node
+      return (
+        InterruptedAttempt(meaning: .livePeer, node: node, failedAttempts: Int(marker.failedAttempts)), marker
+      )
+    }
+    return marker.names(commitment)
+      ? (marker.meaning(for: commitment, boot: boot), marker)
+      : requested ?? (marker.meaning(for: commitment, boot: boot), marker)
   }
 }

@@ -23,22 +23,25 @@ struct CrashMarker: Hashable, Sendable {
   var failedAttempts: UInt16
   /// Whether a restart of the machine was forgiven once already.
   var hasForgiven: Bool
-  /// Whether the archive was restored instead of a newer one, which could not be.
-  var isStandIn: Bool
+  /// What the archive was restored as.
+  var role: RestorationAttempt.Role
   /// Whether restoring is over, and nobody is given state right now.
   var isAtRest = false
   /// How many attempts before this one have ended badly in a row, whatever was saved meanwhile.
   var endsInARow: UInt8
 
   /// The marker of an attempt that begins, the first one at its archive.
-  init(commitment: some Collection<UInt8>, pendingMark: UInt32 = 0, boot: [UInt8], isStandIn: Bool = false) {
+  init(
+    commitment: some Collection<UInt8>, pendingMark: UInt32 = 0, boot: [UInt8],
+    role: RestorationAttempt.Role = .newest
+  ) {
     self.commitment = Array(commitment.prefix(Self.commitmentByteCount))
     self.pendingMark = pendingMark
     self.boot = boot
     node = CrashMarker.noNode
     failedAttempts = 0
     hasForgiven = false
-    self.isStandIn = isStandIn
+    self.role = role
     endsInARow = 0
   }
 
@@ -85,14 +88,14 @@ struct CrashMarker: Hashable, Sendable {
   }
 
   /// Whether there is anything to forget when something is saved.
-  var hasFormerState: Bool { countsFailures || isStandIn }
+  var hasFormerState: Bool { countsFailures || role != .newest }
 
   /// Is about what was saved in the archive's place; about a change of it if there is no new commitment.
   ///
   /// Attempts that failed before were at another state; that they have ended badly in a row stays.
   mutating func follow(_ commitment: [UInt8]?) {
     forgetFailures()
-    isStandIn = false
+    role = .newest
     guard let commitment else { return }
     self.commitment = Array(commitment.prefix(Self.commitmentByteCount))
     pendingMark = 0
@@ -113,7 +116,7 @@ struct CrashMarker: Hashable, Sendable {
     failedAttempts = reader.integer()
     let flags = reader.integer(UInt8.self)
     hasForgiven = flags & Self.forgivenFlag != 0
-    isStandIn = flags & Self.standInFlag != 0
+    role = flags & Self.standInFlag != 0 ? .standIn : flags & Self.requestedFlag != 0 ? .requested : .newest
     isAtRest = flags & Self.restFlag != 0
     endsInARow = reader.integer()
   }
@@ -132,7 +135,8 @@ struct CrashMarker: Hashable, Sendable {
     bytes.appendInteger(node)
     bytes.appendInteger(failedAttempts)
     bytes.append(
-      (hasForgiven ? Self.forgivenFlag : 0) | (isStandIn ? Self.standInFlag : 0) | (isAtRest ? Self.restFlag : 0))
+      (hasForgiven ? Self.forgivenFlag : 0) | (role == .standIn ? Self.standInFlag : 0)
+        | (isAtRest ? Self.restFlag : 0) | (role == .requested ? Self.requestedFlag : 0))
     bytes.append(endsInARow)
     return bytes
   }
@@ -145,6 +149,8 @@ struct CrashMarker: Hashable, Sendable {
   static let standInFlag: UInt8 = 2
   /// The flag of a marker at rest.
   static let restFlag: UInt8 = 4
+  /// The flag of an older generation that was asked for by name.
+  static let requestedFlag: UInt8 = 8
 
   /// The authentication code, for a message of the slot's identity and the body.
   static func code(
@@ -153,23 +159,29 @@ struct CrashMarker: Hashable, Sendable {
     try keys.authenticationCode(.marker, over: message).prefix(byteCount - bodyByteCount)
   }
 
+  /// Whether it is that of an attempt at an archive.
+  func names(_ archive: some Collection<UInt8>) -> Bool {
+    commitment.elementsEqual(archive.prefix(Self.commitmentByteCount))
+  }
+
   /// What the marker means to a program that finds it without its lock being held.
   func meaning(for archive: some Collection<UInt8>, boot current: [UInt8]) -> InterruptedAttempt {
     let node = node == CrashMarker.noNode ? nil : node
-    guard commitment.elementsEqual(archive.prefix(Self.commitmentByteCount)) else {
+    guard names(archive) else {
       return InterruptedAttempt(meaning: .otherArchive, node: nil, failedAttempts: 0)
     }
     guard boot == current else {
       // A power cut is nobody's fault; a second one in a row may be the archive's (it may bring the machine down).
       return InterruptedAttempt(
         meaning: .machineRestarted, node: node, failedAttempts: Int(failedAttempts) + (hasForgiven ? 1 : 0),
-        isStandIn: isStandIn, pendingMark: pendingMark, endsInARow: Int(endsInARow))
+        isStandIn: role == .standIn, pendingMark: pendingMark, endsInARow: Int(endsInARow))
     }
     // When every run saves something, who kills them is not known to be the state: that has to be asked.
     let ends = Int(endsInARow) + 1
     return InterruptedAttempt(
       meaning: .died, node: node,
-      failedAttempts: max(Int(failedAttempts) + 1, ends < InterruptedAttempt.endLimit ? 1 : 2), isStandIn: isStandIn,
+      failedAttempts: max(Int(failedAttempts) + 1, ends < InterruptedAttempt.endLimit ? 1 : 2),
+      isStandIn: role == .standIn,
       pendingMark: pendingMark, endsInARow: ends)
   }
 }

@@ -7,6 +7,17 @@ import Synchronization
 /// a crash would. What the same store saves meanwhile in the archive's place is marked in its turn. All calls may come
 /// from any thread; all but `settle`, which waits for the disk, from the main actor too.
 public final class RestorationAttempt: Sendable {
+  /// What an archive is restored as.
+  public enum Role: Sendable, Hashable {
+    /// The newest of its slot.
+    case newest
+    /// The generation before it, instead of it, as it can't be restored: the next launch is told.
+    case standIn
+    /// The generation before it, which was asked for by name: that somebody died of it is known for as long as nothing else
+    /// is saved, whatever was restored since.
+    case requested
+  }
+
   /// How many attempts at this archive have failed before this one.
   public let failedAttempts: Int
   private let store: StoreDirectory

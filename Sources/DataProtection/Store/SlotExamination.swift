@@ -172,8 +172,8 @@ extension StoreSession {
     // A marker is written in place, without the store's lock: what looks damaged is read once more.
     for _ in 0..<2 {
       guard let file = try open(name) else { return false }
-      let bytes = try file.read(0..<min(file.byteCount, CrashMarker.byteCount + 1))
-      if try CrashMarker(bytes, identity: identity, keys: store.keys) != nil { return true }
+      let bytes = try file.read(0..<min(file.byteCount, MarkerFile.maximumByteCount + 1))
+      if try MarkerFile(bytes, identity: identity, keys: store.keys) != nil { return true }
     }
     throw ProtectionError(.corrupt, "The mark of a restoring is damaged.")
   }

@@ -121,11 +121,11 @@ package struct DeviceStore: PreservationStore {
   }
 
   package func beginAttempt(
-    for state: StoredState, asStandIn isStandIn: Bool, joining pendingMark: UInt32,
+    for state: StoredState, as role: RestorationAttempt.Role, joining pendingMark: UInt32,
     countingFormer countsFormer: Bool
   ) throws(ProtectionError) -> any RestorationAttempting {
     try store.beginAttempt(
-      for: archive(state), asStandIn: isStandIn, joining: pendingMark, countingFormer: countsFormer)
+      for: archive(state), as: role, joining: pendingMark, countingFormer: countsFormer)
   }
 
   package var asidePlaces: [any PreservationStore] { asideStores.map { DeviceStore(store: $0) } }

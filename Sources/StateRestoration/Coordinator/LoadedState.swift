@@ -51,7 +51,8 @@ struct LoadedState: Sendable {
   /// What an attempt at restoring it is marked for.
   var subject: AttemptSubject {
     AttemptSubject(
-      place: place, state: state, isStandIn: isPredecessor && !isOnRequest, pendingMark: pendingMark,
+      place: place, state: state, role: !isPredecessor ? .newest : isOnRequest ? .requested : .standIn,
+      pendingMark: pendingMark,
       // It died of what it was asked to give instead of the state, which nothing has been found against.
       countsFormer: !diedOfKept && !beginsAnew, isAside: setAside != nil)
   }
@@ -63,8 +64,8 @@ struct AttemptSubject: Sendable {
   var place: any PreservationStore
   /// The state; nil for the newest there, which this run has saved.
   var state: StoredState?
-  /// Whether it is restored instead of the newest, which can't be.
-  var isStandIn: Bool
+  /// What it is restored as.
+  var role: RestorationAttempt.Role
   /// The mark of the newest pending content that is joined to it; 0 for none.
   var pendingMark: UInt32
   /// Whether the attempts before were at what is restored now.
@@ -74,14 +75,14 @@ struct AttemptSubject: Sendable {
 
   /// What this run has saved last in a place.
   static func newest(in place: any PreservationStore) -> AttemptSubject {
-    AttemptSubject(place: place, state: nil, isStandIn: false, pendingMark: 0)
+    AttemptSubject(place: place, state: nil, role: .newest, pendingMark: 0)
   }
 
   /// Marks durably that restoring begins.
   func begin() throws(ProtectionError) -> any RestorationAttempting {
     let state = if let state { state } else { try place.openNewest() }
     return try place.beginAttempt(
-      for: state, asStandIn: isStandIn, joining: pendingMark, countingFormer: countsFormer)
+      for: state, as: role, joining: pendingMark, countingFormer: countsFormer)
   }
 }
 

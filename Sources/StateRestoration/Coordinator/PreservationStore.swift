@@ -44,10 +44,10 @@ package protocol PreservationStore: Sendable {
   func deleteAll() throws(ProtectionError)
   /// What the crash marker says about the last attempt to restore this state.
   func interruptedAttempt(for state: StoredState) throws(ProtectionError) -> InterruptedAttempt?
-  /// Marks durably that restoring begins, perhaps of one that stands in for a newer one, or to which pending content is
-  /// joined; the mark is that of the newest, 0 for none. Attempts that failed before may have been at something else.
+  /// Marks durably that restoring begins, perhaps of the generation before the newest, or of one to which pending content
+  /// is joined; the mark is that of the newest, 0 for none. Attempts that failed before may have been at something else.
   func beginAttempt(
-    for state: StoredState, asStandIn isStandIn: Bool, joining pendingMark: UInt32,
+    for state: StoredState, as role: RestorationAttempt.Role, joining pendingMark: UInt32,
     countingFormer countsFormer: Bool
   ) throws(ProtectionError) -> any RestorationAttempting
   /// The places beside this one for states that are set aside, `SetAsideShelf.placeCount` of them, always the same.
@@ -59,7 +59,7 @@ package protocol PreservationStore: Sendable {
 extension PreservationStore {
   /// Marks durably that restoring begins.
   package func beginAttempt(for state: StoredState) throws(ProtectionError) -> any RestorationAttempting {
-    try beginAttempt(for: state, asStandIn: false, joining: 0, countingFormer: true)
+    try beginAttempt(for: state, as: .newest, joining: 0, countingFormer: true)
   }
 
   /// Writes a whole new generation, whatever others have saved meanwhile.

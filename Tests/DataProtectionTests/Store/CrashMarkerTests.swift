@@ -133,7 +133,7 @@ import Testing
     var disk = memory
     for round in 1...3 {
       let (store, archive) = try opened(disk)
-      let attempt = try store.beginAttempt(for: archive, asStandIn: true, joining: 9)
+      let attempt = try store.beginAttempt(for: archive, as: .standIn, joining: 9)
       attempt.note(node: 7)
       #expect(try store.interruptedAttempt(for: archive) == nil)
       if round > 1 { try save(successor, in: store) }
@@ -147,6 +147,85 @@ import Testing
       #expect(found.failedAttempts == 1)
       #expect(found.isStandIn == (round == 1))
       #expect(found.pendingMark == (round == 1 || successor == .change ? 9 : 0))
+    }
+  }
+
+  @Test func `the marker of an older generation that was asked for stays behind those of others`() throws {
+    try saved()
+    try rig.archives(memory).publish(Data("newer".utf8))
+    var disk = memory
+    func die(
+      _ body: (ArchiveStore, _ newest: OpenedArchive, _ older: OpenedArchive) throws -> Void
+    ) throws -> (newest: InterruptedAttempt?, older: InterruptedAttempt?) {
+      let store = try rig.archives(disk)
+      let (older, newest) = (try store.openPredecessor(), try store.openNewest())
+      try body(store, newest, older)
+      disk = disk.afterProcessDeath()
+      let next = try rig.archives(disk)
+      return (try next.interruptedAttempt(for: newest), try next.interruptedAttempt(for: older))
+    }
+    for death in 1...2 {
+      var found = try die { store, _, older in
+        let attempt = try store.beginAttempt(for: older, as: .requested)
+        #expect(attempt.failedAttempts == death - 1)
+        attempt.note(node: 4)
+      }
+      #expect(found.newest?.meaning == .otherArchive)
+      #expect(found.older?.meaning == .died && found.older?.failedAttempts == death)
+      // Well, and not so well.
+      found = try die { store, newest, older in
+        let attempt = try store.beginAttempt(for: newest)
+        attempt.note(node: 1)
+        attempt.rest()
+        // In the same run, too.
+        #expect(try store.interruptedAttempt(for: newest) == nil)
+        #expect(try store.interruptedAttempt(for: older)?.failedAttempts == death)
+      }
+      #expect(found.newest == nil)
+      #expect(found.older?.node == 4 && found.older?.failedAttempts == death)
+      for _ in 0..<2 {
+        found = try die { store, newest, _ in try store.beginAttempt(for: newest).note(node: 2) }
+        #expect(found.newest?.node == 2 && found.newest?.meaning == .died)
+        #expect(found.older?.node == 4 && found.older?.failedAttempts == death)
+      }
+    }
+    // What ended well, and what stood in, leaves nothing behind.
+    for role in [RestorationAttempt.Role.requested, .standIn] {
+      _ = try die { store, _, older in
+        let attempt = try store.beginAttempt(for: older, as: role)
+        if role == .requested { attempt.rest() } else { attempt.note(node: 5) }
+      }
+      let found = try die { store, newest, _ in try store.beginAttempt(for: newest).note(node: 3) }
+      #expect(found.older?.meaning == .otherArchive)
+    }
+  }
+
+  @Test func `a damaged marker behind a whole one is none, and bytes behind that make both damaged`() throws {
+    try saved()
+    try rig.archives(memory).publish(Data("newer".utf8))
+    let store = try rig.archives(memory)
+    let (older, newest) = (try store.openPredecessor(), try store.openNewest())
+    try store.beginAttempt(for: older, as: .requested).note(node: 4)
+    var disk = memory.afterProcessDeath()
+    try rig.archives(disk).beginAttempt(for: newest).note(node: 1)
+    disk = disk.afterProcessDeath()
+    let path = StoreRig.path + "/" + (try #require(rig.names(disk, endingWith: ".marker").first))
+    let bytes = try #require(disk.content(atPath: path))
+    #expect(bytes.count == 128)
+    func found() throws -> [InterruptedAttempt.Meaning?] {
+      let store = try rig.archives(disk)
+      return [try store.interruptedAttempt(for: newest)?.meaning, try store.interruptedAttempt(for: older)?.meaning]
+    }
+    #expect(try found() == [.died, .died])
+    for offset in [64, 100, 127] {
+      var damaged = bytes
+      damaged[offset] ^= 1
+      disk.plant(damaged, atPath: path)
+      #expect(try found() == [.died, .otherArchive])
+    }
+    for planted in [bytes + [0], Array(bytes.dropLast()), Array(bytes[64...]) + bytes[..<63]] {
+      disk.plant(planted, atPath: path)
+      #expect(try found() == [.damaged, .damaged])
     }
   }
 
@@ -201,7 +280,7 @@ import Testing
     var disk = memory
     for round in 1...3 {
       let (store, archive) = try opened(disk)
-      let attempt = try store.beginAttempt(for: archive, asStandIn: true)
+      let attempt = try store.beginAttempt(for: archive, as: .standIn)
       #expect(attempt.failedAttempts == round - 1)
       attempt.note(node: 7)
       attempt.rest()
@@ -226,7 +305,7 @@ import Testing
       disk = disk.afterProcessDeath()
     }
     let (store, archive) = try opened(disk, booted(3))
-    let attempt = try store.beginAttempt(for: archive, asStandIn: true, joining: 9)
+    let attempt = try store.beginAttempt(for: archive, as: .standIn, joining: 9)
     attempt.rest()
     attempt.forgetFormer()
     attempt.note(node: 4)

@@ -74,13 +74,16 @@ private func useLedger(_ changes: [UInt8], isAuthentic: Bool, choice: UInt8) {
 /// A marker is read whatever is in it, and says what was in it.
 private func readMarker(_ bytes: [UInt8]) {
   let identity = [UInt8](repeating: 3, count: 32)
-  _ = try? CrashMarker(bytes, identity: identity, keys: device.keys)
+  _ = try? MarkerFile(bytes, identity: identity, keys: device.keys)
   guard bytes.count >= CrashMarker.bodyByteCount else { return }
   let body = Array(bytes.prefix(CrashMarker.bodyByteCount))
   guard let code = try? device.keys.authenticationCode(.marker, over: identity + body),
     let marker = try? CrashMarker(body + code.prefix(24), identity: identity, keys: device.keys)
   else { preconditionFailure("an authentic marker is not read") }
-  precondition((try? marker.encoded(identity: identity, keys: device.keys))?.count == CrashMarker.byteCount)
+  let written = try? marker.encoded(identity: identity, keys: device.keys)
+  precondition(written?.count == CrashMarker.byteCount)
+  // Behind another one, whatever is there.
+  _ = try? MarkerFile((written ?? []) + bytes, identity: identity, keys: device.keys)
   for boot in [marker.boot, [UInt8](repeating: 1, count: 16)] {
     _ = marker.meaning(for: marker.commitment, boot: boot)
     _ = marker.meaning(for: [UInt8](repeating: 1, count: 32), boot: boot)

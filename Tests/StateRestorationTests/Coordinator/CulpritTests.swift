@@ -312,6 +312,53 @@ import Testing
     _ = try await bench.launch().restore(into: Screen("root"))
     #expect(bench.delegate.restoredAppValue == "newer")
   }
+
+  @Test(arguments: StoreKind.allCases, [false, true])
+  func `what the older generation died at on request is left out of it at the next one, though others were restored`(
+    on kind: StoreKind, savesBetween: Bool
+  ) async throws {
+    let bench = try await Bench(kind)
+    let journal = Journal()
+    func hierarchy() -> (root: Screen, bad: Panel, good: Panel) {
+      let (bad, good) = (Panel("bad", journal: journal), Panel("good"))
+      return (Screen("root", children: [bad, good]), bad, good)
+    }
+    let saved = hierarchy()
+    (saved.bad.value, saved.good.value) = (1, 1)
+    try await bench.preserve(saved.root)
+    let coordinator = bench.launch()
+    let newer = hierarchy()
+    _ = try await coordinator.restore(into: newer.root)
+    try await bench.compact(coordinator, newer.root)
+    (newer.bad.value, newer.good.value) = (2, 2)
+    #expect(try await coordinator.preserve(newer.root).receipt?.kind == .whole)
+    bench.store.state.withLock { $0.isCompactionDue = false }
+    let first = bench.launch()
+    let shown = hierarchy()
+    _ = try await first.restore(into: shown.root)
+    try await bench.die(at: "decode bad", of: journal) {
+      _ = try await first.restore(into: shown.root, from: .olderGeneration)
+    }
+    // Runs that restore the newest alone, and one that saves a change of it.
+    for round in 1...3 {
+      let coordinator = bench.launch()
+      let between = hierarchy()
+      #expect(try await coordinator.restore(into: between.root).leftOut == [])
+      #expect(between.bad.value == 2)
+      if savesBetween, round == 2 {
+        between.good.value = 3
+        #expect(try await coordinator.preserve(between.root).receipt?.kind == .change)
+      }
+      try await bench.kill()
+    }
+    let last = bench.launch()
+    let root = hierarchy()
+    _ = try await last.restore(into: root.root)
+    root.bad.value = 9
+    let report = try await last.restore(into: root.root, from: .olderGeneration)
+    #expect(report.leftOut == [["root", "bad"]])
+    #expect((root.bad.value, root.good.value) == (9, 1))
+  }
 }
 
 extension Bench {

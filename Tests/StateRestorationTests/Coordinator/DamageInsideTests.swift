@@ -84,7 +84,7 @@ import Testing
     case .givenUp:
       for _ in 0..<2 {
         let attempt = try bench.place.beginAttempt(
-          for: try bench.place.openPredecessor(), asStandIn: true, joining: 0, countingFormer: true)
+          for: try bench.place.openPredecessor(), as: .standIn, joining: 0, countingFormer: true)
         _ = attempt
         try await bench.kill()
       }

@@ -382,7 +382,7 @@ import Testing
     let node = try #require(
       try RestorationArchive.Reader(base: .init(older.read(0..<older.byteCount))).node(at: ["root", "bad"]))
     for _ in 0..<deaths {
-      try bench.place.beginAttempt(for: older, asStandIn: true, joining: 0, countingFormer: true).note(
+      try bench.place.beginAttempt(for: older, as: .standIn, joining: 0, countingFormer: true).note(
         node: node.id.rawValue)
       try await bench.kill()
     }

@@ -21,7 +21,7 @@ final class MemoryStore: PreservationStore {
     /// How many have ended badly in a row, this one included, whatever was saved meanwhile.
     var ends = 1
     var isPowerCut = false
-    var isStandIn = false
+    var role = RestorationAttempt.Role.newest
     var pendingMark: UInt32 = 0
     /// The run whose attempt it is: it follows what that saves.
     var run = -1
@@ -30,7 +30,7 @@ final class MemoryStore: PreservationStore {
     mutating func follow(_ generation: UInt64? = nil, in run: Int) {
       guard run == self.run else { return }
       if let generation { (self.generation, pendingMark) = (generation, 0) }
-      (attempts, isPowerCut, isStandIn) = (1, false, false)
+      (attempts, isPowerCut, role) = (1, false, .newest)
     }
   }
 
@@ -43,6 +43,8 @@ final class MemoryStore: PreservationStore {
     var marker: Marker?
     /// The marker while nothing is being restored: the next launch finds none.
     var restingMarker: Marker?
+    /// The marker of an older generation that somebody died of on request, while another is the last one.
+    var requestedMarker: Marker?
     /// The markers with which attempts have begun that were the last at their generations.
     var begun: [UInt64: Marker] = [:]
     var isCompactionDue = false
@@ -246,31 +248,42 @@ final class MemoryStore: PreservationStore {
     state.withLock { state in
       state.generations = []
       state.allPending = []
-      (state.marker, state.restingMarker) = (nil, nil)
+      (state.marker, state.restingMarker, state.requestedMarker) = (nil, nil, nil)
     }
   }
 
   func interruptedAttempt(for stored: StoredState) throws(ProtectionError) -> InterruptedAttempt? {
     try enter("interruptedAttempt")
     let run = run.load(ordering: .relaxed)
-    guard state.withLock({ $0.marker?.run != run }) else { return nil }
+    guard state.withLock({ $0.marker?.run != run }) else { return requestedAttempt(for: stored) }
     return foundAttempt(for: stored)
   }
 
   /// What the next run would find.
   func foundAttempt(for stored: StoredState) -> InterruptedAttempt? {
-    guard let marker = state.withLock({ $0.marker }) else { return nil }
+    guard let marker = state.withLock({ $0.marker }) else { return requestedAttempt(for: stored) }
     guard marker.generation == stored.generation.rawValue else {
-      return InterruptedAttempt(meaning: .otherArchive, node: nil, failedAttempts: 0)
+      return requestedAttempt(for: stored)
+        ?? InterruptedAttempt(meaning: .otherArchive, node: nil, failedAttempts: 0)
     }
-    return InterruptedAttempt(
+    return describe(marker)
+  }
+
+  private func requestedAttempt(for stored: StoredState) -> InterruptedAttempt? {
+    guard let marker = state.withLock({ $0.requestedMarker }), marker.generation == stored.generation.rawValue
+    else { return nil }
+    return describe(marker)
+  }
+
+  private func describe(_ marker: Marker) -> InterruptedAttempt {
+    InterruptedAttempt(
       meaning: marker.isPowerCut ? .machineRestarted : .died, node: marker.node,
       failedAttempts: marker.isPowerCut ? marker.attempts - 1 : max(marker.attempts, marker.ends < 5 ? 1 : 2),
-      isStandIn: marker.isStandIn, pendingMark: marker.pendingMark, endsInARow: marker.ends)
+      isStandIn: marker.role == .standIn, pendingMark: marker.pendingMark, endsInARow: marker.ends)
   }
 
   func beginAttempt(
-    for stored: StoredState, asStandIn isStandIn: Bool, joining pendingMark: UInt32,
+    for stored: StoredState, as role: RestorationAttempt.Role, joining pendingMark: UInt32,
     countingFormer countsFormer: Bool
   ) throws(ProtectionError) -> any RestorationAttempting {
     try enter("beginAttempt")
@@ -278,14 +291,15 @@ final class MemoryStore: PreservationStore {
     state.withLock { state in
       let generation = stored.generation.rawValue
       let begun = state.begun[generation].flatMap { $0.run == run ? $0 : nil }
-      let former = state.marker?.generation == generation ? state.marker : nil
+      let markers = [state.marker, state.requestedMarker].compactMap(\.self)
+      let former = markers.first { $0.generation == generation }
+      state.requestedMarker = markers.first { $0.generation != generation && $0.role == .requested }
       let before = begun.map { $0.attempts - 1 } ?? former?.attempts ?? 0
       let ends = begun.map { $0.ends - 1 } ?? former?.ends ?? 0
       state.restingMarker = nil
       state.marker = Marker(
         generation: generation, node: nil, attempts: (countsFormer ? before : 0) + 1, ends: ends + 1,
-        isStandIn: isStandIn,
-        pendingMark: pendingMark, run: run)
+        role: role, pendingMark: pendingMark, run: run)
       state.begun[generation] = state.marker
     }
     return MemoryAttempt(store: self)
@@ -340,7 +354,9 @@ final class MemoryAttempt: RestorationAttempting {
     }
   }
 
-  func finish() { store.state.withLock { ($0.marker, $0.restingMarker) = (nil, nil) } }
+  func finish() {
+    store.state.withLock { ($0.marker, $0.restingMarker, $0.requestedMarker) = (nil, nil, nil) }
+  }
 
   func settle() {}
 }
