@@ -191,6 +191,14 @@ public import SimulatedTime
     volume.faults.fail(from: volume.faults.callCount + 1, fault.plan.operations, .error(fault.plan.code))
   }
 
+  /// Lets one call go wrong, whatever it does, by its number from the next one.
+  package func failDisk(atCall number: Int, _ fault: DiskFault) {
+    volume.faults.fail(call: volume.faults.callCount + number, .error(fault.plan.code))
+  }
+
+  /// How many calls went wrong since it went well last.
+  package var diskFailureCount: Int { volume.faults.hits.count }
+
   /// Lets the disk go well again.
   public func healDisk() { volume.faults.heal() }
 

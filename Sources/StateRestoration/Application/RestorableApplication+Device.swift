@@ -25,7 +25,12 @@ extension RestorationCoordinator: ApplicationEngine {
   }
 
   package func declineRestoring(into root: (any RestorableController)?) async {
-    guard occupation == nil, phase != .discarded else { return }
+    if occupation != nil {
+      await waitUntilFree()
+      // What somebody has restored meanwhile is in use.
+      guard lastReport == nil else { return }
+    }
+    guard phase != .discarded else { return }
     occupation = .restoring
     if let root { self.root = root }
     prepared = nil

@@ -5,7 +5,8 @@ extension RestorationCoordinator {
   ///
   /// Works while locked, and waits for a restoration or a save in progress; those that are asked for meanwhile wait for it.
   /// The next save, asked for or after a change, begins anew. If it throws, nothing or a part was deleted, and everything
-  /// goes on as before: the next save has what is preserved now.
+  /// goes on as before: the next save writes all that is preserved now once more, since what can't be deleted now may go at
+  /// the next opening. With automatic preservation that save comes by itself.
   public func discard() async throws(RestorationError) {
     try await deleteAll(goingOnAs: .ready)
   }
@@ -23,8 +24,13 @@ extension RestorationCoordinator {
     try await deleteAll(goingOnAs: .discarded)
   }
 
-  /// Saves again what the program has from now on, after everything was deleted for good.
-  func saveAgainAfterDiscard() { if phase == .discarded { phase = .ready } }
+  /// Begins anew after everything was deleted for good, unless it is being deleted once more.
+  func beginAnewAfterDiscard() async {
+    guard phase == .discarded, occupation == nil else { return }
+    occupation = .discarding
+    await beginAnew()
+    setFree()
+  }
 
   /// Deletes everything, while nothing is restored, given or saved.
   private func deleteAll(goingOnAs next: Phase) async throws(RestorationError) {
@@ -35,14 +41,20 @@ extension RestorationCoordinator {
     let store = store
     let shelf = shelf
     let result: Result<Void, ProtectionError> = await worker.run { lineage in
-      Result { () throws(ProtectionError) in
+      do throws(ProtectionError) {
         // The newest at last: as long as anything can fail, this run goes on from it.
         try shelf.removeAll()
         try store.deleteAll()
         lineage.begin(.empty, context: context)
+        return .success(())
+      } catch {
+        // The deletion may be decided already.
+        lineage.requireWhole()
+        return .failure(error)
       }
     }
     if case .failure(let error) = result {
+      retryAutomatically()
       throw RestorationError(.discardFailed, "What was preserved could not be deleted; try again.", cause: error)
     }
     discardCount += 1
@@ -55,8 +67,16 @@ extension RestorationCoordinator {
     touchedKeys = []
     lastReceipt = nil
     hasPendingSave = false
-    if next == .ready { await noticeChanges() }
-    phase = next
+    phase = .discarded
+    if next == .ready { await beginAnew() }
+  }
+
+  /// Saves from now on what the program changes.
+  private func beginAnew() async {
+    await noticeChanges()
+    phase = .ready
+    // A change while that was handed over would not be told again.
+    if !changes.isEmpty { changesWereNoticed() }
   }
 
   /// Looks at the hierarchy without saving it: what is there now is not a change, what the user does next is one.

@@ -153,11 +153,11 @@ internal import RestorationArchive
       try await coordinator.discardForGood()
     } catch {
       // Another discard may have come first, and this one been asked for by who has opened it again since.
-      if sessions.contains(where: { $0.id == id }) { coordinator.saveAgainAfterDiscard() }
+      if sessions.contains(where: { $0.id == id }) { await coordinator.beginAnewAfterDiscard() }
       throw error
     }
     // Who has opened it again meanwhile begins anew with it.
-    guard openings == self.openings[id] else { return coordinator.saveAgainAfterDiscard() }
+    guard openings == self.openings[id] else { return await coordinator.beginAnewAfterDiscard() }
     coordinators[id] = nil
     known.discard(id)
     try await save()

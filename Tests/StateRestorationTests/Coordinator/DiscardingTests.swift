@@ -1,5 +1,7 @@
 import DataProtection
+import SimulatedTime
 import StateRestoration
+import StateRestorationTesting
 import Synchronization
 import Testing
 
@@ -54,7 +56,7 @@ import Testing
       if isForGood { try await coordinator.discardAfterForceQuit() } else { try await coordinator.discard() }
     }
     root["a"]?.text = "typed"
-    #expect(try await coordinator.preserve(root).receipt?.kind == .change)
+    _ = try await coordinator.preserve(root)
     let late = Screen("hidden")
     root.restorationChildren.append(late)
     #expect(coordinator.register(late, at: ["root", "hidden"])?.isRestored == true)
@@ -63,6 +65,52 @@ import Testing
     _ = try await bench.launch().restore(into: again)
     #expect(again["a"]?.text == "typed")
     #expect(again["hidden"]?.text == "h")
+  }
+
+  @Test(arguments: [false, true])
+  func `a deletion that fails at any call of the disk is undone by the next save`(isAutomatic: Bool) async throws {
+    var (failures, number) = (0, 0)
+    while true {
+      number += 1
+      let bench = try await Bench(.device)
+      let device = try #require(bench.device)
+      let saved = tree("old")
+      saved.restorationChildren.append(Screen("hidden", text: "h"))
+      try await bench.preserve(saved)
+      let coordinator = bench.launch()
+      let root = tree()
+      _ = try await coordinator.restore(into: root)
+      root["a"]?.text = "typed"
+      _ = try await coordinator.preserve(root)
+      if isAutomatic { coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1)) }
+      if isAutomatic { await bench.delegate.nextEvent() }
+      device.failDisk(atCall: number, .failingSyncs)
+      let isGone = (try? await coordinator.discard()) != nil
+      if device.diskFailureCount == 0 { break }
+      device.healDisk()
+      if !isGone {
+        failures += 1
+        if isAutomatic {
+          await bench.clock.waitForSleepers()
+          bench.clock.advance(by: .seconds(1))
+          await bench.delegate.nextEvent()
+        } else {
+          _ = try await coordinator.preserve(root)
+        }
+      }
+      try await bench.kill()
+      let again = tree()
+      again.restorationChildren.append(Screen("hidden"))
+      let report = try await bench.launch().restore(into: again)
+      if !isGone {
+        #expect(again["a"]?.text == "typed", "call \(number)")
+        #expect(again["b"]?.text == "old", "call \(number)")
+        #expect(again["hidden"]?.text == "h", "call \(number)")
+      } else {
+        #expect(report.outcome == .nothingPreserved, "call \(number)")
+      }
+    }
+    #expect(failures > 3)
   }
 
   @Test(arguments: [false, true])

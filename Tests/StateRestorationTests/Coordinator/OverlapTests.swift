@@ -181,6 +181,33 @@ import Testing
     #expect(last["b"]?.text == "later")
   }
 
+  @Test(arguments: ["openNewest", "deleteAll"])
+  func `a launch that declines restoring while something else is under way saves by itself`(call: String) async throws {
+    let bench = Bench()
+    try await bench.preserve(tree("old"))
+    let coordinator = bench.launch()
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .zero)
+    let held = bench.store.hold(at: call)
+    let other = Task {
+      if call == "deleteAll" { try await coordinator.discard() } else { _ = await coordinator.prepare() }
+    }
+    try await held.arrived()
+    let root = tree()
+    let declining = Task { await coordinator.declineRestoring(into: root) }
+    await Task.yield()
+    held.release()
+    try await other.value
+    await declining.value
+    if bench.delegate.outcomes.isEmpty { await bench.delegate.nextEvent() }
+    root["a"]?.text = "typed"
+    while bench.delegate.outcomes.count < 2 { await bench.delegate.nextEvent() }
+    let next = bench.launch()
+    let again = tree()
+    _ = try await next.restore(into: again)
+    #expect(again["a"]?.text == "typed")
+    #expect(try await next.setAsideStates().count == (call == "deleteAll" ? 0 : 1))
+  }
+
   @Test func `a shared object that takes another's place is preserved`() async throws {
     let bench = Bench()
     let coordinator = bench.launch()

@@ -189,6 +189,25 @@ import Testing
     #expect(restored.text == "later")
   }
 
+  @Test func `a scene that is opened again while it is discarded saves what is changed then by itself`() async throws {
+    let stores = Stores()
+    let scenes = stores.launch()
+    let (coordinator, window) = try await openWaiting(scenes, stores)
+    let held = try #require(stores.scenes["a"]).hold(at: "deleteAll")
+    let discarding = Task { try await scenes.discard("a") }
+    try await held.arrived()
+    _ = try await scenes.open("a")
+    held.release()
+    try await discarding.value
+    // The interval of the save before goes on.
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .zero)
+    window.text = "later"
+    while stores.scenes["a"]?.state.withLock({ $0.generations.isEmpty }) == true { await stores.delegate.nextEvent() }
+    let again = Screen("window")
+    _ = try await stores.launch().coordinator(for: "a").restore(into: again)
+    #expect(again.text == "later")
+  }
+
   @Test func `two discards that fail leave a scene saving by itself`() async throws {
     let stores = Stores()
     let scenes = stores.launch()
