@@ -6,27 +6,34 @@ extension ArchiveStore {
   /// Works while locked. The ledger goes first: a deletion that is cut short is finished at the next opening.
   public func deleteAll() throws(ProtectionError) {
     try withLock { state, session throws(ProtectionError) in
-      state.adopt(nil)
       let survey = try session.survey(slot)
-      if survey.hasAnything {
-        state.knownTip = try store.raiseTip()
-        try session.deleteSlot(survey)
+      var isDecided = !survey.hasAnything
+      // As long as nothing is decided, this run goes on from what it has read.
+      defer {
+        if isDecided {
+          state.adopt(nil)
+          state.foundNothing = true
+        }
       }
-      state.foundNothing = true
+      guard !isDecided else { return }
+      state.knownTip = try store.raiseTip()
+      try session.deleteSlot(survey) { isDecided = true }
     }
   }
 }
 
 extension StoreSession {
-  /// Deletes all of a slot, durably.
-  func deleteSlot(_ survey: SlotSurvey) throws(ProtectionError) {
+  /// Deletes all of a slot, durably; it is gone, sooner or later, from when it is decided.
+  func deleteSlot(_ survey: SlotSurvey, whenDecided: () -> Void = {}) throws(ProtectionError) {
     guard survey.hasAnything else { return }
     var ledger = ledgerForWriting(survey)
     var entry = Ledger.Entry()
     entry.isDeleting = true
     entry.floor = ledger.highWater
     ledger.entries[survey.slot] = entry
-    guard try writeLedger(ledger).isDurable else { throw mayComeBack }
+    let isDurable = try writeLedger(ledger).isDurable
+    whenDecided()
+    guard isDurable else { throw mayComeBack }
     try finishDeletion(try unfinished(survey))
   }
 

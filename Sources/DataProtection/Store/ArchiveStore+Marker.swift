@@ -33,10 +33,10 @@ extension ArchiveStore {
       }
       var marker = CrashMarker(
         commitment: archive.commitment, pendingMark: pendingMark, boot: store.keys.bootIdentifier, role: role)
-      // What another process has died of since counts on.
-      if let begun = state.begun[marker.commitment], found?.attempt.meaning != .died {
+      // What another process has died of since counts on; what was asked for by name, and what was not, for itself.
+      if let begun = state.begun[marker.commitment], begun.countsFor(role), found?.attempt.meaning != .died {
         marker.goOn(from: begun)
-      } else if let former = found?.marker {
+      } else if let former = found?.marker, former.countsFor(role) {
         marker.count(former, as: found?.attempt.meaning)
       }
       if !countsFormer { marker.forgetFailures() }
@@ -90,7 +90,7 @@ extension StoreSession {
         .io, "The crash marker could not be made durable; restoring would not be guarded against a crash.")
     }
     return RestorationAttempt(
-      store: store, file: file, name: name, identity: identity, marker: content.marker, begun: begun)
+      store: store, file: file, name: name, identity: identity, content: content, begun: begun)
   }
 }
 
@@ -103,30 +103,14 @@ struct FoundMarkers {
   var isFree = true
 
   /// What it says about an archive, and whose marker says so; nil when nobody has died of that, and nobody restores anything.
-  ///
-  /// - Parameters:
-  ///   - archive: The archive.
-  ///   - boot: The machine's start.
-  ///   - isOwn: Whether the last attempt is one that asks itself: then only what was before it counts.
   func judged(
     for archive: OpenedArchive, _ boot: [UInt8], isOwn: Bool = false
   ) -> (attempt: InterruptedAttempt, marker: CrashMarker?)? {
     guard let file else {
       return isDamaged && !isOwn ? (InterruptedAttempt(meaning: .damaged, node: nil, failedAttempts: 0), nil) : nil
     }
-    let commitment = archive.commitment
-    let requested = file.requested(for: commitment).map { ($0.meaning(for: commitment, boot: boot), $0) }
-    let marker = file.marker
-    // Nobody has died of it, and whoever holds its lock is restoring nothing.
-    if isOwn || marker.isAtRest { return requested }
-    guard isFree else {
-      let node = marker.node == CrashMarker.noNode ? nil : marker.node
-      return (
-        InterruptedAttempt(meaning: .livePeer, node: node, failedAttempts: Int(marker.failedAttempts)), marker
-      )
+    return file.judged(for: archive.commitment, boot: boot, isOwn: isOwn, isFree: isFree).map {
+      ($0.attempt, $0.marker)
     }
-    return marker.names(commitment)
-      ? (marker.meaning(for: commitment, boot: boot), marker)
-      : requested ?? (marker.meaning(for: commitment, boot: boot), marker)
   }
 }

@@ -159,6 +159,9 @@ struct CrashMarker: Hashable, Sendable {
     try keys.authenticationCode(.marker, over: message).prefix(byteCount - bodyByteCount)
   }
 
+  /// Whether its count goes on with an attempt in a role: requests are counted apart.
+  func countsFor(_ role: RestorationAttempt.Role) -> Bool { (self.role == .requested) == (role == .requested) }
+
   /// Whether it is that of an attempt at an archive.
   func names(_ archive: some Collection<UInt8>) -> Bool {
     commitment.elementsEqual(archive.prefix(Self.commitmentByteCount))

@@ -33,6 +33,11 @@ public struct InterruptedAttempt: Hashable, Sendable {
   /// The mark of the newest pending content that was joined to the archive then; 0 when there was none.
   public let pendingMark: UInt32
 
+  /// Whether this archive was asked for by name.
+  package var isRequested = false
+  /// The nodes that attempts at this archive have died at for which it was asked by name, the latest first.
+  package var requestedNodes: [UInt32] = []
+
   /// Puts a finding together.
   package init(
     meaning: Meaning, node: UInt32?, failedAttempts: Int, isStandIn: Bool = false, pendingMark: UInt32 = 0,

@@ -1,46 +1,75 @@
-/// What a slot's marker file holds: the marker of the last attempt, and perhaps behind it that of an older generation.
+/// What a slot's marker file holds: the marker of the last attempt, and behind it those of older generations on request.
 ///
-/// The marker of a generation that was asked for by name stays behind those of others: restoring the newest in between must
-/// not make the next launch try what it has died of once more.
+/// What a generation that was asked for by name has died of stays behind the markers of others: restoring the newest in between
+/// must not make the next launch try it once more, nor must an attempt at the same one that went well without it.
 struct MarkerFile {
+  /// So many markers of requests are kept, each of another node.
+  static let requestLimit = 15
   /// The longest file.
-  static let maximumByteCount = 2 * CrashMarker.byteCount
+  static let maximumByteCount = (1 + requestLimit) * CrashMarker.byteCount
 
   /// The marker of the last attempt, which is overwritten in place.
   var marker: CrashMarker
-  /// The marker of an attempt on request that ended badly, and was the last one before others.
-  var requested: CrashMarker?
+  /// Those of attempts on request that ended badly, the latest first; all are of one archive.
+  var requests: [CrashMarker] = []
 
-  /// Has an attempt at an archive begin in place of the last one.
+  /// Has an attempt begin in place of the last one.
   init(_ marker: CrashMarker, after former: MarkerFile?) {
     self.marker = marker
-    let candidates = [former?.marker, former?.requested].compactMap(\.self)
-    requested = candidates.first {
-      $0.role == .requested && !$0.isAtRest && !$0.names(marker.commitment)
+    guard let former else { return }
+    var ended = former.requests
+    if former.marker.role == .requested, !former.marker.isAtRest { ended.insert(former.marker, at: 0) }
+    for request in ended where request.names(ended[0].commitment) {
+      guard !requests.contains(where: { $0.node == request.node }) else { continue }
+      requests.append(request)
     }
+    requests = Array(requests.prefix(Self.requestLimit))
   }
 
   /// Reads a file; `nil` when it is damaged or forged.
   ///
-  /// What is behind the first marker counts only if it is authentic.
+  /// What is behind the first marker counts only as far as it is authentic.
   init?(_ bytes: [UInt8], identity: [UInt8], keys: any StoreKeys) throws(ProtectionError) {
-    let parts = [bytes.prefix(CrashMarker.byteCount), bytes.dropFirst(CrashMarker.byteCount)].map(Array.init)
-    guard bytes.count == CrashMarker.byteCount || bytes.count == Self.maximumByteCount,
-      let marker = try CrashMarker(parts[0], identity: identity, keys: keys)
+    guard bytes.count <= Self.maximumByteCount, bytes.count.isMultiple(of: CrashMarker.byteCount),
+      let marker = try CrashMarker(Array(bytes.prefix(CrashMarker.byteCount)), identity: identity, keys: keys)
     else { return nil }
     self.marker = marker
-    requested = try CrashMarker(parts[1], identity: identity, keys: keys)
+    for start in stride(from: CrashMarker.byteCount, to: bytes.count, by: CrashMarker.byteCount) {
+      let part = Array(bytes[start..<start + CrashMarker.byteCount])
+      if let request = try CrashMarker(part, identity: identity, keys: keys) { requests.append(request) }
+    }
   }
 
   /// The bytes, authentication codes included.
   func encoded(identity: [UInt8], keys: any StoreKeys) throws(ProtectionError) -> [UInt8] {
-    var bytes = try marker.encoded(identity: identity, keys: keys)
-    if let requested { bytes += try requested.encoded(identity: identity, keys: keys) }
+    var bytes: [UInt8] = []
+    for one in [marker] + requests { bytes += try one.encoded(identity: identity, keys: keys) }
     return bytes
   }
 
-  /// The marker behind the first, if it is an archive's; a program that restores something else has found it.
-  func requested(for archive: some Collection<UInt8>) -> CrashMarker? {
-    requested.flatMap { $0.names(archive) ? $0 : nil }
+  /// What the file means to a program that asks for an archive, and the marker that says so; nil when nothing speaks against it.
+  ///
+  /// - Parameters:
+  ///   - archive: The archive's commitment.
+  ///   - boot: The machine's start.
+  ///   - isOwn: Whether the last attempt is one that asks itself: then only what was before it counts.
+  ///   - isFree: Whether nobody holds the file's lock.
+  func judged(
+    for archive: some Collection<UInt8>, boot: [UInt8], isOwn: Bool, isFree: Bool
+  ) -> (attempt: InterruptedAttempt, marker: CrashMarker)? {
+    // Nobody has died of one at rest, and whoever holds its lock is restoring nothing.
+    let isOver = isOwn || marker.isAtRest
+    if !isOver, !isFree {
+      let node = marker.node == CrashMarker.noNode ? nil : marker.node
+      return (
+        InterruptedAttempt(meaning: .livePeer, node: node, failedAttempts: Int(marker.failedAttempts)), marker
+      )
+    }
+    let ended = ((isOver ? [] : [marker]) + requests).filter { $0.names(archive) }
+    guard let last = ended.first else { return isOver ? nil : (marker.meaning(for: archive, boot: boot), marker) }
+    var attempt = last.meaning(for: archive, boot: boot)
+    attempt.isRequested = last.role == .requested
+    attempt.requestedNodes = ended.filter { $0.role == .requested && $0.node != CrashMarker.noNode }.map(\.node)
+    return (attempt, last)
   }
 }

@@ -23,6 +23,8 @@ public final class RestorationAttempt: Sendable {
   private let store: StoreDirectory
   private let file: StoreFile
   private let name: StoreName
+  /// Whether there is something behind the marker that outlasts it.
+  private let hasRequests: Bool
   private let marker: Mutex<Marker>
   private let begun: BegunAttempts
 
@@ -34,15 +36,16 @@ public final class RestorationAttempt: Sendable {
   }
 
   init(
-    store: StoreDirectory, file: StoreFile, name: StoreName, identity: [UInt8], marker: CrashMarker,
+    store: StoreDirectory, file: StoreFile, name: StoreName, identity: [UInt8], content: MarkerFile,
     begun: BegunAttempts
   ) {
     self.store = store
     self.begun = begun
     self.file = file
     self.name = name
-    self.marker = Mutex(Marker(bytes: MarkerBytes(marker, identity: identity)))
-    failedAttempts = Int(marker.failedAttempts)
+    hasRequests = !content.requests.isEmpty
+    marker = Mutex(Marker(bytes: MarkerBytes(content.marker, identity: identity)))
+    failedAttempts = Int(content.marker.failedAttempts)
   }
 
   /// Notes the node that is restored from now on; survives the death of the process.
@@ -111,14 +114,16 @@ public final class RestorationAttempt: Sendable {
 
   /// Removes the marker: restoring was given up in good order, or is over for good.
   ///
+  /// What generations on request have died of stays.
   /// A power cut may bring it back, until ``settle()`` has returned; after a restart it doesn't count the first time.
   public func finish() {
+    if hasRequests { rest() }
     endTurn()
     marker.withLock { marker in
       marker.isFinished = true
       // While this one was at rest another process may have put its own in the place.
       let isInPlace = (try? store.fileSystem.status(of: file.descriptor))?.linkCount != 0
-      if isInPlace { try? store.fileSystem.unlink(name.text, in: store.directory) }
+      if isInPlace, !hasRequests { try? store.fileSystem.unlink(name.text, in: store.directory) }
       try? store.fileSystem.unlock(file.descriptor)
     }
   }

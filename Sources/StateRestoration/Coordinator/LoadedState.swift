@@ -39,6 +39,8 @@ struct LoadedState: Sendable {
   var hasTriedOlder = false
   /// Whether the program asked for this state rather than the newest: if it is refused, everything stays as it was.
   var isOnRequest = false
+  /// What requests for it have died at before: it is left out of it, whoever asks.
+  var diedOnRequest: Set<NodeID> = []
   /// The number of the state among those that were set aside.
   var setAside: UInt64?
 

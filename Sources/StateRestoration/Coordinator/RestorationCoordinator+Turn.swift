@@ -40,9 +40,12 @@ extension RestorationCoordinator {
       guard let self else { return false }
       return retriesLeftOut || recovery?.coordinator(self, shouldRetryNodeAt: path) == true
     }
-    if case .leaveOut(let node) = loaded.crash, !retriesLeftOut {
-      run.culprit = NodeID(rawValue: node)
-      run.leftOut = Set(loaded.plan.nodes.indices.filter { loaded.plan.nodes[$0].id == run.culprit })
+    if !retriesLeftOut {
+      run.culprits = loaded.diedOnRequest
+      if case .leaveOut(let node) = loaded.crash { run.culprits.insert(NodeID(rawValue: node)) }
+      if !run.culprits.isEmpty {
+        run.leftOut = Set(loaded.plan.nodes.indices.filter { run.culprits.contains(loaded.plan.nodes[$0].id) })
+      }
     }
     let application = run.applicationSource()
     if case .stored = application, let damage = run.plan.applicationDamage {

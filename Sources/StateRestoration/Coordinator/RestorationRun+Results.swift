@@ -188,7 +188,7 @@ extension RestorationRun {
   /// Nodes that were left out for the first time in this run, and what is kept for a place and was.
   var leftOutNodes: [NodeID] {
     let kept = (plan.kept.values.joined() + [plan.keptApplication].compactMap(\.self)).filter {
-      $0.id == culprit && !$0.attributes.flags.contains(.leftOut)
+      culprits.contains($0.id) && !$0.attributes.flags.contains(.leftOut)
     }
     guard !leftOut.isEmpty else { return kept.map(\.id) }
     return plan.nodes.indices.compactMap { index in

@@ -20,10 +20,10 @@ internal import RestorationArchive
   /// Nodes left out for this run, by index.
   var leftOut: Set<Int> = []
   /// What restoring died at the last time.
-  var culprit: NodeID?
+  var culprits: Set<NodeID> = []
   /// Whether what is kept is given to anybody: not right after a death, so that this run can end and leave its culprit out
   /// durably, before the next of them has its turn.
-  var givesKept: Bool { culprit == nil }
+  var givesKept: Bool { culprits.isEmpty }
 
   /// The live objects of the nodes.
   var objects: LiveObjects
@@ -253,11 +253,11 @@ internal import RestorationArchive
 
   /// Chooses the app-level state for this run.
   func applicationSource() -> ApplicationSource {
-    let diedThere = plan.applicationNode.map { culprit == $0 || plan.isApplicationLeftOut } ?? false
+    let diedThere = plan.applicationNode.map { culprits.contains($0) || plan.isApplicationLeftOut } ?? false
     let kept = givesKept ? plan.keptApplication : nil
     guard diedThere || kept != nil else { return .stored }
     // In the launch right after nobody is asked.
-    if let culprit, culprit == plan.applicationNode { return .leftOut }
+    if let node = plan.applicationNode, culprits.contains(node) { return .leftOut }
     guard retries([]) else { return diedThere ? .leftOut : .stored }
     return kept.map { .kept($0) } ?? .stored
   }

@@ -97,8 +97,10 @@ struct StateLoader: Sendable {
       guard var older = try? loadPredecessor(remarks: error.remarks, because: "the newest is damaged") else {
         throw error
       }
+      // What requests died at is left out of it as it is; only as a stand-in it can be given up.
       let attempt = try? store.interruptedAttempt(for: older.state)
       switch CrashPlan(after: attempt, isDeveloperMode: configuration.isDeveloperMode) {
+      case _ where attempt?.isRequested == true: break
       case .restoreEverything: break
       case .leaveOut(let node): older.crash = .leaveOut(node: node)
       // There is none before it.
@@ -166,7 +168,10 @@ struct StateLoader: Sendable {
         remarks: remarks + [.olderGeneration(text)])
       loaded.reason = .olderGeneration
       loaded.isPredecessor = true
-      if let attempt, attempt.failedAttempts > 0, !configuration.isDeveloperMode { loaded.culprit = attempt.node }
+      if let attempt, !configuration.isDeveloperMode {
+        if attempt.failedAttempts > 0 { loaded.culprit = attempt.node }
+        loaded.diedOnRequest = Set(attempt.requestedNodes.map(NodeID.init(rawValue:)))
+      }
       return loaded
     } catch let error as LoadFailure {
       throw error

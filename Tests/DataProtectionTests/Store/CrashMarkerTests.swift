@@ -189,15 +189,52 @@ import Testing
         #expect(found.older?.node == 4 && found.older?.failedAttempts == death)
       }
     }
-    // What ended well, and what stood in, leaves nothing behind.
-    for role in [RestorationAttempt.Role.requested, .standIn] {
-      _ = try die { store, _, older in
-        let attempt = try store.beginAttempt(for: older, as: role)
-        if role == .requested { attempt.rest() } else { attempt.note(node: 5) }
+    // What ends well takes nothing away, and neither does who gives the newest up.
+    for isOlder in [true, false] {
+      let found = try die { store, newest, older in
+        let attempt = try store.beginAttempt(for: isOlder ? older : newest, as: isOlder ? .requested : .newest)
+        attempt.note(node: 1)
+        if isOlder { attempt.rest() } else { attempt.finish() }
       }
-      let found = try die { store, newest, _ in try store.beginAttempt(for: newest).note(node: 3) }
-      #expect(found.older?.meaning == .otherArchive)
+      #expect(found.newest == nil)
+      #expect(found.older?.node == 4 && found.older?.requestedNodes == [4])
     }
+    // Requests and stand-ins are counted apart, and a stand-in is told what requests died at.
+    var found = try die { store, _, older in
+      let attempt = try store.beginAttempt(for: older, as: .standIn)
+      #expect(attempt.failedAttempts == 0)
+      attempt.note(node: 5)
+    }
+    #expect(found.older?.isStandIn == true && found.older?.failedAttempts == 1)
+    #expect(found.older?.node == 5 && found.older?.requestedNodes == [4])
+    // Each node is there once, the latest first, and not too many of them.
+    for node in [4, 6, 4] + Array(10...30) as [UInt32] {
+      found = try die { store, _, older in
+        try store.beginAttempt(for: older, as: .requested).note(node: node)
+      }
+      #expect(found.older?.node == node && found.older?.requestedNodes.first == node)
+    }
+    #expect(found.older?.requestedNodes == Array((15...30).reversed()))
+    #expect(
+      try #require(disk.content(atPath: StoreRig.path + "/" + rig.names(disk, endingWith: ".marker")[0])).count == 1_024
+    )
+  }
+
+  @Test(arguments: [RestorationAttempt.Role.requested, .standIn, .newest])
+  func `what stood in, or was asked for and well, leaves nothing behind`(role: RestorationAttempt.Role) throws {
+    try saved()
+    try rig.archives(memory).publish(Data("newer".utf8))
+    let store = try rig.archives(memory)
+    let (older, newest) = (try store.openPredecessor(), try store.openNewest())
+    let attempt = try store.beginAttempt(for: older, as: role)
+    attempt.note(node: 5)
+    if role == .requested { attempt.rest() }
+    var disk = memory.afterProcessDeath()
+    try rig.archives(disk).beginAttempt(for: newest).note(node: 3)
+    disk = disk.afterProcessDeath()
+    #expect(try rig.archives(disk).interruptedAttempt(for: older)?.meaning == .otherArchive)
+    let path = StoreRig.path + "/" + (try #require(rig.names(disk, endingWith: ".marker").first))
+    #expect(disk.content(atPath: path)?.count == 64)
   }
 
   @Test func `a damaged marker behind a whole one is none, and bytes behind that make both damaged`() throws {

@@ -313,16 +313,11 @@ import Testing
     #expect(bench.delegate.restoredAppValue == "newer")
   }
 
-  @Test(arguments: StoreKind.allCases, [false, true])
-  func `what the older generation died at on request is left out of it at the next one, though others were restored`(
-    on kind: StoreKind, savesBetween: Bool
-  ) async throws {
+  /// Two generations, whose older one a program dies of when it asks for that by name.
+  private func diedOnRequest(
+    _ kind: StoreKind, _ journal: Journal, _ hierarchy: () -> (root: Screen, bad: Panel, good: Panel)
+  ) async throws -> Bench {
     let bench = try await Bench(kind)
-    let journal = Journal()
-    func hierarchy() -> (root: Screen, bad: Panel, good: Panel) {
-      let (bad, good) = (Panel("bad", journal: journal), Panel("good"))
-      return (Screen("root", children: [bad, good]), bad, good)
-    }
     let saved = hierarchy()
     (saved.bad.value, saved.good.value) = (1, 1)
     try await bench.preserve(saved.root)
@@ -339,11 +334,24 @@ import Testing
     try await bench.die(at: "decode bad", of: journal) {
       _ = try await first.restore(into: shown.root, from: .olderGeneration)
     }
-    // Runs that restore the newest alone, and one that saves a change of it.
+    return bench
+  }
+
+  @Test(arguments: StoreKind.allCases, [false, true])
+  func `what the older generation died at on request is left out of it from then on, though others were restored`(
+    on kind: StoreKind, savesBetween: Bool
+  ) async throws {
+    let journal = Journal()
+    func hierarchy() -> (root: Screen, bad: Panel, good: Panel) {
+      let (bad, good) = (Panel("bad", journal: journal), Panel("good"))
+      return (Screen("root", children: [bad, good]), bad, good)
+    }
+    let bench = try await diedOnRequest(kind, journal, hierarchy)
+    // Runs that restore the newest alone, once or twice, and one that saves a change of it.
     for round in 1...3 {
       let coordinator = bench.launch()
       let between = hierarchy()
-      #expect(try await coordinator.restore(into: between.root).leftOut == [])
+      for _ in 1...round { #expect(try await coordinator.restore(into: between.root).leftOut == []) }
       #expect(between.bad.value == 2)
       if savesBetween, round == 2 {
         between.good.value = 3
@@ -351,13 +359,42 @@ import Testing
       }
       try await bench.kill()
     }
-    let last = bench.launch()
-    let root = hierarchy()
-    _ = try await last.restore(into: root.root)
-    root.bad.value = 9
-    let report = try await last.restore(into: root.root, from: .olderGeneration)
-    #expect(report.leftOut == [["root", "bad"]])
-    #expect((root.bad.value, root.good.value) == (9, 1))
+    for retries in [false, false, true] {
+      let coordinator = bench.launch()
+      let (root, bad, good) = hierarchy()
+      _ = try await coordinator.restore(into: root)
+      bad.value = 9
+      let report = try await coordinator.restore(into: root, from: .olderGeneration, retriesLeftOut: retries)
+      #expect(report.leftOut == (retries ? [] : [["root", "bad"]]))
+      #expect((bad.value, good.value) == (retries ? 1 : 9, 1))
+      try await bench.kill()
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a stand-in lacks what requests for it have died at, and is not counted with them`(on kind: StoreKind)
+    async throws
+  {
+    let journal = Journal()
+    func hierarchy() -> (root: Screen, bad: Panel, good: Panel) {
+      let (bad, good) = (Panel("bad", journal: journal), Panel("good"))
+      return (Screen("root", children: [bad, good]), bad, good)
+    }
+    let bench = try await diedOnRequest(kind, journal, hierarchy)
+    bench.delegate.crashDecision = .olderGeneration
+    for _ in 0..<2 { try await bench.die(at: ["root", "good"]) }
+    // Without it the stand-in is written as the newest, so that the second launch has that.
+    for reason in [RestorationReason.olderGeneration, .afterCrash] {
+      let (root, _, good) = hierarchy()
+      let coordinator = bench.launch()
+      root.onFinish = { coordinator.extendStateRestoration() }
+      let report = try await coordinator.restore(into: root)
+      #expect(report.outcome == .restored && report.reason == reason)
+      #expect(report.leftOut == [["root", "bad"]])
+      #expect(good.value == 1)
+      // Killed once while it is shown, outside any node.
+      try await bench.kill()
+    }
   }
 }
 

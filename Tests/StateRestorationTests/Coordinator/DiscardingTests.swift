@@ -67,8 +67,13 @@ import Testing
     #expect(again["hidden"]?.text == "h")
   }
 
-  @Test(arguments: [false, true])
-  func `a deletion that fails at any call of the disk is undone by the next save`(isAutomatic: Bool) async throws {
+  /// How the program saves after a deletion that failed.
+  enum Saving: CaseIterable, Sendable {
+    case asked, byItself, whileLocked
+  }
+
+  @Test(arguments: Saving.allCases)
+  func `a deletion that fails at any call of the disk is undone by the next save`(saving: Saving) async throws {
     var (failures, number) = (0, 0)
     while true {
       number += 1
@@ -82,29 +87,36 @@ import Testing
       _ = try await coordinator.restore(into: root)
       root["a"]?.text = "typed"
       _ = try await coordinator.preserve(root)
-      if isAutomatic { coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1)) }
-      if isAutomatic { await bench.delegate.nextEvent() }
+      if saving == .byItself {
+        coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
+        await bench.delegate.nextEvent()
+      }
       device.failDisk(atCall: number, .failingSyncs)
       let isGone = (try? await coordinator.discard()) != nil
       if device.diskFailureCount == 0 { break }
       device.healDisk()
       if !isGone {
         failures += 1
-        if isAutomatic {
+        switch saving {
+        case .asked: _ = try await coordinator.preserve(root)
+        case .whileLocked:
+          try await bench.lock()
+          root["b"]?.text = "locked"
+          #expect(try await coordinator.preserve(root).receipt?.kind == .pendingWhole, "call \(number)")
+        case .byItself:
           await bench.clock.waitForSleepers()
           bench.clock.advance(by: .seconds(1))
           await bench.delegate.nextEvent()
-        } else {
-          _ = try await coordinator.preserve(root)
         }
       }
       try await bench.kill()
+      if saving == .whileLocked { try await bench.unlock() }
       let again = tree()
       again.restorationChildren.append(Screen("hidden"))
       let report = try await bench.launch().restore(into: again)
       if !isGone {
         #expect(again["a"]?.text == "typed", "call \(number)")
-        #expect(again["b"]?.text == "old", "call \(number)")
+        #expect(again["b"]?.text == (saving == .whileLocked ? "locked" : "old"), "call \(number)")
         #expect(again["hidden"]?.text == "h", "call \(number)")
       } else {
         #expect(report.outcome == .nothingPreserved, "call \(number)")

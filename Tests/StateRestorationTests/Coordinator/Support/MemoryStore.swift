@@ -43,8 +43,8 @@ final class MemoryStore: PreservationStore {
     var marker: Marker?
     /// The marker while nothing is being restored: the next launch finds none.
     var restingMarker: Marker?
-    /// The marker of an older generation that somebody died of on request, while another is the last one.
-    var requestedMarker: Marker?
+    /// The markers of an older generation that somebody died of on request, the latest first.
+    var requestedMarkers: [Marker] = []
     /// The markers with which attempts have begun that were the last at their generations.
     var begun: [UInt64: Marker] = [:]
     var isCompactionDue = false
@@ -248,38 +248,32 @@ final class MemoryStore: PreservationStore {
     state.withLock { state in
       state.generations = []
       state.allPending = []
-      (state.marker, state.restingMarker, state.requestedMarker) = (nil, nil, nil)
+      (state.marker, state.restingMarker, state.requestedMarkers) = (nil, nil, [])
     }
   }
 
   func interruptedAttempt(for stored: StoredState) throws(ProtectionError) -> InterruptedAttempt? {
     try enter("interruptedAttempt")
     let run = run.load(ordering: .relaxed)
-    guard state.withLock({ $0.marker?.run != run }) else { return requestedAttempt(for: stored) }
-    return foundAttempt(for: stored)
+    return foundAttempt(for: stored, run: run)
   }
 
-  /// What the next run would find.
-  func foundAttempt(for stored: StoredState) -> InterruptedAttempt? {
-    guard let marker = state.withLock({ $0.marker }) else { return requestedAttempt(for: stored) }
-    guard marker.generation == stored.generation.rawValue else {
-      return requestedAttempt(for: stored)
-        ?? InterruptedAttempt(meaning: .otherArchive, node: nil, failedAttempts: 0)
+  /// What the next run would find, or that of a number, which looks for what is not its own.
+  func foundAttempt(for stored: StoredState, run: Int? = nil) -> InterruptedAttempt? {
+    let (last, requested) = state.withLock { state in
+      (state.marker?.run == run ? nil : state.marker, state.requestedMarkers)
     }
-    return describe(marker)
-  }
-
-  private func requestedAttempt(for stored: StoredState) -> InterruptedAttempt? {
-    guard let marker = state.withLock({ $0.requestedMarker }), marker.generation == stored.generation.rawValue
-    else { return nil }
-    return describe(marker)
-  }
-
-  private func describe(_ marker: Marker) -> InterruptedAttempt {
-    InterruptedAttempt(
+    let ended = ([last].compactMap(\.self) + requested).filter { $0.generation == stored.generation.rawValue }
+    guard let marker = ended.first else {
+      return last == nil ? nil : InterruptedAttempt(meaning: .otherArchive, node: nil, failedAttempts: 0)
+    }
+    var attempt = InterruptedAttempt(
       meaning: marker.isPowerCut ? .machineRestarted : .died, node: marker.node,
       failedAttempts: marker.isPowerCut ? marker.attempts - 1 : max(marker.attempts, marker.ends < 5 ? 1 : 2),
       isStandIn: marker.role == .standIn, pendingMark: marker.pendingMark, endsInARow: marker.ends)
+    attempt.isRequested = marker.role == .requested
+    attempt.requestedNodes = ended.filter { $0.role == .requested }.compactMap(\.node)
+    return attempt
   }
 
   func beginAttempt(
@@ -290,10 +284,15 @@ final class MemoryStore: PreservationStore {
     let run = run.load(ordering: .relaxed)
     state.withLock { state in
       let generation = stored.generation.rawValue
-      let begun = state.begun[generation].flatMap { $0.run == run ? $0 : nil }
-      let markers = [state.marker, state.requestedMarker].compactMap(\.self)
-      let former = markers.first { $0.generation == generation }
-      state.requestedMarker = markers.first { $0.generation != generation && $0.role == .requested }
+      let isRequest = role == .requested
+      func counts(_ marker: Marker) -> Bool {
+        marker.generation == generation && (marker.role == .requested) == isRequest
+      }
+      let begun = state.begun[generation].flatMap { $0.run == run && counts($0) ? $0 : nil }
+      let markers = [state.marker].compactMap(\.self) + state.requestedMarkers
+      let former = markers.first(where: counts)
+      let requests = markers.filter { $0.role == .requested && $0.run != run }
+      state.requestedMarkers = requests.filter { $0.generation == requests[0].generation }
       let before = begun.map { $0.attempts - 1 } ?? former?.attempts ?? 0
       let ends = begun.map { $0.ends - 1 } ?? former?.ends ?? 0
       state.restingMarker = nil
@@ -354,9 +353,7 @@ final class MemoryAttempt: RestorationAttempting {
     }
   }
 
-  func finish() {
-    store.state.withLock { ($0.marker, $0.restingMarker, $0.requestedMarker) = (nil, nil, nil) }
-  }
+  func finish() { store.state.withLock { ($0.marker, $0.restingMarker) = (nil, nil) } }
 
   func settle() {}
 }
