@@ -41,7 +41,7 @@ extension ArchiveStore {
       }
       if !countsFormer { marker.forgetFailures() }
       state.begun[marker.commitment] = marker
-      let file = MarkerFile(marker, after: markers.file)
+      let file = MarkerFile(marker, after: markers.file, boot: store.keys.bootIdentifier)
       let attempt = try session.writeMarker(file, identity: identity, begun: state.begun)
       state.attempt = attempt
       return attempt
@@ -73,16 +73,11 @@ extension StoreSession {
   ) throws(ProtectionError) -> RestorationAttempt {
     let name = StoreName.marker(slot: SlotName(identity: identity))
     let bytes = try content.encoded(identity: identity, keys: store.keys)
-    try unlink(name)
-    let file = try create(name, Data(bytes))
-    do throws(ProtectionError) {
+    // Not one and then the other: what requests have died of is in both.
+    let file = try create(inPlaceOf: name, Data(bytes)) { descriptor throws(ProtectionError) in
       _ = try attempt("lock the crash marker") { () throws(FileSystemError) in
-        try store.fileSystem.tryLock(file.descriptor, .exclusive)
+        try store.fileSystem.tryLock(descriptor, .exclusive)
       }
-    } catch {
-      // Nothing is restored under it, so that the next launch must not take it for a crash.
-      try? unlink(name)
-      throw error
     }
     guard synchronizeDirectory() else {
       try? unlink(name)

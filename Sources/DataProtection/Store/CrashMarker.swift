@@ -27,6 +27,8 @@ struct CrashMarker: Hashable, Sendable {
   var role: RestorationAttempt.Role
   /// Whether restoring is over, and nobody is given state right now.
   var isAtRest = false
+  /// Whether somebody is known to have died of it, whatever restarts there are since.
+  var hasDied = false
   /// How many attempts before this one have ended badly in a row, whatever was saved meanwhile.
   var endsInARow: UInt8
 
@@ -118,6 +120,7 @@ struct CrashMarker: Hashable, Sendable {
     hasForgiven = flags & Self.forgivenFlag != 0
     role = flags & Self.standInFlag != 0 ? .standIn : flags & Self.requestedFlag != 0 ? .requested : .newest
     isAtRest = flags & Self.restFlag != 0
+    hasDied = flags & Self.diedFlag != 0
     endsInARow = reader.integer()
   }
 
@@ -136,7 +139,8 @@ struct CrashMarker: Hashable, Sendable {
     bytes.appendInteger(failedAttempts)
     bytes.append(
       (hasForgiven ? Self.forgivenFlag : 0) | (role == .standIn ? Self.standInFlag : 0)
-        | (isAtRest ? Self.restFlag : 0) | (role == .requested ? Self.requestedFlag : 0))
+        | (isAtRest ? Self.restFlag : 0) | (role == .requested ? Self.requestedFlag : 0)
+        | (hasDied ? Self.diedFlag : 0))
     bytes.append(endsInARow)
     return bytes
   }
@@ -151,6 +155,8 @@ struct CrashMarker: Hashable, Sendable {
   static let restFlag: UInt8 = 4
   /// The flag of an older generation that was asked for by name.
   static let requestedFlag: UInt8 = 8
+  /// The flag of one behind another, which somebody is known to have died of.
+  static let diedFlag: UInt8 = 16
 
   /// The authentication code, for a message of the slot's identity and the body.
   static func code(
@@ -173,7 +179,7 @@ struct CrashMarker: Hashable, Sendable {
     guard names(archive) else {
       return InterruptedAttempt(meaning: .otherArchive, node: nil, failedAttempts: 0)
     }
-    guard boot == current else {
+    guard boot == current || hasDied else {
       // A power cut is nobody's fault; a second one in a row may be the archive's (it may bring the machine down).
       return InterruptedAttempt(
         meaning: .machineRestarted, node: node, failedAttempts: Int(failedAttempts) + (hasForgiven ? 1 : 0),

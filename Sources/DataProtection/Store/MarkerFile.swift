@@ -14,11 +14,20 @@ struct MarkerFile {
   var requests: [CrashMarker] = []
 
   /// Has an attempt begin in place of the last one.
-  init(_ marker: CrashMarker, after former: MarkerFile?) {
+  ///
+  /// - Parameters:
+  ///   - marker: Its marker.
+  ///   - former: What the file holds; nil for nothing.
+  ///   - boot: The machine's start: what one may have ended with nobody is to blame for, the first time.
+  init(_ marker: CrashMarker, after former: MarkerFile?, boot: [UInt8]) {
     self.marker = marker
     guard let former else { return }
     var ended = former.requests
-    if former.marker.role == .requested, !former.marker.isAtRest { ended.insert(former.marker, at: 0) }
+    var last = former.marker
+    if last.role == .requested, !last.isAtRest, last.meaning(for: last.commitment, boot: boot).failedAttempts > 0 {
+      last.hasDied = true
+      ended.insert(last, at: 0)
+    }
     for request in ended where request.names(ended[0].commitment) {
       guard !requests.contains(where: { $0.node == request.node }) else { continue }
       requests.append(request)
@@ -69,7 +78,8 @@ struct MarkerFile {
     guard let last = ended.first else { return isOver ? nil : (marker.meaning(for: archive, boot: boot), marker) }
     var attempt = last.meaning(for: archive, boot: boot)
     attempt.isRequested = last.role == .requested
-    attempt.requestedNodes = ended.filter { $0.role == .requested && $0.node != CrashMarker.noNode }.map(\.node)
+    let requests = ended.filter { $0.role == .requested && $0.node != CrashMarker.noNode }
+    attempt.requestedNodes = requests.filter { $0.meaning(for: archive, boot: boot).failedAttempts > 0 }.map(\.node)
     return (attempt, last)
   }
 }

@@ -116,13 +116,30 @@ struct StoreSession: ~Copyable {
   ///
   /// Returns whether the name is durable as well: `false` if only the last sync, of the directory, failed.
   func replace(_ name: StoreName, _ content: Data) throws(ProtectionError) -> Bool {
+    _ = try create(inPlaceOf: name, content)
+    return synchronizeDirectory()
+  }
+
+  /// Makes a file in the place of whatever has its name; it is the old or the new one at any moment.
+  ///
+  /// The name itself is not durable yet.
+  ///
+  /// - Parameters:
+  ///   - name: The name.
+  ///   - content: What is in the file.
+  ///   - prepare: What is done with the file before it has the name.
+  func create(
+    inPlaceOf name: StoreName, _ content: Data,
+    preparing prepare: (Descriptor) throws(ProtectionError) -> Void = { _ in }
+  ) throws(ProtectionError) -> StoreFile {
     let temporary = StoreName.temporary(number: UInt64.random(in: .min ... .max))
     let descriptor = try attempt("make a temporary file") { () throws(FileSystemError) in
       try fileSystem.openFile(temporary.text, in: store.directory, [.write, .create, .exclusive])
     }
-    defer { fileSystem.close(descriptor) }
+    let file = StoreFile(fileSystem, descriptor, byteCount: content.count)
     do throws(ProtectionError) {
       try fill(descriptor, content, allocating: 0)
+      try prepare(descriptor)
       try attempt("replace a file") { () throws(FileSystemError) in
         try fileSystem.rename(temporary.text, to: name.text, in: store.directory, replacing: true)
       }
@@ -130,7 +147,7 @@ struct StoreSession: ~Copyable {
       try? fileSystem.unlink(temporary.text, in: store.directory)
       throw error
     }
-    return synchronizeDirectory()
+    return file
   }
 
   /// Opens a nameless file; where there are none, one with a temporary name, which is returned.

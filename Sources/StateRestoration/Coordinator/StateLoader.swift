@@ -68,6 +68,8 @@ struct StateLoader: Sendable {
     do {
       state = try store.openNewest()
     } catch {
+      // There is nothing to join it to: what it belonged to is being deleted, say.
+      if error.code == .notFound { _ = setAside(pending.fitting, &remarks, sparing: nil) }
       throw failure(error, remarks)
     }
     var attempt: InterruptedAttempt?
@@ -97,10 +99,10 @@ struct StateLoader: Sendable {
       guard var older = try? loadPredecessor(remarks: error.remarks, because: "the newest is damaged") else {
         throw error
       }
-      // What requests died at is left out of it as it is; only as a stand-in it can be given up.
       let attempt = try? store.interruptedAttempt(for: older.state)
+      // What requests died at is left out of it already, and they are counted apart.
+      if attempt?.isRequested == true { return older }
       switch CrashPlan(after: attempt, isDeveloperMode: configuration.isDeveloperMode) {
-      case _ where attempt?.isRequested == true: break
       case .restoreEverything: break
       case .leaveOut(let node): older.crash = .leaveOut(node: node)
       // There is none before it.

@@ -220,6 +220,79 @@ import Testing
     )
   }
 
+  @Test func `a request that a restart of the machine ended counts the second time, and one that died stays so`() throws
+  {
+    try saved()
+    try rig.archives(memory).publish(Data("newer".utf8))
+    var disk = memory
+    func nodes(_ store: ArchiveStore, _ older: OpenedArchive) throws -> [UInt32] {
+      try store.interruptedAttempt(for: older)?.requestedNodes ?? []
+    }
+    func launch(_ boot: UInt8, _ body: (ArchiveStore, _ newest: OpenedArchive, _ older: OpenedArchive) throws -> Void)
+      throws
+    {
+      let store = try booted(boot).archives(disk)
+      let (older, newest) = (try store.openPredecessor(), try store.openNewest())
+      try body(store, newest, older)
+      disk = disk.afterProcessDeath()
+    }
+    func request(_ boot: UInt8, expecting expected: [UInt32]) throws {
+      try launch(boot) { store, _, older in
+        let found = try nodes(store, older)
+        #expect(found == expected)
+        try store.beginAttempt(for: older, as: .requested).note(node: UInt32(boot))
+      }
+    }
+    try request(1, expecting: [])
+    try request(2, expecting: [])
+    try request(3, expecting: [2])
+    try launch(4) { store, newest, _ in try store.beginAttempt(for: newest).rest() }
+    // Of the third it was known already that it is not the first; the first two stand behind it or not at all.
+    try launch(5) { store, _, older in
+      let found = try nodes(store, older)
+      #expect(found == [3, 2])
+      try store.beginAttempt(for: older, as: .requested).note(node: 9)
+    }
+    try launch(5) { store, newest, _ in try store.beginAttempt(for: newest).rest() }
+    try launch(6) { store, _, older in
+      let found = try nodes(store, older)
+      #expect(found == [9, 3, 2])
+    }
+    // The first restart alone leaves nothing behind.
+    try rig.archives(disk).publish(Data("newest".utf8))
+    try request(7, expecting: [])
+    try launch(8) { store, newest, _ in try store.beginAttempt(for: newest).rest() }
+    try launch(8) { store, _, older in
+      let found = try nodes(store, older)
+      #expect(found == [])
+    }
+  }
+
+  @Test func `a death between two markers forgets nothing that requests have died of`() throws {
+    try saved()
+    try rig.archives(memory).publish(Data("newer".utf8))
+    do {
+      let store = try rig.archives(memory)
+      try store.beginAttempt(for: try store.openPredecessor(), as: .requested).note(node: 4)
+    }
+    let before = memory.afterProcessDeath()
+    var number = 0
+    while true {
+      number += 1
+      let disk = before.afterProcessDeath()
+      let faulty = FaultyFileSystem(disk)
+      let store = try rig.archives(faulty)
+      let newest = try store.openNewest()
+      faulty.fail(from: faulty.callCount + number, nil, .error(.inputOutput))
+      _ = try? store.beginAttempt(for: newest)
+      if faulty.hits.isEmpty { break }
+      let next = try rig.archives(disk.afterProcessDeath())
+      let found = try next.interruptedAttempt(for: try next.openPredecessor())
+      #expect(found?.requestedNodes == [4], "call \(number)")
+    }
+    #expect(number > 6)
+  }
+
   @Test(arguments: [RestorationAttempt.Role.requested, .standIn, .newest])
   func `what stood in, or was asked for and well, leaves nothing behind`(role: RestorationAttempt.Role) throws {
     try saved()

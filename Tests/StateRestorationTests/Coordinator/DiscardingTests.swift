@@ -125,6 +125,45 @@ import Testing
     #expect(failures > 3)
   }
 
+  @Test func `what is typed after a deletion that failed at a locked launch can be had, whatever became of the rest`()
+    async throws
+  {
+    var (failures, number) = (0, 0)
+    while true {
+      number += 1
+      let bench = try await Bench(.device)
+      let device = try #require(bench.device)
+      try await bench.preserve(tree("old"))
+      try await bench.lock()
+      let coordinator = bench.launch()
+      let root = tree()
+      _ = try await coordinator.restore(into: root)
+      for _ in 0..<5 { await Task.yield() }
+      root["a"]?.text = "typed"
+      _ = try await coordinator.preserve(root)
+      device.failDisk(atCall: number, .failingSyncs)
+      let isGone = (try? await coordinator.discard()) != nil
+      if device.diskFailureCount == 0 { break }
+      device.healDisk()
+      root["b"]?.text = "later"
+      #expect(try await coordinator.preserve(root).receipt?.durability == .durable, "call \(number)")
+      try await bench.kill()
+      try await bench.unlock()
+      let next = bench.launch()
+      let again = tree()
+      var texts: [String?] = []
+      let report = try await next.restore(into: again)
+      texts.append(again["b"]?.text)
+      if !isGone { failures += 1 }
+      for state in try await next.setAsideStates() {
+        _ = try await next.restore(into: again, from: .setAside(state.id))
+        texts.append(again["b"]?.text)
+      }
+      #expect(texts.contains("later"), "call \(number): \(report)")
+    }
+    #expect(failures > 3)
+  }
+
   @Test(arguments: [false, true])
   func `what can't be deleted while locked is restored late, also when the unlock comes meanwhile`(
     unlocksMeanwhile: Bool

@@ -291,7 +291,8 @@ final class MemoryStore: PreservationStore {
       let begun = state.begun[generation].flatMap { $0.run == run && counts($0) ? $0 : nil }
       let markers = [state.marker].compactMap(\.self) + state.requestedMarkers
       let former = markers.first(where: counts)
-      let requests = markers.filter { $0.role == .requested && $0.run != run }
+      var requests = markers.filter { $0.role == .requested && $0.run != run && !($0.isPowerCut && $0.attempts < 2) }
+      for index in requests.indices { requests[index].isPowerCut = false }
       state.requestedMarkers = requests.filter { $0.generation == requests[0].generation }
       let before = begun.map { $0.attempts - 1 } ?? former?.attempts ?? 0
       let ends = begun.map { $0.ends - 1 } ?? former?.ends ?? 0
