@@ -32,8 +32,6 @@ struct Taken {
 func median(of times: [Double]) -> Double { times.sorted()[times.count / 2] }
 
 /// Runs lanes round robin and takes medians, so that a slow moment of the machine falls on all alike.
-///
-/// Each round begins with another lane: what one leaves to the disk or in the caches is not always for the same one to bear.
 struct Measurement {
   /// The clock.
   var clock: Clock
@@ -55,10 +53,8 @@ struct Measurement {
     }
     var times = [[Double]](repeating: [], count: lanes.count)
     var allocations = [[Double]](repeating: [], count: lanes.count)
-    for round in 0..<rounds {
-      for position in lanes.indices {
-        let index = (position + round) % lanes.count
-        let lane = lanes[index]
+    for _ in 0..<rounds {
+      for (index, lane) in lanes.enumerated() {
         try lane.prepare()
         let count = AllocationCounter.count
         let begun = clock.now

@@ -30,6 +30,25 @@ import Testing
     }
   }
 
+  @Test func `a deletion that fails at any call keeps nobody from saving while locked`() throws {
+    var number = 0
+    while true {
+      number += 1
+      let faulty = FaultyFileSystem(MemoryFileSystem())
+      rig.sealing.unlock()
+      let store = try rig.archives(faulty)
+      try store.publish(Data("state".utf8))
+      rig.sealing.lock()
+      defer { rig.sealing.unlock() }
+      faulty.fail(call: faulty.callCount + number, .error(.inputOutput))
+      try? store.deleteAll()
+      if faulty.hits.isEmpty { break }
+      faulty.heal()
+      #expect(throws: Never.self, "call \(number)") { try store.publishPending(Data("whole".utf8), kind: .whole) }
+    }
+    #expect(number > 6)
+  }
+
   @Test func `a pending generation is taken over when its base is unchanged`() throws {
     try rig.archives(memory).publish(base)
     try saveWhileLocked()

@@ -70,6 +70,8 @@ import Testing
   /// How the program saves after a deletion that failed.
   enum Saving: CaseIterable, Sendable {
     case asked, byItself, whileLocked
+    /// While the device was locked before the deletion.
+    case lockedBefore
   }
 
   @Test(arguments: Saving.allCases)
@@ -91,6 +93,11 @@ import Testing
         coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
         await bench.delegate.nextEvent()
       }
+      if saving == .lockedBefore {
+        try await bench.lock()
+        root["b"]?.text = "before"
+        _ = try await coordinator.preserve(root)
+      }
       device.failDisk(atCall: number, .failingSyncs)
       let isGone = (try? await coordinator.discard()) != nil
       if device.diskFailureCount == 0 { break }
@@ -99,8 +106,8 @@ import Testing
         failures += 1
         switch saving {
         case .asked: _ = try await coordinator.preserve(root)
-        case .whileLocked:
-          try await bench.lock()
+        case .whileLocked, .lockedBefore:
+          if saving == .whileLocked { try await bench.lock() }
           root["b"]?.text = "locked"
           #expect(try await coordinator.preserve(root).receipt?.kind == .pendingWhole, "call \(number)")
         case .byItself:
@@ -110,13 +117,14 @@ import Testing
         }
       }
       try await bench.kill()
-      if saving == .whileLocked { try await bench.unlock() }
+      let isLocked = saving == .whileLocked || saving == .lockedBefore
+      if isLocked { try await bench.unlock() }
       let again = tree()
       again.restorationChildren.append(Screen("hidden"))
       let report = try await bench.launch().restore(into: again)
       if !isGone {
         #expect(again["a"]?.text == "typed", "call \(number)")
-        #expect(again["b"]?.text == (saving == .whileLocked ? "locked" : "old"), "call \(number)")
+        #expect(again["b"]?.text == (isLocked ? "locked" : "old"), "call \(number)")
         #expect(again["hidden"]?.text == "h", "call \(number)")
       } else {
         #expect(report.outcome == .nothingPreserved, "call \(number)")
