@@ -44,6 +44,7 @@ extension ArchiveStore {
     return try outcome!.get()
   }
 
+  /// Throws `.superseded` unless a frame is the next one of the generation that this run goes on from.
   private func requireNext(
     _ generation: Generation, _ number: Int, _ state: ArchiveStoreState
   ) throws(ProtectionError) {

@@ -19,7 +19,7 @@ internal import RestorationArchive
   var decodesInReverse = false
   /// Nodes left out for this run, by index.
   var leftOut: Set<Int> = []
-  /// What restoring died at the last time.
+  /// What restoring died at the last time, and what requests for an older generation died at before.
   var culprits: Set<NodeID> = []
   /// Whether what is kept is given to anybody: not right after a death, so that this run can end and leave its culprit out
   /// durably, before the next of them has its turn.

@@ -124,8 +124,7 @@ struct StateLoader: Sendable {
       attempt.endsInARow < InterruptedAttempt.endLimit
     else { return nil }
     do {
-      let receipt = try store.append(change, to: loaded.state.generation, as: loaded.state.frames.count + 1)
-      guard receipt.durability == .durable else { return nil }
+      guard try append(change, to: loaded).durability == .durable else { return nil }
       // What stays of it is joined once more.
       for pending in loaded.pending { try? store.discardPending(pending) }
     } catch {
@@ -141,6 +140,11 @@ struct StateLoader: Sendable {
     return anew
   }
 
+  /// Appends a change of a state where that is kept.
+  private func append(_ change: Data, to loaded: LoadedState) throws(ProtectionError) -> StoreReceipt {
+    try loaded.place.append(change, to: loaded.state.generation, as: loaded.state.frames.count + 1)
+  }
+
   /// Has what restoring a state died at left out of it durably, as a restoration of it would; as well as the disk allows.
   func leaveOutCulprit(of loaded: LoadedState) {
     guard loaded.crash != .restoreEverything, let node = loaded.culprit, !loaded.plan.isKept(NodeID(rawValue: node))
@@ -154,7 +158,7 @@ struct StateLoader: Sendable {
       try lineage.continueArchive(reader, of: loaded.state.generation)
       try lineage.mark([NodeID(rawValue: node)], leftOut: true)
       guard let change = try lineage.makeChange(context: context) else { return }
-      _ = try loaded.place.append(change, to: loaded.state.generation, as: loaded.state.frames.count + 1)
+      _ = try append(change, to: loaded)
     } catch {
       configuration.log.log(.warning, "what restoring died at can't be marked: \(error)")
     }

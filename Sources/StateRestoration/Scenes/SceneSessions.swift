@@ -21,7 +21,7 @@ internal import RestorationArchive
   private let makeCoordinator: @MainActor (SceneSession.ID) throws(ProtectionError) -> RestorationCoordinator
   private let worker: PreservationWorker<any PreservationStore>
   private var coordinators: [SceneSession.ID: RestorationCoordinator] = [:]
-  /// How often each scene was opened in this run and that did not fail, to notice an opening while the scene closes.
+  /// How often each scene was opened in this run, without those that failed, to notice an opening while the scene closes.
   private var openings: [SceneSession.ID: Int] = [:]
   private var known = KnownScenes()
   /// How often the worker was asked for the list.

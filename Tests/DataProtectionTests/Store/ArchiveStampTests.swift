@@ -79,15 +79,6 @@ import Testing
   private let rig = StoreRig()
   private let memory = MemoryFileSystem()
 
-  private func code(_ body: () throws -> some Any) throws -> ProtectionError.Code? {
-    do {
-      _ = try body()
-      return nil
-    } catch let error as ProtectionError {
-      return error.code
-    }
-  }
-
   /// Every file of the store, the lock's tip included.
   private var files: [String: [UInt8]?] {
     Dictionary(
@@ -111,14 +102,15 @@ import Testing
       try store.publish(Self.own, unlessChangedSince: seen)
       return
     }
-    #expect(try code { try store.publish(Self.own, consuming: pending, unlessChangedSince: seen) } == .superseded)
+    #expect(try errorCode { try store.publish(Self.own, consuming: pending, unlessChangedSince: seen) } == .superseded)
     #expect(files == before)
     let again = try store.stamp()
     #expect(again != seen)
     _ = try? store.openNewest()
     try store.publish(Self.own, consuming: try store.openPending().archives, unlessChangedSince: again)
     #expect(try store.openNewest().readAll() == Self.own)
-    #expect(try code { try store.publish(Self.base, unlessChangedSince: again) } == .superseded, "nor twice by oneself")
+    #expect(
+      try errorCode { try store.publish(Self.base, unlessChangedSince: again) } == .superseded, "nor twice by oneself")
   }
 
   @Test(arguments: Start.allCases)

@@ -38,16 +38,16 @@ import Testing
     let (next, other) = (Data("next".utf8), Data("other".utf8))
     for number in 1...3 {
       for wrong in [number - 1, number + 1] {
-        #expect(try code { try store.append(other, to: generation, as: wrong) } == .superseded)
+        #expect(try errorCode { try store.append(other, to: generation, as: wrong) } == .superseded)
       }
       let older = Generation(rawValue: generation.rawValue - 1)
-      #expect(try code { try store.append(other, to: older, as: number) } == .superseded)
+      #expect(try errorCode { try store.append(other, to: older, as: number) } == .superseded)
       try store.append(next, to: generation, as: number)
     }
     // A run that goes on from it counts what is there, though its journal is another.
     let again = try rig.archives(memory)
     #expect(try again.openNewest().frames == [next, next, next])
-    #expect(try code { try again.append(other, to: generation, as: 1) } == .superseded)
+    #expect(try errorCode { try again.append(other, to: generation, as: 1) } == .superseded)
     try again.append(next, to: generation, as: 4)
     #expect(try rig.archives(memory).openNewest().frames == [next, next, next, next])
   }
@@ -118,7 +118,7 @@ import Testing
       #expect(try opened.frames == Array(frames(2)))
       #expect(opened.tailDropped > 0)
       #expect(opened.standing == .current)
-      #expect(try code { try store.append(Data()) } == .superseded)
+      #expect(try errorCode { try store.append(Data()) } == .superseded)
     }
     try rig.archives(memory).publish(base)
     #expect(try rig.archives(memory).openNewest().tailDropped == 0)
@@ -136,7 +136,7 @@ import Testing
     let opened = try next.openNewest()
     #expect(try opened.frames == frames(1))
     #expect(opened.tailDropped > 0)
-    #expect(try code { try next.append(Data()) } == .superseded)
+    #expect(try errorCode { try next.append(Data()) } == .superseded)
   }
 
   @Test func `every flipped bit of a journal drops frames from there on, or is found when the frame is read`() throws {
@@ -188,22 +188,22 @@ import Testing
     let theirs = try rig.archives(memory)
     _ = try theirs.openNewest()
     try theirs.append(Data("theirs".utf8))
-    #expect(try code { try mine.append(Data("lost?".utf8)) } == .superseded)
+    #expect(try errorCode { try mine.append(Data("lost?".utf8)) } == .superseded)
     #expect(try rig.observe(memory).frames == [Data("mine".utf8), Data("theirs".utf8)])
     try mine.publish(Data("whole".utf8))
-    #expect(try code { try theirs.append(Data()) } == .superseded)
+    #expect(try errorCode { try theirs.append(Data()) } == .superseded)
     #expect(try rig.observe(memory) == .saved(Data("whole".utf8)))
   }
 
   @Test func `a peer's whole generation supersedes, and so does a deletion`() throws {
     let mine = try saved(1)
     try rig.archives(memory).publish(base)
-    #expect(try code { try mine.append(Data()) } == .superseded)
+    #expect(try errorCode { try mine.append(Data()) } == .superseded)
     let next = try rig.archives(memory)
     _ = try next.openNewest()
     try next.append(Data())
     try rig.archives(memory).deleteAll()
-    #expect(try code { try next.append(Data()) } == .superseded)
+    #expect(try errorCode { try next.append(Data()) } == .superseded)
     #expect(try rig.observe(memory) == .nothing)
   }
 
@@ -221,14 +221,14 @@ import Testing
     let late = try rig.archives(memory)
     _ = try late.openNewest()
     try store.append(Data("after".utf8))
-    #expect(try code { try late.append(Data("on top".utf8)) } == .superseded)
+    #expect(try errorCode { try late.append(Data("on top".utf8)) } == .superseded)
     #expect(try rig.observe(memory).frames == frames(1) + [Data("after".utf8)])
   }
 
   @Test func `a lock ends a journal, and after the unlock a new one begins`() throws {
     let store = try saved(2)
     rig.sealing.lock()
-    #expect(try code { try store.append(Data()) } == .locked)
+    #expect(try errorCode { try store.append(Data()) } == .locked)
     rig.sealing.unlock()
     try store.append(Data("later".utf8))
     #expect(rig.names(memory, endingWith: ".journal").count == 2)
@@ -251,11 +251,11 @@ import Testing
 
   @Test func `appending needs a base that was read or written in this run`() throws {
     _ = try saved(0)
-    #expect(try code { try rig.archives(memory).append(Data()) } == .superseded)
+    #expect(try errorCode { try rig.archives(memory).append(Data()) } == .superseded)
     let store = try rig.archives(memory)
     _ = try store.openNewest()
     store.freezeJournal()
-    #expect(try code { try store.append(Data()) } == .superseded)
+    #expect(try errorCode { try store.append(Data()) } == .superseded)
     try store.publish(base)
     try store.append(Data())
   }
@@ -333,15 +333,6 @@ import Testing
     let opened = try rig.archives(memory).openNewest()
     #expect(try opened.frame(at: 1) == large)
     #expect(try opened.frame(at: 2) == Data("small".utf8))
-  }
-
-  private func code(_ body: () throws -> some Any) throws -> ProtectionError.Code? {
-    do {
-      _ = try body()
-      return nil
-    } catch let error as ProtectionError {
-      return error.code
-    }
   }
 }
 

@@ -21,15 +21,6 @@ import Testing
     try store.publishPending(content ?? away, kind: kind)
   }
 
-  private func code(_ body: () throws -> some Any) throws -> ProtectionError.Code? {
-    do {
-      _ = try body()
-      return nil
-    } catch let error as ProtectionError {
-      return error.code
-    }
-  }
-
   @Test func `a deletion that fails at any call keeps nobody from saving while locked`() throws {
     var number = 0
     while true {
@@ -72,34 +63,34 @@ import Testing
     try saveWhileLocked()
     rig.sealing.lock()
     defer { rig.sealing.unlock() }
-    #expect(try code { try rig.archives(memory).openPending() } == .locked)
+    #expect(try errorCode { try rig.archives(memory).openPending() } == .locked)
   }
 
   @Test func `a process that hasn't read its base may save touched nodes only`() throws {
     try rig.archives(memory).publish(base)
     rig.sealing.lock()
     let store = try rig.archives(memory)
-    #expect(try code { try store.openNewest() } == .locked)
-    #expect(try code { try store.publishPending(away, kind: .whole) } == .superseded)
+    #expect(try errorCode { try store.openNewest() } == .locked)
+    #expect(try errorCode { try store.publishPending(away, kind: .whole) } == .superseded)
     try store.publishPending(away, kind: .touchedNodes)
     rig.sealing.unlock()
     let pending = try #require(try rig.archives(memory).openPending().archives.first)
     #expect(pending.kind == .touchedNodes && pending.base?.rawValue == 1 && pending.isBaseUnchanged)
-    #expect(try code { try rig.archives(memory).promotePending(pending) } == .superseded)
+    #expect(try errorCode { try rig.archives(memory).promotePending(pending) } == .superseded)
     #expect(try rig.observe(memory) == .saved(base, pending: away))
   }
 
   @Test func `a first launch that found nothing may save whole`() throws {
     try rig.directory(memory).archives(for: rig.slot, protection: .complete).deleteAll()
     let store = try rig.archives(memory)
-    #expect(try code { try store.openNewest() } == .notFound)
+    #expect(try errorCode { try store.openNewest() } == .notFound)
     rig.sealing.lock()
     try store.publishPending(away, kind: .whole)
     rig.sealing.unlock()
     let later = try rig.archives(memory)
     let pending = try #require(try later.openPending().archives.first)
     #expect(pending.base == nil && pending.isBaseUnchanged)
-    #expect(try code { try later.openNewest() } == .notFound)
+    #expect(try errorCode { try later.openNewest() } == .notFound)
     try later.promotePending(pending)
     #expect(try rig.observe(memory) == .saved(away))
   }
@@ -112,7 +103,7 @@ import Testing
     try other.append(Data("meanwhile".utf8))
     let pending = try #require(try rig.archives(memory).openPending().archives.first)
     #expect(!pending.isBaseUnchanged)
-    #expect(try code { try rig.archives(memory).promotePending(pending) } == .superseded)
+    #expect(try errorCode { try rig.archives(memory).promotePending(pending) } == .superseded)
     #expect(try rig.observe(memory) == .saved(base, [Data("meanwhile".utf8)], pending: away))
     try other.publish(Data("whole".utf8))
     #expect(try rig.observe(memory) == .saved(Data("whole".utf8), pending: away))
@@ -154,7 +145,7 @@ import Testing
     if hasPredecessor {
       #expect(try rig.archives(memory).openPredecessor().readAll() == older)
     } else {
-      #expect(try code { try rig.archives(memory).openPredecessor() } == .notFound)
+      #expect(try errorCode { try rig.archives(memory).openPredecessor() } == .notFound)
     }
     try rig.archives(memory).publish(base)
     #expect(try rig.observe(memory) == .saved(base))
@@ -183,7 +174,7 @@ import Testing
     try harm(.headerFlipped, suffix: ".archive")
     let pending = try #require(try rig.archives(memory).openPending().archives.first)
     #expect(!pending.isBaseUnchanged)
-    #expect(try code { try rig.archives(memory).promotePending(pending) } == .superseded)
+    #expect(try errorCode { try rig.archives(memory).promotePending(pending) } == .superseded)
   }
 
   /// Runs that find the device locked, one after the other; each saves the nodes that it touched.
@@ -240,7 +231,7 @@ import Testing
   @Test func `touched nodes stay on top of a whole state that was saved while locked before`() throws {
     try rig.archives(memory).deleteAll()
     let first = try rig.archives(memory)
-    #expect(try code { try first.openNewest() } == .notFound)
+    #expect(try errorCode { try first.openNewest() } == .notFound)
     rig.sealing.lock()
     try first.publishPending(Data("whole".utf8), kind: .whole)
     rig.sealing.unlock()
@@ -303,7 +294,7 @@ import Testing
       try rig.archives(memory).publishPending(Data("\(run)".utf8), kind: .touchedNodes)
     }
     let last = try rig.archives(memory)
-    #expect(try code { try last.publishPending(away, kind: .touchedNodes) } == .locked)
+    #expect(try errorCode { try last.publishPending(away, kind: .touchedNodes) } == .locked)
     rig.sealing.unlock()
     #expect(try pending() == (1...ArchiveStore.pendingLimit).map { "\($0)" })
   }

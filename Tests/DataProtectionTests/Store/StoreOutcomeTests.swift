@@ -309,26 +309,17 @@ import Testing
   @Test func `a directory that is not ours alone is refused`() throws {
     _ = try save(1)
     memory.setMode(0o770, atPath: StoreRig.path)
-    #expect(try code { _ = try rig.directory(memory) } == .unsafeLocation)
+    #expect(try errorCode { _ = try rig.directory(memory) } == .unsafeLocation)
     memory.setMode(0o700, atPath: StoreRig.path)
     memory.setOwner(0, atPath: StoreRig.path)
-    #expect(try code { _ = try rig.directory(MemoryFileSystem(user: 0)) } == nil)
+    #expect(try errorCode { _ = try rig.directory(MemoryFileSystem(user: 0)) } == nil)
     var features = MemoryFileSystem.Features()
     features.volumeKind = .network
     let network = MemoryFileSystem(features: features)
-    #expect(try code { _ = try rig.directory(network) } == .unsafeLocation)
+    #expect(try errorCode { _ = try rig.directory(network) } == .unsafeLocation)
     var willing = rig
     willing.options.allowsNetworkVolumes = true
-    #expect(try code { _ = try willing.directory(network) } == nil)
-  }
-
-  private func code(_ body: () throws -> Void) throws -> ProtectionError.Code? {
-    do {
-      try body()
-      return nil
-    } catch let error as ProtectionError {
-      return error.code
-    }
+    #expect(try errorCode { _ = try willing.directory(network) } == nil)
   }
 
   @Test func `a lock that another process keeps is busy after the patience`() throws {

@@ -24,6 +24,13 @@ struct StoreRig {
     return try StoreDirectory.open(fileSystem, in: root, keys: keys, sealer: sealing, options: options)
   }
 
+  /// The same after a start of the machine, by its number.
+  func booted(_ boot: UInt8) -> StoreRig {
+    var rig = self
+    rig.keys.bootIdentifier = [UInt8](repeating: boot, count: 16)
+    return rig
+  }
+
   /// Opens the slot's archives in a new process.
   func archives(
     _ fileSystem: any FileSystem, _ protection: ProtectionClass? = nil, slot: ArchiveSlot? = nil
@@ -84,5 +91,15 @@ struct StoreState: Hashable, CustomStringConvertible {
     let text = { (data: Data) in String(decoding: data.prefix(8), as: UTF8.self) }
     return
       "\(content.map(text) ?? "-")\(frames.map(text)) pending: \(allPending.map(text)) \(standing.map { "\($0)" } ?? "") \(protection.map { "\($0)" } ?? "") \(problem.map { "\($0)" } ?? "")"
+  }
+}
+
+/// The code of the error that a call of the store throws; nil when it throws none.
+func errorCode(_ body: () throws -> some Any) throws -> ProtectionError.Code? {
+  do {
+    _ = try body()
+    return nil
+  } catch let error as ProtectionError {
+    return error.code
   }
 }
