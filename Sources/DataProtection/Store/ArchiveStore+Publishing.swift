@@ -128,7 +128,8 @@ extension ArchiveStore {
 extension ArchiveStore {
   /// Sixteen random bytes that name an archive or a journal; not secret.
   static func randomIdentifier() -> [UInt8] {
+    // Two calls of the system instead of one for each byte: a store asks for one whenever it is opened.
     var generator = SystemRandomNumberGenerator()
-    return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    return unsafe withUnsafeBytes(of: (generator.next(), generator.next())) { unsafe [UInt8]($0) }
   }
 }
