@@ -172,11 +172,17 @@ extension CaptureTree {
     var record = CaptureBatch.Record(
       key: node.key, kind: facts.kind, row: captured.row, priority: captured.shape.priority, flags: [],
       entries: captured.entries, model: captured.shape.model)
+    let isNew = node.isNew
+    node.isNew = false
+    if isNew, scope == .noticed, !node.keepsStored, isAtHome(node), isOnOffer(object, node.path) {
+      keepStored(of: node, while: fingerprint(batch.entries(of: record), captured.references))
+    }
     if node.keepsStored {
-      guard fingerprint(batch.entries(of: record), captured.references) != node.fingerprintWhenRefused else {
+      let isAsked = node.isUnasked && scope == .all
+      guard isAsked || fingerprint(batch.entries(of: record), captured.references) != node.fingerprintWhenRefused else {
         return batch.standing.append(node.key)
       }
-      record.setsStoredAside = setStoredAside(of: node)
+      if node.isUnasked { node.keepsStored = false } else { record.setsStoredAside = setStoredAside(of: node) }
       if hasLeftOut { endLeavingOut(from: node.parent) }
     }
     if let limit = facts.freshFor, let stamp = batch.kinds[facts.kind].savedAt {
@@ -207,6 +213,12 @@ extension CaptureTree {
       record.entries.append(.init(key: ReservedKey.role, value: role))
     }
     batch.records.append(record)
+  }
+
+  /// Whether an object came by itself, below one that was given its state, or that came with it.
+  private func isAtHome(_ node: TrackedNode) -> Bool {
+    guard node.origin == nil, let parent = node.parent else { return false }
+    return parent.origin != nil || (parent.isUnasked && parent.keepsStored)
   }
 
   /// Has what restoring died at set aside above something that has newer state: that would stay out with it at every launch.

@@ -32,6 +32,12 @@ internal import RestorationArchive
   private(set) var hasLeftOut = false
   /// The objects whose state grows too old while they are not there.
   var ages = StateAges()
+  /// Whether what is stored at a path is an object's by class and model, and was given to nobody in this run.
+  var isOnOffer: (any RestorableObject, RestorationPath) -> Bool = { _, _ in false }
+  /// Objects that have come to such paths by themselves; some of them may have become something newer since.
+  private var unasked: [TrackedNode] = []
+  /// What the current capture asks.
+  private(set) var scope = Scope.all
   var batch = CaptureBatch()
   var pending: [TrackedNode] = []
   /// Objects that have given back their places, with another above them, in this capture.
@@ -104,6 +110,7 @@ internal import RestorationArchive
   ) -> CaptureBatch {
     batch = CaptureBatch()
     captureNumber += 1
+    self.scope = scope
     hasMoved = false
     relinked = []
     collect(scope)
@@ -171,6 +178,7 @@ internal import RestorationArchive
     roots = []
     shared = []
     polled = []
+    unasked = []
     referrers = [:]
     claims = [:]
     refusedBelow = [:]
@@ -188,6 +196,13 @@ internal import RestorationArchive
     return node
   }
 
+  /// Whether what an object has is newer than what was stored in the place to which it has come by itself: it was saved, or
+  /// edited since a capture first met it.
+  func isNewer(_ object: any RestorableObject, at path: RestorationPath) -> Bool {
+    guard let node = node(of: object), node.origin == nil, node.identifier == path.last else { return false }
+    return !node.isUnasked || !node.keepsStored || fingerprint(of: object) != node.fingerprintWhenRefused
+  }
+
   // MARK: - What to read
 
   private func collect(_ scope: Scope) {
@@ -198,6 +213,9 @@ internal import RestorationArchive
     }
     for key in ages.due(at: now, isThere: { nodes[$0] != nil }) { nodes[key].map(mark) }
     guard scope == .all else { return }
+    // A save that is asked for is of everything that is there.
+    for node in unasked where node.isUnasked && node.keepsStored { mark(node) }
+    unasked = []
     if hasLostPolled { polled.removeAll { $0.isRemoved } }
     hasLostPolled = false
     for root in roots where root.isPolled { mark(root) }
@@ -208,6 +226,13 @@ internal import RestorationArchive
     guard !node.isDirty else { return }
     node.isDirty = true
     pending.append(node)
+  }
+
+  /// Has what is stored stay in the place to which an object has come by itself: nobody was asked to preserve what it has now.
+  func keepStored(of node: TrackedNode, while fingerprint: [UInt8]) {
+    (node.isUnasked, node.keepsStored, node.isBorrower) = (true, true, true)
+    node.fingerprintWhenRefused = fingerprint
+    unasked.append(node)
   }
 
   /// Has an object asked at every capture of everything, as its changes can't be noticed.

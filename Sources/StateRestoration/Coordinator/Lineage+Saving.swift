@@ -15,6 +15,8 @@ extension Lineage {
     var unencoded: [CaptureBatch.Key] = []
     /// Those of them whose stored state could not be read and stays.
     var postponed: [CaptureBatch.Key] = []
+    /// Nodes whose stored state that of an object in the same place has replaced.
+    var takenOver: [NodeID] = []
     /// Whether the app-level state could not be encoded.
     var isApplicationUnencoded = false
     /// True when the device is locked and nothing may be written.
@@ -39,6 +41,7 @@ extension Lineage {
     let result = saved(try write(context: context), findings + keptRemovals)
     changed = []
     keptRemovals = []
+    takenOver = []
     return result
   }
 
@@ -46,7 +49,7 @@ extension Lineage {
     Saved(
       written: written, changedNodes: written == nil ? 0 : changed.count,
       carriedOverNodes: isWaiting ? 0 : carriedOverCount, findings: findings, unencoded: unencoded,
-      postponed: postponed, isApplicationUnencoded: isApplicationUnencoded, isWaiting: isWaiting)
+      postponed: postponed, takenOver: takenOver, isApplicationUnencoded: isApplicationUnencoded, isWaiting: isWaiting)
   }
 
   /// Finds out what a save would meet on disk, when nobody has restored in this run.

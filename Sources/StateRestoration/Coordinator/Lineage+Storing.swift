@@ -100,7 +100,11 @@ extension Lineage {
       }
     }
     unmatched.remove(record.key)
-    if isRefused { try setAside(record.key) }
+    if isRefused {
+      try setAside(record.key)
+    } else if isUnmatched {
+      takenOver.append(node)
+    }
     let place = self.node(record.key) ?? node
     if isOfOtherModel { try keepChildren(of: place) }
     return place

@@ -53,6 +53,8 @@ struct Lineage: Sendable {
   var keptRemovals: [PreservationFinding] = []
   /// The places that something is kept for, as they were before something left or moved; nil when nothing has.
   var keptPlaces: [KeptPlace]?
+  /// Nodes whose stored state that of an object in the same place has replaced by its path alone, since the last save.
+  var takenOver: [NodeID] = []
   /// What was touched since a locked launch.
   var sighting = LockedSighting()
 
@@ -106,6 +108,7 @@ struct Lineage: Sendable {
     hasSetApplicationAside = false
     keptPlaces = nil
     keptRemovals = []
+    takenOver = []
   }
 
   /// Makes the next save a whole generation.

@@ -107,6 +107,7 @@ extension RestorationCoordinator {
     switch result {
     case .success(let saved):
       captureAgain(saved)
+      restored?.takenOver.formUnion(saved.takenOver)
       if captured.endsKeptApplication, !saved.isApplicationUnencoded { keptApplication = nil }
       if saved.isWaiting { return .deferred(.locked) }
       if phase == .idle { phase = .ready }

@@ -87,7 +87,9 @@ public import RestorationArchive
   /// The state loaded by `prepare()` until a restoration uses it.
   var prepared: Result<LoadedState, LoadFailure>?
   /// The last restored state, for objects that turn up later.
-  var restored: RestorationRun?
+  var restored: RestorationRun? {
+    didSet { tree.isOnOffer = { [weak restored] in restored?.isOnOffer(to: $0, at: $1) == true } }
+  }
   /// What was restored, for marking that restoring goes on.
   var restoredSubject: AttemptSubject?
   var attempt: (any RestorationAttempting)?

@@ -36,7 +36,7 @@ public enum NotRestoredReason: Sendable, Hashable, Codable {
   /// Restoring died at this node before; it is carried over, and stays out until it is asked for or something
   /// in it is changed.
   case leftOutAfterCrash
-  /// The user changed the object before the state could be read; the newer state wins.
+  /// The user changed the object before the state could be read, or before the object was registered; the newer state wins.
   case touchedMeanwhile
   /// The object was made, or registered, but no container had it. When somebody installs it after all, the state stays
   /// until the object has something newer, and is kept then.

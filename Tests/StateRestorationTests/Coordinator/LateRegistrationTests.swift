@@ -39,6 +39,96 @@ import Testing
     return root
   }
 
+  // MARK: - Newer
+
+  @Test(arguments: [false, true]) func `what a save met before it was registered is newer than what was preserved`(
+    isGone: Bool
+  ) async throws {
+    let (bench, coordinator, root) = try await launched()
+    root.restorationChildren = [editor("typed", page: "typed below")]
+    _ = try await coordinator.preserve(root)
+    if isGone {
+      root.dropChildren()
+      _ = try await coordinator.preserve(root)
+      root.restorationChildren = [editor()]
+    }
+    let found = try #require(root["editor"])
+    #expect(coordinator.register(found, at: path)?.result == (isGone ? nil : .notRestored(.touchedMeanwhile)))
+    #expect(coordinator.lastReport?.nodes.contains { $0.path == path && $0.isRestored } == false)
+    #expect([found.text, found["page"]?.text] == (isGone ? ["", ""] : ["typed", "typed below"]))
+    root.text = "something else"
+    _ = try await coordinator.preserve(root)
+    let next = try await restored(bench)
+    #expect([next["editor"]?.text, next["editor"]?["page"]?.text] == (isGone ? ["", ""] : ["typed", "typed below"]))
+  }
+
+  /// Has what has changed saved by itself.
+  private func saveByItself(_ coordinator: RestorationCoordinator, on bench: Bench) async {
+    coordinator.preservesAutomatically = .never
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
+    await bench.delegate.nextEvent()
+  }
+
+  /// Lets a blank editor turn up, and a save that nobody asked for meet it.
+  private func meetBlank(_ coordinator: RestorationCoordinator, below root: Screen, on bench: Bench) async -> Screen {
+    let editor = editor()
+    root.restorationChildren = [editor]
+    root.text += "something else"
+    await saveByItself(coordinator, on: bench)
+    return editor
+  }
+
+  @Test(arguments: [false, true]) func `a save by itself replaces nothing with what has come blank and was not edited`(
+    leaves: Bool
+  ) async throws {
+    let (bench, coordinator, root) = try await launched()
+    let editor = await meetBlank(coordinator, below: root, on: bench)
+    #expect(editor.text == "")
+    if leaves {
+      root.restorationChildren = []
+      await saveByItself(coordinator, on: bench)
+    }
+    let next = try await restored(bench)
+    #expect([next["editor"]?.text, next["editor"]?["page"]?.text] == ["at launch", "page"])
+  }
+
+  @Test func `what has come blank is given what was preserved when it is registered after a save by itself`() async throws {
+    let (bench, coordinator, root) = try await launched()
+    let editor = await meetBlank(coordinator, below: root, on: bench)
+    editor["page"]?.text = "typed"
+    #expect(coordinator.register(editor, at: path)?.isRestored == true)
+    #expect([editor.text, editor["page"]?.text] == ["at launch", "typed"])
+    await saveByItself(coordinator, on: bench)
+    let next = try await restored(bench)
+    #expect([next["editor"]?.text, next["editor"]?["page"]?.text] == ["at launch", "typed"])
+  }
+
+  @Test(arguments: [false, true]) func `what has come blank replaces what was preserved once it is edited, or saved by name`(
+    isEdited: Bool
+  ) async throws {
+    let (bench, coordinator, root) = try await launched()
+    let editor = await meetBlank(coordinator, below: root, on: bench)
+    if isEdited { editor.text = "typed" }
+    for _ in 0..<2 {
+      if isEdited { await saveByItself(coordinator, on: bench) } else { _ = try await coordinator.preserve(root) }
+      let next = try await restored(bench)
+      #expect([next["editor"]?.text, next["editor"]?["page"]?.text] == (isEdited ? ["typed", "page"] : ["", ""]))
+    }
+    #expect(coordinator.register(editor, at: path)?.result == .notRestored(.touchedMeanwhile))
+    #expect(editor.text == (isEdited ? "typed" : ""))
+  }
+
+  @Test func `what a save has met and is another model's does not spend what was preserved`() async throws {
+    let (_, coordinator, root) = try await launched()
+    let other = editor("of another note")
+    other.restorationModelIdentifier = "another"
+    root.restorationChildren = [other]
+    _ = try await coordinator.preserve(root)
+    root.restorationChildren = []
+    _ = try await coordinator.preserve(root)
+    try give(coordinator, below: root)
+  }
+
   // MARK: - Given
 
   @Test(arguments: [false, true])
