@@ -50,7 +50,7 @@ public struct ArchiveError: Error, Sendable, CustomStringConvertible {
   public var offset: Int?
   /// What happened, then what to do.
   public var message: String
-  /// The error underneath, such as a `DecodingError` or the source's own.
+  /// The error underneath, such as a `DecodingError` or the source's own; its own description may quote state.
   public var cause: (any Error)?
 
   /// Makes an error.
@@ -65,12 +65,15 @@ public struct ArchiveError: Error, Sendable, CustomStringConvertible {
     self.cause = cause
   }
 
-  /// One line: the code, the message, then the place and the cause.
+  /// One line: the code, the message, then the place and the kind of the cause.
+  ///
+  /// It quotes no state: an error of the program's, or of `Codable`'s, is told by its kind and the types it names; see
+  /// ``cause`` for its own words.
   public var description: String {
     var text = "\(code): \(message)"
     if let path { text += " (at \(path))" }
     if let offset { text += " (byte \(offset))" }
-    if let cause { text += ": \(cause)" }
+    if let cause { text += ": \(cause.descriptionWithoutState)" }
     return text
   }
 }

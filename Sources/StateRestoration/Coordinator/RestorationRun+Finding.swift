@@ -190,6 +190,10 @@ extension RestorationRun {
       }
       return false
     }
+    if let other = takePlace(controller, index, origin) {
+      fail(index, .objectTaken(by: plan.paths[other]))
+      return false
+    }
     objects.hold(controller, at: index)
     outcomes.restore(index, origin)
     noteTag(at: index)
@@ -200,6 +204,24 @@ extension RestorationRun {
       outcomes.add(.identifierDiffers(found: identifier.rawValue), at: index)
     }
     return true
+  }
+
+  /// Makes a place an object's, unless it has one that was met with it; returns that.
+  ///
+  /// Objects that exist have one each, as they were found below one parent each: nothing is noted until one was made.
+  private func takePlace(
+    _ controller: any RestorableController, _ index: Int, _ origin: NodeReport.Origin
+  ) -> Int? {
+    if takenPlaces.isEmpty {
+      guard origin != .existing, origin != .registration else { return nil }
+      for other in meeting where other != index {
+        if let object = objects.controller(at: other) { takenPlaces[ObjectIdentifier(object)] = other }
+      }
+    }
+    let taken = takenPlaces[ObjectIdentifier(controller)]
+    if let taken, taken != index { return taken }
+    takenPlaces[ObjectIdentifier(controller)] = index
+    return nil
   }
 
   /// Why a node's state is not the object's; nil when class and model fit.

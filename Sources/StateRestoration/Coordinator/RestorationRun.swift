@@ -48,6 +48,10 @@ internal import RestorationArchive
   var viewTables: [Int: ChildTable<any RestorableView>] = [:]
   /// For parents, the place after the child that was last found to be installed.
   var nextInstalled: [Int: Int] = [:]
+  /// The nodes whose objects are found or made now.
+  private(set) var meeting = 0..<0
+  /// The places of the objects that were met, once one of them was made.
+  var takenPlaces: [ObjectIdentifier: Int] = [:]
   var asksDelegate = true
   /// The plan of the class whose instance was decoded last.
   var lastClassPlan: ClassPlan?
@@ -166,6 +170,7 @@ internal import RestorationArchive
 
   /// Finds or makes every object below the root.
   func makeObjects(root: any RestorableController) {
+    beginMeeting(plan.placed)
     for index in plan.placed where object(at: index) == nil && !outcomes.isMet(index) {
       if plan.nodes[index].parent == nil, plan.nodes[index].kind == .controller {
         meetRoot(index, root)
@@ -177,13 +182,21 @@ internal import RestorationArchive
 
   /// Makes the objects of one subtree whose top exists already.
   func makeObjects(at top: Int, object: any RestorableController, origin: NodeReport.Origin) {
+    beginMeeting(top..<plan.nodes[top].end)
     guard admit(object, at: top, origin: origin) else { return }
     for index in plan.nodes.indices[(top + 1)..<plan.nodes[top].end] { meet(index) }
   }
 
   /// Finds or makes the objects of one subtree that has turned up.
   func makeObjects(in range: Range<Int>) {
+    beginMeeting(range)
     for index in range { meet(index) }
+  }
+
+  /// Forgets who has places from an earlier turn: an object may have the address of one that is gone.
+  private func beginMeeting(_ range: Range<Int>) {
+    meeting = range
+    takenPlaces = [:]
   }
 
   /// Tells every restored object that restoring is over; those that turned up meanwhile come last.

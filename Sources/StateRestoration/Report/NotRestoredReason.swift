@@ -17,6 +17,8 @@ public enum NotRestoredReason: Sendable, Hashable, Codable {
   case refusedByClass(RestorationClass)
   /// The object that is there is of another class than the recorded one.
   case classMismatch(recorded: RestorationClass, found: String)
+  /// The object that was given for the path has another node's state already: one object has one place.
+  case objectTaken(by: RestorationPath)
   /// The state was written by a newer version of its class; it is kept and not read.
   case newerVersion(stored: StateVersion, known: StateVersion)
   /// A migration step failed, or a step is missing.
@@ -56,6 +58,7 @@ extension NotRestoredReason: CustomStringConvertible {
     case .unknownClass(let tag): "class “\(tag)” is not registered: register it, or name it among a class's former tags"
     case .refusedByClass(let tag): "class “\(tag)” declined"
     case .classMismatch(let recorded, let found): "recorded as “\(recorded)”, but the object is a \(found)"
+    case .objectTaken(let path): "the object given for it is \(path) already: give one object for each path; kept"
     case .newerVersion(let stored, let known): "state version \(stored) is newer than \(known); kept"
     case .migrationFailed(let text): "migration failed, and the state is kept: \(text)"
     case .decodingFailed(let text): "decoding failed, and the state is kept: \(text)"

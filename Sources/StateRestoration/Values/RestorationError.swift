@@ -1,3 +1,4 @@
+internal import DataProtection
 public import RestorationArchive
 
 /// Why state could not be saved, given back or deleted: what happened and where, never the state itself.
@@ -41,7 +42,7 @@ public struct RestorationError: Error, Sendable {
   public var path: RestorationPath?
   /// The key concerned; nil when none is.
   public var key: String?
-  /// The error underneath.
+  /// The error underneath; its own description may quote state.
   public var cause: (any Error)?
 
   /// Makes an error; objects that refuse their state throw ``Code/invalidState``.
@@ -56,8 +57,11 @@ public struct RestorationError: Error, Sendable {
   }
 }
 
-extension RestorationError: CustomStringConvertible {
-  /// One line: the code, the message, then the place and the cause.
+extension RestorationError: QuotesNoState {
+  /// One line: the code, the message, then the place and the kind of the cause.
+  ///
+  /// It quotes no state: an error of the program's, or of `Codable`'s, is told by its kind and the types it names; see
+  /// ``cause`` for its own words.
   public var description: String {
     var text = "\(code): \(message)"
     if let path {
@@ -65,7 +69,9 @@ extension RestorationError: CustomStringConvertible {
     } else if let key {
       text += " (key “\(key)”)"
     }
-    if let cause { text += ": \(cause)" }
+    if let cause { text += ": \(cause.descriptionWithoutState)" }
     return text
   }
 }
+
+extension ProtectionError: QuotesNoState {}

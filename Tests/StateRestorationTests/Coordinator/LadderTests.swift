@@ -150,6 +150,33 @@ import Testing
     #expect(report[["root", "child"]]?.notRestoredReason == .classMismatch(recorded: "screen", found: "Panel"))
   }
 
+  @Test(arguments: [0, 1, 2])
+  func `one object given for two paths has the first of them, and the other's state stays`(maker: Int) async throws {
+    let bench = Bench()
+    func stack(_ screens: [Screen]) -> NavigationController {
+      let stack = NavigationController(restorationIdentifier: "stack")
+      stack.setStack(screens)
+      return stack
+    }
+    let tag: RestorationClass? = maker == 1 ? "screen" : nil
+    try await bench.preserve(stack([Screen("old", text: "1", tag: tag), Screen("new", text: "2", tag: tag)]))
+    let only = Screen("old", tag: tag)
+    if maker != 1 { bench.delegate.make = { _, _ in only } }
+    // In the last case the object is there already, where it has a place of its own.
+    let root = stack(maker == 2 ? [only] : [])
+    let coordinator = bench.launch { $0.register(Screen.self, as: "screen") { _, _ in only } }
+    let report = try await coordinator.restore(into: root)
+    #expect(root.stack.map { $0 === only } == [true])
+    #expect(only.text == "1")
+    #expect(report[["stack", "new"]]?.notRestoredReason == .objectTaken(by: ["stack", "old"]))
+    only.text = "3"
+    _ = try await coordinator.preserve(root)
+    bench.delegate.make = { _, _ in nil }
+    let next = stack([Screen("old", tag: tag), Screen("new", tag: tag)])
+    _ = try await bench.launch().restore(into: next)
+    #expect(next.stack.map { ($0 as? Screen)?.text } == ["3", "2"])
+  }
+
   final class WidePanel: Panel {}
 
   @Test(arguments: StoreKind.allCases)

@@ -12,7 +12,7 @@ import Testing
   enum Name: String, CaseIterable, Sendable {
     case noObject, unknownClass, refusedByClass, classMismatch, newerVersion, migrationFailed, decodingFailed
     case damaged, parentNotRestored, expired, modelGone, modelMismatch, leftOutAfterCrash, touchedMeanwhile
-    case notInstalled, shed, timedOut
+    case notInstalled, objectTaken, shed, timedOut
 
     init(_ reason: NotRestoredReason) {
       self =
@@ -21,6 +21,7 @@ import Testing
         case .unknownClass: .unknownClass
         case .refusedByClass: .refusedByClass
         case .classMismatch: .classMismatch
+        case .objectTaken: .objectTaken
         case .newerVersion: .newerVersion
         case .migrationFailed: .migrationFailed
         case .decodingFailed: .decodingFailed
@@ -71,6 +72,7 @@ import Testing
       try await childReason(preserved: Screen("child", tag: "panel"), restored: Screen("child")) {
         $0.register(Panel.self, as: "panel")
       }
+    case .objectTaken: try await taken()
     case .newerVersion: try await childReason(preserved: LaterEditor(), restored: Editor(1))
     case .migrationFailed: try await childReason(preserved: Editor(1), restored: LaterEditor())
     case .decodingFailed: try await childReason(preserved: Editor(1), restored: Editor("text"))
@@ -122,6 +124,14 @@ import Testing
       if case .damaged(let text)? = report[["root", "child"]]?.notRestoredReason { return .damaged(text) }
       return nil
     }
+  }
+
+  private func taken() async throws -> NotRestoredReason? {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("first", tag: "screen"), Screen("child", tag: "screen")]))
+    let only = Screen("first")
+    let coordinator = bench.launch { $0.register(Screen.self, as: "screen") { _, _ in only } }
+    return try await coordinator.restore(into: Screen("root"))[["root", "child"]]?.notRestoredReason
   }
 
   private func leftOut() async throws -> NotRestoredReason? {
