@@ -24,13 +24,17 @@ struct MarkerFile {
     guard let former else { return }
     var ended = former.requests
     var last = former.marker
-    if last.role == .requested, !last.isAtRest, last.meaning(for: last.commitment, boot: boot).failedAttempts > 0 {
-      last.hasDied = true
+    if last.role == .requested, !last.isAtRest {
+      // What only a restart of the machine has ended is no death yet; the next one goes on from there.
+      last.hasDied = last.meaning(for: last.commitment, boot: boot).failedAttempts > 0
       ended.insert(last, at: 0)
     }
     for request in ended where request.names(ended[0].commitment) {
-      guard !requests.contains(where: { $0.node == request.node }) else { continue }
-      requests.append(request)
+      if let index = requests.firstIndex(where: { $0.node == request.node }) {
+        if request.hasDied { requests[index].hasDied = true }
+      } else {
+        requests.append(request)
+      }
     }
     requests = Array(requests.prefix(Self.requestLimit))
   }

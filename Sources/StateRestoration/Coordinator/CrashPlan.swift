@@ -22,7 +22,7 @@ public struct CrashHistory: Sendable, Hashable, Codable {
 
 /// What to do after the same state ended two runs badly.
 public enum CrashDecision: String, Sendable, Hashable, Codable, CaseIterable {
-  /// Restore the generation before it.
+  /// Restore the generation before it. Save then: as long as nothing is saved, the next launch begins with the newest again.
   case olderGeneration
   /// Try the same state again, without the node that was being restored.
   case tryAgain

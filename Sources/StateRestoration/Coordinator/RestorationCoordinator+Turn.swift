@@ -222,8 +222,12 @@ extension RestorationCoordinator {
             if loaded.setAside != nil { loader.leaveOutCulprit(of: loaded) }
             return
           }
-          // If the disk can't take it now, it is owed by the next save, like everything else.
-          _ = try? lineage.write(context: context, isCapture: false)
+          // What requests died at stays marked behind the attempt: a stand-in replaces nothing either, before a save does.
+          if loaded.isPredecessor, newlyLeftOut.allSatisfy(loaded.diedOnRequest.contains) { return }
+          // If the disk can't take it now, it is owed by the next save, like everything else; that one's receipt tells what it
+          // cost.
+          let written = try? lineage.write(context: context, isCapture: false)
+          lineage.keptRemovals += written?.findings ?? []
         }
       } catch {
         lineage.begin(

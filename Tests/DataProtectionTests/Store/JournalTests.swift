@@ -207,6 +207,17 @@ import Testing
     #expect(try rig.observe(memory) == .nothing)
   }
 
+  @Test func `a deletion supersedes as soon as it is decided`() throws {
+    let mine = try saved(1)
+    let faulty = FaultyFileSystem(memory)
+    let theirs = try rig.archives(faulty)
+    // The journal stays where it is, under its name.
+    faulty.fail(from: faulty.callCount + 1, [.unlink], .error(.inputOutput))
+    #expect(throws: ProtectionError.self) { try theirs.deleteAll() }
+    #expect(!rig.names(memory, endingWith: ".journal").isEmpty)
+    #expect(try errorCode { try mine.append(Data("lost?".utf8)) } == .superseded)
+  }
+
   @Test func `a save of another slot doesn't supersede`() throws {
     let mine = try saved(1)
     var other = rig

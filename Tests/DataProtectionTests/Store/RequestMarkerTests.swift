@@ -122,13 +122,19 @@ import Testing
       let found = try nodes(store, older)
       #expect(found == [9, 3, 2])
     }
-    // The first restart alone leaves nothing behind, and a death that was no restart counts after one.
+    // The first restart alone names nothing, and a death that was no restart counts after one.
     try rig.archives(disk).publish(Data("newest".utf8))
     try request(7, expecting: [])
     try launch(8) { store, newest, _ in try store.beginAttempt(for: newest).rest() }
     try request(8, expecting: [])
     try launch(8) { store, newest, _ in try store.beginAttempt(for: newest).rest() }
     try request(9, expecting: [8])
+    // The second one is the second one whatever was restored in between.
+    try rig.archives(disk).publish(Data("the very newest".utf8))
+    for (boot, expected) in [(20, []), (21, []), (22, [21]), (23, [22, 21])] as [(UInt8, [UInt32])] {
+      try launch(boot) { store, newest, _ in try store.beginAttempt(for: newest).rest() }
+      try request(boot, expecting: expected)
+    }
   }
 
   @Test func `a death between two markers forgets nothing that requests have died of`() throws {

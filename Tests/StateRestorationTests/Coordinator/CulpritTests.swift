@@ -383,18 +383,25 @@ import Testing
     let bench = try await diedOnRequest(kind, journal, hierarchy)
     bench.delegate.crashDecision = .olderGeneration
     for _ in 0..<2 { try await bench.die(at: ["root", "good"]) }
-    // Without it the stand-in is written as the newest, so that the second launch has that.
-    for reason in [RestorationReason.olderGeneration, .afterCrash] {
+    // What is missing is known behind its marker: nothing is saved before somebody asks for it.
+    for saves in [false, true] {
       let (root, _, good) = hierarchy()
       let coordinator = bench.launch()
-      root.onFinish = { coordinator.extendStateRestoration() }
+      if !saves { root.onFinish = { coordinator.extendStateRestoration() } }
       let report = try await coordinator.restore(into: root)
-      #expect(report.outcome == .restored && report.reason == reason)
+      #expect(report.outcome == .restored && report.reason == .olderGeneration)
       #expect(report.leftOut == [["root", "bad"]])
       #expect(good.value == 1)
+      if saves {
+        let findings = try await coordinator.preserve(root).receipt?.findings ?? []
+        #expect(findings.contains { if case .setAside = $0 { true } else { false } })
+      }
       // Killed once while it is shown, outside any node.
       try await bench.kill()
     }
+    let next = hierarchy()
+    let report = try await bench.launch().restore(into: next.root)
+    #expect(report.reason == .normal && report.leftOut == [["root", "bad"]] && next.good.value == 1)
   }
 }
 
