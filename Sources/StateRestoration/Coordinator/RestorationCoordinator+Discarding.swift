@@ -66,6 +66,7 @@ extension RestorationCoordinator {
     prepared = nil
     touchedKeys = []
     lastReceipt = nil
+    firstOwnGeneration = nil
     hasPendingSave = false
     phase = .discarded
     if next == .ready { await beginAnew() }

@@ -124,7 +124,12 @@ extension RestorationCoordinator {
         captureDuration: captureDuration, duration: clock.now - start,
         findings: captured.findings + saved.findings + written.findings)
       // A receipt for what was discarded meanwhile is nobody's last one.
-      if discardCount == self.discardCount { lastReceipt = receipt }
+      if discardCount == self.discardCount {
+        lastReceipt = receipt
+        if written.kind == .whole || written.kind == .change, firstOwnGeneration == nil {
+          firstOwnGeneration = receipt.generation
+        }
+      }
       if receipt.durability == .unknown { retryAutomatically() }
       log.log(.info, "preserved generation \(receipt.generation), \(receipt.bytesWritten) bytes")
       warn(of: receipt.findings)

@@ -10,14 +10,14 @@ extension RestorationCoordinator {
   ///   - root: The controller at the top of the hierarchy.
   ///   - touched: The objects that were edited while the device was locked, by their paths: theirs is newer.
   ///   - retriesLeftOut: Whether nodes that were left out after a crash are tried again.
-  ///   - phaseIfRefused: Where the coordinator was: there it stays, when a state that was asked for is refused.
+  ///   - phaseBefore: Where the coordinator was: there it stays, when a state that was asked for is refused.
   func restore(
     _ loaded: LoadedState, into root: any RestorableController, touched: [RestorationPath: LiveObjects.Living],
-    retriesLeftOut: Bool, phaseIfRefused: Phase
+    retriesLeftOut: Bool, phaseBefore: Phase
   ) async -> RestorationReport {
     var report = RestorationReport(outcome: .restored, reason: loaded.reason, source: loaded.plan.source)
     report.remarks = loaded.remarks
-    let phaseIfRefused = loaded.isOnRequest ? phaseIfRefused : nil
+    let phaseIfRefused = loaded.isOnRequest ? phaseBefore : nil
     if let refusal = refusal(of: loaded, report: report) { return await refuse(loaded, refusal, phaseIfRefused) }
     do {
       endRest()
@@ -35,6 +35,7 @@ extension RestorationCoordinator {
       plan: loaded.plan, registry: registry, delegate: delegate, log: log, now: configuration.now(),
       note: { [weak self] in self?.note(node: $0) })
     run.touched = touched
+    run.goesBack = phaseBefore == .ready && loaded.setAside == nil && hasSaved(loaded.state.generation)
     run.decodesInReverse = configuration.decodesInReverse
     run.retries = { [weak self] path in
       guard let self else { return false }
@@ -88,6 +89,11 @@ extension RestorationCoordinator {
     restoredSubject = loaded.subject
     if extensions.count == 0 { restAttempt() } else { startExtensionLimit() }
     return report
+  }
+
+  /// Whether this run has saved the state of a generation as it is.
+  private func hasSaved(_ generation: Generation) -> Bool {
+    firstOwnGeneration.map { generation.rawValue >= $0 } ?? false
   }
 
   /// Age and versions of the whole, before anybody is asked.

@@ -3,6 +3,7 @@ internal import RestorationArchive
 extension RestorationRun {
   /// Gives containers their children, parents first, in the range of nodes.
   func installChildren(in range: Range<Int>? = nil) {
+    if goesBack { removeNewcomers() }
     for index in range ?? plan.nodes.indices where plan.nodes[index].childCount > 0 {
       guard let container = object(at: index) as? any RestorationContainer else { continue }
       let children = plan.children(of: index).map { standIns[$0] ?? $0 }.filter {
@@ -24,6 +25,23 @@ extension RestorationRun {
       findViews(of: index)
     }
     rejectUninstalled(in: range ?? plan.nodes.indices)
+  }
+
+  /// Has containers that were there give up the children that are not in the state: they have come since it was preserved.
+  ///
+  /// Not those that it has somewhere else, from where they may have moved.
+  private func removeNewcomers() {
+    let elsewhere = Set(plan.nodes.indices.lazy.filter { !self.outcomes.isRestored($0) }.compactMap { self.plan.paths[$0].last })
+    for index in plan.placed where outcomes.isRestored(index) && (existing[index] || plan.nodes[index].parent == nil) {
+      guard let container = object(at: index) as? any RestorationContainer else { continue }
+      noteBeginning(of: index)
+      let stored = Set(plan.children(of: index).compactMap { plan.paths[$0].last })
+      let newcomers = container.restorationChildren.filter { child in
+        guard let identifier = child.restorationIdentifier else { return false }
+        return !stored.contains(identifier) && !elsewhere.contains(identifier)
+      }
+      if !newcomers.isEmpty { container.removeChildren(newcomers) }
+    }
   }
 
   /// Keeps a dialog that the user has presented while the device was locked, whatever was made in its place: somebody is

@@ -1,0 +1,94 @@
+import StateRestoration
+import Testing
+
+/// State that this run has saved, given back to the hierarchy that runs: what has come since goes.
+@MainActor @Suite struct TimeTravelTests {
+  /// A window with tabs: a split with a stack in its first column, and a screen.
+  @MainActor private struct Hierarchy {
+    let stack = NavigationController(restorationIdentifier: "stack")
+    let split = SplitController(restorationIdentifier: "split")
+    let tabs = TabController(restorationIdentifier: "tabs")
+    let window = WindowController(restorationIdentifier: "window")
+
+    init() {
+      split.primary = stack
+      tabs.setTabs([split, Screen("other")])
+      window.content = tabs
+    }
+
+    var children: [[RestorationIdentifier?]] {
+      [stack, split, tabs, window].map { $0.restorationChildren.map(\.restorationIdentifier) }
+    }
+  }
+
+  /// Puts something into every container, and edits what was there.
+  private func add(to hierarchy: Hierarchy) {
+    (hierarchy.stack.stack.first as? Screen)?.text = "after"
+    hierarchy.stack.push(Screen("note"))
+    hierarchy.stack.present(Screen("sheet"))
+    hierarchy.split.secondary = Screen("side")
+    hierarchy.tabs.setTabs(hierarchy.tabs.tabs + [Screen("added")])
+    hierarchy.tabs.select(2)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what was pushed, presented, opened and added since the state was saved goes`(on kind: StoreKind) async throws {
+    let bench = try await Bench(kind)
+    let hierarchy = Hierarchy()
+    hierarchy.stack.push(Screen("home", text: "before"))
+    let coordinator = bench.launch()
+    // Of the generation before the newest, a save has seen what came; it is in memory that one can be had.
+    for source in [RestorationSource.newest, .newest, .olderGeneration] where kind == .memory || source == .newest {
+      _ = try await coordinator.preserve(hierarchy.window)
+      let before = hierarchy.children
+      add(to: hierarchy)
+      if source == .olderGeneration { try await bench.compact(coordinator, hierarchy.window) }
+      #expect(try await coordinator.restore(into: hierarchy.window, from: source).outcome == .restored)
+      #expect(hierarchy.children == before)
+      #expect(hierarchy.tabs.selectedIndex == 0)
+      #expect((hierarchy.stack.top as? Screen)?.text == "before")
+    }
+    _ = try await coordinator.preserve(hierarchy.window)
+    let next = Hierarchy()
+    next.stack.push(Screen("home"))
+    let report = try await bench.launch().restore(into: next.window)
+    #expect(report.nodes.filter { !$0.isRestored }.isEmpty)
+  }
+
+  @Test func `containers become empty again`() async throws {
+    let bench = Bench()
+    let hierarchy = Hierarchy()
+    hierarchy.window.content = nil
+    let outside = NavigationController(restorationIdentifier: "outside")
+    let root = Screen("root", children: [hierarchy.window, outside])
+    let coordinator = bench.launch()
+    _ = try await coordinator.preserve(root)
+    hierarchy.window.content = hierarchy.tabs
+    outside.push(Screen("home"))
+    _ = try await coordinator.restore(into: root)
+    #expect(hierarchy.window.content == nil)
+    #expect(outside.stack.isEmpty)
+  }
+
+  @Test func `what a launch has built stays, and so does what has only moved`() async throws {
+    let bench = Bench()
+    let saved = Hierarchy()
+    try await bench.preserve(saved.window)
+    let hierarchy = Hierarchy()
+    hierarchy.tabs.setTabs(hierarchy.tabs.tabs + [Screen("new in this version")])
+    hierarchy.stack.present(Screen("welcome"))
+    let before = hierarchy.children
+    let coordinator = bench.launch()
+    for _ in 0..<2 {
+      // The second time the state is still that of the run before.
+      _ = try await coordinator.restore(into: hierarchy.window)
+      #expect(hierarchy.children == before)
+    }
+    _ = try await coordinator.preserve(hierarchy.window)
+    let other = try #require(hierarchy.tabs.tabs.first { $0.restorationIdentifier == "other" })
+    hierarchy.tabs.setTabs(hierarchy.tabs.tabs.filter { $0 !== other })
+    hierarchy.split.secondary = other
+    _ = try await coordinator.restore(into: hierarchy.window)
+    #expect(hierarchy.split.secondary === other)
+  }
+}
