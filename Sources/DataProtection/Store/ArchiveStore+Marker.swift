@@ -73,7 +73,7 @@ extension StoreSession {
   ) throws(ProtectionError) -> RestorationAttempt {
     let name = StoreName.marker(slot: SlotName(identity: identity))
     let bytes = try content.encoded(identity: identity, keys: store.keys)
-    // Not one and then the other: what requests have died of is in both.
+    // Not one and then the other: what somebody has died of before is in both.
     let file = try create(inPlaceOf: name, Data(bytes)) { descriptor throws(ProtectionError) in
       _ = try attempt("lock the crash marker") { () throws(FileSystemError) in
         try store.fileSystem.tryLock(descriptor, .exclusive)

@@ -24,7 +24,7 @@ public final class RestorationAttempt: Sendable {
   private let file: StoreFile
   private let name: StoreName
   /// Whether there is something behind the marker that outlasts it.
-  private let hasRequests: Bool
+  private let hasFormer: Bool
   private let marker: Mutex<Marker>
   private let begun: BegunAttempts
 
@@ -43,7 +43,7 @@ public final class RestorationAttempt: Sendable {
     self.begun = begun
     self.file = file
     self.name = name
-    hasRequests = !content.requests.isEmpty
+    hasFormer = !content.former.isEmpty
     marker = Mutex(Marker(bytes: MarkerBytes(content.marker, identity: identity)))
     failedAttempts = Int(content.marker.failedAttempts)
   }
@@ -114,16 +114,16 @@ public final class RestorationAttempt: Sendable {
 
   /// Removes the marker: restoring was given up in good order, or is over for good.
   ///
-  /// What generations on request have died of stays.
+  /// What is behind the marker stays: what requests have died of, and the newest.
   /// A power cut may bring it back, until ``settle()`` has returned; after a restart it doesn't count the first time.
   public func finish() {
-    if hasRequests { rest() }
+    if hasFormer { rest() }
     endTurn()
     marker.withLock { marker in
       marker.isFinished = true
       // While this one was at rest another process may have put its own in the place.
       let isInPlace = (try? store.fileSystem.status(of: file.descriptor))?.linkCount != 0
-      if isInPlace, !hasRequests { try? store.fileSystem.unlink(name.text, in: store.directory) }
+      if isInPlace, !hasFormer { try? store.fileSystem.unlink(name.text, in: store.directory) }
       try? store.fileSystem.unlock(file.descriptor)
     }
   }

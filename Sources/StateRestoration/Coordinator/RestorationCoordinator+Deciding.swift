@@ -33,9 +33,6 @@ extension RestorationCoordinator {
     prepared = nil
     guard case .success(var loaded) = newest else { return newest }
     if source == .olderGeneration {
-      let (loader, newest) = (loader(), loaded)
-      // The slot has one marker, which will be the older generation's.
-      await worker.run { _ in loader.leaveOutCulprit(of: newest) }
       return await predecessor(of: loaded, because: "as the program asked").map { loaded in
         var loaded = loaded
         loaded.isOnRequest = true

@@ -35,7 +35,7 @@ import Testing
         #expect(attempt.failedAttempts == death - 1)
         attempt.note(node: 4)
       }
-      #expect(found.newest?.meaning == .otherArchive)
+      #expect(found.newest?.meaning == (death == 1 ? .otherArchive : .died))
       #expect(found.older?.meaning == .died && found.older?.failedAttempts == death)
       // Well, and not so well.
       found = try die { store, newest, older in
@@ -61,7 +61,7 @@ import Testing
         attempt.note(node: 1)
         if isOlder { attempt.rest() } else { attempt.finish() }
       }
-      #expect(found.newest == nil)
+      #expect(found.newest?.failedAttempts == (isOlder ? 2 : nil))
       #expect(found.older?.node == 4 && found.older?.requestedNodes == [4])
     }
     // Requests and stand-ins are counted apart, and a stand-in is told what requests died at.
@@ -134,6 +134,58 @@ import Testing
     for (boot, expected) in [(20, []), (21, []), (22, [21]), (23, [22, 21])] as [(UInt8, [UInt32])] {
       try launch(boot) { store, newest, _ in try store.beginAttempt(for: newest).rest() }
       try request(boot, expecting: expected)
+    }
+  }
+
+  @Test func `the newest's stays behind a request's, and is counted on`() throws {
+    try savedTwice()
+    var disk = memory
+    func launch(_ boot: UInt8 = 1, _ body: (ArchiveStore, _ newest: OpenedArchive, _ older: OpenedArchive) throws -> Void)
+      throws
+    {
+      let store = try rig.booted(boot).archives(disk)
+      let (older, newest) = (try store.openPredecessor(), try store.openNewest())
+      try body(store, newest, older)
+      disk = disk.afterProcessDeath()
+    }
+    for death in 0..<3 {
+      try launch { store, newest, _ in
+        let attempt = try store.beginAttempt(for: newest, joining: 7)
+        #expect(attempt.failedAttempts == death)
+        attempt.note(node: 3)
+      }
+      // Asked for twice, well and not so well: also of that death something is known then.
+      for isWell in [true, false] {
+        try launch { store, _, older in
+          let attempt = try store.beginAttempt(for: older, as: .requested)
+          attempt.note(node: 5)
+          if isWell { attempt.rest() }
+        }
+      }
+      try launch { store, newest, older in
+        let own = try store.interruptedAttempt(for: newest)
+        let found = try #require(own)
+        #expect(found.meaning == .died && found.node == 3 && found.pendingMark == 7)
+        #expect(found.failedAttempts == death + 1 && !found.isRequested && found.requestedNodes == [])
+        let asked = try store.interruptedAttempt(for: older)
+        #expect(Set(asked?.requestedNodes ?? []) == [5])
+      }
+    }
+    // Restored in good order it has nothing against it any more; what requests died at stays.
+    try launch { store, newest, _ in try store.beginAttempt(for: newest).rest() }
+    try launch { store, newest, older in
+      let (own, asked) = (try store.interruptedAttempt(for: newest), try store.interruptedAttempt(for: older))
+      #expect(own == nil && asked?.requestedNodes == [5])
+    }
+    // A restart of the machine is forgiven once, whatever was asked for since.
+    try rig.archives(disk).publish(Data("newest".utf8))
+    for (boot, failed) in [(2, 0), (3, 1)] as [(UInt8, Int)] {
+      try launch(boot) { store, newest, _ in try store.beginAttempt(for: newest).note(node: 3) }
+      try launch(boot + 1) { store, _, older in try store.beginAttempt(for: older, as: .requested).rest() }
+      try launch(boot + 1) { store, newest, _ in
+        let found = try store.interruptedAttempt(for: newest)
+        #expect(found?.failedAttempts == failed)
+      }
     }
   }
 

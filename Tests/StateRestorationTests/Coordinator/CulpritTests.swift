@@ -407,7 +407,7 @@ import Testing
 
 extension Bench {
   /// Restores, and leaves what a process leaves that dies at a line of the journal.
-  fileprivate func die(restoring root: Screen, at moment: String, of journal: Journal) async throws {
+  func die(restoring root: Screen, at moment: String, of journal: Journal) async throws {
     try await die(at: moment, of: journal) { _ = try await launch().restore(into: root) }
   }
 
@@ -426,7 +426,7 @@ extension Bench {
   }
 
   /// Types and saves at a launch while the device is locked, ends, and unlocks it.
-  fileprivate func typeWhileLocked(into root: Screen, _ edit: () -> Void) async throws {
+  func typeWhileLocked(into root: Screen, _ edit: () -> Void) async throws {
     try await lock()
     let coordinator = launch()
     #expect(try await coordinator.restore(into: root).outcome == .locked)

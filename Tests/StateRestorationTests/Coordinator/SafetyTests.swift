@@ -327,7 +327,10 @@ import Testing
     #expect(report.reason == .olderGeneration)
     #expect(values(older) == [1, 2, 3])
     let root = hierarchy()
+    bench.delegate.crashDecision = .tryAgain
     #expect(try await bench.launch().restore(into: root).leftOut == [["root", "bad"]])
+    // Both deaths are known, and asked about.
+    #expect(bench.delegate.histories.map(\.failedAttempts) == (deaths == 2 ? [2] : []))
     #expect(root.text == "newer")
     #expect(Set(values(root)) == [1, deaths == 2 ? 4 : 3, 0])
   }

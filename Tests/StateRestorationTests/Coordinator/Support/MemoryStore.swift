@@ -26,6 +26,9 @@ final class MemoryStore: PreservationStore {
     /// The run whose attempt it is: it follows what that saves.
     var run = -1
 
+    /// How many of them count: a power cut does not the first time.
+    var failedAttempts: Int { isPowerCut ? attempts - 1 : attempts }
+
     /// Names what was saved in the archive's place; attempts at what was before don't count.
     mutating func follow(_ generation: UInt64? = nil, in run: Int) {
       guard run == self.run else { return }
@@ -43,8 +46,8 @@ final class MemoryStore: PreservationStore {
     var marker: Marker?
     /// The marker while nothing is being restored: the next launch finds none.
     var restingMarker: Marker?
-    /// The markers of an older generation that somebody died of on request, the latest first.
-    var requestedMarkers: [Marker] = []
+    /// The markers of an older generation that somebody died of on request, the latest first; then the newest's.
+    var formerMarkers: [Marker] = []
     /// The markers with which attempts have begun that were the last at their generations.
     var begun: [UInt64: Marker] = [:]
     var isCompactionDue = false
@@ -248,7 +251,7 @@ final class MemoryStore: PreservationStore {
     state.withLock { state in
       state.generations = []
       state.allPending = []
-      (state.marker, state.restingMarker, state.requestedMarkers) = (nil, nil, [])
+      (state.marker, state.restingMarker, state.formerMarkers) = (nil, nil, [])
     }
   }
 
@@ -260,19 +263,19 @@ final class MemoryStore: PreservationStore {
 
   /// What the next run would find, or that of a number, which looks for what is not its own.
   func foundAttempt(for stored: StoredState, run: Int? = nil) -> InterruptedAttempt? {
-    let (last, requested) = state.withLock { state in
-      (state.marker?.run == run ? nil : state.marker, state.requestedMarkers)
+    let (last, former) = state.withLock { state in
+      (state.marker?.run == run ? nil : state.marker, state.formerMarkers)
     }
-    let ended = ([last].compactMap(\.self) + requested).filter { $0.generation == stored.generation.rawValue }
+    let ended = ([last].compactMap(\.self) + former).filter { $0.generation == stored.generation.rawValue }
     guard let marker = ended.first else {
       return last == nil ? nil : InterruptedAttempt(meaning: .otherArchive, node: nil, failedAttempts: 0)
     }
     var attempt = InterruptedAttempt(
       meaning: marker.isPowerCut ? .machineRestarted : .died, node: marker.node,
-      failedAttempts: marker.isPowerCut ? marker.attempts - 1 : max(marker.attempts, marker.ends < 5 ? 1 : 2),
+      failedAttempts: marker.isPowerCut ? marker.failedAttempts : max(marker.attempts, marker.ends < 5 ? 1 : 2),
       isStandIn: marker.role == .standIn, pendingMark: marker.pendingMark, endsInARow: marker.ends)
     attempt.isRequested = marker.role == .requested
-    attempt.requestedNodes = ended.filter { $0.role == .requested }.compactMap(\.node)
+    attempt.requestedNodes = ended.filter { $0.role == .requested && $0.failedAttempts > 0 }.compactMap(\.node)
     return attempt
   }
 
@@ -289,11 +292,14 @@ final class MemoryStore: PreservationStore {
         marker.generation == generation && (marker.role == .requested) == isRequest
       }
       let begun = state.begun[generation].flatMap { $0.run == run && counts($0) ? $0 : nil }
-      let markers = [state.marker].compactMap(\.self) + state.requestedMarkers
+      let markers = [state.marker].compactMap(\.self) + state.formerMarkers
       let former = markers.first(where: counts)
-      var requests = markers.filter { $0.role == .requested && $0.run != run && !($0.isPowerCut && $0.attempts < 2) }
-      for index in requests.indices { requests[index].isPowerCut = false }
-      state.requestedMarkers = requests.filter { $0.generation == requests[0].generation }
+      let ended = markers.filter { $0.run != run }
+      var requests = ended.filter { $0.role == .requested }
+      for index in requests.indices where requests[index].failedAttempts > 0 { requests[index].isPowerCut = false }
+      let newest = isRequest ? ended.first { $0.role == .newest } : nil
+      state.formerMarkers =
+        requests.filter { $0.generation == requests[0].generation } + [newest].compactMap(\.self)
       let before = begun.map { $0.attempts - 1 } ?? former?.attempts ?? 0
       let ends = begun.map { $0.ends - 1 } ?? former?.ends ?? 0
       state.restingMarker = nil
