@@ -8,35 +8,39 @@ extension RestorationCoordinator {
   /// `GoldenArchive`, from the testing product, for those.
   ///
   /// Keep one archive per released version, each in a file of its own, and check them in CI. To get one, write the `archive`
-  /// of `GoldenArchive.record(_:after:)`, from the testing product, to a file. Nodes of classes that aren't registered are
-  /// read, not decoded.
+  /// of `GoldenArchive.record(_:after:)`, from the testing product, to a file. Nodes of classes that nobody names are
+  /// read, not decoded: ``ArchiveCheck/uncheckedPaths`` lists them.
   ///
   /// - Parameters:
   ///   - archives: The bytes of whole archives by name, not sealed.
-  ///   - registry: The classes of today's program.
+  ///   - registry: The classes of today's program, and its shared objects.
+  ///   - hierarchy: What a launch builds; the objects in it name the classes of controllers without a tag, and of views, at
+  ///     their paths. Nothing is given to them.
   ///   - schemaVersion: Today's schema version of the program; newer archives are a failure.
   public static func check(
-    archives: [String: Data], registry: RestorationRegistry, schemaVersion: StateVersion = 1
+    archives: [String: Data], registry: RestorationRegistry, hierarchy: (any RestorableController)? = nil,
+    schemaVersion: StateVersion = 1
   ) -> [ArchiveCheck] {
-    archives.sorted { $0.key < $1.key }.map { name, data in
-      check(name, data, registry, schemaVersion)
-    }
+    let known = KnownClasses(registry, hierarchy)
+    return archives.sorted { $0.key < $1.key }.map { name, data in check(name, data, known, schemaVersion) }
   }
 
-  /// Reads all archives of a folder; see ``check(archives:registry:schemaVersion:)``.
+  /// Reads all archives of a folder; see ``check(archives:registry:hierarchy:schemaVersion:)-([String:Data],_,_,_)``.
   ///
   /// Every file of the folder is taken for an archive: keep nothing else in it. A file that can't be read, or is no archive,
   /// is a failure in the result. Throws only when the folder can't be listed.
   public static func check(
-    archives folder: URL, registry: RestorationRegistry, schemaVersion: StateVersion = 1
+    archives folder: URL, registry: RestorationRegistry, hierarchy: (any RestorableController)? = nil,
+    schemaVersion: StateVersion = 1
   ) throws -> [ArchiveCheck] {
-    try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map { name in
+    let known = KnownClasses(registry, hierarchy)
+    return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map { name in
       do {
         let file = folder.appending(path: name).resolvingSymlinksInPath()
         // A pipe would keep it waiting for ever, and a device never ends.
         guard try FileManager.default.attributesOfItem(atPath: file.path)[.type] as? FileAttributeType == .typeRegular
         else { return ArchiveCheck(name: name, failure: "it is no regular file") }
-        return check(name, try Data(contentsOf: file), registry, schemaVersion)
+        return check(name, try Data(contentsOf: file), known, schemaVersion)
       } catch {
         return ArchiveCheck(name: name, failure: "the file can't be read: \(error)")
       }
@@ -44,7 +48,7 @@ extension RestorationCoordinator {
   }
 
   private static func check(
-    _ name: String, _ data: Data, _ registry: RestorationRegistry, _ schemaVersion: StateVersion
+    _ name: String, _ data: Data, _ known: KnownClasses, _ schemaVersion: StateVersion
   ) -> ArchiveCheck {
     let plan: RestorationPlan
     do {
@@ -66,25 +70,62 @@ extension RestorationCoordinator {
         result.problems.append(.init(path: path, reason: .damaged(damage)))
         continue
       }
-      guard let tag = plan.tag(of: index) else { continue }
-      guard let registered = registry.registeredClass(tag) else {
-        unregistered.insert(tag.rawValue)
+      let tag = plan.tag(of: index)
+      let type = known.type(tag, at: path)
+      if let tag, type == nil { unregistered.insert(tag.rawValue) }
+      guard node.byteCount > 0 else { continue }
+      guard let type else {
+        result.uncheckedPaths.append(path)
         continue
       }
-      guard node.byteCount > 0 else { continue }
       let decoder = RestorationDecoder(
         record: plan.record(of: index), path: path, context: plan.context, storedVersion: node.version)
       do throws(RestorationError) {
-        if try registry.verify(decoder, as: tag) { result.checkedCount += 1 }
+        if try RestorationRegistry.verify(decoder, as: type) {
+          result.checkedCount += 1
+        } else {
+          result.uncheckedPaths.append(path)
+        }
       } catch {
         result.checkedCount += 1
-        let reason = error.reason(stored: node.version, known: registered.version)
+        let reason = error.reason(stored: node.version, known: type.stateVersion)
         result.problems.append(.init(path: path, reason: reason))
       }
       decoder.finish()
     }
     result.unregisteredClasses = unregistered.sorted().map { RestorationClass(rawValue: $0) }
     return result
+  }
+}
+
+/// Whose state a node is, as far as a program's registry and a hierarchy that it has built tell.
+@MainActor private struct KnownClasses {
+  private let registry: RestorationRegistry
+  private var types: [RestorationPath: any RestorableObject.Type] = [:]
+
+  init(_ registry: RestorationRegistry, _ hierarchy: (any RestorableController)?) {
+    self.registry = registry
+    for (identifier, object) in registry.livingSharedObjects {
+      types[[ReservedNode.shared, identifier]] = Swift.type(of: object)
+    }
+    if let hierarchy { add(hierarchy, below: []) }
+  }
+
+  private mutating func add(_ controller: any RestorableController, below parent: RestorationPath) {
+    guard let identifier = controller.restorationIdentifier else { return }
+    let path = parent.appending(identifier)
+    // The first of a name, as everywhere; and once, should the children run in a circle.
+    guard types.updateValue(Swift.type(of: controller), forKey: path) == nil, path.components.count <= 1_024 else { return }
+    for view in controller.restorationViews {
+      if let name = view.restorationIdentifier { types[path.appending(name)] = Swift.type(of: view) }
+    }
+    for child in controller.restorationChildren { add(child, below: path) }
+  }
+
+  /// The class of a node; nil when nobody names it.
+  func type(_ tag: RestorationClass?, at path: RestorationPath) -> (any RestorableObject.Type)? {
+    guard let tag else { return types[path] }
+    return registry.registeredClass(tag)?.type
   }
 }
 

@@ -190,9 +190,10 @@ extension RestorationRegistry {
   /// Decodes and migrates the one value of a class's state without an object, to see that it can be done.
   ///
   /// - Returns: Whether the class has one; otherwise only the version was looked at.
-  package func verify(_ coder: RestorationDecoder, as tag: RestorationClass) throws(RestorationError) -> Bool {
-    guard let registered = classes[tag] else { return false }
-    let plan = ClassPlan.plan(for: registered.type)
+  package static func verify(
+    _ coder: RestorationDecoder, as type: any RestorableObject.Type
+  ) throws(RestorationError) -> Bool {
+    let plan = ClassPlan.plan(for: type)
     try plan.refuseNewer(coder)
     try plan.state?.assign(to: nil, coder: coder, version: plan.version)
     return plan.state != nil

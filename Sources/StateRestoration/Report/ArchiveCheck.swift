@@ -24,6 +24,8 @@ public struct ArchiveCheck: Sendable, Hashable, Codable {
   ///
   /// Only the one value of a ``StatefulObject`` is: what ``Restored`` properties and coder methods would read takes an object.
   public var checkedCount: Int
+  /// The nodes with state that was not decoded, in the archive's order: nobody named their class, or it has no one value.
+  public var uncheckedPaths: [RestorationPath]
   /// The restoration classes in it that nobody has registered, sorted: their nodes were read, not decoded.
   ///
   /// A class that was renamed without naming its former tag is among them.
@@ -35,12 +37,13 @@ public struct ArchiveCheck: Sendable, Hashable, Codable {
 
   /// Describes the outcome of a check.
   public init(
-    name: String, nodeCount: Int = 0, checkedCount: Int = 0, unregisteredClasses: [RestorationClass] = [],
-    failure: String? = nil, problems: [Problem] = []
+    name: String, nodeCount: Int = 0, checkedCount: Int = 0, uncheckedPaths: [RestorationPath] = [],
+    unregisteredClasses: [RestorationClass] = [], failure: String? = nil, problems: [Problem] = []
   ) {
     self.name = name
     self.nodeCount = nodeCount
     self.checkedCount = checkedCount
+    self.uncheckedPaths = uncheckedPaths
     self.unregisteredClasses = unregisteredClasses
     self.failure = failure
     self.problems = problems
@@ -48,8 +51,7 @@ public struct ArchiveCheck: Sendable, Hashable, Codable {
 
   /// True when the archive can be read and nothing in it is known to be unreadable.
   ///
-  /// What was not decoded proves nothing: compare ``checkedCount`` with what should be there, and look at
-  /// ``unregisteredClasses``.
+  /// What was not decoded proves nothing: look at ``uncheckedPaths`` and ``unregisteredClasses``.
   public var isSound: Bool { failure == nil && problems.isEmpty }
 }
 
@@ -59,6 +61,11 @@ extension ArchiveCheck: CustomStringConvertible {
     if let failure { return "✗ \(name)  \(failure)" }
     let head = "\(isSound ? "✓" : "✗") \(name)  \(checkedCount) of \(ReportText.count(nodeCount, "node")) checked"
     let unregistered = unregisteredClasses.map { "  ? class “\($0)” is not registered, so its states were not decoded" }
-    return ([head] + problems.map { "  ✗ \($0.path)  \($0.reason)" } + unregistered).joined(separator: "\n")
+    let lines = [head] + problems.map { "  ✗ \($0.path)  \($0.reason)" } + unregistered
+    guard !uncheckedPaths.isEmpty else { return lines.joined(separator: "\n") }
+    // So many that one knows where to look.
+    let some = uncheckedPaths.prefix(5).map(\.description).joined(separator: ", ")
+    let more = uncheckedPaths.count > 5 ? " and \(uncheckedPaths.count - 5) more" : ""
+    return (lines + ["  ? not decoded: \(some)\(more)"]).joined(separator: "\n")
   }
 }

@@ -126,6 +126,53 @@ import Testing
     #expect(!log.lines.contains { $0.contains("secret") })
   }
 
+  /// A view and a controller without a tag, in the version that is stored or in today's, whose migrations refuse some states.
+  final class Ruler: StatefulController {
+    nonisolated struct Old: Codable, Sendable { var marks = 1 }
+    final class Scale: StatefulView {
+      static var stateVersion: StateVersion { 2 }
+      static var migrations: StateMigrations<Int> { Migration(from: 1) { (old: Old) throws -> Int in old.marks } }
+      let restorationIdentifier: RestorationIdentifier? = "scale"
+      var restorableState = 0
+    }
+    static var stateVersion: StateVersion { 2 }
+    static var migrations: StateMigrations<Int> {
+      Migration(from: 1) { (_: Old) throws -> Int in throw RestorationError(.invalidState, "refused") }
+    }
+    let restorationIdentifier: RestorationIdentifier? = "ruler"
+    var restorableState = 0
+    let restorationViews: [any RestorableView] = [Scale()]
+  }
+
+  final class OldRuler: StatefulController {
+    final class Scale: StatefulView {
+      let restorationIdentifier: RestorationIdentifier? = "scale"
+      var restorableState = Ruler.Old()
+    }
+    let restorationIdentifier: RestorationIdentifier? = "ruler"
+    var restorableState = Ruler.Old()
+    let restorationViews: [any RestorableView] = [Scale()]
+  }
+
+  @Test func `what has no tag is checked by its place in a hierarchy, and listed without one`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch { $0.register(shared: Screen("settings"), as: "settings") }
+    let settings = Screen("settings", text: "shared")
+    coordinator.registry.register(shared: settings, as: "settings")
+    _ = try await coordinator.preserve(Screen("root", children: [OldRuler()]))
+    let archives = ["1.0": try #require(bench.store.newestBase)]
+    let unknown = RestorationCoordinator.check(archives: archives, registry: RestorationRegistry())
+    let all: [RestorationPath] = [["root"], ["root", "ruler"], ["root", "ruler", "scale"], ["$shared", "settings"]]
+    #expect(unknown.map(\.isSound) == [true])
+    #expect(Set(unknown[0].uncheckedPaths.map { $0.components.last }) == Set(all.map { $0.components.last }))
+    #expect("\(unknown[0])".contains("? not decoded: root, root/ruler"))
+    let known = RestorationCoordinator.check(
+      archives: archives, registry: coordinator.registry, hierarchy: Screen("root", children: [Ruler()]))
+    #expect(known[0].checkedCount == 4 && known[0].uncheckedPaths.isEmpty)
+    #expect(known[0].problems.map(\.path) == [["root", "ruler"]])
+    #expect(settings.text == "shared")
+  }
+
   @Test func `old archives are checked with today's migrations without an app`() async throws {
     let bench = Bench()
     let old = VersionTests.OldEditor()

@@ -160,11 +160,9 @@ import Testing
   }
 
   @Test func `migrations can be tried without an object`() throws {
-    let registry = RestorationRegistry()
-    registry.register(Editor.self, as: "editor")
-    #expect(try registry.verify(decoder(["$state": State1(text: "Dear")], version: 1), as: "editor"))
+    #expect(try RestorationRegistry.verify(decoder(["$state": State1(text: "Dear")], version: 1), as: Editor.self))
     let error = #expect(throws: RestorationError.self) {
-      _ = try registry.verify(decoder(["$state": State1(text: "poison")], version: 1), as: "editor")
+      _ = try RestorationRegistry.verify(decoder(["$state": State1(text: "poison")], version: 1), as: Editor.self)
     }
     #expect(error?.code == .migrationFailed)
   }
