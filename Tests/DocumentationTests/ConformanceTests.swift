@@ -72,7 +72,9 @@ struct ConformanceTests {
     let mutations = try Self.mutations("engine")
     for row in try Self.rows() {
       #expect(row.mutations == mutations.filter { $0.row == row.identifier }.map(\.name), "\(row.identifier)")
-      #expect(row.mutations.isEmpty == row.identifier.hasPrefix("R7."), "\(row.identifier) has no mutation")
+      // The life cycle's rows have none, but for the one that the engine answers.
+      let isOfLifecycle = row.identifier.hasPrefix("R7.") && row.identifier != "R7.11"
+      #expect(row.mutations.isEmpty == isOfLifecycle, "\(row.identifier) has no mutation")
     }
   }
 
