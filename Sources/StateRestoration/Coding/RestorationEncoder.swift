@@ -5,8 +5,9 @@ public import RestorationArchive
 /// Values are copied now, on the main actor, and encoded later, elsewhere. Use an encoder only within the method that it
 /// is passed to. Using it later, or using a key twice, is a mistake in the program and stops it.
 @MainActor public final class RestorationEncoder {
-  /// Empty for the whole program's own state; nil for an object, which is encoded without knowing its place.
-  public let path: RestorationPath?
+  /// Where the object is, from the root; empty for the whole program's own state, and nil once the object has left the
+  /// hierarchy.
+  public var path: RestorationPath? { fixedPath ?? node?.currentPath }
 
   /// What is recorded with the archive: versions, time, idiom.
   public let context: RestorationContext
@@ -16,6 +17,9 @@ public import RestorationArchive
   private var keys: [String] = []
   private var isValid = true
   private let owner: Any.Type
+  private let fixedPath: RestorationPath?
+  /// Says where the object is when somebody asks, which few do.
+  private weak let node: TrackedNode?
   private let properties: [RestoredProperty]
 
   /// Makes an encoder for one object's hook; `owner` names the object in messages.
@@ -23,8 +27,12 @@ public import RestorationArchive
     self.init(path: path, context: context, owner: owner, properties: [])
   }
 
-  init(path: RestorationPath?, context: RestorationContext, owner: Any.Type, properties: [RestoredProperty]) {
-    self.path = path
+  init(
+    path: RestorationPath?, node: TrackedNode? = nil, context: RestorationContext, owner: Any.Type,
+    properties: [RestoredProperty]
+  ) {
+    fixedPath = path
+    self.node = node
     self.context = context
     self.owner = owner
     self.properties = properties

@@ -16,10 +16,21 @@ extension CaptureTree {
   private func pruneChildLists() {
     guard !parentsThatLostChildren.isEmpty else { return }
     for parent in parentsThatLostChildren.values where !parent.isRemoved {
+      findListedTwice(parent)
       parent.children.removeAll { $0.isRemoved || $0.parent !== parent }
       parent.byHand.removeAll { $0.isRemoved || $0.parent !== parent }
     }
     parentsThatLostChildren = [:]
+  }
+
+  /// Names the children that a parent still lists though another one has them now.
+  private func findListedTwice(_ parent: TrackedNode) {
+    let gone = parent.children.filter { !$0.isRemoved && $0.parent !== parent }
+    guard !gone.isEmpty, let controller = parent.controller else { return }
+    let listed = Set(controller.restorationChildren.map(ObjectIdentifier.init))
+    for node in gone where listed.contains(node.objectIdentity) {
+      batch.findings.append(.listedTwice(path: node.path, other: parent.path))
+    }
   }
 
   private func isOrphan(_ node: TrackedNode, _ listed: inout [CaptureBatch.Key: Set<CaptureBatch.Key>]) -> Bool {

@@ -31,8 +31,8 @@ extension CaptureTree {
       let known = node(of: object)
       if let owner = owners[identifier] ?? holders[identifier], owner !== known || owners[identifier] != nil {
         let path = (parent?.path ?? []).appending(identifier)
-        batch.findings.append(
-          .duplicateIdentifier(path: path, kept: owner.object.map(name) ?? "an object", refused: name(object)))
+        let names = names(kept: owner.object, refused: object, among: objects)
+        batch.findings.append(.duplicateIdentifier(path: path, kept: names.kept, refused: names.refused))
         if let known, known !== owner, known.parent === parent, owners[known.identifier] == nil,
           holders[known.identifier] ?? known === known
         {

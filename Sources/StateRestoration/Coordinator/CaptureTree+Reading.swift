@@ -72,7 +72,7 @@ extension CaptureTree {
       var captured: CapturedState?
       let row = node.binding.watch(isWatching) { () -> Int? in
         if let row = lane.read(object, node) { return row }
-        captured = node.binding.read(object, in: subject.column, context: context)
+        captured = node.binding.read(object, in: subject.column, at: node, context: context)
         return nil
       }
       if let row {
@@ -83,7 +83,7 @@ extension CaptureTree {
       }
     } else {
       take(
-        node.binding.watch(isWatching) { node.binding.read(object, in: subject.column, context: context) }, of: node,
+        node.binding.watch(isWatching) { node.binding.read(object, in: subject.column, at: node, context: context) }, of: node,
         object)
     }
   }

@@ -290,6 +290,4 @@ internal import RestorationArchive
     subject.open()
     openClasses.append(subject)
   }
-
-  func name(_ object: any RestorableObject) -> String { "\(type(of: object))" }
 }

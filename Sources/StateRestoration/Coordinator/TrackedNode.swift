@@ -109,6 +109,9 @@ internal import RestorationArchive
     return RestorationPath(components.reversed())
   }
 
+  /// Where the object is now; nil once it has left the hierarchy.
+  var currentPath: RestorationPath? { isRemoved ? nil : path }
+
   /// This node and those above it, up to another one that is not among them.
   func ancestry(below top: TrackedNode) -> [TrackedNode] {
     Array(chain.prefix { $0 !== top })

@@ -44,11 +44,11 @@ package import RestorationArchive
   ///
   /// With `observing` everything that is read is watched until it changes, and the flag comes down.
   package func capture(
-    path: RestorationPath? = nil, context: RestorationContext, observing: Bool = false
+    context: RestorationContext, observing: Bool = false
   ) -> CapturedState? {
     guard let object else { return nil }
     let column = plan.state?.makeColumn()
-    var captured = watch(observing && flag.rearm()) { read(object, in: column, path: path, context: context) }
+    var captured = watch(observing && flag.rearm()) { read(object, in: column, context: context) }
     if let column, let row = captured.row {
       captured.entries.insert(column.entry(at: row), at: 0)
       captured.row = nil
@@ -71,17 +71,18 @@ package import RestorationArchive
   /// - Parameters:
   ///   - object: The binding's object.
   ///   - column: Made by the plan of its class; nil if that has no one value.
-  ///   - path: Where the object is, if that is known.
+  ///   - node: The object among those that are preserved, which knows where it is.
   ///   - context: What coder methods may ask for.
   func read(
-    _ object: any RestorableObject, in column: (any StateColumn)?, path: RestorationPath? = nil,
+    _ object: any RestorableObject, in column: (any StateColumn)?, at node: TrackedNode? = nil,
     context: @autoclosure () -> RestorationContext
   ) -> CapturedState {
     let row: Int? = if let column { plan.state?.capture(object, in: column) } else { nil }
     var captured = CapturedState(shape: plan.shape.read(object), version: plan.version, row: row)
     if !properties.isEmpty { captured.entries = properties.map { $0.capture() } }
     guard let coding = plan.coding else { return captured }
-    let coder = RestorationEncoder(path: path, context: context(), owner: plan.type, properties: properties)
+    let coder = RestorationEncoder(
+      path: nil, node: node, context: context(), owner: plan.type, properties: properties)
     coding.encode(object, with: coder)
     let (entries, references) = coder.finish()
     if captured.entries.isEmpty { captured.entries = entries } else { captured.entries += entries }

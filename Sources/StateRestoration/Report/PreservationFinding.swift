@@ -4,6 +4,8 @@ public import RestorationArchive
 public enum PreservationFinding: Sendable, Hashable, Codable {
   /// Two siblings claim one identifier: the first is preserved, the second keeps its earlier state.
   case duplicateIdentifier(path: RestorationPath, kept: String, refused: String)
+  /// Two controllers list one object among their children: it is preserved at its path, and not below the other.
+  case listedTwice(path: RestorationPath, other: RestorationPath)
   /// An identifier is empty, which excludes the object and everything below it.
   case emptyIdentifier(parent: RestorationPath, owner: String)
   /// The object's class tag is registered for another class, so its factory would make the wrong object.
@@ -35,6 +37,8 @@ extension PreservationFinding: CustomStringConvertible {
     switch self {
     case .duplicateIdentifier(let path, let kept, let refused):
       "\(path): two owners, \(kept) is preserved and \(refused) is not; give one of them another identifier"
+    case .listedTwice(let path, let other):
+      "\(path): a child of \(other), too, where it is not preserved; list it in one place"
     case .emptyIdentifier(let parent, let owner):
       "\(parent): the identifier of \(owner) is empty; use nil to leave it out"
     case .inheritedTag(let path, let tag, let registered, let found):

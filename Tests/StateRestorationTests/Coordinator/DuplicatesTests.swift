@@ -35,8 +35,12 @@ import Testing
     thief.restorationIdentifier = name
     thief.text = "stolen"
     let receipt = try #require(try await coordinator.preserve(root).receipt)
+    let (kept, refused) = isFirst ? (2, 1) : (1, 2)
     #expect(
-      receipt.findings == [.duplicateIdentifier(path: ["root", name], kept: "Screen", refused: "Screen")])
+      receipt.findings == [
+        .duplicateIdentifier(
+          path: ["root", name], kept: "Screen (sibling \(kept))", refused: "Screen (sibling \(refused))")
+      ])
     #expect(try await stored(bench, ["a", "b"]) == ["a a", "b b"])
     thief.restorationIdentifier = "c"
     _ = try await coordinator.preserve(root)
@@ -96,7 +100,8 @@ import Testing
       receipt.findings
         == [
           .duplicateIdentifier(
-            path: ["root", "page", name], kept: isScreens ? "Screen" : "Field", refused: "Field")
+            path: ["root", "page", name], kept: isScreens ? "Screen" : "Field (sibling 1)",
+            refused: isScreens ? "Field" : "Field (sibling 2)")
         ])
     let (again, values) = hierarchy([0, 0], "")
     _ = try await bench.launch().restore(into: again)

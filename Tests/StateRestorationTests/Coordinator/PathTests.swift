@@ -88,6 +88,47 @@ import Testing
     #expect(again["twin"]?.text == "first")
   }
 
+  @Test func `two owners of one class are told apart by model or place, and one that is listed twice is named`()
+    async throws
+  {
+    func note(_ model: ModelIdentifier?) -> Screen {
+      let note = Screen("note")
+      note.restorationModelIdentifier = model
+      return note
+    }
+    func owners(_ children: [Screen]) async throws -> [String] {
+      let bench = Bench()
+      let receipt = try await bench.preserve(Screen("root", children: children)).receipt
+      return receipt?.findings.flatMap { finding in
+        if case .duplicateIdentifier(_, let kept, let refused) = finding { [kept, refused] } else { [String]() }
+      } ?? []
+    }
+    #expect(try await owners([note("A"), note("B")]) == ["Screen of “A”", "Screen of “B”"])
+    #expect(try await owners([Screen("first"), note(nil), note(nil)]) == ["Screen (sibling 2)", "Screen (sibling 3)"])
+    let only = note(nil)
+    #expect(try await owners([only, only]) == ["Screen", "the same object, listed again,"])
+    let bench = Bench()
+    let shared = Screen("shared", text: "text")
+    let root = Screen("root", children: [Screen("a", children: [shared]), Screen("b", children: [shared])])
+    let coordinator = bench.launch()
+    let findings = try await coordinator.preserve(root).receipt?.findings ?? []
+    guard case .listedTwice(let path, let other)? = findings.first else {
+      Issue.record("not named: \(findings)")
+      return
+    }
+    #expect(findings.count == 1)
+    #expect(Set([path, other.appending("shared")]) == [["root", "a", "shared"], ["root", "b", "shared"]])
+    // Moving it is no such thing.
+    root["a"]?.restorationChildren = []
+    root["b"]?.restorationChildren = []
+    _ = try await coordinator.preserve(root)
+    root["a"]?.restorationChildren = [shared]
+    _ = try await coordinator.preserve(root)
+    root["a"]?.restorationChildren = []
+    root["b"]?.restorationChildren = [shared]
+    #expect(try await coordinator.preserve(root).receipt?.findings == [])
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `the second of two siblings keeps its earlier state`(on kind: StoreKind) async throws {
     let bench = try await Bench(kind)
@@ -99,7 +140,7 @@ import Testing
     second.text = "later"
     let receipt = try #require(try await coordinator.preserve(root).receipt)
     #expect(
-      receipt.findings == [.duplicateIdentifier(path: ["root", "a"], kept: "Screen", refused: "Screen")])
+      receipt.findings == [.duplicateIdentifier(path: ["root", "a"], kept: "Screen (sibling 1)", refused: "Screen (sibling 2)")])
     let again = Screen("root", children: [Screen("a"), Screen("b")])
     _ = try await bench.launch().restore(into: again)
     #expect(again["a"]?.text == "a")

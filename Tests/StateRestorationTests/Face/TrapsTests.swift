@@ -241,14 +241,20 @@ import Testing
     #expect(stale.keys.isEmpty)
   }
 
+  /// Preserves an object that keeps its encoder, and uses that afterwards.
+  private static func encodeLate() async throws {
+    let object = Stashing()
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = Screen("root", children: [Screen("inner", children: [object])])
+    _ = try await coordinator.preserve(root)
+    withExtendedLifetime((coordinator, root)) { object.encoder?.encode(1, forKey: "late") }
+  }
+
   @Test func `an encoder used after its method traps and names the object`() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      await MainActor.run {
-        let object = Stashing()
-        _ = ObjectBinding(object).capture(path: ["root", "stash"], context: .test)
-        object.encoder?.encode(1, forKey: "late")
-      }
+      try await Self.encodeLate()
     }
-    #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("Stashing at root/stash"))
+    #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("Stashing at root/inner/stashing"))
   }
 }

@@ -23,13 +23,14 @@ import Testing
   }
 
   enum Preserving: String, CaseIterable, Sendable {
-    case duplicateIdentifier, emptyIdentifier, inheritedTag, encodingFailed, overBudget, shed, danglingReference
+    case duplicateIdentifier, listedTwice, emptyIdentifier, inheritedTag, encodingFailed, overBudget, shed, danglingReference
     case setAside, setAsideRemoved, keptStateRemoved, failure
 
     init(_ finding: PreservationFinding) {
       self =
         switch finding {
         case .duplicateIdentifier: .duplicateIdentifier
+        case .listedTwice: .listedTwice
         case .emptyIdentifier: .emptyIdentifier
         case .inheritedTag: .inheritedTag
         case .encodingFailed: .encodingFailed
@@ -109,6 +110,9 @@ import Testing
     let root = Screen("root", children: [Screen("child", text: String(repeating: "x", count: 2000))])
     switch name {
     case .duplicateIdentifier: root.restorationChildren.append(Screen("child"))
+    case .listedTwice:
+      let child = try #require(root["child"])
+      root.restorationChildren.append(Screen("other", children: [child]))
     case .emptyIdentifier: root.restorationChildren.append(Screen(""))
     case .inheritedTag:
       root["child"]?.restorationClass = "panel"
