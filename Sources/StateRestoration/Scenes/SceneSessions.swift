@@ -1,5 +1,6 @@
 public import DataProtection
 internal import FoundationEssentials
+public import Observation
 internal import RestorationArchive
 
 /// The scenes (windows) of a program: which there are, most recent first, and a coordinator with an archive for each.
@@ -10,7 +11,9 @@ internal import RestorationArchive
 ///
 /// While the device is locked the list can't be read, but what is opened, closed and discarded then is saved, sealed beside
 /// it, and joined when it is read the next time.
-@MainActor public final class SceneSessions {
+///
+/// ``sessions`` and ``frontmost`` can be observed.
+@Observable @MainActor public final class SceneSessions {
   /// All sessions that are known, most recently active first.
   ///
   /// What other processes of the program do with theirs is seen whenever the list is read or written.
@@ -18,16 +21,16 @@ internal import RestorationArchive
   /// The program's facts and limits, for every scene.
   public let configuration: RestorationConfiguration
 
-  private let makeCoordinator: @MainActor (SceneSession.ID) throws(ProtectionError) -> RestorationCoordinator
-  private let worker: PreservationWorker<any PreservationStore>
-  private var coordinators: [SceneSession.ID: RestorationCoordinator] = [:]
+  @ObservationIgnored private let makeCoordinator: @MainActor (SceneSession.ID) throws(ProtectionError) -> RestorationCoordinator
+  @ObservationIgnored private let worker: PreservationWorker<any PreservationStore>
+  @ObservationIgnored private var coordinators: [SceneSession.ID: RestorationCoordinator] = [:]
   /// How often each scene was opened in this run, without those that failed, to notice an opening while the scene closes.
-  private var openings: [SceneSession.ID: Int] = [:]
+  @ObservationIgnored private var openings: [SceneSession.ID: Int] = [:]
   private var known = KnownScenes()
   /// How often the worker was asked for the list.
-  private var lookCount = 0
+  @ObservationIgnored private var lookCount = 0
   /// Which look at the list ``sessions`` are up to date with: the answers may come in another order.
-  private var newestLook = 0
+  @ObservationIgnored private var newestLook = 0
 
   /// Creates the list of a program's scenes on a device; every scene's coordinator gets the delegate.
   ///

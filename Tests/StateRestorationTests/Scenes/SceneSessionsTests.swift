@@ -1,5 +1,6 @@
 import DataProtection
 import FoundationEssentials
+import Observation
 import StateRestoration
 import Synchronization
 import Testing
@@ -37,6 +38,26 @@ import Testing
       _ = try await again.coordinator(for: id).restore(into: window)
       #expect(window.text == id.rawValue)
     }
+  }
+
+  @Test func `who shows the scenes is told when they change`() async throws {
+    let stores = Stores()
+    let scenes = stores.launch()
+    let changes = Mutex(0)
+    func isTold(of change: () async throws -> Void) async throws -> Bool {
+      let before = changes.withLock { $0 }
+      _ = withObservationTracking { (scenes.frontmost, scenes.sessions) } onChange: { changes.withLock { $0 += 1 } }
+      try await change()
+      return changes.withLock { $0 } > before
+    }
+    #expect(try await isTold { _ = try await scenes.open("left") })
+    #expect(try await isTold { _ = try await scenes.open("right") })
+    #expect(try await isTold { try await scenes.close("right") })
+    #expect(scenes.frontmost?.id == "left")
+    #expect(try await isTold { try await scenes.discard("left") })
+    // What another process does is seen when the list is read.
+    _ = try await stores.launch().open("other")
+    #expect(try await isTold { try await scenes.load() })
   }
 
   @Test func `scenes whose names Unicode calls equivalent are two, as their archives are`() async throws {
