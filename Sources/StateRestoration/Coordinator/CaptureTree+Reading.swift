@@ -53,10 +53,13 @@ extension CaptureTree {
   func read(_ node: TrackedNode) {
     guard !node.isRemoved else { return }
     node.isDirty = false
+    let wasRead = node.lastRead > 0
     node.lastRead = captureNumber
     guard let object = node.object else {
       // Another object may have been given its address by now, and be listed in its place.
       node.hasItsName = false
+      // Nobody but the list that it was in held it.
+      if !wasRead { batch.findings.append(.notHeld(path: node.path)) }
       orphans.append(node)
       return
     }

@@ -6,6 +6,8 @@ public enum PreservationFinding: Sendable, Hashable, Codable {
   case duplicateIdentifier(path: RestorationPath, kept: String, refused: String)
   /// Two controllers list one object among their children: it is preserved at its path, and not below the other.
   case listedTwice(path: RestorationPath, other: RestorationPath)
+  /// An object was listed and gone before it could be read, so that it is not preserved: whoever lists it makes it anew each time.
+  case notHeld(path: RestorationPath)
   /// An identifier is empty, which excludes the object and everything below it.
   case emptyIdentifier(parent: RestorationPath, owner: String)
   /// The object's class tag is registered for another class, so its factory would make the wrong object.
@@ -39,6 +41,8 @@ extension PreservationFinding: CustomStringConvertible {
       "\(path): two owners, \(kept) is preserved and \(refused) is not; give one of them another identifier"
     case .listedTwice(let path, let other):
       "\(path): a child of \(other), too, where it is not preserved; list it in one place"
+    case .notHeld(let path):
+      "\(path): gone as soon as it was listed; hold children and views instead of making them whenever they are asked for"
     case .emptyIdentifier(let parent, let owner):
       "\(parent): the identifier of \(owner) is empty; use nil to leave it out"
     case .inheritedTag(let path, let tag, let registered, let found):

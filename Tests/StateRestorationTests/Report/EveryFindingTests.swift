@@ -23,13 +23,15 @@ import Testing
   }
 
   enum Preserving: String, CaseIterable, Sendable {
-    case duplicateIdentifier, listedTwice, emptyIdentifier, inheritedTag, encodingFailed, overBudget, shed, danglingReference
+    case duplicateIdentifier, listedTwice, notHeld, emptyIdentifier, inheritedTag, encodingFailed, overBudget, shed,
+      danglingReference
     case setAside, setAsideRemoved, keptStateRemoved, failure
 
     init(_ finding: PreservationFinding) {
       self =
         switch finding {
         case .duplicateIdentifier: .duplicateIdentifier
+        case .notHeld: .notHeld
         case .listedTwice: .listedTwice
         case .emptyIdentifier: .emptyIdentifier
         case .inheritedTag: .inheritedTag
@@ -103,6 +105,12 @@ import Testing
     _ = try await coordinator.preserve(root)
   }
 
+  /// Makes its child anew whenever it is asked for it.
+  private final class Fleeting: RestorableController {
+    let restorationIdentifier: RestorationIdentifier? = "fleeting"
+    var restorationChildren: [any RestorableController] { [Screen("child")] }
+  }
+
   @Test(arguments: Preserving.allCases)
   func `every finding of a save is made`(name: Preserving) async throws {
     let bench = Bench()
@@ -113,6 +121,7 @@ import Testing
     case .listedTwice:
       let child = try #require(root["child"])
       root.restorationChildren.append(Screen("other", children: [child]))
+    case .notHeld: root.restorationChildren.append(Fleeting())
     case .emptyIdentifier: root.restorationChildren.append(Screen(""))
     case .inheritedTag:
       root["child"]?.restorationClass = "panel"
