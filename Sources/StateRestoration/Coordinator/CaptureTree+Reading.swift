@@ -86,7 +86,8 @@ extension CaptureTree {
       }
     } else {
       take(
-        node.binding.watch(isWatching) { node.binding.read(object, in: subject.column, at: node, context: context) }, of: node,
+        node.binding.watch(isWatching) { node.binding.read(object, in: subject.column, at: node, context: context) },
+        of: node,
         object)
     }
   }
@@ -216,12 +217,6 @@ extension CaptureTree {
       record.entries.append(.init(key: ReservedKey.role, value: role))
     }
     batch.records.append(record)
-  }
-
-  /// Whether an object came by itself, below one that was given its state, or that came with it.
-  private func isAtHome(_ node: TrackedNode) -> Bool {
-    guard node.origin == nil, let parent = node.parent else { return false }
-    return parent.origin != nil || (parent.isUnasked && parent.keepsStored)
   }
 
   /// Has what restoring died at set aside above something that has newer state: that would stay out with it at every launch.

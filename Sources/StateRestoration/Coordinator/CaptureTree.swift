@@ -35,7 +35,7 @@ internal import RestorationArchive
   /// Whether what is stored at a path is an object's by class and model, and was given to nobody in this run.
   var isOnOffer: (any RestorableObject, RestorationPath) -> Bool = { _, _ in false }
   /// Objects that have come to such paths by themselves; some of them may have become something newer since.
-  private var unasked: [TrackedNode] = []
+  var unasked: [TrackedNode] = []
   /// What the current capture asks.
   private(set) var scope = Scope.all
   var batch = CaptureBatch()
@@ -196,13 +196,6 @@ internal import RestorationArchive
     return node
   }
 
-  /// Whether what an object has is newer than what was stored in the place to which it has come by itself: it was saved, or
-  /// edited since a capture first met it.
-  func isNewer(_ object: any RestorableObject, at path: RestorationPath) -> Bool {
-    guard let node = node(of: object), node.origin == nil, node.identifier == path.last else { return false }
-    return !node.isUnasked || !node.keepsStored || fingerprint(of: object) != node.fingerprintWhenRefused
-  }
-
   // MARK: - What to read
 
   private func collect(_ scope: Scope) {
@@ -226,13 +219,6 @@ internal import RestorationArchive
     guard !node.isDirty else { return }
     node.isDirty = true
     pending.append(node)
-  }
-
-  /// Has what is stored stay in the place to which an object has come by itself: nobody was asked to preserve what it has now.
-  func keepStored(of node: TrackedNode, while fingerprint: [UInt8]) {
-    (node.isUnasked, node.keepsStored, node.isBorrower) = (true, true, true)
-    node.fingerprintWhenRefused = fingerprint
-    unasked.append(node)
   }
 
   /// Has an object asked at every capture of everything, as its changes can't be noticed.

@@ -115,7 +115,9 @@ extension RestorationCoordinator {
     guard let identifier = controller.restorationIdentifier else { return }
     let path = parent.appending(identifier)
     // The first of a name, as everywhere; and once, should the children run in a circle.
-    guard types.updateValue(Swift.type(of: controller), forKey: path) == nil, path.components.count <= 1_024 else { return }
+    guard types.updateValue(Swift.type(of: controller), forKey: path) == nil, path.components.count <= 1_024 else {
+      return
+    }
     for view in controller.restorationViews {
       if let name = view.restorationIdentifier { types[path.appending(name)] = Swift.type(of: view) }
     }

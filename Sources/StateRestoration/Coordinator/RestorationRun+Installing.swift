@@ -27,23 +27,6 @@ extension RestorationRun {
     rejectUninstalled(in: range ?? plan.nodes.indices)
   }
 
-  /// Has containers that were there give up the children that are not in the state: they have come since it was preserved.
-  ///
-  /// Not those that it has somewhere else, from where they may have moved.
-  private func removeNewcomers() {
-    let elsewhere = Set(plan.nodes.indices.lazy.filter { !self.outcomes.isRestored($0) }.compactMap { self.plan.paths[$0].last })
-    for index in plan.placed where outcomes.isRestored(index) && (existing[index] || plan.nodes[index].parent == nil) {
-      guard let container = object(at: index) as? any RestorationContainer else { continue }
-      noteBeginning(of: index)
-      let stored = Set(plan.children(of: index).compactMap { plan.paths[$0].last })
-      let newcomers = container.restorationChildren.filter { child in
-        guard let identifier = child.restorationIdentifier else { return false }
-        return !stored.contains(identifier) && !elsewhere.contains(identifier)
-      }
-      if !newcomers.isEmpty { container.removeChildren(newcomers) }
-    }
-  }
-
   /// Keeps a dialog that the user has presented while the device was locked, whatever was made in its place: somebody is
   /// about to answer it.
   private func keepPresented(_ index: Int, in container: any RestorationContainer) {

@@ -122,7 +122,9 @@ internal import RestorationArchive
   }
 
   /// Whether a node's state was given to an object that is gone, and that a capture has met: newer state has taken its
-  /// place, or it has left with the object. So has that of an object that was given nothing and came to the place by itself.
+  /// place, or it has left with the object.
+  ///
+  /// So has that of an object that was given nothing and came to the place by itself.
   ///
   /// The first capture after restoring meets every restored object, or has its state leave. One that turned up later may
   /// have died unmet: then its state is carried over, and the next object's.
@@ -131,21 +133,6 @@ internal import RestorationArchive
     guard outcomes.isRestored(index), object(at: index) == nil else { return false }
     guard tree.captureNumber > laterCaptureNumbers[index] ?? captureNumber else { return false }
     return !tree.unmet.contains(plan.nodes[index].id)
-  }
-
-  /// Whether what is stored at a path is an object's by class and model, and was given to nobody.
-  func isOnOffer(to object: any RestorableObject, at path: RestorationPath) -> Bool {
-    guard let index = index(at: path), !outcomes.isRestored(index), !isForgotten(index), ownObstacle(at: index) == nil
-    else { return false }
-    return !takenOver.contains(plan.nodes[index].id) && mismatch(of: object, at: index) == nil
-  }
-
-  /// Has those of a range keep what they have whose own state is newer than what is stored.
-  func keepWhatIsNewer(in range: Range<Int>, _ tree: CaptureTree) {
-    for index in range {
-      guard let object = object(at: index), tree.isNewer(object, at: plan.paths[index]) else { continue }
-      touched[plan.paths[index]] = LiveObjects.Living(object: object)
-    }
   }
 
   /// Whether a node's object turned up later.

@@ -21,7 +21,8 @@ internal import RestorationArchive
   /// The program's facts and limits, for every scene.
   public let configuration: RestorationConfiguration
 
-  @ObservationIgnored private let makeCoordinator: @MainActor (SceneSession.ID) throws(ProtectionError) -> RestorationCoordinator
+  @ObservationIgnored private let makeCoordinator:
+    @MainActor (SceneSession.ID) throws(ProtectionError) -> RestorationCoordinator
   @ObservationIgnored private let worker: PreservationWorker<any PreservationStore>
   @ObservationIgnored private var coordinators: [SceneSession.ID: RestorationCoordinator] = [:]
   /// How often each scene was opened in this run, without those that failed, to notice an opening while the scene closes.

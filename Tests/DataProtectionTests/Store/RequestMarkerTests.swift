@@ -140,7 +140,9 @@ import Testing
   @Test func `the newest's stays behind a request's, and is counted on`() throws {
     try savedTwice()
     var disk = memory
-    func launch(_ boot: UInt8 = 1, _ body: (ArchiveStore, _ newest: OpenedArchive, _ older: OpenedArchive) throws -> Void)
+    func launch(
+      _ boot: UInt8 = 1, _ body: (ArchiveStore, _ newest: OpenedArchive, _ older: OpenedArchive) throws -> Void
+    )
       throws
     {
       let store = try rig.booted(boot).archives(disk)

@@ -35,7 +35,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a node that the newest died at is left out of it, and two deaths are asked about`(on kind: StoreKind) async throws {
+  func `a node that the newest died at is left out of it, and two deaths are asked about`(on kind: StoreKind)
+    async throws
+  {
     let bench = try await preservedTwice(kind)
     bench.delegate.crashDecision = .tryAgain
     for _ in 1...2 {

@@ -92,7 +92,9 @@ import Testing
     #expect([next["editor"]?.text, next["editor"]?["page"]?.text] == ["at launch", "page"])
   }
 
-  @Test func `what has come blank is given what was preserved when it is registered after a save by itself`() async throws {
+  @Test func `what has come blank is given what was preserved when it is registered after a save by itself`()
+    async throws
+  {
     let (bench, coordinator, root) = try await launched()
     let editor = await meetBlank(coordinator, below: root, on: bench)
     editor["page"]?.text = "typed"
@@ -103,7 +105,8 @@ import Testing
     #expect([next["editor"]?.text, next["editor"]?["page"]?.text] == ["at launch", "typed"])
   }
 
-  @Test(arguments: [false, true]) func `what has come blank replaces what was preserved once it is edited, or saved by name`(
+  @Test(arguments: [false, true])
+  func `what has come blank replaces what was preserved once it is edited, or saved by name`(
     isEdited: Bool
   ) async throws {
     let (bench, coordinator, root) = try await launched()

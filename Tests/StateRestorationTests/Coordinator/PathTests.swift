@@ -140,7 +140,9 @@ import Testing
     second.text = "later"
     let receipt = try #require(try await coordinator.preserve(root).receipt)
     #expect(
-      receipt.findings == [.duplicateIdentifier(path: ["root", "a"], kept: "Screen (sibling 1)", refused: "Screen (sibling 2)")])
+      receipt.findings == [
+        .duplicateIdentifier(path: ["root", "a"], kept: "Screen (sibling 1)", refused: "Screen (sibling 2)")
+      ])
     let again = Screen("root", children: [Screen("a"), Screen("b")])
     _ = try await bench.launch().restore(into: again)
     #expect(again["a"]?.text == "a")

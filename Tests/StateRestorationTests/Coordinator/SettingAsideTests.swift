@@ -450,7 +450,9 @@ import Testing
 extension Bench {
   /// Saves, and leaves everything as one whole generation.
   @discardableResult
-  func compact(_ coordinator: RestorationCoordinator, _ root: any RestorableController) async throws -> PreservationReceipt? {
+  func compact(_ coordinator: RestorationCoordinator, _ root: any RestorableController) async throws
+    -> PreservationReceipt?
+  {
     store.state.withLock { $0.isCompactionDue = true }
     let receipt = try await coordinator.preserve(root).receipt
     if device != nil {

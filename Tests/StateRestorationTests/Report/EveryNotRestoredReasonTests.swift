@@ -128,7 +128,8 @@ import Testing
 
   private func taken() async throws -> NotRestoredReason? {
     let bench = Bench()
-    try await bench.preserve(Screen("root", children: [Screen("first", tag: "screen"), Screen("child", tag: "screen")]))
+    try await bench.preserve(
+      Screen("root", children: [Screen("first", tag: "screen"), Screen("child", tag: "screen")]))
     let only = Screen("first")
     let coordinator = bench.launch { $0.register(Screen.self, as: "screen") { _, _ in only } }
     return try await coordinator.restore(into: Screen("root"))[["root", "child"]]?.notRestoredReason

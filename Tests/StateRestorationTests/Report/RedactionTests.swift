@@ -33,7 +33,9 @@ import Testing
   /// Whose migration throws what it has read.
   final class Quoting: StatefulController {
     static var stateVersion: StateVersion { 2 }
-    static var migrations: StateMigrations<Number> { Migration(from: 1) { (_: Old) throws -> Number in throw Thrown() } }
+    static var migrations: StateMigrations<Number> {
+      Migration(from: 1) { (_: Old) throws -> Number in throw Thrown() }
+    }
     let restorationIdentifier: RestorationIdentifier? = "editor"
     var restorableState = Number()
   }
@@ -41,7 +43,9 @@ import Testing
   /// Whose migration throws a case without a payload.
   final class Refusing: StatefulController {
     static var stateVersion: StateVersion { 2 }
-    static var migrations: StateMigrations<Number> { Migration(from: 1) { (_: Old) throws -> Number in throw Refusal.tooOld } }
+    static var migrations: StateMigrations<Number> {
+      Migration(from: 1) { (_: Old) throws -> Number in throw Refusal.tooOld }
+    }
     let restorationIdentifier: RestorationIdentifier? = "editor"
     var restorableState = Number()
   }
@@ -78,7 +82,9 @@ import Testing
   private final class Changed: RestorationCoordinatorDelegate {
     func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
     func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
-    func willEncodeRestorableState(with coder: RestorationEncoder) { coder.encode(Colour.secretGreen, forKey: "colour") }
+    func willEncodeRestorableState(with coder: RestorationEncoder) {
+      coder.encode(Colour.secretGreen, forKey: "colour")
+    }
     func didDecodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
       _ = try coder.decode(Shade.self, forKey: "colour")
     }

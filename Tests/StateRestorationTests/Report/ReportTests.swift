@@ -8,7 +8,8 @@ import Testing
   nonisolated static let reasons: [(NotRestoredReason, String)] = [
     (.noObject, "no object"), (.unknownClass("tag"), "“tag” is not registered"),
     (.refusedByClass("tag"), "“tag” declined"), (.classMismatch(recorded: "tag", found: "Panel"), "is a Panel"),
-    (.objectTaken(by: ["root", "a"]), "root/a"), (.newerVersion(stored: 3, known: 2), "newer than 2"), (.migrationFailed("step 2"), "step 2"),
+    (.objectTaken(by: ["root", "a"]), "root/a"), (.newerVersion(stored: 3, known: 2), "newer than 2"),
+    (.migrationFailed("step 2"), "step 2"),
     (.decodingFailed("key"), "key"), (.damaged("bytes"), "bytes"), (.parentNotRestored, "parent"),
     (.expired(age: 10, limit: 5), "10 s old"), (.modelGone("note"), "note"),
     (.modelMismatch(recorded: "A", found: nil), "“A”"), (.leftOutAfterCrash, "left out"),

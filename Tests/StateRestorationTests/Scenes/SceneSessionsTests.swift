@@ -46,7 +46,11 @@ import Testing
     let changes = Mutex(0)
     func isTold(of change: () async throws -> Void) async throws -> Bool {
       let before = changes.withLock { $0 }
-      _ = withObservationTracking { (scenes.frontmost, scenes.sessions) } onChange: { changes.withLock { $0 += 1 } }
+      _ = withObservationTracking {
+        (scenes.frontmost, scenes.sessions)
+      } onChange: {
+        changes.withLock { $0 += 1 }
+      }
       try await change()
       return changes.withLock { $0 } > before
     }
