@@ -9,9 +9,12 @@ extension CaptureTree {
     unasked.append(node)
   }
 
-  /// Whether an object came by itself, below one that was given its state, or that came with it.
-  func isAtHome(_ node: TrackedNode) -> Bool {
-    guard node.origin == nil, let parent = node.parent else { return false }
+  /// Whether an object is met for the first time, by a save that nobody asked for, and came by itself: below one that was
+  /// given its state, or that came with it.
+  func mayBeUnasked(_ node: TrackedNode) -> Bool {
+    guard node.isNew, scope == .noticed, isOnOffer != nil, node.origin == nil, let parent = node.parent else {
+      return false
+    }
     return parent.origin != nil || (parent.isUnasked && parent.keepsStored)
   }
 

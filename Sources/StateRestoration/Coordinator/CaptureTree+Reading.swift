@@ -71,7 +71,8 @@ extension CaptureTree {
       node.isFlagUp = false
       isWatching = node.binding.flag.rearm()
     }
-    if node.isPlain, let lane = subject.lane {
+    if node.isPlain, !mayBeUnasked(node), let lane = subject.lane {
+      node.isNew = false
       var captured: CapturedState?
       let row = node.binding.watch(isWatching) { () -> Int? in
         if let row = lane.read(object, node) { return row }
@@ -176,11 +177,10 @@ extension CaptureTree {
     var record = CaptureBatch.Record(
       key: node.key, kind: facts.kind, row: captured.row, priority: captured.shape.priority, flags: [],
       entries: captured.entries, model: captured.shape.model)
-    let isNew = node.isNew
-    node.isNew = false
-    if isNew, scope == .noticed, !node.keepsStored, isAtHome(node), isOnOffer(object, node.path) {
+    if !node.keepsStored, mayBeUnasked(node), isOnOffer?(object, node.path) == true {
       keepStored(of: node, while: fingerprint(batch.entries(of: record), captured.references))
     }
+    node.isNew = false
     if node.keepsStored {
       let isAsked = node.isUnasked && scope == .all
       guard isAsked || fingerprint(batch.entries(of: record), captured.references) != node.fingerprintWhenRefused else {

@@ -33,7 +33,9 @@ internal import RestorationArchive
   /// The objects whose state grows too old while they are not there.
   var ages = StateAges()
   /// Whether what is stored at a path is an object's by class and model, and was given to nobody in this run.
-  var isOnOffer: (any RestorableObject, RestorationPath) -> Bool = { _, _ in false }
+  ///
+  /// Nil while nothing was restored.
+  var isOnOffer: ((any RestorableObject, RestorationPath) -> Bool)?
   /// Objects that have come to such paths by themselves; some of them may have become something newer since.
   var unasked: [TrackedNode] = []
   /// What the current capture asks.

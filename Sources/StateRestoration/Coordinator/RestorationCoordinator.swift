@@ -88,7 +88,7 @@ public import RestorationArchive
   var prepared: Result<LoadedState, LoadFailure>?
   /// The last restored state, for objects that turn up later.
   var restored: RestorationRun? {
-    didSet { tree.isOnOffer = { [weak restored] in restored?.isOnOffer(to: $0, at: $1) == true } }
+    didSet { tree.isOnOffer = restored.map { run in { [weak run] in run?.isOnOffer(to: $0, at: $1) == true } } }
   }
   /// What was restored, for marking that restoring goes on.
   var restoredSubject: AttemptSubject?

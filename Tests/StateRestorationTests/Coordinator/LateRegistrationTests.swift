@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Observation
 import RestorationArchive
 import SimulatedTime
 import StateRestoration
@@ -90,6 +91,30 @@ import Testing
     }
     let next = try await restored(bench)
     #expect([next["editor"]?.text, next["editor"]?["page"]?.text] == ["at launch", "page"])
+  }
+
+  @Test func `so it is with one of many that have only a value`() async throws {
+    let bench = Bench()
+    let names: [RestorationIdentifier] = ["a", "b", "c"]
+    try await bench.preserve(Screen("root", children: names.map { Leaf($0, 1) }))
+    let root = Screen("root", children: [Leaf("a", 0)])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    _ = try await coordinator.preserve(root)
+    root.restorationChildren += [Leaf("b", 0), Leaf("new", 0)]
+    await saveByItself(coordinator, on: bench)
+    let next = (names + ["new"]).map { Leaf($0, 9) }
+    _ = try await bench.launch().restore(into: Screen("root", children: next))
+    #expect(next.map(\.restorableState) == [1, 1, 1, 0])
+  }
+
+  /// One value, and nothing else.
+  @Observable fileprivate final class Leaf: StatefulController {
+    let restorationIdentifier: RestorationIdentifier?
+    var restorableState: Int
+    init(_ identifier: RestorationIdentifier, _ number: Int) {
+      (restorationIdentifier, restorableState) = (identifier, number)
+    }
   }
 
   @Test func `what has come blank is given what was preserved when it is registered after a save by itself`()
