@@ -31,7 +31,7 @@ extension CaptureTree {
   }
 
   /// What an object has, in bytes to compare; nil when it has nothing to preserve.
-  func fingerprint(of object: any RestorableObject) -> [UInt8]? {
+  private func fingerprint(of object: any RestorableObject) -> [UInt8]? {
     ObjectBinding(object).capture(context: context, observing: false).map { fingerprint($0.entries, $0.references) }
   }
 

@@ -71,8 +71,7 @@ extension CaptureTree {
       node.isFlagUp = false
       isWatching = node.binding.flag.rearm()
     }
-    if node.isPlain, !mayBeUnasked(node), let lane = subject.lane {
-      node.isNew = false
+    if node.isPlain, let lane = subject.lane {
       var captured: CapturedState?
       let row = node.binding.watch(isWatching) { () -> Int? in
         if let row = lane.read(object, node) { return row }
@@ -177,16 +176,11 @@ extension CaptureTree {
     var record = CaptureBatch.Record(
       key: node.key, kind: facts.kind, row: captured.row, priority: captured.shape.priority, flags: [],
       entries: captured.entries, model: captured.shape.model)
-    if !node.keepsStored, mayBeUnasked(node), isOnOffer?(object, node.path) == true {
-      keepStored(of: node, while: fingerprint(batch.entries(of: record), captured.references))
-    }
-    node.isNew = false
     if node.keepsStored {
-      let isAsked = node.isUnasked && scope == .all
-      guard isAsked || fingerprint(batch.entries(of: record), captured.references) != node.fingerprintWhenRefused else {
+      guard fingerprint(batch.entries(of: record), captured.references) != node.fingerprintWhenRefused else {
         return batch.standing.append(node.key)
       }
-      if node.isUnasked { node.keepsStored = false } else { record.setsStoredAside = setStoredAside(of: node) }
+      record.setsStoredAside = setStoredAside(of: node)
       if hasLeftOut { endLeavingOut(from: node.parent) }
     }
     if let limit = facts.freshFor, let stamp = batch.kinds[facts.kind].savedAt {

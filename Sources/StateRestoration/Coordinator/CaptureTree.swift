@@ -32,14 +32,6 @@ internal import RestorationArchive
   private(set) var hasLeftOut = false
   /// The objects whose state grows too old while they are not there.
   var ages = StateAges()
-  /// Whether what is stored at a path is an object's by class and model, and was given to nobody in this run.
-  ///
-  /// Nil while nothing was restored.
-  var isOnOffer: ((any RestorableObject, RestorationPath) -> Bool)?
-  /// Objects that have come to such paths by themselves; some of them may have become something newer since.
-  var unasked: [TrackedNode] = []
-  /// What the current capture asks.
-  private(set) var scope = Scope.all
   var batch = CaptureBatch()
   var pending: [TrackedNode] = []
   /// Objects that have given back their places, with another above them, in this capture.
@@ -112,7 +104,6 @@ internal import RestorationArchive
   ) -> CaptureBatch {
     batch = CaptureBatch()
     captureNumber += 1
-    self.scope = scope
     hasMoved = false
     relinked = []
     collect(scope)
@@ -180,7 +171,6 @@ internal import RestorationArchive
     roots = []
     shared = []
     polled = []
-    unasked = []
     referrers = [:]
     claims = [:]
     refusedBelow = [:]
@@ -198,6 +188,12 @@ internal import RestorationArchive
     return node
   }
 
+  /// Whether a capture has met an object in a place to which it has come by itself: what it had replaces what was stored there.
+  func hasTakenPlace(_ object: any RestorableObject, at path: RestorationPath) -> Bool {
+    guard let node = node(of: object) else { return false }
+    return node.origin == nil && node.identifier == path.last
+  }
+
   // MARK: - What to read
 
   private func collect(_ scope: Scope) {
@@ -208,9 +204,6 @@ internal import RestorationArchive
     }
     for key in ages.due(at: now, isThere: { nodes[$0] != nil }) { nodes[key].map(mark) }
     guard scope == .all else { return }
-    // A save that is asked for is of everything that is there.
-    for node in unasked where node.isUnasked && node.keepsStored { mark(node) }
-    unasked = []
     if hasLostPolled { polled.removeAll { $0.isRemoved } }
     hasLostPolled = false
     for root in roots where root.isPolled { mark(root) }

@@ -16,8 +16,8 @@ extension RestorationCoordinator {
   ///
   /// What was preserved at the last launch is given once. An object that had it, was captured and is gone has taken it along:
   /// another one at its path gets nothing, as what the program knew at its launch is older than what the user did since.
-  /// For the same reason an object that a save was asked to preserve before, or that was edited since a save by itself first
-  /// met it, keeps what it has (``NotRestoredReason/touchedMeanwhile``). Install and register in one turn.
+  /// For the same reason an object that a save has met before it was registered, also one by itself, keeps what it has
+  /// (``NotRestoredReason/touchedMeanwhile``): that has taken the place of what was preserved. Install and register in one turn.
   ///
   /// Called by a factory or a decoding method, while objects are still given their state, it waits until all have theirs: the
   /// restoration's report tells what became of it.
@@ -80,7 +80,7 @@ extension RestorationCoordinator {
       guard !run.isSpent(index, in: tree) else {
         // The state of a shared object outlives it; any other's leaves with it.
         if run.plan.nodes[index].kind == .shared { tree.claim([claim]) }
-        return tree.isNewer(object, at: path) ? NodeReport(path: path, result: .notRestored(.touchedMeanwhile)) : nil
+        return tree.hasTakenPlace(object, at: path) ? NodeReport(path: path, result: .notRestored(.touchedMeanwhile)) : nil
       }
     }
     guard !extensions.isTimedOut else {

@@ -35,7 +35,8 @@ extension RestorationCoordinator {
       plan: loaded.plan, registry: registry, delegate: delegate, log: log, now: configuration.now(),
       note: { [weak self] in self?.note(node: $0) })
     run.touched = touched
-    run.goesBack = phaseBefore == .ready && loaded.setAside == nil && hasSaved(loaded.state.generation)
+    // What has come to the hierarchy since the state was preserved leaves it, if this run has saved the state.
+    let goesBack = phaseBefore == .ready && loaded.setAside == nil && hasSaved(loaded.state.generation)
     run.decodesInReverse = configuration.decodesInReverse
     run.retries = { [weak self] path in
       guard let self else { return false }
@@ -68,6 +69,7 @@ extension RestorationCoordinator {
     }
     log.log(.debug, "restoring generation \(loaded.plan.source?.generation ?? 0)")
     run.makeObjects(root: root)
+    if goesBack { run.removeNewcomers() }
     run.installChildren()
     run.decode()
     restored = run

@@ -87,9 +87,7 @@ public import RestorationArchive
   /// The state loaded by `prepare()` until a restoration uses it.
   var prepared: Result<LoadedState, LoadFailure>?
   /// The last restored state, for objects that turn up later.
-  var restored: RestorationRun? {
-    didSet { tree.isOnOffer = restored.map { run in { [weak run] in run?.isOnOffer(to: $0, at: $1) == true } } }
-  }
+  var restored: RestorationRun?
   /// What was restored, for marking that restoring goes on.
   var restoredSubject: AttemptSubject?
   var attempt: (any RestorationAttempting)?

@@ -54,11 +54,6 @@ extension RestorationRun {
     if let parent = node.parent, !outcomes.isRestored(parent), node.kind != .view {
       return .parentNotRestored
     }
-    return ownObstacle(at: index)
-  }
-
-  /// The same, whatever is above the node.
-  func ownObstacle(at index: Int) -> NotRestoredReason? {
     if isLeftOut(index) { return .leftOutAfterCrash }
     guard let tag = plan.tag(of: index), let registered = registry.registeredClass(tag) else { return nil }
     guard registered.freshFor != nil || registered.onlyIf != nil else { return nil }

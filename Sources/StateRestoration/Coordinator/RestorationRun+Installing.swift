@@ -3,7 +3,6 @@ internal import RestorationArchive
 extension RestorationRun {
   /// Gives containers their children, parents first, in the range of nodes.
   func installChildren(in range: Range<Int>? = nil) {
-    if goesBack { removeNewcomers() }
     for index in range ?? plan.nodes.indices where plan.nodes[index].childCount > 0 {
       guard let container = object(at: index) as? any RestorationContainer else { continue }
       let children = plan.children(of: index).map { standIns[$0] ?? $0 }.filter {

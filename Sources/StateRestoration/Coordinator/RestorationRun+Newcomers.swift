@@ -2,17 +2,10 @@ import RestorationArchive
 
 /// Objects that have come since the state was loaded, or since it was saved.
 extension RestorationRun {
-  /// Whether what is stored at a path is an object's by class and model, and was given to nobody.
-  func isOnOffer(to object: any RestorableObject, at path: RestorationPath) -> Bool {
-    guard let index = index(at: path), !outcomes.isRestored(index), !isForgotten(index), ownObstacle(at: index) == nil
-    else { return false }
-    return !takenOver.contains(plan.nodes[index].id) && mismatch(of: object, at: index) == nil
-  }
-
-  /// Has those of a range keep what they have whose own state is newer than what is stored.
+  /// Has those of a range keep what they have whose own state has taken the place of what is stored.
   func keepWhatIsNewer(in range: Range<Int>, _ tree: CaptureTree) {
     for index in range {
-      guard let object = object(at: index), tree.isNewer(object, at: plan.paths[index]) else { continue }
+      guard let object = object(at: index), tree.hasTakenPlace(object, at: plan.paths[index]) else { continue }
       touched[plan.paths[index]] = LiveObjects.Living(object: object)
     }
   }

@@ -15,8 +15,6 @@ internal import RestorationArchive
   var touched: [RestorationPath: LiveObjects.Living] = [:]
   /// Says whether the node that failed before is tried again.
   var retries: (RestorationPath) -> Bool = { _ in false }
-  /// Whether what has come to the hierarchy since the state was preserved leaves it: this run has saved the state.
-  var goesBack = false
   /// Whether objects decode last first, for tests of code that must not depend on the order.
   var decodesInReverse = false
   /// Nodes left out for this run, by index.

@@ -22,18 +22,13 @@ internal import RestorationArchive
   var isFlagUp = true
   /// Whether the stored state could not be read and is kept until the object has newer state.
   ///
-  /// What says more about that state means nothing while this is false: `isStranger`, `isBorrower`, `isUnasked`, `isLeftOut`,
-  /// `staysLeftOut`, `fingerprintWhenRefused`.
+  /// What says more about that state means nothing while this is false: `isStranger`, `isBorrower`, `isLeftOut`, `staysLeftOut`,
+  /// `fingerprintWhenRefused`.
   var keepsStored = false
   /// Whether that state is of another class or model than the object, and what is below it, too.
   var isStranger = false
   /// Whether the stored state is another object's that was in the same place, and stays there when this one moves.
   var isBorrower = false
-  /// Whether it came to its place by itself, in a save that nobody asked for: its own first state is not newer than what is
-  /// stored, and what is stored is not set aside for a newer one.
-  var isUnasked = false
-  /// Whether the object was never recorded.
-  var isNew = true
   /// Whether it has given back its place since it was last recorded: what lies in its next one is somebody else's too.
   var hasBorrowed = false
   /// Whether it has given back its place and was not put into another yet.

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Observation
 import RestorationArchive
 import SimulatedTime
 import StateRestoration
@@ -42,12 +41,19 @@ import Testing
 
   // MARK: - Newer
 
-  @Test(arguments: [false, true]) func `what a save met before it was registered is newer than what was preserved`(
-    isGone: Bool
+  @Test(arguments: [false, true], [false, true])
+  func `what a save met before it was registered is newer than what was preserved`(
+    isGone: Bool, byItself: Bool
   ) async throws {
     let (bench, coordinator, root) = try await launched()
     root.restorationChildren = [editor("typed", page: "typed below")]
-    _ = try await coordinator.preserve(root)
+    if byItself {
+      coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
+      await bench.delegate.nextEvent()
+      coordinator.preservesAutomatically = .never
+    } else {
+      _ = try await coordinator.preserve(root)
+    }
     if isGone {
       root.dropChildren()
       _ = try await coordinator.preserve(root)
@@ -61,89 +67,6 @@ import Testing
     _ = try await coordinator.preserve(root)
     let next = try await restored(bench)
     #expect([next["editor"]?.text, next["editor"]?["page"]?.text] == (isGone ? ["", ""] : ["typed", "typed below"]))
-  }
-
-  /// Has what has changed saved by itself.
-  private func saveByItself(_ coordinator: RestorationCoordinator, on bench: Bench) async {
-    coordinator.preservesAutomatically = .never
-    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
-    await bench.delegate.nextEvent()
-  }
-
-  /// Lets a blank editor turn up, and a save that nobody asked for meet it.
-  private func meetBlank(_ coordinator: RestorationCoordinator, below root: Screen, on bench: Bench) async -> Screen {
-    let editor = editor()
-    root.restorationChildren = [editor]
-    root.text += "something else"
-    await saveByItself(coordinator, on: bench)
-    return editor
-  }
-
-  @Test(arguments: [false, true]) func `a save by itself replaces nothing with what has come blank and was not edited`(
-    leaves: Bool
-  ) async throws {
-    let (bench, coordinator, root) = try await launched()
-    let editor = await meetBlank(coordinator, below: root, on: bench)
-    #expect(editor.text == "")
-    if leaves {
-      root.restorationChildren = []
-      await saveByItself(coordinator, on: bench)
-    }
-    let next = try await restored(bench)
-    #expect([next["editor"]?.text, next["editor"]?["page"]?.text] == ["at launch", "page"])
-  }
-
-  @Test func `so it is with one of many that have only a value`() async throws {
-    let bench = Bench()
-    let names: [RestorationIdentifier] = ["a", "b", "c"]
-    try await bench.preserve(Screen("root", children: names.map { Leaf($0, 1) }))
-    let root = Screen("root", children: [Leaf("a", 0)])
-    let coordinator = bench.launch()
-    _ = try await coordinator.restore(into: root)
-    _ = try await coordinator.preserve(root)
-    root.restorationChildren += [Leaf("b", 0), Leaf("new", 0)]
-    await saveByItself(coordinator, on: bench)
-    let next = (names + ["new"]).map { Leaf($0, 9) }
-    _ = try await bench.launch().restore(into: Screen("root", children: next))
-    #expect(next.map(\.restorableState) == [1, 1, 1, 0])
-  }
-
-  /// One value, and nothing else.
-  @Observable fileprivate final class Leaf: StatefulController {
-    let restorationIdentifier: RestorationIdentifier?
-    var restorableState: Int
-    init(_ identifier: RestorationIdentifier, _ number: Int) {
-      (restorationIdentifier, restorableState) = (identifier, number)
-    }
-  }
-
-  @Test func `what has come blank is given what was preserved when it is registered after a save by itself`()
-    async throws
-  {
-    let (bench, coordinator, root) = try await launched()
-    let editor = await meetBlank(coordinator, below: root, on: bench)
-    editor["page"]?.text = "typed"
-    #expect(coordinator.register(editor, at: path)?.isRestored == true)
-    #expect([editor.text, editor["page"]?.text] == ["at launch", "typed"])
-    await saveByItself(coordinator, on: bench)
-    let next = try await restored(bench)
-    #expect([next["editor"]?.text, next["editor"]?["page"]?.text] == ["at launch", "typed"])
-  }
-
-  @Test(arguments: [false, true])
-  func `what has come blank replaces what was preserved once it is edited, or saved by name`(
-    isEdited: Bool
-  ) async throws {
-    let (bench, coordinator, root) = try await launched()
-    let editor = await meetBlank(coordinator, below: root, on: bench)
-    if isEdited { editor.text = "typed" }
-    for _ in 0..<2 {
-      if isEdited { await saveByItself(coordinator, on: bench) } else { _ = try await coordinator.preserve(root) }
-      let next = try await restored(bench)
-      #expect([next["editor"]?.text, next["editor"]?["page"]?.text] == (isEdited ? ["typed", "page"] : ["", ""]))
-    }
-    #expect(coordinator.register(editor, at: path)?.result == .notRestored(.touchedMeanwhile))
-    #expect(editor.text == (isEdited ? "typed" : ""))
   }
 
   @Test func `what a save has met and is another model's does not spend what was preserved`() async throws {

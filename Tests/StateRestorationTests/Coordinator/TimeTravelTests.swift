@@ -70,6 +70,37 @@ import Testing
     #expect(outside.stack.isEmpty)
   }
 
+  @Test func `what comes after that stays, whoever registers late`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("shown"), Screen("lazy", text: "lazy")]))
+    let root = Screen("root", children: [Screen("shown")])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    root.text = "saved"
+    _ = try await coordinator.preserve(root)
+    root.restorationChildren.append(Screen("gone"))
+    _ = try await coordinator.restore(into: root)
+    // An own container gives nothing up unless it says how.
+    #expect(root["gone"] != nil)
+    let stack = NavigationController(restorationIdentifier: "stack")
+    root.restorationChildren = [root.restorationChildren[0], stack]
+    _ = try await coordinator.preserve(root)
+    stack.push(Screen("typed"))
+    _ = try await coordinator.restore(into: root)
+    #expect(stack.stack.isEmpty)
+    stack.push(Screen("typed", text: "typed"))
+    _ = try await coordinator.preserve(root)
+    let lazy = Screen("lazy")
+    root.restorationChildren.append(lazy)
+    #expect(coordinator.register(lazy, at: ["root", "lazy"])?.isRestored == true)
+    #expect(stack.stack.count == 1)
+    _ = try await coordinator.preserve(root)
+    let again = NavigationController(restorationIdentifier: "stack")
+    again.push(Screen("typed"))
+    _ = try await bench.launch().restore(into: Screen("root", children: [Screen("shown"), again, Screen("lazy")]))
+    #expect((again.top as? Screen)?.text == "typed")
+  }
+
   @Test func `what a launch has built stays, and so does what has only moved`() async throws {
     let bench = Bench()
     let saved = Hierarchy()
