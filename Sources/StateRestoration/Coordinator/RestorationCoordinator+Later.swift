@@ -80,7 +80,8 @@ extension RestorationCoordinator {
       guard !run.isSpent(index, in: tree) else {
         // The state of a shared object outlives it; any other's leaves with it.
         if run.plan.nodes[index].kind == .shared { tree.claim([claim]) }
-        return tree.hasTakenPlace(object, at: path) ? NodeReport(path: path, result: .notRestored(.touchedMeanwhile)) : nil
+        return tree.hasTakenPlace(object, at: path)
+          ? NodeReport(path: path, result: .notRestored(.touchedMeanwhile)) : nil
       }
     }
     guard !extensions.isTimedOut else {
