@@ -32,8 +32,9 @@ public import RestorationArchive
 
   /// Which model object the state belongs to, such as the note that an editor shows. Nil by default.
   ///
-  /// State is given only to a controller that shows the same model object, so that the draft of one note can't
-  /// land in the editor of another.
+  /// State of one model object is never given to a controller that names another, so that the draft of one note can't
+  /// land in the editor of another. A controller that names none takes any, as it may learn its model from the state; and
+  /// state that was preserved without a model, by an older version of the program, say, is anybody's.
   var restorationModelIdentifier: ModelIdentifier? { get }
 
   /// How soon the state is left out when the archive outgrows its budget. `normal` by default.
