@@ -92,6 +92,8 @@ extension RestorationCoordinator {
   func preserveWhatIsDue() async throws(RestorationError) {
     guard case .onChange = preservesAutomatically, root != nil else { return }
     let outcome = try await preserve(scope: .noticed)
+    // Nothing is watched before the first capture: whoever has declined that is asked again.
+    if outcome == .declined, tree.roots.isEmpty, delegate != nil { automatic.isDue = true }
     recovery?.coordinator(self, didPreserve: outcome)
   }
 

@@ -118,6 +118,25 @@ import Testing
     #expect(again.text == "changed")
   }
 
+  @Test func `a delegate that declines the first save is asked again, as nothing is noticed before it`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", text: "old"))
+    let root = Screen("root")
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    bench.delegate.saves = false
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
+    await bench.delegate.nextEvent()
+    await bench.clock.waitForSleepers()
+    root.text = "typed"
+    bench.delegate.saves = true
+    bench.clock.advance(by: .seconds(1))
+    for _ in 0..<10_000 where bench.delegate.outcomes.count < 2 { await Task.yield() }
+    let again = Screen("root")
+    _ = try await bench.launch().restore(into: again)
+    #expect(again.text == "typed")
+  }
+
   @Test func `changes are noticed after a first launch, though nothing was there to restore`() async throws {
     let bench = Bench()
     let root = Screen("root")
