@@ -112,6 +112,8 @@ extension RestorationCoordinator {
       if saved.isWaiting { return .deferred(.locked) }
       if phase == .idle { phase = .ready }
       guard let written = saved.written else {
+        // What is stored is what this run has.
+        if firstOwnGeneration == nil { firstOwnGeneration = restoredSubject?.state?.generation.rawValue }
         return .unchanged(unchangedReceipt(captured.findings + saved.findings, savedAt: context.timeSaved))
       }
       hasPendingSave = written.kind == .pendingWhole || written.kind == .pendingChange

@@ -102,7 +102,7 @@ public import RestorationArchive
   var hasApplicationState = false
   /// Objects that turned up while others were given their state.
   var arrivals: [Arrival] = []
-  /// The first generation that this run has saved, or has saved changes of; nil before.
+  /// The first generation that this run has saved, or has saved changes of, or found to be what it has; nil before.
   var firstOwnGeneration: UInt64?
   var touchedKeys: Set<CaptureBatch.Key> = []
   /// Whether what has turned up since a locked launch is looked at when this turn ends.

@@ -209,6 +209,7 @@ extension RestorationRun {
   ) -> Int? {
     if takenPlaces.isEmpty {
       guard origin != .existing, origin != .registration else { return nil }
+      takenPlaces.reserveCapacity(meeting.count)
       for other in meeting where other != index {
         if let object = objects.controller(at: other) { takenPlaces[ObjectIdentifier(object)] = other }
       }

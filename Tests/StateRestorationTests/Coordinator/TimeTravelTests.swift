@@ -55,6 +55,22 @@ import Testing
     #expect(report.nodes.filter { !$0.isRestored }.isEmpty)
   }
 
+  @Test func `a save that finds nothing changed is a moment to go back to`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Hierarchy().window)
+    let hierarchy = Hierarchy()
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: hierarchy.window)
+    let before = hierarchy.children
+    guard case .unchanged = try await coordinator.preserve(hierarchy.window) else {
+      Issue.record("something was saved")
+      return
+    }
+    hierarchy.stack.present(Screen("sheet"))
+    _ = try await coordinator.restore(into: hierarchy.window)
+    #expect(hierarchy.children == before)
+  }
+
   @Test func `containers become empty again`() async throws {
     let bench = Bench()
     let hierarchy = Hierarchy()
