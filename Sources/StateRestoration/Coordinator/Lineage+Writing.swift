@@ -8,6 +8,8 @@ extension Lineage {
     var kind: PreservationReceipt.Kind
     var receipt: StoreReceipt
     var findings: [PreservationFinding]
+    /// How many changes the generation has with this save.
+    var changeCount = 0
   }
 
   /// Writes what has changed since the last save; nil when nothing has, without touching the disk.
@@ -38,11 +40,21 @@ extension Lineage {
     do {
       let receipt = try store.append(delta, to: generation, as: writer.deltaCount)
       if receipt.durability == .unknown { continued = nil }
-      return Written(kind: .change, receipt: receipt, findings: takeSheddings())
+      return Written(
+        kind: .change, receipt: receipt, findings: takeSheddings(), changeCount: writer.deltaCount)
     } catch {
       guard error.code == .superseded else { throw error }
+      noteOthers(since: generation, changes: writer.deltaCount - 1)
       return nil
     }
+  }
+
+  /// Names what another process has saved since this run did: it is about to be the generation before the newest.
+  private mutating func noteOthers(since generation: Generation, changes: Int) {
+    guard let newest = try? store.openNewest(),
+      newest.generation != generation || newest.frames.count != changes
+    else { return }
+    keptRemovals.append(.anotherSaved(generation: newest.generation.rawValue))
   }
 
   private mutating func publish() throws(ProtectionError) -> Written {

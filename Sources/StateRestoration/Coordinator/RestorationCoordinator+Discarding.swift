@@ -66,7 +66,7 @@ extension RestorationCoordinator {
     prepared = nil
     touchedKeys = []
     lastReceipt = nil
-    firstOwnGeneration = nil
+    savedStamps = [:]
     hasPendingSave = false
     phase = .discarded
     if next == .ready { await beginAnew() }

@@ -112,8 +112,10 @@ extension RestorationCoordinator {
       if saved.isWaiting { return .deferred(.locked) }
       if phase == .idle { phase = .ready }
       guard let written = saved.written else {
-        // What is stored is what this run has.
-        if firstOwnGeneration == nil { firstOwnGeneration = restoredSubject?.state?.generation.rawValue }
+        // What was restored is what this run has.
+        if savedStamps.isEmpty, let state = restoredSubject?.state {
+          savedStamps[state.generation] = state.frames.count
+        }
         return .unchanged(unchangedReceipt(captured.findings + saved.findings, savedAt: context.timeSaved))
       }
       hasPendingSave = written.kind == .pendingWhole || written.kind == .pendingChange
@@ -128,8 +130,8 @@ extension RestorationCoordinator {
       // A receipt for what was discarded meanwhile is nobody's last one.
       if discardCount == self.discardCount {
         lastReceipt = receipt
-        if written.kind == .whole || written.kind == .change, firstOwnGeneration == nil {
-          firstOwnGeneration = receipt.generation
+        if written.kind == .whole || written.kind == .change {
+          savedStamps[written.receipt.generation] = written.changeCount
         }
       }
       if receipt.durability == .unknown { retryAutomatically() }

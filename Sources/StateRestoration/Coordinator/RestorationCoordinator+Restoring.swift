@@ -86,7 +86,8 @@ extension RestorationCoordinator {
     case .failure(let failure): report = await nothingRestored(failure)
     case .success(let loaded):
       report = await restore(
-        loaded, into: root, touched: touched, retriesLeftOut: retriesLeftOut, phaseBefore: before)
+        loaded, into: root, touched: touched, retriesLeftOut: retriesLeftOut, phaseBefore: before,
+        isSameRoot: isSameRoot)
       if live?.hasApplication == true { report.remarks.append(.applicationStateTouched) }
     }
     if phase != .deferred, !changesNothing {

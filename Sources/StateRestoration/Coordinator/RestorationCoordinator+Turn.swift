@@ -11,9 +11,10 @@ extension RestorationCoordinator {
   ///   - touched: The objects that were edited while the device was locked, by their paths: theirs is newer.
   ///   - retriesLeftOut: Whether nodes that were left out after a crash are tried again.
   ///   - phaseBefore: Where the coordinator was: there it stays, when a state that was asked for is refused.
+  ///   - isSameRoot: Whether it is the hierarchy that was restored or saved last.
   func restore(
     _ loaded: LoadedState, into root: any RestorableController, touched: [RestorationPath: LiveObjects.Living],
-    retriesLeftOut: Bool, phaseBefore: Phase
+    retriesLeftOut: Bool, phaseBefore: Phase, isSameRoot: Bool
   ) async -> RestorationReport {
     var report = RestorationReport(outcome: .restored, reason: loaded.reason, source: loaded.plan.source)
     report.remarks = loaded.remarks
@@ -36,7 +37,7 @@ extension RestorationCoordinator {
       note: { [weak self] in self?.note(node: $0) })
     run.touched = touched
     // What has come to the hierarchy since the state was preserved leaves it, if this run has saved the state.
-    let goesBack = phaseBefore == .ready && loaded.setAside == nil && hasSaved(loaded.state.generation)
+    let goesBack = phaseBefore == .ready && isSameRoot && hasSaved(loaded)
     run.decodesInReverse = configuration.decodesInReverse
     run.retries = { [weak self] path in
       guard let self else { return false }
@@ -93,9 +94,9 @@ extension RestorationCoordinator {
     return report
   }
 
-  /// Whether this run has saved the state of a generation as it is.
-  private func hasSaved(_ generation: Generation) -> Bool {
-    firstOwnGeneration.map { generation.rawValue >= $0 } ?? false
+  /// Whether this run has saved the state as it is: nobody else has saved anything since.
+  private func hasSaved(_ loaded: LoadedState) -> Bool {
+    !loaded.isJoined && loaded.setAside == nil && savedStamps[loaded.state.generation] == loaded.state.frames.count
   }
 
   /// Age and versions of the whole, before anybody is asked.

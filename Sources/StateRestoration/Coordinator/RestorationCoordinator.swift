@@ -102,8 +102,8 @@ public import RestorationArchive
   var hasApplicationState = false
   /// Objects that turned up while others were given their state.
   var arrivals: [Arrival] = []
-  /// The first generation that this run has saved, or has saved changes of, or found to be what it has; nil before.
-  var firstOwnGeneration: UInt64?
+  /// How many changes the generations had when this run saved them last, or found them to be what it has.
+  var savedStamps: [Generation: Int] = [:]
   var touchedKeys: Set<CaptureBatch.Key> = []
   /// Whether what has turned up since a locked launch is looked at when this turn ends.
   var isSightingDue = false

@@ -21,7 +21,7 @@ extension RestorationRun {
       noteBeginning(of: index)
       let stored = Set(plan.children(of: index).compactMap { plan.paths[$0].last })
       let newcomers = container.restorationChildren.filter { child in
-        guard let identifier = child.restorationIdentifier else { return false }
+        guard let identifier = child.restorationIdentifier, !identifier.isEmpty else { return false }
         return !stored.contains(identifier) && !elsewhere.contains(identifier)
       }
       if !newcomers.isEmpty { container.removeChildren(newcomers) }

@@ -117,6 +117,8 @@ import Testing
       Issue.record("the receipt doesn't say that anything was set aside: \(told)")
       return
     }
+    // On a device it is as another process that this bench has generations replaced.
+    told.removeAll { if case .anotherSaved = $0 { kind == .device } else { false } }
     #expect(told.count == 1)
     if refusal == .newerSchema || refusal == .neverRestored { bench.configuration.schemaVersion = 2 }
     let launch = bench.launch()

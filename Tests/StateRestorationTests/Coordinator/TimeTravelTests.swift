@@ -71,6 +71,25 @@ import Testing
     #expect(hierarchy.children == before)
   }
 
+  @Test(arguments: [false, true])
+  func `what another process has saved, or another hierarchy shows, takes nothing away`(isOther: Bool) async throws {
+    let bench = Bench()
+    let (mine, theirs) = (Hierarchy(), Hierarchy())
+    let coordinator = bench.launch()
+    _ = try await coordinator.preserve(mine.window)
+    if !isOther {
+      let other = bench.launch()
+      _ = try await other.restore(into: theirs.window)
+      theirs.window.isFullScreen = true
+      _ = try await other.preserve(theirs.window)
+    }
+    let shown = isOther ? Hierarchy() : mine
+    shown.stack.present(Screen("sheet"))
+    let before = shown.children
+    #expect(try await coordinator.restore(into: shown.window).outcome == .restored)
+    #expect(shown.children == before)
+  }
+
   @Test func `containers become empty again`() async throws {
     let bench = Bench()
     let hierarchy = Hierarchy()

@@ -23,7 +23,8 @@ import Testing
   }
 
   enum Preserving: String, CaseIterable, Sendable {
-    case duplicateIdentifier, listedTwice, notHeld, emptyIdentifier, inheritedTag, encodingFailed, overBudget, shed,
+    case duplicateIdentifier, listedTwice, notHeld, anotherSaved, emptyIdentifier, inheritedTag, encodingFailed,
+      overBudget, shed,
       danglingReference
     case setAside, setAsideRemoved, keptStateRemoved, failure
 
@@ -32,6 +33,7 @@ import Testing
         switch finding {
         case .duplicateIdentifier: .duplicateIdentifier
         case .notHeld: .notHeld
+        case .anotherSaved: .anotherSaved
         case .listedTwice: .listedTwice
         case .emptyIdentifier: .emptyIdentifier
         case .inheritedTag: .inheritedTag
@@ -105,6 +107,16 @@ import Testing
     _ = try await coordinator.preserve(root)
   }
 
+  /// Restores in two processes at once, of which the other one saves.
+  private func saveBeside(_ coordinator: RestorationCoordinator, _ root: Screen, on bench: Bench) async throws {
+    _ = try await coordinator.restore(into: root)
+    let (other, others) = (bench.launch(), Screen("root"))
+    _ = try await other.restore(into: others)
+    others.text = "theirs"
+    _ = try await other.preserve(others)
+    root.text = "mine"
+  }
+
   /// Makes its child anew whenever it is asked for it.
   private final class Fleeting: RestorableController {
     let restorationIdentifier: RestorationIdentifier? = "fleeting"
@@ -140,8 +152,10 @@ import Testing
     case .setAsideRemoved: try await declineAndSave(bench, times: SetAsideShelf.countLimit)
     case .keptStateRemoved: return try await fillKept(bench)
     case .failure: bench.store.state.withLock { $0.failures["openPending"] = .corrupt }
+    case .anotherSaved: try await bench.preserve(root)
     }
     let coordinator = bench.launch(register)
+    if name == .anotherSaved { try await saveBeside(coordinator, root, on: bench) }
     if name == .setAside || name == .setAsideRemoved { _ = try await coordinator.restore(into: root) }
     let receipt = try #require(try await coordinator.preserve(root).receipt)
     #expect(receipt.findings.map(Preserving.init) == (name == .setAsideRemoved ? [.setAside, name] : [name]))
