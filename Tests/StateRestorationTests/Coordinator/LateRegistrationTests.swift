@@ -69,6 +69,20 @@ import Testing
     #expect([next["editor"]?.text, next["editor"]?["page"]?.text] == (isGone ? ["", ""] : ["typed", "typed below"]))
   }
 
+  @Test func `so is what a save has met that is still under way`() async throws {
+    let (bench, coordinator, root) = try await launched()
+    let editor = editor("typed", page: "typed below")
+    root.restorationChildren = [editor]
+    let held = bench.store.hold(at: "append")
+    let save = Task { try await coordinator.preserve(root) }
+    try await held.arrived()
+    #expect(coordinator.register(editor, at: path)?.result == .notRestored(.touchedMeanwhile))
+    #expect([editor.text, editor["page"]?.text] == ["typed", "typed below"])
+    held.release()
+    _ = try await save.value
+    #expect(try await restored(bench)["editor"]?.text == "typed")
+  }
+
   @Test func `what a save has met and is another model's does not spend what was preserved`() async throws {
     let (_, coordinator, root) = try await launched()
     let other = editor("of another note")
