@@ -145,17 +145,14 @@ struct StateLoader: Sendable {
     try loaded.place.append(change, to: loaded.state.generation, as: loaded.state.frames.count + 1)
   }
 
-  /// Has what restoring a state died at left out of it durably, as a restoration of it would; as well as the disk allows.
+  /// Has what restoring a set-aside state died at left out of it durably, in its own place; as well as the disk allows.
   func leaveOutCulprit(of loaded: LoadedState) {
     guard loaded.crash != .restoreEverything, let node = loaded.culprit, !loaded.plan.isKept(NodeID(rawValue: node))
     else { return }
     do {
-      // As it is there, without what was joined to it: that waits for the newest to be restored.
-      let data = try loaded.state.read(0..<loaded.state.byteCount)
-      let reader = try RestorationArchive.Reader(base: .init(data), deltas: loaded.state.frames, limits: limits)
-      let context = try reader.context
+      let context = try loaded.reader.context
       var lineage = Lineage(store: store, context: context, limits: limits, nodeBudget: configuration.nodeByteBudget)
-      try lineage.continueArchive(reader, of: loaded.state.generation)
+      try lineage.continueArchive(loaded.reader, of: loaded.state.generation)
       try lineage.mark([NodeID(rawValue: node)], leftOut: true)
       guard let change = try lineage.makeChange(context: context) else { return }
       _ = try append(change, to: loaded)
