@@ -22,8 +22,9 @@ extension Error {
     case EncodingError.invalidValue(let value, let context):
       return "invalidValue: a \(type(of: value))\(context.codingPath.placeWithoutState)"
     default:
-      // A case without a payload can hold no state.
-      return isBareCase(self) ? "\(type(of: self)).\(self)" : "an error of type \(type(of: self))"
+      // A case without a payload can hold no state; what it says of itself may quote some from elsewhere.
+      let isNamed = isBareCase(self) && !(self is any CustomStringConvertible)
+      return isNamed ? "\(type(of: self)).\(self)" : "an error of type \(type(of: self))"
     }
   }
 }

@@ -22,8 +22,12 @@ extension Lineage {
     writer.context = context
     do throws(ProtectionError) {
       if base == .locked { return try writePending() }
-      if let continued, merging.isEmpty, !store.isCompactionDue, let written = try appendChange(to: continued) {
-        return written
+      if let continued, merging.isEmpty {
+        if store.isCompactionDue {
+          noteOthers(since: continued, changes: writer.deltaCount)
+        } else if let written = try appendChange(to: continued) {
+          return written
+        }
       }
       return try publish()
     } catch {

@@ -9,12 +9,17 @@ struct AutomaticState {
   /// Whether the last save failed and is tried again.
   var isRetry = false
 
+  /// Whether the delegate said no to the last save.
+  var isDeclined = false
+
   /// A disk that fails is not asked more often than this, however short the interval is.
   static let retryInterval = Duration.seconds(1)
+  /// Nor is a delegate that declines more often than this.
+  static let declinedInterval = Duration.milliseconds(50)
 
   /// How long to wait before the next save.
   func pause(_ interval: Duration) -> Duration {
-    (isRetry ? max(interval, Self.retryInterval) : interval).clampedForSleep
+    max(interval, isRetry ? Self.retryInterval : isDeclined ? Self.declinedInterval : .zero).clampedForSleep
   }
 }
 
@@ -92,6 +97,7 @@ extension RestorationCoordinator {
   func preserveWhatIsDue() async throws(RestorationError) {
     guard case .onChange = preservesAutomatically, root != nil else { return }
     let outcome = try await preserve(scope: .noticed)
+    automatic.isDeclined = outcome == .declined
     // Nothing is watched before the first capture: whoever has declined that is asked again.
     if outcome == .declined, tree.roots.isEmpty, delegate != nil { automatic.isDue = true }
     recovery?.coordinator(self, didPreserve: outcome)

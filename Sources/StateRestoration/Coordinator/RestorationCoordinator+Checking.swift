@@ -102,6 +102,7 @@ extension RestorationCoordinator {
 @MainActor private struct KnownClasses {
   private let registry: RestorationRegistry
   private var types: [RestorationPath: any RestorableObject.Type] = [:]
+  private var seen: Set<ObjectIdentifier> = []
 
   init(_ registry: RestorationRegistry, _ hierarchy: (any RestorableController)?) {
     self.registry = registry
@@ -114,14 +115,14 @@ extension RestorationCoordinator {
   private mutating func add(_ controller: any RestorableController, below parent: RestorationPath) {
     guard let identifier = controller.restorationIdentifier else { return }
     let path = parent.appending(identifier)
-    // The first of a name, as everywhere; and once, should the children run in a circle.
-    guard types.updateValue(Swift.type(of: controller), forKey: path) == nil, path.components.count <= 1_024 else {
-      return
-    }
-    for view in controller.restorationViews {
-      if let name = view.restorationIdentifier { types[path.appending(name)] = Swift.type(of: view) }
-    }
+    // The first of a name, and each object once, as everywhere: also where the children run in a circle.
+    guard types[path] == nil, seen.insert(ObjectIdentifier(controller)).inserted else { return }
+    types[path] = Swift.type(of: controller)
     for child in controller.restorationChildren { add(child, below: path) }
+    for view in controller.restorationViews {
+      guard let name = view.restorationIdentifier, types[path.appending(name)] == nil else { continue }
+      types[path.appending(name)] = Swift.type(of: view)
+    }
   }
 
   /// The class of a node; nil when nobody names it.

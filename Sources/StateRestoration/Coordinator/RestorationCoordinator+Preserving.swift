@@ -112,9 +112,10 @@ extension RestorationCoordinator {
       if saved.isWaiting { return .deferred(.locked) }
       if phase == .idle { phase = .ready }
       guard let written = saved.written else {
-        // What was restored is what this run has.
-        if savedStamps.isEmpty, let state = restoredSubject?.state {
+        // Who asks is told that what was restored is what there is.
+        if scope == .all, savedStamps.isEmpty, let state = restoredSubject?.state {
           savedStamps[state.generation] = state.frames.count
+          savedRoot = root
         }
         return .unchanged(unchangedReceipt(captured.findings + saved.findings, savedAt: context.timeSaved))
       }
@@ -132,6 +133,7 @@ extension RestorationCoordinator {
         lastReceipt = receipt
         if written.kind == .whole || written.kind == .change {
           savedStamps[written.receipt.generation] = written.changeCount
+          savedRoot = root
         }
       }
       if receipt.durability == .unknown { retryAutomatically() }

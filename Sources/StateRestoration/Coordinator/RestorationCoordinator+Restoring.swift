@@ -29,7 +29,8 @@ extension RestorationCoordinator {
   /// on afterwards. In between, the delegate's question, factories, installing, decoding, the app-level decode and the
   /// finished hooks run in one turn of the main actor, in this order. Can be called again with a running hierarchy:
   /// objects that exist take back the state that was preserved, and what has come to their containers since leaves them, if
-  /// this run has saved that state (``RestorationContainer/removeChildren(_:)``). While the device is locked nothing is restored and
+  /// this run has saved that state of this hierarchy, or was told by ``preserve(_:)`` that nothing has changed
+  /// (``RestorationContainer/removeChildren(_:)``). While the device is locked nothing is restored and
   /// nothing on disk is touched; the report's outcome is then ``RestorationOutcome/locked``.
   ///
   /// - Parameters:
@@ -86,8 +87,7 @@ extension RestorationCoordinator {
     case .failure(let failure): report = await nothingRestored(failure)
     case .success(let loaded):
       report = await restore(
-        loaded, into: root, touched: touched, retriesLeftOut: retriesLeftOut, phaseBefore: before,
-        isSameRoot: isSameRoot)
+        loaded, into: root, touched: touched, retriesLeftOut: retriesLeftOut, phaseBefore: before)
       if live?.hasApplication == true { report.remarks.append(.applicationStateTouched) }
     }
     if phase != .deferred, !changesNothing {

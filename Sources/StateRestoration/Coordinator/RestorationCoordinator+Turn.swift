@@ -11,10 +11,9 @@ extension RestorationCoordinator {
   ///   - touched: The objects that were edited while the device was locked, by their paths: theirs is newer.
   ///   - retriesLeftOut: Whether nodes that were left out after a crash are tried again.
   ///   - phaseBefore: Where the coordinator was: there it stays, when a state that was asked for is refused.
-  ///   - isSameRoot: Whether it is the hierarchy that was restored or saved last.
   func restore(
     _ loaded: LoadedState, into root: any RestorableController, touched: [RestorationPath: LiveObjects.Living],
-    retriesLeftOut: Bool, phaseBefore: Phase, isSameRoot: Bool
+    retriesLeftOut: Bool, phaseBefore: Phase
   ) async -> RestorationReport {
     var report = RestorationReport(outcome: .restored, reason: loaded.reason, source: loaded.plan.source)
     report.remarks = loaded.remarks
@@ -37,7 +36,7 @@ extension RestorationCoordinator {
       note: { [weak self] in self?.note(node: $0) })
     run.touched = touched
     // What has come to the hierarchy since the state was preserved leaves it, if this run has saved the state.
-    let goesBack = phaseBefore == .ready && isSameRoot && hasSaved(loaded)
+    let goesBack = phaseBefore == .ready && savedRoot === root && hasSaved(loaded)
     run.decodesInReverse = configuration.decodesInReverse
     run.retries = { [weak self] path in
       guard let self else { return false }

@@ -19,7 +19,10 @@ public import RestorationArchive
   /// The scene whose state it keeps.
   public let session: SceneSession.ID
   /// Says whether to preserve and restore, and makes controllers; without one nothing is preserved or restored.
-  public weak var delegate: (any RestorationCoordinatorDelegate)?
+  public weak var delegate: (any RestorationCoordinatorDelegate)? {
+    // Without one nothing was looked at, so that no change would be noticed.
+    didSet { if oldValue == nil, delegate != nil { armAutomaticPreservation() } }
+  }
   /// The restoration classes, blueprints and shared objects that are known.
   public let registry: RestorationRegistry
 
@@ -104,6 +107,8 @@ public import RestorationArchive
   var arrivals: [Arrival] = []
   /// How many changes the generations had when this run saved them last, or found them to be what it has.
   var savedStamps: [Generation: Int] = [:]
+  /// The top of the hierarchy that was saved then.
+  weak var savedRoot: (any RestorableController)?
   var touchedKeys: Set<CaptureBatch.Key> = []
   /// Whether what has turned up since a locked launch is looked at when this turn ends.
   var isSightingDue = false

@@ -11,8 +11,9 @@
 
   /// Takes away children that have come since the state was preserved that is being restored: time goes back.
   ///
-  /// Called before ``installRestoredChildren(_:)``, and only where state that this run has saved is restored into a hierarchy
-  /// that runs: at a launch, what the program has built stays. Does nothing by default.
+  /// Called before ``installRestoredChildren(_:)``, and only where state that this run has saved, or was told to be saved
+  /// already, is restored into the hierarchy that it was saved from: at a launch, what the program has built stays. Does nothing
+  /// by default.
   ///
   /// - Parameter children: Some of the container's children.
   func removeChildren(_ children: [any RestorableController])

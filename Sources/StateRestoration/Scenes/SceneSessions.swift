@@ -17,7 +17,7 @@ internal import RestorationArchive
   /// All sessions that are known, most recently active first.
   ///
   /// What other processes of the program do with theirs is seen whenever the list is read or written.
-  public var sessions: [SceneSession] { known.sessions }
+  public private(set) var sessions: [SceneSession] = []
   /// The program's facts and limits, for every scene.
   public let configuration: RestorationConfiguration
 
@@ -27,7 +27,10 @@ internal import RestorationArchive
   @ObservationIgnored private var coordinators: [SceneSession.ID: RestorationCoordinator] = [:]
   /// How often each scene was opened in this run, without those that failed, to notice an opening while the scene closes.
   @ObservationIgnored private var openings: [SceneSession.ID: Int] = [:]
-  private var known = KnownScenes()
+  @ObservationIgnored private var known = KnownScenes() {
+    // Who observes is told of changes alone, not of every look at the list.
+    didSet { if sessions != known.sessions { sessions = known.sessions } }
+  }
   /// How often the worker was asked for the list.
   @ObservationIgnored private var lookCount = 0
   /// Which look at the list ``sessions`` are up to date with: the answers may come in another order.

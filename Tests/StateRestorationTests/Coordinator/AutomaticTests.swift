@@ -1,8 +1,9 @@
 import FoundationEssentials
 import SimulatedTime
-import StateRestoration
 import Synchronization
 import Testing
+
+@testable import StateRestoration
 
 /// Automatic preservation: the first change at once, bursts coalesced, nothing without a change.
 @MainActor @Suite struct AutomaticTests {
@@ -132,6 +133,27 @@ import Testing
     bench.delegate.saves = true
     bench.clock.advance(by: .seconds(1))
     for _ in 0..<10_000 where bench.delegate.outcomes.count < 2 { await Task.yield() }
+    let again = Screen("root")
+    _ = try await bench.launch().restore(into: again)
+    #expect(again.text == "typed")
+  }
+
+  @Test func `a delegate that declines is not asked without a pause, and one that comes late is asked`() async throws {
+    var state = AutomaticState()
+    #expect(state.pause(.zero) == .zero)
+    state.isDeclined = true
+    #expect(state.pause(.zero) == .milliseconds(50) && state.pause(.seconds(2)) == .seconds(2))
+    let bench = Bench()
+    let root = Screen("root")
+    let coordinator = RestorationCoordinator(store: bench.store, delegate: nil, configuration: bench.configuration)
+    _ = try await coordinator.restore(into: root)
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
+    await bench.clock.waitForSleepers()
+    bench.clock.advance(by: .seconds(1))
+    while bench.clock.sleeperCount > 0 { await Task.yield() }
+    root.text = "typed"
+    coordinator.delegate = bench.delegate
+    for _ in 0..<10_000 where bench.delegate.outcomes.isEmpty { await Task.yield() }
     let again = Screen("root")
     _ = try await bench.launch().restore(into: again)
     #expect(again.text == "typed")

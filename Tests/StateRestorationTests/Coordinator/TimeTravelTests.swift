@@ -90,6 +90,31 @@ import Testing
     #expect(shown.children == before)
   }
 
+  @Test(arguments: [false, true])
+  func `a look that nobody asked for is none, nor is a save of another hierarchy`(isOther: Bool) async throws {
+    let bench = Bench()
+    let shown = Hierarchy()
+    try await bench.preserve(Hierarchy().window)
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: shown.window)
+    if isOther {
+      shown.window.isFullScreen = true
+      _ = try await coordinator.preserve(shown.window)
+      bench.delegate.saves = false
+    } else {
+      coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(3600))
+      await bench.delegate.nextEvent()
+    }
+    let built = isOther ? Hierarchy() : shown
+    built.stack.present(Screen("built"))
+    let before = built.children
+    if isOther { #expect(try await coordinator.preserve(built.window) == .declined) }
+    for _ in 0..<2 {
+      _ = try await coordinator.restore(into: built.window)
+      #expect(built.children == before)
+    }
+  }
+
   @Test func `containers become empty again`() async throws {
     let bench = Bench()
     let hierarchy = Hierarchy()

@@ -123,6 +123,18 @@ import Testing
     var restorationChildren: [any RestorableController] { [Screen("child")] }
   }
 
+  @Test func `what another process has saved is named also when the journal is full`() async throws {
+    let bench = Bench()
+    let root = Screen("root")
+    try await bench.preserve(root)
+    let coordinator = bench.launch()
+    try await saveBeside(coordinator, root, on: bench)
+    bench.store.state.withLock { $0.isCompactionDue = true }
+    #expect(try await coordinator.preserve(root).receipt?.findings == [.anotherSaved(generation: 1)])
+    root.text = "again"
+    #expect(try await coordinator.preserve(root).receipt?.findings == [])
+  }
+
   @Test(arguments: Preserving.allCases)
   func `every finding of a save is made`(name: Preserving) async throws {
     let bench = Bench()

@@ -105,6 +105,16 @@ import Testing
     #expect(!"\(report)\(encoded)\(log.lines)".contains("secret"))
   }
 
+  nonisolated enum Talking: Error, CustomStringConvertible {
+    case refused
+    var description: String { "secret from elsewhere" }
+  }
+
+  @Test func `a case that has words of its own is told by its type`() {
+    let error = RestorationError(.invalidState, "refused", cause: Talking.refused)
+    #expect("\(error)" == "invalidState: refused: an error of type Talking")
+  }
+
   @Test func `a value that can't be encoded is not quoted`() {
     let value = EncodingError.invalidValue(
       "secret", .init(codingPath: [Number.CodingKeysOfTest.words], debugDescription: "secret"))

@@ -174,6 +174,23 @@ import Testing
     #expect(settings.text == "shared")
   }
 
+  @Test func `of two of one name in a hierarchy the first tells the class, and a circle of children ends`() async throws
+  {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [OldRuler()]))
+    let root = Screen("root", children: [OldRuler(), Ruler()])
+    let round = Screen("round")
+    let further = Screen("further", children: [round])
+    round.restorationChildren = [further, round]
+    further.restorationChildren += [further]
+    root.restorationChildren += [round, further]
+    let checks = RestorationCoordinator.check(
+      archives: ["1.0": try #require(bench.store.newestBase)], registry: RestorationRegistry(), hierarchy: root)
+    #expect(checks[0].isSound && checks[0].checkedCount == 3)
+    round.restorationChildren = []
+    further.restorationChildren = []
+  }
+
   @Test func `old archives are checked with today's migrations without an app`() async throws {
     let bench = Bench()
     let old = VersionTests.OldEditor()

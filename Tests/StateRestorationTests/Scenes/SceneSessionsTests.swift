@@ -59,6 +59,7 @@ import Testing
     #expect(try await isTold { try await scenes.close("right") })
     #expect(scenes.frontmost?.id == "left")
     #expect(try await isTold { try await scenes.discard("left") })
+    #expect(try await !isTold { try await scenes.load() })
     // What another process does is seen when the list is read.
     _ = try await stores.launch().open("other")
     #expect(try await isTold { try await scenes.load() })
