@@ -26,7 +26,7 @@ struct MarkerFile {
     guard let file else { return }
     var ended = file.former
     var last = file.marker
-    if !last.isAtRest, last.role != .standIn {
+    if !last.isAtRest {
       // What only a restart of the machine has ended is no death yet; the next one goes on from there.
       last.hasDied = last.meaning(for: last.commitment, boot: boot).failedAttempts > 0
       ended.insert(last, at: 0)

@@ -135,6 +135,20 @@ import Testing
       try launch(boot) { store, newest, _ in try store.beginAttempt(for: newest).rest() }
       try request(boot, expecting: expected)
     }
+    // One that died is none of a restart later on, also when a restart ends another attempt at it that counts anew.
+    try rig.archives(disk).publish(Data("the last".utf8))
+    try request(30, expecting: [])
+    try launch(30) { store, newest, _ in try store.beginAttempt(for: newest).rest() }
+    try launch(31) { store, _, older in
+      let found = try nodes(store, older)
+      #expect(found == [30])
+      try store.beginAttempt(for: older, as: .requested, countingFormer: false).note(node: 30)
+    }
+    try launch(32) { store, newest, _ in try store.beginAttempt(for: newest).rest() }
+    try launch(33) { store, _, older in
+      let found = try nodes(store, older)
+      #expect(found == [30])
+    }
   }
 
   @Test func `the newest's stays behind a request's, and is counted on`() throws {
