@@ -314,20 +314,9 @@ import Testing
   }
 
   /// Two generations, whose older one a program dies of when it asks for that by name.
-  private func diedOnRequest(
-    _ kind: StoreKind, _ journal: Journal, _ hierarchy: () -> (root: Screen, bad: Panel, good: Panel)
-  ) async throws -> Bench {
+  private func diedOnRequest(_ kind: StoreKind) async throws -> Bench {
     let bench = try await Bench(kind)
-    let saved = hierarchy()
-    (saved.bad.value, saved.good.value) = (1, 1)
-    try await bench.preserve(saved.root)
-    let coordinator = bench.launch()
-    let newer = hierarchy()
-    _ = try await coordinator.restore(into: newer.root)
-    try await bench.compact(coordinator, newer.root)
-    (newer.bad.value, newer.good.value) = (2, 2)
-    #expect(try await coordinator.preserve(newer.root).receipt?.kind == .whole)
-    bench.store.state.withLock { $0.isCompactionDue = false }
+    try await bench.preserveTwice(hierarchy)
     let first = bench.launch()
     let shown = hierarchy()
     _ = try await first.restore(into: shown.root)
@@ -341,12 +330,7 @@ import Testing
   func `what the older generation died at on request is left out of it from then on, though others were restored`(
     on kind: StoreKind, savesBetween: Bool
   ) async throws {
-    let journal = Journal()
-    func hierarchy() -> (root: Screen, bad: Panel, good: Panel) {
-      let (bad, good) = (Panel("bad", journal: journal), Panel("good"))
-      return (Screen("root", children: [bad, good]), bad, good)
-    }
-    let bench = try await diedOnRequest(kind, journal, hierarchy)
+    let bench = try await diedOnRequest(kind)
     // Runs that restore the newest alone, once or twice, and one that saves a change of it.
     for round in 1...3 {
       let coordinator = bench.launch()
@@ -375,12 +359,7 @@ import Testing
   func `a stand-in lacks what requests for it have died at, and is not counted with them`(on kind: StoreKind)
     async throws
   {
-    let journal = Journal()
-    func hierarchy() -> (root: Screen, bad: Panel, good: Panel) {
-      let (bad, good) = (Panel("bad", journal: journal), Panel("good"))
-      return (Screen("root", children: [bad, good]), bad, good)
-    }
-    let bench = try await diedOnRequest(kind, journal, hierarchy)
+    let bench = try await diedOnRequest(kind)
     bench.delegate.crashDecision = .olderGeneration
     for _ in 0..<2 { try await bench.die(at: ["root", "good"]) }
     // What is missing is known behind its marker: nothing is saved before somebody asks for it.
@@ -423,6 +402,20 @@ extension Bench {
     journal.onLine = nil
     store.state.withLock { $0.marker = marker }
     try await kill()
+  }
+
+  /// Saves two generations of a hierarchy with two panels: ones, and twos.
+  func preserveTwice(_ hierarchy: () -> (root: Screen, bad: Panel, good: Panel)) async throws {
+    let saved = hierarchy()
+    (saved.bad.value, saved.good.value) = (1, 1)
+    try await preserve(saved.root)
+    let coordinator = launch()
+    let newer = hierarchy()
+    _ = try await coordinator.restore(into: newer.root)
+    try await compact(coordinator, newer.root)
+    (newer.bad.value, newer.good.value) = (2, 2)
+    #expect(try await coordinator.preserve(newer.root).receipt?.kind == .whole)
+    store.state.withLock { $0.isCompactionDue = false }
   }
 
   /// Types and saves at a launch while the device is locked, ends, and unlocks it.

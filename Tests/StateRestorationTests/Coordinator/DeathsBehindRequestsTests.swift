@@ -1,5 +1,4 @@
 import StateRestoration
-import Synchronization
 import Testing
 
 /// What restoring the newest state died at is known although the older generation was asked for since.
@@ -9,21 +8,6 @@ import Testing
   private func hierarchy() -> (root: Screen, bad: Panel, good: Panel) {
     let (bad, good) = (Panel("bad", journal: journal), Panel("good"))
     return (Screen("root", children: [bad, good]), bad, good)
-  }
-
-  /// Two generations: ones, and twos.
-  private func preservedTwice(_ kind: StoreKind) async throws -> Bench {
-    let bench = try await Bench(kind)
-    let saved = hierarchy()
-    (saved.bad.value, saved.good.value) = (1, 1)
-    try await bench.preserve(saved.root)
-    let coordinator = bench.launch()
-    let newer = hierarchy()
-    _ = try await coordinator.restore(into: newer.root)
-    (newer.bad.value, newer.good.value) = (2, 2)
-    try await bench.compact(coordinator, newer.root)
-    bench.store.state.withLock { $0.isCompactionDue = false }
-    return bench
   }
 
   /// A launch at which the user asks for the older generation first, and looks at it.
@@ -38,7 +22,8 @@ import Testing
   func `a node that the newest died at is left out of it, and two deaths are asked about`(on kind: StoreKind)
     async throws
   {
-    let bench = try await preservedTwice(kind)
+    let bench = try await Bench(kind)
+    try await bench.preserveTwice(hierarchy)
     bench.delegate.crashDecision = .tryAgain
     for _ in 1...2 {
       try await bench.die(restoring: hierarchy().root, at: "decode bad", of: journal)
@@ -66,7 +51,8 @@ import Testing
   func `what was typed while locked and is died at is left out after a look at the older generation`(
     on kind: StoreKind
   ) async throws {
-    let bench = try await preservedTwice(kind)
+    let bench = try await Bench(kind)
+    try await bench.preserveTwice(hierarchy)
     let typing = hierarchy()
     try await bench.typeWhileLocked(into: typing.root) { typing.bad.value = 3 }
     try await bench.die(restoring: hierarchy().root, at: "decode bad", of: journal)
