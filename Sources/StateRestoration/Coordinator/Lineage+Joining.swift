@@ -67,7 +67,7 @@ extension Lineage {
       if !joined.keepsCulprit { try mark([leftOut], leftOut: false) }
     }
     joined.change = try makeChange(context: context)
-    joined.keptRemovals = keptRemovals
+    joined.keptRemovals = owedFindings
     return joined
   }
 

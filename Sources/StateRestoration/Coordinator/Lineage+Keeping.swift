@@ -7,7 +7,7 @@ extension Lineage {
     // What is on its way back to its place needs no room.
     let present = try writer.children(of: kept).filter { ownerOf[$0] == nil }
     if present.count >= Self.keptLimit, let oldest = try writer.node(present[0]) {
-      keptRemovals.append(
+      owedFindings.append(
         .keptStateRemoved(of: KeptName(oldest.identifier).path.rawValue, bytes: oldest.byteCount))
       try writer.remove(present[0])
     }

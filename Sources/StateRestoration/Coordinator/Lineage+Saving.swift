@@ -38,9 +38,9 @@ extension Lineage {
     if base == .locked, !sighting.isTouched {
       return saved(nil, findings, isWaiting: true)
     }
-    let result = saved(try write(context: context), findings + keptRemovals)
+    let result = saved(try write(context: context), findings + owedFindings)
     changed = []
-    keptRemovals = []
+    owedFindings = []
     takenOver = []
     return result
   }
@@ -86,7 +86,7 @@ extension Lineage {
     guard base == .opened else { return begin(.empty, replacing: refused, context: context) }
     merging = loaded.pending
     owesJoined = loaded.isJoined
-    keptRemovals = loaded.keptRemovals
+    owedFindings = loaded.keptRemovals
     replacing = refused
   }
 }

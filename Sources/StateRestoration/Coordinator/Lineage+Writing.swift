@@ -58,7 +58,7 @@ extension Lineage {
     guard let newest = try? store.openNewest(),
       newest.generation != generation || newest.frames.count != changes
     else { return }
-    keptRemovals.append(.anotherSaved(generation: newest.generation.rawValue))
+    owedFindings.append(.anotherSaved(generation: newest.generation.rawValue))
   }
 
   private mutating func publish() throws(ProtectionError) -> Written {

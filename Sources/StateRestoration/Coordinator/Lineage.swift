@@ -49,8 +49,8 @@ struct Lineage: Sendable {
   var unmatched: Set<CaptureBatch.Key> = []
   /// Whether what was saved while locked is still all there is.
   var isPendingCurrent = false
-  /// Kept state that made room since the last save, whose receipt names it.
-  var keptRemovals: [PreservationFinding] = []
+  /// What has happened since the last save and its receipt has to name: kept state that made room, what others have saved.
+  var owedFindings: [PreservationFinding] = []
   /// The places that something is kept for, as they were before something left or moved; nil when nothing has.
   var keptPlaces: [KeptPlace]?
   /// Nodes whose stored state that of an object in the same place has replaced by its path alone, since the last save.
@@ -107,7 +107,7 @@ struct Lineage: Sendable {
     sighting = LockedSighting()
     hasSetApplicationAside = false
     keptPlaces = nil
-    keptRemovals = []
+    owedFindings = []
     takenOver = []
   }
 

@@ -8,7 +8,6 @@ struct AutomaticState {
   var isDue = false
   /// Whether the last save failed and is tried again.
   var isRetry = false
-
   /// Whether the delegate said no to the last save.
   var isDeclined = false
 

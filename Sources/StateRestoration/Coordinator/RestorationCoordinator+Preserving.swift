@@ -133,6 +133,10 @@ extension RestorationCoordinator {
         lastReceipt = receipt
         if written.kind == .whole || written.kind == .change {
           savedStamps[written.receipt.generation] = written.changeCount
+          // Only the newest and the one before it can be restored.
+          if savedStamps.count > 2, let oldest = savedStamps.keys.min(by: { $0.rawValue < $1.rawValue }) {
+            savedStamps[oldest] = nil
+          }
           savedRoot = root
         }
       }

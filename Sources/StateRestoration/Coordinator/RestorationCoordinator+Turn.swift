@@ -214,7 +214,7 @@ extension RestorationCoordinator {
         let isOnDisk = loaded.isNewest && !loaded.isJoined
         try lineage.continueArchive(loaded.reader, of: isOnDisk ? loaded.state.generation : nil)
         lineage.owesJoined = loaded.isJoined
-        lineage.keptRemovals = loaded.keptRemovals
+        lineage.owedFindings = loaded.keptRemovals
         if !loaded.isNewest {
           lineage.replacing = .init(
             isOther: true, reclaimed: loaded.setAside, predecessor: loaded.isPredecessor ? .continued : .unknown)
@@ -235,7 +235,7 @@ extension RestorationCoordinator {
           // If the disk can't take it now, it is owed by the next save, like everything else; that one's receipt tells what it
           // cost.
           let written = try? lineage.write(context: context, isCapture: false)
-          lineage.keptRemovals += written?.findings ?? []
+          lineage.owedFindings += written?.findings ?? []
         }
       } catch {
         lineage.begin(

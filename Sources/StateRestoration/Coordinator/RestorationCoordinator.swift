@@ -105,7 +105,7 @@ public import RestorationArchive
   var hasApplicationState = false
   /// Objects that turned up while others were given their state.
   var arrivals: [Arrival] = []
-  /// How many changes the generations had when this run saved them last, or found them to be what it has.
+  /// How many changes the newest generation, and the one before it, had when this run saved them last, or found them to be what it has.
   var savedStamps: [Generation: Int] = [:]
   /// The top of the hierarchy that was saved then.
   weak var savedRoot: (any RestorableController)?
