@@ -25,20 +25,14 @@ extension RestorationCoordinator: ApplicationEngine {
   }
 
   package func declineRestoring(into root: (any RestorableController)?) async {
-    if occupation != nil {
-      await waitUntilFree()
-      // What somebody has restored meanwhile is in use.
-      guard lastReport == nil else { return }
+    await operations.run(.restoring) {
+      // State that was restored meanwhile is in use.
+      guard lastReport == nil, standing != .discarded else { return }
+      if let root { self.root = root }
+      prepared = nil
+      await beginAnew(retiring: nil)
     }
-    guard phase != .discarded else { return }
-    occupation = .restoring
-    if let root { self.root = root }
-    prepared = nil
-    touchedKeys = []
-    hasPendingSave = false
-    await refuseStored()
-    setFree()
-    armAutomaticPreservation()
+    if standing == .live { armAutomaticPreservation() }
   }
 
   package func preserveState(of root: any RestorableController) async throws -> PreservationOutcome {

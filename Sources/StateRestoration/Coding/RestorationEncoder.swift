@@ -19,7 +19,7 @@ public import RestorationArchive
   private let owner: Any.Type
   private let fixedPath: RestorationPath?
   /// Says where the object is when somebody asks, which few do.
-  private weak let node: TrackedNode?
+  private weak let node: LiveNode?
   private let properties: [RestoredProperty]
 
   /// Makes an encoder for one object's hook; `owner` names the object in messages.
@@ -28,7 +28,7 @@ public import RestorationArchive
   }
 
   init(
-    path: RestorationPath?, node: TrackedNode? = nil, context: RestorationContext, owner: Any.Type,
+    path: RestorationPath?, node: LiveNode? = nil, context: RestorationContext, owner: Any.Type,
     properties: [RestoredProperty]
   ) {
     fixedPath = path

@@ -1,18 +1,43 @@
 internal import FoundationEssentials
 internal import RestorationArchive
 
-/// Stored app-level state that could not be read, or not whole, and is kept until there is newer.
-struct KeptApplicationState {
-  /// What the delegate had then; nil as long as it has not said.
-  var fingerprintWhenRefused: [UInt8]?
-  /// Whether it was read, but for references to what may come back.
-  var isRead = false
+/// The app-level state as the delegate encoded it.
+typealias ApplicationState = (entries: [RestorationArchive.Entry], references: [CapturedReference])
+
+/// The app-level state in one turn of restoring: one more object, at the empty path, that takes any variant.
+@MainActor struct ApplicationTurn {
+  /// The variant that the delegate is given; nil when there is none for it.
+  var node: NodeID?
+  /// Its record.
+  var record: any StateRecord = EmptyRecord()
+  /// Whether the newest was left out, because restoring died at it.
+  var isLeftOut = false
+  /// Whether it had been left out, and is tried again.
+  var isRetried = false
+  /// Why the newest can't be read; nil when it can.
+  var damage: String?
+  /// Whether it was edited while locked: that is newer.
+  var isEdited = false
+
+  /// Selects among the variants, newest first.
+  init(_ turn: RestoreTurn, isEdited: Bool) {
+    self.isEdited = isEdited
+    let retries = turn.plan.application.contains(where: \.isLeftOut) && turn.retries([])
+    for variant in turn.plan.application {
+      let isCrashNode = variant.id == turn.crashNode
+      if isCrashNode || (variant.isLeftOut && !retries) {
+        isLeftOut = true
+      } else if let found = variant.damage {
+        damage = damage ?? found
+      } else {
+        (node, record, isRetried) = (variant.id, variant.record, variant.isLeftOut)
+        return
+      }
+    }
+  }
 }
 
 extension RestorationCoordinator {
-  /// What the delegate encodes beside the hierarchy.
-  typealias ApplicationState = (entries: [RestorationArchive.Entry], references: [CapturedReference])
-
   /// Asks whether to preserve and takes the app-level state; nil when the delegate says no.
   func takeApplicationState(context: RestorationContext) -> ApplicationState? {
     guard let delegate else { return nil }
@@ -25,48 +50,31 @@ extension RestorationCoordinator {
     return encoder.finish()
   }
 
-  /// The app-level state with its references resolved in a capture; nil when the delegate says no.
-  func encodeApplicationState(
-    context: RestorationContext, resolving batch: inout CaptureBatch
-  ) -> [RestorationArchive.Entry]? {
-    takeApplicationState(context: context).map { state in
-      state.entries + tree.entries(forApplication: state.references, &batch)
+  /// Lets the delegate read the app-level state; nothing is in it when restoring died there before.
+  ///
+  /// - Returns: The node that the delegate's state is from now on; nil when it could not read the stored one.
+  func decodeApplicationState(
+    _ turn: RestoreTurn, _ application: ApplicationTurn, _ report: inout RestorationReport
+  ) -> NodeID? {
+    if application.isEdited {
+      report.remarks.append(.applicationStateTouched)
+      return application.node
     }
-  }
-
-  /// Has the stored app-level state kept until the delegate has something newer than it had when it was first refused it;
-  /// that is anything, if it has had state of its own.
-  func keepStoredApplicationState(refusedBefore former: KeptApplicationState?) {
-    if let former {
-      keptApplication = former
-    } else if hasApplicationState {
-      keptApplication = .init(fingerprintWhenRefused: [])
-    } else {
-      keptApplication = .init(fingerprintWhenRefused: applicationFingerprint())
+    if application.isLeftOut {
+      report.remarks.append(.applicationStateFailed("left out, because restoring died there"))
+    } else if let damage = application.damage {
+      report.remarks.append(.applicationStateFailed(damage))
     }
-  }
-
-  /// Has the stored app-level state kept for its references, until the delegate has something newer than it has now.
-  func keepStoredReferencesOfApplication() {
-    keptApplication = .init(fingerprintWhenRefused: applicationFingerprint(), isRead: true)
-  }
-
-  private func applicationFingerprint() -> [UInt8]? {
-    takeApplicationState(context: configuration.context).map(tree.fingerprint)
-  }
-
-  /// Puts the app-level state into a capture, unless it is what the delegate had when the stored one could not be read.
-  func enter(_ state: ApplicationState, into batch: inout CaptureBatch) {
-    let entries = state.entries + tree.entries(forApplication: state.references, &batch)
-    guard let kept = keptApplication else {
-      if phase != .deferred { hasApplicationState = true }
-      return batch.application = entries
+    let decoder = RestorationDecoder(
+      record: application.record, path: [], context: turn.plan.context, resolve: { turn.resolve($0) })
+    defer { decoder.finish() }
+    turn.missesTarget = false
+    do throws(RestorationError) {
+      try delegate?.didDecodeRestorableState(with: decoder)
+    } catch {
+      if application.node != nil { report.remarks.append(.applicationStateFailed(error.description)) }
+      return nil
     }
-    let found = tree.fingerprint(state.entries, state.references)
-    keptApplication?.fingerprintWhenRefused = kept.fingerprintWhenRefused ?? found
-    guard found != keptApplication?.fingerprintWhenRefused else { return }
-    batch.application = entries
-    batch.endsKeptApplication = true
-    batch.setsApplicationAside = !kept.isRead
+    return turn.missesTarget ? nil : application.node
   }
 }

@@ -40,9 +40,9 @@ extension RestorationCoordinator {
 
   /// Called on the main actor at the first change of a burst.
   func changesWereNoticed() {
-    if phase == .deferred { sightNewcomers(.noticed) }
-    guard case .onChange = preservesAutomatically else { return }
-    guard phase == .ready || phase == .deferred || phase == .idle else { return }
+    if standing == .locked { lookAtNewcomers(.noticed) }
+    guard case .onChange = preservesAutomatically, standing != .discarded else { return }
+    guard operations.current != .restoring, operations.current != .loading else { return }
     if automatic.interval != nil {
       automatic.isDue = true
     } else {
@@ -53,14 +53,14 @@ extension RestorationCoordinator {
   /// Looks at the hierarchy once, so that changes are noticed from now on.
   func armAutomaticPreservation() {
     guard case .onChange = preservesAutomatically, root != nil else { return }
-    if phase == .deferred { return }
+    if standing == .locked { return }
     changesWereNoticed()
   }
 
   func automaticPolicyChanged() {
     automatic.interval?.cancel()
     automatic = AutomaticState()
-    if phase == .ready || phase == .idle { armAutomaticPreservation() }
+    if standing == .live || standing == .new { armAutomaticPreservation() }
   }
 
   /// The first change is saved at once; what follows within the interval waits for its end.

@@ -50,20 +50,20 @@ extension RestorationCoordinator {
   private static func check(
     _ name: String, _ data: Data, _ known: KnownClasses, _ schemaVersion: StateVersion
   ) -> ArchiveCheck {
-    let plan: RestorationPlan
+    let plan: RestorePlan
     do {
-      plan = try RestorationPlan(reader: RestorationArchive.Reader(base: .init(data)))
+      plan = try RestorePlan(reader: RestorationArchive.Reader(base: .init(data)))
     } catch {
       return ArchiveCheck(name: name, failure: error.description)
     }
     guard plan.context.schemaVersion <= schemaVersion else {
       return ArchiveCheck(
-        name: name, nodeCount: plan.placed.count,
+        name: name, nodeCount: plan.nodes.indices.count,
         failure: "schema version \(plan.context.schemaVersion) is newer than \(schemaVersion)")
     }
-    var result = ArchiveCheck(name: name, nodeCount: plan.placed.count)
+    var result = ArchiveCheck(name: name, nodeCount: plan.nodes.indices.count)
     var unregistered: Set<String> = []
-    for index in plan.placed {
+    for index in plan.nodes.indices {
       let node = plan.nodes[index]
       let path = plan.paths[index]
       if let damage = plan.details(of: index).damage {

@@ -1,58 +1,39 @@
 internal import FoundationEssentials
+internal import DataProtection
 
 extension RestorationCoordinator {
-  /// Returns when nothing is being deleted; throws when a restoration is running already.
-  func waitForDiscard() async throws(RestorationError) {
-    while occupation == .discarding { await waitUntilFree() }
-    guard occupation == .restoring else { return }
-    throw RestorationError(
-      .restorationInProgress, "A restoration is running already; wait for it before you start another.")
-  }
-
-  /// Loads the newest state off the main actor, with what only this run holds if there is any.
-  func load(live: LiveState?) async -> Result<LoadedState, LoadFailure> {
+  /// Loads the newest state off the main actor, with the edits of this run if there are any.
+  func load(edits: Data?) async -> Result<LoadedState, LoadFailure> {
     var loader = loader()
-    loader.live = live
+    loader.edits = edits
     let chosen = loader
     return await worker.run { _ in Result { () throws(LoadFailure) in try chosen.loadNewest() } }
   }
 
   /// Loads and goes the way through crashes, asking the delegate where it is to decide.
-  func decide(source: RestorationSource, live: LiveState?) async -> Result<LoadedState, LoadFailure> {
-    if case .setAside(let id) = source {
-      let loader = loader()
+  func decide(source: RestorationSource, edits: Data?) async -> Result<LoadedState, LoadFailure> {
+    let loader = loader()
+    switch source {
+    case .setAside(let id):
       return await worker.run { _ in Result { () throws(LoadFailure) in try loader.loadSetAside(id) } }
+    case .olderGeneration: return await requestedPredecessor()
+    case .newest: break
     }
     let newest: Result<LoadedState, LoadFailure>
-    // What could not be read before may be readable now, and what was read may be locked or older by now.
-    if let prepared, case .success(let loaded) = prepared, await isCurrent(loaded) {
+    if let prepared, case .success(let loaded) = prepared, await isReadable(loaded) {
       newest = prepared
     } else {
-      newest = await load(live: live)
+      newest = await load(edits: edits)
     }
     prepared = nil
     guard case .success(var loaded) = newest else { return newest }
-    if source == .olderGeneration {
-      return await predecessor(of: loaded, because: "as the program asked").map { loaded in
-        var loaded = loaded
-        loaded.isOnRequest = true
-        // Asked for by name: what ended badly before is left out, and everything else is tried again.
-        if let culprit = loaded.culprit { loaded.crash = .leaveOut(node: culprit) }
-        return loaded
-      }.mapError { failure in
-        var failure = failure
-        failure.changesNothing = true
-        return failure
-      }
-    }
     switch loaded.crash {
     case .restoreEverything, .leaveOut: return .success(loaded)
-    case .olderGeneration: return await older(loaded, because: "restoring the newest failed")
-    case .nothing: return await giveUp(loaded)
+    case .nothing: return giveUp(loaded)
     case .ask(let node):
-      switch recovery?.coordinator(self, decideAfter: loaded.history) ?? .olderGeneration {
-      case .olderGeneration: return await older(loaded, because: "restoring the newest failed twice")
-      case .restoreNothing: return await giveUp(loaded)
+      switch recovery?.coordinator(self, decideAfter: loaded.crashHistory) ?? .olderGeneration {
+      case .olderGeneration: return await fallback(for: loaded)
+      case .restoreNothing: return giveUp(loaded)
       case .tryAgain:
         loaded.crash = node.map { .leaveOut(node: $0) } ?? .restoreEverything
         return .success(loaded)
@@ -60,35 +41,53 @@ extension RestorationCoordinator {
     }
   }
 
-  /// Whether what was loaded can still be read, and is still the newest.
-  private func isCurrent(_ loaded: LoadedState) async -> Bool {
+  /// Whether a prepared state can still be read.
+  private func isReadable(_ loaded: LoadedState) async -> Bool {
     let store = store
-    return await worker.run { _ in
-      guard let state = try? store.openNewest() else { return false }
-      return state.generation == loaded.state.generation && state.frames.count == loaded.state.frames.count
+    return await worker.run { _ in (try? store.open(.newest).generation) == loaded.state.generation }
+  }
+
+  /// The generation before the newest, which failed twice; nothing when it failed as well, or there is none.
+  private func fallback(for newest: LoadedState) async -> Result<LoadedState, LoadFailure> {
+    let result = await predecessor(newest.remarks, because: "restoring the newest failed twice")
+    guard case .success(var older) = result else { return giveUp(newest) }
+    older.retiring.append(newest.state.generation)
+    guard older.crash == .restoreEverything else { return giveUp(newest, older) }
+    return .success(older)
+  }
+
+  private func requestedPredecessor() async -> Result<LoadedState, LoadFailure> {
+    let isDeveloperMode = configuration.isDeveloperMode
+    let retiring = await worker.run { [store] _ in (try? store.open(.newest).generation).map { [$0] } ?? [] }
+    return await predecessor([], because: "as the program asked").map { loaded in
+      var loaded = loaded
+      loaded.isRequest = true
+      loaded.retiring = retiring
+      loaded.crash = CrashPlan(request: loaded.history, isDeveloperMode: isDeveloperMode)
+      return loaded
+    }.mapError { failure in
+      var failure = failure
+      failure.leavesStateUntouched = true
+      return failure
     }
   }
 
-  private func older(_ loaded: LoadedState, because text: String) async -> Result<LoadedState, LoadFailure> {
-    let result = await predecessor(of: loaded, because: text)
-    if case .failure = result { return await giveUp(loaded) }
-    return result
-  }
-
-  private func predecessor(of loaded: LoadedState, because text: String) async -> Result<LoadedState, LoadFailure> {
+  private func predecessor(
+    _ remarks: [RestorationReport.Remark], because text: String
+  ) async -> Result<LoadedState, LoadFailure> {
     let loader = loader()
-    // What was joined, was joined to the newest.
-    let remarks = loaded.remarks.filter { if case .mergedPendingChanges = $0 { false } else { true } }
     return await worker.run { _ in
-      Result { () throws(LoadFailure) in try loader.loadPredecessor(remarks: remarks, because: text) }
+      Result { () throws(LoadFailure) in try loader.loadPredecessor(remarks, because: text) }
     }
   }
 
-  /// Takes the marker away, so that the next launch begins anew; the state itself stays, and is set aside by a save.
-  private func giveUp(_ loaded: LoadedState) async -> Result<LoadedState, LoadFailure> {
-    await worker.run { _ in (try? loaded.subject.begin())?.finish() }
-    var failure = LoadFailure(outcome: .givenUpAfterCrashes, remarks: loaded.remarks, reason: .afterCrash)
-    failure.refusesOlder = loaded.isPredecessor || loaded.hasTriedOlder
-    return .failure(failure)
+  /// Restores nothing; the next save sets aside every state that failed.
+  private func giveUp(_ loaded: LoadedState...) -> Result<LoadedState, LoadFailure> {
+    let newest = loaded[0]
+    let retiring = loaded.flatMap { $0.retiring + $0.merged.map(\.generation) + [$0.state.generation] }
+    return .failure(
+      LoadFailure(
+        outcome: .givenUpAfterCrashes, remarks: newest.remarks, reason: .afterCrash,
+        retiring: Array(Set(retiring)).sorted { $0.rawValue < $1.rawValue }))
   }
 }

@@ -8,7 +8,7 @@ extension RestorationCoordinator {
   /// goes on as before: the next save writes all that is preserved now once more, since what can't be deleted now may go at
   /// the next opening. With automatic preservation that save comes by itself.
   public func discard() async throws(RestorationError) {
-    try await deleteAll(goingOnAs: .ready)
+    try await deleteAll(goingOnAs: .live)
   }
 
   /// Forgets the state because the user quit by force (R6.1); kept with ``RestorationConfiguration/isDeveloperMode``.
@@ -26,68 +26,51 @@ extension RestorationCoordinator {
 
   /// Begins anew after everything was deleted for good, unless it is being deleted once more.
   func beginAnewAfterDiscard() async {
-    guard phase == .discarded, occupation == nil else { return }
-    occupation = .discarding
-    await beginAnew()
-    setFree()
+    guard standing == .discarded, operations.beginNow(.discarding) else { return }
+    await goOnAfterDiscard()
+    operations.end()
   }
 
   /// Deletes everything, while nothing is restored, given or saved.
-  private func deleteAll(goingOnAs next: Phase) async throws(RestorationError) {
-    await waitUntilFree()
-    occupation = .discarding
-    defer { setFree() }
+  private func deleteAll(goingOnAs next: Standing) async throws(RestorationError) {
+    await operations.begin(.discarding)
+    defer { operations.end() }
     let context = configuration.context
-    let store = store
-    let shelf = shelf
-    let result: Result<Void, ProtectionError> = await worker.run { lineage in
+    let result: Result<Void, ProtectionError> = await worker.run { session in
       do throws(ProtectionError) {
-        // The newest at last: as long as anything can fail, this run goes on from it.
-        try shelf.removeAll()
-        try store.deleteAll()
-        lineage.begin(.empty, context: context)
+        try session.store.deleteAll()
+        session.begin(.empty, context: context)
         return .success(())
       } catch {
         // The deletion may be decided already.
-        lineage.requireWhole()
+        session.requireWhole()
         return .failure(error)
       }
     }
     if case .failure(let error) = result {
       retryAutomatically()
-      throw RestorationError(.discardFailed, "What was preserved could not be deleted; try again.", cause: error)
+      throw RestorationError(.discardFailed, "The preserved state could not be deleted; try again.", cause: error)
     }
     discardCount += 1
-    finishAttempt()
+    endAttempt()
+    attempt = nil
     tree.reset()
     restored = nil
-    restoredSubject = nil
-    keptApplication = nil
     prepared = nil
-    touchedKeys = []
     lastReceipt = nil
-    savedStamps = [:]
-    hasPendingSave = false
-    phase = .discarded
-    if next == .ready { await beginAnew() }
+    standing = .discarded
+    if next == .live { await goOnAfterDiscard() }
   }
 
-  /// Saves from now on what the program changes.
-  private func beginAnew() async {
-    await noticeChanges()
-    phase = .ready
+  /// Saves from now on what the program changes: what is there now is not a change.
+  private func goOnAfterDiscard() async {
+    standing = .live
+    if case .onChange = preservesAutomatically, let root {
+      automatic.isDue = false
+      let batch = capture(root, scope: .all, context: configuration.context)
+      await worker.run { $0.take(batch) }
+    }
     // A change while that was handed over would not be told again.
     if !changes.isEmpty { changesWereNoticed() }
-  }
-
-  /// Looks at the hierarchy without saving it: what is there now is not a change, what the user does next is one.
-  private func noticeChanges() async {
-    guard case .onChange = preservesAutomatically, let root else { return }
-    automatic.isDue = false
-    let batch = capture(root, scope: .all, context: configuration.context)
-    let findings = await worker.run { lineage in try? lineage.apply(batch) }
-    // Without it the next save begins anew from what it captures itself.
-    guard let findings else { return tree.reset() }
-    warn(of: batch.findings + findings)
   }
 }

@@ -1,5 +1,3 @@
-internal import DataProtection
-
 /// Counts how often asynchronous restoring was extended.
 struct ExtensionCount {
   /// Extensions that are not completed.
@@ -16,55 +14,14 @@ extension RestorationCoordinator {
   /// Every call must be balanced by one of ``completeStateRestoration()``. After
   /// ``RestorationConfiguration/extensionTimeLimit`` the guard ends by itself and late answers are ignored.
   ///
-  /// May be called from a factory or a hook, or later. The guard begins at once against a crash; against a power cut, when
-  /// restoring had ended, only when the disk has taken it: ``withRestorationExtended(_:)`` waits for that before its body runs.
-  /// When nothing was restored in this run there is nothing to guard.
+  /// May be called from a factory or a hook, or later. When nothing was restored in this run there is nothing to guard.
   public func extendStateRestoration() {
-    guard beginExtension() else { return }
-    Task { await settleExtension() }
-  }
-
-  /// Counts an extension; says whether restoring goes on with it that had ended already.
-  private func beginExtension() -> Bool {
     extensions.count += 1
-    guard extensions.count == 1 else { return false }
+    guard extensions.count == 1 else { return }
     extensions.isTimedOut = false
-    guard phase == .ready else { return false }
+    guard restored != nil, lateObjects == nil else { return }
     startExtensionLimit()
-    endRest()
-    attempt?.note(node: .max)
-    return true
-  }
-
-  /// Makes durable that restoring goes on.
-  private func settleExtension() async {
-    guard let attempt else { return await guardRestored() }
-    await worker.run { _ in attempt.settle() }
-  }
-
-  /// Marks what was restored, where that has no marker: none could be made, or what was restored has another place now.
-  func guardRestored() async {
-    guard attempt == nil, let subject = restoredSubject else { return }
-    let discardCount = discardCount
-    do {
-      let begun = try await worker.run { _ in try subject.begin() }
-      guard attempt == nil, discardCount == self.discardCount else { return begun.finish() }
-      attempt = begun
-      if !isRestorationExtended { restAttempt() }
-    } catch {
-      log.log(.warning, "who turns up after restoring is not guarded: \(error)")
-    }
-  }
-
-  /// Has what the next launch will restore guarded, when a whole state has taken the restored one's place.
-  func restoredStateWasReplaced(by kind: PreservationReceipt.Kind) async {
-    // What is pending can't be marked beside another place's state: until the unlock that stays marked.
-    guard let former = restoredSubject, kind == .whole || !former.isAside else { return }
-    restoredSubject = .newest(in: store)
-    // An attempt at a state in its own place follows what is saved there.
-    guard former.isAside, phase != .restoring else { return }
-    finishAttempt()
-    await guardRestored()
+    attempt?.note(node: nil)
   }
 
   /// Completes one extension; the last one ends restoring.
@@ -78,16 +35,16 @@ extension RestorationCoordinator {
     guard extensions.count == 0 else { return }
     extensions.limit?.cancel()
     extensions.limit = nil
-    // Nobody answers late any more: who turns up from now on was not waited for.
+    // Nobody answers late any more: objects registered from now on were not waited for.
     extensions.isTimedOut = false
-    if phase != .restoring { restAttempt() }
+    if lateObjects == nil { endAttempt() }
   }
 
   /// Extends restoring while a body runs, and completes it however the body ends.
   public func withRestorationExtended<Value, Failure: Error>(
     _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    if beginExtension() { await settleExtension() }
+    extendStateRestoration()
     defer { completeStateRestoration() }
     return try await body()
   }
@@ -112,7 +69,7 @@ extension RestorationCoordinator {
     extensions.limit = nil
     lastReport?.remarks.append(.extensionTimedOut)
     log.log(.warning, "asynchronous restoring took too long; later answers are ignored")
-    restAttempt()
+    endAttempt()
     recovery?.coordinatorExtensionDidTimeOut(self)
   }
 }

@@ -5,14 +5,15 @@ extension RestorationCoordinator {
   /// The states that were not restored and that a save has replaced, oldest first.
   ///
   /// Each one can be restored on request: ``restore(into:from:retriesLeftOut:)`` with ``RestorationSource/setAside(_:)``;
-  /// the newest state is then set aside in its turn. Throws while the device is locked or the disk fails.
+  /// the newest state is then set aside in its turn. Throws when the disk fails.
   public func setAsideStates() async throws(RestorationError) -> [SetAsideState] {
-    let shelf = shelf
+    let loader = loader()
     do {
-      return try await worker.run { _ throws(ProtectionError) in try shelf.states() }
+      return try await worker.run { _ throws(ProtectionError) in try loader.setAsideStates() }
     } catch {
       throw RestorationError(
-        .setAsideUnreachable, "What was set aside could not be read; it stays where it is.", cause: error)
+        .setAsideUnreachable, "The states that are set aside could not be read; they stay where they are.",
+        cause: error)
     }
   }
 
@@ -21,29 +22,24 @@ extension RestorationCoordinator {
   /// - Returns: False when there is no such state.
   @discardableResult
   public func discardSetAside(_ id: SetAsideState.ID) async throws(RestorationError) -> Bool {
-    let shelf = shelf
+    let store = store
     do {
-      return try await worker.run { _ throws(ProtectionError) in try shelf.remove(id) }
+      return try await worker.run { _ throws(ProtectionError) in try store.removeSetAside(Generation(rawValue: id)) }
     } catch {
-      throw RestorationError(
-        .discardFailed, "What was set aside could not be deleted; try again.", cause: error)
+      throw RestorationError(.discardFailed, "The state could not be deleted; try again.", cause: error)
     }
   }
 
-  /// Saves what was changed while locked, was joined after the unlock and is in no generation yet: before another state
-  /// takes its place, so that what makes room for that holds it.
-  func saveJoined() async throws(RestorationError) {
-    guard await worker.run({ $0.owesJoined }) else { return }
+  /// Saves edits that were merged after an unlock and are in no generation yet, before another state takes the place of the
+  /// one that holds them.
+  func saveMerged() async throws(RestorationError) {
+    guard standing == .live, await worker.run({ $0.owesMerged }) else { return }
     let outcome = try await preserve(scope: .all)
     recovery?.coordinator(self, didPreserve: outcome)
-  }
-
-  var shelf: SetAsideShelf {
-    SetAsideShelf(store: store, limits: limits, schemaVersion: configuration.schemaVersion)
   }
 }
 
 extension RestorationError.Code {
-  /// What was set aside could not be read now; see the cause.
+  /// The states that are set aside could not be read now; see the cause.
   public static let setAsideUnreachable = RestorationError.Code("setAsideUnreachable")
 }

@@ -3,142 +3,108 @@ internal import FoundationEssentials
 internal import RestorationArchive
 
 extension RestorationCoordinator {
-  /// Restores what was loaded, in one turn of the main actor, and hands it on to the next save.
+  /// Restores a loaded state, in one turn of the main actor, and hands it on to the next save.
   ///
   /// - Parameters:
-  ///   - loaded: What is there.
+  ///   - loaded: The state.
   ///   - root: The controller at the top of the hierarchy.
-  ///   - touched: The objects that were edited while the device was locked, by their paths: theirs is newer.
+  ///   - edits: The objects that were edited while the device was locked: theirs is newer.
   ///   - retriesLeftOut: Whether nodes that were left out after a crash are tried again.
-  ///   - phaseBefore: Where the coordinator was: there it stays, when a state that was asked for is refused.
   func restore(
-    _ loaded: LoadedState, into root: any RestorableController, touched: [RestorationPath: LiveObjects.Living],
-    retriesLeftOut: Bool, phaseBefore: Phase
+    _ loaded: LoadedState, into root: any RestorableController, keeping edits: Edits, retriesLeftOut: Bool
   ) async -> RestorationReport {
     var report = RestorationReport(outcome: .restored, reason: loaded.reason, source: loaded.plan.source)
     report.remarks = loaded.remarks
-    let phaseIfRefused = loaded.isOnRequest ? phaseBefore : nil
-    if let refusal = refusal(of: loaded, report: report) { return await refuse(loaded, refusal, phaseIfRefused) }
-    do {
-      endRest()
-      attempt?.finish()
-      attempt = nil
-      restingSince = nil
-      attempt = try await worker.run { _ in try loaded.subject.begin() }
-    } catch {
-      report.remarks.append(.markerIgnored("no marker could be made: \(error)"))
+    if let outcome = refusal(of: loaded) {
+      report.outcome = outcome
+      return await refuse(loaded, report)
     }
-    phase = .restoring
+    await beginAttempt(at: loaded, &report)
     let clock = ContinuousClock()
     let start = clock.now
-    let run = RestorationRun(
+    let turn = makeTurn(for: loaded, keeping: edits, retriesLeftOut: retriesLeftOut)
+    let application = ApplicationTurn(turn, isEdited: edits.hasApplication)
+    turn.noteApplication(application.node)
+    guard mayRestore(application.record, loaded.plan.context) else {
+      report.outcome = .declined
+      if delegate == nil { report.remarks.append(.noDelegate) }
+      endAttempt()
+      return await refuse(loaded, report)
+    }
+    log.log(.debug, "restoring generation \(loaded.plan.source?.generation ?? 0)")
+    // Until everything is decoded there is nothing to give to late objects.
+    restored = nil
+    lateObjects = []
+    turn.makeObjects(root: root)
+    turn.installChildren()
+    turn.decode()
+    restored = turn
+    giveLateObjectsState()
+    turn.noteApplication(application.node)
+    let applicationNode = decodeApplicationState(turn, application, &report)
+    turn.finish()
+    lateObjects = nil
+    let batch = bind(turn, root, applicationNode, isMarkedLeftOut: application.isLeftOut)
+    turn.noteEnd()
+    report.nodes = turn.reports()
+    report.mainActorDuration = clock.now - start
+    standing = .live
+    await settle(turn, loaded, application, batch)
+    turn.letGo()
+    if turn.rejectUnheld() { report.nodes = turn.reports() }
+    if extensions.count == 0 { endAttempt() } else { startExtensionLimit() }
+    return report
+  }
+
+  private func makeTurn(for loaded: LoadedState, keeping edits: Edits, retriesLeftOut: Bool) -> RestoreTurn {
+    let turn = RestoreTurn(
       plan: loaded.plan, registry: registry, delegate: delegate, log: log, now: configuration.now(),
-      note: { [weak self] in self?.note(node: $0) })
-    run.touched = touched
-    // What has come to the hierarchy since the state was preserved leaves it, if this run has saved the state.
-    let goesBack = phaseBefore == .ready && savedRoot === root && hasSaved(loaded)
-    run.decodesInReverse = configuration.decodesInReverse
-    run.retries = { [weak self] path in
+      note: { [weak self] in self?.attempt?.note(node: $0) })
+    turn.edited = edits.objects
+    // Edits since the last look are newer, too.
+    for key in changes.drain() where standing == .locked {
+      if let object = key < tree.nodes.count ? tree.nodes[key]?.object : nil {
+        turn.edited.insert(ObjectIdentifier(object))
+      }
+    }
+    turn.decodesInReverse = configuration.decodesInReverse
+    turn.retries = { [weak self] path in
       guard let self else { return false }
       return retriesLeftOut || recovery?.coordinator(self, shouldRetryNodeAt: path) == true
     }
-    if !retriesLeftOut {
-      run.culprits = loaded.diedOnRequest
-      if case .leaveOut(let node) = loaded.crash { run.culprits.insert(NodeID(rawValue: node)) }
-      if !run.culprits.isEmpty {
-        run.leftOut = Set(loaded.plan.nodes.indices.filter { run.culprits.contains(loaded.plan.nodes[$0].id) })
-      }
-    }
-    let application = run.applicationSource()
-    if case .stored = application, let damage = run.plan.applicationDamage {
-      report.remarks.append(.applicationStateFailed(damage))
-    }
-    // Until everything is decoded there is nothing to give to whoever turns up.
-    let before = restored
-    restored = nil
-    arrivals = []
-    attempt?.beginTurn()
-    run.noteApplication(application)
-    guard mayRestore(run.record(of: application), loaded.plan.context) else {
-      restored = before
-      arrivals = []
-      report.outcome = .declined
-      if delegate == nil { report.remarks.append(.noDelegate) }
-      finishAttempt()
-      return await refuse(loaded, report, phaseIfRefused)
-    }
-    log.log(.debug, "restoring generation \(loaded.plan.source?.generation ?? 0)")
-    run.makeObjects(root: root)
-    if goesBack { run.removeNewcomers() }
-    run.installChildren()
-    run.decode()
-    restored = run
-    giveArrivalsState()
-    run.noteApplication(application)
-    let takenBack = decodeApplicationState(run, application, &report)
-    run.finish()
-    run.noteEnd()
-    attempt?.endTurn()
-    report.nodes = run.reports()
-    report.mainActorDuration = clock.now - start
-    await settle(run, loaded: loaded, application: application, takenBack: takenBack)
-    run.letGo()
-    let unheld = run.leaveUnheld()
-    if !unheld.isEmpty {
-      tree.disclaim(unheld)
-      report.nodes = run.reports()
-    }
-    restoredSubject = loaded.subject
-    if extensions.count == 0 { restAttempt() } else { startExtensionLimit() }
-    return report
+    if !retriesLeftOut { turn.crashNode = loaded.crash.crashNode.map { NodeID(rawValue: $0) } }
+    return turn
   }
 
-  /// Whether this run has saved the state as it is: nobody else has saved anything since.
-  private func hasSaved(_ loaded: LoadedState) -> Bool {
-    !loaded.isJoined && loaded.setAside == nil && savedStamps[loaded.state.generation] == loaded.state.frames.count
+  /// Binds every object of the hierarchy: owners to their nodes, all others to what they have at the end of this turn.
+  private func bind(
+    _ turn: RestoreTurn, _ root: any RestorableController, _ application: NodeID?, isMarkedLeftOut: Bool
+  ) -> CaptureBatch {
+    let context = configuration.context
+    tree.reset()
+    turn.noteOwners(in: tree)
+    var state: ApplicationState?
+    if !turn.plan.application.isEmpty {
+      tree.noteApplication(from: application)
+      if application == nil { state = takeApplicationState(context: context) }
+    }
+    return capture(root, scope: .all, context: context, application: state, isMeeting: true)
   }
 
   /// Age and versions of the whole, before anybody is asked.
-  private func refusal(of loaded: LoadedState, report: RestorationReport) -> RestorationReport? {
-    var report = report
+  private func refusal(of loaded: LoadedState) -> RestorationOutcome? {
     let context = loaded.plan.context
-    if context.schemaVersion > configuration.schemaVersion {
-      report.outcome = .newerVersion
-      return report
-    }
-    if let limit = configuration.maximumAge,
-      Freshness.expiry(of: context.timeSaved, limit: limit, now: configuration.now()) != nil
-    {
-      report.outcome = .expired
-      return report
-    }
-    return nil
+    if context.schemaVersion > configuration.schemaVersion { return .newerVersion }
+    guard let limit = configuration.maximumAge else { return nil }
+    let expiry = Freshness.expiry(of: context.timeSaved, limit: limit, now: configuration.now())
+    return expiry == nil ? nil : .expired
   }
 
-  /// Restores nothing; what is on disk is set aside by the next save, or goes on as before when it was asked for.
-  private func refuse(
-    _ loaded: LoadedState, _ report: RestorationReport, _ phaseIfRefused: Phase?
-  ) async -> RestorationReport {
-    if let phaseIfRefused {
-      phase = phaseIfRefused
-      await guardRestored()
-      return report
-    }
-    await refuseStored(older: loaded.isPredecessor)
+  /// Restores nothing; the refused state is set aside by the next save, or everything goes on as before when it was asked for.
+  private func refuse(_ loaded: LoadedState, _ report: RestorationReport) async -> RestorationReport {
+    guard !loaded.isRequest else { return report }
+    await beginAnew(retiring: loaded.retiring + loaded.merged.map(\.generation) + [loaded.state.generation])
     return report
-  }
-
-  /// Begins anew: what is on disk is set aside by the next save.
-  ///
-  /// - Parameter older: Whether the generation before the newest was refused, too.
-  func refuseStored(older: Bool = false) async {
-    let context = configuration.context
-    tree.reset()
-    restored = nil
-    keptApplication = nil
-    await worker.run { $0.begin(.empty, replacing: .refused(withOlder: older), context: context) }
-    finishAttempt()
-    phase = .ready
   }
 
   private func mayRestore(_ application: any StateRecord, _ context: RestorationContext) -> Bool {
@@ -148,146 +114,64 @@ extension RestorationCoordinator {
     return delegate.shouldRestoreApplicationState(with: decoder)
   }
 
-  /// Lets the delegate read the app-level state; nothing is in it when restoring died there before.
-  ///
-  /// What it could not read stays until it has something newer.
-  ///
-  /// - Returns: The kept state that it took back.
-  private func decodeApplicationState(
-    _ run: RestorationRun, _ source: RestorationRun.ApplicationSource, _ report: inout RestorationReport
-  ) -> NodeID? {
-    let decoder = RestorationDecoder(
-      record: run.record(of: source), path: [], context: run.plan.context, resolve: { run.resolve($0) })
-    defer { decoder.finish() }
-    let former = keptApplication
-    keptApplication = nil
-    var isRead = true
-    if case .leftOut = source {
-      isRead = false
-      report.remarks.append(.applicationStateFailed("left out, because restoring died there"))
-    } else if case .stored = source, run.plan.applicationDamage != nil {
-      isRead = false
-    }
-    run.missesTarget = false
-    do throws(RestorationError) {
-      try delegate?.didDecodeRestorableState(with: decoder)
-    } catch {
-      // What is left out or damaged is not there for the delegate, which has been said.
-      if isRead { report.remarks.append(.applicationStateFailed(error.description)) }
-      isRead = false
-    }
-    guard isRead else {
-      if run.plan.hasApplicationState { keepStoredApplicationState(refusedBefore: former) }
-      return nil
-    }
-    hasApplicationState = true
-    guard case .kept(let kept) = source else {
-      if run.missesTarget { keepStoredReferencesOfApplication() }
-      return nil
-    }
-    // What is stored is newer, and makes room in its turn.
-    keptApplication = .init(fingerprintWhenRefused: [])
-    return kept.id
-  }
-
-  /// Hands the state to the worker as what the next save continues, and tells the tree what came from where.
+  /// Hands the state to the worker as what the next save continues.
   private func settle(
-    _ run: RestorationRun, loaded: LoadedState, application: RestorationRun.ApplicationSource, takenBack: NodeID?
+    _ turn: RestoreTurn, _ loaded: LoadedState, _ application: ApplicationTurn, _ batch: CaptureBatch
   ) async {
-    tree.reset()
-    run.claim(in: tree)
-    run.noteTaking(after: tree.captureNumber)
-    let dropped = run.droppedNodes + [takenBack].compactMap(\.self)
-    var leftOut = run.leftOutNodes
-    if case .leftOut = application, !loaded.plan.isApplicationLeftOut {
-      leftOut += [loaded.plan.applicationNode].compactMap(\.self)
-    }
-    let newlyLeftOut = leftOut
-    let reinstatements = run.reinstatements
-    let retried = run.retriedNodes
+    let retired = turn.retiredNodes
+    let retried = turn.retriedNodes + (application.isRetried ? [application.node].compactMap(\.self) : [])
+    let crashNode = turn.crashNode
     let context = configuration.context
     let loader = loader()
-    await worker.run { lineage in
-      // What was saved while locked is in the reader; the next whole generation takes its place.
-      lineage.merging = loaded.pending
+    await worker.run { session in
       do {
-        let isOnDisk = loaded.isNewest && !loaded.isJoined
-        try lineage.continueArchive(loaded.reader, of: isOnDisk ? loaded.state.generation : nil)
-        lineage.owesJoined = loaded.isJoined
-        lineage.owedFindings = loaded.keptRemovals
-        if !loaded.isNewest {
-          lineage.replacing = .init(
-            isOther: true, reclaimed: loaded.setAside, predecessor: loaded.isPredecessor ? .continued : .unknown)
-        }
-        try lineage.drop(dropped)
-        try lineage.mark(retried, leftOut: false)
-        for (kept, node) in reinstatements { try lineage.reinstate(kept, over: node) }
-        if !newlyLeftOut.isEmpty || loaded.keepsCulprit {
-          // Durable before the marker rests: the next launch must not try the culprit again.
-          try lineage.mark(newlyLeftOut, leftOut: true)
-          if loaded.isOnRequest {
-            // A look replaces nothing; what was set aside is marked in its own place.
-            if loaded.setAside != nil { loader.leaveOutCulprit(of: loaded) }
-            return
-          }
-          // What requests died at stays marked behind the attempt: a stand-in replaces nothing either, before a save does.
-          if loaded.isPredecessor, newlyLeftOut.allSatisfy(loaded.diedOnRequest.contains) { return }
-          // If the disk can't take it now, it is owed by the next save, like everything else; that one's receipt tells what it
-          // cost.
-          let written = try? lineage.write(context: context, isCapture: false)
-          lineage.owedFindings += written?.findings ?? []
-        }
+        try session.begin(continuing: loaded)
+        try session.draft.drop(retired)
+        try session.draft.mark(retried, leftOut: false)
+        if let crashNode { try session.draft.mark([crashNode], leftOut: true) }
       } catch {
-        lineage.begin(
-          .empty, replacing: .refused(withOlder: loaded.isPredecessor), context: context)
+        return session.begin(.empty, retiring: [loaded.state.generation], context: context)
       }
+      session.take(batch)
+      // Durable before the attempt ends: the next launch must not try the crash node again. If the disk can't take it now,
+      // the next save owes it, like everything else.
+      guard crashNode != nil, loaded.choice == .newest else { return }
+      let written = try? session.write(context: context, loader: loader, isCapture: false)
+      session.draft.owedFindings += written?.findings ?? []
     }
   }
 
-  /// Notes which node's code runs; once restoring is over, nothing is put down to it between two nodes.
-  private func note(node: UInt32) {
-    if node == .max, phase != .restoring, !isRestorationExtended {
-      attempt?.rest()
-      settleRest()
-    } else {
-      endRest()
-      attempt?.note(node: node)
+  // MARK: - The attempt
+
+  /// Marks that code of the program runs with a state.
+  private func beginAttempt(at loaded: LoadedState, _ report: inout RestorationReport) async {
+    endAttempt()
+    attempt = nil
+    // Nodes saved while locked that lie on no generation have no marker.
+    guard loaded.state.generation.rawValue > 0 else { return }
+    let store = store
+    do {
+      attempt = try await worker.run { _ throws(ProtectionError) in
+        try store.beginAttempt(at: loaded.state, isRequest: loaded.isRequest)
+      }
+    } catch {
+      report.remarks.append(.markerIgnored("no marker could be made: \(error)"))
     }
   }
 
-  /// Makes durable, once for all who turn up in this turn of the main actor, that they have their state: a power cut might bring
-  /// a note back without the rest that followed it.
-  private func settleRest() {
-    guard !isRestSettling, let attempt else { return }
-    isRestSettling = true
-    Task {
-      isRestSettling = false
-      await worker.run { _ in attempt.settle() }
+  /// Says that no code of the program runs with the state any more.
+  func endAttempt() { attempt?.end() }
+
+  /// Has late objects guarded by the generation that a save has put in the place of the restored one.
+  func moveAttempt() async {
+    guard attempt != nil, restored?.hasUnclaimed == true || isRestorationExtended else { return }
+    let store = store
+    let isOpen = isRestorationExtended
+    attempt = await worker.run { _ in
+      guard let state = try? store.open(.newest) else { return nil }
+      let moved = try? store.beginAttempt(at: state, isRequest: false)
+      if !isOpen { moved?.end() }
+      return moved
     }
-  }
-
-  /// Looks whether the marker has rested for longer than restoring may take: former attempts say nothing about what begins now.
-  func endRest() {
-    guard let since = restingSince else { return }
-    let limit = configuration.extensionTimeLimit.clampedForSleep / .seconds(1)
-    guard configuration.now().timeIntervalSince(since) > limit else { return }
-    restingSince = nil
-    attempt?.forgetFormer()
-  }
-
-  /// Has the marker rest: who turns up from now on notes its own node.
-  func restAttempt() {
-    guard let attempt else { return }
-    restingSince = configuration.now()
-    attempt.rest()
-    worker.post { _ in attempt.settle() }
-  }
-
-  /// Takes the marker away, and lets the worker make that durable.
-  func finishAttempt() {
-    guard let attempt else { return }
-    attempt.finish()
-    worker.post { _ in attempt.settle() }
-    self.attempt = nil
   }
 }

@@ -31,7 +31,7 @@ public import RestorationArchive
   /// The report of the last restoration; nil before the first.
   public internal(set) var lastReport: RestorationReport? {
     get {
-      // Put together when somebody reads it, not for each of many objects that turn up one by one.
+      // Put together when somebody reads it, not for each of many late objects.
       if hasNewOutcomes, let restored, report?.nodes.isEmpty == false { report?.nodes = restored.reports() }
       hasNewOutcomes = false
       return report
@@ -44,7 +44,7 @@ public import RestorationArchive
 
   /// The report as it was when somebody last read it.
   private var report: RestorationReport?
-  /// Whether objects have turned up since.
+  /// Whether late objects were given state since.
   var hasNewOutcomes = false
 
   /// The receipt of the last save; nil before the first.
@@ -55,79 +55,41 @@ public import RestorationArchive
     didSet { if preservesAutomatically != oldValue { automaticPolicyChanged() } }
   }
 
-  /// Where in its life the coordinator is.
-  enum Phase {
-    /// Nothing has been restored or saved in this run.
-    case idle
-    /// The state is being loaded; no code of the program runs for it.
-    case loading
-    /// Objects are given their state, which is then handed to the worker.
-    case restoring
-    /// The next save writes the hierarchy as it is.
-    case ready
-    /// The device was locked: only what is touched is saved, and the unlock restores.
-    case deferred
-    /// Everything was deleted for good: nothing is saved until something is restored.
+  /// What the next save does.
+  enum Standing {
+    /// Nothing has been restored or saved in this run: it looks at the disk first.
+    case new
+    /// It writes the hierarchy as it is.
+    case live
+    /// The device was locked at launch: it writes the edits alone, and the unlock restores.
+    case locked
+    /// Everything was deleted for good: it writes nothing until something is restored.
     case discarded
   }
 
-  /// What nothing else may run beside: saves wait for its end.
-  enum Occupation {
-    /// The state is loaded or restored.
-    case restoring
-    /// Everything is deleted.
-    case discarding
-  }
-
   let store: any PreservationStore
-  let worker: PreservationWorker<Lineage>
+  let worker: PreservationWorker<PreservationSession>
   let limits: RestorationArchive.Limits
-  let tree: CaptureTree
+  let tree: LiveTree
   let changes: ChangeList
-  var phase = Phase.idle
-  var occupation: Occupation?
+  let operations = ExclusiveOperations()
+  var standing = Standing.new
   weak var root: (any RestorableController)?
   /// The state loaded by `prepare()` until a restoration uses it.
   var prepared: Result<LoadedState, LoadFailure>?
-  /// The last restored state, for objects that turn up later.
-  var restored: RestorationRun?
-  /// What was restored, for marking that restoring goes on.
-  var restoredSubject: AttemptSubject?
+  /// The last restored state, for late objects.
+  var restored: RestoreTurn?
+  /// The late objects that were registered in the turn that restores; nil outside of it.
+  var lateObjects: [LateObject]?
   var attempt: (any RestorationAttempting)?
-  /// When restoring was over; nil when it is not, or is so long over that former attempts are forgotten.
-  var restingSince: Date?
-  /// Whether the end of restoring who turned up in this turn is about to be made durable.
-  var isRestSettling = false
   var extensions = ExtensionCount()
-  /// The app-level state that could not be read; nil when there is none.
-  var keptApplication: KeptApplicationState?
-  /// Whether the delegate was given app-level state in this run, or some of its own was captured.
-  var hasApplicationState = false
-  /// Objects that turned up while others were given their state.
-  var arrivals: [Arrival] = []
-  /// How many changes the newest generation, and the one before it, had when this run saved them last, or found them to be what it has.
-  var savedStamps: [Generation: Int] = [:]
-  /// The top of the hierarchy that was saved then.
-  weak var savedRoot: (any RestorableController)?
-  var touchedKeys: Set<CaptureBatch.Key> = []
-  /// Whether what has turned up since a locked launch is looked at when this turn ends.
-  var isSightingDue = false
-  var isSaving = false
   var foldedSaves: [FoldedSave] = []
-  /// Who waits for the end of the occupation.
-  var waiting: [CheckedContinuation<Void, Never>] = []
   var automatic = AutomaticState()
-  var unlockObservation: Task<Void, Never>?
-  /// Whether what was saved last is pending, and counts from the unlock on.
-  var hasPendingSave = false
+  var unlock = UnlockState()
+  /// Whether the objects that have come since a locked launch are looked at when this turn ends.
+  var isLookDue = false
   /// How often everything was discarded, to know which saves began before.
   var discardCount = 0
-  /// How often the device was unlocked, to notice an unlock during loading.
-  var unlockCount = 0
-  /// Whether the program is suspended, and what it would do after an unlock waits.
-  var isSuspended = false
-  /// Whether the device was unlocked while it was.
-  var missedUnlock = false
 
   /// Creates a coordinator on any store; for tests of the engine.
   package init(
@@ -148,15 +110,20 @@ public import RestorationArchive
     let context = configuration.context
     worker = PreservationWorker(
       label: "state-restoration.\(configuration.application)",
-      state: Lineage(store: store, context: context, limits: limits, nodeBudget: configuration.nodeByteBudget))
+      state: PreservationSession(
+        store: store, context: context, limits: limits, nodeBudget: configuration.nodeByteBudget))
     let awakener = Awakener()
     changes = ChangeList { awakener.wake() }
-    tree = CaptureTree(registry: registry, changes: changes, context: context, now: configuration.now)
+    tree = LiveTree(registry: registry, changes: changes, context: context, now: configuration.now)
     awakener.coordinator = self
     registry.tell(self)
   }
 
-  isolated deinit { unlockObservation?.cancel() }
+  isolated deinit {
+    unlock.observation?.cancel()
+    let store = store
+    worker.post { _ in store.close() }
+  }
 
   /// Registers a class under the tag that its instances' state names.
   ///
@@ -187,4 +154,15 @@ extension RestorationConfiguration {
       applicationVersion: applicationVersion, schemaVersion: schemaVersion, systemVersion: systemVersion,
       timeSaved: now(), interfaceIdiom: interfaceIdiom, versionTag: interfaceVersion)
   }
+}
+
+/// What the coordinator knows of unlocks.
+struct UnlockState {
+  var observation: Task<Void, Never>?
+  /// How often the device was unlocked, to notice an unlock during loading.
+  var count = 0
+  /// Whether the program is suspended: an unlock waits.
+  var isSuspended = false
+  /// Whether the device was unlocked while it was.
+  var wasMissed = false
 }

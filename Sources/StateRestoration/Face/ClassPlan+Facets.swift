@@ -9,7 +9,7 @@ import RestorationArchive
   /// priority.
   ///
   /// Asks what `read` does, without making a list of answers: most objects are like that, time after time.
-  func isPlain(_ object: any RestorableObject, _ node: TrackedNode, _ classTag: RestorationClass?) -> Bool
+  func isPlain(_ object: any RestorableObject, _ node: LiveNode, _ classTag: RestorationClass?) -> Bool
   func read(_ object: any RestorableObject) -> CapturedShape
 }
 
@@ -41,7 +41,7 @@ private func downcast<T: AnyObject>(_ object: any RestorableObject, to type: T.T
 }
 
 extension ShapeFacet {
-  func isPlain(_ object: any RestorableObject, _ node: TrackedNode, _ classTag: RestorationClass?) -> Bool { false }
+  func isPlain(_ object: any RestorableObject, _ node: LiveNode, _ classTag: RestorationClass?) -> Bool { false }
 }
 
 extension ExactText {
@@ -67,7 +67,7 @@ struct ViewShape<T: RestorableView>: ShapeFacet {
 }
 
 struct ControllerShape<T: RestorableController>: ShapeFacet {
-  func isPlain(_ object: any RestorableObject, _ node: TrackedNode, _ classTag: RestorationClass?) -> Bool {
+  func isPlain(_ object: any RestorableObject, _ node: LiveNode, _ classTag: RestorationClass?) -> Bool {
     let controller = downcast(object, to: T.self)
     guard let current = controller.restorationIdentifier, current.isSame(as: node.identifier) else { return false }
     switch (controller.restorationClass, classTag) {

@@ -74,7 +74,7 @@ package import RestorationArchive
   ///   - node: The object among those that are preserved, which knows where it is.
   ///   - context: What coder methods may ask for.
   func read(
-    _ object: any RestorableObject, in column: (any StateColumn)?, at node: TrackedNode? = nil,
+    _ object: any RestorableObject, in column: (any StateColumn)?, at node: LiveNode? = nil,
     context: @autoclosure () -> RestorationContext
   ) -> CapturedState {
     let row: Int? = if let column { plan.state?.capture(object, in: column) } else { nil }

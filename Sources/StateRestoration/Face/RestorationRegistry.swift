@@ -19,6 +19,10 @@ public import RestorationArchive
   /// The identifiers by object, the dead ones included.
   private var sharedIdentifiers: [ObjectIdentifier: RestorationIdentifier] = [:]
   private var coordinators: [Coordinator] = []
+  /// Counts the registrations of classes.
+  private(set) var revision = 0
+  /// The tags whose state may be given to instances of a type; emptied by every registration of a class.
+  private var acceptedByType: [ObjectIdentifier: Set<RestorationClass>] = [:]
 
   /// Makes an empty registry.
   public init() {}
@@ -119,6 +123,8 @@ public import RestorationArchive
       }
       classes[tag] = registered
     }
+    revision += 1
+    acceptedByType = [:]
   }
 }
 
@@ -175,17 +181,36 @@ extension RestorationRegistry {
     return .belongs(tag, to: "\(registered.type)", found: "\(found)")
   }
 
-  /// Whether state recorded with a tag may be given to an object: it must be of that class or a subclass (R2.6).
-  ///
-  /// State without a tag may be given to whatever is at its path; state of an unregistered class only to an object
-  /// that has the same tag.
-  package func accepts(_ object: any RestorableObject, recorded tag: RestorationClass?) -> Bool {
-    guard let tag else { return true }
-    guard let registered = classes[tag] else {
-      return (object as? any RestorableController)?.restorationClass == tag
-    }
-    return Self.isInstance(object, of: registered.type)
+  /// The tags whose state may be given to an object: those of its registered class and of registered superclasses, former
+  /// ones included (R2.6), and the object's own, registered or not.
+  func acceptedTags(_ object: any RestorableObject, _ tag: RestorationClass?) -> Set<RestorationClass> {
+    let type = type(of: object)
+    var accepted = acceptedTags(type)
+    if let tag, classes[tag] == nil { accepted.insert(tag) }
+    return accepted
   }
+
+  private func acceptedTags(_ type: any RestorableObject.Type) -> Set<RestorationClass> {
+    if let known = acceptedByType[ObjectIdentifier(type)] { return known }
+    let accepted = Set(classes.filter { Self.isSubclass(type, of: $1.type) }.keys)
+    acceptedByType[ObjectIdentifier(type)] = accepted
+    return accepted
+  }
+
+  /// An object as one that asks for state.
+  func claimant(_ object: any RestorableObject, _ identity: Identity? = nil) -> Claimant {
+    let controller = object as? any RestorableController
+    let tag = controller?.restorationClass
+    return Claimant(
+      identity: identity
+        ?? Identity(
+          classTag: tag, model: controller?.restorationModelIdentifier, isView: object is any RestorableView),
+      version: ClassPlan.plan(for: type(of: object)).version,
+      acceptedTags: acceptedTags(object, identity?.classTag ?? tag))
+  }
+
+  /// The registered classes as a value.
+  var tagTable: TagTable { TagTable(classes.mapValues { acceptedTags($0.type) }) }
 
   /// Decodes and migrates the one value of a class's state without an object, to see that it can be done.
   ///
@@ -199,8 +224,11 @@ extension RestorationRegistry {
     return plan.state != nil
   }
 
-  private static func isInstance(_ object: any RestorableObject, of type: any RestorableController.Type) -> Bool {
-    func open<T: RestorableController>(_ type: T.Type) -> Bool { object is T }
-    return open(type)
+  /// Whether a type is another one, or a subclass of it.
+  private static func isSubclass(
+    _ type: any RestorableObject.Type, of other: any RestorableController.Type
+  ) -> Bool {
+    func open<T: RestorableController>(_ other: T.Type) -> Bool { type is T.Type }
+    return open(other)
   }
 }

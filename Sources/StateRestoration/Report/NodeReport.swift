@@ -46,12 +46,8 @@ public struct NodeReport: Sendable, Hashable, Codable {
     case unregisteredClass(RestorationClass)
     /// A factory gave an object with another identifier than the one that was asked for.
     case identifierDiffers(found: String)
-    /// Earlier state of the object, of these versions, is kept beside the newer one: it could not be read when that took its
-    /// place, or restoring died at it. It is given on request, though not right after a crash, so that the launch ends.
-    case keptState(versions: [StateVersion])
-    /// The state was kept while another class's or model's had its place, and has the place again. The other is kept from the
-    /// next save on, unless it is too old or its model is gone, which is reported after this.
-    case broughtBack
+    /// The state was dormant behind another variant of the place; it is in front from the next save on.
+    case wasDormant
   }
 
   /// Where the object is, from the root.
@@ -116,8 +112,7 @@ extension NodeReport.Finding: CustomStringConvertible {
     case .unresolvedReference(let key): "reference “\(key)” leads nowhere"
     case .unregisteredClass(let tag): "class “\(tag)” is not registered"
     case .identifierDiffers(let found): "the factory’s object calls itself “\(found)”"
-    case .keptState(let versions): "kept beside it: version \(versions.map { "\($0)" }.joined(separator: ", "))"
-    case .broughtBack: "brought back, as it had made room for another class’s or model’s"
+    case .wasDormant: "an older variant of the place"
     }
   }
 }

@@ -27,11 +27,8 @@ public enum PreservationFinding: Sendable, Hashable, Codable {
   case setAside(SetAsideState)
   /// A state that was set aside is gone: newer ones needed its room.
   case setAsideRemoved(SetAsideState)
-  /// Another process has saved since this one did: what it saved is in the generation before this one now, for as long as
-  /// no other whole one is saved.
-  case anotherSaved(generation: UInt64)
-  /// Kept state is gone, because newer kept state needed its room; named by its path's text.
-  case keptStateRemoved(of: String, bytes: Int)
+  /// A dormant variant is gone, because newer ones needed its room.
+  case dormantRemoved(path: RestorationPath, bytes: Int)
   /// Something on disk, as a rule saved while locked, could not be read or used, for this reason; it stays there.
   case failure(String)
 }
@@ -57,10 +54,8 @@ extension PreservationFinding: CustomStringConvertible {
     case .danglingReference(let path, let key): "\(path): reference “\(key)” leads to an object that is not preserved"
     case .setAside(let state): "set aside: \(state)"
     case .setAsideRemoved(let state): "no longer set aside, because newer states needed its room: \(state)"
-    case .anotherSaved(let generation):
-      "another process has saved generation \(generation) since; it is the one before this now: restore the older generation, or give each process a session of its own"
-    case .keptStateRemoved(let owner, let bytes):
-      "\(owner): \(ReportText.bytes(bytes)) of kept state are gone, because newer kept state needed the room"
+    case .dormantRemoved(let path, let bytes):
+      "\(path): \(ReportText.bytes(bytes)) of a dormant variant are gone, because newer ones needed the room"
     case .failure(let text): text
     }
   }

@@ -1,0 +1,110 @@
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// What one capture on the main actor found: copies of values and changes of the tree, ready to leave the actor.
+struct CaptureBatch: Sendable {
+  /// Names a live object for as long as it is tracked; dense, so that the worker looks it up in an array.
+  typealias Key = Int
+
+  /// The key of the app-level state, which is one more object, at the empty path.
+  static let application: Key = 0
+
+  /// A live object that is new, has another parent or another identifier.
+  ///
+  /// Parents come before children.
+  struct Placement: Sendable {
+    var key: Key
+    /// The parent's key; nil for a root.
+    var parent: Key?
+    /// Where roots that belong to the framework go; nil for everything below another live object.
+    var section: Section?
+    var identifier: RestorationIdentifier
+    /// The node whose state the object was given, if it was.
+    var restored: NodeID?
+    /// Whether the object is another class's or model's from now on: it comes anew, though it was here before.
+    var isAnew = false
+  }
+
+  /// The places at the top of an archive.
+  enum Section: Sendable, Hashable {
+    /// The app-level state.
+    case application
+    /// The roots of the interface.
+    case interface
+    /// Registered shared objects.
+    case shared
+  }
+
+  /// The order of an object's live children.
+  struct Order: Sendable {
+    var parent: Key
+    var children: [Key]
+  }
+
+  /// What records of many objects have in common, of one class and with one tag.
+  struct Kind: Sendable {
+    var version: StateVersion
+    var classTag: RestorationClass?
+    var savedAt: Date?
+    /// The tags whose state may be given to the objects.
+    var acceptedTags: Set<RestorationClass> = []
+    /// The objects' one values; nil when the class has none.
+    var column: (any StateColumn)?
+  }
+
+  /// One object's values; small, as there are as many as objects.
+  struct Record: Sendable {
+    var key: Key
+    /// The number of its kind.
+    var kind: Int
+    /// The row of its one value in the kind's column; nil when it has none.
+    var row: Int?
+    var priority = PreservationPriority.normal
+    var flags: RestorationArchive.NodeFlags = []
+    /// The other values under their keys, in the order of encoding.
+    var entries: [RestorationArchive.Entry] = []
+    var model: ModelIdentifier?
+  }
+
+  var placements: [Placement] = []
+  /// Objects that have left the hierarchy, children before parents.
+  var removals: [Key] = []
+  /// Objects that died and whose state is nobody's from now on.
+  var releases: [Key] = []
+  var orders: [Order] = []
+  var records: [Record] = []
+  var kinds: [Kind] = []
+  /// Nodes of restored objects that were gone before they were ever captured.
+  var removedNodes: [NodeID] = []
+  var findings: [PreservationFinding] = []
+  /// Whether this is how the objects are when they are met: at the end of the turn that restored, or found the device locked.
+  var isMeeting = false
+  /// The registered classes, when they have changed since the last capture.
+  var tags: TagTable?
+  /// Objects that have come by themselves, not having been given state.
+  var newcomers: [Key] = []
+  /// Number of objects whose values were copied, the app-level state not counted.
+  var capturedCount: Int { records.count { $0.key != Self.application } }
+
+  /// True when nothing about the tree and no object's values were captured.
+  var isEmpty: Bool {
+    placements.isEmpty && removals.isEmpty && releases.isEmpty && orders.isEmpty && records.isEmpty
+      && removedNodes.isEmpty
+  }
+}
+
+extension CaptureBatch {
+  /// The values of a record under their keys, in the order of encoding.
+  func entries(of record: Record) -> [RestorationArchive.Entry] {
+    guard let row = record.row, let column = kinds[record.kind].column else { return record.entries }
+    return [column.entry(at: row)] + record.entries
+  }
+
+  /// What a writer is told of a record's object.
+  func attributes(of record: Record) -> RestorationArchive.Attributes {
+    let kind = kinds[record.kind]
+    return .init(
+      classTag: kind.classTag, version: kind.version, priority: record.priority, flags: record.flags,
+      savedAt: kind.savedAt, model: record.model)
+  }
+}

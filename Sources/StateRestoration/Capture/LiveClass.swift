@@ -1,0 +1,100 @@
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// What a capture needs to know of a class whose instances are tracked, found out once for the class or once a capture.
+@MainActor final class LiveClass {
+  /// How much of an object's change is noticed without asking it.
+  enum Awareness {
+    /// State and children: the object is observable.
+    case everything
+    /// State only: marked properties, but children may change silently.
+    case state
+    /// Nothing: its coder methods have to run to find out.
+    case nothing
+  }
+
+  let awareness: Awareness
+  private let plan: ClassPlan
+  /// Whether the current capture has met an instance.
+  private(set) var isOpen = false
+  /// Where the current capture copies the one values of instances; nil until the first, and between captures.
+  private(set) var column: (any StateColumn)?
+  /// How to read plain instances in the current capture; nil until one was met, and for classes whose values are not one.
+  private(set) var fastPath: FastPath?
+  /// The tag of plain instances, as the last capture with one found it.
+  private(set) var plainTag: RestorationClass?
+  /// What was found out in the current capture for the tags of instances, nearly always one for all of them.
+  private var tags: [Tag] = []
+
+  /// What instances with one tag have in common.
+  struct Tag {
+    /// The tag; nil for none.
+    let tag: RestorationClass?
+    /// The number of their kind in the batch.
+    let kind: Int
+    /// The class that the tag is registered for, and that of the instances, when they are not the same.
+    let mistaken: (registered: String, found: String)?
+    /// The age limit of the class; nil for none.
+    let freshFor: Duration?
+  }
+
+  /// Describes the class of an object.
+  init(_ object: any RestorableObject, _ plan: ClassPlan) {
+    self.plan = plan
+    awareness =
+      if plan.observesEverything {
+        .everything
+      } else if object is any StatefulObject || object is any CodingObject {
+        .nothing
+      } else {
+        .state
+      }
+  }
+
+  /// Makes the column for the values of a capture, if instances have one value.
+  func open() {
+    isOpen = true
+    column = plan.state?.makeColumn()
+  }
+
+  /// Forgets the current capture, which is handed over.
+  func close() {
+    isOpen = false
+    column = nil
+    fastPath = nil
+    tags = []
+  }
+
+  /// What was found out in the current capture for instances with a tag; nil if none was met.
+  func facts(for tag: RestorationClass?) -> Tag? {
+    for index in tags.indices where tags[index].tag == tag { return tags[index] }
+    return nil
+  }
+
+  /// Takes what was found out for instances with a tag.
+  func add(_ facts: Tag) {
+    tags.append(facts)
+    guard tags.count == 1, facts.mistaken == nil, let column, let state = plan.state,
+      plan.coding == nil, plan.hasMarkedProperties == false
+    else { return }
+    plainTag = facts.tag
+    fastPath = FastPath(
+      classTag: facts.tag, kind: facts.kind, column: column, shape: plan.shape, state: state)
+  }
+}
+
+/// How to read instances of one class that are as they were but for their one value.
+@MainActor struct FastPath {
+  let classTag: RestorationClass?
+  let kind: Int
+  let column: any StateColumn
+  let shape: any ShapeFacet
+  let state: any StateFacet
+
+  /// Copies the value of an object and returns its row; nil if the object isn't plain.
+  @inline(__always)
+  func read(_ object: any RestorableObject, _ node: LiveNode) -> Int? {
+    guard shape.isPlain(object, node, classTag) else { return nil }
+    return state.capture(object, in: column)
+  }
+}

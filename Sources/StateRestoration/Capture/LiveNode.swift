@@ -1,0 +1,90 @@
+internal import RestorationArchive
+
+/// What the coordinator remembers of one live object between two captures.
+@MainActor final class LiveNode {
+  // What a capture looks at stands first, so that it comes into the cache together.
+
+  /// The object, which parents own and the coordinator doesn't; nil once it died.
+  weak let object: (any RestorableObject)?
+  let subject: LiveClass
+  let key: CaptureBatch.Key
+  var identifier: RestorationIdentifier
+  var kind: NodeReport.Kind
+  /// Whether the object was asked and had more to say than its identifier, its tag and its one value.
+  var isSpecial = false
+  /// Whether a change since the last capture is known.
+  var isDirty = false
+  /// Whether the node has left the tree.
+  var isRemoved = false
+  /// Whether another owner of the identifier was first, so that this one's earlier state stays.
+  var isDuplicate = false
+  /// Whether the binding's flag is up or goes up at once: from the beginning, and whenever the list of changes says so.
+  var isFlagUp = true
+  /// Whether a reference brought it in, and nothing else.
+  var isByHand: Bool
+  /// Whether a child has a role.
+  var hasRoles = false
+  /// Whether the object is asked at every capture of everything.
+  var isPolled = false
+  /// Whether the object called itself by the identifier when it was last asked.
+  var hasItsName = false
+  /// The capture in which the object was last asked.
+  var lastRead = 0
+  /// The object's role in its container.
+  var role: RestorationRole? { didSet { hasRole = role != nil } }
+  private var hasRole = false
+  private var isParent = false
+  private var isReferrer = false
+  /// The parent's key, to compare; -1 for none.
+  private(set) var parentKey: CaptureBatch.Key = -1
+  /// Live children in order: controllers, then views.
+  var children: [LiveNode] = [] { didSet { isParent = !children.isEmpty } }
+  /// Objects that this one's references brought in.
+  var byHand: [LiveNode] = [] { didSet { isReferrer = !byHand.isEmpty } }
+  unowned var parent: LiveNode? { didSet { parentKey = parent?.key ?? -1 } }
+  /// The class tag and the model that the object showed when it was last asked; nil for plain objects.
+  var identity: Identity?
+  let objectIdentity: ObjectIdentifier
+  /// The object under the engine's eyes.
+  let binding: ObjectBinding
+
+  init(
+    key: CaptureBatch.Key, object: any RestorableObject, binding: ObjectBinding, subject: LiveClass,
+    identifier: RestorationIdentifier, kind: NodeReport.Kind, isByHand: Bool
+  ) {
+    self.object = object
+    self.subject = subject
+    self.key = key
+    self.identifier = identifier
+    self.kind = kind
+    self.isByHand = isByHand
+    self.binding = binding
+    objectIdentity = ObjectIdentifier(object)
+  }
+
+  /// Whether the node and what is known of its object are such that only its value may have to be recorded.
+  var isPlain: Bool {
+    !isRemoved && !isSpecial && !isDuplicate && !isByHand && !hasRole && !isParent && !isReferrer
+  }
+
+  /// The object, when it is a controller.
+  var controller: (any RestorableController)? { object as? any RestorableController }
+
+  /// This node and those above it.
+  private var chain: some Sequence<LiveNode> { sequence(first: self) { $0.parent } }
+
+  /// Where the object is now.
+  var path: RestorationPath {
+    var components = chain.map(\.identifier)
+    if kind == .shared { components.append(ReservedNode.shared) }
+    return RestorationPath(components.reversed())
+  }
+
+  /// Where the object is now; nil once it has left the hierarchy.
+  var currentPath: RestorationPath? { isRemoved ? nil : path }
+
+  /// Whether this node is the other one or below it.
+  func isInside(_ other: LiveNode) -> Bool {
+    chain.contains { $0 === other }
+  }
+}

@@ -1,0 +1,169 @@
+internal import RestorationArchive
+
+extension LiveTree {
+  /// Siblings and what they call themselves.
+  typealias Siblings = [(object: any RestorableObject, identifier: RestorationIdentifier?)]
+
+  /// Finds or makes the nodes of a list of siblings; a second owner of an identifier is left out and named.
+  ///
+  /// - Parameters:
+  ///   - objects: The siblings, in order.
+  ///   - kind: What they are.
+  ///   - parent: The node above them; nil for roots.
+  ///   - former: What lay below the parent before.
+  ///   - taken: Other nodes below the parent, whose identifiers are theirs.
+  func link(
+    _ objects: Siblings, as kind: NodeReport.Kind, to parent: LiveNode?, former: [LiveNode],
+    taken: [LiveNode] = []
+  ) -> [LiveNode] {
+    var result: [LiveNode] = []
+    result.reserveCapacity(objects.count)
+    var owners = Dictionary(taken.map { ($0.identifier, $0) }) { first, _ in first }
+    owners.reserveCapacity(objects.count)
+    let holders = holders(among: objects, of: parent, former: former)
+    for (object, identifier) in objects {
+      guard let identifier else { continue }
+      guard !identifier.isEmpty else {
+        batch.findings.append(.emptyIdentifier(parent: parent?.path ?? [], owner: name(object)))
+        continue
+      }
+      let known = node(of: object)
+      if let owner = owners[identifier] ?? holders[identifier], owner !== known || owners[identifier] != nil {
+        let path = (parent?.path ?? []).appending(identifier)
+        let names = names(kept: owner.object, refused: object, among: objects)
+        batch.findings.append(.duplicateIdentifier(path: path, kept: names.kept, refused: names.refused))
+        noteDuplicate(object)
+        if let known, known !== owner, known.parent === parent, owners[known.identifier] == nil,
+          holders[known.identifier] ?? known === known
+        {
+          known.isDuplicate = true
+          owners[known.identifier] = known
+          result.append(known)
+        }
+        continue
+      }
+      let node = known ?? track(object, identifier, kind)
+      node.isDuplicate = false
+      if known != nil, node.isByHand || node.kind != kind {
+        // Preserved by hand or as a shared object until now, a child from now on.
+        node.isByHand = false
+        node.kind = kind
+        mark(node)
+      }
+      owners[identifier] = node
+      if known == nil {
+        insert(node, parent: parent)
+      } else {
+        place(node, identifier: identifier, parent: parent)
+      }
+      result.append(node)
+    }
+    if parent == nil {
+      let staying = Set(result.map(\.key))
+      orphans += former.filter { !staying.contains($0.key) }
+    }
+    return result
+  }
+
+  /// Which siblings keep the identifiers that they had, against others that are called the same now.
+  ///
+  /// Who had an identifier before keeps it, whatever the order, so that its earlier state is not lost to the other's. The
+  /// other keeps the identifier that it had, and may stand in the way of a third one by that. So does what the parent
+  /// preserves by hand. Empty, and not looked for, while everybody is called as before.
+  private func holders(
+    among objects: Siblings, of parent: LiveNode?, former: [LiveNode]
+  ) -> [RestorationIdentifier: LiveNode] {
+    let byHand = parent?.byHand.filter { $0.parent === parent && $0.object != nil } ?? []
+    guard !former.isEmpty || !byHand.isEmpty else { return [:] }
+    var holders = Dictionary(byHand.map { ($0.identifier, $0) }) { first, _ in first }
+    // In order; nil for one that had no identifier here.
+    var claimants: [RestorationIdentifier: [LiveNode?]] = [:]
+    var hasRenamed = false
+    for (object, identifier) in objects {
+      guard let identifier else { continue }
+      let known = node(of: object).flatMap { $0.parent === parent ? $0 : nil }
+      if let known, known.identifier == identifier {
+        holders[identifier] = known
+      } else {
+        claimants[identifier, default: []].append(known)
+        if known != nil { hasRenamed = true }
+      }
+    }
+    guard !claimants.isEmpty else { return [:] }
+    guard hasRenamed else { return holders }
+    var refused = claimants.flatMap { holders[$0] == nil ? $1.dropFirst() : $1[...] }.compactMap(\.self)
+    while let node = refused.popLast() {
+      guard holders[node.identifier] == nil else { continue }
+      holders[node.identifier] = node
+      refused += (claimants[node.identifier] ?? []).compactMap(\.self)
+    }
+    return holders
+  }
+
+  func insert(_ node: LiveNode, parent: LiveNode?) {
+    node.parent = parent
+    node.isDirty = true
+    if node.subject.awareness != .everything { poll(node) }
+    nodes.append(node)
+    byObject[node.objectIdentity] = node
+    pending.append(node)
+    hasMoved = true
+    let given = node.object.flatMap { takeRestored($0, node.objectIdentity) }
+    if given == nil { batch.newcomers.append(node.key) }
+    put(node, restored: given)
+  }
+
+  func place(_ node: LiveNode, identifier: RestorationIdentifier, parent: LiveNode?) {
+    guard node.parent !== parent || node.identifier != identifier else { return }
+    if let parent, parent.isInside(node) { untangle(parent, from: node) }
+    leaveParent(of: node)
+    node.parent = parent
+    node.identifier = identifier
+    hasMoved = true
+    put(node)
+  }
+
+  /// Tells where a node is now.
+  func put(_ node: LiveNode, restored: NodeID? = nil, isAnew: Bool = false) {
+    let section: CaptureBatch.Section? =
+      node.parent != nil ? nil : node.kind == .shared ? .shared : .interface
+    batch.placements.append(
+      .init(
+        key: node.key, parent: node.parent?.key, section: section, identifier: node.identifier, restored: restored,
+        isAnew: isAnew))
+  }
+
+  /// Notes that a node leaves the lists of its parent, which are put right once for all that leave.
+  private func leaveParent(of node: LiveNode) {
+    if let parent = node.parent { parentsThatLostChildren[parent.key] = parent }
+  }
+
+  /// Takes what lay between two nodes out of the way, when one of them now lies below the other the other way round.
+  ///
+  /// Whoever lists it as a child now is read in the same capture; else it has left the hierarchy.
+  private func untangle(_ parent: LiveNode, from node: LiveNode) {
+    precondition(
+      !isListed(parent, below: node),
+      "A cycle of children: \(node.object.map(name) ?? "an object") at \(node.path) is listed as a child of "
+        + "\(parent.object.map(name) ?? "an object") at \(parent.path), which lies below it.")
+    var between = parent
+    while let next = between.parent, next !== node { between = next }
+    leaveParent(of: between)
+    between.parent = node.parent
+    between.identifier = ReservedNode.temporary("moving", between.key)
+    orphans.append(between)
+    put(between)
+  }
+
+  /// Whether a controller is among the live descendants of another.
+  private func isListed(_ node: LiveNode, below top: LiveNode) -> Bool {
+    guard let sought = node.controller, let start = top.controller else { return false }
+    var seen: Set<ObjectIdentifier> = []
+    var stack: [any RestorableController] = [start]
+    while let next = stack.popLast() {
+      if next === sought { return true }
+      if seen.insert(ObjectIdentifier(next)).inserted { stack += next.restorationChildren }
+    }
+    return false
+  }
+}

@@ -1,0 +1,245 @@
+internal import FoundationEssentials
+internal import RestorationArchive
+
+extension LiveTree {
+  /// Reads everything that is marked, and what is marked by reading it.
+  func readPending() {
+    // What was marked twice is read once.
+    while let node = pending.popLast() {
+      if node.isDirty { read(node) }
+    }
+  }
+
+  /// Reads all whose changes can't be noticed, the newest first, so that children come before their parents.
+  func readUnnoticed() {
+    // What is added meanwhile is pending.
+    let nodes = polled
+    var rest = nodes.count
+    while rest > 0 {
+      readFast(nodes, &rest)
+      guard rest > 0 else { break }
+      rest -= 1
+      if nodes[rest].lastRead != captureNumber { read(nodes[rest]) }
+      if !pending.isEmpty { readPending() }
+    }
+  }
+
+  /// Reads plain objects of one class from the end of a list, until one is neither.
+  ///
+  /// What is the same for all of them is looked up once, as there may be very many.
+  private func readFast(_ nodes: [LiveNode], _ rest: inout Int) {
+    let subject = nodes[rest - 1].subject
+    guard let fastPath = subject.fastPath else { return }
+    let number = captureNumber
+    var records: [CaptureBatch.Record] = []
+    swap(&records, &batch.records)
+    while rest > 0 {
+      let node = nodes[rest - 1]
+      guard node.subject === subject else { break }
+      if node.lastRead != number {
+        guard node.isPlain, !node.isFlagUp, let object = node.object, let row = fastPath.read(object, node)
+        else { break }
+        node.isDirty = false
+        node.lastRead = number
+        node.hasItsName = true
+        records.append(.init(key: node.key, kind: fastPath.kind, row: row))
+      }
+      rest -= 1
+    }
+    swap(&records, &batch.records)
+  }
+
+  /// Captures one object's values and children.
+  func read(_ node: LiveNode) {
+    guard !node.isRemoved else { return }
+    node.isDirty = false
+    let wasRead = node.lastRead > 0
+    node.lastRead = captureNumber
+    guard let object = node.object else {
+      // Another object may have been given its address by now, and be listed in its place.
+      node.hasItsName = false
+      // Nobody but the list that it was in held it.
+      if !wasRead { batch.findings.append(.notHeld(path: node.path)) }
+      orphans.append(node)
+      return
+    }
+    let subject = node.subject
+    if !subject.isOpen { open(subject) }
+    // The flag itself needs to be looked at only if it went up: whoever raises it says so in the list of changes.
+    var isWatching = false
+    if node.isFlagUp {
+      node.isFlagUp = false
+      isWatching = node.binding.flag.rearm()
+    }
+    if node.isPlain, let fastPath = subject.fastPath {
+      var captured: CapturedState?
+      let row = node.binding.watch(isWatching) { () -> Int? in
+        if let row = fastPath.read(object, node) { return row }
+        captured = node.binding.read(object, in: subject.column, at: node, context: context)
+        return nil
+      }
+      if let row {
+        node.hasItsName = true
+        batch.records.append(.init(key: node.key, kind: fastPath.kind, row: row))
+      } else if let captured {
+        take(captured, of: node, object, wasRead: wasRead)
+      }
+    } else {
+      take(
+        node.binding.watch(isWatching) { node.binding.read(object, in: subject.column, at: node, context: context) },
+        of: node, object, wasRead: wasRead)
+    }
+  }
+
+  /// Brings the tree up to date with what an object answered.
+  private func take(
+    _ captured: CapturedState, of node: LiveNode, _ object: any RestorableObject, wasRead: Bool
+  ) {
+    node.hasItsName = captured.shape.identifier == node.identifier
+    if !node.hasItsName, node.kind != .shared, !node.isDuplicate, relink(node) { return }
+    if node.kind == .controller {
+      readChildren(of: node, captured.shape)
+      giveRoles(captured.shape.roles, toChildrenOf: node)
+    }
+    if !node.isDuplicate { record(captured, of: node, object, wasRead: wasRead) }
+  }
+
+  /// The identifier has changed: the parent is read first, as it knows what that means for the siblings.
+  private func relink(_ node: LiveNode) -> Bool {
+    guard !node.isByHand, relinked.insert(node.key).inserted else { return false }
+    node.isDirty = true
+    pending.append(node)
+    if let parent = node.parent {
+      parent.isDirty = true
+      pending.append(parent)
+    } else {
+      let controllers: Siblings = roots.compactMap { root in root.controller.map { ($0, $0.restorationIdentifier) } }
+      roots = link(controllers, as: .controller, to: nil, former: roots)
+    }
+    return true
+  }
+
+  private func readChildren(of node: LiveNode, _ captured: CapturedShape) {
+    if captured.children.isEmpty, captured.views.isEmpty, node.children.isEmpty { return }
+    let former = node.children
+    if captured.views.isEmpty, areUnchanged(former, captured.children, below: node) { return }
+    var live = link(
+      captured.children.map { ($0, $0.restorationIdentifier) }, as: .controller, to: node, former: former)
+    if !captured.views.isEmpty {
+      live += link(
+        captured.views.map { ($0, $0.restorationIdentifier) }, as: .view, to: node, former: former, taken: live)
+    }
+    // A child that is excluded or in the shadow of another is not observed, so its parent has to be asked again.
+    if live.count != captured.children.count + captured.views.count || live.contains(where: \.isDuplicate) {
+      poll(node)
+    }
+    let isSame = live.count == former.count && zip(live, former).allSatisfy { $0 === $1 }
+    guard !isSame else { return }
+    node.children = live
+    batch.orders.append(.init(parent: node.key, children: live.map(\.key)))
+    let staying = Set(live.map(\.key))
+    orphans += former.filter { !staying.contains($0.key) }
+  }
+
+  /// Whether the children are those of the last capture, in their places and under their identifiers.
+  private func areUnchanged(
+    _ former: [LiveNode], _ children: [any RestorableController], below parent: LiveNode
+  ) -> Bool {
+    guard former.count == children.count else { return false }
+    for index in former.indices {
+      let node = former[index]
+      guard node.objectIdentity == ObjectIdentifier(children[index]), node.parentKey == parent.key, !node.isDuplicate,
+        !node.isRemoved
+      else { return false }
+      // Asked in this capture, it was alive and called by its identifier.
+      if node.lastRead == captureNumber, node.hasItsName { continue }
+      // The parent's reference keeps a controller alive, so the same address is the same object while ours is.
+      guard node.object != nil, children[index].restorationIdentifier == node.identifier else { return false }
+    }
+    return true
+  }
+
+  /// Tells children their roles; those whose role has changed are recorded again.
+  private func giveRoles(_ roles: [RestorationIdentifier: RestorationRole], toChildrenOf node: LiveNode) {
+    guard node.hasRoles || !roles.isEmpty else { return }
+    node.hasRoles = !roles.isEmpty
+    for child in node.children where child.kind == .controller && child.role != roles[child.identifier] {
+      child.role = roles[child.identifier]
+      mark(child)
+    }
+  }
+
+  private func record(
+    _ captured: CapturedState, of node: LiveNode, _ object: any RestorableObject, wasRead: Bool
+  ) {
+    noteIdentity(captured, of: node, object, wasRead: wasRead)
+    let facts = node.subject.facts(for: captured.shape.classTag) ?? describe(captured, node.subject, object)
+    node.isSpecial =
+      captured.shape.model != nil || captured.shape.priority != .normal || !captured.shape.children.isEmpty
+      || !captured.shape.views.isEmpty || captured.shape.classTag != node.subject.fastPath?.classTag
+    var record = CaptureBatch.Record(
+      key: node.key, kind: facts.kind, row: captured.row, priority: captured.shape.priority, flags: [],
+      entries: captured.entries, model: captured.shape.model)
+    if let limit = facts.freshFor, let stamp = batch.kinds[facts.kind].savedAt {
+      ages.note(node.key, limit: limit, stamp: stamp)
+    }
+    switch node.kind {
+    case .controller: if node.isByHand { record.flags.insert(.byHand) }
+    case .view: record.flags.insert(.view)
+    case .shared: record.flags.insert(.shared)
+    }
+    if let (registered, found) = facts.mistaken, let tag = facts.tag {
+      batch.findings.append(.inheritedTag(path: node.path, tag: tag, registered: registered, found: found))
+    }
+    if captured.references.isEmpty {
+      if !referrers.isEmpty { referrers[node.key] = nil }
+    } else {
+      referrers[node.key] = node
+    }
+    if !captured.references.isEmpty || !node.byHand.isEmpty {
+      unresolved.append((node, batch.records.count, captured.references))
+    }
+    if let role = node.role {
+      record.flags.insert(.hasRole)
+      record.entries.append(.init(key: ReservedKey.role, value: role))
+    }
+    batch.records.append(record)
+  }
+
+  /// Has an object that is another class's or model's from now on come anew, with everything below it.
+  private func noteIdentity(_ captured: CapturedState, of node: LiveNode, _ object: any RestorableObject, wasRead: Bool) {
+    let identity = Identity(
+      classTag: captured.shape.classTag, model: captured.shape.model, isView: node.kind == .view)
+    let before = node.identity ?? (wasRead ? Identity(classTag: node.subject.plainTag, isView: identity.isView) : nil)
+    node.identity = identity
+    guard let before, before != identity, registry.claimant(object, identity).mismatch(with: before) != nil else { return }
+    var waiting = [node]
+    while let next = waiting.popLast() {
+      put(next, isAnew: true)
+      if next !== node { mark(next) }
+      waiting += (next.children + next.byHand).filter { $0.parent === next && !$0.isRemoved }.reversed()
+    }
+  }
+
+  /// Finds out what instances of a class with one tag have in common, and begins their kind in the batch.
+  private func describe(
+    _ captured: CapturedState, _ subject: LiveClass, _ object: any RestorableObject
+  ) -> LiveClass.Tag {
+    var kind = CaptureBatch.Kind(version: captured.version, classTag: captured.shape.classTag, column: subject.column)
+    kind.acceptedTags = registry.acceptedTags(object, kind.classTag)
+    var mistaken: (registered: String, found: String)?
+    var limit: Duration?
+    if let tag = kind.classTag {
+      if case .belongs(_, let registered, let found)? = registry.flaw(of: tag, on: object) {
+        mistaken = (registered, found)
+      }
+      limit = registry.registeredClass(tag)?.freshFor
+      if let limit { kind.savedAt = Freshness.stamp(now(), limit: limit) }
+    }
+    let facts = LiveClass.Tag(
+      tag: kind.classTag, kind: batch.kinds.count, mistaken: mistaken, freshFor: limit)
+    batch.kinds.append(kind)
+    subject.add(facts)
+    return facts
+  }
+}

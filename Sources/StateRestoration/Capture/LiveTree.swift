@@ -1,0 +1,273 @@
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// The live hierarchy as it was at the last capture, and the walk that brings it up to date.
+///
+/// Keeps parent links and identifiers instead of paths, so that one change costs one object, however many there are.
+@MainActor final class LiveTree {
+  let registry: RestorationRegistry
+  let changes: ChangeList
+  let now: @Sendable () -> Date
+  var context: RestorationContext
+
+  var bindings = ObjectBindings()
+  private var classes: [ObjectIdentifier: LiveClass] = [:]
+  /// The classes whose instances the current capture has met.
+  private var openClasses: [LiveClass] = []
+  /// The number of the current or last capture.
+  private(set) var captureNumber = 0
+  /// The live objects by key; the first key is the app-level state's, which is no object.
+  var nodes: [LiveNode?] = [nil]
+  var byObject: [ObjectIdentifier: LiveNode] = [:]
+  var roots: [LiveNode] = []
+  private var shared: [LiveNode] = []
+  /// Live objects that were given their state in this turn, until its capture meets them.
+  private var restored: [ObjectIdentifier: RestoredObject] = [:]
+  /// The node that the app-level state was read from in this turn, nil for none; outside of such a turn there is nothing.
+  private var metApplication: NodeID??
+  /// Whether the app-level state has its place.
+  private var hasApplication = false
+  /// The objects whose state grows too old while they are not there.
+  var ages = StateAges()
+  var batch = CaptureBatch()
+  var pending: [LiveNode] = []
+  var orphans: [LiveNode] = []
+  /// Parents that children have left, whose lists still have them.
+  var parentsThatLostChildren: [CaptureBatch.Key: LiveNode] = [:]
+  var unresolved: [(node: LiveNode, record: Int, references: [CapturedReference])] = []
+  var hasMoved = false
+  /// Objects whose changes can't be noticed without asking them.
+  private(set) var polled: [LiveNode] = []
+  /// Whether some of them have left the tree.
+  var hasLostPolled = false
+  /// Objects whose state refers to others.
+  var referrers: [CaptureBatch.Key: LiveNode] = [:]
+  /// Objects whose parents were asked again in this capture.
+  var relinked: Set<CaptureBatch.Key> = []
+  /// The revision of the registry that the worker knows.
+  private var sentRevision: Int?
+
+  /// An object that was given the state of a node.
+  struct RestoredObject {
+    weak var object: (any RestorableObject)?
+    let node: NodeID
+    /// Whether it is a shared object, whose state outlives it.
+    var isShared = false
+    /// Whether a sibling has its identifier.
+    var isDuplicate = false
+  }
+
+  init(
+    registry: RestorationRegistry, changes: ChangeList, context: RestorationContext, now: @escaping @Sendable () -> Date
+  ) {
+    self.registry = registry
+    self.changes = changes
+    self.context = context
+    self.now = now
+  }
+
+  /// Which objects a capture asks.
+  enum Scope {
+    /// What is known to have changed.
+    case noticed
+    /// That, and what can't be noticed without asking.
+    case all
+  }
+
+  /// Brings the tree up to date and hands over what has changed.
+  ///
+  /// - Parameters:
+  ///   - controllers: The roots of the hierarchy.
+  ///   - scope: Which objects are asked.
+  ///   - application: The app-level state; nil when it was not asked for.
+  ///   - isMeeting: Whether objects that are new are met as they are at the end of this turn, and not by the user's doing.
+  func capture(
+    roots controllers: [any RestorableController], scope: Scope, application: ApplicationState? = nil,
+    isMeeting: Bool = false
+  ) -> CaptureBatch {
+    batch = CaptureBatch()
+    batch.isMeeting = isMeeting
+    captureNumber += 1
+    hasMoved = false
+    relinked = []
+    sendTags()
+    collect(scope)
+    adopt(controllers)
+    _ = adoptShared()
+    if scope == .all { readUnnoticed() }
+    readPending()
+    removeOrphans()
+    resolveReferences()
+    removeOrphans()
+    if adoptShared() {
+      // An object that has left the hierarchy and is registered as shared is preserved so from now on.
+      readPending()
+      resolveReferences()
+      removeOrphans()
+    }
+    add(application)
+    removeUnmet()
+    // Handed over whole: what is kept here would keep the values, and make the worker copy the lists.
+    for subject in openClasses { subject.close() }
+    openClasses.removeAll(keepingCapacity: true)
+    defer { batch = CaptureBatch() }
+    return batch
+  }
+
+  /// Remembers, until the capture at the end of this turn, which node an object was given the state of.
+  func noteRestored(_ object: any RestorableObject, from node: NodeID, isShared: Bool = false) {
+    restored[ObjectIdentifier(object)] = RestoredObject(object: object, node: node, isShared: isShared)
+  }
+
+  /// Remembers the same of the app-level state; nil when the stored one could not be read.
+  func noteApplication(from node: NodeID?) { metApplication = .some(node) }
+
+  /// Makes room for the objects that a restoration is about to name.
+  func reserveRestored(_ count: Int) { restored.reserveCapacity(count) }
+
+  /// The node that an object was given the state of in this turn.
+  func takeRestored(_ object: any RestorableObject, _ identity: ObjectIdentifier) -> NodeID? {
+    guard !restored.isEmpty, let one = restored.removeValue(forKey: identity), one.object === object else { return nil }
+    return one.node
+  }
+
+  /// Notes that a sibling has an object's identifier.
+  func noteDuplicate(_ object: any RestorableObject) {
+    restored[ObjectIdentifier(object)]?.isDuplicate = true
+  }
+
+  /// Restored objects that the capture did not meet have left the hierarchy in the same turn, and their state with them.
+  private func removeUnmet() {
+    guard !restored.isEmpty else { return }
+    for one in restored.values where !one.isShared && !one.isDuplicate { batch.removedNodes.append(one.node) }
+    restored = [:]
+  }
+
+  /// Adds the app-level state to the capture, and its place before that.
+  private func add(_ application: ApplicationState?) {
+    var captured: [RestorationArchive.Entry]?
+    if let application { captured = application.entries + entries(forApplication: application.references) }
+    let met = metApplication
+    metApplication = nil
+    if !hasApplication, met != nil || captured?.isEmpty == false {
+      hasApplication = true
+      batch.placements.append(
+        .init(
+          key: CaptureBatch.application, section: .application, identifier: ReservedNode.application,
+          restored: met.flatMap { $0 }))
+    }
+    guard let captured, hasApplication else { return }
+    batch.records.append(
+      .init(
+        key: CaptureBatch.application, kind: batch.kinds.count, priority: .required, flags: .reserved,
+        entries: captured))
+    batch.kinds.append(.init(version: 1))
+  }
+
+  private func sendTags() {
+    guard sentRevision != registry.revision else { return }
+    sentRevision = registry.revision
+    batch.tags = registry.tagTable
+  }
+
+  /// Forgets everything, as if no object had ever been seen.
+  func reset() {
+    bindings = ObjectBindings()
+    nodes = [nil]
+    byObject = [:]
+    roots = []
+    shared = []
+    polled = []
+    referrers = [:]
+    restored = [:]
+    metApplication = nil
+    hasApplication = false
+    sentRevision = nil
+    ages = StateAges()
+    _ = changes.drain()
+  }
+
+  /// The tracked node of an object; nil when it is not preserved.
+  func node(of object: any RestorableObject) -> LiveNode? {
+    guard let node = byObject[ObjectIdentifier(object)], node.object === object else { return nil }
+    return node
+  }
+
+  // MARK: - What to read
+
+  private func collect(_ scope: Scope) {
+    for key in changes.drain() where key < nodes.count {
+      guard let node = nodes[key] else { continue }
+      node.isFlagUp = true
+      mark(node)
+    }
+    for key in ages.due(at: now, isThere: { nodes[$0] != nil }) { nodes[key].map(mark) }
+    guard scope == .all else { return }
+    if hasLostPolled { polled.removeAll { $0.isRemoved } }
+    hasLostPolled = false
+    for root in roots where root.isPolled { mark(root) }
+    batch.records.reserveCapacity(polled.count + pending.count)
+  }
+
+  func mark(_ node: LiveNode) {
+    guard !node.isDirty else { return }
+    node.isDirty = true
+    pending.append(node)
+  }
+
+  /// Has an object asked at every capture of everything, as its changes can't be noticed.
+  func poll(_ node: LiveNode) {
+    guard !node.isPolled else { return }
+    node.isPolled = true
+    polled.append(node)
+  }
+
+  private func adopt(_ controllers: [any RestorableController]) {
+    if roots.count == controllers.count, zip(roots, controllers).allSatisfy({ $0.object === $1 && !$0.isDirty }) {
+      return
+    }
+    roots = link(controllers.map { ($0, $0.restorationIdentifier) }, as: .controller, to: nil, former: roots)
+  }
+
+  /// Meets the shared objects that are not in the hierarchy; returns whether there are new ones among them.
+  private func adoptShared() -> Bool {
+    var isNew = false
+    // One that has died has to be seen to leave before its place is another's.
+    for node in shared where node.object == nil { orphans.append(node) }
+    // Who is in the hierarchy by now is preserved there.
+    shared.removeAll { $0.isRemoved || $0.object == nil || $0.kind != .shared }
+    for (identifier, object) in registry.livingSharedObjects {
+      if let node = node(of: object) {
+        if node.kind == .shared { place(node, identifier: identifier, parent: nil) }
+      } else {
+        let node = track(object, identifier, .shared)
+        insert(node, parent: nil)
+        shared.append(node)
+        isNew = true
+      }
+    }
+    return isNew
+  }
+
+  // MARK: - Objects
+
+  /// A node for an object that is not tracked yet, with the next key.
+  func track(
+    _ object: any RestorableObject, _ identifier: RestorationIdentifier, _ kind: NodeReport.Kind, byHand: Bool = false
+  ) -> LiveNode {
+    let key = nodes.count
+    let binding = bindings.binding(for: object) { [changes] in changes.mark(key) }
+    let type = ObjectIdentifier(type(of: object))
+    let subject = classes[type] ?? LiveClass(object, binding.plan)
+    classes[type] = subject
+    return LiveNode(
+      key: key, object: object, binding: binding, subject: subject, identifier: identifier, kind: kind,
+      isByHand: byHand)
+  }
+
+  /// Has the values of a class's instances copied into the current batch.
+  func open(_ subject: LiveClass) {
+    subject.open()
+    openClasses.append(subject)
+  }
+}

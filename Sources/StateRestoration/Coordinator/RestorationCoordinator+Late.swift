@@ -1,0 +1,105 @@
+internal import DataProtection
+internal import FoundationEssentials
+public import RestorationArchive
+
+/// An object that is registered after restoring, and its path.
+struct LateObject {
+  let object: any RestorableObject
+  let path: RestorationPath
+}
+
+extension RestorationCoordinator {
+  /// Gives a controller that was made after restoring its state, at once, with everything preserved below it.
+  ///
+  /// For screens that are made on demand, such as a tab that is shown for the first time. Install the controller in its parent
+  /// first, and register it in the same turn. The state is given only if class and model fit, its own and those of the
+  /// controllers above it.
+  ///
+  /// A crash in here is put down to the controller, like one during restoring. State is given once: an object that had it and
+  /// has left took it along, and an object that a save has met keeps its own (``NotRestoredReason/touchedMeanwhile``). Called
+  /// while objects are given their state, it waits until all have theirs: the restoration's report tells.
+  ///
+  /// - Parameters:
+  ///   - controller: The controller.
+  ///   - path: The controller's place, from the root.
+  /// - Returns: What became of it. Nil when nothing was restored in this run, when nothing was preserved at the path, when that
+  ///   is in use or was, while objects are given their state, and while everything is being discarded.
+  @discardableResult
+  public func register(_ controller: any RestorableController, at path: RestorationPath) -> NodeReport? {
+    adopt(LateObject(object: controller, path: path))
+  }
+
+  /// Gives a shared object that was registered after restoring its state.
+  func sharedObjectWasRegistered(as identifier: RestorationIdentifier) {
+    guard let object = registry.sharedObject(identifier) else { return }
+    _ = adopt(LateObject(object: object, path: [ReservedNode.shared, identifier]))
+    changesWereNoticed()
+  }
+
+  /// Gives a late object its state, or has it wait until every other object has its own.
+  private func adopt(_ late: LateObject) -> NodeReport? {
+    guard operations.current != .discarding else { return nil }
+    guard restored == nil, lateObjects != nil else { return giveState(to: late) }
+    lateObjects?.append(late)
+    return nil
+  }
+
+  /// Gives those their state that were registered while other objects were given theirs.
+  func giveLateObjectsState() {
+    while let late = lateObjects?.first {
+      lateObjects?.removeFirst()
+      _ = giveState(to: late)
+    }
+  }
+
+  private func giveState(to late: LateObject) -> NodeReport? {
+    guard let turn = restored, let index = turn.index(at: late.path) else { return nil }
+    guard turn.object(at: index) == nil, !turn.isSpent(index) else { return nil }
+    return turn.interruptingNotes { giveState(to: late, from: turn, at: index) }
+  }
+
+  /// Does with one subtree of the restored state what restoring does with all of it.
+  private func giveState(to late: LateObject, from turn: RestoreTurn, at index: Int) -> NodeReport? {
+    func refused(_ reason: NotRestoredReason) -> NodeReport {
+      NodeReport(path: late.path, result: .notRestored(reason))
+    }
+    if lateObjects == nil, tree.node(of: late.object) != nil { return refused(.touchedMeanwhile) }
+    guard !extensions.isTimedOut else { return refused(.timedOut) }
+    if let parent = turn.plan.nodes[index].parent, turn.object(at: parent) == nil { return refused(.parentNotRestored) }
+    guard turn.isInstalled(late.object, at: index) else { return refused(.notInstalled) }
+    turn.makeObjects(for: late.object, at: index)
+    let top = turn.awakened[index] ?? index
+    let range = top..<turn.plan.nodes[top].end
+    turn.installChildren(in: range)
+    turn.decode(in: range)
+    turn.finishLate(range)
+    // In the turn that restores, the capture at its end meets them.
+    if lateObjects == nil {
+      turn.noteOwners(in: tree, range: range)
+      if let parent = turn.plan.nodes[index].parent.flatMap({ turn.object(at: $0) }) {
+        invalidateRestorableState(of: parent)
+      }
+      if let root {
+        let batch = capture(root, scope: .noticed, context: configuration.context)
+        worker.post { $0.take(batch) }
+      }
+      turn.letGo(range)
+    }
+    hasNewOutcomes = true
+    return turn.reports(in: range).first ?? turn.reports(in: index..<index + 1).first
+  }
+
+  /// Removes preserved state that no object uses, with everything below it and every variant, from the next save on.
+  ///
+  /// - Returns: False when nothing is carried over at the path, or a live object owns it or something below it.
+  @discardableResult
+  public func forget(_ path: RestorationPath) async -> Bool {
+    let forgotten = await operations.run(.forgetting) {
+      await worker.run { (try? $0.draft.forget(path)) ?? false }
+    }
+    guard forgotten else { return false }
+    if let index = restored?.index(at: path) { restored?.spend(index) }
+    changesWereNoticed()
+    return true
+  }
+}

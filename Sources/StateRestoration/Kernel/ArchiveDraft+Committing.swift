@@ -1,0 +1,140 @@
+internal import RestorationArchive
+
+extension ArchiveDraft {
+  /// The table *Commit*: brings the archive up to date with a capture; values are encoded here.
+  mutating func commit(_ batch: CaptureBatch) throws(ArchiveError) -> [PreservationFinding] {
+    var findings: [PreservationFinding] = []
+    unencoded = []
+    if let tags = batch.tags { self.tags = tags }
+    for key in batch.releases { unbind(key) }
+    try bindRestored(batch)
+    if !batch.placements.isEmpty {
+      var arrivals = Arrivals(batch)
+      for placement in batch.placements { try place(placement, &arrivals) }
+    }
+    for key in batch.removals { try leave(key) }
+    for node in batch.removedNodes where ownerOf[node] == nil { try remove(node) }
+    for order in batch.orders { try arrange(order) }
+    for record in batch.records { try store(record, of: batch, &findings) }
+    for (key, bytes) in overBudget.sorted(by: { $0.key < $1.key }) {
+      guard let node = binding(key)?.node else { continue }
+      findings.append(.overBudget(path: path(of: node), bytes: bytes, limit: nodeBudget))
+    }
+    try boundDormants()
+    return findings
+  }
+
+  /// The table *Leave*: an owner's variant goes with its subtree.
+  private mutating func leave(_ key: CaptureBatch.Key) throws(ArchiveError) {
+    guard case .owner(let node)? = binding(key) else { return unbind(key) }
+    unbind(key)
+    try remove(node)
+  }
+
+  /// Brings one object's record up to date; what is stored stays where the values can't be encoded.
+  private mutating func store(
+    _ record: CaptureBatch.Record, of batch: CaptureBatch, _ findings: inout [PreservationFinding]
+  ) throws(ArchiveError) {
+    let node: NodeID
+    switch binding(record.key) {
+    case nil: return
+    case .owner(let own)?: node = own
+    case .blank(let blank)?:
+      guard let own = try edited(blank, record, of: batch, &findings) else { return }
+      node = own
+    }
+    let entries = batch.entries(of: record)
+    let attributes = batch.attributes(of: record)
+    do {
+      if try writer.setRecord(of: node, entries: entries, attributes: attributes) {
+        changed.insert(record.key)
+      } else if try renewAge(of: node, attributes) {
+        changed.insert(record.key)
+      }
+    } catch {
+      guard error.isOfValues else { throw error }
+      noteUnencoded(record.key, at: path(of: node), error, &findings)
+      return try storeFacts(entries, attributes, at: node)
+    }
+    let bytes = try writer.node(node)?.byteCount ?? 0
+    if bytes > nodeBudget {
+      overBudget[record.key] = bytes
+    } else if !overBudget.isEmpty {
+      overBudget[record.key] = nil
+    }
+  }
+
+  /// The node of a blank object that differs from its baseline, which is its own from now on; nil when it does not differ.
+  private mutating func edited(
+    _ blank: Blank, _ record: CaptureBatch.Record, of batch: CaptureBatch, _ findings: inout [PreservationFinding]
+  ) throws(ArchiveError) -> NodeID? {
+    let found: Baseline
+    do {
+      found = .values(try digests.digest(batch.entries(of: record)))
+    } catch {
+      guard error.isOfValues else { throw error }
+      noteUnencoded(record.key, at: path(of: blank.place), error, &findings)
+      found = .unencodable
+    }
+    var blank = blank
+    blank.attributes = batch.attributes(of: record)
+    if batch.isMeeting || blank.baseline == .unknown {
+      blank.baseline = found
+      bind(.blank(blank), record.key)
+      return nil
+    }
+    guard found != .unencodable, found != blank.baseline else { return nil }
+    bind(.blank(blank), record.key)
+    let node = try makeOwn(blank, record.key)
+    own(node, record.key)
+    return node
+  }
+
+  private mutating func noteUnencoded(
+    _ key: CaptureBatch.Key, at path: RestorationPath, _ error: ArchiveError, _ findings: inout [PreservationFinding]
+  ) {
+    findings.append(.encodingFailed(path: path, message: error.message))
+    unencoded.append(key)
+  }
+
+  /// Records of an object whose values can't be encoded that it is there, and of a new one all but the values.
+  private mutating func storeFacts(
+    _ entries: [RestorationArchive.Entry], _ attributes: RestorationArchive.Attributes, at node: NodeID
+  ) throws(ArchiveError) {
+    guard let stored = try writer.node(node) else { return }
+    if stored.byteCount == 0 {
+      let role = entries.filter { $0.key == ReservedKey.role }
+      try writer.setRecord(of: node, entries: role, attributes: attributes)
+    } else if stored.attributes.flags.contains(.carriedOver) {
+      var attributes = stored.attributes
+      attributes.flags.remove(.carriedOver)
+      try writer.setAttributes(attributes, of: node)
+    }
+  }
+
+  /// Records with state that is the same when its object was there last; returns whether that is another time.
+  private mutating func renewAge(
+    of node: NodeID, _ attributes: RestorationArchive.Attributes
+  ) throws(ArchiveError) -> Bool {
+    guard let savedAt = attributes.savedAt, var stored = try writer.node(node)?.attributes, stored.savedAt != savedAt
+    else { return false }
+    stored.savedAt = savedAt
+    try writer.setAttributes(stored, of: node)
+    return true
+  }
+
+  /// Live children in their order, then what is carried over, as it stood.
+  private mutating func arrange(_ order: CaptureBatch.Order) throws(ArchiveError) {
+    guard let parent = binding(order.parent)?.node else { return }
+    let present = try writer.children(of: parent)
+    let live = order.children.compactMap { binding($0)?.node }
+    let isLive = Set(live)
+    let wanted = live + present.filter { !isLive.contains($0) }
+    if wanted != present, wanted.count == present.count { try writer.setChildren(wanted, of: parent) }
+  }
+}
+
+extension ArchiveError {
+  /// Whether it is a matter of the values to encode, and not of the archive.
+  var isOfValues: Bool { code == .encodingFailed || code == .limitExceeded }
+}

@@ -1,0 +1,76 @@
+internal import RestorationArchive
+
+extension ArchiveDraft {
+  /// The table *Merge*: puts the nodes that were saved, or edited, while locked onto what is stored.
+  ///
+  /// Records go over bit for bit, so that state whose class is unknown in this run is merged as well.
+  ///
+  /// - Returns: The nodes that have edited state now.
+  mutating func merge(
+    _ overlay: RestorationArchive.Reader, _ context: inout RestorationContext
+  ) throws(ArchiveError) -> Set<NodeID> {
+    var targets: [NodeID: NodeID] = [:]
+    var copies: [NodeID: RestorationArchive.Writer.Copy] = [:]
+    var stack = try oldestFirst(overlay.roots, in: overlay)
+    var visited = 0
+    while let source = stack.popLast() {
+      visited += 1
+      guard visited <= overlay.nodeCount, let node = try overlay.node(source) else { continue }
+      stack += try oldestFirst(overlay.children(of: source), in: overlay)
+      let parent = node.parent.flatMap { targets[$0] }
+      let target = try self.target(of: node, under: parent)
+      targets[source] = target
+      guard node.byteCount > 0 else { continue }
+      var attributes = node.attributes
+      attributes.flags.subtract([.dormant, .carriedOver])
+      copies[target] = .init(source: source, target: target, attributes: attributes)
+    }
+    try writer.copyRecords(copies.values.sorted { $0.target.rawValue < $1.target.rawValue }, from: overlay)
+    let schema = max(context.schemaVersion, try overlay.context.schemaVersion)
+    context = try overlay.context
+    context.schemaVersion = schema
+    try boundDormants()
+    return Set(copies.keys)
+  }
+
+  /// Siblings as a stack: of the variants of one place the oldest comes off first, so that the newest ends in front.
+  private func oldestFirst(
+    _ siblings: [NodeID], in overlay: RestorationArchive.Reader
+  ) throws(ArchiveError) -> [NodeID] {
+    var dormant: [(number: Int, id: NodeID)] = []
+    var active: [NodeID] = []
+    for id in siblings {
+      guard let node = try overlay.node(id) else { continue }
+      if node.attributes.flags.contains(.dormant) {
+        dormant.append((VariantName(node.identifier).number, id))
+      } else {
+        active.append(id)
+      }
+    }
+    return active.reversed() + dormant.sorted { $0.number > $1.number }.map(\.id)
+  }
+
+  /// The variant that a merged node's state goes to, in front of its place; one that it must not overwrite stays behind it.
+  private mutating func target(
+    of node: RestorationArchive.Node, under parent: NodeID?
+  ) throws(ArchiveError) -> NodeID {
+    let identifier = node.placeIdentifier
+    let claimant = tags.claimant(of: node.attributes)
+    for variant in try variants(of: parent, identifier) {
+      guard let stored = try writer.node(variant) else { continue }
+      let attributes = stored.attributes
+      let verdict = Selection.verdict(
+        on: .init(
+          identity: attributes.identity, version: attributes.version, isLeftOut: attributes.flags.contains(.leftOut)),
+        for: claimant)
+      switch verdict {
+      case .refused: continue
+      case .unreadable where node.byteCount > 0 && stored.byteCount > 0: return try renew(variant, stored)
+      case .unreadable, .fits:
+        try bringForward(variant, under: parent, as: identifier, for: nil)
+        return variant
+      }
+    }
+    return try insertInFront(parent, identifier, node.attributes)
+  }
+}

@@ -1,0 +1,224 @@
+internal import RestorationArchive
+
+/// Who comes with a capture, and with what; who leaves with it.
+struct Arrivals {
+  let batch: CaptureBatch
+  /// The objects that leave: theirs may go to whoever takes their places.
+  let leaving: Set<CaptureBatch.Key>
+  private let records: [CaptureBatch.Key: Int]
+
+  init(_ batch: CaptureBatch) {
+    self.batch = batch
+    leaving = Set(batch.removals)
+    records = Dictionary(batch.records.lazy.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { $1 })
+  }
+
+  /// What the archive records of an object; nil when its values were not captured.
+  func attributes(_ key: CaptureBatch.Key) -> RestorationArchive.Attributes? {
+    records[key].map { batch.attributes(of: batch.records[$0]) }
+  }
+
+  /// The object as one that asks for state.
+  func claimant(_ key: CaptureBatch.Key) -> Claimant {
+    guard let index = records[key] else { return Claimant(identity: Identity(), version: 1, acceptedTags: []) }
+    let record = batch.records[index]
+    let attributes = batch.attributes(of: record)
+    return Claimant(
+      identity: attributes.identity, version: attributes.version, acceptedTags: batch.kinds[record.kind].acceptedTags)
+  }
+}
+
+extension ArchiveDraft {
+  /// Where a place lies in the archive.
+  private enum Above {
+    /// At the top, or below a node of the framework's own.
+    case top(NodeID?)
+    /// Below a live object's node.
+    case node(NodeID)
+    /// Below a live object that has none.
+    case nothing
+  }
+
+  /// Gives restored objects their nodes, before anybody else can come to their places, which they may have left.
+  mutating func bindRestored(_ batch: CaptureBatch) throws(ArchiveError) {
+    for placement in batch.placements {
+      guard let node = placement.restored, binding(placement.key) == nil, ownerOf[node] == nil else { continue }
+      if try writer.node(node) != nil { own(node, placement.key) }
+    }
+  }
+
+  /// Binds an object that has come, or takes an owner's variant along to another place.
+  mutating func place(_ placement: CaptureBatch.Placement, _ arrivals: inout Arrivals) throws(ArchiveError) {
+    var placement = placement
+    if placement.section == .interface { placement.identifier = ReservedNode.stored(placement.identifier) }
+    // Another class's or model's object from now on: what it owned goes dormant where it is.
+    if placement.isAnew { unbind(placement.key) }
+    switch binding(placement.key) {
+    case .owner(let node)?: try move(node, to: placement)
+    case .blank(let blank)?: try move(blank, to: placement)
+    case nil: try meet(placement, &arrivals)
+    }
+  }
+
+  /// An owner that moved takes its variant along.
+  private mutating func move(_ node: NodeID, to placement: CaptureBatch.Placement) throws(ArchiveError) {
+    let parent = try nodeAbove(placement)
+    let occupant = try writer.child(of: parent, identifier: placement.identifier)
+    try awaken(node)
+    guard occupant != node else { return }
+    if let occupant { try makeRoom(occupant) }
+    try relocate(node, under: parent, as: placement.identifier)
+  }
+
+  /// A blank object leaves behind whatever it stood over.
+  private mutating func move(_ blank: Blank, to placement: CaptureBatch.Placement) throws(ArchiveError) {
+    var moved = blank
+    moved.place = placement
+    if let over = blank.over, let node = try writer.node(over) {
+      let isThere = node.placeIdentifier == placement.identifier && node.parent == placement.parent.flatMap { binding($0)?.node }
+      if !isThere { moved.over = nil }
+    }
+    bind(.blank(moved), placement.key)
+  }
+
+  /// The table *Select* for an object that came without having been given state.
+  ///
+  /// In a turn that meets a whole hierarchy, what is stored in its place was refused, so that it is blank. Later it has come by
+  /// the user's doing: what it has is newer than stored state of its own, and in front of every other.
+  private mutating func meet(_ placement: CaptureBatch.Placement, _ arrivals: inout Arrivals) throws(ArchiveError) {
+    if isBlind { return beBlank(placement, over: nil) }
+    let isNew = !arrivals.batch.isMeeting
+    if !isNew, case .nothing = try above(placement) { return beBlank(placement, over: nil) }
+    let parent = try nodeAbove(placement)
+    let claimant = arrivals.claimant(placement.key)
+    let variants = try variants(of: parent, placement.identifier)
+    var verdicts: [Selection.Verdict] = []
+    for variant in variants { verdicts.append(try verdict(on: variant, for: claimant, arrivals, isNew: isNew)) }
+    switch (Selection.choose(verdicts), variants.isEmpty) {
+    case (.owner(let position), _) where isNew:
+      try bringForward(variants[position], under: parent, as: placement.identifier, for: placement.key)
+    case (.owner(let position), _): beBlank(placement, over: variants[position])
+    case (.blank, let isEmpty) where isEmpty || isNew:
+      own(try insertInFront(parent, placement.identifier, arrivals.attributes(placement.key)), placement.key)
+    case (.blank(let position), _): beBlank(placement, over: position.map { variants[$0] })
+    }
+  }
+
+  /// Judges a stored variant for an object that has come; one that another live object has is nobody else's.
+  private func verdict(
+    on variant: NodeID, for claimant: Claimant, _ arrivals: Arrivals, isNew: Bool
+  ) throws(ArchiveError) -> Selection.Verdict {
+    guard let node = try writer.node(variant) else { return .refused(.otherClass) }
+    if let owner = ownerOf[variant], !isNew || !arrivals.leaving.contains(owner) { return .refused(.otherModel) }
+    let attributes = node.attributes
+    return Selection.verdict(
+      on: .init(
+        identity: attributes.identity, version: attributes.version, isLeftOut: attributes.flags.contains(.leftOut)),
+      for: claimant)
+  }
+
+  private mutating func beBlank(_ placement: CaptureBatch.Placement, over node: NodeID?) {
+    bind(.blank(Blank(place: placement, over: node)), placement.key)
+  }
+
+  // MARK: - Variants in front
+
+  /// The node that a blank object gets because it was edited.
+  mutating func makeOwn(_ blank: Blank, _ key: CaptureBatch.Key) throws(ArchiveError) -> NodeID {
+    guard let over = blank.over, let stored = try writer.node(over) else {
+      return try insertInFront(try nodeAbove(blank.place), blank.place.identifier, blank.attributes)
+    }
+    // Without a record there is nothing that it could not read.
+    if stored.byteCount == 0 {
+      try bringForward(over, under: stored.parent, as: blank.place.identifier, for: key)
+      return over
+    }
+    return try renew(over, stored)
+  }
+
+  /// Puts a variant in front of one whose record stays as it is; the children are the same object's, and come along.
+  mutating func renew(_ old: NodeID, _ stored: RestorationArchive.Node) throws(ArchiveError) -> NodeID {
+    let children = try writer.children(of: old)
+    let new = try insertInFront(stored.parent, stored.placeIdentifier, stored.attributes)
+    for child in children { try writer.move(child, to: new) }
+    // It went dormant with its children, whose bytes are the new one's now.
+    if let index = dormants.firstIndex(where: { $0.node == old }) { dormants[index].byteCount = stored.byteCount }
+    return new
+  }
+
+  /// Inserts an empty variant in front of those that a place has.
+  mutating func insertInFront(
+    _ parent: NodeID?, _ identifier: RestorationIdentifier, _ attributes: RestorationArchive.Attributes?
+  ) throws(ArchiveError) -> NodeID {
+    var attributes = attributes ?? .init()
+    attributes.flags.subtract([.dormant, .leftOut, .shed, .carriedOver])
+    guard let occupant = try writer.child(of: parent, identifier: identifier) else {
+      return try writer.insert(identifier, parent: parent, attributes: attributes)
+    }
+    try makeRoom(occupant)
+    guard try writer.node(occupant) != nil else {
+      return try writer.insert(identifier, parent: parent, attributes: attributes)
+    }
+    return try writer.insert(identifier, before: occupant, attributes: attributes)
+  }
+
+  /// Makes a stored variant an object's, and the one that its place shows.
+  mutating func bringForward(
+    _ variant: NodeID, under parent: NodeID?, as identifier: RestorationIdentifier, for key: CaptureBatch.Key?
+  ) throws(ArchiveError) {
+    if let former = ownerOf[variant] { unbind(former) }
+    if isDormant(variant) {
+      if let occupant = try writer.child(of: parent, identifier: identifier), occupant != variant {
+        try makeRoom(occupant)
+      }
+      try awaken(variant)
+      if try writer.node(variant)?.identifier != identifier { try writer.rename(variant, to: identifier) }
+    }
+    if let key { own(variant, key) }
+  }
+
+  /// Gives a node another parent and another identifier, which is free there.
+  private mutating func relocate(
+    _ id: NodeID, under parent: NodeID?, as identifier: RestorationIdentifier
+  ) throws(ArchiveError) {
+    guard let node = try writer.node(id) else { return }
+    // The old parent may hold the new identifier and the new parent the old one: pass through a free name.
+    let needsMove = node.parent != parent
+    if needsMove, node.identifier != identifier { try writer.rename(id, to: freeName()) }
+    if needsMove { try writer.move(id, to: parent) }
+    if try writer.node(id)?.identifier != identifier { try writer.rename(id, to: identifier) }
+  }
+
+  // MARK: - Above
+
+  private mutating func above(_ placement: CaptureBatch.Placement) throws(ArchiveError) -> Above {
+    if let key = placement.parent { return binding(key)?.node.map { .node($0) } ?? .nothing }
+    return .top(placement.section == .shared ? try reserved(ReservedNode.shared) : nil)
+  }
+
+  /// The node above a place; blank objects without one get one, which only holds their children.
+  private mutating func nodeAbove(_ placement: CaptureBatch.Placement) throws(ArchiveError) -> NodeID? {
+    switch try above(placement) {
+    case .top(let node): return node
+    case .node(let node): return node
+    case .nothing: break
+    }
+    // From the top, and without recursion, since a hierarchy may be deep.
+    var chain: [(key: CaptureBatch.Key, blank: Blank)] = []
+    var next = placement.parent
+    while let key = next, case .blank(let blank)? = binding(key), blank.over == nil {
+      chain.append((key, blank))
+      next = blank.place.parent
+    }
+    var node = next.flatMap { binding($0)?.node }
+    for (key, blank) in chain.reversed() {
+      var blank = blank
+      let parent: NodeID?
+      if case .top(let top) = try above(blank.place) { parent = top } else { parent = node }
+      blank.over = try insertInFront(parent, blank.place.identifier, blank.attributes)
+      bind(.blank(blank), key)
+      node = blank.over
+    }
+    return node
+  }
+}

@@ -1,0 +1,225 @@
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// The archive as the next save writes it: live objects' variants, and what is carried over for objects that are away.
+///
+/// A pure value: it knows no disk, no clock and no objects, only the keys by which captures name them.
+struct ArchiveDraft: Sendable {
+  let limits: RestorationArchive.Limits
+  let nodeBudget: Int
+  /// The nodes; what no binding owns is carried over.
+  var writer: RestorationArchive.Writer
+  /// Whether the stored state can't be read now, so that every object is blank until the unlock.
+  private(set) var isBlind = false
+  /// The registered classes, for comparing tags.
+  var tags = TagTable()
+  /// What live objects have to do with the nodes, by key.
+  var bindings: [Binding?] = []
+  /// The owners of nodes.
+  var ownerOf: [NodeID: CaptureBatch.Key] = [:]
+  /// The dormant variants, oldest first.
+  var dormants: [DormantVariant] = []
+  /// Live objects whose records the commits since the last save have changed.
+  var changed: Set<CaptureBatch.Key> = []
+  /// Live objects whose values could not be encoded in the last commit.
+  var unencoded: [CaptureBatch.Key] = []
+  /// The sizes of live objects' states that are over the budget for one node.
+  var overBudget: [CaptureBatch.Key: Int] = [:]
+  /// What has happened since the last save and its receipt has to name.
+  var owedFindings: [PreservationFinding] = []
+  var digests = DigestMaker()
+  /// Whether what no live object owns is marked as left over from an earlier run.
+  private var hasMarkedCarriedOver = true
+  private var temporaryNames = 0
+
+  /// What stays of a state that is left out over the budget: its container needs it.
+  private static let keptKeys: Set<String> = [ReservedKey.role]
+
+  /// Begins an empty archive.
+  ///
+  /// - Parameter isBlind: Whether there may be stored state that can't be read now.
+  init(context: RestorationContext, limits: RestorationArchive.Limits, nodeBudget: Int, isBlind: Bool = false) {
+    self.limits = limits
+    self.nodeBudget = nodeBudget
+    self.isBlind = isBlind
+    writer = RestorationArchive.Writer(context: context, limits: limits, keptKeys: Self.keptKeys)
+  }
+
+  /// Goes on from an archive; its nodes are carried over until live objects are bound to them.
+  ///
+  /// - Parameter dormants: The dormant variants in it.
+  init(
+    continuing reader: RestorationArchive.Reader, dormants: [DormantVariant], limits: RestorationArchive.Limits,
+    nodeBudget: Int
+  ) throws(ArchiveError) {
+    self.limits = limits
+    self.nodeBudget = nodeBudget
+    self.dormants = dormants
+    writer = try RestorationArchive.Writer(continuing: reader, limits: limits, keptKeys: Self.keptKeys)
+    hasMarkedCarriedOver = false
+  }
+
+  /// Gives up which live object has which node, so that the next capture of everything binds them anew.
+  mutating func unbindAll() {
+    bindings = []
+    ownerOf = [:]
+    changed = []
+    overBudget = [:]
+  }
+
+  // MARK: - Bindings
+
+  /// The binding of a live object; nil while it has none.
+  func binding(_ key: CaptureBatch.Key) -> Binding? { key < bindings.count ? bindings[key] : nil }
+
+  /// Makes a node a live object's.
+  mutating func own(_ node: NodeID, _ key: CaptureBatch.Key) {
+    unbind(key)
+    bind(.owner(node), key)
+    ownerOf[node] = key
+  }
+
+  /// Binds a live object that owns nothing.
+  mutating func bind(_ binding: Binding, _ key: CaptureBatch.Key) {
+    while bindings.count <= key { bindings.append(nil) }
+    bindings[key] = binding
+  }
+
+  /// Ends a live object's binding: what it owned is carried over.
+  mutating func unbind(_ key: CaptureBatch.Key) {
+    guard case .owner(let node)? = binding(key) else {
+      if key < bindings.count { bindings[key] = nil }
+      return
+    }
+    bindings[key] = nil
+    ownerOf[node] = nil
+    if !overBudget.isEmpty { overBudget[key] = nil }
+  }
+
+  // MARK: - Carried over
+
+  /// Number of nodes that no live object owns.
+  var carriedOverCount: Int {
+    let shared = ((try? writer.child(of: nil, identifier: ReservedNode.shared)) ?? nil) == nil ? 0 : 1
+    return max(writer.nodeCount - ownerOf.count - shared, 0)
+  }
+
+  /// Marks what no live object owns as left over from an earlier run, once.
+  mutating func markCarriedOver() throws(ArchiveError) {
+    guard !hasMarkedCarriedOver else { return }
+    hasMarkedCarriedOver = true
+    guard carriedOverCount > 0 else { return }
+    var stack = try writer.roots
+    while let id = stack.popLast() {
+      stack += try writer.children(of: id)
+      guard ownerOf[id] == nil, var attributes = try writer.node(id)?.attributes else { continue }
+      guard attributes.flags.isDisjoint(with: [.carriedOver, .reserved]) else { continue }
+      attributes.flags.insert(.carriedOver)
+      try writer.setAttributes(attributes, of: id)
+    }
+  }
+
+  /// Removes carried-over state with its dormant variants; false when there is none at the path, or a live object owns it
+  /// or something below it.
+  mutating func forget(_ path: RestorationPath) throws(ArchiveError) -> Bool {
+    guard let (parent, identifier) = try place(at: path) else { return false }
+    let variants = try variants(of: parent, identifier)
+    guard !variants.isEmpty else { return false }
+    for variant in variants where try hasOwner(inside: variant) { return false }
+    for variant in variants { try remove(variant) }
+    return true
+  }
+
+  /// Removes nodes whose own rules say that they are of no use any more.
+  mutating func drop(_ nodes: [NodeID]) throws(ArchiveError) {
+    for node in nodes where ownerOf[node] == nil { try remove(node) }
+  }
+
+  /// Sets or clears the mark of nodes that restoring died at.
+  mutating func mark(_ nodes: [NodeID], leftOut: Bool) throws(ArchiveError) {
+    for node in nodes {
+      guard var attributes = try writer.node(node)?.attributes else { continue }
+      if leftOut { attributes.flags.insert(.leftOut) } else { attributes.flags.remove(.leftOut) }
+      try writer.setAttributes(attributes, of: node)
+    }
+  }
+
+  // MARK: - Nodes
+
+  /// Where a node is, from the root, as the interface calls it.
+  func path(of node: NodeID) -> RestorationPath {
+    var components: [RestorationIdentifier] = []
+    var next: NodeID? = node
+    while let id = next, let node = try? writer.node(id) {
+      let identifier = node.placeIdentifier
+      if identifier == ReservedNode.application { return [] }
+      components.append(node.parent == nil ? ReservedNode.original(identifier) : identifier)
+      next = node.parent
+    }
+    return RestorationPath(components.reversed())
+  }
+
+  /// Where a place is, from the root, as the interface calls it.
+  func path(of place: CaptureBatch.Placement) -> RestorationPath {
+    var components = place.section == .application ? [] : [place.identifier]
+    var next = place.parent
+    while let key = next {
+      switch binding(key) {
+      case .owner(let node)?: return RestorationPath(path(of: node).components + components.reversed())
+      case .blank(let blank)?:
+        components.append(blank.place.identifier)
+        next = blank.place.parent
+      case nil: next = nil
+      }
+    }
+    return RestorationPath(components.reversed())
+  }
+
+  /// The place at a path: the node above it and its stored identifier; nil when the nodes above it are not there.
+  private func place(
+    at path: RestorationPath
+  ) throws(ArchiveError) -> (parent: NodeID?, identifier: RestorationIdentifier)? {
+    guard let top = path.components.first, let last = path.last else { return (nil, ReservedNode.application) }
+    let isShared = top == ReservedNode.shared && path.components.count > 1
+    let first = isShared ? top : ReservedNode.stored(top)
+    guard path.components.count > 1 else { return (nil, first) }
+    var node: NodeID?
+    for identifier in [first] + path.components.dropFirst().dropLast() {
+      guard let next = try writer.child(of: node, identifier: identifier) else { return nil }
+      node = next
+    }
+    return (node, last)
+  }
+
+  /// Whether a live object owns a node or something below it.
+  func hasOwner(inside top: NodeID) throws(ArchiveError) -> Bool {
+    guard !ownerOf.isEmpty else { return false }
+    var stack = [top]
+    while let next = stack.popLast() {
+      if ownerOf[next] != nil { return true }
+      stack += try writer.children(of: next)
+    }
+    return false
+  }
+
+  /// Removes a node with all that is below it.
+  mutating func remove(_ node: NodeID) throws(ArchiveError) {
+    guard try writer.node(node) != nil else { return }
+    try writer.remove(node)
+    if !dormants.isEmpty {
+      for dormant in dormants where (try? writer.node(dormant.node)) ?? nil == nil { forgetDormant(dormant.node) }
+    }
+  }
+
+  /// An identifier that no object has.
+  mutating func freeName() -> RestorationIdentifier {
+    temporaryNames += 1
+    return ReservedNode.temporary("free", temporaryNames)
+  }
+
+  /// A node of the framework's own, made when there is none.
+  mutating func reserved(_ identifier: RestorationIdentifier) throws(ArchiveError) -> NodeID {
+    if let node = try writer.child(of: nil, identifier: identifier) { return node }
+    return try writer.insert(identifier, parent: nil, attributes: .init(priority: .required, flags: .reserved))
+  }
+}

@@ -1,0 +1,40 @@
+internal import RestorationArchive
+
+/// What a live object has to do with the stored state in its place: decided in the turn in which the object is met.
+enum Binding: Sendable {
+  /// The variant under the number is the object's: the next difference overwrites it.
+  case owner(NodeID)
+  /// The stored state, if any, is not the object's, or the object could not read it: nothing is written for the object until
+  /// it differs from its baseline.
+  case blank(Blank)
+
+  /// The node below which the object's children have their places; nil when there is none.
+  var node: NodeID? {
+    switch self {
+    case .owner(let node): node
+    case .blank(let blank): blank.over
+    }
+  }
+}
+
+/// A live object that owns no stored state.
+struct Blank: Sendable {
+  /// The object's place.
+  var place: CaptureBatch.Placement
+  /// The variant of the object's own identity whose record it could not read, or that only holds its children; nil for none.
+  var over: NodeID?
+  /// What the object had when it was met.
+  var baseline = Baseline.unknown
+  /// What the archive records of the object, once its values were captured.
+  var attributes = RestorationArchive.Attributes()
+}
+
+/// What a blank object had at the end of the turn in which it was met.
+enum Baseline: Hashable, Sendable {
+  /// Nobody has looked yet.
+  case unknown
+  /// Its values could not be encoded: whatever can be is an edit.
+  case unencodable
+  /// Its values.
+  case values(Digest)
+}

@@ -1,0 +1,32 @@
+internal import RestorationArchive
+
+/// What an object had when it was first met, in 16 bytes: equal values have equal digests in this process.
+///
+/// Chance makes two different values equal once in 2^128 comparisons.
+struct Digest: Hashable, Sendable {
+  private var first: Int
+  private var second: Int
+
+  fileprivate init(_ bytes: [UInt8]) {
+    func hash(seed: Int) -> Int {
+      var hasher = Hasher()
+      hasher.combine(seed)
+      unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+      return hasher.finalize()
+    }
+    first = hash(seed: 1)
+    second = hash(seed: 2)
+  }
+}
+
+/// Makes digests; one maker's can be compared with each other.
+struct DigestMaker: Sendable {
+  private var tables = CodingTables()
+
+  /// The digest of an object's values, its role left out, since its container decides that.
+  ///
+  /// Throws when a value can't be encoded.
+  mutating func digest(_ entries: [RestorationArchive.Entry]) throws(ArchiveError) -> Digest {
+    Digest(try RecordEncoder().encode(entries.filter { $0.key != ReservedKey.role }, tables: &tables))
+  }
+}

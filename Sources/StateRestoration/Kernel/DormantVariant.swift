@@ -1,0 +1,142 @@
+internal import RestorationArchive
+
+/// A variant behind a newer one of its place, or in a place that nobody has now: it waits for an object that it fits.
+struct DormantVariant: Sendable {
+  /// Its node.
+  var node: NodeID
+  /// Its number: the higher, the newer.
+  var number: Int
+  /// The bytes of its records, with those below it.
+  var byteCount: Int
+
+  /// At most so many are stored in an archive.
+  static let countLimit = 64
+  /// At most this share of the archive's budget.
+  static let budgetShare = 4
+
+  /// The dormant variants of an archive, oldest first.
+  static func all(in reader: RestorationArchive.Reader) throws(ArchiveError) -> [DormantVariant] {
+    var found: [DormantVariant] = []
+    var stack: [(id: NodeID, top: Int?)] = try reader.roots.map { ($0, nil) }
+    var visited = 0
+    while let (id, top) = stack.popLast() {
+      visited += 1
+      guard visited <= reader.nodeCount, let node = try reader.node(id) else { continue }
+      var top = top
+      if node.attributes.flags.contains(.dormant) {
+        top = found.count
+        found.append(DormantVariant(node: id, number: VariantName(node.identifier).number, byteCount: 0))
+      }
+      if let top { found[top].byteCount += node.byteCount }
+      stack += try reader.children(of: id).map { ($0, top) }
+    }
+    return found.sorted { $0.number < $1.number }
+  }
+}
+
+extension ArchiveDraft {
+  /// The variants of a place, newest first.
+  func variants(
+    of parent: NodeID?, _ identifier: RestorationIdentifier
+  ) throws(ArchiveError) -> [NodeID] {
+    var variants: [NodeID] = []
+    if let active = try activeVariant(of: parent, identifier) { variants.append(active) }
+    for dormant in dormants.reversed() {
+      guard let node = try writer.node(dormant.node), node.parent == parent, node.placeIdentifier == identifier
+      else { continue }
+      variants.append(dormant.node)
+    }
+    return variants
+  }
+
+  /// The variant that a place shows; nil when it has none, or only dormant ones.
+  func activeVariant(
+    of parent: NodeID?, _ identifier: RestorationIdentifier
+  ) throws(ArchiveError) -> NodeID? {
+    guard let found = try writer.child(of: parent, identifier: identifier) else { return nil }
+    return isDormant(found) ? nil : found
+  }
+
+  /// Whether a node is a dormant variant.
+  func isDormant(_ node: NodeID) -> Bool {
+    !dormants.isEmpty && dormants.contains { $0.node == node }
+  }
+
+  /// Makes a variant dormant, which frees its identifier; one without any state is removed.
+  mutating func retire(_ node: NodeID) throws(ArchiveError) {
+    guard let stored = try writer.node(node), !isDormant(node) else { return }
+    let byteCount = try self.byteCount(inside: node)
+    let isOwned = try hasOwner(inside: node)
+    guard byteCount > 0 || isOwned else { return try remove(node) }
+    var attributes = stored.attributes
+    attributes.flags.formUnion([.dormant, .carriedOver])
+    attributes.priority = .low
+    try writer.setAttributes(attributes, of: node)
+    let number = (dormants.last?.number ?? 0) + 1
+    try writer.rename(node, to: try freeVariantName(stored.identifier, number, stored.parent))
+    dormants.append(DormantVariant(node: node, number: number, byteCount: byteCount))
+  }
+
+  /// Frees an identifier that a node has: a live object's passes through a free name, everything else goes dormant.
+  mutating func makeRoom(_ node: NodeID) throws(ArchiveError) {
+    if let index = dormants.firstIndex(where: { $0.node == node }), let stored = try writer.node(node) {
+      // It only looks like the identifier that is needed.
+      let name = VariantName(stored.identifier)
+      return try writer.rename(
+        node, to: try freeVariantName(name.identifier, dormants[index].number, stored.parent))
+    }
+    if ownerOf[node] != nil { try writer.rename(node, to: freeName()) } else { try retire(node) }
+  }
+
+  /// Ends a variant's dormancy; its identifier is given afterwards.
+  mutating func awaken(_ node: NodeID) throws(ArchiveError) {
+    guard isDormant(node), var attributes = try writer.node(node)?.attributes else { return }
+    attributes.flags.subtract([.dormant, .carriedOver])
+    attributes.priority = .normal
+    try writer.setAttributes(attributes, of: node)
+    forgetDormant(node)
+  }
+
+  /// Takes a node off the list of dormant variants.
+  mutating func forgetDormant(_ node: NodeID) { dormants.removeAll { $0.node == node } }
+
+  /// Removes the oldest dormant variants over the bounds, and owes the receipt their names.
+  mutating func boundDormants() throws(ArchiveError) {
+    guard !dormants.isEmpty else { return }
+    let limit = limits.bytesPerArchive / DormantVariant.budgetShare
+    var bytes = dormants.reduce(0) { $0 + $1.byteCount }
+    while dormants.count > DormantVariant.countLimit || bytes > limit {
+      guard let oldest = try oldestFreeDormant() else { return }
+      bytes -= oldest.byteCount
+      owedFindings.append(.dormantRemoved(path: path(of: oldest.node), bytes: oldest.byteCount))
+      try remove(oldest.node)
+      forgetDormant(oldest.node)
+    }
+  }
+
+  /// The oldest dormant variant with nothing in it that a live object owns.
+  private func oldestFreeDormant() throws(ArchiveError) -> DormantVariant? {
+    for dormant in dormants where try !hasOwner(inside: dormant.node) { return dormant }
+    return nil
+  }
+
+  /// The bytes of the records of a node and all below it.
+  private func byteCount(inside top: NodeID) throws(ArchiveError) -> Int {
+    var bytes = 0
+    var stack = [top]
+    while let next = stack.popLast() {
+      bytes += try writer.node(next)?.byteCount ?? 0
+      stack += try writer.children(of: next)
+    }
+    return bytes
+  }
+
+  private func freeVariantName(
+    _ identifier: RestorationIdentifier, _ number: Int, _ parent: NodeID?
+  ) throws(ArchiveError) -> RestorationIdentifier {
+    var name = VariantName(identifier, number: number)
+    // Somebody may be called like it.
+    while try writer.child(of: parent, identifier: name.stored) != nil { name.number += 1 }
+    return name.stored
+  }
+}

@@ -1,0 +1,67 @@
+internal import RestorationArchive
+
+/// The table *Select*: which of a place's variants an object gets.
+enum Selection {
+  /// What is known of one variant without reading its record.
+  struct Candidate: Sendable {
+    var identity: Identity
+    var version: StateVersion
+    /// Whether restoring died at it, and nobody asks for another try.
+    var isLeftOut = false
+    /// Whether its record is damaged.
+    var isDamaged = false
+  }
+
+  /// What one variant is to an object.
+  enum Verdict: Hashable, Sendable {
+    /// Its state is the object's.
+    case fits
+    /// The object's own, but its record can't be read: only the places of the object's children are in it.
+    case unreadable(Unreadable)
+    /// Not for the object: look on.
+    case refused(Refusal)
+  }
+
+  /// Why an object can't read state of its own.
+  enum Unreadable: Hashable, Sendable {
+    case newerVersion, damaged
+  }
+
+  /// Why a variant is not for an object.
+  enum Refusal: Hashable, Sendable {
+    case leftOut, otherClass, otherModel
+  }
+
+  /// The variant that an object gets.
+  enum Choice: Hashable, Sendable {
+    /// The one at the position: the object is its owner.
+    case owner(Int)
+    /// None; the object is blank, over the one at the position if that is its own and unreadable.
+    case blank(over: Int?)
+  }
+
+  /// Judges one variant.
+  static func verdict(on candidate: Candidate, for claimant: Claimant) -> Verdict {
+    if candidate.isLeftOut { return .refused(.leftOut) }
+    switch claimant.mismatch(with: candidate.identity) {
+    case .otherClass?: return .refused(.otherClass)
+    case .otherModel?: return .refused(.otherModel)
+    case nil: break
+    }
+    if candidate.version > claimant.version { return .unreadable(.newerVersion) }
+    return candidate.isDamaged ? .unreadable(.damaged) : .fits
+  }
+
+  /// Goes through the verdicts on a place's variants, newest first; the first that fits wins.
+  static func choose(_ verdicts: some Sequence<Verdict>) -> Choice {
+    var own: Int?
+    for (position, verdict) in verdicts.enumerated() {
+      switch verdict {
+      case .fits: return .owner(position)
+      case .unreadable: own = own ?? position
+      case .refused: continue
+      }
+    }
+    return .blank(over: own)
+  }
+}

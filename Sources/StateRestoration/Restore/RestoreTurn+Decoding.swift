@@ -1,0 +1,105 @@
+internal import RestorationArchive
+
+extension RestoreTurn {
+  /// Lets every object decode its state, parents first.
+  func decode(in range: Range<Int>? = nil) {
+    let indices = range ?? plan.nodes.indices
+    let resolver: RestorationDecoder.Resolver = { [self] in resolve($0) }
+    // The end of one node is the beginning of the next.
+    var begun = clock.now
+    for position in indices {
+      let index = decodesInReverse ? indices.lowerBound + indices.upperBound - 1 - position : position
+      guard outcomes.isRestored(index), let object = object(at: index) else { continue }
+      decode(index, object, resolver)
+      let ended = clock.now
+      outcomes.add(ended - begun, at: index)
+      begun = ended
+    }
+  }
+
+  private func decode(_ index: Int, _ object: any RestorableObject, _ resolve: @escaping RestorationDecoder.Resolver) {
+    if !edited.isEmpty, edited.contains(ObjectIdentifier(object)) { return outcomes.reject(index, .touchedMeanwhile) }
+    let node = plan.nodes[index]
+    if node.flags.contains(.shed) { return reject(index, .shed) }
+    noteBeginning(of: index)
+    do throws(RestorationError) {
+      try apply(plan.record(of: index), node.version, plan.details(of: index).model, to: object, index, resolve)
+    } catch {
+      reject(index, error.reason(stored: node.version, known: type(of: object).stateVersion))
+      decodeOlder(than: index, object, resolve)
+    }
+  }
+
+  /// Gives an object that could not decode its state the record of an older variant of its place that it can; the unreadable
+  /// one stays in front until the object is edited.
+  private func decodeOlder(
+    than index: Int, _ object: any RestorableObject, _ resolve: @escaping RestorationDecoder.Resolver
+  ) {
+    guard let lead = plan.dormants.keys.first(where: { plan.variants(ledBy: $0).contains(index) }) else { return }
+    let claimant = registry.claimant(object)
+    for variant in plan.variants(ledBy: lead).drop(while: { $0 != index }).dropFirst() {
+      let node = plan.nodes[variant]
+      guard obstacle(at: variant) == nil, plan.details(of: variant).damage == nil, !node.flags.contains(.shed),
+        node.version <= claimant.version, claimant.mismatch(with: plan.identity(of: variant)) == nil
+      else { continue }
+      let details = plan.details(of: variant)
+      do throws(RestorationError) {
+        try apply(plan.record(of: variant), node.version, details.model, to: object, index, resolve)
+        return outcomes.add(.wasDormant, at: index)
+      } catch {
+        log.log(.warning, "\(plan.paths[index]): an older variant can't be decoded either: \(error)")
+      }
+    }
+  }
+
+  private func apply(
+    _ record: any StateRecord, _ version: StateVersion, _ model: ModelIdentifier?, to object: any RestorableObject,
+    _ index: Int, _ resolve: @escaping RestorationDecoder.Resolver
+  ) throws(RestorationError) {
+    let classPlan = classPlan(of: object)
+    missesTarget = false
+    defer { if missesTarget { awaitingTargets.insert(index) } }
+    let isSeen = classPlan.coding != nil || version != classPlan.version
+    let decoder =
+      isSeen
+      ? RestorationDecoder(
+        record: record, path: plan.paths[index], context: plan.context, storedVersion: version, modelIdentifier: model,
+        resolve: resolve)
+      : takeUnseenDecoder(of: record, at: index, version: version, model: model)
+    defer { if !isSeen { unseenDecoder = decoder } }
+    if let from = try classPlan.apply(decoder, to: object, properties: classPlan.markedProperties(of: object)) {
+      outcomes.add(.migrated(from: from, to: classPlan.version), at: index)
+    }
+    let unread = decoder.unreadKeys
+    if !unread.isEmpty { outcomes.add(.unreadKeys(unread), at: index) }
+    for key in decoder.unresolvedKeys { outcomes.add(.unresolvedReference(key: key), at: index) }
+  }
+
+  /// The plan of an object's class, mostly that of the object before.
+  private func classPlan(of object: any RestorableObject) -> ClassPlan {
+    let type = type(of: object)
+    if let last = lastClassPlan, ObjectIdentifier(last.type) == ObjectIdentifier(type) { return last }
+    let plan = ClassPlan.plan(for: type)
+    lastClassPlan = plan
+    return plan
+  }
+
+  /// Reports a node whose object stays but did not get its state.
+  func reject(_ index: Int, _ reason: NotRestoredReason) {
+    outcomes.reject(index, reason)
+    log.log(.warning, "\(plan.paths[index]) was not given its state: \(reason)")
+  }
+
+  /// The restored object of a reference; nil when it was not restored.
+  func resolve(_ reference: NodeReference) -> (any RestorableObject)? {
+    let index =
+      switch reference {
+      case .path(let path): paths[path]
+      case .node(let id): numbers[id]
+      }
+    guard let index else { return nil }
+    let object = object(at: index)
+    if object == nil { missesTarget = true }
+    return object
+  }
+}

@@ -1,0 +1,261 @@
+internal import RestorationArchive
+
+extension RestoreTurn {
+  /// Finds the object at the top, or says why it is none.
+  func meetRoot(_ index: Int, _ root: any RestorableController) {
+    guard root.restorationIdentifier == plan.paths[index].last else { return fail(index, .noObject) }
+    existing[index] = true
+    select(root, ledBy: index, origin: .existing)
+  }
+
+  /// Finds or makes the object of a place, and gives it one of the place's variants.
+  func meet(_ index: Int) {
+    if let parent = plan.nodes[index].parent, objects[parent] == nil {
+      if plan.nodes[index].kind != .view || !outcomes.isRestored(parent) { fail(index, .parentNotRestored) }
+      return
+    }
+    switch plan.nodes[index].kind {
+    case .shared:
+      guard let object = plan.paths[index].last.flatMap({ registry.sharedObject($0) }) else {
+        return fail(index, .noObject)
+      }
+      select(object, ledBy: index, origin: .existing)
+    case .view:
+      guard let view = view(at: index) else { return fail(index, .noObject) }
+      select(view, ledBy: index, origin: .existing)
+    case .controller: meetController(index)
+    }
+  }
+
+  /// A node has no object, for a reason.
+  func fail(_ index: Int, _ reason: NotRestoredReason) {
+    objects.drop(index)
+    outcomes.fail(index, reason)
+  }
+
+  // MARK: - The table Select
+
+  /// Gives an object the first variant of its place that fits, newest first, and meets those below it.
+  func select(_ object: any RestorableObject, ledBy lead: Int, origin: NodeReport.Origin) {
+    let claimant = registry.claimant(object)
+    var variants = plan.variants(ledBy: lead)
+    // Another try of what was left out goes before what has come in front of it since.
+    if variants.count > 1, retries(plan.paths[lead]) {
+      variants = variants.filter { isMarkedLeftOut($0) } + variants.filter { !isMarkedLeftOut($0) }
+    }
+    var own: (index: Int, reason: NotRestoredReason)?
+    for variant in variants {
+      let known = outcomes.isMet(variant) ? outcomes.reason(variant) : obstacle(at: variant)
+      let (verdict, reason) = verdict(on: variant, for: claimant, object, obstacle: known)
+      switch verdict {
+      case .fits: return admit(object, at: variant, ledBy: lead, origin)
+      case .unreadable: if own == nil, let reason { own = (variant, reason) }
+      // That a dormant variant is not for the object is no news.
+      case .refused: if variant == lead, let reason { fail(variant, reason) }
+      }
+    }
+    // The object's own, though it can't read it: its children are below it.
+    guard let own else { return }
+    admit(object, at: own.index, ledBy: lead, origin)
+    if outcomes.isRestored(own.index) { reject(own.index, own.reason) }
+  }
+
+  private func verdict(
+    on index: Int, for claimant: Claimant, _ object: any RestorableObject, obstacle: NotRestoredReason?
+  ) -> (Selection.Verdict, NotRestoredReason?) {
+    if let obstacle { return (.refused(.leftOut), obstacle) }
+    let details = plan.details(of: index)
+    let verdict = Selection.verdict(
+      on: .init(
+        identity: plan.identity(of: index), version: plan.nodes[index].version, isDamaged: details.damage != nil),
+      for: claimant)
+    switch verdict {
+    case .fits: return (verdict, nil)
+    case .unreadable(.newerVersion):
+      return (verdict, .newerVersion(stored: plan.nodes[index].version, known: claimant.version))
+    case .unreadable(.damaged): return (verdict, .damaged(details.damage ?? ""))
+    case .refused(.otherModel):
+      return (verdict, .modelMismatch(recorded: details.model, found: claimant.identity.model))
+    case .refused:
+      let tag = plan.tag(of: index) ?? ""
+      return (verdict, .classMismatch(recorded: tag, found: "\(type(of: object))"))
+    }
+  }
+
+  /// Makes a variant an object's, unless the object has a place already, and meets those below it.
+  private func admit(
+    _ object: any RestorableObject, at index: Int, ledBy lead: Int, _ origin: NodeReport.Origin
+  ) {
+    if let controller = object as? any RestorableController {
+      if let other = takePlace(controller, index, origin) { return fail(index, .objectTaken(by: plan.paths[other])) }
+      objects.hold(controller, at: index)
+    } else {
+      objects.hold(object, at: index)
+    }
+    outcomes.restore(index, origin)
+    existing[index] = existing[lead]
+    if index != lead {
+      awaken(index, insteadOf: lead)
+    }
+    noteFacts(of: object, at: index, origin)
+    // The walk goes on below a leading variant by itself, and never goes below a dormant one.
+    if plan.nodes[index].isDormant || origin == .registration { meetAll(in: index + 1..<plan.nodes[index].end, meet) }
+  }
+
+  /// Notes that an object was given a dormant variant of its place, which paths lead to from now on.
+  private func awaken(_ index: Int, insteadOf lead: Int) {
+    awakened[lead] = index
+    outcomes.add(.wasDormant, at: index)
+    for other in lead..<plan.nodes[lead].end { paths[plan.paths[other]] = nil }
+    for other in index..<plan.nodes[index].end { paths[plan.paths[other]] = other }
+  }
+
+  private func noteFacts(of object: any RestorableObject, at index: Int, _ origin: NodeReport.Origin) {
+    if let tag = plan.tag(of: index), registry.registeredClass(tag) == nil {
+      outcomes.add(.unregisteredClass(tag), at: index)
+    }
+    // What was there already was found by its identifier.
+    guard origin != .existing, let controller = object as? any RestorableController,
+      let identifier = controller.restorationIdentifier, identifier != plan.paths[index].last
+    else { return }
+    outcomes.add(.identifierDiffers(found: identifier.rawValue), at: index)
+  }
+
+  /// What stands against a variant, whoever asks.
+  func obstacle(at index: Int) -> NotRestoredReason? {
+    if isLeftOut(index) { return .leftOutAfterCrash }
+    guard let tag = plan.tag(of: index), let registered = registry.registeredClass(tag) else { return nil }
+    guard registered.freshFor != nil || registered.onlyIf != nil else { return nil }
+    let details = plan.details(of: index)
+    if let limit = registered.freshFor,
+      let reason = Freshness.expiry(of: details.savedAt ?? plan.context.timeSaved, limit: limit, now: now)
+    {
+      return reason
+    }
+    if let model = details.model, registered.onlyIf?(model) == false { return .modelGone(model) }
+    return nil
+  }
+
+  /// Whether restoring died at a node, and nobody asks for another try.
+  func isLeftOut(_ index: Int) -> Bool {
+    guard isMarkedLeftOut(index) else { return false }
+    return plan.nodes[index].id == crashNode || !retries(plan.paths[index])
+  }
+
+  private func isMarkedLeftOut(_ index: Int) -> Bool {
+    plan.nodes[index].flags.contains(.leftOut) || plan.nodes[index].id == crashNode
+  }
+
+  // MARK: - Controllers
+
+  /// Goes down the ladder (R2.4), by the newest variant against which nothing stands.
+  private func meetController(_ lead: Int) {
+    // Nobody is made for a dormant variant.
+    guard !plan.nodes[lead].isDormant else {
+      guard let object = existingChild(at: lead) else { return }
+      existing[lead] = true
+      return select(object, ledBy: lead, origin: .existing)
+    }
+    if let reason = obstacle(at: lead) {
+      fail(lead, reason)
+      guard let object = existingChild(at: lead) else { return }
+      existing[lead] = true
+      return select(object, ledBy: lead, origin: .existing)
+    }
+    // Only code of the program takes time that is worth telling: what was there already is found without it.
+    var start: ContinuousClock.Instant?
+    guard let (object, origin) = makeController(lead, &start) else { return }
+    if origin == .existing || existingChild(at: lead) === object { existing[lead] = true }
+    select(object, ledBy: lead, origin: origin)
+    if let start, outcomes.isRestored(lead) { outcomes.add(clock.now - start, at: lead) }
+  }
+
+  private func makeController(
+    _ index: Int, _ start: inout ContinuousClock.Instant?
+  ) -> (any RestorableController, NodeReport.Origin)? {
+    let tag = plan.tag(of: index)
+    if let tag, let make = registry.registeredClass(tag)?.make {
+      start = clock.now
+      noteBeginning(of: index)
+      guard let made = withDecoder(for: index, { make(plan.paths[index], $0) }) else {
+        fail(index, .refusedByClass(tag))
+        return nil
+      }
+      return (made, .restorationClass)
+    }
+    if !plan.nodes[index].flags.contains(.byHand) {
+      if asksDelegate, delegate != nil { start = clock.now }
+      if let made = askDelegate(index) { return (made, .delegate) }
+      if let object = existingChild(at: index) { return (object, .existing) }
+      if let make = plan.paths[index].last.flatMap({ registry.blueprint($0) }) {
+        start = start ?? clock.now
+        noteBeginning(of: index)
+        if let made = withDecoder(for: index, { make(plan.paths[index], $0) }) { return (made, .blueprint) }
+      }
+    }
+    fail(index, tag.map { registry.registeredClass($0) == nil ? .unknownClass($0) : .noObject } ?? .noObject)
+    return nil
+  }
+
+  /// The second rung of the ladder, left out once the delegate turns out to make no controllers at all.
+  private func askDelegate(_ index: Int) -> (any RestorableController)? {
+    guard asksDelegate, let delegate else { return nil }
+    noteBeginning(of: index)
+    return withDecoder(for: index) { coder in
+      defer { asksDelegate = coder.delegateWithoutMaker != ObjectIdentifier(delegate) }
+      return delegate.makeController(at: plan.paths[index], coder: coder)
+    }
+  }
+
+  private func existingChild(at index: Int) -> (any RestorableController)? {
+    guard let parent = plan.nodes[index].parent, let container = objects.controller(at: parent),
+      let identifier = plan.paths[index].last
+    else { return nil }
+    if let table = childTables[parent] { return table.child(identifier) }
+    noteBeginning(of: parent)
+    guard plan.nodes[parent].childCount > 8 else {
+      return container.restorationChildren.first { $0.restorationIdentifier == identifier }
+    }
+    let table = ChildTable(childrenOf: container)
+    childTables[parent] = table
+    return table.child(identifier)
+  }
+
+  // MARK: - Views
+
+  private func view(at index: Int) -> (any RestorableView)? {
+    guard let parent = plan.nodes[index].parent, let owner = objects.controller(at: parent) else { return nil }
+    let table = viewTables[parent] ?? ChildTable(owner.restorationViews) { $0.restorationIdentifier }
+    viewTables[parent] = table
+    return plan.paths[index].last.flatMap { table.child($0) }
+  }
+
+  /// Views that a container made only when its children came.
+  func findViews(of index: Int) {
+    viewTables[index] = nil
+    for child in plan.children(of: index) where plan.nodes[child].kind == .view && object(at: child) == nil {
+      outcomes.clear(child)
+      meet(child)
+    }
+  }
+
+  // MARK: - Places
+
+  /// Makes a place an object's, unless it has one that was met with it; returns that.
+  ///
+  /// Objects that exist have one each, as they were found below one parent each: nothing is noted until one was made.
+  private func takePlace(
+    _ controller: any RestorableController, _ index: Int, _ origin: NodeReport.Origin
+  ) -> Int? {
+    if takenPlaces.isEmpty {
+      guard origin != .existing, origin != .registration else { return nil }
+      for other in plan.nodes.indices where other != index {
+        if let object = objects.controller(at: other) { takenPlaces[ObjectIdentifier(object)] = other }
+      }
+    }
+    let taken = takenPlaces[ObjectIdentifier(controller)]
+    if let taken, taken != index { return taken }
+    takenPlaces[ObjectIdentifier(controller)] = index
+    return nil
+  }
+}

@@ -1,0 +1,62 @@
+internal import RestorationArchive
+
+extension RestoreTurn {
+  /// Gives containers their children, parents first, in the range of nodes.
+  func installChildren(in range: Range<Int>? = nil) {
+    for index in range ?? plan.nodes.indices where plan.nodes[index].end > index + 1 {
+      guard let container = object(at: index) as? any RestorationContainer else { continue }
+      let children = plan.children(of: index).map { awakened[$0] ?? $0 }.filter {
+        let node = plan.nodes[$0]
+        return node.kind == .controller && !node.flags.contains(.byHand) && (!node.isDormant || object(at: $0) != nil)
+      }
+      guard !children.isEmpty else { continue }
+      // A child that was left out and is asked for now comes back with those beside it.
+      let isAskedFor = children.contains { plan.nodes[$0].flags.contains(.leftOut) && outcomes.isRestored($0) }
+      let restored = children.map { child in
+        let flags = plan.nodes[child].flags
+        let role = flags.contains(.hasRole) ? withDecoder(for: child) { try? $0.role() } : nil
+        return RestoredChild(
+          path: plan.paths[child], role: role, controller: objects.controller(at: child), existed: existing[child],
+          wasCarriedOver: flags.contains(.carriedOver) && !isAskedFor && !flags.contains(.dormant))
+      }
+      noteBeginning(of: index)
+      container.installRestoredChildren(restored)
+      findViews(of: index)
+    }
+    rejectUninstalled(in: range ?? plan.nodes.indices)
+  }
+
+  /// A made object that no container took dies after restoring: its state is not given away.
+  private func rejectUninstalled(in range: Range<Int>) {
+    childTables = [:]
+    viewTables = [:]
+    var positions: [Int: [ObjectIdentifier: Int]] = [:]
+    var children: [Int: [any RestorableController]] = [:]
+    for index in range where object(at: index) != nil {
+      let node = plan.nodes[index]
+      if let parent = node.parent, objects[parent] == nil {
+        fail(index, .parentNotRestored)
+        continue
+      }
+      guard !existing[index], node.kind == .controller, !node.flags.contains(.byHand), let parent = node.parent,
+        let made = object(at: index), let owner = objects.controller(at: parent)
+      else { continue }
+      let siblings = children[parent] ?? owner.restorationChildren
+      children[parent] = siblings
+      // Mostly the one after the last that was looked for, also when they come one by one.
+      if let next = nextInstalled[parent], next < siblings.count, siblings[next] === made {
+        nextInstalled[parent] = next + 1
+        continue
+      }
+      if positions[parent] == nil {
+        positions[parent] = Dictionary(
+          siblings.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
+      }
+      if let position = positions[parent]?[ObjectIdentifier(made)] {
+        nextInstalled[parent] = position + 1
+      } else {
+        fail(index, .notInstalled)
+      }
+    }
+  }
+}

@@ -1,0 +1,75 @@
+internal import RestorationArchive
+
+extension RestoreTurn {
+  /// Tells a tree which live objects own which nodes, before the capture at the end of the turn.
+  ///
+  /// Objects whose stored state they could not read, or that refer to what was not restored, are not among them: they are
+  /// blank.
+  func noteOwners(in tree: LiveTree, range: Range<Int>? = nil) {
+    let range = range ?? plan.nodes.indices
+    tree.reserveRestored(range.count)
+    for index in range {
+      guard let object = object(at: index), isOwner(index) else { continue }
+      tree.noteRestored(object, from: plan.nodes[index].id, isShared: plan.nodes[index].kind == .shared)
+      spent.insert(index)
+    }
+  }
+
+  /// Whether a node's object owns its stored state.
+  private func isOwner(_ index: Int) -> Bool {
+    guard !awaitingTargets.contains(index) else { return false }
+    guard !outcomes.isRestored(index) else { return true }
+    // Without a record there is nothing to lose; and what was edited while locked is newer.
+    return outcomes.reason(index) == .shed || outcomes.reason(index) == .touchedMeanwhile
+  }
+
+  /// Nodes whose own rules say that they are of no use any more: too old, or without their model.
+  var retiredNodes: [NodeID] {
+    guard outcomes.hasRejected else { return [] }
+    return plan.nodes.indices.compactMap { outcomes.reason($0)?.deletesState == true ? plan.nodes[$0].id : nil }
+  }
+
+  /// Nodes that had been left out and came back.
+  var retriedNodes: [NodeID] {
+    plan.nodes.indices.compactMap { index in
+      let node = plan.nodes[index]
+      return node.flags.contains(.leftOut) && outcomes.isRestored(index) ? node.id : nil
+    }
+  }
+
+  /// Finds the objects that only references name and that nobody has kept; what they had is carried over.
+  ///
+  /// - Returns: Whether there are such.
+  func rejectUnheld() -> Bool {
+    var isAny = false
+    for top in plan.nodes.indices where plan.nodes[top].flags.contains(.byHand) {
+      guard outcomes.isRestored(top), object(at: top) == nil else { continue }
+      for index in top..<plan.nodes[top].end where outcomes.isRestored(index) && object(at: index) == nil {
+        fail(index, index == top ? .notInstalled : .parentNotRestored)
+        isAny = true
+      }
+    }
+    return isAny
+  }
+
+  /// Whether a late object is in the hierarchy where its state was: its parent has its own state, and lists it.
+  func isInstalled(_ object: any RestorableObject, at index: Int) -> Bool {
+    guard let parent = plan.nodes[index].parent else { return true }
+    guard let owner = objects.controller(at: parent) else { return false }
+    if plan.nodes[index].kind == .view { return owner.restorationViews.contains { $0 === object } }
+    let children = owner.restorationChildren
+    // Mostly the one after the last that was looked for.
+    if let next = nextInstalled[parent], next < children.count, children[next] === object { return true }
+    return children.contains { $0 === object }
+  }
+}
+
+extension NotRestoredReason {
+  /// Whether the state is deleted, as it is too old or its model is gone.
+  var deletesState: Bool {
+    switch self {
+    case .expired, .modelGone: true
+    default: false
+    }
+  }
+}

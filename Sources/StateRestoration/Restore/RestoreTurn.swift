@@ -1,0 +1,251 @@
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// One main-actor turn of restoring: objects, containers, decoding, finished hooks, in this order (R3.2).
+///
+/// Works on a whole plan, or on the subtree of an object that is registered later.
+@MainActor final class RestoreTurn {
+  let plan: RestorePlan
+  let registry: RestorationRegistry
+  let log: any RestorationLog
+  let note: (UInt32?) -> Void
+  let now: Date
+  weak var delegate: (any RestorationCoordinatorDelegate)?
+  /// The objects that were edited while the device was locked: theirs is newer.
+  var edited: Set<ObjectIdentifier> = []
+  /// Says whether the node that failed before is tried again.
+  var retries: (RestorationPath) -> Bool = { _ in false }
+  /// Whether objects decode last first, for tests of code that must not depend on the order.
+  var decodesInReverse = false
+  /// The node that the last attempt died at.
+  var crashNode: NodeID?
+
+  // What becomes of the nodes.
+
+  /// The live objects of the nodes.
+  var objects: LiveObjects
+  var outcomes: NodeOutcomes
+  /// The dormant variants that were given instead of the leading ones of their places, by these.
+  var awakened: [Int: Int] = [:]
+  /// Which objects existed before.
+  var existing: [Bool]
+  /// The nodes whose state is gone from the archive, or newer there: nobody is given it in this run.
+  var spent: Set<Int> = []
+  /// The nodes whose objects refer to stored state that was not restored: the reference stays until they are edited.
+  var awaitingTargets: Set<Int> = []
+
+  // What one pass looks up.
+
+  /// The children that existed before, of parents that have many; by the parent's index.
+  var childTables: [Int: ChildTable<any RestorableController>] = [:]
+  /// The views of owners, until their containers get children, which may bring views.
+  var viewTables: [Int: ChildTable<any RestorableView>] = [:]
+  /// For parents, the place after the child that was last found to be installed.
+  var nextInstalled: [Int: Int] = [:]
+  /// The places of the objects that were met, once one of them was made.
+  var takenPlaces: [ObjectIdentifier: Int] = [:]
+  var asksDelegate = true
+  /// The plan of the class whose instance was decoded last.
+  var lastClassPlan: ClassPlan?
+  /// Whether the object that decodes now refers to stored state that was not restored.
+  var missesTarget = false
+  private var notedNode: UInt32?
+  /// The decoder of what no code of the program sees: one for all nodes.
+  var unseenDecoder: RestorationDecoder?
+  /// Whether every restored object was told that restoring is over.
+  private var isFinished = false
+  /// Objects that were registered before that.
+  private var unfinished: [Range<Int>] = []
+  /// The nodes by path; made when it is first asked for.
+  lazy var paths = Dictionary(leads.lazy.map { [plan] in (plan.paths[$0], $0) }) { first, _ in first }
+  /// The nodes by number; made when the first reference by number is resolved.
+  private(set) lazy var numbers = Dictionary(plan.nodes.lazy.enumerated().map { ($1.id, $0) }) { first, _ in first }
+  let clock = ContinuousClock()
+
+  init(
+    plan: RestorePlan, registry: RestorationRegistry, delegate: (any RestorationCoordinatorDelegate)?,
+    log: any RestorationLog, now: Date, note: @escaping (UInt32?) -> Void
+  ) {
+    self.plan = plan
+    self.registry = registry
+    self.delegate = delegate
+    self.log = log
+    self.now = now
+    self.note = note
+    objects = LiveObjects(count: plan.nodes.count)
+    outcomes = NodeOutcomes(count: plan.nodes.count)
+    existing = Array(repeating: false, count: plan.nodes.count)
+  }
+
+  // MARK: - Nodes
+
+  /// The live object of a node; nil while there is none.
+  func object(at index: Int) -> (any RestorableObject)? { objects[index] }
+
+  /// Lets go of the objects after a turn.
+  func letGo(_ range: Range<Int>? = nil) { objects.letGo(range ?? plan.nodes.indices) }
+
+  /// The nodes that lead their places, outside of dormant subtrees.
+  private var leads: [Int] {
+    guard !plan.dormants.isEmpty else { return Array(plan.nodes.indices) }
+    var leads: [Int] = []
+    var next = 0
+    while next < plan.nodes.count {
+      if !plan.nodes[next].isDormant || plan.dormants[next] != nil { leads.append(next) }
+      next = plan.nodes[next].isDormant ? plan.nodes[next].end : next + 1
+    }
+    return leads
+  }
+
+  /// The index of the node at a path, the leading variant of its place; nil when there is none.
+  func index(at path: RestorationPath) -> Int? { paths[path] }
+
+  /// Whether nobody is given a node's state any more.
+  func isSpent(_ index: Int) -> Bool { spent.contains(index) }
+
+  /// Whether there is state that nobody was given, for late objects.
+  private(set) lazy var hasUnclaimed = plan.nodes.indices.contains { objects[$0] == nil }
+
+  /// Says that nobody is given the state of a place, or of anything below it, any more.
+  func spend(_ index: Int) {
+    for variant in plan.variants(ledBy: index) { spent.formUnion(variant..<plan.nodes[variant].end) }
+  }
+
+  /// Forgets what became of a range of nodes, before they are met again.
+  private func forgetOutcomes(in range: Range<Int>) {
+    for index in range { clear(index) }
+  }
+
+  /// Forgets a node's object and what became of it.
+  func clear(_ index: Int) {
+    objects.clear(index)
+    outcomes.clear(index)
+    awaitingTargets.remove(index)
+    awakened[index] = nil
+    existing[index] = false
+  }
+
+  // MARK: - The turn
+
+  /// Finds or makes every object below the root.
+  func makeObjects(root: any RestorableController) {
+    takenPlaces = [:]
+    meetAll(in: plan.nodes.indices) { index in
+      if plan.nodes[index].parent == nil, plan.nodes[index].kind == .controller {
+        meetRoot(index, root)
+      } else {
+        meet(index)
+      }
+    }
+  }
+
+  /// Finds or makes the objects of a subtree whose top is a late object.
+  func makeObjects(for object: any RestorableObject, at top: Int) {
+    takenPlaces = [:]
+    for variant in plan.variants(ledBy: top) { forgetOutcomes(in: variant..<plan.nodes[variant].end) }
+    select(object, ledBy: top, origin: .registration)
+  }
+
+  /// Meets the places of a range, parents first; what is below dormant variants only when they are given to somebody.
+  func meetAll(in range: Range<Int>, _ meet: (Int) -> Void) {
+    guard !plan.dormants.isEmpty else {
+      for index in range { meet(index) }
+      return
+    }
+    var next = range.lowerBound
+    while next < range.upperBound {
+      if plan.nodes[next].isDormant {
+        if plan.dormants[next] != nil { meet(next) }
+        next = plan.nodes[next].end
+      } else {
+        meet(next)
+        next += 1
+      }
+    }
+  }
+
+  /// Tells every restored object that restoring is over; those that were registered meanwhile come last.
+  func finish() {
+    let late = unfinished
+    for index in plan.nodes.indices where !late.contains(where: { $0.contains(index) }) { finish(index) }
+    isFinished = true
+    for range in late { range.forEach(finish) }
+    unfinished = []
+    unseenDecoder = nil
+  }
+
+  /// Tells objects that were registered later that restoring is over, at once or when it is.
+  func finishLate(_ range: Range<Int>) {
+    guard isFinished else { return unfinished.append(range) }
+    range.forEach(finish)
+    unseenDecoder = nil
+  }
+
+  private func finish(_ index: Int) {
+    guard outcomes.isRestored(index), let object = object(at: index) else { return }
+    FinishedHook.call(on: object) { noteBeginning(of: index) }
+  }
+
+  /// The reports of all nodes met, in the plan's order.
+  func reports(in range: Range<Int>? = nil) -> [NodeReport] {
+    outcomes.reports(range ?? plan.nodes.indices, of: plan)
+  }
+
+  // MARK: - The note
+
+  /// Marks the node whose own code runs next, so that a crash in it is put down to it.
+  func noteBeginning(of index: Int) {
+    let node = plan.nodes[index].id.rawValue
+    guard notedNode != node else { return }
+    notedNode = node
+    note(node)
+  }
+
+  /// Whatever happens from here on is no node's fault.
+  func noteEnd() {
+    notedNode = nil
+    note(nil)
+  }
+
+  /// Runs what notes nodes of its own, in the middle of another's code perhaps, which goes on afterwards.
+  func interruptingNotes<Result>(_ body: () -> Result) -> Result {
+    let before = notedNode
+    let result = body()
+    notedNode = before
+    note(before)
+    return result
+  }
+
+  /// Notes that the app-level state is being read.
+  func noteApplication(_ node: NodeID?) {
+    notedNode = nil
+    note(node?.rawValue)
+  }
+
+  // MARK: - Decoders
+
+  /// Lends code of the program a decoder of a node's state.
+  func withDecoder<Value>(for index: Int, _ body: (RestorationDecoder) -> Value) -> Value {
+    let decoder = RestorationDecoder(
+      record: plan.record(of: index), path: plan.paths[index], context: plan.context,
+      storedVersion: plan.nodes[index].version, modelIdentifier: plan.details(of: index).model)
+    defer { decoder.finish() }
+    return body(decoder)
+  }
+
+  /// A decoder that no code of the program will see; to be kept for the next node in ``unseenDecoder`` afterwards.
+  ///
+  /// Taken out, as a value that is assigned may have the program give another object its state meanwhile. One that the
+  /// program has seen is never used again, as it may have kept it.
+  func takeUnseenDecoder(
+    of record: any StateRecord, at index: Int, version: StateVersion, model: ModelIdentifier?
+  ) -> RestorationDecoder {
+    guard let decoder = unseenDecoder else {
+      return RestorationDecoder(
+        record: record, path: plan.paths[index], context: plan.context, storedVersion: version, modelIdentifier: model)
+    }
+    unseenDecoder = nil
+    decoder.begin(record: record, path: plan.paths[index], storedVersion: version, modelIdentifier: model)
+    return decoder
+  }
+}

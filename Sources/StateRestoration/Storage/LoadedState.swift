@@ -1,0 +1,59 @@
+internal import DataProtection
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// A state that was opened and can be restored, with what is known about it.
+struct LoadedState: Sendable {
+  var plan: RestorePlan
+  var state: StoredState
+  var reader: RestorationArchive.Reader
+  /// Which generation it is.
+  var choice: StateChoice
+  /// Whether the program asked for it by name: if it is refused, everything stays as it was.
+  var isRequest = false
+  var crash: CrashPlan
+  var history: AttemptHistory
+  var remarks: [RestorationReport.Remark]
+  var reason: RestorationReason
+  /// The nodes saved while locked that are merged into it: the next whole generation contains them.
+  var merged: [StoredPending] = []
+  /// What the next whole generation takes the place of without continuing it.
+  var retiring: [Generation] = []
+
+  /// Whether the reader holds more than the disk does as a generation.
+  var isMerged = false
+
+  /// How attempts have ended, for the delegate.
+  var crashHistory: CrashHistory {
+    CrashHistory(
+      failedAttempts: history.deaths, hasCrashNode: history.node != nil, savedAt: plan.context.timeSaved)
+  }
+
+  /// What the next whole generation takes the place of, when this state is continued.
+  var succession: Succession {
+    var succession = Succession(consuming: merged, retiring: retiring)
+    if case .setAside(let generation) = choice { succession.reclaiming = generation }
+    return succession
+  }
+}
+
+/// Why nothing can be restored.
+struct LoadFailure: Error, Sendable {
+  var outcome: RestorationOutcome
+  var remarks: [RestorationReport.Remark]
+  var reason: RestorationReason = .normal
+  /// The generations that are refused, nil for all that are there: the next save sets them aside.
+  var retiring: [Generation]?
+  /// Whether saving goes on as if nobody had asked.
+  var leavesStateUntouched = false
+
+  /// Whether another try may find what this one did not: the device is locked, or the disk has failed for the moment.
+  var isTransient: Bool { outcome == .locked || outcome == .unavailable }
+}
+
+extension RestorationReport {
+  /// The report of a restoration that had nothing to restore.
+  init(_ failure: LoadFailure) {
+    self.init(outcome: failure.outcome, reason: failure.reason, remarks: failure.remarks)
+  }
+}

@@ -1,0 +1,246 @@
+internal import DataProtection
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// What saves of one run go on from: the draft, and how it relates to the disk; the worker's own.
+struct PreservationSession: Sendable {
+  /// What the disk held when this run first looked, which decides what a save may replace.
+  enum Base: Sendable, Hashable {
+    /// Nobody has looked yet.
+    case unknown
+    /// Nothing was there, or it is set aside by the next save.
+    case empty
+    /// The state was opened and is continued.
+    case opened
+    /// The device is locked: only edits of this run may be written, beside what is there.
+    case locked
+  }
+
+  let store: any PreservationStore
+  let limits: RestorationArchive.Limits
+  let nodeBudget: Int
+  var draft: ArchiveDraft
+  private(set) var base = Base.unknown
+  /// What the next whole generation takes the place of.
+  private var succession = Succession()
+  /// Whether it takes the place of everything that is there, whatever that is.
+  private var retiresEverything = false
+  /// The generation that the next change is of; nil when a whole one has to be written instead.
+  private var continued: Generation?
+  /// Whether nodes that were edited while locked are on the disk.
+  private var hasOverlay = false
+
+  init(
+    store: any PreservationStore, context: RestorationContext, limits: RestorationArchive.Limits, nodeBudget: Int
+  ) {
+    self.store = store
+    self.limits = limits
+    self.nodeBudget = nodeBudget
+    draft = ArchiveDraft(context: context, limits: limits, nodeBudget: nodeBudget)
+  }
+
+  // MARK: - Beginning
+
+  /// Goes on from a state; its nodes are carried over until live objects are bound to them.
+  ///
+  /// - Parameter isNewest: Whether the next save may be a change of it; otherwise it is whole.
+  mutating func begin(continuing loaded: LoadedState) throws(ArchiveError) {
+    draft = try ArchiveDraft(
+      continuing: loaded.reader, dormants: loaded.plan.allDormants, limits: limits, nodeBudget: nodeBudget)
+    base = .opened
+    succession = loaded.succession
+    retiresEverything = false
+    let isOnDisk = loaded.choice == .newest && !loaded.isMerged && succession.retiring.isEmpty
+    continued = isOnDisk && loaded.state.generation.rawValue > 0 ? loaded.state.generation : nil
+    hasOverlay = false
+  }
+
+  /// Begins anew.
+  ///
+  /// - Parameter retiring: The generations that are refused, nil for all that are there; the next save sets them aside.
+  mutating func begin(_ base: Base, retiring: [Generation]? = [], context: RestorationContext) {
+    draft = ArchiveDraft(context: context, limits: limits, nodeBudget: nodeBudget, isBlind: base == .locked)
+    self.base = base
+    succession = Succession(retiring: retiring ?? [])
+    retiresEverything = retiring == nil
+    continued = nil
+    hasOverlay = false
+  }
+
+  /// Begins a run on a locked device, or another hierarchy in it: what was edited before stays, as nobody's.
+  mutating func beginLocked(context: RestorationContext) {
+    if base == .locked { draft.unbindAll() } else { begin(.locked, context: context) }
+  }
+
+  /// Makes the next save a whole generation.
+  mutating func requireWhole() { continued = nil }
+
+  /// Whether edits that were saved while locked are in no generation yet.
+  var owesMerged: Bool { base == .opened && !succession.consuming.isEmpty }
+
+  /// Whether this run knows what is on disk, or that nothing is.
+  var hasRead: Bool { base == .opened || base == .empty }
+
+  // MARK: - Edits while locked
+
+  /// The nodes that were edited since a locked launch, as an archive; nil when there are none.
+  var edits: Data? {
+    guard base == .locked, draft.writer.nodeCount > 0 else { return nil }
+    return try? draft.writer.makeArchiveOverBudget()
+  }
+
+  /// The live objects that were edited since a locked launch.
+  var editedKeys: Set<CaptureBatch.Key> { base == .locked ? Set(draft.ownerOf.values) : [] }
+
+  // MARK: - Saving
+
+  /// What a save came to.
+  struct Saved: Sendable {
+    /// What was written; nil when nothing had changed.
+    var written: Written?
+    /// Records that were handed over and are not the same as before.
+    var changedNodes: Int
+    var carriedOverNodes: Int
+    var findings: [PreservationFinding]
+    /// Live objects whose values could not be encoded.
+    var unencoded: [CaptureBatch.Key] = []
+    /// True when the device is locked and nothing may be written.
+    var isWaiting = false
+  }
+
+  /// What a save wrote.
+  struct Written: Sendable {
+    var kind: PreservationReceipt.Kind
+    var receipt: StoreReceipt
+    var findings: [PreservationFinding]
+  }
+
+  /// Brings the draft up to date with a capture that is not saved yet; findings are the next save's.
+  mutating func take(_ batch: CaptureBatch) {
+    guard let findings = try? draft.commit(batch) else { return draft.unbindAll() }
+    draft.owedFindings += findings
+  }
+
+  /// Brings the draft up to date with a capture and writes what has changed.
+  mutating func save(_ batch: CaptureBatch, context: RestorationContext, loader: StateLoader) throws -> Saved {
+    if base == .unknown { try look(context: context, loader: loader) }
+    let findings: [PreservationFinding]
+    do {
+      findings = try draft.commit(batch)
+    } catch {
+      draft.unbindAll()
+      throw error
+    }
+    if base == .locked, !hasOverlay, draft.writer.nodeCount == 0 { return saved(nil, findings, isWaiting: true) }
+    let result = saved(try write(context: context, loader: loader), findings + draft.owedFindings)
+    draft.changed = []
+    draft.owedFindings = []
+    return result
+  }
+
+  private func saved(_ written: Written?, _ findings: [PreservationFinding], isWaiting: Bool = false) -> Saved {
+    Saved(
+      written: written, changedNodes: written == nil ? 0 : draft.changed.count,
+      carriedOverNodes: isWaiting ? 0 : draft.carriedOverCount, findings: findings, unencoded: draft.unencoded,
+      isWaiting: isWaiting)
+  }
+
+  /// Finds out what a save would meet on disk, when nobody has restored in this run.
+  ///
+  /// What can be read is continued, so that what no object has is carried over. All of it is set aside first: objects of
+  /// this run replace states that nobody has seen.
+  private mutating func look(context: RestorationContext, loader: StateLoader) throws {
+    let remarks: [RestorationReport.Remark]
+    do throws(LoadFailure) {
+      var loaded = try loader.loadNewest()
+      remarks = loaded.remarks
+      loaded.retiring.append(loaded.state.generation)
+      if loaded.plan.context.schemaVersion <= context.schemaVersion {
+        try? begin(continuing: loaded)
+      }
+      if base == .unknown { begin(.empty, retiring: loaded.retiring, context: context) }
+    } catch {
+      remarks = error.remarks
+      switch error.outcome {
+      case .locked: begin(.locked, context: context)
+      case .unavailable:
+        throw ProtectionError(.io, "What is on disk could not be read, so nothing was written over it.", cause: error)
+      default: begin(.empty, retiring: error.retiring, context: context)
+      }
+    }
+    // Nobody gets a report: the receipt says it.
+    for case .failure(let text) in remarks { draft.owedFindings.append(.failure(text)) }
+  }
+
+  /// Writes what has changed since the last save; nil when nothing has.
+  ///
+  /// - Parameter isCapture: Whether the live objects were captured, so that what none of them owns is carried over.
+  mutating func write(context: RestorationContext, loader: StateLoader, isCapture: Bool = true) throws -> Written? {
+    let isOwed = continued == nil && draft.writer.nodeCount > 0 && !hasOverlay
+    guard draft.writer.hasChanges || !succession.consuming.isEmpty || isOwed else {
+      if base == .opened { try store.requireDurable() }
+      return nil
+    }
+    if isCapture { try draft.markCarriedOver() }
+    draft.writer.context = context
+    do throws(ProtectionError) {
+      if base == .locked { return try writeOverlay() }
+      if let generation = continued, let written = try appendChange(to: generation) { return written }
+      return try publish(loader)
+    } catch {
+      // The writer takes what was put together for written: only a whole one is sure to have it.
+      continued = nil
+      throw error
+    }
+  }
+
+  /// Appends what changed; nil when a whole generation has to be written instead.
+  private mutating func appendChange(to generation: Generation) throws(ProtectionError) -> Written? {
+    guard let change = try? draft.writer.makeDelta() else { return nil }
+    let receipt: StoreReceipt?
+    do throws(ProtectionError) {
+      receipt = try store.append(change, to: generation)
+    } catch  where error.code == .locked {
+      return nil
+    }
+    guard let receipt else { return nil }
+    if receipt.durability == .unknown { continued = nil }
+    return Written(kind: .change, receipt: receipt, findings: takeSheddings())
+  }
+
+  private mutating func publish(_ loader: StateLoader) throws(ProtectionError) -> Written {
+    if retiresEverything { succession.retiring = try store.generations() }
+    let receipt = try store.publish(try archived(), succession)
+    base = .opened
+    let isDurable = receipt.durability == .durable
+    if isDurable { (succession, retiresEverything) = (Succession(), false) }
+    continued = isDurable ? receipt.generation : nil
+    let findings =
+      receipt.setAside.map { PreservationFinding.setAside(loader.describe($0)) }
+      + receipt.removed.map { .setAsideRemoved(loader.describe($0)) }
+    return Written(
+      kind: receipt.isSealedOneWay ? .pendingWhole : .whole, receipt: receipt, findings: findings + takeSheddings())
+  }
+
+  private mutating func writeOverlay() throws(ProtectionError) -> Written {
+    let receipt = try store.publishPending(try archived())
+    hasOverlay = receipt.durability == .durable
+    return Written(kind: .pendingChange, receipt: receipt, findings: takeSheddings())
+  }
+
+  private mutating func archived() throws(ProtectionError) -> Data {
+    do {
+      return try draft.writer.makeArchive()
+    } catch {
+      throw ProtectionError(.corrupt, "The state could not be put together; nothing was written.", cause: error)
+    }
+  }
+
+  private mutating func takeSheddings() -> [PreservationFinding] {
+    draft.writer.takeSheddings().map { shedding in
+      shedding.isLeftOut
+        ? .shed(path: shedding.path, bytes: shedding.byteCount)
+        : .overBudget(path: shedding.path, bytes: shedding.byteCount, limit: limits.bytesPerArchive)
+    }
+  }
+}

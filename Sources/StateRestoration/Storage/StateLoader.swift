@@ -1,0 +1,275 @@
+internal import DataProtection
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// Opens a state, merges the nodes that were saved while locked, and lays it out; runs on the worker.
+struct StateLoader: Sendable {
+  let store: any PreservationStore
+  let limits: RestorationArchive.Limits
+  let configuration: RestorationConfiguration
+  let tags: TagTable
+  /// The nodes that this run edited while the device was locked, as an archive: newer than all that it saved of them.
+  var edits: Data?
+
+  /// Loads the newest state, and says what is set aside beside it.
+  func loadNewest() throws(LoadFailure) -> LoadedState {
+    do throws(LoadFailure) {
+      var loaded = try openNewest()
+      loaded.remarks += setAsideRemarks()
+      return loaded
+    } catch {
+      var failure = error
+      if !failure.isTransient { failure.remarks += setAsideRemarks() }
+      throw failure
+    }
+  }
+
+  private func openNewest() throws(LoadFailure) -> LoadedState {
+    var remarks: [RestorationReport.Remark] = []
+    let state: StoredState
+    let pending: [StoredPending]
+    do throws(ProtectionError) {
+      state = try store.open(.newest)
+      pending = try openPending(&remarks)
+    } catch {
+      guard error.code == .notFound else { throw failure(error, remarks) }
+      return try loadPendingAlone()
+    }
+    do throws(LoadFailure) {
+      var loaded = try layOut(state, .newest, merging: pending, remarks)
+      loaded.history = attempts(at: state, &loaded.remarks)
+      loaded.crash = CrashPlan(newest: loaded.history, isDeveloperMode: configuration.isDeveloperMode)
+      if loaded.history.deaths > 0, !configuration.isDeveloperMode {
+        loaded.reason = .afterCrash
+        loaded.remarks.append(.interruptedBefore(attempts: loaded.history.deaths))
+      }
+      return loaded
+    } catch {
+      // It opened well and is damaged inside: the generation before it is its fallback, as for one that doesn't open.
+      guard error.outcome == .damaged,
+        var fallback = try? loadPredecessor(error.remarks, because: "the newest is damaged")
+      else { throw error }
+      fallback.retiring.append(state.generation)
+      return fallback
+    }
+  }
+
+  /// Loads the generation before the newest: a fallback, or on request.
+  func loadPredecessor(
+    _ remarks: [RestorationReport.Remark], because text: String
+  ) throws(LoadFailure) -> LoadedState {
+    do {
+      var loaded = try layOut(
+        try store.open(.predecessor), .predecessor, merging: [], remarks + [.olderGeneration(text)])
+      loaded.history = attempts(at: loaded.state, &loaded.remarks)
+      loaded.crash = CrashPlan(fallback: loaded.history, isDeveloperMode: configuration.isDeveloperMode)
+      loaded.reason = .olderGeneration
+      return loaded
+    } catch {
+      let outcome = failure(from: error, []).outcome
+      throw LoadFailure(outcome: outcome, remarks: remarks + [.failure("there is no older generation: \(error)")])
+    }
+  }
+
+  /// Loads a state that was set aside; one that can't be loaded changes nothing.
+  func loadSetAside(_ id: SetAsideState.ID) throws(LoadFailure) -> LoadedState {
+    let generation = Generation(rawValue: id)
+    do {
+      guard try store.setAsideGenerations().contains(where: { $0.generation == generation }) else {
+        throw LoadFailure(outcome: .nothingPreserved, remarks: [.failure("there is no state \(id) aside")])
+      }
+      var loaded = try layOut(try store.open(.setAside(generation)), .setAside(generation), merging: [], [])
+      loaded.history = attempts(at: loaded.state, &loaded.remarks)
+      loaded.crash = CrashPlan(request: loaded.history, isDeveloperMode: configuration.isDeveloperMode)
+      loaded.isRequest = true
+      return loaded
+    } catch {
+      var failure = failure(from: error, [])
+      failure.leavesStateUntouched = true
+      throw failure
+    }
+  }
+
+  /// The states that are set aside, oldest first.
+  func setAsideStates() throws(ProtectionError) -> [SetAsideState] {
+    try store.setAsideGenerations().map(describe)
+  }
+
+  /// A generation that is set aside, with what its archive says of itself where it can be read.
+  func describe(_ generation: SetAsideGeneration) -> SetAsideState {
+    var description = SetAsideState(
+      id: generation.generation.rawValue, byteCount: generation.byteCount, isReadable: false,
+      isDamaged: generation.isDamaged)
+    guard let state = try? store.open(.setAside(generation.generation)), let context = try? reader(of: state).context
+    else { return description }
+    description.savedAt = context.timeSaved
+    description.applicationVersion = context.applicationVersion.rawValue
+    description.schemaVersion = context.schemaVersion
+    description.isReadable = context.schemaVersion <= configuration.schemaVersion
+    return description
+  }
+
+  // MARK: - Parts
+
+  private func setAsideRemarks() -> [RestorationReport.Remark] {
+    guard let states = try? setAsideStates(), !states.isEmpty else { return [] }
+    return [.setAside(states)]
+  }
+
+  private func attempts(at state: StoredState, _ remarks: inout [RestorationReport.Remark]) -> AttemptHistory {
+    do {
+      return try store.attempts(at: state)
+    } catch {
+      remarks.append(.markerIgnored(error.description))
+      return AttemptHistory()
+    }
+  }
+
+  private func openPending(_ remarks: inout [RestorationReport.Remark]) throws(ProtectionError) -> [StoredPending] {
+    let all: AllPending
+    do throws(ProtectionError) {
+      all = try store.openPending()
+    } catch  where !error.code.isTransient {
+      remarks.append(.failure("what was saved while locked could not be read: \(error)"))
+      return []
+    }
+    for problem in all.problems.values.sorted(by: { $0.description < $1.description }) {
+      remarks.append(.failure("something that was saved while locked could not be read: \(problem)"))
+    }
+    return all.readable
+  }
+
+  /// Loads nodes that were saved while locked, where there is no generation below them.
+  private func loadPendingAlone() throws(LoadFailure) -> LoadedState {
+    var remarks: [RestorationReport.Remark] = []
+    let pending: [StoredPending]
+    let base: Data
+    do {
+      pending = try openPending(&remarks)
+      var draft = ArchiveDraft(
+        context: configuration.context, limits: limits, nodeBudget: configuration.nodeByteBudget)
+      base = try draft.writer.makeArchive()
+    } catch {
+      throw failure(from: error, remarks)
+    }
+    guard !pending.isEmpty || edits != nil else { throw LoadFailure(outcome: .nothingPreserved, remarks: remarks) }
+    let state = StoredState(generation: Generation(rawValue: 0), byteCount: base.count) { range in
+      base.subdata(in: range)
+    }
+    return try layOut(state, .newest, merging: pending, remarks)
+  }
+
+  private func layOut(
+    _ state: StoredState, _ choice: StateChoice, merging pending: [StoredPending],
+    _ remarks: [RestorationReport.Remark]
+  ) throws(LoadFailure) -> LoadedState {
+    var remarks = remarks
+    do {
+      let data = try state.read(0..<state.byteCount)
+      var reader = try RestorationArchive.Reader(base: .init(data), deltas: state.frames, limits: limits)
+      // The nodes that this run has saved itself are among its edits, as they are now.
+      var merged = pending.filter { edits != nil && $0.isOwn }
+      let others = pending.filter { edits == nil || !$0.isOwn }
+      var change: Data?
+      if !others.isEmpty || edits != nil { change = try merge(others, onto: reader, &merged, &remarks) }
+      if let change {
+        reader = try RestorationArchive.Reader(base: .init(data), deltas: state.frames + [change], limits: limits)
+      }
+      var plan = try RestorePlan(reader: reader)
+      plan.source = .init(
+        generation: state.generation.rawValue, savedAt: plan.context.timeSaved,
+        applicationVersion: plan.context.applicationVersion.rawValue, byteCount: state.byteCount,
+        changes: state.frames.count)
+      var loaded = LoadedState(
+        plan: plan, state: state, reader: reader, choice: choice, crash: .restoreEverything,
+        history: AttemptHistory(), remarks: remarks, reason: .normal, merged: merged,
+        retiring: pending.map(\.generation).filter { one in !merged.contains { $0.generation == one } },
+        isMerged: change != nil || !merged.isEmpty)
+      addFacts(of: state, to: &loaded)
+      return loaded
+    } catch let error as ArchiveError {
+      let outcome: RestorationOutcome = error.code == .unsupportedVersion ? .newerVersion : .damaged
+      throw LoadFailure(
+        outcome: outcome, remarks: remarks + [.failure(error.description)], retiring: [state.generation])
+    } catch {
+      throw failure(from: error, remarks)
+    }
+  }
+
+  private func addFacts(of state: StoredState, to loaded: inout LoadedState) {
+    if loaded.plan.context.applicationVersion != configuration.applicationVersion { loaded.reason = .afterUpdate }
+    switch state.standing {
+    case .current: break
+    case .olderGeneration(let code):
+      loaded.reason = .olderGeneration
+      if let code { loaded.remarks.append(.olderGeneration("the newest is \(code.description)")) }
+    case .rollbackUnverifiable: loaded.remarks.append(.rollbackUnverifiable)
+    }
+    if state.tailDropped > 0 { loaded.remarks.append(.tailDropped(bytes: state.tailDropped)) }
+  }
+
+  /// Merges what was saved while locked, oldest first, and last the edits of this run.
+  ///
+  /// - Returns: The change of the archive; nil when there is none.
+  private func merge(
+    _ pending: [StoredPending], onto reader: RestorationArchive.Reader, _ merged: inout [StoredPending],
+    _ remarks: inout [RestorationReport.Remark]
+  ) throws(ArchiveError) -> Data? {
+    var draft = try ArchiveDraft(
+      continuing: reader, dormants: try DormantVariant.all(in: reader), limits: limits,
+      nodeBudget: configuration.nodeByteBudget)
+    draft.tags = tags
+    var context = try reader.context
+    var nodes: Set<NodeID> = []
+    for one in pending {
+      var attempt = draft
+      do throws(ArchiveError) {
+        let overlay = try RestorationArchive.Reader(base: .init(one.content), limits: limits)
+        nodes.formUnion(try attempt.merge(overlay, &context))
+        draft = attempt
+        merged.append(one)
+      } catch {
+        remarks.append(.failure("what was saved while locked could not be merged: \(error)"))
+      }
+    }
+    if let edits { _ = try draft.merge(try RestorationArchive.Reader(base: .init(edits), limits: limits), &context) }
+    if !nodes.isEmpty { remarks.append(.mergedPendingChanges(nodes: nodes.count)) }
+    for finding in draft.owedFindings { remarks.append(.failure(finding.description)) }
+    draft.writer.context = context
+    return try draft.writer.makeDeltaOverBudget()
+  }
+
+  private func reader(of state: StoredState) throws(ArchiveError) -> RestorationArchive.Reader {
+    try RestorationArchive.Reader(
+      base: .init(byteCount: state.byteCount) { try state.read($0) }, deltas: state.frames, limits: limits)
+  }
+
+  // MARK: - Failures
+
+  private func failure(from error: any Error, _ remarks: [RestorationReport.Remark]) -> LoadFailure {
+    switch error {
+    case let error as LoadFailure: error
+    case let error as ProtectionError: failure(error, remarks)
+    default: LoadFailure(outcome: .unavailable, remarks: remarks + [.failure("\(error)")])
+    }
+  }
+
+  /// Keeps the outcomes apart: only `notFound` means that nothing was preserved.
+  private func failure(_ error: ProtectionError, _ remarks: [RestorationReport.Remark]) -> LoadFailure {
+    let outcome: RestorationOutcome =
+      switch error.code {
+      case .notFound: .nothingPreserved
+      case .locked: .locked
+      case .missing: .missing
+      case .corrupt, .wrongIdentity, .wrongClass: .damaged
+      case .otherDevice: .otherDevice
+      case .keysMissing: .keysMissing
+      case .rolledBack: .rolledBack
+      case .unsupportedVersion: .newerVersion
+      default: .unavailable
+      }
+    let text = outcome == .nothingPreserved ? [] : [RestorationReport.Remark.failure(error.description)]
+    return LoadFailure(
+      outcome: outcome, remarks: remarks + text, reason: outcome == .locked ? .deferredUntilUnlock : .normal)
+  }
+}
