@@ -1,0 +1,117 @@
+/// One of the things that may be true of a scene: what is stored, and whose it is.
+///
+/// After a save that was cut off there are several; the next restoration shows which of them can be.
+struct World: Hashable {
+  /// What a process would read, as the variants of the root's place; nil if nothing was saved.
+  var stored: [Variant]?
+  /// What a power cut may bring back instead: what was acknowledged last, and what was written since.
+  var fallbacks: Set<[Variant]?> = []
+  /// The running program; nil when it doesn't run.
+  var live: Live?
+  /// What was stored when a run was launched locked; nil in other runs.
+  var base: [Variant]?
+
+  /// What a save of the program stores.
+  func next(_ rules: Rules) -> (stored: [Variant], live: Live)? {
+    guard var live else { return nil }
+    if let base { return (rules.join(live, to: base), live) }
+    return (rules.commit(&live), live)
+  }
+
+  // MARK: - Ends of a save
+
+  /// A save was acknowledged: it and all that it builds on survives a power cut.
+  mutating func acknowledge(_ rules: Rules) {
+    guard let (stored, live) = next(rules) else { return }
+    (self.stored, self.live, fallbacks) = (stored, live, [])
+  }
+
+  /// A save has failed, was cut off, or doesn't know: everything that may be true.
+  func uncertain(_ rules: Rules) -> [World] {
+    guard let (stored, live) = next(rules) else { return [self] }
+    var bound = self
+    bound.live = live
+    var written = bound
+    written.stored = stored
+    if stored != self.stored { written.fallbacks.insert(self.stored) }
+    // What was not stored, but was there for a moment, may be kept as well.
+    return [self, bound, written]
+  }
+
+  /// Whether a save has something to store that was not there when the device was found locked.
+  func isTouched(_ rules: Rules) -> Bool {
+    guard let live, let base else { return false }
+    return rules.join(live, to: base).compactMap(\.firm) != base.compactMap(\.firm)
+  }
+
+  /// The power is cut: what was not acknowledged may be lost.
+  func afterPowerCut() -> [World] {
+    fallbacks.union([stored]).map { World(stored: $0) }
+  }
+
+  /// The process has ended.
+  func ended() -> World { World(stored: stored, fallbacks: fallbacks) }
+
+  /// Everything was deleted for good.
+  mutating func discard() {
+    func forget(_ page: inout Live) {
+      page.binding = .owner(nil)
+      (page.before, page.behind, page.carried, page.isUnsettled) = ([], [], [:], false)
+      for index in page.children.indices { forget(&page.children[index]) }
+    }
+    stored = nil
+    fallbacks = []
+    base = nil
+    if var page = live {
+      forget(&page)
+      live = page
+    }
+  }
+
+  // MARK: - The user
+
+  mutating func change(_ path: [Int], _ body: (inout Live) -> Void) { live?.change(path[...], body) }
+
+  mutating func push(_ name: Int, _ kind: Kind, on parent: [Int], isPresented: Bool = false) {
+    let isDeferred = base != nil
+    change(parent) { parent in
+      let stored = parent.carried.removeValue(forKey: name) ?? []
+      let isOwner = parent.isOwner && stored.isEmpty && !isDeferred
+      var page = Live(
+        name: name, kind: kind, value: 0, isPresented: isPresented,
+        binding: isOwner ? .owner(nil) : .blank(baseline: 0))
+      page.behind = stored
+      page.isUnsettled = !isOwner
+      parent.children.append(page)
+    }
+  }
+
+  /// Takes a page out of its place, in which others' states stay.
+  @discardableResult
+  mutating func take(_ path: [Int]) -> Live? {
+    var taken: Live?
+    change(path.dropLast()) { parent in
+      guard let index = parent.children.firstIndex(where: { $0.name == path.last }) else { return }
+      var page = parent.children.remove(at: index)
+      if !page.others.isEmpty { parent.carried[page.name] = page.others }
+      (page.before, page.behind) = ([], [])
+      taken = page
+    }
+    return taken
+  }
+
+  /// Puts a page into another place, or under another name.
+  mutating func move(_ path: [Int], to parent: [Int], as name: Int) {
+    guard var page = take(path) else { return }
+    page.name = name
+    change(parent) { parent in
+      page.behind = parent.carried.removeValue(forKey: name) ?? []
+      if !page.isOwner { page.isUnsettled = true }
+      parent.children.append(page)
+    }
+  }
+}
+
+extension World {
+  fileprivate mutating func change(_ path: ArraySlice<Int>, _ body: (inout Live) -> Void) { live?.change(path, body) }
+}
