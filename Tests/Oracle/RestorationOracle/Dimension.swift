@@ -7,8 +7,10 @@ package enum Dimension: String, CaseIterable, Sendable {
   case collisions
   /// Classes with tags, among them one that is renamed from version to version, and a subclass.
   case tags
-  /// Model objects, and pages that show another one.
+  /// Pages that show model objects.
   case models
+  /// Pages that show another model object than before.
+  case changingModels
   /// Model objects that are deleted and come back.
   case goneModels
   /// Versions of the program, with migrations, up and down.
@@ -89,7 +91,7 @@ package struct ScriptMaker {
     case 29..<31: return has(.renames) ? [.rename(page: below(100), name: name())] : []
     case 31..<33: return has(.moves) ? [.move(page: below(100), parent: below(100))] : []
     case 33: return has(.order) ? [.reverse(page: below(100))] : []
-    case 34..<36: return has(.models) ? [.showOtherModel(page: below(100))] : []
+    case 34..<36: return has(.changingModels) ? [.showOtherModel(page: below(100))] : []
     case 36: return has(.goneModels) ? [.toggleModel(model: 1 + below(2))] : []
     case 37: return has(.scenes) ? [.front(scene: below(2))] : []
     case 38..<44: return [.save]

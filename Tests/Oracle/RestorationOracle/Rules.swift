@@ -28,7 +28,7 @@
 /// **Joining** (the table "Merge"). In a run that was launched locked every page is blank. What was edited in it takes the
 /// place of the variant of the same identity, if the program can read that, and stands in front of it otherwise. Who was not
 /// edited has what is stored, and what was edited below goes below that.
-package struct Rules {
+struct Rules {
   /// The running program.
   var program: ProgramVersion
   /// The model objects that don't exist any more.
@@ -39,6 +39,10 @@ package struct Rules {
   var leavesOutAny = false
   /// Where a process died in restoring.
   var diedAt: Set<[Int]> = []
+  /// What launches have left out since, and may go on to leave out until it is asked for.
+  var leftOutBefore: Set<[Int]> = []
+  /// Whether what is below a state that is too new is joined below it, or below an empty one in front of it.
+  var joinsBelowNewer = true
   /// What the program makes at a path; nil where it makes nothing.
   var makes: ([Int]) -> Kind? = { _ in nil }
 
@@ -86,7 +90,11 @@ package struct Rules {
     }
     let isShadowed = seen.contains { program.isSameIdentity($0, variant) }
     guard program.accepts(sight.kind, variant), variant.version <= program.number, !isShadowed else {
-      return lookOn(keeping: isShadowed ? variant.asOptional() : variant, &why)
+      lookOn(keeping: isShadowed ? variant.asOptional() : variant, &why)
+      if !isShadowed, program.accepts(sight.kind, variant), sight.value == sight.before ?? 0 {
+        own(sight, variants, index, at: path, kept, .below(variant, baseline: sight.value), &found, &why)
+      }
+      return
     }
     if mayLeaveOut(variant, at: path) {
       var passed = variant
@@ -96,8 +104,17 @@ package struct Rules {
     guard sight.value == variant.value else {
       return why = "\(path) has \(sight.value) instead of \(variant.value)"
     }
+    own(sight, variants, index, at: path, kept, .owner(variant), &found, &why)
+  }
+
+  /// A page that has a variant, and what is below that.
+  private func own(
+    _ sight: Sight, _ variants: [Variant], _ index: Int, at path: [Int], _ kept: [Variant], _ binding: Live.Binding,
+    _ found: inout [Live], _ why: inout String
+  ) {
+    let variant = variants[index]
     var page = Live(
-      name: sight.name, kind: sight.kind, value: sight.value, isPresented: sight.isPresented, binding: .owner(variant))
+      name: sight.name, kind: sight.kind, value: sight.value, isPresented: sight.isPresented, binding: binding)
     page.before = kept
     page.behind = retire(variants[(index + 1)...], behind: variant)
     for below in children(of: sight, variant.places, at: path, underOwner: true, &why) {
@@ -149,7 +166,7 @@ package struct Rules {
   }
 
   private func mayLeaveOut(_ variant: Variant, at path: [Int]) -> Bool {
-    leftOut.contains(path) && (variant.diedAt || leavesOutAny || diedAt.contains(path))
+    leftOut.contains(path) && (variant.diedAt || leavesOutAny || diedAt.contains(path) || leftOutBefore.contains(path))
   }
 
   private func retire(_ others: some Sequence<Variant>, behind own: Variant) -> [Variant] {
@@ -176,14 +193,30 @@ package struct Rules {
       let stored = commit(&page.children[index])
       if !stored.isEmpty { places[page.children[index].name] = stored }
     }
-    let own = own(page, places)
+    var own = own(page, places)
+    if case .below(var newer, let baseline) = page.binding, page.value == baseline {
+      newer.places = places
+      page.binding = .below(newer, baseline: baseline)
+      return page.before + [newer] + page.behind
+    }
+    if case .below(let newer, _) = page.binding { page.behind.insert(newer.asOptional(), at: 0) }
+    if case .blank = page.binding, let former = page.others.first(where: { program.isSameIdentity(own, $0) }) {
+      // What was below the state that this one replaces is in nobody's way.
+      for (name, variants) in former.places {
+        own.places[name, default: []] += variants.map { $0.asOptional() }
+      }
+    }
     if case .owner(let former?) = page.binding {
       let isSame = program.isSameIdentity(own, former)
       if isSame, own.value == former.value, own.version == former.version, own.isPresented == former.isPresented {
         page.binding = .owner(own)
         return page.before + [own] + page.behind
       }
-      if !isSame { page.behind.insert(dormant(former, behind: page), at: 0) }
+      if !isSame {
+        let dormant = dormant(former, behind: &page)
+        page.behind.insert(dormant, at: 0)
+        for (name, variants) in page.carried { own.places[name] = variants }
+      }
     } else if !isSaved(page) {
       return (page.isUnsettled ? [own.asOptional()] : []) + page.others
     }
@@ -195,9 +228,11 @@ package struct Rules {
   }
 
   /// A variant whose owner has become another one's: nobody's, or that one's own if it fits it all the same.
-  private func dormant(_ former: Variant, behind page: Live) -> Variant {
+  private func dormant(_ former: Variant, behind page: inout Live) -> Variant {
     if program.accepts(page.kind, former) || goneModels.contains(former.model) { return former.asOptional() }
     var former = former
+    // Nor is it said whether what is carried over below the page stays below its former state.
+    page.carried = page.carried.mapValues { $0.map { $0.asOptional() } }
     // The pages below may have taken their states along.
     for child in page.children { former.places[child.name] = former.places[child.name]?.map { $0.asOptional() } }
     return former
@@ -205,8 +240,15 @@ package struct Rules {
 
   // MARK: - Joining
 
+  /// What may be stored in the root's place once what a run has edited that was launched locked is joined to it.
+  func joins(_ page: Live, to variants: [Variant]) -> Set<[Variant]> {
+    var other = self
+    other.joinsBelowNewer = false
+    return [join(page, to: variants), other.join(page, to: variants)]
+  }
+
   /// What is stored in a place once what a run has edited that was launched locked is joined to it.
-  func join(_ page: Live, to variants: [Variant]) -> [Variant] {
+  private func join(_ page: Live, to variants: [Variant]) -> [Variant] {
     if page.isEdited {
       let header = own(page, [:])
       let former = variants.firstIndex {
@@ -225,7 +267,8 @@ package struct Rules {
         + variants.map { $0 == fitting || program.isSameIdentity(own, $0) ? $0.asOptional() : $0 }
     }
     let fitting = variants.firstIndex {
-      program.accepts(page.kind, $0) && $0.version <= program.number && !$0.diedAt && !$0.isOptional
+      program.accepts(page.kind, $0) && (joinsBelowNewer || $0.version <= program.number) && !$0.diedAt
+        && !$0.isOptional
     }
     if let fitting {
       var variants = variants

@@ -115,6 +115,7 @@ import StateRestoration
     carriedPlaces = worlds.first?.live?.carriedPaths ?? []
     if report.outcome == .restored {
       deaths = 0
+      self.rules.leftOutBefore.formUnion(rules.leftOut)
       (self.rules.diedAt, self.rules.leavesOutAny, culprit) = ([], false, nil)
     }
     return nil
@@ -133,10 +134,10 @@ import StateRestoration
       world.live = Live(name: seen.name, kind: seen.kind, value: seen.value, binding: .blank(baseline: seen.value))
       return [world]
     case (.restored, let stored?):
-      var stored = stored
-      if let base = world.base, let live = world.live { stored = rules.join(live, to: base) }
+      var joined: Set = [stored]
+      if let base = world.base, let live = world.live { joined = rules.joins(live, to: base) }
       world.base = nil
-      return rules.bind(seen, stored, at: [0], underOwner: true, &why).map { live in
+      return joined.flatMap { rules.bind(seen, $0, at: [0], underOwner: true, &why) }.map { live in
         var world = world
         world.live = live
         return world

@@ -118,8 +118,9 @@ import StateRestorationTesting
       scene.change { world in world.change(path.dropLast()) { $0.carried[path.last ?? 0] = nil } }
       return nil
     default:
-      edit(scene, step)
-      return nil
+      let left = edit(scene, step)
+      // Until the next save a page that comes to the place of one that has left may be taken for it.
+      return left ? await save(scene) : nil
     }
   }
 
@@ -140,7 +141,7 @@ import StateRestorationTesting
     switch outcome {
     case .preserved(let receipt) where receipt.durability == .unknown:
       scene.worlds = Set(scene.worlds.flatMap { $0.uncertain(rules) })
-    case .preserved, .unchanged: scene.change { $0.acknowledge(rules) }
+    case .preserved, .unchanged: scene.worlds = Set(scene.worlds.flatMap { $0.acknowledged(rules) })
     case .declined: return "the save was declined"
     case .deferred:
       guard scene.isDeferred else { return "a save of a run that has read its state was \(outcome)" }
@@ -296,22 +297,28 @@ import StateRestorationTesting
 
   // MARK: - The user
 
-  private func edit(_ scene: Scene, _ step: Step) {
+  /// - Returns: Whether a page has left below which something was carried over.
+  private func edit(_ scene: Scene, _ step: Step) -> Bool {
     let pages = scene.pages
     func pick(_ number: Int) -> (path: [Int], page: Page) { pages[abs(number) % pages.count] }
     func isFree(_ name: Int, in parent: (path: [Int], page: Page)) -> Bool {
       !parent.page.children.contains { $0.number == name }
         && (dimensions.contains(.collisions) || !scene.isCarried(parent.path, name))
     }
-    func leave(_ path: [Int], _ page: Page) {
+    func remove(_ page: Page) {
       for other in pages { other.page.remove(page) }
       scene.carriedPlaces = []
+    }
+    func leave(_ path: [Int], _ page: Page) -> Bool {
+      defer { scene.change { $0.take(path) } }
+      remove(page)
+      return scene.worlds.contains { $0.live?[path[...]]?.hasCarried == true }
     }
     switch step {
     case .push(let parent, let name, let kind):
       let parent = pick(parent)
       let kind = version.known(Self.kind(kind))
-      guard isFree(name, in: parent) else { return }
+      guard isFree(name, in: parent) else { return false }
       parent.page.push(version.page(name, kind))
       scene.change { $0.push(name, kind, on: parent.path) }
       scene.carriedPlaces = []
@@ -319,21 +326,19 @@ import StateRestorationTesting
       let parent = pick(parent)
       let kind = version.known(Self.kind(kind))
       guard isFree(name, in: parent), !scene.worlds.contains(where: { $0.hasPresented(below: parent.path) }) else {
-        return
+        return false
       }
       parent.page.present(version.page(name, kind))
       scene.change { $0.push(name, kind, on: parent.path, isPresented: true) }
       scene.carriedPlaces = []
     case .dismiss(let parent):
       let parent = pick(parent)
-      guard let presented = parent.page.presented else { return }
-      leave(parent.path, presented)
-      scene.change { $0.take(parent.path + [presented.number]) }
+      guard let presented = parent.page.presented else { return false }
+      return leave(parent.path + [presented.number], presented)
     case .pop(let number):
       let (path, page) = pick(number)
-      guard path.count > 1 else { return }
-      leave(path, page)
-      scene.change { $0.take(path) }
+      guard path.count > 1 else { return false }
+      return leave(path, page)
     case .edit(let number, let value):
       let (path, page) = pick(number)
       page.value = value
@@ -341,7 +346,7 @@ import StateRestorationTesting
     case .rename(let number, let name):
       let (path, page) = pick(number)
       guard path.count > 1, let parent = pages.first(where: { $0.path == path.dropLast() }), isFree(name, in: parent)
-      else { return }
+      else { return false }
       page.restorationIdentifier = RestorationIdentifier("\(name)")
       scene.carriedPlaces = []
       scene.change { $0.move(path, to: parent.path, as: name) }
@@ -350,14 +355,14 @@ import StateRestorationTesting
       let parent = pick(target)
       guard path.count > 1, !parent.path.starts(with: path), parent.page.presented !== page,
         !pages.contains(where: { $0.page.presented === page }), isFree(page.number, in: parent)
-      else { return }
-      leave(path, page)
+      else { return false }
+      remove(page)
       parent.page.push(page)
       scene.change { $0.move(path, to: parent.path, as: page.number) }
     case .reverse(let number): pick(number).page.reverse()
     case .showOtherModel(let number):
       let (path, page) = pick(number)
-      guard let kind = page.kind.otherModel else { return }
+      guard let kind = page.kind.otherModel else { return false }
       page.show(kind)
       scene.change { world in
         world.change(path) { page in
@@ -367,6 +372,7 @@ import StateRestorationTesting
       }
     default: break
     }
+    return false
   }
 }
 

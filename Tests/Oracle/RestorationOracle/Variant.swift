@@ -1,5 +1,5 @@
 /// One identity's state in a place, with the places below it.
-package struct Variant: Hashable, Sendable {
+struct Variant: Hashable, Sendable {
   var tag: String?
   /// 0 for none.
   var model: Int
@@ -44,6 +44,8 @@ struct Live: Hashable {
     case owner(Variant?)
     /// Nothing is, and nothing is saved before the page differs from this.
     case blank(baseline: Int)
+    /// The state in its place is its own, and of a newer version: what is below it may be below the page.
+    case below(Variant, baseline: Int)
   }
 
   var name: Int
@@ -66,10 +68,15 @@ struct Live: Hashable {
   var isOwner: Bool { if case .owner = binding { true } else { false } }
 
   /// Whether the user has edited it since it was met without state.
-  var isEdited: Bool { if case .blank(let baseline) = binding { value != baseline } else { false } }
+  var isEdited: Bool {
+    switch binding {
+    case .owner: false
+    case .blank(let baseline), .below(_, let baseline): value != baseline
+    }
+  }
 
-  /// Itself and all below it, parents first.
-  var paths: [[Int]] { [[name]] + children.flatMap { child in child.paths.map { [name] + $0 } } }
+  /// Whether something is stored in its place or below it that is no page's.
+  var hasCarried: Bool { !carried.isEmpty || !others.isEmpty || children.contains(where: \.hasCarried) }
 
   /// The page at a path that begins with its own name.
   subscript(path: ArraySlice<Int>) -> Live? {
@@ -97,4 +104,13 @@ struct Sight {
   /// What it had before; nil for a page that the restoration has made.
   var before: Int?
   var children: [Sight]
+}
+
+extension Variant: CustomStringConvertible {
+  /// The state in a few characters: what a message shows.
+  var description: String {
+    let below = places.sorted { $0.key < $1.key }.map { "\($0.key)\($0.value)" }.joined(separator: " ")
+    return (isOptional ? "?" : "") + (tag ?? "-") + (model == 0 ? "" : "/\(model)") + " v\(version)=\(value)"
+      + (isPresented ? "^" : "") + (diedAt ? "†" : "") + (below.isEmpty ? "" : " {\(below)}")
+  }
 }

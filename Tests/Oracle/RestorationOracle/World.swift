@@ -11,37 +11,38 @@ struct World: Hashable {
   /// What was stored when a run was launched locked; nil in other runs.
   var base: [Variant]?
 
-  /// What a save of the program stores.
-  func next(_ rules: Rules) -> (stored: [Variant], live: Live)? {
-    guard var live else { return nil }
-    if let base { return (rules.join(live, to: base), live) }
-    return (rules.commit(&live), live)
+  /// What a save of the program stores; one of these.
+  func next(_ rules: Rules) -> [(stored: [Variant], live: Live)] {
+    guard var live else { return [] }
+    if let base { return rules.joins(live, to: base).map { ($0, live) } }
+    return [(rules.commit(&live), live)]
   }
 
   // MARK: - Ends of a save
 
   /// A save was acknowledged: it and all that it builds on survives a power cut.
-  mutating func acknowledge(_ rules: Rules) {
-    guard let (stored, live) = next(rules) else { return }
-    (self.stored, self.live, fallbacks) = (stored, live, [])
+  func acknowledged(_ rules: Rules) -> [World] {
+    next(rules).map { stored, live in World(stored: stored, live: live, base: base) }
   }
 
   /// A save has failed, was cut off, or doesn't know: everything that may be true.
   func uncertain(_ rules: Rules) -> [World] {
-    guard let (stored, live) = next(rules) else { return [self] }
-    var bound = self
-    bound.live = live
-    var written = bound
-    written.stored = stored
-    if stored != self.stored { written.fallbacks.insert(self.stored) }
     // What was not stored, but was there for a moment, may be kept as well.
-    return [self, bound, written]
+    [self]
+      + next(rules).flatMap { stored, live in
+        var bound = self
+        bound.live = live
+        var written = bound
+        written.stored = stored
+        if stored != self.stored { written.fallbacks.insert(self.stored) }
+        return [bound, written]
+      }
   }
 
   /// Whether a save has something to store that was not there when the device was found locked.
   func isTouched(_ rules: Rules) -> Bool {
     guard let live, let base else { return false }
-    return rules.join(live, to: base).compactMap(\.firm) != base.compactMap(\.firm)
+    return !rules.joins(live, to: base).contains { $0.compactMap(\.firm) == base.compactMap(\.firm) }
   }
 
   /// The power is cut: what was not acknowledged may be lost.
