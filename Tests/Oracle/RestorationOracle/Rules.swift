@@ -186,6 +186,12 @@ struct Rules {
     page.isOwner || page.isEdited || page.children.contains(where: isSaved)
   }
 
+  /// What stays in a page's place when it leaves.
+  func left(by page: Live) -> [Variant] {
+    // A page that came to stored state unedited may have been saved in the place of what was its own identity's.
+    page.isUnsettled ? retire(page.others, behind: own(page, [:])) : page.others
+  }
+
   /// What a save stores in a page's place; the page is then bound to it.
   func commit(_ page: inout Live) -> [Variant] {
     var places = page.carried
@@ -201,9 +207,13 @@ struct Rules {
     }
     if case .below(let newer, _) = page.binding { page.behind.insert(newer.asOptional(), at: 0) }
     if case .blank = page.binding, let former = page.others.first(where: { program.isSameIdentity(own, $0) }) {
-      // What was below the state that this one replaces is in nobody's way.
-      for (name, variants) in former.places {
-        own.places[name, default: []] += variants.map { $0.asOptional() }
+      // What was below the state that this one replaces may go on below it.
+      let below = former.places.mapValues { $0.map { $0.asOptional() } }
+      own.places.merge(below) { $0 + $1 }
+      if isSaved(page) {
+        for (name, variants) in below where !page.children.contains(where: { $0.name == name }) {
+          page.carried[name, default: []] += variants
+        }
       }
     }
     if case .owner(let former?) = page.binding {
@@ -261,7 +271,7 @@ struct Rules {
         own = self.own(page, below)
         return [own] + retire(others, behind: own)
       }
-      let fitting = variants.first { program.accepts(page.kind, $0) && $0.version <= program.number }
+      let fitting = variants.first { program.accepts(page.kind, $0) }
       let own = own(page, joinBelow(page, fitting?.asOptional().places ?? [:]))
       return [own]
         + variants.map { $0 == fitting || program.isSameIdentity(own, $0) ? $0.asOptional() : $0 }

@@ -42,7 +42,7 @@ import StateRestorationTesting
         // Nobody can say any more what may be there.
         if scenes.contains(where: { $0.worlds.count > 64 }) { return nil }
         // What turns up in one step is seen before the user does the next one.
-        if scene?.isDeferred == true { for _ in 0..<3 { await Task.yield() } }
+        if scene?.isDeferred == true { for _ in 0..<300 { await Task.yield() } }
         number += 1
       }
       return nil
@@ -310,7 +310,7 @@ import StateRestorationTesting
       scene.carriedPlaces = []
     }
     func leave(_ path: [Int], _ page: Page) -> Bool {
-      defer { scene.change { $0.take(path) } }
+      defer { scene.change { $0.take(path, scene.rules) } }
       remove(page)
       return scene.worlds.contains { $0.live?[path[...]]?.hasCarried == true }
     }
@@ -349,7 +349,7 @@ import StateRestorationTesting
       else { return false }
       page.restorationIdentifier = RestorationIdentifier("\(name)")
       scene.carriedPlaces = []
-      scene.change { $0.move(path, to: parent.path, as: name) }
+      scene.change { $0.move(path, to: parent.path, as: name, scene.rules) }
     case .move(let number, let target):
       let (path, page) = pick(number)
       let parent = pick(target)
@@ -358,7 +358,7 @@ import StateRestorationTesting
       else { return false }
       remove(page)
       parent.page.push(page)
-      scene.change { $0.move(path, to: parent.path, as: page.number) }
+      scene.change { $0.move(path, to: parent.path, as: page.number, scene.rules) }
     case .reverse(let number): pick(number).page.reverse()
     case .showOtherModel(let number):
       let (path, page) = pick(number)

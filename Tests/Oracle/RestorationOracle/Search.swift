@@ -18,6 +18,9 @@
   /// How many steps were run, those of shrinking not counted.
   package private(set) var stepCount = 0
 
+  /// How many scripts failed and then did not.
+  package private(set) var unsteadyCount = 0
+
   /// Prepares a search.
   ///
   /// - Parameters:
@@ -44,7 +47,17 @@
     let difference = await runner.difference(steps)
     stepCount += runner.stepCount - before
     guard let difference else { return nil }
+    guard await failsAgain(steps) else {
+      unsteadyCount += 1
+      return nil
+    }
     return await shrink(steps, number, difference)
+  }
+
+  /// Whether a script fails three times more: threads may meet in another order each time.
+  private func failsAgain(_ steps: [Step]) async -> Bool {
+    for _ in 0..<3 where await runner.difference(steps) == nil { return false }
+    return true
   }
 
   /// Runs one script.
@@ -54,7 +67,7 @@
   private func shrink(_ whole: [Step], _ number: Int, _ first: String) async -> Finding {
     var (steps, difference) = (whole, first)
     func fails(_ shorter: [Step]) async -> Bool {
-      guard let found = await runner.difference(shorter) else { return false }
+      guard let found = await runner.difference(shorter), await failsAgain(shorter) else { return false }
       (steps, difference) = (shorter, found)
       return true
     }

@@ -89,12 +89,13 @@ struct World: Hashable {
 
   /// Takes a page out of its place, in which others' states stay.
   @discardableResult
-  mutating func take(_ path: [Int]) -> Live? {
+  mutating func take(_ path: [Int], _ rules: Rules) -> Live? {
     var taken: Live?
     change(path.dropLast()) { parent in
       guard let index = parent.children.firstIndex(where: { $0.name == path.last }) else { return }
       var page = parent.children.remove(at: index)
-      if !page.others.isEmpty { parent.carried[page.name] = page.others }
+      let left = rules.left(by: page)
+      if !left.isEmpty { parent.carried[page.name] = left }
       (page.before, page.behind) = ([], [])
       taken = page
     }
@@ -102,8 +103,8 @@ struct World: Hashable {
   }
 
   /// Puts a page into another place, or under another name.
-  mutating func move(_ path: [Int], to parent: [Int], as name: Int) {
-    guard var page = take(path) else { return }
+  mutating func move(_ path: [Int], to parent: [Int], as name: Int, _ rules: Rules) {
+    guard var page = take(path, rules) else { return }
     page.name = name
     change(parent) { parent in
       page.behind = parent.carried.removeValue(forKey: name) ?? []

@@ -85,7 +85,8 @@ import RestorationOracle
     }
     let seconds = (clock.now - start) / .seconds(1)
     print(
-      "seed \(options.seed): \(search.stepCount) steps in \(number - options.first) scripts, \(findings) failed,"
+      "seed \(options.seed): \(search.stepCount) steps in \(number - options.first) scripts, \(findings) failed"
+        + (search.unsteadyCount > 0 ? ", \(search.unsteadyCount) only once," : ",")
         + " \(Int(Double(search.stepCount) / max(seconds, 0.001))) steps/s")
     exit(findings == 0 ? 0 : 1)
   }
