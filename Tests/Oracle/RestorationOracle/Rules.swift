@@ -37,10 +37,6 @@ struct Rules {
   var leftOut: Set<[Int]> = []
   /// Whether any state may be left out that the report names, because a process died somewhere in restoring.
   var leavesOutAny = false
-  /// Where a process died in restoring.
-  var diedAt: Set<[Int]> = []
-  /// What launches have left out since, and may go on to leave out until it is asked for.
-  var leftOutBefore: Set<[Int]> = []
   /// Whether what is below a state that is too new is joined below it, or below an empty one in front of it.
   var joinsBelowNewer = true
   /// What the program makes at a path; nil where it makes nothing.
@@ -166,7 +162,7 @@ struct Rules {
   }
 
   private func mayLeaveOut(_ variant: Variant, at path: [Int]) -> Bool {
-    leftOut.contains(path) && (variant.diedAt || leavesOutAny || diedAt.contains(path) || leftOutBefore.contains(path))
+    leftOut.contains(path) && (variant.diedAt || leavesOutAny)
   }
 
   private func retire(_ others: some Sequence<Variant>, behind own: Variant) -> [Variant] {
@@ -188,8 +184,8 @@ struct Rules {
 
   /// What stays in a page's place when it leaves.
   func left(by page: Live) -> [Variant] {
-    // A page that came to stored state unedited may have been saved in the place of what was its own identity's.
-    page.isUnsettled ? retire(page.others, behind: own(page, [:])) : page.others
+    // A page that came to stored state unedited may have been saved in the place of what fits it.
+    page.isUnsettled ? page.others.map { program.accepts(page.kind, $0) ? $0.asOptional() : $0 } : page.others
   }
 
   /// What a save stores in a page's place; the page is then bound to it.

@@ -115,8 +115,10 @@ import StateRestoration
     carriedPlaces = worlds.first?.live?.carriedPaths ?? []
     if report.outcome == .restored {
       deaths = 0
-      self.rules.leftOutBefore.formUnion(rules.leftOut)
-      (self.rules.diedAt, self.rules.leavesOutAny, culprit) = ([], false, nil)
+      for path in rules.leftOut { change { $0.die(at: path) } }
+      // What may be left out may be in a place in which nothing was made.
+      self.rules.leavesOutAny = self.rules.leavesOutAny && !carriedPlaces.isEmpty
+      culprit = nil
     }
     return nil
   }

@@ -233,7 +233,7 @@ import StateRestorationTesting
       }
       // What a dead process saw counts for nothing.
       if let violation = scene.violation, former != nil { return violation }
-      if let hit { scene.rules.diedAt.insert(hit) } else { scene.rules.leavesOutAny = true }
+      if let hit { scene.change { $0.die(at: hit) } } else { scene.rules.leavesOutAny = true }
       scene.deaths += 1
       scene.culprit = hit
       end()

@@ -22,6 +22,12 @@ struct Variant: Hashable, Sendable {
     return copy
   }
 
+  /// Notes that restoring died at a path below its place, or that it was left out for that.
+  mutating func die(at path: ArraySlice<Int>) {
+    guard let name = path.first else { return diedAt = true }
+    for index in (places[name] ?? []).indices { places[name]?[index].die(at: path.dropFirst()) }
+  }
+
   /// The same without what is optional.
   var firm: Variant? { isOptional ? nil : firmBelow }
 

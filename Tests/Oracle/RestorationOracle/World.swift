@@ -53,6 +53,11 @@ struct World: Hashable {
   /// The process has ended.
   func ended() -> World { World(stored: stored, fallbacks: fallbacks) }
 
+  /// Restoring died at a path, or has left it out.
+  mutating func die(at path: [Int]) {
+    for index in (stored ?? []).indices { stored?[index].die(at: path.dropFirst()) }
+  }
+
   /// Everything was deleted for good.
   mutating func discard() {
     func forget(_ page: inout Live) {
