@@ -35,10 +35,14 @@ struct Rules {
   var goneModels: Set<Int> = []
   /// What the report of this restoration left out after a crash, and may: by path.
   var leftOut: Set<[Int]> = []
+  /// Whether this restoration asks for what was left out.
+  var isAskedFor = false
   /// Whether any state may be left out that the report names, because a process died somewhere in restoring.
   var leavesOutAny = false
   /// Whether what is below a state that is too new is joined below it, or below an empty one in front of it.
   var joinsBelowNewer = true
+  /// Whether presenting a page on a locked device is an edit of it.
+  var countsPresented = false
   /// What the program makes at a path; nil where it makes nothing.
   var makes: ([Int]) -> Kind? = { _ in nil }
 
@@ -84,7 +88,12 @@ struct Rules {
       lookOn(keeping: variant.asOptional(), &why)
       return
     }
-    let isShadowed = seen.contains { program.isSameIdentity($0, variant) }
+    let isShadowed =
+      seen.contains { program.isSameIdentity($0, variant) } && !(isAskedFor && variant.diedAt)
+    // What was left out and is asked for may be given although there is newer state.
+    if isAskedFor, variants[(index + 1)...].contains(where: { $0.diedAt && program.accepts(sight.kind, $0) }) {
+      lookOn(keeping: variant, &why)
+    }
     guard program.accepts(sight.kind, variant), variant.version <= program.number, !isShadowed else {
       lookOn(keeping: isShadowed ? variant.asOptional() : variant, &why)
       if !isShadowed, program.accepts(sight.kind, variant), sight.value == sight.before ?? 0 {
@@ -92,7 +101,7 @@ struct Rules {
       }
       return
     }
-    if mayLeaveOut(variant, at: path) {
+    if mayLeaveOut(variant, at: path, among: variants) {
       var passed = variant
       passed.diedAt = true
       lookOn(keeping: passed, &why)
@@ -143,7 +152,7 @@ struct Rules {
       }
       let left = stored.map { variant in
         var variant = variant
-        if mayLeaveOut(variant, at: path + [name]) { variant.diedAt = true }
+        if mayLeaveOut(variant, at: path + [name], among: stored) { variant.diedAt = true }
         return goneModels.contains(variant.model) ? variant.asOptional() : variant
       }
       for index in all.indices { all[index].carried[name] = left }
@@ -156,13 +165,14 @@ struct Rules {
     guard let kind = makes(path) else { return true }
     let given = variants.first { !$0.isOptional && program.accepts(kind, $0) && $0.version <= program.number }
     guard let given, !goneModels.contains(given.model), !goneModels.contains(kind.model) else { return true }
-    if variants.contains(where: { mayLeaveOut($0, at: path) }) { return true }
+    if variants.contains(where: { mayLeaveOut($0, at: path, among: variants) }) { return true }
     // One page is presented at a time.
     return variants.contains(where: \.isPresented) && sight.children.contains(where: \.isPresented)
   }
 
-  private func mayLeaveOut(_ variant: Variant, at path: [Int]) -> Bool {
-    leftOut.contains(path) && (variant.diedAt || leavesOutAny)
+  /// Whether a state may be passed over because restoring died at it; where there are others the report names one of them.
+  private func mayLeaveOut(_ variant: Variant, at path: [Int], among variants: [Variant]) -> Bool {
+    !isAskedFor && (variants.count > 1 || leftOut.contains(path)) && (variant.diedAt || leavesOutAny)
   }
 
   private func retire(_ others: some Sequence<Variant>, behind own: Variant) -> [Variant] {
@@ -190,6 +200,7 @@ struct Rules {
 
   /// What a save stores in a page's place; the page is then bound to it.
   func commit(_ page: inout Live) -> [Variant] {
+    page.departed = [:]
     var places = page.carried
     for index in page.children.indices {
       let stored = commit(&page.children[index])
@@ -202,7 +213,7 @@ struct Rules {
       return page.before + [newer] + page.behind
     }
     if case .below(let newer, _) = page.binding { page.behind.insert(newer.asOptional(), at: 0) }
-    if case .blank = page.binding, let former = page.others.first(where: { program.isSameIdentity(own, $0) }) {
+    if case .blank = page.binding, let former = page.others.first(where: { program.accepts(page.kind, $0) }) {
       // What was below the state that this one replaces may go on below it.
       let below = former.places.mapValues { $0.map { $0.asOptional() } }
       own.places.merge(below) { $0 + $1 }
@@ -224,7 +235,7 @@ struct Rules {
         for (name, variants) in page.carried { own.places[name] = variants }
       }
     } else if !isSaved(page) {
-      return (page.isUnsettled ? [own.asOptional()] : []) + page.others
+      return (page.hasUnsettled ? [own.asOptional()] : []) + page.others
     }
     page.behind = retire(page.others, behind: own)
     page.before = []
@@ -248,14 +259,20 @@ struct Rules {
 
   /// What may be stored in the root's place once what a run has edited that was launched locked is joined to it.
   func joins(_ page: Live, to variants: [Variant]) -> Set<[Variant]> {
-    var other = self
-    other.joinsBelowNewer = false
-    return [join(page, to: variants), other.join(page, to: variants)]
+    var found: Set<[Variant]> = []
+    for joinsBelowNewer in [true, false] {
+      for countsPresented in [true, false] {
+        var rules = self
+        (rules.joinsBelowNewer, rules.countsPresented) = (joinsBelowNewer, countsPresented)
+        found.insert(rules.join(page, to: variants))
+      }
+    }
+    return found
   }
 
   /// What is stored in a place once what a run has edited that was launched locked is joined to it.
   private func join(_ page: Live, to variants: [Variant]) -> [Variant] {
-    if page.isEdited {
+    if page.isEdited || (countsPresented && page.isPresented && page.isUnsettled) {
       let header = own(page, [:])
       let former = variants.firstIndex {
         program.isSameIdentity(header, $0) && $0.version <= program.number && !$0.diedAt
@@ -284,7 +301,7 @@ struct Rules {
     let below = joinBelow(page, [:])
     let own = own(page, below)
     if page.children.contains(where: isSaved) { return [own] + retire(variants, behind: own) }
-    return (page.isUnsettled ? [own.asOptional()] : []) + variants
+    return (page.hasUnsettled ? [own.asOptional()] : []) + variants
   }
 
   private func joinBelow(_ page: Live, _ places: [Int: [Variant]]) -> [Int: [Variant]] {

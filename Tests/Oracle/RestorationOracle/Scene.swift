@@ -59,6 +59,13 @@ import StateRestoration
     carriedPlaces = []
   }
 
+  /// Everything was deleted for good.
+  func discard() {
+    change { $0.discard() }
+    carriedPlaces = []
+    isDeferred = false
+  }
+
   /// Ends a run: the process is gone.
   func end() {
     for (path, page) in pages { plan[path] = page.kind }
@@ -105,7 +112,8 @@ import StateRestoration
     guard let root else { return nil }
     if let violation { return violation }
     var rules = rules
-    rules.leftOut = isAskedFor ? [] : Set(report.leftOut.map(\.numbers))
+    rules.isAskedFor = isAskedFor
+    rules.leftOut = Set(report.leftOut.map(\.numbers))
     let seen = sight(of: root, before)
     var why = "nothing agrees with \(report.outcome)"
     let found = worlds.flatMap { world in bound(world, seen, rules, report.outcome, &why) }
@@ -152,7 +160,8 @@ import StateRestoration
   func compareLate(_ page: Page, at path: [Int], _ report: NodeReport?) -> String? {
     if let violation { return violation }
     var rules = rules
-    if report?.notRestoredReason == .leftOutAfterCrash { rules.leftOut = [path] }
+    rules.leftOut = Set(coordinator?.lastReport?.leftOut.map(\.numbers) ?? [])
+    if report?.notRestoredReason == .leftOutAfterCrash { rules.leftOut.insert(path) }
     let seen = sight(of: page, [ObjectIdentifier(page): 0])
     var why = ""
     let found = worlds.flatMap { world in

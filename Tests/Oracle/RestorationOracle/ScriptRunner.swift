@@ -42,12 +42,19 @@ import StateRestorationTesting
         // Nobody can say any more what may be there.
         if scenes.contains(where: { $0.worlds.count > 64 }) { return nil }
         // What turns up in one step is seen before the user does the next one.
-        if scene?.isDeferred == true { for _ in 0..<300 { await Task.yield() } }
+        if scene?.isDeferred == true { await finishTurns() }
         number += 1
       }
       return nil
     } catch {
       return "step \(number) \(steps[number]) threw \(error)"
+    }
+  }
+
+  /// Lets everything run that waits for the main actor, and what that starts there; no other thread is waited for.
+  private func finishTurns() async {
+    for _ in 0..<8 {
+      await withCheckedContinuation { turn in Task { @MainActor in turn.resume() } }
     }
   }
 
@@ -108,8 +115,7 @@ import StateRestorationTesting
     case .register(let number): return register(scene, number)
     case .discard:
       try await scene.coordinator?.discard()
-      scene.change { $0.discard() }
-      scene.carriedPlaces = []
+      scene.discard()
       return nil
     case .forget(let number):
       guard !scene.isDeferred, !scene.carriedPlaces.isEmpty else { return nil }
@@ -229,6 +235,7 @@ import StateRestorationTesting
       let difference = try await begin(scene, hiding: hiding, making: making, kind)
       guard isDying, !file.isAlive else {
         if let difference { return difference }
+        file.die(beforeCall: .max)
         continue
       }
       // What a dead process saw counts for nothing.

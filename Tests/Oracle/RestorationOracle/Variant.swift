@@ -65,6 +65,8 @@ struct Live: Hashable {
   var children: [Live] = []
   /// What is stored in places below it that no page is in.
   var carried: [Int: [Variant]] = [:]
+  /// What was stored for pages that have left it since the last save; who comes to their places may be taken for them.
+  var departed: [Int: [Variant]] = [:]
   /// Whether it came to a place in which something was stored, or to a page that is blank: then rules leave open
   /// whether it is saved before it is edited.
   var isUnsettled = false
@@ -80,6 +82,9 @@ struct Live: Hashable {
     case .blank(let baseline), .below(_, let baseline): value != baseline
     }
   }
+
+  /// Whether it is open of it, or of a page below it, whether it is saved.
+  var hasUnsettled: Bool { isUnsettled || children.contains(where: \.hasUnsettled) }
 
   /// Whether something is stored in its place or below it that is no page's.
   var hasCarried: Bool { !carried.isEmpty || !others.isEmpty || children.contains(where: \.hasCarried) }

@@ -81,8 +81,8 @@ struct World: Hashable {
   mutating func push(_ name: Int, _ kind: Kind, on parent: [Int], isPresented: Bool = false) {
     let isDeferred = base != nil
     change(parent) { parent in
-      let stored = parent.carried.removeValue(forKey: name) ?? []
-      let isOwner = parent.isOwner && stored.isEmpty && !isDeferred
+      let stored = parent.takePlace(name)
+      let isOwner = parent.isOwner && stored.allSatisfy(\.isOptional) && !isDeferred
       var page = Live(
         name: name, kind: kind, value: 0, isPresented: isPresented,
         binding: isOwner ? .owner(nil) : .blank(baseline: 0))
@@ -99,6 +99,7 @@ struct World: Hashable {
     change(path.dropLast()) { parent in
       guard let index = parent.children.firstIndex(where: { $0.name == path.last }) else { return }
       var page = parent.children.remove(at: index)
+      if case .owner(let former?) = page.binding { parent.departed[page.name] = [former.asOptional()] }
       let left = rules.left(by: page)
       if !left.isEmpty { parent.carried[page.name] = left }
       (page.before, page.behind) = ([], [])
@@ -112,10 +113,17 @@ struct World: Hashable {
     guard var page = take(path, rules) else { return }
     page.name = name
     change(parent) { parent in
-      page.behind = parent.carried.removeValue(forKey: name) ?? []
+      page.behind = parent.takePlace(name)
       if !page.isOwner { page.isUnsettled = true }
       parent.children.append(page)
     }
+  }
+}
+
+extension Live {
+  /// What is stored in a place that a page comes to.
+  mutating func takePlace(_ name: Int) -> [Variant] {
+    (carried.removeValue(forKey: name) ?? []) + (departed.removeValue(forKey: name) ?? [])
   }
 }
 
