@@ -32,7 +32,7 @@ package enum Kind: Int, CaseIterable, Hashable, Sendable {
   }
 }
 
-/// A version of the program: its classes' tags. States carry the version's number.
+/// A version of the program, which decides the tags of its classes and the version of their states.
 package struct ProgramVersion: Hashable, Sendable {
   /// 1, 2 or 3.
   package let number: Int

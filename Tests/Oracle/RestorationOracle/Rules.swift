@@ -19,8 +19,7 @@
 /// **Saving** (the table "Commit"). An owner's values take the place of its variant; if its class or model is another one by
 /// now, the old variant is dormant, or, if it fits the page all the same (that of a superclass, say), may be dropped. A blank
 /// page is saved, in front of what is stored, when it was edited or somebody below it is saved. Otherwise its place
-/// stays as it is. It is open whether a page is saved that was put unedited into a place in which something is stored, or below
-/// a blank one.
+/// stays as it is.
 ///
 /// **Leaving** (the table "Leave"). An owner that leaves takes its variant and all below it along, to where it has moved or
 /// for good. What else is stored in the place stays.
@@ -28,6 +27,9 @@
 /// **Joining** (the table "Merge"). In a run that was launched locked every page is blank. What was edited in it takes the
 /// place of the variant of the same identity, if the program can read that, and stands in front of it otherwise. Who was not
 /// edited has what is stored, and what was edited below goes below that.
+///
+/// What these rules leave open an engine answers always in the same way (``Answers``). Where a rule says that something may
+/// be there, it is marked as optional.
 struct Rules {
   /// The running program.
   var program: ProgramVersion
@@ -39,10 +41,8 @@ struct Rules {
   var isAskedFor = false
   /// Whether any state may be left out that the report names, because a process died somewhere in restoring.
   var leavesOutAny = false
-  /// Whether what is below a state that is too new is joined below it, or below an empty one in front of it.
-  var joinsBelowNewer = true
-  /// Whether presenting a page on a locked device is an edit of it.
-  var countsPresented = false
+  /// What is open, answered.
+  var answers = Answers()
   /// What the program makes at a path; nil where it makes nothing.
   var makes: ([Int]) -> Kind? = { _ in nil }
 
@@ -122,7 +122,13 @@ struct Rules {
       name: sight.name, kind: sight.kind, value: sight.value, isPresented: sight.isPresented, binding: binding)
     page.before = kept
     page.behind = retire(variants[(index + 1)...], behind: variant)
-    for below in children(of: sight, variant.places, at: path, underOwner: true, &why) {
+    // What was below a state that this one has replaced may go on below it.
+    var places = variant.places
+    for former in variants[(index + 1)...] where former.isOptional || program.isSameIdentity(variant, former) {
+      guard program.accepts(sight.kind, former) else { continue }
+      places.merge(former.places.mapValues { $0.map { $0.asOptional() } }) { $0 + $1 }
+    }
+    for below in children(of: sight, places, at: path, underOwner: true, &why) {
       page.children = below.children
       page.carried = below.carried
       found.append(page)
@@ -189,13 +195,8 @@ struct Rules {
 
   /// Whether a save has to store the page.
   private func isSaved(_ page: Live) -> Bool {
-    page.isOwner || page.isEdited || page.children.contains(where: isSaved)
-  }
-
-  /// What stays in a page's place when it leaves.
-  func left(by page: Live) -> [Variant] {
-    // A page that came to stored state unedited may have been saved in the place of what fits it.
-    page.isUnsettled ? page.others.map { program.accepts(page.kind, $0) ? $0.asOptional() : $0 } : page.others
+    let open = page.others.isEmpty ? answers.savesUneditedBelowBlank : answers.savesUneditedInFront
+    return page.isOwner || page.isEdited || (page.isUnsettled && open == true) || page.children.contains(where: isSaved)
   }
 
   /// What a save stores in a page's place; the page is then bound to it.
@@ -213,16 +214,6 @@ struct Rules {
       return page.before + [newer] + page.behind
     }
     if case .below(let newer, _) = page.binding { page.behind.insert(newer.asOptional(), at: 0) }
-    if case .blank = page.binding, let former = page.others.first(where: { program.accepts(page.kind, $0) }) {
-      // What was below the state that this one replaces may go on below it.
-      let below = former.places.mapValues { $0.map { $0.asOptional() } }
-      own.places.merge(below) { $0 + $1 }
-      if isSaved(page) {
-        for (name, variants) in below where !page.children.contains(where: { $0.name == name }) {
-          page.carried[name, default: []] += variants
-        }
-      }
-    }
     if case .owner(let former?) = page.binding {
       let isSame = program.isSameIdentity(own, former)
       if isSame, own.value == former.value, own.version == former.version, own.isPresented == former.isPresented {
@@ -235,9 +226,10 @@ struct Rules {
         for (name, variants) in page.carried { own.places[name] = variants }
       }
     } else if !isSaved(page) {
-      return (page.hasUnsettled ? [own.asOptional()] : []) + page.others
+      return page.others
     }
-    page.behind = retire(page.others, behind: own)
+    // What is another's and fits all the same may be taken for the page's own.
+    page.behind = page.others.map { program.accepts(page.kind, $0) ? $0.asOptional() : $0 }
     page.before = []
     page.binding = .owner(own)
     page.isUnsettled = false
@@ -257,22 +249,9 @@ struct Rules {
 
   // MARK: - Joining
 
-  /// What may be stored in the root's place once what a run has edited that was launched locked is joined to it.
-  func joins(_ page: Live, to variants: [Variant]) -> Set<[Variant]> {
-    var found: Set<[Variant]> = []
-    for joinsBelowNewer in [true, false] {
-      for countsPresented in [true, false] {
-        var rules = self
-        (rules.joinsBelowNewer, rules.countsPresented) = (joinsBelowNewer, countsPresented)
-        found.insert(rules.join(page, to: variants))
-      }
-    }
-    return found
-  }
-
   /// What is stored in a place once what a run has edited that was launched locked is joined to it.
-  private func join(_ page: Live, to variants: [Variant]) -> [Variant] {
-    if page.isEdited || (countsPresented && page.isPresented && page.isUnsettled) {
+  func join(_ page: Live, to variants: [Variant]) -> [Variant] {
+    if page.isEdited || (answers.countsPresented == true && page.isPresented && page.isUnsettled) {
       let header = own(page, [:])
       let former = variants.firstIndex {
         program.isSameIdentity(header, $0) && $0.version <= program.number && !$0.diedAt
@@ -290,7 +269,7 @@ struct Rules {
         + variants.map { $0 == fitting || program.isSameIdentity(own, $0) ? $0.asOptional() : $0 }
     }
     let fitting = variants.firstIndex {
-      program.accepts(page.kind, $0) && (joinsBelowNewer || $0.version <= program.number) && !$0.diedAt
+      program.accepts(page.kind, $0) && (answers.joinsBelowNewer == true || $0.version <= program.number) && !$0.diedAt
         && !$0.isOptional
     }
     if let fitting {
@@ -300,8 +279,9 @@ struct Rules {
     }
     let below = joinBelow(page, [:])
     let own = own(page, below)
-    if page.children.contains(where: isSaved) { return [own] + retire(variants, behind: own) }
-    return (page.hasUnsettled ? [own.asOptional()] : []) + variants
+    let open = variants.isEmpty ? answers.savesUneditedBelowBlank : answers.joinsUneditedInFront
+    let isSaved = (page.isUnsettled && open == true) || page.children.contains(where: isSaved)
+    return isSaved ? [own] + retire(variants, behind: own) : variants
   }
 
   private func joinBelow(_ page: Live, _ places: [Int: [Variant]]) -> [Int: [Variant]] {

@@ -125,7 +125,7 @@ import StateRestoration
       deaths = 0
       for path in rules.leftOut { change { $0.die(at: path) } }
       // What may be left out may be in a place in which nothing was made.
-      self.rules.leavesOutAny = self.rules.leavesOutAny && !carriedPlaces.isEmpty
+      self.rules.leavesOutAny = self.rules.leavesOutAny && (!carriedPlaces.isEmpty || !report.notRestored.isEmpty)
       culprit = nil
     }
     return nil
@@ -144,13 +144,12 @@ import StateRestoration
       world.live = Live(name: seen.name, kind: seen.kind, value: seen.value, binding: .blank(baseline: seen.value))
       return [world]
     case (.restored, let stored?):
-      var joined: Set = [stored]
-      if let base = world.base, let live = world.live { joined = rules.joins(live, to: base) }
-      world.base = nil
-      return joined.flatMap { rules.bind(seen, $0, at: [0], underOwner: true, &why) }.map { live in
-        var world = world
-        world.live = live
-        return world
+      return world.found(rules).flatMap { world in
+        rules.bind(seen, world.base ?? stored, at: [0], underOwner: true, &why).map { live in
+          var world = world
+          (world.base, world.live) = (nil, live)
+          return world
+        }
       }
     default: return []
     }

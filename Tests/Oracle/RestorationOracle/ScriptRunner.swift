@@ -317,7 +317,7 @@ import StateRestorationTesting
       scene.carriedPlaces = []
     }
     func leave(_ path: [Int], _ page: Page) -> Bool {
-      defer { scene.change { $0.take(path, scene.rules) } }
+      defer { scene.change { $0.take(path) } }
       remove(page)
       return scene.worlds.contains { $0.live?[path[...]]?.hasCarried == true }
     }
@@ -356,7 +356,7 @@ import StateRestorationTesting
       else { return false }
       page.restorationIdentifier = RestorationIdentifier("\(name)")
       scene.carriedPlaces = []
-      scene.change { $0.move(path, to: parent.path, as: name, scene.rules) }
+      scene.change { $0.move(path, to: parent.path, as: name) }
     case .move(let number, let target):
       let (path, page) = pick(number)
       let parent = pick(target)
@@ -365,7 +365,7 @@ import StateRestorationTesting
       else { return false }
       remove(page)
       parent.page.push(page)
-      scene.change { $0.move(path, to: parent.path, as: page.number, scene.rules) }
+      scene.change { $0.move(path, to: parent.path, as: page.number) }
     case .reverse(let number): pick(number).page.reverse()
     case .showOtherModel(let number):
       let (path, page) = pick(number)

@@ -83,9 +83,6 @@ struct Live: Hashable {
     }
   }
 
-  /// Whether it is open of it, or of a page below it, whether it is saved.
-  var hasUnsettled: Bool { isUnsettled || children.contains(where: \.hasUnsettled) }
-
   /// Whether something is stored in its place or below it that is no page's.
   var hasCarried: Bool { !carried.isEmpty || !others.isEmpty || children.contains(where: \.hasCarried) }
 

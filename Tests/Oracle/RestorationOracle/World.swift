@@ -11,47 +11,73 @@ struct World: Hashable {
   /// What was stored when a run was launched locked; nil in other runs.
   var base: [Variant]?
 
+  /// How the engine answers what the rules leave open.
+  var answers = Answers()
+
+  private struct Save: Hashable {
+    var stored: [Variant]
+    var live: Live
+  }
+
   /// What a save of the program stores; one of these.
-  func next(_ rules: Rules) -> [(stored: [Variant], live: Live)] {
-    guard var live else { return [] }
-    if let base { return rules.joins(live, to: base).map { ($0, live) } }
-    return [(rules.commit(&live), live)]
+  private func saves(_ rules: Rules) -> [(save: Save, answers: Answers)] {
+    guard let live else { return [] }
+    return answers.each { answers in
+      var (rules, live) = (rules, live)
+      rules.answers = answers
+      if let base { return Save(stored: rules.join(live, to: base), live: live) }
+      return Save(stored: rules.commit(&live), live: live)
+    }.map { ($0.result, $0.answers) }
+  }
+
+  /// What is there for a restoration; one of these.
+  func found(_ rules: Rules) -> [World] {
+    guard base != nil else { return [self] }
+    return saves(rules).map { save, answers in
+      var world = self
+      (world.base, world.answers) = (save.stored, answers)
+      return world
+    }
   }
 
   // MARK: - Ends of a save
 
   /// A save was acknowledged: it and all that it builds on survives a power cut.
   func acknowledged(_ rules: Rules) -> [World] {
-    next(rules).map { stored, live in World(stored: stored, live: live, base: base) }
+    saves(rules).map { save, answers in
+      var world = self
+      (world.stored, world.live, world.fallbacks, world.answers) = (save.stored, save.live, [], answers)
+      return world
+    }
   }
 
   /// A save has failed, was cut off, or doesn't know: everything that may be true.
   func uncertain(_ rules: Rules) -> [World] {
     // What was not stored, but was there for a moment, may be kept as well.
     [self]
-      + next(rules).flatMap { stored, live in
+      + saves(rules).flatMap { save, answers in
         var bound = self
-        bound.live = live
+        (bound.live, bound.answers) = (save.live, answers)
         var written = bound
-        written.stored = stored
-        if stored != self.stored { written.fallbacks.insert(self.stored) }
+        written.stored = save.stored
+        if save.stored != stored { written.fallbacks.insert(stored) }
         return [bound, written]
       }
   }
 
   /// Whether a save has something to store that was not there when the device was found locked.
   func isTouched(_ rules: Rules) -> Bool {
-    guard let live, let base else { return false }
-    return !rules.joins(live, to: base).contains { $0.compactMap(\.firm) == base.compactMap(\.firm) }
+    guard let base else { return false }
+    return !saves(rules).contains { $0.save.stored.compactMap(\.firm) == base.compactMap(\.firm) }
   }
 
   /// The power is cut: what was not acknowledged may be lost.
   func afterPowerCut() -> [World] {
-    fallbacks.union([stored]).map { World(stored: $0) }
+    fallbacks.union([stored]).map { World(stored: $0, answers: answers) }
   }
 
   /// The process has ended.
-  func ended() -> World { World(stored: stored, fallbacks: fallbacks) }
+  func ended() -> World { World(stored: stored, fallbacks: fallbacks, answers: answers) }
 
   /// Restoring died at a path, or has left it out.
   mutating func die(at path: [Int]) {
@@ -94,14 +120,13 @@ struct World: Hashable {
 
   /// Takes a page out of its place, in which others' states stay.
   @discardableResult
-  mutating func take(_ path: [Int], _ rules: Rules) -> Live? {
+  mutating func take(_ path: [Int]) -> Live? {
     var taken: Live?
     change(path.dropLast()) { parent in
       guard let index = parent.children.firstIndex(where: { $0.name == path.last }) else { return }
       var page = parent.children.remove(at: index)
       if case .owner(let former?) = page.binding { parent.departed[page.name] = [former.asOptional()] }
-      let left = rules.left(by: page)
-      if !left.isEmpty { parent.carried[page.name] = left }
+      if !page.others.isEmpty { parent.carried[page.name] = page.others }
       (page.before, page.behind) = ([], [])
       taken = page
     }
@@ -109,8 +134,8 @@ struct World: Hashable {
   }
 
   /// Puts a page into another place, or under another name.
-  mutating func move(_ path: [Int], to parent: [Int], as name: Int, _ rules: Rules) {
-    guard var page = take(path, rules) else { return }
+  mutating func move(_ path: [Int], to parent: [Int], as name: Int) {
+    guard var page = take(path) else { return }
     page.name = name
     change(parent) { parent in
       page.behind = parent.takePlace(name)
