@@ -108,6 +108,19 @@ let package = Package(
       ]),
     tests(
       "EndToEndTests", ["restore-demo", "StateRestoration", "RestorationArchive", "DataProtection", "SeededRandom"]),
+    .target(
+      name: "RestorationOracle",
+      dependencies: [
+        "StateRestoration", "RestorationArchive", "DataProtection", "StateRestorationTesting", "SimulatedTime",
+        "SeededRandom",
+      ],
+      path: "Tests/Oracle/RestorationOracle", swiftSettings: settings),
+    .executableTarget(
+      name: "restoration-oracle", dependencies: ["RestorationOracle"], path: "Tests/Oracle/restoration-oracle",
+      swiftSettings: settings),
+    .testTarget(
+      name: "RestorationOracleTests", dependencies: ["RestorationOracle"],
+      path: "Tests/Oracle/RestorationOracleTests", swiftSettings: settings),
     tests("DocumentationTests", ["StateRestoration", "StateRestorationTesting"]),
   ]
 )

@@ -9,6 +9,8 @@ package enum PowerCutPolicy: Hashable, Sendable {
   case keepPrefix(Int)
   /// All changes are left but this one.
   case loseOne(Int)
+  /// The changes whose bits are not set are left, by their number modulo 64.
+  case lose(mask: UInt64)
   /// All changes are left, but of the last write only its first so many bytes.
   case tearLast(keeping: Int)
 }

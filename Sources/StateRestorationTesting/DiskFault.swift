@@ -11,6 +11,9 @@ public enum PowerCutLoss: Sendable, Hashable {
   /// All but one of them, by its number; see ``SimulatedDevice/unsynchronizedChanges``.
   case one(Int)
 
+  /// Those whose bits are set in a mask, by their number modulo 64: any of them, for tests by chance.
+  case changes(UInt64)
+
   /// All but the end of the last write, which keeps so many bytes.
   case endOfLastWrite(keeping: Int)
 }

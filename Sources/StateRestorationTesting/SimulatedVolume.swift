@@ -81,6 +81,7 @@ import Foundation
       case .everythingUnsynchronized: .dropAll
       case .nothing: .keepPrefix(.max)
       case .one(let number): .loseOne(number)
+      case .changes(let mask): .lose(mask: mask)
       case .endOfLastWrite(let count): .tearLast(keeping: count)
       }
     use(memory.afterPowerCut(policy))

@@ -33,6 +33,32 @@ import Testing
     #expect(owner.restorationChildren.isEmpty)
   }
 
+  final class Desk: ContainerController {
+    @Restored("value") var value = 0
+
+    init() { super.init(restorationIdentifier: "desk") }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a presented controller that was away in one run is presented again in the next`(
+    on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    let first = Desk()
+    first.present(Screen("sheet", text: "shown"))
+    try await bench.preserve(first)
+    let coordinator = bench.launch()
+    let without = Desk()
+    _ = try await coordinator.restore(into: without)
+    without.value = 5
+    _ = try await coordinator.preserve(without)
+    bench.delegate.make = { path, _ in path.last == "sheet" ? Screen("sheet") : nil }
+    let again = Desk()
+    _ = try await bench.launch().restore(into: again)
+    #expect(again.value == 5)
+    #expect((again.presentedController as? Screen)?.text == "shown")
+  }
+
   @Test func `a result that comes before anybody expects it is kept until somebody does`() {
     let owner = ContainerController(restorationIdentifier: "owner")
     var names: [String] = []

@@ -1,0 +1,124 @@
+/// One identity's state in a place, with the places below it.
+struct Variant: Hashable, Sendable {
+  var tag: String?
+  /// 0 for none.
+  var model: Int
+  /// The version of the program that saved it.
+  var version: Int
+  var value: Int
+  /// What is below it, by name: the variants of each place, newest first.
+  var places: [Int: [Variant]] = [:]
+  var isPresented = false
+  /// Whether a rule leaves open that it is there.
+  var isOptional = false
+  /// Whether restoring died at it, so that it may be left out for as long as nobody asks for it.
+  var diedAt = false
+
+  /// The same with everything in it optional.
+  func asOptional() -> Variant {
+    var copy = self
+    copy.isOptional = true
+    copy.places = places.mapValues { $0.map { $0.asOptional() } }
+    return copy
+  }
+
+  /// Notes that restoring died at a path below its place, or that it was left out for that.
+  mutating func die(at path: ArraySlice<Int>) {
+    guard let name = path.first else { return diedAt = true }
+    for index in (places[name] ?? []).indices { places[name]?[index].die(at: path.dropFirst()) }
+  }
+
+  /// The same without what is optional.
+  var firm: Variant? { isOptional ? nil : firmBelow }
+
+  private var firmBelow: Variant {
+    var copy = self
+    copy.diedAt = false
+    copy.places = places.compactMapValues { variants in
+      let firm = variants.compactMap(\.firm)
+      return firm.isEmpty ? nil : firm
+    }
+    return copy
+  }
+}
+
+/// A page of the running program, and what it has of the state.
+struct Live: Hashable {
+  /// What a page has of what is stored in its place.
+  enum Binding: Hashable {
+    /// A state is the page's own, as it was restored or saved last; nil for one that was not saved yet.
+    case owner(Variant?)
+    /// Nothing is, and nothing is saved before the page differs from this.
+    case blank(baseline: Int)
+    /// The state in its place is its own, and of a newer version: what is below it may be below the page.
+    case below(Variant, baseline: Int)
+  }
+
+  var name: Int
+  var kind: Kind
+  var value: Int
+  var isPresented = false
+  var binding: Binding
+  /// What is stored in its place for others, before and behind its own.
+  var before: [Variant] = []
+  var behind: [Variant] = []
+  var children: [Live] = []
+  /// What is stored in places below it that no page is in.
+  var carried: [Int: [Variant]] = [:]
+  /// What was stored for pages that have left it since the last save; who comes to their places may be taken for them.
+  var departed: [Int: [Variant]] = [:]
+  /// Whether it came to a place in which something was stored, or to a page that is blank: then rules leave open
+  /// whether it is saved before it is edited.
+  var isUnsettled = false
+
+  var others: [Variant] { before + behind }
+
+  var isOwner: Bool { if case .owner = binding { true } else { false } }
+
+  /// Whether the user has edited it since it was met without state.
+  var isEdited: Bool {
+    switch binding {
+    case .owner: false
+    case .blank(let baseline), .below(_, let baseline): value != baseline
+    }
+  }
+
+  /// Whether something is stored in its place or below it that is no page's.
+  var hasCarried: Bool { !carried.isEmpty || !others.isEmpty || children.contains(where: \.hasCarried) }
+
+  /// The page at a path that begins with its own name.
+  subscript(path: ArraySlice<Int>) -> Live? {
+    guard path.first == name else { return nil }
+    let rest = path.dropFirst()
+    guard let next = rest.first else { return self }
+    return children.first { $0.name == next }?[rest]
+  }
+
+  /// Changes the page at a path.
+  mutating func change(_ path: ArraySlice<Int>, _ body: (inout Live) -> Void) {
+    let rest = path.dropFirst()
+    guard let next = rest.first else { return body(&self) }
+    guard let index = children.firstIndex(where: { $0.name == next }) else { return }
+    children[index].change(rest, body)
+  }
+}
+
+/// A page as it is seen on the screen after a restoration.
+struct Sight {
+  var name: Int
+  var kind: Kind
+  var value: Int
+  var isPresented: Bool
+  /// What it had before; nil for a page that the restoration has made.
+  var before: Int?
+  var children: [Sight]
+}
+
+extension Variant: CustomStringConvertible {
+  /// The state in a few characters: what a message shows.
+  var description: String {
+    let below = places.sorted { $0.key < $1.key }.map { "\($0.key)\($0.value)" }.joined(separator: " ")
+    return (isOptional ? "?" : "") + (tag ?? "-") + (model == 0 ? "" : "/\(model)") + " v\(version)=\(value)"
+      + (isPresented ? "^" : "") + (diedAt ? "†" : "") + (below.isEmpty ? "" : " {\(below)}")
+  }
+}

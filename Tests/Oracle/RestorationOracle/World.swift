@@ -1,0 +1,157 @@
+/// One of the things that may be true of a scene: what is stored, and whose it is.
+///
+/// After a save that was cut off there are several; the next restoration shows which of them can be.
+struct World: Hashable {
+  /// What a process would read, as the variants of the root's place; nil if nothing was saved.
+  var stored: [Variant]?
+  /// What a power cut may bring back instead: what was acknowledged last, and what was written since.
+  var fallbacks: Set<[Variant]?> = []
+  /// The running program; nil when it doesn't run.
+  var live: Live?
+  /// What was stored when a run was launched locked; nil in other runs.
+  var base: [Variant]?
+
+  /// How the engine answers what the rules leave open.
+  var answers = Answers()
+
+  private struct Save: Hashable {
+    var stored: [Variant]
+    var live: Live
+  }
+
+  /// What a save of the program stores; one of these.
+  private func saves(_ rules: Rules) -> [(save: Save, answers: Answers)] {
+    guard let live else { return [] }
+    return answers.each { answers in
+      var (rules, live) = (rules, live)
+      rules.answers = answers
+      if let base { return Save(stored: rules.join(live, to: base), live: live) }
+      return Save(stored: rules.commit(&live), live: live)
+    }.map { ($0.result, $0.answers) }
+  }
+
+  /// What is there for a restoration; one of these.
+  func found(_ rules: Rules) -> [World] {
+    guard base != nil else { return [self] }
+    return saves(rules).map { save, answers in
+      var world = self
+      (world.base, world.answers) = (save.stored, answers)
+      return world
+    }
+  }
+
+  // MARK: - Ends of a save
+
+  /// A save was acknowledged: it and all that it builds on survives a power cut.
+  func acknowledged(_ rules: Rules) -> [World] {
+    saves(rules).map { save, answers in
+      var world = self
+      (world.stored, world.live, world.fallbacks, world.answers) = (save.stored, save.live, [], answers)
+      return world
+    }
+  }
+
+  /// A save has failed, was cut off, or doesn't know: everything that may be true.
+  func uncertain(_ rules: Rules) -> [World] {
+    // What was not stored, but was there for a moment, may be kept as well.
+    [self]
+      + saves(rules).flatMap { save, answers in
+        var bound = self
+        (bound.live, bound.answers) = (save.live, answers)
+        var written = bound
+        written.stored = save.stored
+        if save.stored != stored { written.fallbacks.insert(stored) }
+        return [bound, written]
+      }
+  }
+
+  /// Whether a save has something to store that was not there when the device was found locked.
+  func isTouched(_ rules: Rules) -> Bool {
+    guard let base else { return false }
+    return !saves(rules).contains { $0.save.stored.compactMap(\.firm) == base.compactMap(\.firm) }
+  }
+
+  /// The power is cut: what was not acknowledged may be lost.
+  func afterPowerCut() -> [World] {
+    fallbacks.union([stored]).map { World(stored: $0, answers: answers) }
+  }
+
+  /// The process has ended.
+  func ended() -> World { World(stored: stored, fallbacks: fallbacks, answers: answers) }
+
+  /// Restoring died at a path, or has left it out.
+  mutating func die(at path: [Int]) {
+    for index in (stored ?? []).indices { stored?[index].die(at: path.dropFirst()) }
+  }
+
+  /// Everything was deleted for good.
+  mutating func discard() {
+    func forget(_ page: inout Live) {
+      page.binding = .owner(nil)
+      (page.before, page.behind, page.carried, page.isUnsettled) = ([], [], [:], false)
+      for index in page.children.indices { forget(&page.children[index]) }
+    }
+    stored = nil
+    fallbacks = []
+    base = nil
+    if var page = live {
+      forget(&page)
+      live = page
+    }
+  }
+
+  // MARK: - The user
+
+  mutating func change(_ path: [Int], _ body: (inout Live) -> Void) { live?.change(path[...], body) }
+
+  mutating func push(_ name: Int, _ kind: Kind, on parent: [Int], isPresented: Bool = false) {
+    let isDeferred = base != nil
+    change(parent) { parent in
+      let stored = parent.takePlace(name)
+      let isOwner = parent.isOwner && stored.allSatisfy(\.isOptional) && !isDeferred
+      var page = Live(
+        name: name, kind: kind, value: 0, isPresented: isPresented,
+        binding: isOwner ? .owner(nil) : .blank(baseline: 0))
+      page.behind = stored
+      page.isUnsettled = !isOwner
+      parent.children.append(page)
+    }
+  }
+
+  /// Takes a page out of its place, in which others' states stay.
+  @discardableResult
+  mutating func take(_ path: [Int]) -> Live? {
+    var taken: Live?
+    change(path.dropLast()) { parent in
+      guard let index = parent.children.firstIndex(where: { $0.name == path.last }) else { return }
+      var page = parent.children.remove(at: index)
+      if case .owner(let former?) = page.binding { parent.departed[page.name] = [former.asOptional()] }
+      if !page.others.isEmpty { parent.carried[page.name] = page.others }
+      (page.before, page.behind) = ([], [])
+      taken = page
+    }
+    return taken
+  }
+
+  /// Puts a page into another place, or under another name.
+  mutating func move(_ path: [Int], to parent: [Int], as name: Int) {
+    guard var page = take(path) else { return }
+    page.name = name
+    change(parent) { parent in
+      page.behind = parent.takePlace(name)
+      if !page.isOwner { page.isUnsettled = true }
+      parent.children.append(page)
+    }
+  }
+}
+
+extension Live {
+  /// What is stored in a place that a page comes to.
+  mutating func takePlace(_ name: Int) -> [Variant] {
+    (carried.removeValue(forKey: name) ?? []) + (departed.removeValue(forKey: name) ?? [])
+  }
+}
+
+extension World {
+  fileprivate mutating func change(_ path: ArraySlice<Int>, _ body: (inout Live) -> Void) { live?.change(path, body) }
+}

@@ -1,0 +1,93 @@
+import Glibc
+import RestorationOracle
+
+/// Runs random scripts against the engine for as long as it is told, and prints what fails as a test.
+@main struct RestorationOracleCommand {
+  static let usage = """
+    usage: restoration-oracle [--seed N] [--first N] [--steps N] [--seconds N] [--length N] [--findings N]
+                              [--without DIMENSION,…] [--only DIMENSION,…]
+           restoration-oracle [--without DIMENSION,…] --script "[.push(parent: 0, name: 1, kind: 0), …]"
+
+      --seed N       the same scripts for the same seed; 1 unless told otherwise
+      --first N      the number of the first script
+      --steps N      ends after so many steps; 100 000 unless told otherwise
+      --seconds N    ends after so much time
+      --length N     random steps in each script; 40 unless told otherwise
+      --findings N   ends after so many scripts that failed; 1 unless told otherwise
+
+    Dimensions: \(Dimension.allCases.map(\.rawValue).joined(separator: ", "))
+    """
+
+  struct Options {
+    var seed: UInt64 = 1
+    var first = 1
+    var steps = 100_000
+    var seconds: Int?
+    var length = 40
+    var findings = 1
+    var excluded: Set<Dimension> = []
+    var script: [Step]?
+
+    init?(_ arguments: some Sequence<String>) {
+      var iterator = arguments.makeIterator()
+      while let option = iterator.next() {
+        guard let text = iterator.next() else { return nil }
+        switch option {
+        case "--without", "--only":
+          let named = text.split(separator: ",").map { Dimension(rawValue: String($0)) }
+          guard !named.contains(nil) else { return nil }
+          let all = Set(named.compactMap(\.self))
+          excluded = option == "--without" ? all : Set(Dimension.allCases).subtracting(all)
+        case "--script":
+          guard let steps = Step.script(text) else { return nil }
+          script = steps
+        default:
+          guard let number = Int(text), number >= 0 else { return nil }
+          switch option {
+          case "--seed": seed = UInt64(number)
+          case "--first": first = number
+          case "--steps": steps = number
+          case "--seconds": seconds = number
+          case "--length": length = number
+          case "--findings": findings = number
+          default: return nil
+          }
+        }
+      }
+    }
+  }
+
+  @MainActor static func main() async throws {
+    guard let options = Options(CommandLine.arguments.dropFirst()) else {
+      print(usage)
+      exit(2)
+    }
+    var search = try await Search(seed: options.seed, length: options.length, without: options.excluded)
+    if let script = options.script {
+      let difference = await search.difference(script)
+      print(difference ?? "agrees")
+      exit(difference == nil ? 0 : 1)
+    }
+    let clock = ContinuousClock()
+    let start = clock.now
+    var number = options.first
+    var findings = 0
+    func isOver() -> Bool {
+      if let seconds = options.seconds { return clock.now - start >= .seconds(seconds) }
+      return search.stepCount >= options.steps
+    }
+    while !isOver(), findings < options.findings {
+      if let finding = await search.run(number) {
+        findings += 1
+        print("script \(finding.number): \(finding.difference)\n\(Step.text(of: finding.steps))\n")
+      }
+      number += 1
+    }
+    let seconds = (clock.now - start) / .seconds(1)
+    print(
+      "seed \(options.seed): \(search.stepCount) steps in \(number - options.first) scripts, \(findings) failed"
+        + (search.unsteadyCount > 0 ? ", \(search.unsteadyCount) only once," : ",")
+        + " \(Int(Double(search.stepCount) / max(seconds, 0.001))) steps/s")
+    exit(findings == 0 ? 0 : 1)
+  }
+}
