@@ -43,6 +43,8 @@ struct Disk {
   var durable: [Int: Inode]
   /// What a sync would make durable, in order.
   var pending: [Pending] = []
+  /// Directories whose changes a failed sync has lost.
+  private var forgetful: Set<Int> = []
   /// How many changes were made, or became durable or were lost: as long as it stays, a power cut finds the same.
   private(set) var revision = 0
   private var nextInode = Disk.root + 1
@@ -68,6 +70,7 @@ struct Disk {
   /// Makes a change that is not durable yet; writes are split into pages.
   mutating func change(_ inode: Int, _ change: Change) {
     revision += 1
+    renewNames(of: inode)
     Disk.apply(change, to: inode, in: &live)
     guard case .write(let offset, let bytes) = change else {
       return pending.append(Pending(inode: inode, change: change))
@@ -79,6 +82,20 @@ struct Disk {
       pending.append(
         Pending(inode: inode, change: .write(offset: offset + start, bytes: Array(bytes[start..<end]))))
       start = end
+    }
+  }
+
+  /// A change to a directory writes its block anew, with the names that a failed sync has lost: a block is one page, and a
+  /// page that was changed again is written whole.
+  private mutating func renewNames(of directory: Int) {
+    guard forgetful.remove(directory) != nil else { return }
+    let lost = durable[directory]!.entries
+    let seen = live[directory]!.entries
+    for (name, target) in seen.sorted(by: { $0.key < $1.key }) where lost[name] != target {
+      pending.append(Pending(inode: directory, change: .add(name, target)))
+    }
+    for name in lost.keys.sorted() where seen[name] == nil {
+      pending.append(Pending(inode: directory, change: .remove(name)))
     }
   }
 
@@ -100,6 +117,7 @@ struct Disk {
   /// A sync that failed: the kernel forgets what it could not write, and a later sync reports success without it.
   mutating func loseChanges(of inode: Int) {
     revision += 1
+    if live[inode]!.kind == .directory { forgetful.insert(inode) }
     pending.removeAll { $0.inode == inode }
   }
 

@@ -271,7 +271,11 @@ extension MemoryFileSystem.State {
   ) throws(FileSystemError.Code) -> Int {
     let inode = try file(descriptor).inode
     guard disk.live[inode]!.kind == .directory else { throw .notDirectory }
-    if let user, !disk.live[inode]!.permits(0o300, user) { throw .accessDenied }
+    if let user {
+      guard disk.live[inode]!.permits(0o300, user) else { throw .accessDenied }
+      // A directory that was removed takes no names any more, whoever has it open.
+      guard inode == Disk.root || disk.linkCount(of: inode) > 0 else { throw .noSuchFile }
+    }
     return inode
   }
 

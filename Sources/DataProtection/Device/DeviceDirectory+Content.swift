@@ -9,6 +9,7 @@ extension DeviceDirectory {
 
   /// Whether a ledger or a sealed file is anywhere below: then keys must never be made anew on their own.
   func hasSealedFiles() throws(ProtectionError) -> Bool {
+    if try hasItem(SlotList.fileName, in: descriptor) { return true }
     for name in [StoreDirectory.name, Self.filesName] {
       if try hasContent(name, in: descriptor) { return true }
     }
@@ -38,6 +39,7 @@ extension DeviceDirectory {
   /// Not durable yet: what comes next, the end of the keybags or a new one, synchronises the same names.
   func removeContent() throws(ProtectionError) {
     for name in [StoreDirectory.name, Self.filesName] { try removeTree(name, in: descriptor) }
+    for name in [SlotList.fileName, SlotList.newFileName, SlotList.damagedFileName] { try clear(name) }
     try clear(AttemptRecord.fileName)
   }
 
@@ -45,8 +47,6 @@ extension DeviceDirectory {
   private func removeTree(_ name: String, in parent: Descriptor) throws(ProtectionError) {
     guard let directory = try openSubdirectory(name, in: parent) else { return }
     defer { fileSystem.close(directory) }
-    let lock = lockForGood(directory)
-    defer { if let lock { fileSystem.close(lock) } }
     for _ in 0..<Self.removalLimit {
       let names = try attempt("erase") { () throws(FileSystemError) in try fileSystem.names(in: directory) }
       for name in names {
@@ -67,17 +67,6 @@ extension DeviceDirectory {
       if isGone { return }
     }
     throw ProtectionError(.busy, "Something goes on writing to the device while it is erased; stop it and erase again.")
-  }
-
-  /// Takes a directory's lock, to keep it until the directory is gone; `nil` when it has none.
-  ///
-  /// Whoever appends to a journal there sees the tip raised, waits for the lock, and finds it without a name.
-  private func lockForGood(_ directory: Descriptor) -> Descriptor? {
-    guard let lock = try? fileSystem.openFile(StoreName.lock.text, in: directory, .write) else { return nil }
-    // Who keeps the lock for longer than the patience doesn't keep its files.
-    _ = try? fileSystem.lock(lock, .exclusive, patience: patience)
-    _ = try? StoreDirectory.raiseTip(of: lock, fileSystem)
-    return lock
   }
 
   /// So often a directory that fills again is emptied.

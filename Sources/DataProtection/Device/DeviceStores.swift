@@ -43,7 +43,9 @@ final class DeviceStores: Sendable {
     try turn.take { () throws(ProtectionError) in
       if let open = state.withLock({ $0.archives }) { return open }
       let store = try StoreDirectory.open(
-        environment.fileSystem, in: directory.descriptor, keys: ring, sealer: sealer, options: storeOptions)
+        environment.fileSystem,
+        in: OpenDirectory(environment.fileSystem, directory.descriptor, ownedBy: directory), keys: ring, sealer: sealer,
+        options: storeOptions)
       CacheDirectoryTag.write(in: store.directory, environment.fileSystem)
       state.withLock { $0.archives = store }
       return store
@@ -65,23 +67,18 @@ final class DeviceStores: Sendable {
   private func openCollection(named name: String, at place: String) throws(ProtectionError) -> FileCollection {
     let files = try directory.makeSubdirectory(DeviceDirectory.filesName, in: directory.descriptor)
     defer { environment.fileSystem.close(files) }
-    let place = try directory.makeSubdirectory(place, in: files)
-    do throws(ProtectionError) {
-      if try !directory.hasItem(FileCollection.lockName, in: place) {
-        // Whoever made the directories may have been killed before their names were durable.
-        try attempt("make the directories of the protected files durable") { () throws(FileSystemError) in
-          try environment.fileSystem.synchronize(files)
-          try environment.fileSystem.synchronize(directory.descriptor)
-        }
+    let place = OpenDirectory(environment.fileSystem, try directory.makeSubdirectory(place, in: files))
+    if try !directory.hasItem(FileCollection.lockName, in: place.descriptor) {
+      // Whoever made the directories may have been killed before their names were durable.
+      try attempt("make the directories of the protected files durable") { () throws(FileSystemError) in
+        try environment.fileSystem.synchronize(files)
+        try environment.fileSystem.synchronize(directory.descriptor)
       }
-      let store = try StoreDirectory.open(
-        environment.fileSystem, in: place, keys: ring, sealer: FileKindSealer(sealer: sealer), options: storeOptions)
-      return try FileCollection(
-        name: name, store: store, place: place, ring: ring, random: environment.random, patience: options.patience)
-    } catch {
-      environment.fileSystem.close(place)
-      throw error
     }
+    let store = try StoreDirectory.open(
+      environment.fileSystem, in: place, keys: ring, sealer: FileKindSealer(sealer: sealer), options: storeOptions)
+    return try FileCollection(
+      name: name, store: store, place: place, ring: ring, random: environment.random, patience: options.patience)
   }
 
   /// Seals everything anew that is still under keys from before the first passcode.
@@ -94,6 +91,14 @@ final class DeviceStores: Sendable {
     }
     for place in try filePlaces() where try !fileStore(at: place).resealAll() { isComplete = false }
     return isComplete
+  }
+
+  /// Records that the passcode has changed, in whatever store there is; what can't be written now is by the next save.
+  func noteRevision() {
+    if (try? directory.hasSubdirectory(StoreDirectory.name, in: directory.descriptor)) == true {
+      try? archives().noteRevision()
+    }
+    for place in (try? filePlaces()) ?? [] { try? fileStore(at: place).noteRevision() }
   }
 
   /// The places of protected files, by what is on disk: nothing needs to know their names.
@@ -111,10 +116,11 @@ final class DeviceStores: Sendable {
 
   /// The store of the protected files at a place.
   func fileStore(at place: String) throws(ProtectionError) -> StoreDirectory {
-    try withPlace(place) { place throws(ProtectionError) in
-      try StoreDirectory.open(
-        environment.fileSystem, in: place, keys: ring, sealer: FileKindSealer(sealer: sealer), options: storeOptions)
-    }
+    let files = try directory.makeSubdirectory(DeviceDirectory.filesName, in: directory.descriptor)
+    defer { environment.fileSystem.close(files) }
+    return try StoreDirectory.open(
+      environment.fileSystem, in: OpenDirectory(environment.fileSystem, try directory.makeSubdirectory(place, in: files)),
+      keys: ring, sealer: FileKindSealer(sealer: sealer), options: storeOptions)
   }
 
   /// Whether anything stands where the store at a place would be.

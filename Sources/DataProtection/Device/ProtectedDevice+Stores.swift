@@ -4,9 +4,9 @@ extension ProtectedDevice {
   /// - Parameters:
   ///   - slot: Whose archive it is.
   ///   - protection: The class that new generations get, and existing ones must have.
-  /// - Returns: The store of that slot. Two of one slot exclude each other, but each knows only its own journal.
+  /// - Returns: The store of that slot, which nobody else can have open for writing at the same time.
   /// - Throws: `unsafeLocation` or `io` when the store's directory can't be opened.
-  public func archives(
+  package func archives(
     for slot: ArchiveSlot, protection: ProtectionClass = .complete
   ) throws(ProtectionError) -> ArchiveStore {
     try stores.archives().archives(for: slot, protection: protection)

@@ -15,12 +15,12 @@ enum CacheDirectoryTag {
 
     """
 
-  /// Marks a directory; if that fails it is tried again at the next opening, and nothing else depends on it.
+  /// Marks a directory, durably, unless it is marked; if that fails it is tried again at the next opening, and nothing else
+  /// depends on it.
   static func write(in directory: Descriptor, _ fileSystem: any FileSystem) {
-    guard let file = try? fileSystem.openFile(name, in: directory, [.write, .create, .exclusive]) else { return }
-    defer { fileSystem.close(file) }
-    let bytes = Array(content.utf8)
-    try? unsafe fileSystem.writeAll(file, bytes.span.bytes, at: 0)
+    guard (try? isThere(in: directory, fileSystem)) == false else { return }
+    try? replaceFile(name, by: "\(name).new", in: directory, with: Array(content.utf8), fileSystem)
+    try? fileSystem.synchronize(directory)
   }
 
   /// Whether a directory is marked.

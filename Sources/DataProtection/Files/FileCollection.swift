@@ -16,7 +16,7 @@ final class FileCollection: Sendable {
   let name: String
   let store: StoreDirectory
   let ring: KeyRing
-  private let place: Descriptor
+  private let place: OpenDirectory
   private let lockFile: Descriptor
   private let random: any RandomSource
   private let patience: Duration
@@ -24,7 +24,7 @@ final class FileCollection: Sendable {
   private let index: ArchiveStore
 
   init(
-    name: String, store: StoreDirectory, place: Descriptor, ring: KeyRing, random: any RandomSource,
+    name: String, store: StoreDirectory, place: OpenDirectory, ring: KeyRing, random: any RandomSource,
     patience: Duration
   ) throws(ProtectionError) {
     self.name = name
@@ -33,14 +33,13 @@ final class FileCollection: Sendable {
     self.ring = ring
     self.random = random
     self.patience = patience
-    lockFile = try TrustedDirectory.openLock(Self.lockName, in: place, store.fileSystem)
-    index = store.archives(for: Self.slot(name, "index"), protection: .none)
+    lockFile = try TrustedDirectory.openLock(Self.lockName, in: place.descriptor, store.fileSystem)
+    index = try store.archives(for: Self.slot(name, "index"), protection: .none)
     try? sweep()
   }
 
   deinit {
     store.fileSystem.close(lockFile)
-    store.fileSystem.close(place)
   }
 
   private static func slot(_ directory: String, _ slot: String) -> ArchiveSlot {
@@ -69,15 +68,6 @@ final class FileCollection: Sendable {
     do throws(ProtectionError) {
       return try index.openNewest()
     } catch  where error.code == .notFound {
-      let isKnown = try store.withLock { session throws(ProtectionError) in
-        if try session.readLedger().ledger != nil { return true }
-        return try !session.names().contains { $0.isSealed }
-      }
-      guard isKnown else {
-        throw ProtectionError(
-          .missing, "There are protected files, but the list that names them is gone: somebody removed it.",
-          cause: error)
-      }
       return nil
     }
   }
@@ -85,7 +75,7 @@ final class FileCollection: Sendable {
   /// Makes the older index the current one, if it is all that is left; an empty one if nothing is.
   func adoptOlderIndex() throws(ProtectionError) {
     try exclusively { () throws(ProtectionError) in
-      if try isEmptied() {
+      if try !store.hasSavedSlots() {
         _ = try index.publish(Data(FileIndex().bytes)).orUnknown()
         return
       }
@@ -94,17 +84,11 @@ final class FileCollection: Sendable {
     }
   }
 
-  /// Whether everything that was in the store is gone, its ledger included.
-  private func isEmptied() throws(ProtectionError) -> Bool {
-    try store.withLock { session throws(ProtectionError) in
-      guard case .absent = try session.readLedger() else { return false }
-      return try !session.names().contains { $0.isSealed }
-    }
-  }
-
   /// Runs the body while no other thread or process changes the directory.
   func change<R>(_ body: (inout FileIndex) throws(ProtectionError) -> R) throws(ProtectionError) -> R {
     try exclusively { () throws(ProtectionError) in
+      // Content without any list would pass for content whose list was removed.
+      if try openIndex() == nil { _ = try index.publish(Data(FileIndex().bytes)).orUnknown() }
       let old = try read()
       var new = old
       let result = try body(&new)
@@ -127,7 +111,11 @@ final class FileCollection: Sendable {
       guard isOurs else {
         throw ProtectionError(.busy, "Another process is changing the protected files; try again.")
       }
-      defer { try? store.fileSystem.unlock(lockFile) }
+      defer {
+        // Others change the list, too.
+        index.close()
+        try? store.fileSystem.unlock(lockFile)
+      }
       return try body()
     }
   }
@@ -141,12 +129,9 @@ final class FileCollection: Sendable {
         try FileIndex([UInt8](newest.readAll())).entries.values.map(slotName)
       }
       var slots = Set(named ?? [])
-      slots.insert(SlotName(identity: try store.identity(of: index.slot)))
-      try store.withLock { session throws(ProtectionError) in
-        let orphans = Set(try session.names().compactMap(\.slot)).subtracting(slots)
-        for orphan in orphans.sorted() {
-          try session.deleteSlot(try session.survey(identity: orphan.bytes))
-        }
+      slots.insert(index.name)
+      for orphan in Set(try store.slotNames()).subtracting(slots).sorted() {
+        try ArchiveStore(store, name: orphan).deleteAll()
       }
     }
   }
@@ -158,8 +143,10 @@ final class FileCollection: Sendable {
   // MARK: Contents
 
   /// The generations of one file's content.
-  func contents(of entry: FileIndex.Entry) -> ArchiveStore {
-    store.archives(for: contentSlot(entry), protection: entry.protection)
+  ///
+  /// The index names it, so the list of slots does not.
+  func contents(of entry: FileIndex.Entry) throws(ProtectionError) -> ArchiveStore {
+    try store.archives(for: contentSlot(entry), protection: entry.protection, isListed: false)
   }
 
   private func contentSlot(_ entry: FileIndex.Entry) -> ArchiveSlot {
@@ -186,6 +173,7 @@ final class FileCollection: Sendable {
         throw ProtectionError(
           .superseded, "The file was deleted or given another class since it was opened; open it again.")
       }
+      defer { store.close() }
       return try store.publish(contents).orUnknown()
     }
   }
@@ -198,20 +186,20 @@ final class FileCollection: Sendable {
   // MARK: Backup
 
   var isExcludedFromBackup: Bool {
-    get throws(ProtectionError) { try CacheDirectoryTag.isThere(in: place, store.fileSystem) }
+    get throws(ProtectionError) { try CacheDirectoryTag.isThere(in: place.descriptor, store.fileSystem) }
   }
 
   func setExcludedFromBackup(_ isExcluded: Bool) throws(ProtectionError) {
     if isExcluded {
-      CacheDirectoryTag.write(in: place, store.fileSystem)
+      CacheDirectoryTag.write(in: place.descriptor, store.fileSystem)
       guard try isExcludedFromBackup else {
         throw ProtectionError(.io, "The backup mark could not be written; is the disk full or read-only?")
       }
     } else {
-      try CacheDirectoryTag.remove(in: place, store.fileSystem)
+      try CacheDirectoryTag.remove(in: place.descriptor, store.fileSystem)
     }
     try attempt("synchronise the backup mark") { () throws(FileSystemError) in
-      try store.fileSystem.synchronize(place)
+      try store.fileSystem.synchronize(place.descriptor)
     }
   }
 }

@@ -31,7 +31,7 @@ public final class ProtectedFileHandle: Sendable {
   init(_ collection: FileCollection, _ entry: FileIndex.Entry) throws(ProtectionError) {
     self.collection = collection
     self.entry = entry
-    store = collection.contents(of: entry)
+    store = try collection.contents(of: entry)
     life = HandleLife(collection.ring, entry.protection)
     do throws(ProtectionError) {
       let content = try store.openNewest()
@@ -47,7 +47,7 @@ public final class ProtectedFileHandle: Sendable {
   ) throws(ProtectionError) {
     self.collection = collection
     self.entry = entry
-    store = collection.contents(of: entry)
+    store = try collection.contents(of: entry)
     life = HandleLife(collection.ring, entry.protection)
     state = Mutex(State(content: nil, written: written, generation: generation))
   }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Sealing
 
-/// Seals whole files and journals under the class keys of a device, and opens them.
+/// Seals files and their frames under the class keys of a device, and opens them.
 ///
 /// Everything about bytes and keys is decided here, nothing about names, directories or the newest generation.
 struct FileSealer: StoreSealing {
@@ -16,13 +16,15 @@ struct FileSealer: StoreSealing {
     wrap = FileKeyWrap(keys: keys, random: random)
   }
 
-  // MARK: Whole files
+  // MARK: Sealing
 
   /// Seals a file under a new file key; throws `locked` when the class can't be written now.
   func seal(_ plaintext: Data, _ fields: SealedFields) throws(ProtectionError) -> SealedBytes {
-    try wrap.withNewKey(for: fields) { (header, fileKey) throws(SealingError) in
+    var fields = fields
+    fields.messageByteCount = ChunkedEncryption.sealedByteCount(of: plaintext.count)
+    return try wrap.withNewKey(for: fields) { (header, fileKey) throws(SealingError) in
       let headerBytes = header.bytes
-      let total = headerBytes.count + ChunkedEncryption.sealedByteCount(of: plaintext.count)
+      let total = headerBytes.count + header.fields.messageByteCount
       var commitment: [UInt8] = []
       let bytes = try unsafe Data.filled(byteCount: total) { (target) throws(SealingError) in
         unsafe target.copyBytes(from: headerBytes)
@@ -30,18 +32,27 @@ struct FileSealer: StoreSealing {
           plaintext.span, key: fileKey, context: headerBytes.span, random: wrap.random,
           into: UnsafeMutableRawBufferPointer(rebasing: target[headerBytes.count...]))
       }
-      return SealedBytes(bytes: bytes, commitment: commitment)
+      let frames = SealedFrames(try fileKey.copy(), commitment: commitment, random: wrap.random)
+      register(frames, header.fields.protection)
+      return SealedBytes(bytes: bytes, commitment: commitment, frames: frames)
     }
   }
 
+  /// Has the key of frames wiped when the class's keys go; call it while the class key is lent.
+  private func register(_ frames: SealedFrames, _ protection: ProtectionClass) {
+    frames.keep(wrap.keys.onWipe(of: protection) { [weak frames] in frames?.wipe() })
+  }
+
+  // MARK: Opening
+
   /// Opens an archive: header, class, identity, generation, commitment and final chunk are checked.
-  func openArchive(
+  func open(
     _ source: any SealedSource, protection: ProtectionClass, identity: [UInt8], generation: UInt64
   ) throws(ProtectionError) -> any SealedContent {
     try open(source, kind: .archive, protection: protection, identity: identity, generation: generation)
   }
 
-  /// Opens a sealed file of any kind but a journal.
+  /// Opens a sealed file of any kind.
   ///
   /// Throws, in this order of precedence: `corrupt` or `wrongIdentity` for what begins otherwise, `unsupportedVersion`,
   /// `wrongClass`, `otherDevice`, what the class keys throw (`locked`, `otherDevice`), `corrupt` for what is not
@@ -49,7 +60,7 @@ struct FileSealer: StoreSealing {
   /// `wrongIdentity` for another one in its place.
   ///
   /// - Parameters:
-  ///   - source: The file's bytes.
+  ///   - source: The file's bytes; only an archive may have any behind its base.
   ///   - kind: What kind of file is expected.
   ///   - protection: The class that is expected.
   ///   - identity: Whose file is expected, 32 bytes.
@@ -63,70 +74,37 @@ struct FileSealer: StoreSealing {
     let header = try SealedFileHeader(reading: start[...], kind: kind)
     try header.check(protection: protection, keybag: wrap.keys.keybagIdentifier)
     let headerBytes = header.bytes
+    let messageByteCount = header.fields.messageByteCount
+    let rest = source.byteCount - headerBytes.count
+    guard kind == .archive ? messageByteCount <= rest : messageByteCount == rest else {
+      throw ProtectionError(.corrupt, "The file is shorter or longer than its header says.")
+    }
     let prefix = Array(start.dropFirst(headerBytes.count).prefix(ChunkedEncryption.prefixByteCount))
     var registration: WipeRegistration?
-    let chunks = try wrap.withKey(of: header) { (fileKey) throws(SealingError) in
-      SealedChunks(
-        try ChunkedOpener(
-          prefix: prefix.span, messageByteCount: source.byteCount - headerBytes.count, key: fileKey,
-          context: headerBytes.span))
-    } whileLent: { chunks in
+    let (chunks, frames) = try wrap.withKey(of: header) { (fileKey) throws(SealingError) in
+      let opener = try ChunkedOpener(
+        prefix: prefix.span, messageByteCount: messageByteCount, key: fileKey, context: headerBytes.span)
+      let frames = SealedFrames(try fileKey.copy(), commitment: opener.commitment, random: wrap.random)
+      return (SealedChunks(opener), frames)
+    } whileLent: { chunks, frames in
       registration = wrap.keys.onWipe(of: protection) { chunks.wipe() }
+      register(frames, protection)
     }
     try header.fields.check(identity: identity, generation: generation)
     let file = OpenSealedFile(
-      fields: header.fields, source: source, messageOffset: headerBytes.count, chunks: chunks,
+      fields: header.fields, source: source, messageOffset: headerBytes.count, chunks: chunks, frames: frames,
       registration: registration)
     try file.checkLength()
     return file
   }
 
-  // MARK: Journals
-
-  /// Starts a journal under a new file key; the binding is authenticated with every frame.
-  func makeJournal(_ fields: SealedFields, binding: [UInt8]) throws(ProtectionError) -> any JournalSealing {
-    var registration: WipeRegistration?
-    let (header, frames) = try wrap.withNewKey(for: fields) { (header, fileKey) throws(SealingError) in
-      let frames = SealedFrames(try fileKey.copy(), context: header.bytes + binding)
-      registration = wrap.keys.onWipe(of: fields.protection) { frames.wipe() }
-      return (header.bytes, frames)
-    }
-    return JournalSealer(header: header, frames: frames, random: wrap.random, registration: registration)
-  }
-
-  /// The length of the sealed header that begins with these bytes, for finding what follows it.
-  func headerByteCount(_ start: ArraySlice<UInt8>) throws(ProtectionError) -> Int {
-    try SealedFileHeader.byteCount(for: claimedHeader(start).fields.protection)
-  }
-
-  /// The class that a header claims, before anything in it was authenticated.
-  func claimedProtection(_ start: ArraySlice<UInt8>) throws(ProtectionError) -> ProtectionClass {
-    try claimedHeader(start).fields.protection
-  }
-
-  /// The header that a file of any kind begins with; only claims.
-  func claimedHeader(_ start: ArraySlice<UInt8>) throws(ProtectionError) -> SealedFileHeader {
+  /// What a header claims, of a file of any kind.
+  func claims(of start: ArraySlice<UInt8>) throws(ProtectionError) -> SealedClaims {
     let magic = Array(start.prefix(8))
-    let kind = SealedFields.Kind.allCases.first { $0.magic == magic }
-    guard let kind else { throw .noHeader }
-    return try SealedFileHeader(reading: start.prefix(SealedFileHeader.maximumByteCount), kind: kind)
-  }
-
-  /// Opens a journal's header; the header and the binding are authenticated with every frame.
-  func openJournal(
-    header start: ArraySlice<UInt8>, binding: [UInt8], protection: ProtectionClass, identity: [UInt8],
-    generation: UInt64
-  ) throws(ProtectionError) -> any JournalOpening {
-    let header = try SealedFileHeader(reading: start, kind: .journal)
-    try header.check(protection: protection, keybag: wrap.keys.keybagIdentifier)
-    var registration: WipeRegistration?
-    let frames = try wrap.withKey(of: header) { (fileKey) throws(SealingError) in
-      SealedFrames(try fileKey.copy(), context: header.bytes + binding)
-    } whileLent: { frames in
-      registration = wrap.keys.onWipe(of: protection) { frames.wipe() }
-    }
-    try header.fields.check(identity: identity, generation: generation)
-    return JournalOpener(fields: header.fields, frames: frames, registration: registration)
+    guard let kind = SealedFields.Kind.allCases.first(where: { $0.magic == magic }) else { throw .noHeader }
+    let header = try SealedFileHeader(reading: start.prefix(SealedFileHeader.maximumByteCount), kind: kind)
+    return SealedClaims(
+      fields: header.fields, headerByteCount: SealedFileHeader.byteCount(for: header.fields.protection))
   }
 }
 

@@ -18,18 +18,23 @@ final class OpenSealedFile: SealedContent {
   private let messageOffset: Int
   private let chunks: SealedChunks
   private let registration: WipeRegistration?
+  /// Opens and seals the frames behind the base.
+  let frames: any FrameSealing
+  /// Where the sealed base ends in the file.
+  var endOffset: Int { messageOffset + fields.messageByteCount }
 
   /// How many chunks are read from the disk at once.
   private static let batch = 16
 
   init(
     fields: SealedFields, source: any SealedSource, messageOffset: Int, chunks: SealedChunks,
-    registration: WipeRegistration?
+    frames: any FrameSealing, registration: WipeRegistration?
   ) {
     self.fields = fields
     self.source = source
     self.messageOffset = messageOffset
     self.chunks = chunks
+    self.frames = frames
     self.registration = registration
   }
 

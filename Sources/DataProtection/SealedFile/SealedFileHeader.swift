@@ -39,6 +39,7 @@ struct SealedFileHeader: Hashable, Sendable {
     _ fields: SealedFields, keybag: KeybagIdentifier, classKey: ClassKeyIdentifier
   ) -> [UInt8] {
     precondition(fields.identity.count == 32 && fields.identifier.count == 16, "Identity or identifier is too short.")
+    precondition(fields.messageByteCount <= SealedFields.maximumMessageByteCount, "The file is too long to be sealed.")
     var bytes: [UInt8] = []
     bytes.reserveCapacity(maximumByteCount)
     bytes += fields.kind.magic
@@ -50,8 +51,7 @@ struct SealedFileHeader: Hashable, Sendable {
     bytes += classKey.bytes
     bytes += fields.identity
     bytes.appendInteger(fields.generation)
-    bytes.appendInteger(fields.schema)
-    bytes.appendInteger(fields.flags)
+    bytes.appendInteger(UInt64(fields.messageByteCount) | UInt64(fields.flags.rawValue) << 48)
     bytes += fields.identifier
     return bytes
   }
@@ -93,10 +93,11 @@ struct SealedFileHeader: Hashable, Sendable {
     classKey = ClassKeyIdentifier(bytes: Array(reader.take(ClassKeyIdentifier.byteCount)))
     let identity = Array(reader.take(32))
     let generation: UInt64 = reader.integer()
-    let schema: UInt32 = reader.integer()
-    let flags: UInt32 = reader.integer()
+    let lengthAndFlags: UInt64 = reader.integer()
     fields = SealedFields(
-      kind: kind, protection: protection, identity: identity, generation: generation, schema: schema, flags: flags,
+      kind: kind, protection: protection, identity: identity, generation: generation,
+      flags: .init(rawValue: UInt16(lengthAndFlags >> 48)),
+      messageByteCount: Int(lengthAndFlags & UInt64(SealedFields.maximumMessageByteCount)),
       identifier: Array(reader.take(16)))
     wrapping = Array(reader.take(byteCount - Self.boundByteCount))
   }
@@ -120,7 +121,6 @@ extension SealedFields.Kind {
   var magic: [UInt8] {
     switch self {
     case .archive: Array("SRARCHIV".utf8)
-    case .journal: Array("SRJOURNL".utf8)
     case .file: Array("SRPRFILE".utf8)
     }
   }

@@ -2,19 +2,31 @@ import FoundationEssentials
 import Sealing
 import Synchronization
 
-/// The file key of one journal, and what every frame of it is bound to.
-final class SealedFrames: Sendable {
+/// The file key of one generation, for the frames that are appended to it.
+///
+/// A frame's context is the generation's commitment, its number, and the commitment of the frame before it: it fits in one
+/// place of one generation only. The base's context is its header, which is longer, so the two can't be mixed up.
+final class SealedFrames: FrameSealing {
   private let key: Mutex<SecretKey?>
-  private let context: [UInt8]
+  private let commitment: [UInt8]
+  private let random: any RandomSource
+  private let registration = Mutex<WipeRegistration?>(nil)
 
   /// Takes the key over.
   ///
   /// - Parameters:
-  ///   - key: The journal's file key.
-  ///   - context: The journal's header and binding.
-  init(_ key: consuming SecretKey, context: [UInt8]) {
+  ///   - key: The generation's file key.
+  ///   - commitment: What the generation's base commits to.
+  ///   - random: Where salts come from.
+  init(_ key: consuming SecretKey, commitment: [UInt8], random: any RandomSource) {
     self.key = Mutex(key)
-    self.context = context
+    self.commitment = commitment
+    self.random = random
+  }
+
+  /// Keeps what calls ``wipe()`` registered for as long as the key lives.
+  func keep(_ registration: WipeRegistration) {
+    self.registration.withLock { $0 = registration }
   }
 
   /// Wipes the key; waits for a frame in progress.
@@ -22,38 +34,40 @@ final class SealedFrames: Sendable {
     key.withLock { $0 = nil }
   }
 
-  /// Seals a frame under a fresh salt.
   func seal(
-    _ frame: Data, number: UInt64, previous: [UInt8], random: any RandomSource
-  ) throws(SealingError) -> ChunkedEncryption.Sealed {
+    _ frame: Data, number: UInt64, previous: [UInt8]
+  ) throws(ProtectionError) -> (message: [UInt8], commitment: [UInt8]) {
     let context = frameContext(number, previous)
-    return try withKey { (key) throws(SealingError) in
-      try ChunkedEncryption.seal(frame.span, key: key, context: context.span, random: random)
+    let sealed = try sealing("seal a frame") { () throws(SealingError) in
+      try withKey { (key) throws(SealingError) in
+        try ChunkedEncryption.seal(frame.span, key: key, context: context.span, random: random)
+      }
     }
+    return (sealed.bytes, sealed.commitment)
   }
 
-  /// Opens a frame; throws `authenticationFailed` when it isn't that frame of this journal.
   func open(
     _ message: ArraySlice<UInt8>, number: UInt64, previous: [UInt8]
-  ) throws(SealingError) -> (frame: Data, commitment: [UInt8]) {
+  ) throws(ProtectionError) -> (frame: Data, commitment: [UInt8]) {
     let context = frameContext(number, previous)
-    let prefix = Array(message.prefix(ChunkedEncryption.prefixByteCount))
-    let opener = try withKey { (key) throws(SealingError) in
-      try ChunkedOpener(
-        prefix: prefix.span, messageByteCount: message.count, key: key, context: context.span)
+    return try sealing("open a frame") { () throws(SealingError) in
+      let prefix = Array(message.prefix(ChunkedEncryption.prefixByteCount))
+      let opener = try withKey { (key) throws(SealingError) in
+        try ChunkedOpener(
+          prefix: prefix.span, messageByteCount: message.count, key: key, context: context.span)
+      }
+      let frame = try unsafe Data.filled(byteCount: opener.plaintextByteCount) { (target) throws(SealingError) in
+        try unsafe opener.openChunks(
+          0..<opener.chunkCount, of: message.span.extracting(droppingFirst: prefix.count), into: target)
+      }
+      return (frame, opener.commitment)
     }
-    let frame = try unsafe Data.filled(byteCount: opener.plaintextByteCount) { (target) throws(SealingError) in
-      try unsafe opener.openChunks(
-        0..<opener.chunkCount, of: message.span.extracting(droppingFirst: prefix.count), into: target)
-    }
-    return (frame, opener.commitment)
   }
 
-  /// Header, binding, frame number, and the commitment of the frame before: a frame fits in one place only.
   private func frameContext(_ number: UInt64, _ previous: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(context.count + 8 + previous.count)
-    bytes += context
+    bytes.reserveCapacity(commitment.count + 8 + previous.count)
+    bytes += commitment
     bytes.appendInteger(number)
     bytes += previous
     return bytes
@@ -71,52 +85,5 @@ final class SealedFrames: Sendable {
       }
     }
     return try outcome.get()
-  }
-}
-
-/// Seals the frames of one journal.
-struct JournalSealer: JournalSealing {
-  /// The sealed header, to which the binding is appended.
-  let header: [UInt8]
-  let frames: SealedFrames
-  let random: any RandomSource
-  let registration: WipeRegistration?
-
-  /// Seals a frame; returns the message and its commitment.
-  ///
-  /// Throws `locked` once the key was wiped.
-  func seal(
-    _ frame: Data, number: UInt64, previous: [UInt8]
-  ) throws(ProtectionError) -> (message: [UInt8], commitment: [UInt8]) {
-    let sealed = try sealing("seal a frame") { () throws(SealingError) in
-      try frames.seal(frame, number: number, previous: previous, random: random)
-    }
-    return (sealed.bytes, sealed.commitment)
-  }
-}
-
-/// Opens the frames of one journal.
-struct JournalOpener: JournalOpening {
-  /// What its header binds.
-  let fields: SealedFields
-  let frames: SealedFrames
-  let registration: WipeRegistration?
-
-  /// How many bytes of a message hold its commitment.
-  var messagePrefixByteCount: Int { ChunkedEncryption.prefixByteCount }
-
-  /// What a message says that its key commits to; nothing is proved by it.
-  func claimedCommitment(of prefix: ArraySlice<UInt8>) -> [UInt8]? {
-    guard prefix.count >= ChunkedEncryption.prefixByteCount else { return nil }
-    return Array(prefix.prefix(ChunkedEncryption.prefixByteCount).suffix(32))
-  }
-
-  /// Opens a message; throws `corrupt` when it is not that frame of this journal.
-  func open(
-    _ message: ArraySlice<UInt8>, number: UInt64, previous: [UInt8]
-  ) throws(ProtectionError) -> (frame: Data, commitment: [UInt8]) {
-    try sealing("open a frame") { () throws(SealingError) in
-      try frames.open(message, number: number, previous: previous)
-    }
   }
 }

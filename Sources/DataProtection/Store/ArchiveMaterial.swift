@@ -1,42 +1,33 @@
 /// One file of a slot and what became of reading it: for inspection and for reports.
-public struct ArchiveMaterial: Hashable, Sendable {
+package struct ArchiveMaterial: Hashable, Sendable {
   /// What a file is for.
-  public enum Kind: Hashable, Sendable {
-    /// A whole generation.
+  package enum Kind: Hashable, Sendable {
+    /// A whole generation, with the changes appended to it.
     case generation
-    /// A generation saved while locked, not yet taken over.
+    /// Nodes touched while locked, in no generation yet.
     case pending
-    /// The journal of a generation, and its number among that generation's journals.
-    case journal(Int)
-    /// Damaged material kept aside.
+    /// A generation that is set aside.
     case setAside
+    /// The slot's ledger.
+    case ledger
     /// The crash marker.
     case marker
+    /// A generation that no ledger names: what was being written, or is being removed.
+    case unlisted
   }
 
-  /// The file's name in the store's directory; it tells nothing about the slot.
-  public let name: String
+  /// The file's name in the slot's directory.
+  package let name: String
   /// What the file is for.
-  public let kind: Kind
-  /// The generation it belongs to, by its name; `nil` for what belongs to none.
-  public let generation: Generation?
+  package let kind: Kind
+  /// The generation that it holds; nil for what holds none.
+  package let generation: Generation?
   /// Its length in bytes.
-  public let byteCount: Int
+  package let byteCount: Int
   /// Whether the ledger lists it as the generation to restore.
-  public let isCurrent: Bool
-  /// Why it can't be used; `nil` when it was read and is whole.
-  public internal(set) var problem: ProtectionError.Code?
-
-  /// Puts a finding together.
-  package init(
-    name: String, kind: Kind, generation: Generation?, byteCount: Int, isCurrent: Bool,
-    problem: ProtectionError.Code?
-  ) {
-    self.name = name
-    self.kind = kind
-    self.generation = generation
-    self.byteCount = byteCount
-    self.isCurrent = isCurrent
-    self.problem = problem
-  }
+  package let isCurrent: Bool
+  /// Bytes behind its changes that are none.
+  package var tailDropped = 0
+  /// Why it can't be used; nil when it was read and is whole.
+  package var problem: ProtectionError.Code?
 }

@@ -1,84 +1,86 @@
-import FoundationEssentials
+import FileSystem
+import Synchronization
 
 extension ArchiveStore {
-  /// Deletes everything that is kept for the slot, what was set aside included.
+  /// Deletes the slot with everything in it; works while locked. The next save begins anew.
   ///
-  /// Works while locked. The ledger goes first: a deletion that is cut short is finished at the next opening.
-  public func deleteAll() throws(ProtectionError) {
-    try withLock { state, session throws(ProtectionError) in
-      let survey = try session.survey(slot)
-      var isDecided = !survey.hasAnything
-      // As long as nothing is decided, this run goes on from what it has read.
-      defer {
-        if isDecided {
-          state.adopt(nil)
-          state.foundNothing = true
+  /// One rename is the deletion; what comes after it only clears up. Throws `.inUse` when somebody else has the slot, or
+  /// what the disk says; `.durabilityUnknown` when a power cut may bring it back.
+  package func deleteAll() throws(ProtectionError) {
+    try turn.take { () throws(ProtectionError) in
+      let slot: SlotDirectory
+      let epoch: [UInt8]
+      if let taken = state.withLock({ $0 }) {
+        slot = taken.slot
+        epoch = taken.reading.ledger.ledger?.epoch ?? taken.reading.entry?.epoch ?? []
+        guard try store.isNamed(slot.descriptor, name) else {
+          letGo()
+          throw .erased
         }
+      } else {
+        guard try exists() else { return }
+        slot = try store.openForWriting(name, waiting: .zero)
+        let entry = try? entryOnList()
+        epoch = (try? store.readLedger(in: slot))?.ledger?.epoch ?? entry?.epoch ?? []
       }
-      guard !isDecided else { return }
-      state.knownTip = try store.raiseTip()
-      try session.deleteSlot(survey) { isDecided = true }
+      letGo()
+      try delete(slot, try store.deletedName(name, epoch: epoch))
     }
   }
-}
 
-extension StoreSession {
-  /// Deletes all of a slot, durably; it is gone, sooner or later, from when it is decided.
-  func deleteSlot(_ survey: SlotSurvey, whenDecided: () -> Void = {}) throws(ProtectionError) {
-    guard survey.hasAnything else { return }
-    var ledger = ledgerForWriting(survey)
-    var entry = Ledger.Entry()
-    entry.isDeleting = true
-    entry.floor = ledger.highWater
-    ledger.entries[survey.slot] = entry
-    let isDurable = try writeLedger(ledger).isDurable
-    whenDecided()
-    guard isDurable else { throw mayComeBack }
-    try finishDeletion(try unfinished(survey))
-  }
-
-  /// Deletes whatever the slot's entry doesn't list, durably, and then says so in the ledger.
-  ///
-  /// From then on its files are gone for good: whatever stands under their names later was put back.
-  func finishDeletion(_ survey: SlotSurvey) throws(ProtectionError) {
-    guard var ledger = survey.reading.ledger, var entry = survey.entry else { return }
-    let kept = survey.keptByDeletion
-    for name in survey.names where name.slot == survey.slot && !name.outlasts(deletionBut: kept) { try unlink(name) }
-    guard synchronizeDirectory() else { throw mayComeBack }
-    entry.isDeleting = false
-    ledger.entries[survey.slot] = kept.isEmpty ? nil : entry
-    guard try writeLedger(ledger).isDurable else { throw mayComeBack }
-  }
-
-  /// The slot as it is after the ledger has decided a deletion.
-  func unfinished(_ survey: SlotSurvey) throws(ProtectionError) -> SlotSurvey {
-    let reading = try readLedger()
-    return SlotSurvey(
-      identity: survey.identity, slot: survey.slot, reading: reading, names: try names(),
-      entry: reading.ledger?.entries[survey.slot])
-  }
-
-  private var mayComeBack: ProtectionError {
-    ProtectionError(
-      .durabilityUnknown, "What was deleted may come back after a power cut; delete it again.")
-  }
-}
-
-extension SlotSurvey {
-  /// The generations that a deletion which was decided leaves: everything but these goes.
-  var keptByDeletion: Set<UInt64> {
-    let kept = Set([entry?.current, entry?.pending].compactMap { $0?.generation })
-    return kept.isEmpty ? kept : kept.union(waiting)
-  }
-}
-
-extension StoreName {
-  /// Whether the file stays when a slot is deleted but for some generations.
-  func outlasts(deletionBut kept: Set<UInt64>) -> Bool {
-    switch self {
-    case .generation(_, let number, _), .journal(_, let number, _): kept.contains(number)
-    case .marker: !kept.isEmpty
-    default: false
+  /// Removes one generation that is set aside; false when it is not there.
+  package func removeSetAside(_ generation: Generation) throws(ProtectionError) -> Bool {
+    try writing { state throws(ProtectionError) in
+      guard var ledger = state.reading.ledger.ledger,
+        let index = ledger.setAside.firstIndex(where: { $0.generation == generation.rawValue })
+      else { return false }
+      try requireName(state)
+      let file = ledger.setAside.remove(at: index).file
+      _ = try commit(ledger, &state)
+      guard synchronize(isFirst: try listFirst(ledger, &state), &state) == .durable else {
+        throw ProtectionError(.durabilityUnknown, "What was removed may be there again after a power cut.")
+      }
+      state.isReopened = true
+      state.slot.remove(file)
+      return true
     }
+  }
+
+  private func entryOnList() throws(ProtectionError) -> SlotList.Entry? {
+    guard isListed, case .valid(let list) = try store.readList() else { return nil }
+    return list.entries[name]
+  }
+
+  /// Whether there is a directory to delete; what is on the list without one is taken off it.
+  private func exists() throws(ProtectionError) -> Bool {
+    if try store.look(at: name) != nil { return true }
+    try forget()
+    return false
+  }
+
+  private func delete(_ slot: SlotDirectory, _ deleted: String) throws(ProtectionError) {
+    // Of an earlier deletion of the same slot that was cut short.
+    store.removeDeleted(deleted)
+    try attempt("delete an archive") { () throws(FileSystemError) in
+      try store.fileSystem.rename(name.text, to: deleted, in: store.directory, replacing: false)
+    }
+    do throws(FileSystemError) {
+      try uninterrupted { () throws(FileSystemError) in try store.fileSystem.synchronize(store.directory) }
+    } catch {
+      throw ProtectionError(
+        .durabilityUnknown, "The archive was deleted, but a power cut may bring it back; delete it again.",
+        errno: error.code.rawValue, cause: error)
+    }
+    store.emptyDeleted(deleted)
+    // As long as the list names the slot, the empty directory says that it was deleted: a full disk can't change the list.
+    if (try? forget()) != nil { store.removeDeleted(deleted) }
+  }
+
+  /// Takes the slot off the list.
+  private func forget() throws(ProtectionError) {
+    guard isListed else { return }
+    let name = name
+    guard case .valid(let list) = try store.readList(), list.entries[name] != nil else { return }
+    try store.changeList { list throws(ProtectionError) in list.entries.removeValue(forKey: name) != nil }
   }
 }

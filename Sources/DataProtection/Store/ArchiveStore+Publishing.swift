@@ -1,135 +1,302 @@
-public import FoundationEssentials
+import FileSystem
+package import FoundationEssentials
+import Synchronization
 
 extension ArchiveStore {
-  /// Saves a whole new generation, and prunes to the newest two that this program has verified.
+  /// Writes a whole generation and makes it the newest, in one step with what becomes of others.
   ///
-  /// If it throws, the old generation is what the next launch finds. `consuming` names the pending generations whose
-  /// content is merged into this one: they go in the same step. What is pending beside them stays, unless it is older
-  /// than one of them: then it is set aside.
-  ///
-  /// Throws `.locked` when the class's key is not there, `.wrongClass` when what is saved has another class,
-  /// `.busy` and `.io`.
-  @discardableResult
-  public func publish(
-    _ plaintext: Data, schema: UInt32 = 0, consuming pending: [PendingArchive] = []
-  ) throws(ProtectionError) -> PublishReceipt {
-    try publish(plaintext, schema: schema, consuming: pending, unlessChangedSince: nil)
-  }
-
-  /// Saves a whole new generation, if nobody has saved anything in the slot since the stamp was taken.
-  ///
-  /// Throws `.superseded` when somebody has; nothing is changed then. Nobody can come between the look at this and the
-  /// saving.
+  /// Until its receipt says `.durable`, what was there before is there, too. If it throws, nothing has changed.
   @discardableResult
   package func publish(
-    _ plaintext: Data, schema: UInt32 = 0, consuming pending: [PendingArchive] = [],
-    unlessChangedSince seen: ArchiveStamp?
+    _ plaintext: Data, _ succession: ArchiveSuccession = ArchiveSuccession()
   ) throws(ProtectionError) -> PublishReceipt {
-    try withLock { state, session throws(ProtectionError) in
-      if let seen { try session.requireUnchanged(since: seen, try session.survey(slot)) }
-      let survey = try session.ensureLedger(try session.survey(slot))
-      // Before anything is written: a peer that appends meanwhile looks again before it acknowledges.
-      state.knownTip = try store.raiseTip()
-      let previous = try previousGeneration(&state, session, survey)
-      let consumed = Set(pending.map(\.generation.rawValue))
-      let kept = try session.pendingToKeep(survey, consuming: consumed)
-      var ledger = session.ledgerForWriting(survey)
-      var fields = SealedFields(
-        kind: .archive, protection: state.protection, identity: survey.identity, generation: 0, schema: schema,
-        flags: survey.areAll(consumed) ? SealedFields.consumesPendingFlag : 0,
-        identifier: ArchiveStore.randomIdentifier())
-      let published = try session.publishGeneration(plaintext, &fields, after: ledger.highWater, survey) {
-        state.follow($0)
+    try writing { state throws(ProtectionError) in
+      try requireName(state)
+      let old = try ledgerToContinue(&state)
+      let verification = try verify(old, &state, succession)
+      let written = try writeGeneration(
+        plaintext, as: protection, orOneWay: sealsOneWay, over: old, &state
+      ) { record in
+        var next = old.succeeded(by: record, succession, verification)
+        if !record.flags.contains(.oneWay) { next.removed += next.ledger.forgetOtherClasses() }
+        return next
       }
-      let record = Ledger.Record(
-        generation: fields.generation, commitment: published.commitment, protection: fields.protection,
-        wasPending: false)
-      state.verified.insert(fields.generation)
-      guard published.isDurable else {
-        // The number is burnt, and nobody goes on from this file; the caller saves again.
-        if let base = state.base { state.follow(base.record.commitment) }
-        state.adopt(nil)
-        return PublishReceipt(
-          generation: Generation(rawValue: fields.generation), bytesWritten: published.byteCount, durability: .unknown)
-      }
-      var entry = ledger.entries[survey.slot] ?? Ledger.Entry()
-      entry.current = record
-      entry.predecessor = previous
-      entry.isUnverified = false
-      entry.isDeleting = false
-      entry.pending = kept
-      entry.pendingFloor = max(survey.pendingFloor, consumed.max() ?? 0)
-      ledger.entries[survey.slot] = entry
-      ledger.highWater = max(ledger.highWater, fields.generation)
-      let ledgerByteCount = session.list(ledger, survey)
-      if ledgerByteCount != nil {
-        session.prune(survey, entry, verified: state.verified, consumed: consumed)
-      }
-      state.adopt(
-        ArchiveStoreState.Base(
-          record: record, identifier: fields.identifier, byteCount: plaintext.count))
-      return PublishReceipt(
-        generation: Generation(rawValue: fields.generation), bytesWritten: published.byteCount + (ledgerByteCount ?? 0),
-        durability: .durable)
+      state.ownPending = nil
+      state.base = written.base
+      return written.receipt
     }
   }
 
-  /// The generation that becomes the predecessor: the newest one that this program has verified, to the last byte.
-  ///
-  /// What can't be verified now (because it is locked, say) keeps its place in the ledger: it is no worse than it was.
-  func previousGeneration(
-    _ state: inout ArchiveStoreState, _ session: borrowing StoreSession, _ survey: SlotSurvey
-  ) throws(ProtectionError) -> Ledger.Record? {
-    if let current = survey.entry?.current, current.protection != state.protection, !current.wasPending {
-      throw ProtectionError(
-        .wrongClass,
-        "What is saved has class \(current.protection); change it with setProtection, or save with that class.")
-    }
-    do throws(ProtectionError) {
-      let found = try session.findNewest(survey, protection: state.protection)
-      do throws(ProtectionError) {
-        try verify(found, &state)
-        return found.record
-      } catch  where error.code == .corrupt {
-        // Opened well, but a chunk in the middle is damaged: the predecessor keeps its place.
-        return try verifiedPredecessor(&state, session, survey)
+  /// Saves the nodes touched while locked, sealed one-way, in the place of what this run has saved so before.
+  @discardableResult
+  package func publishPending(_ touchedNodes: Data) throws(ProtectionError) -> PublishReceipt {
+    try writing { state throws(ProtectionError) in
+      try requireName(state)
+      let old = try ledgerToContinue(&state)
+      let others = old.pending.filter { $0.generation != state.ownPending }
+      guard others.count < Ledger.pendingLimit else {
+        throw ProtectionError(
+          .locked, "\(others.count) saves wait for the device to be unlocked, and no more are taken; unlock it.")
       }
+      if state.isReopened { try rewriteFrames(&state) }
+      let sealed = try seal(touchedNodes, old.counter + 1, .completeUnlessOpen, [.oneWay, .partial])
+      let record = Ledger.Record(
+        generation: old.counter + 1, commitment: sealed.commitment, protection: .completeUnlessOpen,
+        flags: [.oneWay, .partial], byteCount: UInt64(sealed.bytes.count), base: old.current?.generation ?? 0)
+      var next = Ledger.Successor(ledger: old)
+      next.ledger.counter = record.generation
+      next.ledger.pending = others + [record]
+      let receipt = try write(record, sealed.bytes, next, over: old, &state).receipt
+      state.ownPending = record.generation
+      ownPending.withLock { $0 = OwnPending(generation: record.generation, epoch: old.epoch) }
+      return receipt
+    }
+  }
+
+  // MARK: Before
+
+  /// Throws unless the slot's name still means what this store has open.
+  func requireName(_ state: ArchiveStoreState) throws(ProtectionError) {
+    guard try store.isNamed(state.slot.descriptor, name) else {
+      letGo()
+      throw .erased
+    }
+  }
+
+  /// The ledger that a save goes on from; made anew from the files when it is lost.
+  private func ledgerToContinue(_ state: inout ArchiveStoreState) throws(ProtectionError) -> Ledger {
+    if let ledger = state.reading.ledger.ledger { return ledger }
+    if case .invalid(let error) = state.reading.ledger, error.code == .unsupportedVersion { throw error }
+    if case .invalid(let error)? = state.reading.list, error.code == .unsupportedVersion { throw error }
+    // A deletion whose slot could not be taken off the list has used its epoch up.
+    var epoch = randomBytes(Ledger.epochByteCount)
+    if let entry = state.reading.entry, try !state.reading.isDeleted(entry) { epoch = entry.epoch }
+    var ledger = Ledger(identity: identity, epoch: epoch)
+    do throws(ProtectionError) {
+      let opened = try state.reading.openUnverified(as: followsRecordedClass ? nil : protection, forWriting: false)
+      ledger.counter = opened.generation.rawValue
+      ledger.current = Ledger.Record(
+        generation: ledger.counter, commitment: opened.commitment, protection: opened.protection,
+        flags: opened.content.fields.flags.contains(.oneWay) ? .oneWay : [],
+        byteCount: UInt64(opened.file.byteCount))
+    } catch  where error.code.isDamage || error.code == .notFound {
+      // Nothing that can be read is there; what can't be goes aside below, unless nobody ever acknowledged it.
+      if case .invalid(let problem) = state.reading.ledger, problem.code == .rolledBack { return ledger }
+      if state.reading.entry?.isNew == true { return ledger }
+    }
+    // Damaged files keep their names and numbers: those above the authentic one, or the highest.
+    let damaged = try state.slot.claimedGenerations().filter { $0 > ledger.counter }.prefix(Ledger.setAsideLimit)
+    for number in damaged.reversed() {
+      let status = try? store.fileSystem.status(
+        ofName: SlotFile.generation(number).text, in: state.slot.descriptor)
+      ledger.setAside.append(
+        Ledger.Record(
+          generation: number, commitment: [UInt8](repeating: 0, count: 32), protection: protection, flags: .damaged,
+          byteCount: UInt64(clamping: status?.byteCount ?? 0)))
+      ledger.counter = number
+    }
+    return ledger
+  }
+
+  /// Reads the newest generation to its last byte, once a run, before it becomes the one to fall back to.
+  private func verify(
+    _ ledger: Ledger, _ state: inout ArchiveStoreState, _ succession: ArchiveSuccession
+  ) throws(ProtectionError) -> Verification {
+    guard let current = ledger.current, !succession.retiring.contains(where: { $0.rawValue == current.generation })
+    else { return .whole }
+    // What may be lost in a power cut is nothing to fall back to; nor is what this run has saved meanwhile, while locked.
+    if state.isUnknown { return .passing }
+    if current.flags.contains(.oneWay), state.verified.contains(current.generation) { return .passing }
+    if state.verified.contains(current.generation) || state.base?.hasBeenRead == true { return .whole }
+    do throws(ProtectionError) {
+      try state.reading.open(current, as: expected(current)).content.readThrough()
+      state.verified.insert(current.generation)
+      return .whole
     } catch {
       switch error.code {
-      case .notFound, .rolledBack: return nil
-      case .corrupt, .missing, .wrongIdentity, .wrongClass, .otherDevice:
-        return try verifiedPredecessor(&state, session, survey)
-      case .locked, .unsupportedVersion, .keysMissing: return survey.entry?.current
+      case .locked: return .locked
+      case .missing: return .missing
+      case _ where error.code.isDamage || error.code == .unsupportedVersion: return .damaged
       default: throw error
       }
     }
   }
 
-  private func verifiedPredecessor(
-    _ state: inout ArchiveStoreState, _ session: borrowing StoreSession, _ survey: SlotSurvey
-  ) throws(ProtectionError) -> Ledger.Record? {
+  // MARK: Writing
+
+  /// Seals a generation and its frames, writes them, and commits the ledger that a body makes with its record.
+  func writeGeneration(
+    _ plaintext: Data, _ frames: [Data] = [], as wanted: ProtectionClass, orOneWay sealsOneWay: Bool = false,
+    over old: Ledger, _ state: inout ArchiveStoreState, _ makeLedger: (Ledger.Record) -> Ledger.Successor
+  ) throws(ProtectionError) -> (receipt: PublishReceipt, base: ArchiveStoreState.Base) {
+    let number = old.counter + 1
+    var flags: Ledger.Record.Flags = []
+    var protection = wanted
+    let sealed: SealedBytes
     do throws(ProtectionError) {
-      let found = try session.findPredecessor(survey, protection: state.protection)
-      try verify(found, &state)
-      return found.record
-    } catch  where !error.saysNothingAboutContent {
-      return nil
+      sealed = try seal(plaintext, number, protection, [])
+    } catch  where error.code == .locked && sealsOneWay {
+      flags = .oneWay
+      protection = .completeUnlessOpen
+      sealed = try seal(plaintext, number, protection, .oneWay)
+    }
+    var bytes = sealed.bytes
+    var scan = FrameScan(behind: bytes.count, commitment: sealed.commitment)
+    let room = bytes.count..<bytes.count + FrameScan.room(behind: bytes.count)
+    for (index, frame) in frames.enumerated() {
+      let (message, commitment) = try sealed.frames.seal(
+        frame, number: UInt64(index + 1), previous: scan.commitment)
+      bytes += FrameScan.bytes(of: message)
+      (scan.end, scan.commitment) = (bytes.count, commitment)
+    }
+    let record = Ledger.Record(
+      generation: number, commitment: sealed.commitment, protection: protection, flags: flags,
+      byteCount: UInt64(bytes.count))
+    let next = makeLedger(record)
+    let written = try write(record, bytes, next, over: old, &state)
+    state.verified.insert(number)
+    let base = ArchiveStoreState.Base(
+      record: record, file: written.file, frames: sealed.frames, room: room, frameCount: frames.count, end: scan.end,
+      commitment: scan.commitment, allocated: bytes.count,
+      isAppendable: written.receipt.durability == .durable && flags.isEmpty)
+    return (written.receipt, base)
+  }
+
+  private func seal(
+    _ plaintext: Data, _ number: UInt64, _ protection: ProtectionClass, _ flags: SealedFields.Flags
+  ) throws(ProtectionError) -> SealedBytes {
+    try store.sealer.seal(
+      plaintext,
+      SealedFields(
+        kind: .archive, protection: protection, identity: identity, generation: number, flags: flags,
+        identifier: randomBytes(16)))
+  }
+
+  /// Writes a generation's file, synced, and commits the ledger that names it.
+  private func write(
+    _ record: Ledger.Record, _ bytes: Data, _ next: Ledger.Successor, over old: Ledger,
+    _ state: inout ArchiveStoreState
+  ) throws(ProtectionError) -> (receipt: PublishReceipt, file: StoreFile) {
+    let isFirst = try listFirst(old, &state)
+    let descriptor = try state.slot.make(record.file)
+    let file = StoreFile(store.fileSystem, descriptor, byteCount: bytes.count, isWritable: true)
+    let slot = state.slot
+    do throws(ProtectionError) {
+      // It has its name before it is synced: some file systems forget a file that gets its name after that.
+      try attempt("write an archive") { () throws(FileSystemError) in
+        try unsafe store.fileSystem.writeAll(descriptor, bytes.span.bytes, at: 0)
+        try store.fileSystem.synchronize(descriptor)
+        // If the ledger's name survived a power cut and this one didn't, everything that the old ledger vouched for has to
+        // be in the new one. Where it isn't, this name has to be durable first.
+        if !next.ledger.vouchesForAll(of: old) { try store.fileSystem.synchronize(slot.descriptor) }
+      }
+      let ledgerBytes = try commit(next.ledger, &state)
+      var receipt = PublishReceipt(
+        generation: Generation(rawValue: record.generation), bytesWritten: bytes.count + ledgerBytes,
+        durability: synchronize(isFirst: isFirst, &state))
+      receipt.isSealedOneWay = record.flags.contains(.oneWay)
+      receipt.setAside = next.setAside
+      receipt.removed = next.removed
+      if receipt.durability == .durable { prune(old, next.ledger, &state) }
+      return (receipt, file)
+    } catch {
+      slot.remove(record.file)
+      throw error
     }
   }
 
-  /// Reads a generation to the last byte, once in a run.
-  private func verify(_ found: FoundGeneration, _ state: inout ArchiveStoreState) throws(ProtectionError) {
-    guard !state.verified.contains(found.record.generation) else { return }
-    _ = try found.content.read(0..<found.content.byteCount)
-    state.verified.insert(found.record.generation)
+  /// Writes the slot's ledger and makes it the one that counts; returns its length. Its name is not durable yet.
+  func commit(_ ledger: Ledger, _ state: inout ArchiveStoreState) throws(ProtectionError) -> Int {
+    var ledger = ledger
+    ledger.keybagRevision = max(ledger.keybagRevision, store.keys.keybagRevision)
+    let bytes = try ledger.encoded(keys: store.keys)
+    try replaceFile(
+      SlotFile.ledger.text, by: SlotFile.newLedger.text, in: state.slot.descriptor, with: bytes, store.fileSystem)
+    state.reading.ledger = .valid(ledger)
+    return bytes.count
+  }
+
+  /// Makes the names in the slot durable, once: after a failed sync another one proves nothing.
+  func synchronize(isFirst: Bool, _ state: inout ArchiveStoreState) -> Durability {
+    do throws(FileSystemError) {
+      try uninterrupted { () throws(FileSystemError) in try store.fileSystem.synchronize(state.slot.descriptor) }
+      if isFirst {
+        renewName()
+        try uninterrupted { () throws(FileSystemError) in try store.fileSystem.synchronize(store.directory) }
+        try uninterrupted { () throws(FileSystemError) in try store.fileSystem.synchronize(store.parent.descriptor) }
+      }
+    } catch {
+      state.isUnknown = true
+      state.needsSweep = true
+      state.isReopened = true
+      return .unknown
+    }
+    state.isUnknown = false
+    state.isReopened = false
+    if isFirst { try? acknowledgeFirst(&state) }
+    return .durable
+  }
+
+  /// Changes the directory of the slots, so that a sync writes the slot's name in it: an earlier sync may have failed, and
+  /// left that marked as written.
+  private func renewName() {
+    let name = "\(self.name.text).new"
+    guard let file = try? store.fileSystem.openFile(name, in: store.directory, [.write, .create]) else { return }
+    store.fileSystem.close(file)
+    try? store.fileSystem.unlink(name, in: store.directory)
+  }
+
+  /// Removes the files that no ledger names any more; what can't be removed goes with a later save.
+  private func prune(_ old: Ledger, _ new: Ledger, _ state: inout ArchiveStoreState) {
+    let named = Set(new.records.map(\.file))
+    var gone = Set(old.records.map(\.file)).subtracting(named)
+    if state.needsSweep, let found = try? state.slot.files() {
+      gone.formUnion(
+        found.filter { file in
+          switch file {
+          case .generation, .pending, .newLedger: !named.contains(file)
+          case .ledger, .lock, .marker: false
+          }
+        })
+      state.needsSweep = false
+    }
+    for file in gone where !state.slot.remove(file) { state.needsSweep = true }
+    guard let was = old.current, new.record(of: was.generation) == nil else { return }
+    // What was under another class or an older key is not to come back with a power cut.
+    try? store.fileSystem.synchronize(state.slot.descriptor)
+  }
+
+  // MARK: The list
+
+  /// Puts the slot on the list before its first generation; says whether this is its first save.
+  func listFirst(_ ledger: Ledger, _ state: inout ArchiveStoreState) throws(ProtectionError) -> Bool {
+    let isNew = state.reading.ledger.ledger == nil
+    guard isListed else { return isNew || state.isUnknown }
+    if let entry = state.reading.entry, entry.epoch == ledger.epoch { return isNew || entry.isNew || state.isUnknown }
+    try changeEntry(&state, SlotList.Entry(epoch: ledger.epoch, isNew: isNew))
+    return true
+  }
+
+  /// Says on the list that the slot has something from now on.
+  private func acknowledgeFirst(_ state: inout ArchiveStoreState) throws(ProtectionError) {
+    guard let entry = state.reading.entry, entry.isNew else { return }
+    try changeEntry(&state, SlotList.Entry(epoch: entry.epoch, isNew: false))
+  }
+
+  func changeEntry(
+    _ state: inout ArchiveStoreState, _ entry: SlotList.Entry?
+  ) throws(ProtectionError) {
+    let name = name
+    var changed: SlotList?
+    try store.changeList { list throws(ProtectionError) in
+      let isChange = list.entries[name] != entry
+      list.entries[name] = entry
+      changed = list
+      return isChange
+    }
+    if let changed { state.reading.list = .valid(changed) }
   }
 }
 
-extension ArchiveStore {
-  /// Sixteen random bytes that name an archive or a journal; not secret.
-  static func randomIdentifier() -> [UInt8] {
-    // Two calls of the system instead of one for each byte: a store asks for one whenever it is opened.
-    var generator = SystemRandomNumberGenerator()
-    return unsafe withUnsafeBytes(of: (generator.next(), generator.next())) { unsafe [UInt8]($0) }
-  }
-}
+/// So many random bytes, for what has to be unique and not secret.
+func randomBytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: .min ... .max) } }

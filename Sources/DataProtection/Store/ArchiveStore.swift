@@ -1,110 +1,229 @@
-import FoundationEssentials
+import FileSystem
 import Synchronization
 
-/// The sealed generations of one slot.
+/// The generations of one thing that a program saves, on a protected device.
 ///
-/// Every call is synchronous, blocks on the disk, may come from any thread, and must not come from the main actor.
-/// Whatever fails, what was saved and acknowledged before is still there, whole. `Docs/Durability.md` says why.
-public final class ArchiveStore: Sendable {
-  /// Whose archive it is.
-  public let slot: ArchiveSlot
+/// It has one writer at a time: ``open(waiting:)``, or the first save, takes the slot, until ``close()`` or the end of the
+/// process. Who does not have it can look. Every call blocks on the disk and may come from any thread; calls of one store
+/// run one after the other.
+package final class ArchiveStore: Sendable {
   let store: StoreDirectory
-  let state: Mutex<ArchiveStoreState>
+  let identity: [UInt8]
+  let isListed: Bool
+  let turn = Turn()
+  /// Nil as long as this store has not taken the slot.
+  let state = Mutex<ArchiveStoreState?>(nil)
+  private let wanted: Mutex<Wanted>
+  /// What this store has saved while locked last, and in which life of the slot.
+  let ownPending = Mutex<OwnPending?>(nil)
 
-  /// The class that new generations get, and existing ones must have.
-  public var protection: ProtectionClass { state.withLock { $0.protection } }
-
-  init(_ store: StoreDirectory, slot: ArchiveSlot, protection: ProtectionClass) {
-    self.store = store
-    self.slot = slot
-    state = Mutex(ArchiveStoreState(protection: protection, run: ArchiveStore.randomIdentifier()))
+  struct OwnPending {
+    var generation: UInt64
+    var epoch: [UInt8]
   }
 
-  /// Runs the body with the state and the store's lock.
-  func withLock<R>(
-    _ body: (inout ArchiveStoreState, borrowing StoreSession) throws(ProtectionError) -> R
+  private struct Wanted {
+    var protection: ProtectionClass
+    var followsRecordedClass = false
+    var sealsOneWay = false
+  }
+
+  init(_ store: StoreDirectory, identity: [UInt8], protection: ProtectionClass, isListed: Bool) {
+    self.store = store
+    self.identity = identity
+    self.isListed = isListed
+    wanted = Mutex(Wanted(protection: protection))
+  }
+
+  /// Any slot by the name of its directory, for deleting it, or sealing it anew by what its ledger says.
+  convenience init(_ store: StoreDirectory, name: SlotName) {
+    self.init(store, identity: name.bytes + name.bytes, protection: .complete, isListed: false)
+  }
+
+  var name: SlotName { SlotName(identity: identity) }
+
+  /// The class that new generations get.
+  package var protection: ProtectionClass { wanted.withLock { $0.protection } }
+
+  /// Whether what is read may have another class than new generations get; it is moved by the next save then.
+  var followsRecordedClass: Bool { wanted.withLock { $0.followsRecordedClass } }
+
+  /// Whether a generation is sealed one-way while its class has no key.
+  var sealsOneWay: Bool { wanted.withLock { $0.sealsOneWay } }
+
+  /// Reads what is there whatever its class is, and saves while locked: for state that a program goes on with.
+  package func keepState() {
+    wanted.withLock { wanted in
+      wanted.followsRecordedClass = true
+      wanted.sealsOneWay = true
+    }
+  }
+
+  // MARK: The slot
+
+  /// Takes the slot for this writer; nothing happens if it has it. Nothing is synced.
+  ///
+  /// Throws `.inUse` when another process, or another store of this one, has it and doesn't let go within the patience.
+  package func open(waiting patience: Duration = .zero) throws(ProtectionError) {
+    try turn.take { () throws(ProtectionError) in
+      guard state.withLock({ $0 == nil }) else { return }
+      _ = try take(patience)
+    }
+  }
+
+  /// Lets the slot go.
+  package func close() {
+    turn.take { letGo() }
+  }
+
+  /// Whether this store has the slot.
+  package var isOpen: Bool { state.withLock { $0 != nil } }
+
+  private func take(_ patience: Duration) throws(ProtectionError) -> ArchiveStoreState {
+    let slot = try store.openForWriting(name, waiting: patience)
+    let reading = try SlotReading(store, identity: identity, slot: slot, isListed: isListed)
+    var taken = ArchiveStoreState(reading: reading)
+    // Who lets the slot go between two saves still replaces its own.
+    if let own = ownPending.withLock({ $0 }), own.epoch == reading.ledger.ledger?.epoch {
+      taken.ownPending = own.generation
+    }
+    state.withLock { $0 = taken }
+    store.note(self, as: name)
+    return taken
+  }
+
+  func letGo() {
+    state.withLock { $0 = nil }
+    if store.writer(of: name) === self { store.note(nil, as: name) }
+  }
+
+  /// Runs the body as the slot's writer, which takes it first if it has to.
+  func writing<R>(
+    _ body: (inout ArchiveStoreState) throws(ProtectionError) -> R
   ) throws(ProtectionError) -> R {
-    var outcome: Result<R, ProtectionError>?
-    state.withLock { state in
+    try turn.take { () throws(ProtectionError) in
+      var known: ArchiveStoreState
+      if let taken = state.withLock({ $0 }) { known = taken } else { known = try take(.zero) }
+      defer { state.withLock { if $0 != nil { $0 = known } } }
+      return try body(&known)
+    }
+  }
+
+  /// What is there: what the writer knows, or a look at the disk that keeps nobody from writing.
+  func looking<R>(_ body: (SlotReading) throws(ProtectionError) -> R) throws(ProtectionError) -> R {
+    if let taken = state.withLock({ $0 }) { return try body(taken.reading) }
+    var reading = try look()
+    while true {
       do throws(ProtectionError) {
-        outcome = .success(
-          try store.withLock { session throws(ProtectionError) in try body(&state, session) })
-      } catch {
-        outcome = .failure(error)
+        return try body(reading)
+      } catch  where error.code.isDamage || error.code == .notFound {
+        // The writer may have gone on meanwhile, and deleted what this look was about to open.
+        let again = try look()
+        guard again.ledger.ledger != reading.ledger.ledger else { throw error }
+        reading = again
       }
     }
-    return try outcome!.get()
   }
 
-  // MARK: Opening
+  private func look() throws(ProtectionError) -> SlotReading {
+    try SlotReading(store, identity: identity, slot: try store.look(at: name), isListed: isListed)
+  }
 
-  /// Opens the newest generation with the frames appended to it.
+  // MARK: Reading
+
+  /// Opens the newest generation, or the one before it when that can't be read, as its standing says.
   ///
-  /// When the newest one is damaged or gone, the ledger's predecessor stands in, and `standing` says so. Throws one
-  /// of `notFound` (nothing was ever saved), `missing`, `locked`, `corrupt`, `wrongIdentity`, `wrongClass`,
-  /// `otherDevice`, `keysMissing`, `rolledBack`, `unsupportedVersion`, `busy`, `io`. No archive is changed.
-  ///
-  /// - Parameter checkingFrames: Whether every frame is opened now, so that damage in the middle of a journal ends it
-  ///   there; without it only the last one is, and each other one when it is read.
-  public func openNewest(checkingFrames: Bool = false) throws(ProtectionError) -> OpenedArchive {
-    try withLock { state, session throws(ProtectionError) in
-      let survey = try survey(&state, session)
-      let found: FoundGeneration
-      do throws(ProtectionError) {
-        found = try session.findNewest(survey, protection: state.protection)
-      } catch {
-        // What could not be reached now is still what this run has read before.
-        guard !error.saysNothingAboutContent else { throw error }
-        state.adopt(nil)
-        state.foundNothing = error.code == .notFound
+  /// Throws `.notFound` only when this device never had the slot, or has deleted it.
+  package func openNewest() throws(ProtectionError) -> OpenedArchive {
+    guard isOpen else { return try looking { reading throws(ProtectionError) in try openNewest(reading) } }
+    return try writing { state throws(ProtectionError) in
+      let opened = try openNewest(state.reading, forWriting: true)
+      adopt(opened, &state)
+      return opened
+    }
+  }
+
+  /// Opens the generation before the newest.
+  package func openPredecessor() throws(ProtectionError) -> OpenedArchive {
+    try looking { reading throws(ProtectionError) in
+      guard let record = reading.ledger.ledger?.predecessor else {
+        throw ProtectionError(.notFound, "There is no generation before the newest.")
+      }
+      return try reading.open(record, as: expected(record), standing: .olderGeneration(because: nil))
+    }
+  }
+
+  /// Opens a generation that is set aside.
+  package func openSetAside(_ generation: Generation) throws(ProtectionError) -> OpenedArchive {
+    try looking { reading throws(ProtectionError) in
+      guard let record = reading.ledger.ledger?.setAside.first(where: { $0.generation == generation.rawValue }) else {
+        throw ProtectionError(.notFound, "There is no generation \(generation) aside.")
+      }
+      return try reading.open(record, as: record.protection, standing: .olderGeneration(because: nil))
+    }
+  }
+
+  /// The generations that are set aside, oldest first; opens none.
+  package func setAsideRecords() throws(ProtectionError) -> [Ledger.Record] {
+    try looking { reading throws(ProtectionError) in reading.ledger.ledger?.setAside ?? [] }
+  }
+
+  /// What is known of the newest generation without any key, and when its file last changed; nil when nothing is saved.
+  func attributes() throws(ProtectionError) -> (record: Ledger.Record, modified: Double)? {
+    try looking { reading throws(ProtectionError) in
+      guard let slot = reading.slot, let record = reading.ledger.ledger?.current else { return nil }
+      let status = try attempt("look at an archive") { () throws(FileSystemError) -> FileStatus? in
+        do throws(FileSystemError) {
+          return try slot.fileSystem.status(ofName: record.file.text, in: slot.descriptor)
+        } catch  where error.code == .noSuchFile {
+          return nil
+        }
+      }
+      guard let status else { return nil }
+      return (record, status.modificationTime)
+    }
+  }
+
+  /// The class that a generation has to be opened as.
+  func expected(_ record: Ledger.Record) -> ProtectionClass {
+    followsRecordedClass || record.flags.contains(.oneWay) ? record.protection : protection
+  }
+
+  func openNewest(_ reading: SlotReading, forWriting: Bool = false) throws(ProtectionError) -> OpenedArchive {
+    guard let ledger = reading.ledger.ledger else {
+      return try reading.openUnverified(as: followsRecordedClass ? nil : protection, forWriting: forWriting)
+    }
+    guard let current = ledger.current else { throw .nothingSaved }
+    do throws(ProtectionError) {
+      return try reading.open(current, as: expected(current), forWriting: forWriting)
+    } catch  where error.code.isDamage && error.code != .wrongClass {
+      guard let predecessor = ledger.predecessor else {
+        // A first save that was cut short, and of which nobody was told.
+        if error.code == .missing, reading.entry?.isNew == true { throw .nothingSaved }
         throw error
       }
-      let chain = try session.readJournals(
-        of: found.content, survey, protection: state.protection, checksAll: checkingFrames)
-      state.adopt(
-        ArchiveStoreState.Base(
-          record: found.record, identifier: found.content.fields.identifier, byteCount: found.content.byteCount,
-          ends: chain.ends, journalByteCount: chain.byteCount,
-          isAppendable: found.standing == .current && !chain.isBroken && chain.lastTail == 0))
-      return try OpenedArchive(found, chain)
+      do throws(ProtectionError) {
+        return try reading.open(
+          predecessor, as: expected(predecessor), standing: .olderGeneration(because: error.code))
+      } catch let second where !second.code.isDamage {
+        throw second
+      } catch {
+        // The older one is damaged too: the newest's problem is said.
+      }
+      throw error
     }
   }
 
-  /// Opens the generation before the newest one: only the one that the ledger names as predecessor.
-  ///
-  /// Throws `.notFound` when there is none. Saving goes on from the newest generation all the same.
-  public func openPredecessor() throws(ProtectionError) -> OpenedArchive {
-    try withLock { state, session throws(ProtectionError) in
-      let survey = try survey(&state, session)
-      var found = try session.findPredecessor(survey, protection: state.protection)
-      if let current = survey.entry?.current, survey.generations.contains(where: { $0 > current.generation }),
-        let newest = try? session.findNewest(survey, protection: state.protection),
-        newest.record.generation > current.generation
-      {
-        // A crash cut the newest one short of the ledger: the one before it is the one that the ledger lists.
-        found = FoundGeneration(
-          record: current, standing: found.standing, content: try session.openListed(current, survey))
-      }
-      return try OpenedArchive(
-        found, try session.readJournals(of: found.content, survey, protection: state.protection))
-    }
-  }
-}
-
-extension OpenedArchive {
-  /// An archive from what was found on disk.
-  convenience init(_ found: FoundGeneration, _ chain: JournalChain) throws(ProtectionError) {
-    let fields = found.content.fields
-    var content: any ArchiveContent = found.content
-    if fields.isPending {
-      guard found.content.byteCount >= PendingPreamble.byteCount else {
-        throw ProtectionError(.corrupt, "A generation saved while locked has no readable beginning.")
-      }
-      content = ContentAfterPreamble(content: found.content)
-    }
-    self.init(
-      generation: Generation(rawValue: fields.generation), standing: found.standing, protection: fields.protection,
-      schema: fields.schema, journals: chain,
-      commitment: Data(found.content.commitment), content: content)
+  /// Goes on from an opened generation, if it is the newest that the ledger knows.
+  private func adopt(_ opened: OpenedArchive, _ state: inout ArchiveStoreState) {
+    guard opened.standing == .current, state.base?.record.generation != opened.generation.rawValue,
+      let record = state.reading.ledger.ledger?.current
+    else { return }
+    let room = opened.content.endOffset..<opened.content.endOffset
+      + FrameScan.room(behind: opened.content.fields.messageByteCount)
+    state.base = ArchiveStoreState.Base(
+      record: record, file: opened.file, frames: opened.content.frames, room: room,
+      frameCount: opened.frames.count, end: opened.scan.end, commitment: opened.scan.commitment,
+      allocated: opened.file.byteCount, isAppendable: opened.tailDropped == 0 && opened.file.isWritable, wasRead: opened.wasRead)
   }
 }

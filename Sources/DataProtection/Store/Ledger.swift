@@ -1,179 +1,140 @@
-import Sealing
-
-/// What the store knows of its generations, independently of the files themselves.
+/// What a slot knows of its generations, independently of their files.
 ///
 /// Without it an old copy of a file put back would pass for the newest one. The byte layout is in
 /// `Docs/ProtectedFileFormat.md`.
 package struct Ledger: Hashable, Sendable {
   /// A generation that the ledger vouches for.
   package struct Record: Hashable, Sendable {
+    /// What is known of it besides.
+    package struct Flags: OptionSet, Hashable, Sendable {
+      package let rawValue: UInt8
+      package init(rawValue: UInt8) { self.rawValue = rawValue }
+      /// Saved while locked, sealed one-way.
+      package static let oneWay = Flags(rawValue: 1)
+      /// Nodes touched in a locked run, and no whole state.
+      package static let partial = Flags(rawValue: 2)
+      /// Found damaged, and set aside for that.
+      package static let damaged = Flags(rawValue: 4)
+    }
+
     /// Its number, never zero.
     package var generation: UInt64
     /// What its key commits to, 32 bytes.
     package var commitment: [UInt8]
     /// Its class.
     package var protection: ProtectionClass
-    /// Whether it was saved while locked and taken over since; its file keeps its ending.
-    package var wasPending: Bool
+    /// What is known of it besides.
+    package var flags: Flags = []
+    /// The length of its file when it was written.
+    package var byteCount: UInt64
+    /// The generation that was the newest when it was saved; 0 when there was none.
+    package var base: UInt64 = 0
+
+    /// The name of its file.
+    var file: SlotFile { flags.contains(.partial) ? .pending(generation) : .generation(generation) }
   }
 
-  /// What is known of one slot.
-  package struct Entry: Hashable, Sendable {
-    /// The generation to restore.
-    package var current: Record?
-    /// The only one that may stand in for it.
-    package var predecessor: Record?
-    /// The generation saved while locked.
-    package var pending: Record?
-    /// Generations saved while locked that have a number up to this one were discarded.
-    package var pendingFloor: UInt64 = 0
-    /// Without a current record: generations above this number may be accepted.
-    package var floor: UInt64 = 0
-    /// Everything of the slot that is not listed here is being deleted.
-    package var isDeleting = false
-    /// The entry was made from the files after a ledger was lost.
-    package var isUnverified = false
-
-    /// An entry that vouches for nothing yet.
-    package init() {}
-  }
-
-  /// The keybag that the ledger belongs to.
-  package var keybag: KeybagIdentifier
+  /// Whose ledger it is: the slot's HMAC, 32 bytes.
+  package var identity: [UInt8]
+  /// Told apart from every other slot of the same name, which was deleted before it: 8 random bytes.
+  package var epoch: [UInt8]
   /// The keybag's revision when the ledger was written.
-  package var keybagRevision: UInt64
-  /// How often the ledger was written.
-  package var revision: UInt64 = 0
-  /// The highest number that a generation ever had.
-  package var highWater: UInt64 = 0
-  /// What is known of each slot, by the bytes of its name.
-  var entries: [SlotName: Entry] = [:]
+  package var keybagRevision: UInt64 = 0
+  /// The highest number that a generation of the slot ever had.
+  package var counter: UInt64 = 0
+  /// The generation to restore.
+  package var current: Record?
+  /// The only one that may stand in for it.
+  package var predecessor: Record?
+  /// Saved while locked and in no generation yet, oldest first.
+  package var pending: [Record] = []
+  /// Refused or damaged, oldest first.
+  package var setAside: [Record] = []
+
+  /// So many runs may save while the device is locked, until it is unlocked.
+  package static let pendingLimit = 64
+  /// So many generations are set aside.
+  package static let setAsideLimit = 4
+  /// So many bytes are set aside; the newest is, whatever its size.
+  package static let setAsideByteLimit: UInt64 = 64 << 20
 
   /// A ledger of nothing.
-  package init(keybag: KeybagIdentifier, keybagRevision: UInt64) {
-    self.keybag = keybag
-    self.keybagRevision = keybagRevision
+  package init(identity: [UInt8], epoch: [UInt8]) {
+    self.identity = identity
+    self.epoch = epoch
   }
 
-  /// How many slots it knows.
-  package var entryCount: Int { entries.count }
+  /// Everything that it vouches for.
+  var records: [Record] { [current, predecessor].compactMap(\.self) + pending + setAside }
+
+  /// The record of a generation, whatever its part is.
+  func record(of generation: UInt64) -> Record? { records.first { $0.generation == generation } }
 }
 
 // MARK: Bytes
 
 extension Ledger {
-  /// The first eight bytes of a ledger.
-  static let magic: [UInt8] = Array("SRLEDGER".utf8)
-  /// The layout that this program writes.
-  static let version: UInt16 = 1
-  static let headerByteCount = 64
-  static let entryByteCount = 184
-  static let codeByteCount = 32
-  /// More slots than this are no ledger of ours.
-  static let entryLimit = 65_536
+  static let magic = "SRLEDGER"
+  static let epochByteCount = 8
+  private static let recordByteCount = 58
+  private static let identityByteCount = 32
+  private static let fixedByteCount = identityByteCount + epochByteCount + 16 + 4
   /// The longest ledger that is read.
-  package static let byteLimit = headerByteCount + entryLimit * entryByteCount + codeByteCount
+  package static let byteLimit =
+    SealedRecord.headerByteCount + fixedByteCount + (2 + pendingLimit + setAsideLimit) * recordByteCount
+    + SealedRecord.codeByteCount
 
   /// The bytes, authentication code included.
-  package func encoded(
-    authenticate: ([UInt8]) throws(ProtectionError) -> [UInt8]
-  ) throws(ProtectionError) -> [UInt8] {
-    let length = Ledger.headerByteCount + entries.count * Ledger.entryByteCount + Ledger.codeByteCount
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(length)
-    bytes += Ledger.magic
-    bytes.appendInteger(Ledger.version)
-    bytes.appendInteger(UInt16(0))
-    bytes.appendInteger(UInt32(length))
-    bytes += keybag.bytes
-    bytes.appendInteger(keybagRevision)
-    bytes.appendInteger(revision)
-    bytes.appendInteger(highWater)
-    bytes.appendInteger(UInt32(entries.count))
-    bytes.appendInteger(UInt32(0))
-    for (name, entry) in entries.sorted(by: { $0.key < $1.key }) {
-      bytes += name.bytes
-      bytes.append((entry.isDeleting ? 1 : 0) | (entry.isUnverified ? 2 : 0))
-      bytes.appendZeroes(7)
-      bytes.appendInteger(entry.floor)
-      bytes.appendInteger(entry.pendingFloor)
-      for record in [entry.current, entry.predecessor, entry.pending] { Ledger.append(record, to: &bytes) }
+  package func encoded(keys: any StoreKeys) throws(ProtectionError) -> [UInt8] {
+    var body = identity + epoch
+    body.appendInteger(keybagRevision)
+    body.appendInteger(counter)
+    body += [current == nil ? 0 : 1, predecessor == nil ? 0 : 1, UInt8(pending.count), UInt8(setAside.count)]
+    for record in records {
+      body.appendInteger(record.generation)
+      body += record.commitment
+      body.append(record.protection.rawValue)
+      body.append(record.flags.rawValue)
+      body.appendInteger(record.byteCount)
+      body.appendInteger(record.base)
     }
-    return bytes + (try authenticate(bytes))
-  }
-
-  private static func ends(_ bytes: [UInt8], with code: [UInt8]) -> Bool {
-    ConstantTime.areEqual(Array(bytes.suffix(codeByteCount)).span, code.span)
+    return try SealedRecord.encode(
+      magic: Self.magic, body: body, purpose: .ledger, keys: keys)
   }
 
   /// Reads a ledger; nothing in it is believed before its code was checked.
   ///
-  /// Throws `.corrupt`, or `.unsupportedVersion` for a layout of the future.
-  package init(
-    _ bytes: [UInt8], authenticate: ([UInt8]) throws(ProtectionError) -> [UInt8]
-  ) throws(ProtectionError) {
-    let corrupt = ProtectionError(.corrupt, "The ledger is damaged; the newest authentic archive will be used.")
-    guard bytes.count >= Ledger.headerByteCount + Ledger.codeByteCount, bytes.starts(with: Ledger.magic) else {
-      throw corrupt
-    }
-    var header = FieldReader(bytes[Ledger.magic.count...])
-    let version = header.integer(UInt16.self)
-    guard version <= Ledger.version else {
-      // A later format, unless it is only the version of one of ours that was damaged: then its code tells.
-      var ours = Array(bytes.dropLast(Ledger.codeByteCount))
-      ours[Ledger.magic.count] = UInt8(truncatingIfNeeded: Ledger.version)
-      ours[Ledger.magic.count + 1] = UInt8(truncatingIfNeeded: Ledger.version >> 8)
-      guard !Ledger.ends(bytes, with: try authenticate(ours)) else { throw corrupt }
-      throw ProtectionError(
-        .unsupportedVersion, "The ledger has format \(version), newer than this program; update it.")
-    }
-    let body = Array(bytes.dropLast(Ledger.codeByteCount))
-    guard version == Ledger.version, Ledger.ends(bytes, with: try authenticate(body))
+  /// Throws `.corrupt`, `.otherDevice`, or `.unsupportedVersion` for a layout of the future.
+  package init(_ bytes: [UInt8], keys: any StoreKeys) throws(ProtectionError) {
+    let body = try SealedRecord.decode(
+      bytes, called: "The ledger", magic: Self.magic, purpose: .ledger, keys: keys)
+    let corrupt = ProtectionError(.corrupt, "The ledger says what can't be; the newest authentic archive will be used.")
+    guard body.count >= Self.fixedByteCount else { throw corrupt }
+    var reader = FieldReader(body)
+    identity = Array(reader.take(Self.identityByteCount))
+    epoch = Array(reader.take(Self.epochByteCount))
+    keybagRevision = reader.integer()
+    counter = reader.integer()
+    let counts = reader.take(4).map(Int.init)
+    guard counts[0] < 2, counts[1] < 2, counts[2] <= Self.pendingLimit, counts[3] <= Self.setAsideLimit,
+      body.count == Self.fixedByteCount + counts.reduce(0, +) * Self.recordByteCount
     else { throw corrupt }
-    _ = header.integer(UInt16.self)
-    let length = Int(header.integer(UInt32.self))
-    keybag = KeybagIdentifier(bytes: Array(header.take(KeybagIdentifier.byteCount)))
-    keybagRevision = header.integer()
-    revision = header.integer()
-    highWater = header.integer()
-    let count = Int(header.integer(UInt32.self))
-    guard length == bytes.count, count <= Ledger.entryLimit,
-      length == Ledger.headerByteCount + count * Ledger.entryByteCount + Ledger.codeByteCount
-    else { throw corrupt }
-    var reader = FieldReader(body[Ledger.headerByteCount...])
-    for _ in 0..<count {
-      let name = SlotName(identity: reader.take(SlotName.byteCount))
-      var entry = Entry()
-      let flags = reader.take(8).first!
-      entry.isDeleting = flags & 1 != 0
-      entry.isUnverified = flags & 2 != 0
-      entry.floor = reader.integer()
-      entry.pendingFloor = reader.integer()
-      entry.current = try Ledger.record(&reader)
-      entry.predecessor = try Ledger.record(&reader)
-      entry.pending = try Ledger.record(&reader)
-      guard flags < 4, entries.updateValue(entry, forKey: name) == nil else { throw corrupt }
-    }
+    if counts[0] > 0 { current = try Self.record(&reader) }
+    if counts[1] > 0 { predecessor = try Self.record(&reader) }
+    for _ in 0..<counts[2] { pending.append(try Self.record(&reader)) }
+    for _ in 0..<counts[3] { setAside.append(try Self.record(&reader)) }
+    guard records.allSatisfy({ (1...counter).contains($0.generation) }) else { throw corrupt }
   }
 
-  private static func append(_ record: Record?, to bytes: inout [UInt8]) {
-    guard let record else { return bytes.appendZeroes(48) }
-    bytes.appendInteger(record.generation)
-    bytes += record.commitment
-    bytes.append(record.protection.rawValue)
-    bytes.append(record.wasPending ? 1 : 0)
-    bytes.appendZeroes(6)
-  }
-
-  private static func record(_ reader: inout FieldReader) throws(ProtectionError) -> Record? {
-    let generation = reader.integer(UInt64.self)
+  private static func record(_ reader: inout FieldReader) throws(ProtectionError) -> Record {
+    let generation: UInt64 = reader.integer()
     let commitment = Array(reader.take(32))
-    let rest = Array(reader.take(8))
-    guard generation != 0 else { return nil }
-    guard let protection = ProtectionClass(rawValue: rest[0]), rest[1] < 2 else {
+    guard let protection = ProtectionClass(rawValue: reader.integer()) else {
       throw ProtectionError(.corrupt, "The ledger names a class that doesn't exist.")
     }
+    let flags = Record.Flags(rawValue: reader.integer())
     return Record(
-      generation: generation, commitment: commitment, protection: protection, wasPending: rest[1] == 1)
+      generation: generation, commitment: commitment, protection: protection, flags: flags,
+      byteCount: reader.integer(), base: reader.integer())
   }
 }

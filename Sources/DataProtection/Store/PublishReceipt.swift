@@ -1,11 +1,17 @@
-/// What became of a generation that was published.
-public struct PublishReceipt: Hashable, Sendable {
+/// What became of a save.
+package struct PublishReceipt: Hashable, Sendable {
   /// The generation's number.
-  public let generation: Generation
+  package let generation: Generation
   /// Bytes written to the disk for it, headers and ledger included.
-  public let bytesWritten: Int
+  package let bytesWritten: Int
   /// Whether it would survive a power cut.
-  public let durability: Durability
+  package let durability: Durability
+  /// Whether it was sealed one-way, because its class had no key.
+  package var isSealedOneWay = false
+  /// What was set aside with it, oldest first.
+  package var setAside: [Ledger.Record] = []
+  /// What was set aside and had to make room; its content is gone.
+  package var removed: [Ledger.Record] = []
 
   /// Puts a receipt together.
   package init(generation: Generation, bytesWritten: Int, durability: Durability) {

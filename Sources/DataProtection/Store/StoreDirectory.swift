@@ -1,38 +1,46 @@
 import FileSystem
+import FoundationEssentials
 import Synchronization
 
-/// The directory that holds all archives of a device, its lock and its ledger.
+/// The directory that holds the slots of a device, or of a directory of protected files, and the list of them.
 ///
-/// It is safe to share between threads. Two processes, or two of these on one directory, exclude each other through
-/// the lock file, which is never removed.
+/// It is safe to share between threads and processes: each slot has one writer at a time, and the list has a lock.
 package final class StoreDirectory: Sendable {
-  /// The name of the store's directory in the device's.
+  /// The name of the directory of the slots in the device's.
   package static let name = "archives"
+  /// The file that serialises changes of the list.
+  static let lockName = "lock"
 
   let fileSystem: any FileSystem
   let keys: any StoreKeys
   let sealer: any StoreSealing
   let options: StoreOptions
+  /// The directory of the slots.
   let directory: Descriptor
-  let lockFile: Descriptor
-  private let turn = Mutex<Void>(())
-  /// What this process has sealed anew, by slot.
-  let resealings = Mutex<[SlotName: Resealing]>([:])
+  /// The directory of that, where the list lies.
+  let parent: OpenDirectory
+  /// What this process has open for writing, for sealing it anew.
+  private let writers = Mutex<[SlotName: Writer]>([:])
+  /// The list is changed by one thread at a time; the lock of the disk is between processes.
+  let listTurn = Turn()
+
+  private struct Writer {
+    weak var store: ArchiveStore?
+  }
 
   private init(
     fileSystem: any FileSystem, keys: any StoreKeys, sealer: any StoreSealing, options: StoreOptions,
-    directory: Descriptor, lockFile: Descriptor
+    directory: Descriptor, parent: OpenDirectory
   ) {
     self.fileSystem = fileSystem
     self.keys = keys
     self.sealer = sealer
     self.options = options
     self.directory = directory
-    self.lockFile = lockFile
+    self.parent = parent
   }
 
   deinit {
-    fileSystem.close(lockFile)
     fileSystem.close(directory)
   }
 
@@ -41,126 +49,181 @@ package final class StoreDirectory: Sendable {
   /// Throws `.unsafeLocation` when the directory is a link, not ours, open to others, or on a network volume that
   /// was not opted for; nothing is changed then.
   static func open(
-    _ fileSystem: any FileSystem, in parent: Descriptor, keys: any StoreKeys, sealer: any StoreSealing,
+    _ fileSystem: any FileSystem, in parent: OpenDirectory, keys: any StoreKeys, sealer: any StoreSealing,
     options: StoreOptions = StoreOptions()
   ) throws(ProtectionError) -> StoreDirectory {
     let directory = try attempt("open the store's directory") { () throws(FileSystemError) in
       do throws(FileSystemError) {
-        return try fileSystem.openDirectory(name, in: parent)
+        return try fileSystem.openDirectory(name, in: parent.descriptor)
       } catch  where error.code == .noSuchFile {
+        // Its name is made durable by the first save in it.
         do throws(FileSystemError) {
-          try fileSystem.makeDirectory(name, in: parent, mode: 0o700)
+          try fileSystem.makeDirectory(name, in: parent.descriptor, mode: 0o700)
         } catch  where error.code == .fileExists {
           // Another process was first; its directory is as good.
         }
-        return try fileSystem.openDirectory(name, in: parent)
+        return try fileSystem.openDirectory(name, in: parent.descriptor)
       }
     }
     do throws(ProtectionError) {
       try TrustedDirectory.check(
         directory, called: "The store's directory", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes)
-      let lockFile = try TrustedDirectory.openLock(StoreName.lock.text, in: directory, fileSystem) {
-        () throws(FileSystemError) in try TrustedDirectory.synchronizeName(name, in: parent, fileSystem)
-      }
-      return StoreDirectory(
-        fileSystem: fileSystem, keys: keys, sealer: sealer, options: options, directory: directory,
-        lockFile: lockFile)
     } catch {
       fileSystem.close(directory)
       throw error
     }
+    return StoreDirectory(
+      fileSystem: fileSystem, keys: keys, sealer: sealer, options: options, directory: directory, parent: parent)
   }
 
-  // MARK: Turns
+  /// The HMAC that names a slot; 32 bytes.
+  func identity(of slot: ArchiveSlot) throws(ProtectionError) -> [UInt8] {
+    try keys.authenticationCode(.name, over: slot.bytes)
+  }
 
-  /// Runs the body while nobody else, in this process or another, changes the directory.
+  /// The archives of one slot.
   ///
-  /// Throws `.busy` when another process keeps the lock for longer than the patience.
-  func withLock<R>(
-    _ body: (borrowing StoreSession) throws(ProtectionError) -> R
-  ) throws(ProtectionError) -> R {
-    var outcome: Result<R, ProtectionError>?
-    try locked { session in
+  /// - Parameter isListed: Whether the list names the slot; false for slots that a list of their own names.
+  func archives(
+    for slot: ArchiveSlot, protection: ProtectionClass, isListed: Bool = true
+  ) throws(ProtectionError) -> ArchiveStore {
+    ArchiveStore(self, identity: try identity(of: slot), protection: protection, isListed: isListed)
+  }
+
+  // MARK: Slots
+
+  /// Opens the directory of a slot for looking; nil when there is none.
+  func look(at name: SlotName) throws(ProtectionError) -> SlotDirectory? {
+    guard let descriptor = try openSlot(name) else { return nil }
+    return SlotDirectory(fileSystem, descriptor, lock: nil)
+  }
+
+  /// Opens the directory of a slot for its one writer, and makes it when it isn't there; nothing is synced.
+  ///
+  /// Throws `.inUse` when somebody else has it and does not let go within the patience.
+  func openForWriting(_ name: SlotName, waiting patience: Duration) throws(ProtectionError) -> SlotDirectory {
+    while true {
+      guard let descriptor = try openSlot(name, making: true) else { continue }
+      var lock: Descriptor?
       do throws(ProtectionError) {
-        outcome = .success(try body(session))
+        let opened = try attempt("open a lock file") { () throws(FileSystemError) in
+          try fileSystem.openFile(SlotFile.lock.text, in: descriptor, [.write, .create])
+        }
+        lock = opened
+        let isOurs = try attempt("lock a slot") { () throws(FileSystemError) in
+          try fileSystem.lock(opened, .exclusive, patience: patience)
+        }
+        guard isOurs else { throw inUse(opened) }
+        if try isNamed(descriptor, name) {
+          let text = Array("\(ProcessInfo.processInfo.processIdentifier)          ".utf8.prefix(11))
+          // Only for the others' message.
+          try? unsafe fileSystem.writeAll(opened, text.span.bytes, at: 0)
+          return SlotDirectory(fileSystem, descriptor, lock: opened)
+        }
       } catch {
-        outcome = .failure(error)
+        if let lock { fileSystem.close(lock) }
+        fileSystem.close(descriptor)
+        throw error
+      }
+      // Its writer has deleted it while this one waited.
+      if let lock { fileSystem.close(lock) }
+      fileSystem.close(descriptor)
+    }
+  }
+
+  /// Whether the slot's name still means an open directory: it may have been deleted, or the device erased.
+  func isNamed(_ directory: Descriptor, _ name: SlotName) throws(ProtectionError) -> Bool {
+    try attempt("look at a slot") { () throws(FileSystemError) in
+      let own = try fileSystem.status(of: directory)
+      do throws(FileSystemError) {
+        let named = try fileSystem.status(ofName: name.text, in: self.directory)
+        return named.inode == own.inode && named.device == own.device
+      } catch  where error.code == .noSuchFile {
+        return false
       }
     }
-    return try outcome!.get()
   }
 
-  /// Takes a turn and the lock; not generic, because Swift 6.3.1 fails to specialize all of it at once.
-  private func locked(_ body: (borrowing StoreSession) -> Void) throws(ProtectionError) {
-    var failure: ProtectionError?
-    turn.withLock { _ in
-      do throws(ProtectionError) {
-        let isOurs = try attempt("lock the store") { () throws(FileSystemError) in
-          try fileSystem.lock(lockFile, .exclusive, patience: options.patience)
+  private func openSlot(_ name: SlotName, making: Bool = false) throws(ProtectionError) -> Descriptor? {
+    do throws(ProtectionError) {
+      return try attempt("open a slot") { () throws(FileSystemError) in
+        do throws(FileSystemError) {
+          return try fileSystem.openDirectory(name.text, in: directory)
+        } catch  where error.code == .noSuchFile && making {
+          do throws(FileSystemError) {
+            try fileSystem.makeDirectory(name.text, in: directory, mode: 0o700)
+          } catch  where error.code == .fileExists {
+            // Another process was first.
+          }
+          return try fileSystem.openDirectory(name.text, in: directory)
         }
-        guard isOurs else {
-          throw ProtectionError(.busy, "Another process keeps the store locked; try again when it is done.")
-        }
-        defer { try? fileSystem.unlock(lockFile) }
-        try requireName()
-        body(StoreSession(self))
-      } catch {
-        failure = error
+      }
+    } catch {
+      switch (error.cause as? FileSystemError)?.code {
+      case .noSuchFile:
+        let isErased = try attempt(
+          "look at the store's directory",
+          { () throws(FileSystemError) in
+            try fileSystem.status(of: directory).linkCount == 0
+          })
+        if isErased { throw .erased }
+        return nil
+      case .symbolicLink, .notDirectory:
+        throw ProtectionError(.corrupt, "Something that is no directory stands in place of a slot.", cause: error)
+      default: throw error
       }
     }
-    if let failure { throw failure }
   }
 
-  /// Throws `.otherDevice` when the lock file has no name any more: then the whole directory was erased.
-  private func requireName() throws(ProtectionError) {
-    let status = try attempt("look at the store's lock") { () throws(FileSystemError) in
-      try fileSystem.status(of: lockFile)
-    }
-    guard status.linkCount > 0 else {
-      throw ProtectionError(.otherDevice, "The device has been erased since this store was opened; open it again.")
-    }
+  private func inUse(_ lock: Descriptor) -> ProtectionError {
+    let processIdentifier = ProcessInfo.processInfo.processIdentifier
+    let bytes = (try? fileSystem.readBytes(lock, count: 11)) ?? []
+    let holder = Int32(String(decoding: bytes.prefix { $0 != 0x20 }, as: UTF8.self))
+    let who =
+      switch holder {
+      case nil: "Another process"
+      case processIdentifier: "Another part of this process"
+      case let holder?: "Process \(holder)"
+      }
+    var error = ProtectionError(
+      .inUse, "\(who) has this archive open for writing; nothing was changed. Use that one, or close it and try again.")
+    error.processIdentifier = holder
+    return error
   }
 
-  // MARK: The tip
+  // MARK: This process
 
-  /// The counter that every new generation, journal and deletion raises, of whatever process.
-  ///
-  /// Nothing raises it before the store's first ledger is durable.
-  func readTip() throws(ProtectionError) -> UInt64 {
-    try attempt("read the store's tip") { () throws(FileSystemError) in try Self.readTip(of: lockFile, fileSystem) }
+  /// Notes who has a slot open for writing.
+  func note(_ store: ArchiveStore?, as name: SlotName) {
+    writers.withLock { $0[name] = store.map { Writer(store: $0) } }
   }
 
-  /// Raises the tip; every writer with an older one looks again before it acknowledges anything.
-  func raiseTip() throws(ProtectionError) -> UInt64 {
-    try attempt("raise the store's tip") { () throws(FileSystemError) in try Self.raiseTip(of: lockFile, fileSystem) }
+  /// Who has a slot open for writing in this process.
+  func writer(of name: SlotName) -> ArchiveStore? { writers.withLock { $0[name]?.store } }
+}
+
+/// A directory that is closed when nobody needs it any more.
+final class OpenDirectory: Sendable {
+  let fileSystem: any FileSystem
+  let descriptor: Descriptor
+  /// Who closes the descriptor, if it isn't this.
+  private let owner: (any AnyObject & Sendable)?
+
+  /// Takes a descriptor over, or borrows it from an owner.
+  init(_ fileSystem: any FileSystem, _ descriptor: Descriptor, ownedBy owner: (any AnyObject & Sendable)? = nil) {
+    self.fileSystem = fileSystem
+    self.descriptor = descriptor
+    self.owner = owner
   }
 
-  private static func readTip(
-    of lockFile: Descriptor, _ fileSystem: any FileSystem
-  ) throws(FileSystemError) -> UInt64 {
-    // No array: every append reads the tip, on the caches that its sync has left cold.
-    var tip: UInt64 = 0
-    let count = try unsafe withUnsafeMutableBytes(of: &tip) { bytes throws(FileSystemError) in
-      try unsafe fileSystem.readUpTo(lockFile, into: bytes, at: 0)
-    }
-    // A lock file that was never raised is empty.
-    return count == MemoryLayout<UInt64>.size ? UInt64(littleEndian: tip) : 0
-  }
-
-  /// Raises the tip in a lock file that need not be an open store's.
-  @discardableResult
-  static func raiseTip(of lockFile: Descriptor, _ fileSystem: any FileSystem) throws(FileSystemError) -> UInt64 {
-    let tip = try readTip(of: lockFile, fileSystem) &+ 1
-    var bytes: [UInt8] = []
-    bytes.appendInteger(tip)
-    try unsafe fileSystem.writeAll(lockFile, bytes.span.bytes, at: 0)
-    return tip
+  deinit {
+    if owner == nil { fileSystem.close(descriptor) }
   }
 }
 
 /// How a store behaves where there is a choice.
 package struct StoreOptions: Sendable {
-  /// How long to wait for another process before `.busy`.
+  /// How long to wait for another process that changes the list of slots before `.busy`.
   package var patience: Duration = .seconds(5)
   /// Whether a network volume is taken all the same.
   package var allowsNetworkVolumes = false
@@ -171,28 +234,8 @@ package struct StoreOptions: Sendable {
   package init() {}
 }
 
-/// Makes a system call, again when it was interrupted, and says in words what failed.
-///
-/// A sync must not come here more than once per attempt to save: see `StoreSession.fill`.
-func attempt<R>(
-  _ what: @autoclosure () -> String, _ body: () throws(FileSystemError) -> R
-) throws(ProtectionError) -> R {
-  while true {
-    do throws(FileSystemError) {
-      return try body()
-    } catch  where error.code == .interrupted {
-      continue
-    } catch {
-      throw ProtectionError(
-        .io, "The operating system failed to \(what()); nothing saved before is lost.",
-        errno: error.code.rawValue, cause: error)
-    }
-  }
-}
-
-extension StoreDirectory {
-  /// The archives of one slot.
-  func archives(for slot: ArchiveSlot, protection: ProtectionClass) -> ArchiveStore {
-    ArchiveStore(self, slot: slot, protection: protection)
-  }
+extension ProtectionError {
+  /// What a store finds after the device was erased under it.
+  static let erased = ProtectionError(
+    .otherDevice, "The device has been erased, or this archive deleted, since it was opened; open it again.")
 }

@@ -1,17 +1,29 @@
 import FileSystem
 
 /// An open file of the store; closed when nobody needs it any more.
+///
+/// Its first bytes are read at once and kept, so that opening and reading a small generation is one call.
 final class StoreFile: SealedSource {
   let fileSystem: any FileSystem
   let descriptor: Descriptor
   /// The length when it was opened.
   let byteCount: Int
+  /// Whether it was opened for writing.
+  let isWritable: Bool
+  private let start: [UInt8]
 
-  /// Takes a descriptor over.
-  init(_ fileSystem: any FileSystem, _ descriptor: Descriptor, byteCount: Int) {
+  /// So many bytes are read with the first call.
+  static let startByteCount = 128 << 10
+
+  /// Takes a descriptor over, with the file's first bytes.
+  init(
+    _ fileSystem: any FileSystem, _ descriptor: Descriptor, byteCount: Int, isWritable: Bool, start: [UInt8] = []
+  ) {
     self.fileSystem = fileSystem
     self.descriptor = descriptor
     self.byteCount = byteCount
+    self.isWritable = isWritable
+    self.start = start
   }
 
   deinit {
@@ -19,8 +31,39 @@ final class StoreFile: SealedSource {
   }
 
   func read(_ range: Range<Int>) throws(ProtectionError) -> [UInt8] {
-    try attempt("read an archive") { () throws(FileSystemError) in
+    if range.upperBound <= start.count { return Array(start[range]) }
+    return try attempt("read an archive") { () throws(FileSystemError) in
       try fileSystem.readBytes(descriptor, count: range.count, at: Int64(range.lowerBound))
     }
   }
+}
+
+/// Makes a system call, again when it was interrupted, and says in words what failed.
+///
+/// A sync that failed must not be tried again: the second one proves nothing.
+func attempt<R>(
+  _ what: @autoclosure () -> String, _ body: () throws(FileSystemError) -> R
+) throws(ProtectionError) -> R {
+  while true {
+    do throws(FileSystemError) {
+      return try body()
+    } catch  where error.code == .interrupted {
+      continue
+    } catch {
+      throw ProtectionError(failedTo: what(), error)
+    }
+  }
+}
+
+extension ProtectionError {
+  /// What the operating system refused; a full disk is said so, because somebody can do something about it.
+  init(failedTo what: String, _ error: FileSystemError) {
+    let reason = error.code == .noSpace ? ": the disk is full" : ""
+    self.init(
+      .io, "The operating system failed to \(what)\(reason); nothing saved before is lost.",
+      errno: error.code.rawValue, cause: error)
+  }
+
+  /// Whether the operating system said that there is no such file or directory.
+  var isNoSuchFile: Bool { (cause as? FileSystemError)?.code == .noSuchFile }
 }

@@ -1,16 +1,15 @@
 import FileSystem
 
-/// Every slot of a store, found by its files: for a check of everything, also of what nobody can name.
+/// Every slot of a store, found by its directory: for a check of everything, also of what nobody can name.
 ///
-/// A slot's name is a hash of the application, the scene and what is kept, and can't be told back; but every header
-/// holds the whole hash, and that is enough to open the file. Nothing is changed. The store's lock is held for one slot
-/// at a time and not while contents are read, so that a program that uses the store gets on with its work.
+/// A slot's name is a hash and can't be told back, but its ledger and its files hold the whole hash, and that is enough to
+/// open them. Nothing is changed, and nobody is kept from writing.
 package struct StoreInspection: Sendable {
   /// A slot, by the beginning of its hash.
   package struct Slot: Hashable, Sendable {
     let name: SlotName
 
-    /// What the names of its files begin with.
+    /// What its directory is called.
     package var text: String { name.text }
   }
 
@@ -18,55 +17,44 @@ package struct StoreInspection: Sendable {
   package struct Findings: Sendable {
     /// Its files; newest generations first.
     package let material: [ArchiveMaterial]
-    /// The newest generation with what was appended to it, its frames checked; or why there is none.
+    /// The newest generation with what was appended to it; or why there is none.
     package let newest: Result<OpenedArchive, ProtectionError>
-  }
-
-  /// What the ledger and the names say, and when they said it.
-  private struct Look {
-    let tip: UInt64
-    let ledger: LedgerReading
-    let ledgerProblem: ProtectionError.Code?
-    let names: [SlotName: [StoreName]]
-    let ledgersAside: [StoreName]
-
-    init(_ session: borrowing StoreSession) throws(ProtectionError) {
-      tip = try session.store.readTip()
-      (ledger, ledgerProblem) = try session.checkLedger()
-      var names: [SlotName: [StoreName]] = [:]
-      var ledgersAside: [StoreName] = []
-      for name in try session.names() {
-        if let slot = name.slot { names[slot, default: []].append(name) }
-        if case .ledgerSetAside = name { ledgersAside.append(name) }
-      }
-      (self.names, self.ledgersAside) = (names, ledgersAside)
-    }
+    /// Whether somebody saved there while it was read.
+    package let hasChanged: Bool
   }
 
   private let store: StoreDirectory
-  private var look: Look
+  /// Every slot that has a directory, or ought to have one.
+  package let slots: [Slot]
+  /// What is wrong with the list of slots; nil when it is whole, or when none is needed yet.
+  package let listProblem: ProtectionError.Code?
+  /// Whether there is a list of slots.
+  package let hasList: Bool
 
   /// Looks at a store.
   init(_ store: StoreDirectory) throws(ProtectionError) {
     self.store = store
-    look = try store.withLock { session throws(ProtectionError) in try Look(session) }
-  }
-
-  /// What is wrong with the ledger; `nil` when it is whole, or when none is needed yet.
-  package var ledgerProblem: ProtectionError.Code? { look.ledgerProblem }
-
-  /// Whether there is a ledger.
-  package var hasLedger: Bool {
-    if case .absent = look.ledger { false } else { true }
-  }
-
-  /// The names of damaged ledgers that are kept aside.
-  package var ledgersAside: [String] { look.ledgersAside.map(\.text).sorted() }
-
-  /// Every slot that has a file, or ought to have one.
-  package var slots: [Slot] {
-    let listed = look.ledger.ledger?.entries.filter { $0.value.current != nil || $0.value.pending != nil }.keys
-    return Set(look.names.keys).union(listed.map(Array.init) ?? []).sorted().map(Slot.init)
+    var names = Set(try store.slotNames())
+    var problem: ProtectionError.Code?
+    var hasList = true
+    do throws(ProtectionError) {
+      switch try store.readList() {
+      case .valid(let list):
+        for (name, entry) in list.entries where !entry.isNew && !names.contains(name) {
+          let deleted = try store.deletedName(name, epoch: entry.epoch)
+          if (try? store.fileSystem.status(ofName: deleted, in: store.directory)) == nil { names.insert(name) }
+        }
+      case .absent:
+        hasList = false
+        if try store.hasSavedSlots() { problem = .missing }
+      case .invalid(let error): problem = error.code
+      }
+    } catch  where error.code == .rolledBack {
+      problem = .rolledBack
+    }
+    slots = names.sorted().map(Slot.init)
+    listProblem = problem
+    self.hasList = hasList
   }
 
   /// The slot of an archive that can be named.
@@ -76,56 +64,134 @@ package struct StoreInspection: Sendable {
 
   /// Reads everything of a slot.
   ///
-  /// Throws `busy` when another process keeps the store locked, `otherDevice` once the device was erased, and `io`.
-  package mutating func examine(_ slot: Slot) throws(ProtectionError) -> Findings {
-    let (examination, newest) = try store.withLock { session throws(ProtectionError) in
-      // What was saved meanwhile has raised the tip.
-      if try store.readTip() != look.tip { look = try Look(session) }
-      var survey = survey(slot.name)
-      let (claim, obstacle) = claim(survey, session)
-      // Without a header that tells, the beginning of the hash is all there is: no file can prove to be the slot's.
-      if let claim { survey.identity = claim.identity }
-      let protection = session.recordedProtection(survey) ?? claim?.protection ?? .complete
-      let examination = session.examine(survey, protection: protection, obstacle: obstacle)
-      let newest = Result { () throws(ProtectionError) in
-        if let obstacle { throw obstacle }
-        let found = try session.findNewest(survey, protection: protection)
-        return try OpenedArchive(found, try examination.chains[found.record.generation]?.get() ?? JournalChain())
-      }
-      return (examination, newest)
+  /// Throws `otherDevice` once the device was erased, and `io`.
+  package func examine(_ slot: Slot) throws(ProtectionError) -> Findings {
+    guard let directory = try store.look(at: slot.name) else {
+      let problem = ProtectionError(.missing, "The directory of an archive is gone: somebody removed it.")
+      return Findings(material: [], newest: .failure(problem), hasChanged: false)
     }
-    return Findings(material: examination.finish(), newest: newest)
+    let before = try store.readLedger(in: directory)
+    let identity = try identity(of: slot.name, directory, before)
+    let archives = ArchiveStore(store, identity: identity, protection: .complete, isListed: true)
+    archives.keepState()
+    let newest = Result { () throws(ProtectionError) in
+      let opened = try archives.openNewest()
+      return opened
+    }
+    var material: [ArchiveMaterial] = []
+    for file in try directory.files() {
+      if let found = try examine(file, in: directory, before, identity) { material.append(found) }
+    }
+    material += missing(before.ledger, in: directory)
+    let after = try store.readLedger(in: directory)
+    return Findings(
+      material: material.sorted { ($0.generation?.rawValue ?? 0, $1.name) > ($1.generation?.rawValue ?? 0, $0.name) },
+      newest: newest, hasChanged: before.ledger != after.ledger)
   }
 
-  private func survey(_ slot: SlotName) -> SlotSurvey {
-    var survey = SlotSurvey(
-      identity: slot.bytes, slot: slot, reading: look.ledger, names: look.names[slot] ?? [],
-      entry: look.ledger.ledger?.entries[slot])
-    if survey.entry?.isDeleting == true {
-      // The rest of a deletion that was cut short is the next opening's to finish: it counts for nothing any more.
-      let kept = survey.keptByDeletion
-      survey.names.removeAll { !$0.outlasts(deletionBut: kept) }
+  /// The whole hash of a slot: the ledger's, or what a file claims that nobody can check then.
+  private func identity(
+    of name: SlotName, _ directory: SlotDirectory, _ ledger: LedgerReading
+  ) throws(ProtectionError) -> [UInt8] {
+    if let ledger = ledger.ledger { return ledger.identity }
+    for number in try directory.claimedGenerations() {
+      guard let file = try? directory.open(.generation(number)), let start = try? file.read(0..<min(file.byteCount, 256)),
+        let claims = try? store.sealer.claims(of: start[...]), SlotName(identity: claims.fields.identity) == name
+      else { continue }
+      return claims.fields.identity
     }
-    return survey
+    return name.bytes + name.bytes
   }
 
-  /// Whose files they are; `nil` when none of them tells, with what kept one that might from being read.
-  ///
-  /// One that was saved while locked has a class of its own, and is asked after the others.
-  private func claim(
-    _ survey: SlotSurvey, _ session: borrowing StoreSession
-  ) -> (claim: HeaderClaim?, obstacle: ProtectionError?) {
-    let whole = survey.generations.map { StoreName.generation(slot: survey.slot, number: $0, isPending: false) }
-    let others = survey.names.filter { if case .marker = $0 { false } else { true } }
-    var obstacle: ProtectionError?
-    for name in survey.candidates.filter(whole.contains) + whole + others {
+  private func examine(
+    _ file: SlotFile, in directory: SlotDirectory, _ ledger: LedgerReading, _ identity: [UInt8]
+  ) throws(ProtectionError) -> ArchiveMaterial? {
+    let status = try? store.fileSystem.status(ofName: file.text, in: directory.descriptor)
+    guard let status else { return nil }
+    func found(
+      _ kind: ArchiveMaterial.Kind, _ generation: UInt64? = nil, isCurrent: Bool = false,
+      _ problem: ProtectionError.Code? = nil
+    ) -> ArchiveMaterial {
+      ArchiveMaterial(
+        name: file.text, kind: kind, generation: generation.map(Generation.init(rawValue:)),
+        byteCount: Int(clamping: status.byteCount), isCurrent: isCurrent, problem: problem)
+    }
+    switch file {
+    case .lock: return nil
+    case .newLedger: return found(.unlisted)
+    case .ledger:
+      if case .invalid(let error) = ledger { return found(.ledger, nil, error.code) }
+      return found(.ledger)
+    case .marker: return found(.marker, nil, markerProblem(directory, identity))
+    case .generation(let number), .pending(let number):
+      guard let known = ledger.ledger else { return unverified(file, number, directory, identity, found(.generation, number)) }
+      guard let record = known.records.first(where: { $0.file == file }) else { return found(.unlisted, number) }
+      let kind: ArchiveMaterial.Kind =
+        known.setAside.contains(record) ? .setAside : known.pending.contains(record) ? .pending : .generation
+      return check(record, in: directory, identity, found(kind, number, isCurrent: record == known.current))
+    }
+  }
+
+  /// Reads a generation that the ledger names to its last byte, piece by piece.
+  private func check(
+    _ record: Ledger.Record, in directory: SlotDirectory, _ identity: [UInt8], _ material: ArchiveMaterial
+  ) -> ArchiveMaterial {
+    var material = material
+    do throws(ProtectionError) {
+      var reading = try SlotReading(store, identity: identity, slot: directory, isListed: false)
+      reading.ledger = .absent
+      let opened = try reading.open(record, as: record.protection)
+      try opened.content.readThrough()
+      material.tailDropped = opened.tailDropped
+    } catch {
+      material.problem = error.code
+    }
+    return material
+  }
+
+  /// The same of one that no ledger vouches for.
+  private func unverified(
+    _ file: SlotFile, _ number: UInt64, _ directory: SlotDirectory, _ identity: [UInt8], _ material: ArchiveMaterial
+  ) -> ArchiveMaterial {
+    var material = material
+    do throws(ProtectionError) {
+      guard let opened = try directory.open(file) else { return material }
+      let claims = try store.sealer.claims(of: try opened.read(0..<min(opened.byteCount, 256))[...])
+      let content = try store.sealer.open(
+        opened, protection: claims.fields.protection, identity: identity, generation: number)
+      try content.readThrough()
+      material.tailDropped = try FrameScan(opened, content).tailDropped
+    } catch {
+      material.problem = error.code
+    }
+    return material
+  }
+
+  /// What the ledger names and nobody finds.
+  private func missing(_ ledger: Ledger?, in directory: SlotDirectory) -> [ArchiveMaterial] {
+    guard let ledger else { return [] }
+    return ledger.records.compactMap { record in
+      guard (try? store.fileSystem.status(ofName: record.file.text, in: directory.descriptor)) == nil else { return nil }
+      let kind: ArchiveMaterial.Kind =
+        ledger.setAside.contains(record) ? .setAside : ledger.pending.contains(record) ? .pending : .generation
+      return ArchiveMaterial(
+        name: record.file.text, kind: kind, generation: Generation(rawValue: record.generation), byteCount: 0,
+        isCurrent: record == ledger.current, problem: .missing)
+    }
+  }
+
+  private func markerProblem(_ directory: SlotDirectory, _ identity: [UInt8]) -> ProtectionError.Code? {
+    // It is changed in place without a lock: what looks damaged is read once more.
+    for isLast in [false, true] {
       do throws(ProtectionError) {
-        if let claim = try session.whose(survey.slot, among: [name]) { return (claim, nil) }
+        let bytes = try readSmallFile(
+          SlotFile.marker.text, in: directory.descriptor, limit: CrashMarker.byteCount, store.fileSystem)
+        if let bytes { _ = try CrashMarker(bytes, identity: identity, keys: store.keys) }
+        return nil
       } catch {
-        // A file of a newer version says nothing to this program, and its own line tells why.
-        if error.code != .unsupportedVersion { obstacle = obstacle ?? error }
+        if isLast { return error.code }
       }
     }
-    return (nil, obstacle)
+    return nil
   }
 }

@@ -4,14 +4,17 @@ import FoundationEssentials
 struct SealedFields: Hashable, Sendable {
   /// What kind of sealed file it is.
   enum Kind: Hashable, Sendable, CaseIterable {
-    case archive, journal, file
+    case archive, file
   }
 
-  /// A flag in the header's upper schema half: the generation was saved while locked.
-  static let pendingFlag: UInt32 = 1
-
-  /// A flag there too: the content includes what the pending generations with lower numbers held.
-  static let consumesPendingFlag: UInt32 = 2
+  /// What else a header says of the file.
+  struct Flags: OptionSet, Hashable, Sendable {
+    let rawValue: UInt16
+    /// Saved while locked, sealed one-way.
+    static let oneWay = Flags(rawValue: 1)
+    /// Only the nodes touched in a locked run.
+    static let partial = Flags(rawValue: 2)
+  }
 
   /// What kind of sealed file it is.
   var kind: Kind
@@ -19,19 +22,17 @@ struct SealedFields: Hashable, Sendable {
   var protection: ProtectionClass
   /// The slot's HMAC under the name key, 32 bytes.
   var identity: [UInt8]
-  /// The generation; a journal has its base's.
+  /// The generation.
   var generation: UInt64
-  /// The schema that the archive's writer gave.
-  var schema: UInt32
-  /// Flags of the store.
-  var flags: UInt32
+  /// What else is said of the file.
+  var flags: Flags = []
+  /// The length of the sealed base behind the header; the sealer sets it.
+  var messageByteCount = 0
   /// A number of its own, 16 random bytes.
   var identifier: [UInt8]
 
-  /// Whether the generation was saved while locked.
-  var isPending: Bool { flags & SealedFields.pendingFlag != 0 }
-  /// Whether the content includes what the pending generations with lower numbers held.
-  var consumesPending: Bool { flags & SealedFields.consumesPendingFlag != 0 }
+  /// The longest base that a header can bind: its length has 48 bits.
+  static let maximumMessageByteCount = 1 << 48 - 1
 }
 
 /// A sealed file, ready to be written.
@@ -40,6 +41,8 @@ struct SealedBytes: Sendable {
   let bytes: Data
   /// What the file key commits to, 32 bytes.
   let commitment: [UInt8]
+  /// Seals what is appended to it.
+  let frames: any FrameSealing
 }
 
 /// The bytes of a file, by ranges.
@@ -50,57 +53,70 @@ protocol SealedSource: Sendable {
   func read(_ range: Range<Int>) throws(ProtectionError) -> [UInt8]
 }
 
-/// An opened sealed archive.
-protocol SealedContent: ArchiveContent {
-  /// What its header binds.
-  var fields: SealedFields { get }
-  /// What its file key commits to, 32 bytes.
-  var commitment: [UInt8] { get }
-}
-
-/// Seals the frames of one journal; holds the journal's file key until the class key is wiped.
-protocol JournalSealing: Sendable {
-  /// The sealed header, to which the binding is appended.
-  var header: [UInt8] { get }
-  /// Seals a frame; returns the message and its commitment. Throws `.locked` once the key was wiped.
+/// Seals and opens the frames of one generation under its file key, until the class key is wiped.
+protocol FrameSealing: Sendable {
+  /// Seals a frame; throws `.locked` once the key was wiped.
   func seal(
     _ frame: Data, number: UInt64, previous: [UInt8]
   ) throws(ProtectionError) -> (message: [UInt8], commitment: [UInt8])
-}
-
-/// Opens the frames of one journal.
-protocol JournalOpening: Sendable {
-  /// What its header binds.
-  var fields: SealedFields { get }
-  /// How many bytes of a message hold its commitment.
-  var messagePrefixByteCount: Int { get }
-  /// What a message says that its key commits to; nothing is proved by it.
-  func claimedCommitment(of prefix: ArraySlice<UInt8>) -> [UInt8]?
-  /// Opens a message; throws `.corrupt` when it is not that frame of this journal.
+  /// Opens a message; throws `.corrupt` when it is not that frame of this generation.
   func open(
     _ message: ArraySlice<UInt8>, number: UInt64, previous: [UInt8]
   ) throws(ProtectionError) -> (frame: Data, commitment: [UInt8])
 }
 
+/// An opened sealed file.
+protocol SealedContent: Sendable {
+  /// What its header binds.
+  var fields: SealedFields { get }
+  /// What its file key commits to, 32 bytes.
+  var commitment: [UInt8] { get }
+  /// Where the sealed base ends in the file, and frames begin.
+  var endOffset: Int { get }
+  /// Opens and seals the frames behind it.
+  var frames: any FrameSealing { get }
+  /// The length of the content in bytes.
+  var byteCount: Int { get }
+  /// How many chunks have been decrypted so far.
+  var chunksOpened: Int { get }
+  /// Decrypts what holds the range, and no more.
+  func read(_ range: Range<Int>) throws(ProtectionError) -> Data
+}
+
+/// What a header says before anything in it was authenticated.
+struct SealedClaims: Sendable {
+  /// The fields.
+  let fields: SealedFields
+  /// The length of the header.
+  let headerByteCount: Int
+
+  /// Where the sealed base ends in the file, if the claim is true.
+  var endOffset: Int { headerByteCount + fields.messageByteCount }
+}
+
 /// What the store needs of the sealed file: nothing of it knows directories, ledgers or names.
 protocol StoreSealing: Sendable {
-  /// Seals a whole archive under a new file key.
+  /// Seals a whole file under a new file key.
   func seal(_ plaintext: Data, _ fields: SealedFields) throws(ProtectionError) -> SealedBytes
-  /// Opens an archive: header, class, identity, generation, commitment and final chunk are checked.
-  func openArchive(
+  /// Opens a file: header, class, identity, generation, commitment and final chunk are checked.
+  func open(
     _ source: any SealedSource, protection: ProtectionClass, identity: [UInt8], generation: UInt64
   ) throws(ProtectionError) -> any SealedContent
-  /// Starts a journal under a new file key; the binding is authenticated with every frame.
-  func makeJournal(
-    _ fields: SealedFields, binding: [UInt8]
-  ) throws(ProtectionError) -> any JournalSealing
-  /// The length of the sealed header that begins with these bytes, for finding what follows it.
-  func headerByteCount(_ start: ArraySlice<UInt8>) throws(ProtectionError) -> Int
-  /// The class that a header claims, before anything in it was authenticated.
-  func claimedProtection(_ start: ArraySlice<UInt8>) throws(ProtectionError) -> ProtectionClass
-  /// Opens a journal's header.
-  func openJournal(
-    header: ArraySlice<UInt8>, binding: [UInt8], protection: ProtectionClass, identity: [UInt8],
-    generation: UInt64
-  ) throws(ProtectionError) -> any JournalOpening
+  /// What the header claims that begins with these bytes.
+  func claims(of start: ArraySlice<UInt8>) throws(ProtectionError) -> SealedClaims
+}
+
+/// So much of a content is in memory while it is only checked.
+private let pieceByteCount = 1 << 20
+
+extension SealedContent {
+  /// Reads everything, piece by piece, and keeps nothing: every chunk is authenticated.
+  func readThrough() throws(ProtectionError) {
+    var position = 0
+    repeat {
+      let end = min(position + pieceByteCount, byteCount)
+      _ = try read(position..<end)
+      position = end
+    } while position < byteCount
+  }
 }

@@ -5,7 +5,7 @@ extension ProtectionError {
   public struct Code: Hashable, Sendable {
     private enum Kind: Hashable, Sendable {
       case notFound, missing, locked, corrupt, wrongIdentity, wrongClass, otherDevice, keysMissing, rolledBack
-      case unsupportedVersion, busy, io, durabilityUnknown, superseded, alreadyExists, invalidArgument
+      case unsupportedVersion, busy, inUse, io, durabilityUnknown, superseded, alreadyExists, invalidArgument
       case invalidHandle, unsafeLocation, secretsUnavailable
       case wrongPasscode, passcodeDelayed, passcodeNotSet, passcodeAlreadySet
     }
@@ -38,6 +38,9 @@ extension ProtectionError {
     public static let unsupportedVersion = Code(.unsupportedVersion)
     /// Another process holds the lock and didn't let go in time; try again.
     public static let busy = Code(.busy)
+    /// Another process, or another part of this one, has the archive open for writing;
+    /// ``ProtectionError/processIdentifier`` says which.
+    public static let inUse = Code(.inUse)
     /// The operating system refused; ``ProtectionError/errno`` has its number.
     public static let io = Code(.io)
     /// Written, but a sync failed: it may or may not survive a power cut.

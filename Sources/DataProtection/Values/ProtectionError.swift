@@ -21,6 +21,8 @@ public struct ProtectionError: Error, Sendable {
   public var errno: Int32?
   /// How long to wait before the next passcode is checked; for ``Code/passcodeDelayed`` and ``Code/wrongPasscode``.
   public var retryDelay: Duration?
+  /// The process that has the archive, for ``Code/inUse``; nil when that isn't known.
+  public var processIdentifier: Int32?
   /// The error this one was made from.
   public var cause: (any Error)?
 
@@ -58,7 +60,7 @@ extension ProtectionError {
     case .invalidHandle: return 9  // EBADF
     case .secretsUnavailable: return 12  // ENOMEM
     case .wrongPasscode, .passcodeDelayed, .unsafeLocation: return 13  // EACCES
-    case .busy: return 16  // EBUSY
+    case .busy, .inUse: return 16  // EBUSY
     case .alreadyExists: return 17  // EEXIST
     case .keysMissing: return 126  // ENOKEY
     case .unsupportedVersion: return 95  // EOPNOTSUPP

@@ -14,7 +14,10 @@ struct DeviceSnapshotStore: SnapshotStore {
     }
   }
 
-  func keep(_ snapshot: Data) throws(ProtectionError) { try store.publish(snapshot) }
+  func keep(_ snapshot: Data) throws(ProtectionError) {
+    defer { store.close() }
+    try store.publish(snapshot)
+  }
 
   func delete() throws(ProtectionError) { try store.deleteAll() }
 }

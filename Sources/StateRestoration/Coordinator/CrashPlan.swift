@@ -45,22 +45,15 @@ enum CrashPlan: Hashable, Sendable {
 
   /// Chooses by what the marker says.
   ///
-  /// A power cut does not count the first time: the store tells that by `failedAttempts`. A live peer is no crash.
-  init(after attempt: InterruptedAttempt?, isDeveloperMode: Bool) {
-    guard let attempt, !isDeveloperMode, attempt.failedAttempts > 0 else {
-      self = .restoreEverything
-      return
-    }
-    switch attempt.meaning {
-    case .livePeer, .otherArchive, .damaged: self = .restoreEverything
-    case .died, .machineRestarted:
-      switch attempt.failedAttempts {
-      // Outside any node there is no culprit: a kill from outside is likelier than a crash, and must not cost state.
-      case 1: self = attempt.node.map { .leaveOut(node: $0) } ?? .restoreEverything
-      case 2: self = .ask(node: attempt.node)
-      case 3: self = .olderGeneration
-      default: self = .nothing
-      }
+  /// A power cut does not count the first time: the store does not count it.
+  init(after history: AttemptHistory, isDeveloperMode: Bool) {
+    switch isDeveloperMode ? 0 : history.deaths {
+    case 0: self = .restoreEverything
+    // Outside any node there is no culprit: a kill from outside is likelier than a crash, and must not cost state.
+    case 1: self = history.node.map { .leaveOut(node: $0) } ?? .restoreEverything
+    case 2: self = .ask(node: history.node)
+    case 3: self = .olderGeneration
+    default: self = .nothing
     }
   }
 }

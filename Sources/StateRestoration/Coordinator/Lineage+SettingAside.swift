@@ -8,8 +8,8 @@ extension Lineage {
     var isOther: Bool
     /// The set-aside state that is continued instead, which needs its place no more once it is saved.
     var reclaimed: UInt64?
-    /// What is known of the generation before the newest.
-    var predecessor = SetAsideShelf.Predecessor.unknown
+    /// Whether the generation before the newest was refused too, after it had stood in.
+    var refusesOlder = false
     /// Whether what was saved while locked is to be sorted first: this run goes on from what it has saved itself, and from
     /// nothing else of it.
     var sortsPending = false
@@ -22,54 +22,57 @@ extension Lineage {
     static let refused = Replacing(isOther: true)
     /// The same; perhaps the generation before it was refused too, after it had stood in.
     static func refused(withOlder refusesOlder: Bool) -> Replacing {
-      Replacing(isOther: true, predecessor: refusesOlder ? .refused : .unknown)
+      Replacing(isOther: true, refusesOlder: refusesOlder)
     }
   }
 
-  private var shelf: SetAsideShelf {
-    SetAsideShelf(store: store, limits: limits, schemaVersion: schemaVersion)
+  private var setAside: SetAsideStates {
+    SetAsideStates(store: store, limits: limits, schemaVersion: schemaVersion)
   }
 
-  /// Sets aside what the next whole generation would replace; when this throws, nothing may be replaced.
-  mutating func setAsideReplaced() throws(ProtectionError) -> [PreservationFinding] {
-    try sortPending()
-    guard replacing.isOther else { return replacing.findings }
-    try shelf.putNewest(predecessor: replacing.predecessor, sparing: replacing.reclaimed) { note($0) }
-    return replacing.findings
-  }
-
-  /// Takes what this run has saved while locked for included, and sets aside what others have: their edits are in no object
-  /// of this run, and once a newer generation is there they fit nothing any more.
-  private mutating func sortPending() throws(ProtectionError) {
-    guard replacing.sortsPending else { return }
-    let all: AllPending
+  /// What the next whole generation takes the place of, and what of it is set aside.
+  mutating func succession() throws(ProtectionError) -> Succession {
+    var succession = Succession()
+    if replacing.sortsPending || replacing.isOther {
+      do throws(ProtectionError) {
+        let all = try store.openPending()
+        replacing.findings += all.problems.values.map { .failure(UnreadablePending.one($0)) }
+          .filter { !replacing.findings.contains($0) }
+        let included = Set(merging.map(\.generation))
+        let others = all.readable.filter { !$0.isOwn && !included.contains($0.generation) }
+        succession.retiring = others.map(\.generation) + all.problems.keys
+        merging += all.readable.filter { one in one.isOwn && !included.contains(one.generation) }
+      } catch  where !error.code.saysTryAgain {
+        // What nobody can open stays where it is.
+        replacing.findings.append(.failure(UnreadablePending.all(error)))
+      }
+    }
+    succession.consuming = merging
+    guard replacing.isOther else { return succession }
+    succession.reclaiming = replacing.reclaimed.map(Generation.init(rawValue:))
+    if replacing.refusesOlder, let older = try? store.open(.predecessor) {
+      succession.retiring.append(older.generation)
+    }
     do throws(ProtectionError) {
-      all = try store.openPending()
+      let newest = try store.open(.newest)
+      // What launches that declined have saved unedited is set aside once.
+      if !setAside.holdsEqual(of: newest) { succession.retiring.append(newest.generation) }
     } catch  where !error.code.saysTryAgain {
-      // What nobody can open stays where it is.
-      return note([.failure(UnreadablePending.all(error))])
+      // What is damaged is set aside by the store.
     }
-    note(all.problems.map { .failure(UnreadablePending.one($0)) })
-    for one in all.readable where !one.isOwn && !merging.contains(where: { $0.content == one.content }) {
-      note(try shelf.put(one, sparing: replacing.reclaimed))
+    return succession
+  }
+
+  /// Settles what was replaced, after a whole generation is durable; says what was set aside and what had to go for it.
+  mutating func didReplace(_ receipt: StoreReceipt) -> [PreservationFinding] {
+    defer { replacing = .nothing }
+    let removed = receipt.removed.map { generation in
+      PreservationFinding.setAsideRemoved(
+        SetAsideState(
+          id: generation.generation.rawValue, byteCount: generation.byteCount, isReadable: false,
+          isDamaged: generation.isDamaged))
     }
-    merging += all.readable
-    replacing.sortsPending = false
-  }
-
-  /// Notes what was set aside, once: what fails afterwards is tried again from the beginning.
-  private mutating func note(_ placed: SetAsideShelf.Placed) {
-    note((placed.state.map { [.setAside($0)] } ?? []) + placed.removed.map { .setAsideRemoved($0) })
-  }
-
-  private mutating func note(_ findings: [PreservationFinding]) {
-    replacing.findings += findings.filter { !replacing.findings.contains($0) }
-  }
-
-  /// Settles what was replaced, after a whole generation is durable.
-  mutating func didReplace() {
-    // If it can't be removed it stays where it is, and is offered once more.
-    if let reclaimed = replacing.reclaimed { _ = try? shelf.remove(reclaimed) }
-    replacing = .nothing
+    let put = receipt.setAside.compactMap { try? setAside.describe($0) }.map { PreservationFinding.setAside($0) }
+    return replacing.findings + put + removed
   }
 }

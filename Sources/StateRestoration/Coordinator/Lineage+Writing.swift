@@ -23,9 +23,7 @@ extension Lineage {
     do throws(ProtectionError) {
       if base == .locked { return try writePending() }
       if let continued, merging.isEmpty {
-        if store.isCompactionDue {
-          noteOthers(since: continued, changes: writer.deltaCount)
-        } else if let written = try appendChange(to: continued) {
+        if let written = try appendChange(to: continued) {
           return written
         }
       }
@@ -33,60 +31,41 @@ extension Lineage {
     } catch {
       // The writer takes what was put together for written: only a whole one is sure to have it.
       requireWhole()
+      // What can't be appended while locked is a whole generation, which the store seals one-way.
       guard error.code == .locked, base != .locked else { throw error }
-      return try writePending()
+      return try publish()
     }
   }
 
   /// Appends what changed to the journal; nil when a whole generation has to be written instead.
   private mutating func appendChange(to generation: Generation) throws(ProtectionError) -> Written? {
     guard let delta = try? writer.makeDelta() else { return nil }
-    do {
-      let receipt = try store.append(delta, to: generation, as: writer.deltaCount)
-      if receipt.durability == .unknown { continued = nil }
-      return Written(
-        kind: .change, receipt: receipt, findings: takeSheddings(), changeCount: writer.deltaCount)
-    } catch {
-      guard error.code == .superseded else { throw error }
-      noteOthers(since: generation, changes: writer.deltaCount - 1)
-      return nil
-    }
-  }
-
-  /// Names what another process has saved since this run did: it is about to be the generation before the newest.
-  private mutating func noteOthers(since generation: Generation, changes: Int) {
-    guard let newest = try? store.openNewest(),
-      newest.generation != generation || newest.frames.count != changes
-    else { return }
-    owedFindings.append(.anotherSaved(generation: newest.generation.rawValue))
+    guard let receipt = try store.append(delta, to: generation) else { return nil }
+    if receipt.durability == .unknown { continued = nil }
+    return Written(kind: .change, receipt: receipt, findings: takeSheddings(), changeCount: writer.deltaCount)
   }
 
   private mutating func publish() throws(ProtectionError) -> Written {
-    let findings = try setAsideReplaced()
-    store.freezeJournal()
+    let succession = try succession()
     let archive = try archived()
-    let receipt = try store.publish(archive, consuming: merging)
+    let receipt = try store.publish(archive, succession)
+    var findings = replacing.findings
     if receipt.durability == .durable {
       merging = []
       owesJoined = false
-      didReplace()
+      findings = didReplace(receipt)
     }
     isPendingCurrent = false
     base = .opened
     continued = receipt.durability == .durable ? receipt.generation : nil
-    return Written(kind: .whole, receipt: receipt, findings: findings + takeSheddings())
+    return Written(
+      kind: receipt.isSealedOneWay ? .pendingWhole : .whole, receipt: receipt, findings: findings + takeSheddings())
   }
 
   private mutating func writePending() throws(ProtectionError) -> Written {
-    let anew: PendingKind = replacing.predecessor == .refused ? .wholeAnewOverBoth : .wholeAnew
-    let kind: PendingKind = base == .locked ? .touchedNodes : replacing.isOther ? anew : .whole
-    let receipt = try store.publishPending(
-      try archived(), kind: kind, including: kind == .touchedNodes ? [] : merging)
+    let receipt = try store.publishPending(try archived())
     isPendingCurrent = receipt.durability == .durable
-    // The next whole generation takes it along, whoever asks for that.
-    if base != .locked { replacing.sortsPending = true }
-    return Written(
-      kind: base == .locked ? .pendingChange : .pendingWhole, receipt: receipt, findings: takeSheddings())
+    return Written(kind: .pendingChange, receipt: receipt, findings: takeSheddings())
   }
 
   mutating func archived() throws(ProtectionError) -> Data {

@@ -17,8 +17,6 @@ struct LoadedState: Sendable {
   /// What was saved while locked and is in the reader, is older than the live objects, or is set aside: the next whole
   /// generation takes its place.
   var pending: [StoredPending] = []
-  /// The mark of the newest of it that is in the reader; 0 for none.
-  var pendingMark: UInt32 = 0
   /// Whether the reader holds more than the disk does as a generation.
   var isJoined: Bool { joinedChange != nil }
   /// Whether some of it could not be read, joined or set aside, and stays pending.
@@ -29,62 +27,34 @@ struct LoadedState: Sendable {
   var keptRemovals: [PreservationFinding] = []
   /// Whether what restoring died at is kept in the reader, and on the disk still in its place.
   var keepsCulprit = false
-  /// Whether the attempts before were at something else.
-  var beginsAnew = false
-  /// Where the state is kept: what was set aside has a place of its own.
-  var place: any PreservationStore
+  /// Where the state is kept.
+  var store: any PreservationStore
   /// Whether it is the generation before the newest.
   var isPredecessor = false
-  /// Whether the generation before it has stood in for it, and ended badly.
-  var hasTriedOlder = false
   /// Whether the program asked for this state rather than the newest: if it is refused, everything stays as it was.
   var isOnRequest = false
-  /// What requests for it have died at before: it is left out of it, whoever asks.
-  var diedOnRequest: Set<NodeID> = []
   /// The number of the state among those that were set aside.
   var setAside: UInt64?
-
-  /// Whether restoring died the last time at something that is kept, and not at the state itself, and was well before.
-  var diedOfKept: Bool {
-    guard case .leaveOut(let node) = crash, history.failedAttempts == 1 else { return false }
-    return plan.isKept(NodeID(rawValue: node))
-  }
+  /// How earlier attempts at it have ended.
+  var attempts = AttemptHistory()
 
   /// What an attempt at restoring it is marked for.
-  var subject: AttemptSubject {
-    AttemptSubject(
-      place: place, state: state, role: !isPredecessor ? .newest : isOnRequest ? .requested : .standIn,
-      pendingMark: pendingMark,
-      // It died of what it was asked to give instead of the state, which nothing has been found against.
-      countsFormer: !diedOfKept && !beginsAnew, isAside: setAside != nil)
-  }
+  var subject: AttemptSubject { AttemptSubject(store: store, state: state, isRequest: isOnRequest) }
 }
 
 /// A state that is being restored, for the marker that tells the next launch if the process dies of it.
 struct AttemptSubject: Sendable {
   /// Where the state is kept.
-  var place: any PreservationStore
+  var store: any PreservationStore
   /// The state; nil for the newest there, which this run has saved.
   var state: StoredState?
-  /// What it is restored as.
-  var role: RestorationAttempt.Role
-  /// The mark of the newest pending content that is joined to it; 0 for none.
-  var pendingMark: UInt32
-  /// Whether the attempts before were at what is restored now.
-  var countsFormer = true
-  /// Whether it was set aside, and what is saved goes to another place.
-  var isAside = false
-
-  /// What this run has saved last in a place.
-  static func newest(in place: any PreservationStore) -> AttemptSubject {
-    AttemptSubject(place: place, state: nil, role: .newest, pendingMark: 0)
-  }
+  /// Whether the program asked for it by name.
+  var isRequest = false
 
   /// Marks durably that restoring begins.
   func begin() throws(ProtectionError) -> any RestorationAttempting {
-    let state = if let state { state } else { try place.openNewest() }
-    return try place.beginAttempt(
-      for: state, as: role, joining: pendingMark, countingFormer: countsFormer)
+    let state = if let state { state } else { try store.open(.newest) }
+    return try store.beginAttempt(at: state, isRequest: isRequest)
   }
 }
 

@@ -1,18 +1,18 @@
-public import DataProtection
-public import RestorationArchive
+package import DataProtection
+package import RestorationArchive
 
 extension RestorationArchive.Reader {
-  /// Reads what a store opened, opening only the chunks and the frames that hold what is asked for.
+  /// Reads what a store opened, opening only the chunks that hold what is asked for.
   ///
   /// For reading a few nodes of many. Throws `sourceFailed` with the store's error as its cause, as every later read
   /// does: also once the class's key is gone. A restoration doesn't read this way, because it needs every node, and
   /// what it carries over has to be there for a save while the device is locked.
-  public init(
+  package init(
     _ archive: OpenedArchive, limits: RestorationArchive.Limits = .default
   ) throws(ArchiveError) {
     try self.init(
       base: RestorationArchive.Source(byteCount: archive.byteCount) { try archive.read($0) },
-      deltas: RestorationArchive.DeltaSource(count: archive.frameCount) { try archive.frame(at: $0) },
+      deltas: archive.frames,
       limits: limits)
   }
 }

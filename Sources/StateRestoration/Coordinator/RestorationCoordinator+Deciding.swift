@@ -64,14 +64,17 @@ extension RestorationCoordinator {
   private func isCurrent(_ loaded: LoadedState) async -> Bool {
     let store = store
     return await worker.run { _ in
-      guard let state = try? store.openNewest() else { return false }
+      guard let state = try? store.open(.newest) else { return false }
       return state.generation == loaded.state.generation && state.frames.count == loaded.state.frames.count
     }
   }
 
   private func older(_ loaded: LoadedState, because text: String) async -> Result<LoadedState, LoadFailure> {
     let result = await predecessor(of: loaded, because: text)
-    if case .failure = result { return await giveUp(loaded) }
+    // It has stood in before, and ended badly too.
+    guard case .success(let older) = result, older.attempts.deaths == 0 || configuration.isDeveloperMode else {
+      return await giveUp(loaded, refusesOlder: (try? result.get()) != nil)
+    }
     return result
   }
 
@@ -85,10 +88,10 @@ extension RestorationCoordinator {
   }
 
   /// Takes the marker away, so that the next launch begins anew; the state itself stays, and is set aside by a save.
-  private func giveUp(_ loaded: LoadedState) async -> Result<LoadedState, LoadFailure> {
-    await worker.run { _ in (try? loaded.subject.begin())?.finish() }
+  private func giveUp(_ loaded: LoadedState, refusesOlder: Bool = false) async -> Result<LoadedState, LoadFailure> {
+    await worker.run { _ in (try? loaded.subject.begin())?.end() }
     var failure = LoadFailure(outcome: .givenUpAfterCrashes, remarks: loaded.remarks, reason: .afterCrash)
-    failure.refusesOlder = loaded.isPredecessor || loaded.hasTriedOlder
+    failure.refusesOlder = loaded.isPredecessor || refusesOlder
     return .failure(failure)
   }
 }

@@ -10,16 +10,27 @@ extension RestorationCoordinator {
   ///   - delegate: Says whether to preserve and restore. It is held weakly: keep it yourself.
   ///   - configuration: What the coordinator has to know about the program.
   ///   - session: The scene, for a program with several windows.
-  /// - Throws: `unsafeLocation` when the directory of the archives isn't the user's alone, is a link, or is on a network
-  ///   volume; `io` when the system can't open or make it.
+  /// - Throws: `inUse` when another process, or another coordinator of this one, has the scene; `unsafeLocation` when the directory of the archives isn't the user's alone, is a link, or is on a network
+  ///   volume.
   public convenience init(
     device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
     configuration: RestorationConfiguration = .init(), session: SceneSession.ID = .main
   ) throws(ProtectionError) {
     let slot = ArchiveSlot(application: configuration.application, scene: session.rawValue)
     let store = DeviceStore(store: try device.archives(for: slot, protection: configuration.protection))
+    do throws(ProtectionError) {
+      try store.open(waiting: .zero)
+    } catch  where error.code != .inUse && error.code != .unsafeLocation {
+      // Restoring tells it: a damaged disk is no reason not to start.
+    }
     self.init(store: store, delegate: delegate, configuration: configuration, session: session)
     observeUnlock(of: device)
+  }
+
+  /// Lets the scene's archive go, so that another coordinator may have it.
+  func letGo() async {
+    let store = store
+    await worker.run { _ in store.close() }
   }
 
   /// Follows the device's unlocks for as long as the coordinator lives.

@@ -39,11 +39,8 @@ extension RestorationCoordinator {
     defer { setFree() }
     let context = configuration.context
     let store = store
-    let shelf = shelf
     let result: Result<Void, ProtectionError> = await worker.run { lineage in
       do throws(ProtectionError) {
-        // The newest at last: as long as anything can fail, this run goes on from it.
-        try shelf.removeAll()
         try store.deleteAll()
         lineage.begin(.empty, context: context)
         return .success(())

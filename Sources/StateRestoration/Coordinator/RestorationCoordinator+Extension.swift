@@ -31,15 +31,13 @@ extension RestorationCoordinator {
     extensions.isTimedOut = false
     guard phase == .ready else { return false }
     startExtensionLimit()
-    endRest()
-    attempt?.note(node: .max)
+    attempt?.note(node: nil)
     return true
   }
 
   /// Makes durable that restoring goes on.
   private func settleExtension() async {
-    guard let attempt else { return await guardRestored() }
-    await worker.run { _ in attempt.settle() }
+    if attempt == nil { await guardRestored() }
   }
 
   /// Marks what was restored, where that has no marker: none could be made, or what was restored has another place now.
@@ -48,7 +46,7 @@ extension RestorationCoordinator {
     let discardCount = discardCount
     do {
       let begun = try await worker.run { _ in try subject.begin() }
-      guard attempt == nil, discardCount == self.discardCount else { return begun.finish() }
+      guard attempt == nil, discardCount == self.discardCount else { return begun.end() }
       attempt = begun
       if !isRestorationExtended { restAttempt() }
     } catch {
@@ -59,10 +57,9 @@ extension RestorationCoordinator {
   /// Has what the next launch will restore guarded, when a whole state has taken the restored one's place.
   func restoredStateWasReplaced(by kind: PreservationReceipt.Kind) async {
     // What is pending can't be marked beside another place's state: until the unlock that stays marked.
-    guard let former = restoredSubject, kind == .whole || !former.isAside else { return }
-    restoredSubject = .newest(in: store)
-    // An attempt at a state in its own place follows what is saved there.
-    guard former.isAside, phase != .restoring else { return }
+    guard restoredSubject != nil, kind == .whole else { return }
+    restoredSubject = AttemptSubject(store: store)
+    guard phase != .restoring else { return }
     finishAttempt()
     await guardRestored()
   }

@@ -7,9 +7,9 @@ extension RestorationCoordinator {
   /// Each one can be restored on request: ``restore(into:from:retriesLeftOut:)`` with ``RestorationSource/setAside(_:)``;
   /// the newest state is then set aside in its turn. Throws while the device is locked or the disk fails.
   public func setAsideStates() async throws(RestorationError) -> [SetAsideState] {
-    let shelf = shelf
+    let states = states
     do {
-      return try await worker.run { _ throws(ProtectionError) in try shelf.states() }
+      return try await worker.run { _ throws(ProtectionError) in try states.all() }
     } catch {
       throw RestorationError(
         .setAsideUnreachable, "What was set aside could not be read; it stays where it is.", cause: error)
@@ -21,9 +21,9 @@ extension RestorationCoordinator {
   /// - Returns: False when there is no such state.
   @discardableResult
   public func discardSetAside(_ id: SetAsideState.ID) async throws(RestorationError) -> Bool {
-    let shelf = shelf
+    let states = states
     do {
-      return try await worker.run { _ throws(ProtectionError) in try shelf.remove(id) }
+      return try await worker.run { _ throws(ProtectionError) in try states.remove(id) }
     } catch {
       throw RestorationError(
         .discardFailed, "What was set aside could not be deleted; try again.", cause: error)
@@ -38,8 +38,8 @@ extension RestorationCoordinator {
     recovery?.coordinator(self, didPreserve: outcome)
   }
 
-  var shelf: SetAsideShelf {
-    SetAsideShelf(store: store, limits: limits, schemaVersion: configuration.schemaVersion)
+  private var states: SetAsideStates {
+    SetAsideStates(store: store, limits: limits, schemaVersion: configuration.schemaVersion)
   }
 }
 

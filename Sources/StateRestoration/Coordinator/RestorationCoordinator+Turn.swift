@@ -20,10 +20,8 @@ extension RestorationCoordinator {
     let phaseIfRefused = loaded.isOnRequest ? phaseBefore : nil
     if let refusal = refusal(of: loaded, report: report) { return await refuse(loaded, refusal, phaseIfRefused) }
     do {
-      endRest()
-      attempt?.finish()
+      attempt?.end()
       attempt = nil
-      restingSince = nil
       attempt = try await worker.run { _ in try loaded.subject.begin() }
     } catch {
       report.remarks.append(.markerIgnored("no marker could be made: \(error)"))
@@ -43,7 +41,6 @@ extension RestorationCoordinator {
       return retriesLeftOut || recovery?.coordinator(self, shouldRetryNodeAt: path) == true
     }
     if !retriesLeftOut {
-      run.culprits = loaded.diedOnRequest
       if case .leaveOut(let node) = loaded.crash { run.culprits.insert(NodeID(rawValue: node)) }
       if !run.culprits.isEmpty {
         run.leftOut = Set(loaded.plan.nodes.indices.filter { run.culprits.contains(loaded.plan.nodes[$0].id) })
@@ -57,7 +54,6 @@ extension RestorationCoordinator {
     let before = restored
     restored = nil
     arrivals = []
-    attempt?.beginTurn()
     run.noteApplication(application)
     guard mayRestore(run.record(of: application), loaded.plan.context) else {
       restored = before
@@ -78,7 +74,6 @@ extension RestorationCoordinator {
     let takenBack = decodeApplicationState(run, application, &report)
     run.finish()
     run.noteEnd()
-    attempt?.endTurn()
     report.nodes = run.reports()
     report.mainActorDuration = clock.now - start
     await settle(run, loaded: loaded, application: application, takenBack: takenBack)
@@ -206,7 +201,6 @@ extension RestorationCoordinator {
     let reinstatements = run.reinstatements
     let retried = run.retriedNodes
     let context = configuration.context
-    let loader = loader()
     await worker.run { lineage in
       // What was saved while locked is in the reader; the next whole generation takes its place.
       lineage.merging = loaded.pending
@@ -217,7 +211,7 @@ extension RestorationCoordinator {
         lineage.owedFindings = loaded.keptRemovals
         if !loaded.isNewest {
           lineage.replacing = .init(
-            isOther: true, reclaimed: loaded.setAside, predecessor: loaded.isPredecessor ? .continued : .unknown)
+            isOther: true, reclaimed: loaded.setAside)
         }
         try lineage.drop(dropped)
         try lineage.mark(retried, leftOut: false)
@@ -226,12 +220,11 @@ extension RestorationCoordinator {
           // Durable before the marker rests: the next launch must not try the culprit again.
           try lineage.mark(newlyLeftOut, leftOut: true)
           if loaded.isOnRequest {
-            // A look replaces nothing; what was set aside is marked in its own place.
-            if loaded.setAside != nil { loader.leaveOutCulprit(of: loaded) }
+            // A look replaces nothing.
             return
           }
-          // What requests died at stays marked behind the attempt: a stand-in replaces nothing either, before a save does.
-          if loaded.isPredecessor, newlyLeftOut.allSatisfy(loaded.diedOnRequest.contains) { return }
+          // A stand-in replaces nothing either, before a save does.
+          if loaded.isPredecessor { return }
           // If the disk can't take it now, it is owed by the next save, like everything else; that one's receipt tells what it
           // cost.
           let written = try? lineage.write(context: context, isCapture: false)
@@ -247,47 +240,18 @@ extension RestorationCoordinator {
   /// Notes which node's code runs; once restoring is over, nothing is put down to it between two nodes.
   private func note(node: UInt32) {
     if node == .max, phase != .restoring, !isRestorationExtended {
-      attempt?.rest()
-      settleRest()
+      attempt?.end()
     } else {
-      endRest()
-      attempt?.note(node: node)
+      attempt?.note(node: node == .max ? nil : node)
     }
   }
 
-  /// Makes durable, once for all who turn up in this turn of the main actor, that they have their state: a power cut might bring
-  /// a note back without the rest that followed it.
-  private func settleRest() {
-    guard !isRestSettling, let attempt else { return }
-    isRestSettling = true
-    Task {
-      isRestSettling = false
-      await worker.run { _ in attempt.settle() }
-    }
-  }
+  /// Has restoring be over: who turns up from now on notes its own node.
+  func restAttempt() { attempt?.end() }
 
-  /// Looks whether the marker has rested for longer than restoring may take: former attempts say nothing about what begins now.
-  func endRest() {
-    guard let since = restingSince else { return }
-    let limit = configuration.extensionTimeLimit.clampedForSleep / .seconds(1)
-    guard configuration.now().timeIntervalSince(since) > limit else { return }
-    restingSince = nil
-    attempt?.forgetFormer()
-  }
-
-  /// Has the marker rest: who turns up from now on notes its own node.
-  func restAttempt() {
-    guard let attempt else { return }
-    restingSince = configuration.now()
-    attempt.rest()
-    worker.post { _ in attempt.settle() }
-  }
-
-  /// Takes the marker away, and lets the worker make that durable.
+  /// Has nothing be put down to what was restored any more.
   func finishAttempt() {
-    guard let attempt else { return }
-    attempt.finish()
-    worker.post { _ in attempt.settle() }
-    self.attempt = nil
+    attempt?.end()
+    attempt = nil
   }
 }

@@ -94,10 +94,6 @@ public import RestorationArchive
   /// What was restored, for marking that restoring goes on.
   var restoredSubject: AttemptSubject?
   var attempt: (any RestorationAttempting)?
-  /// When restoring was over; nil when it is not, or is so long over that former attempts are forgotten.
-  var restingSince: Date?
-  /// Whether the end of restoring who turned up in this turn is about to be made durable.
-  var isRestSettling = false
   var extensions = ExtensionCount()
   /// The app-level state that could not be read; nil when there is none.
   var keptApplication: KeptApplicationState?

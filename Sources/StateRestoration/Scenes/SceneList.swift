@@ -30,31 +30,37 @@ struct SceneList: Sendable {
     sessions += changed
   }
 
-  /// So often in a row another process may come between.
-  ///
-  /// Each time it has written its own change, which takes as long. Of 5 600 changes by eight processes that did nothing
-  /// else, three needed more than twelve attempts.
-  private static let attemptLimit = 100
+  /// So long another process may take for one change of its own.
+  private static let patience = Duration.seconds(5)
 
-  /// Reads the list and its changes, as they are at one moment.
+  /// Has the list for one look or one change; other processes wait for it so long.
   ///
-  /// Throws what may be different next time: the device is locked, the disk failed, others write all the time. What can
-  /// never be read counts as empty.
-  static func read(_ store: any PreservationStore) throws(ProtectionError) -> Stored {
-    for _ in 0..<attemptLimit {
-      let seen = try store.stamp()
-      let stored = try look(store)
-      // Between the list and its changes another process may have joined the two.
-      if try store.stamp() == seen { return stored }
+  /// Throws `busy` when they go on with it for longer.
+  static func exclusively<R>(
+    _ store: any PreservationStore, _ body: () throws -> R
+  ) throws -> R {
+    do throws(ProtectionError) {
+      try store.open(waiting: patience)
+    } catch  where error.code == .inUse {
+      throw ProtectionError(
+        .busy, "Other processes change the list of scenes all the time; try again when they are done.", cause: error)
     }
-    throw busy
+    defer { store.close() }
+    return try body()
+  }
+
+  /// Reads the list and its changes.
+  ///
+  /// Throws what may be different next time: the device is locked, the disk failed. What can never be read counts as empty.
+  static func read(_ store: any PreservationStore) throws -> Stored {
+    try exclusively(store) { try look(store) }
   }
 
   private static func look(_ store: any PreservationStore) throws(ProtectionError) -> Stored {
     var list: SceneList
     var isNewest = false
     do {
-      let state = try store.openNewest()
+      let state = try store.open(.newest)
       list = try SceneList(state)
       isNewest = state.standing == .current
     } catch let error as ProtectionError where error.code.saysTryAgain {
@@ -70,29 +76,18 @@ struct SceneList: Sendable {
 
   /// Writes a list that a run makes of what is on disk.
   ///
-  /// When another process has written one since the look, nothing is written, and the list is made again, of that one: so
-  /// every list holds what the one before it held, and who finds a scene missing in it knows that it was discarded.
+  /// Nobody writes between the look and the write: so every list holds what the one before it held, and who finds a scene
+  /// missing in it knows that it was discarded.
   ///
   /// - Returns: What became of the write, and the list that it wrote.
   static func publish(
     to store: any PreservationStore, context: RestorationContext, _ body: (Stored) -> SceneList
   ) throws -> (receipt: StoreReceipt, list: SceneList) {
-    for _ in 0..<attemptLimit {
-      let seen = try store.stamp()
+    try exclusively(store) {
       let stored = try look(store)
       let list = body(stored)
-      do {
-        let archive = try list.archived(context)
-        return (try store.publish(archive, consuming: stored.merged, unlessChangedSince: seen), list)
-      } catch let error as ProtectionError where error.code == .superseded {
-        continue
-      }
+      return (try store.publish(try list.archived(context), Succession(consuming: stored.merged)), list)
     }
-    throw busy
-  }
-
-  private static var busy: ProtectionError {
-    ProtectionError(.busy, "Other processes change the list of scenes all the time; try again when they are done.")
   }
 
   /// The list as an archive.

@@ -73,8 +73,8 @@ internal import RestorationArchive
   public func load() async throws(RestorationError) -> [SceneSession] {
     let look = nextLook()
     let stored: SceneList.Stored
-    do throws(ProtectionError) {
-      stored = try await worker.run { store throws(ProtectionError) in try SceneList.read(store) }
+    do {
+      stored = try await worker.run { store throws(any Error) in try SceneList.read(store) }
     } catch {
       throw RestorationError(
         .preservationFailed, "The list of scenes could not be read; it stays as it is on disk.", cause: error)
@@ -144,6 +144,7 @@ internal import RestorationArchive
       guard openings == self.openings[id] else { return }
       coordinator.preservesAutomatically = .never
       coordinators[id] = nil
+      await coordinator.letGo()
     }
     known.change(id) { $0.isOpen = false }
     try await save()
@@ -229,7 +230,9 @@ internal import RestorationArchive
     let change = known.unwritten
     let context = configuration.context
     _ = try await write { store in
-      (try store.publishPending(try change.archived(context), kind: .touchedNodes, including: []), change)
+      try SceneList.exclusively(store) {
+        (try store.publishPending(try change.archived(context)), change)
+      }
     }
   }
 

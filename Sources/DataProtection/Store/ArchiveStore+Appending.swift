@@ -1,0 +1,135 @@
+import FileSystem
+package import FoundationEssentials
+
+extension ArchiveStore {
+  /// Appends a change to the newest generation: one write into reserved space and one sync.
+  ///
+  /// - Returns: Nil when a whole generation is due instead, and nothing was written: there is no room for another frame, a
+  ///   sync has failed, the class has changed, or this run has neither opened nor published that generation as the newest.
+  /// - Throws: `.locked`, or what the disk says; then the next save is a whole generation.
+  @discardableResult
+  package func append(_ frame: Data, to generation: Generation) throws(ProtectionError) -> PublishReceipt? {
+    try writing { state throws(ProtectionError) -> PublishReceipt? in
+      guard var base = state.base, base.isAppendable, base.record.generation == generation.rawValue,
+        base.record.protection == protection, !state.isUnknown, base.frameCount < FrameScan.limit
+      else { return nil }
+      let (message, commitment) = try base.frames.seal(
+        frame, number: UInt64(base.frameCount + 1), previous: base.commitment)
+      let bytes = FrameScan.bytes(of: message)
+      guard base.end + bytes.count <= base.room.upperBound else { return nil }
+      // From here on a failure may leave anything behind the last frame.
+      state.base?.isAppendable = false
+      if state.isReopened { try makeDurable(&state) }
+      try reserve(base.end + bytes.count, &base)
+      try attempt("append to an archive") { () throws(FileSystemError) in
+        // A file without a name was erased with the device.
+        guard try store.fileSystem.status(of: base.file.descriptor).linkCount > 0 else {
+          throw FileSystemError(.noSuchFile, .write)
+        }
+        try unsafe store.fileSystem.writeAll(base.file.descriptor, bytes.span.bytes, at: Int64(base.end))
+      }
+      var durability = Durability.durable
+      do throws(FileSystemError) {
+        try uninterrupted { () throws(FileSystemError) in
+          try store.fileSystem.synchronizeData(base.file.descriptor)
+        }
+      } catch {
+        durability = .unknown
+      }
+      base.isAppendable = durability == .durable
+      base.frameCount += 1
+      base.end += bytes.count
+      base.commitment = commitment
+      state.base = base
+      if durability == .unknown { state.isReopened = true }
+      return PublishReceipt(generation: generation, bytesWritten: bytes.count, durability: durability)
+    }
+  }
+
+  /// How much space is reserved at once, so that appending changes the content of a file and nothing else.
+  private static let reservation = 16 << 10
+
+  /// Reserves space up to an offset; where the file system can't, the file grows with each append.
+  private func reserve(_ end: Int, _ base: inout ArchiveStoreState.Base) throws(ProtectionError) {
+    guard base.allocated < end else { return }
+    let length = min(base.room.upperBound, max(end, base.end + Self.reservation))
+    do throws(FileSystemError) {
+      try uninterrupted { () throws(FileSystemError) in
+        try store.fileSystem.allocate(base.file.descriptor, length: Int64(length))
+      }
+      base.allocated = length
+    } catch  where error.code == .notSupported {
+      base.allocated = end
+    } catch {
+      throw ProtectionError(failedTo: "reserve space for an archive", error)
+    }
+  }
+
+  // MARK: What earlier runs have left
+
+  /// Makes durable what an earlier run has left, if this one has saved nothing yet.
+  ///
+  /// Throws `.durabilityUnknown` or what the disk says; nothing may be acknowledged then, and the next save is a whole
+  /// generation.
+  package func requireDurable() throws(ProtectionError) {
+    try writing { state throws(ProtectionError) in
+      guard state.isReopened, state.reading.ledger.ledger != nil else { return }
+      try requireName(state)
+      do throws(ProtectionError) {
+        try makeDurable(&state)
+      } catch {
+        state.base?.isAppendable = false
+        throw error
+      }
+    }
+  }
+
+  /// Writes the frames of the newest generation and the ledger once more, and syncs both with their names.
+  ///
+  /// A run that was killed between a write and its sync, or whose sync failed, has left them in the page cache and perhaps
+  /// nowhere else: marked as clean, so that a sync alone would do nothing.
+  private func makeDurable(_ state: inout ArchiveStoreState) throws(ProtectionError) {
+    guard let ledger = state.reading.ledger.ledger else { return }
+    try rewriteFrames(&state)
+    let isFirst = try listFirst(ledger, &state)
+    _ = try commit(ledger, &state)
+    guard synchronize(isFirst: isFirst, &state) == .durable else {
+      throw ProtectionError(
+        .durabilityUnknown, "What was saved before may not survive a power cut; save the whole state again.")
+    }
+  }
+
+  /// Writes what is behind the newest generation's base once more where it is, and syncs the file; needs no key.
+  func rewriteFrames(_ state: inout ArchiveStoreState) throws(ProtectionError) {
+    guard let current = state.reading.ledger.ledger?.current else { return }
+    var known = state.base?.file
+    if known == nil { known = try state.slot.open(current.file, forWriting: true) }
+    guard let file = known, file.isWritable else { return }
+    let claims: SealedClaims
+    do throws(ProtectionError) {
+      claims = try store.sealer.claims(of: try file.read(0..<min(file.byteCount, 256))[...])
+    } catch  where error.code.isDamage {
+      // There is nothing to build on.
+      return
+    }
+    let start = claims.endOffset
+    let length = try attempt("look at an archive") { () throws(FileSystemError) in
+      Int(clamping: try store.fileSystem.status(of: file.descriptor).byteCount)
+    }
+    guard start < length else { return }
+    let end = min(length, start + FrameScan.room(behind: claims.fields.messageByteCount))
+    try attempt("write an archive") { () throws(FileSystemError) in
+      var bytes = try store.fileSystem.readBytes(file.descriptor, count: end - start, at: Int64(start))
+      guard let last = bytes.lastIndex(where: { $0 != 0 }) else { return }
+      bytes.removeSubrange((last + 1)...)
+      try unsafe store.fileSystem.writeAll(file.descriptor, bytes.span.bytes, at: Int64(start))
+    }
+    do throws(FileSystemError) {
+      try uninterrupted { () throws(FileSystemError) in try store.fileSystem.synchronize(file.descriptor) }
+    } catch {
+      throw ProtectionError(
+        .durabilityUnknown, "What was appended before may not survive a power cut; save the whole state again.",
+        errno: error.code.rawValue, cause: error)
+    }
+  }
+}

@@ -1,0 +1,121 @@
+extension StoreDirectory {
+  /// Seals everything anew under the class keys that are active now; for the first passcode.
+  ///
+  /// Returns whether nothing is left that needs an older key: what was saved while locked, is in use by another process, is
+  /// of a newer format, or can't be read at the moment stays as it is. Damaged material has no use for a key any more.
+  func resealAll() throws(ProtectionError) -> Bool {
+    var isComplete = true
+    for name in try slotNames() {
+      var known = writer(of: name)
+      if known == nil { known = try openForResealing(name) }
+      guard let store = known else {
+        isComplete = false
+        continue
+      }
+      do throws(ProtectionError) {
+        if try !store.reseal() { isComplete = false }
+      } catch {
+        isComplete = false
+      }
+    }
+    return isComplete
+  }
+
+  /// The store of a slot that nobody has in this process, by its ledger; nil when it can't be read now, and one that has
+  /// nothing to reseal when there is none.
+  private func openForResealing(_ name: SlotName) throws(ProtectionError) -> ArchiveStore? {
+    guard let slot = try look(at: name) else { return nil }
+    var identity: [UInt8]?
+    switch try readLedger(in: slot) {
+    case .valid(let ledger): identity = ledger.identity
+    case .absent, .invalid:
+      // What only its header names is taken under the next save.
+      for number in try slot.claimedGenerations() {
+        guard let file = try? slot.open(.generation(number)), let start = try? file.read(0..<min(file.byteCount, 256)),
+          let claims = try? sealer.claims(of: start[...]), SlotName(identity: claims.fields.identity) == name
+        else { continue }
+        identity = claims.fields.identity
+        break
+      }
+    }
+    let store = ArchiveStore(
+      self, identity: identity ?? name.bytes + name.bytes, protection: .complete, isListed: false)
+    store.keepState()
+    return store
+  }
+}
+
+extension ArchiveStore {
+  /// Seals the newest generation and what is set aside anew; returns whether nothing is left that needs an older key.
+  fileprivate func reseal() throws(ProtectionError) -> Bool {
+    let wasOpen = isOpen
+    defer { if !wasOpen { close() } }
+    do throws(ProtectionError) {
+      return try writing { state throws(ProtectionError) in try reseal(&state) }
+    } catch  where error.code == .inUse {
+      return false
+    }
+  }
+
+  private func reseal(_ state: inout ArchiveStoreState) throws(ProtectionError) -> Bool {
+    // From here on this run appends to nothing that is under the older keys.
+    state.base?.isAppendable = false
+    guard let ledger = state.reading.ledger.ledger else {
+      // An older one that is whole must keep its key, until a save makes a ledger.
+      do throws(ProtectionError) {
+        return try state.reading.openUnverified(as: nil, forWriting: false).protection == .none
+      } catch  where error.code.isDamage || error.code == .notFound {
+        return true
+      }
+    }
+    // What was saved while locked waits for the next whole save, which replaces it.
+    guard ledger.pending.isEmpty, !ledger.records.contains(where: { $0.flags.contains(.oneWay) }) else { return false }
+    var isComplete = try resealSetAside(&state)
+    guard let current = ledger.current, current.protection != .none else { return isComplete }
+    do throws(ProtectionError) {
+      let opened = try state.reading.open(current, as: current.protection)
+      let receipt = try reseal(opened, &state) { ledger, record in
+        ledger.current = record
+        ledger.predecessor = nil
+      }
+      if receipt.durability != .durable { isComplete = false }
+    } catch  where error.code.isDamage {
+      // Sealed anew the older one would pass for the newest: the next whole save puts it in its place.
+      if ledger.predecessor != nil { isComplete = false }
+    }
+    state.base?.isAppendable = false
+    return isComplete
+  }
+
+  private func resealSetAside(_ state: inout ArchiveStoreState) throws(ProtectionError) -> Bool {
+    var isComplete = true
+    for record in state.reading.ledger.ledger?.setAside ?? [] where record.protection != .none {
+      guard !record.flags.contains(.damaged) else { continue }
+      do throws(ProtectionError) {
+        let opened = try state.reading.open(record, as: record.protection)
+        let receipt = try reseal(opened, &state) { ledger, new in
+          ledger.setAside = ledger.setAside.map { $0.generation == record.generation ? new : $0 }
+        }
+        if receipt.durability != .durable { isComplete = false }
+      } catch  where error.code.isDamage {
+        continue
+      }
+    }
+    return isComplete
+  }
+
+  /// Writes an opened generation anew under its class's active key, and the ledger that a body makes with it.
+  private func reseal(
+    _ opened: OpenedArchive, _ state: inout ArchiveStoreState, _ edit: (inout Ledger, Ledger.Record) -> Void
+  ) throws(ProtectionError) -> PublishReceipt {
+    guard let old = state.reading.ledger.ledger else { throw .nothingSaved }
+    return try writeGeneration(
+      try opened.readAll(), opened.frames, as: opened.protection, over: old, &state
+    ) { record in
+      var next = Ledger.Successor(ledger: old)
+      next.ledger.counter = record.generation
+      edit(&next.ledger, record)
+      return next
+    }.receipt
+  }
+}

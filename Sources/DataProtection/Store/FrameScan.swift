@@ -1,0 +1,73 @@
+import FoundationEssentials
+
+/// The frames behind the base of a generation, as far as they are authentic.
+///
+/// Each one is a length (4 bytes) and a sealed message; zeroes end them. A frame counts only in its own place, by its
+/// number and the one before it.
+struct FrameScan: Sendable {
+  /// The frames, oldest first.
+  var frames: [Data] = []
+  /// Where the next one goes.
+  var end: Int
+  /// What the last one's key commits to, or the base's.
+  var commitment: [UInt8]
+  /// Bytes behind the last frame that are neither a frame nor zeroes.
+  var tailDropped = 0
+
+  /// So many frames a generation has at most: each costs a few microseconds at opening.
+  static let limit = 256
+  /// A base counts as at least so long when the room for frames is measured.
+  private static let smallBase = 64 << 10
+
+  /// So many bytes of frames may follow a base: beyond that a whole generation is cheaper to read.
+  static func room(behind messageByteCount: Int) -> Int { max(messageByteCount, smallBase) / 4 }
+
+  /// The length and the message of a frame, as they are written.
+  static func bytes(of message: [UInt8]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(message.count + lengthByteCount)
+    bytes.appendInteger(UInt32(message.count))
+    return bytes + message
+  }
+
+  private static let lengthByteCount = 4
+
+  /// No frames behind a base.
+  init(behind end: Int, commitment: [UInt8]) {
+    self.end = end
+    self.commitment = commitment
+  }
+
+  /// Reads the frames of an opened generation; throws `.locked` and what the disk says, never that a frame is damaged.
+  init(_ source: any SealedSource, _ content: any SealedContent) throws(ProtectionError) {
+    let start = content.endOffset
+    self.init(behind: start, commitment: content.commitment)
+    let room = start..<min(source.byteCount, start + Self.room(behind: content.fields.messageByteCount))
+    // A file that goes on behind the room for frames was made longer by somebody: nothing of that is read.
+    tailDropped = source.byteCount - room.upperBound
+    guard !room.isEmpty else { return }
+    let bytes = try source.read(room)
+    var position = bytes.startIndex
+    while frames.count < Self.limit, let message = Self.message(in: bytes, at: position) {
+      do throws(ProtectionError) {
+        let (frame, next) = try content.frames.open(message, number: UInt64(frames.count + 1), previous: commitment)
+        frames.append(frame)
+        commitment = next
+      } catch  where error.code == .corrupt {
+        break
+      }
+      position = message.endIndex
+    }
+    end = start + position
+    if let last = bytes[position...].lastIndex(where: { $0 != 0 }) { tailDropped += last + 1 - position }
+  }
+
+  /// The message that begins at a position; nil when none that could be one does.
+  private static func message(in bytes: [UInt8], at position: Int) -> ArraySlice<UInt8>? {
+    guard bytes.count - position >= lengthByteCount else { return nil }
+    var reader = FieldReader(bytes[position...])
+    let count = Int(reader.integer(UInt32.self))
+    guard count > 0, count <= bytes.count - position - lengthByteCount else { return nil }
+    return bytes[(position + lengthByteCount)..<(position + lengthByteCount + count)]
+  }
+}

@@ -1,0 +1,159 @@
+import FileSystem
+
+/// The open directory of one slot, with its lock if it is open for writing.
+final class SlotDirectory: Sendable {
+  let fileSystem: any FileSystem
+  let descriptor: Descriptor
+  /// The lock file, locked; nil for who only looks.
+  private let lock: Descriptor?
+
+  /// Takes the descriptors over.
+  init(_ fileSystem: any FileSystem, _ descriptor: Descriptor, lock: Descriptor?) {
+    self.fileSystem = fileSystem
+    self.descriptor = descriptor
+    self.lock = lock
+  }
+
+  deinit {
+    if let lock { fileSystem.close(lock) }
+    fileSystem.close(descriptor)
+  }
+
+  /// More names than this are nobody's slot: the rest is left alone.
+  private static let nameLimit = 1024
+
+  /// What is in it, as far as the store may have made it.
+  func files() throws(ProtectionError) -> [SlotFile] {
+    let names = try attempt("list a slot") { () throws(FileSystemError) in try fileSystem.names(in: descriptor) }
+    return names.compactMap(SlotFile.init)
+  }
+
+  /// The numbers of whole generations by their names, highest first: claims of whoever made the names.
+  func claimedGenerations() throws(ProtectionError) -> [UInt64] {
+    let numbers = try files().compactMap { file in
+      if case .generation(let number) = file, number < Self.numberLimit { number } else { nil }
+    }
+    return Array(numbers.sorted(by: >).prefix(Self.nameLimit))
+  }
+
+  /// No slot ever gets so far; what claims to be beyond it was planted.
+  private static let numberLimit: UInt64 = 1 << 56
+
+  /// Opens a file; nil when there is none.
+  ///
+  /// What isn't a regular file of ours with one name is `.corrupt`.
+  func open(_ file: SlotFile, forWriting: Bool = false) throws(ProtectionError) -> StoreFile? {
+    let opened: Descriptor
+    do throws(ProtectionError) {
+      opened = try attempt("open an archive") { () throws(FileSystemError) in
+        try fileSystem.openFile(file.text, in: descriptor, forWriting ? .write : [])
+      }
+    } catch {
+      switch (error.cause as? FileSystemError)?.code {
+      case .noSuchFile: return nil
+      case .symbolicLink, .isDirectory, .noSuchDevice:
+        throw ProtectionError(.corrupt, "Something that is no regular file stands in place of an archive.", cause: error)
+      // Only reading is asked of what can't be written: a volume mounted read-only can be looked at.
+      case .accessDenied where forWriting, .readOnlyFileSystem where forWriting: return try open(file)
+      default: throw error
+      }
+    }
+    do throws(ProtectionError) {
+      let status = try attempt("look at an archive") { () throws(FileSystemError) in
+        try fileSystem.status(of: opened)
+      }
+      guard TrustedDirectory.isTarget(status, user: fileSystem.currentUser) else {
+        throw ProtectionError(.corrupt, "An archive is a link, or not ours.")
+      }
+      let start = try attempt("read an archive") { () throws(FileSystemError) in
+        try fileSystem.readBytes(opened, count: Int(clamping: min(status.byteCount, Int64(StoreFile.startByteCount))))
+      }
+      return StoreFile(
+        fileSystem, opened, byteCount: Int(clamping: status.byteCount), isWritable: forWriting, start: start)
+    } catch {
+      fileSystem.close(opened)
+      throw error
+    }
+  }
+
+  /// Makes a file of that name, whatever has it now; throws when that can't be removed.
+  func make(_ file: SlotFile) throws(ProtectionError) -> Descriptor {
+    try attempt("make a file") { () throws(FileSystemError) in
+      do throws(FileSystemError) {
+        return try fileSystem.openFile(file.text, in: descriptor, [.write, .create, .exclusive])
+      } catch  where error.code == .fileExists {
+        try fileSystem.unlink(file.text, in: descriptor)
+        return try fileSystem.openFile(file.text, in: descriptor, [.write, .create, .exclusive])
+      }
+    }
+  }
+
+  /// Removes a file; false when it can't be removed now, and is left to a later sweep.
+  @discardableResult
+  func remove(_ file: SlotFile) -> Bool {
+    do throws(FileSystemError) {
+      try uninterrupted { () throws(FileSystemError) in try fileSystem.unlink(file.text, in: descriptor) }
+      return true
+    } catch {
+      return error.code == .noSuchFile
+    }
+  }
+}
+
+/// Reads the whole of a small file; nil when there is none, `.corrupt` when it is longer than it can be.
+func readSmallFile(
+  _ name: String, in directory: Descriptor, limit: Int, _ fileSystem: any FileSystem
+) throws(ProtectionError) -> [UInt8]? {
+  let file: Descriptor
+  do throws(ProtectionError) {
+    file = try attempt("open \"\(name)\"") { () throws(FileSystemError) in
+      try fileSystem.openFile(name, in: directory, [])
+    }
+  } catch {
+    switch (error.cause as? FileSystemError)?.code {
+    case .noSuchFile: return nil
+    case .symbolicLink, .isDirectory, .noSuchDevice:
+      throw ProtectionError(.corrupt, "Something that is no regular file stands in place of \"\(name)\".", cause: error)
+    default: throw error
+    }
+  }
+  defer { fileSystem.close(file) }
+  // At once for what is usual; only a file that is longer is read on.
+  let usual = 8192
+  var bytes = try attempt("read \"\(name)\"") { () throws(FileSystemError) in
+    try fileSystem.readBytes(file, count: min(usual, limit + 1))
+  }
+  if bytes.count == usual {
+    bytes += try attempt("read \"\(name)\"") { () throws(FileSystemError) in
+      try fileSystem.readBytes(file, count: limit + 1 - usual, at: Int64(usual))
+    }
+  }
+  guard bytes.count <= limit else { throw ProtectionError(.corrupt, "\"\(name)\" is longer than it can be.") }
+  return bytes
+}
+
+/// Replaces a file by a new one that is synced; its name is not durable yet.
+///
+/// If it throws, the old one is there.
+func replaceFile(
+  _ name: String, by newName: String, in directory: Descriptor, with bytes: [UInt8], _ fileSystem: any FileSystem
+) throws(ProtectionError) {
+  try attempt("write \"\(name)\"") { () throws(FileSystemError) in
+    var file: Descriptor
+    do throws(FileSystemError) {
+      file = try fileSystem.openFile(newName, in: directory, [.write, .create, .exclusive])
+    } catch  where error.code == .fileExists {
+      try fileSystem.unlink(newName, in: directory)
+      file = try fileSystem.openFile(newName, in: directory, [.write, .create, .exclusive])
+    }
+    defer { fileSystem.close(file) }
+    do throws(FileSystemError) {
+      try unsafe fileSystem.writeAll(file, bytes.span.bytes, at: 0)
+      try fileSystem.synchronize(file)
+      try fileSystem.rename(newName, to: name, in: directory, replacing: true)
+    } catch {
+      try? fileSystem.unlink(newName, in: directory)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,85 @@
+/// What a slot's directory is called: the first half of the slot's HMAC, so that no identifier becomes part of a path.
+struct SlotName: Hashable, Comparable, Sendable {
+  /// So many bytes of the HMAC name the slot.
+  static let byteCount = 16
+
+  /// The first bytes of the slot's HMAC.
+  let bytes: [UInt8]
+
+  /// The name of a slot by its whole HMAC, or by its beginning.
+  init(identity: some Collection<UInt8>) {
+    bytes = Array(identity.prefix(SlotName.byteCount))
+  }
+
+  /// Reads a directory's name; nil for anything that the store would not have written, letter by letter.
+  init?(_ text: String) {
+    guard text.utf8.count == SlotName.byteCount * 2, let bytes = parseHexadecimal(text) else { return nil }
+    self.bytes = bytes
+  }
+
+  /// The name in hexadecimal digits.
+  var text: String { hexadecimal(bytes) }
+
+  static func < (left: SlotName, right: SlotName) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
+}
+
+/// The names in a slot's directory.
+enum SlotFile: Hashable, Sendable {
+  /// A whole generation.
+  case generation(UInt64)
+  /// Nodes touched while locked.
+  case pending(UInt64)
+  /// The list of what counts.
+  case ledger
+  /// A ledger that is being written.
+  case newLedger
+  /// The file that the one writer keeps locked.
+  case lock
+  /// The crash marker.
+  case marker
+
+  /// The name as it stands in the directory.
+  var text: String {
+    switch self {
+    case .generation(let number): "g-\(number)"
+    case .pending(let number): "p-\(number)"
+    case .ledger: "ledger"
+    case .newLedger: "ledger.new"
+    case .lock: "lock"
+    case .marker: "marker"
+    }
+  }
+
+  /// Reads a name; nil for anything that the store would not have written.
+  init?(_ text: String) {
+    for fixed in [SlotFile.ledger, .newLedger, .lock, .marker] where fixed.text == text {
+      self = fixed
+      return
+    }
+    guard let number = UInt64(text.dropFirst(2)), number > 0 else { return nil }
+    self = text.hasPrefix("g-") ? .generation(number) : .pending(number)
+    // Leading zeroes and signs name other files.
+    guard self.text == text else { return nil }
+  }
+}
+
+/// Bytes of lower-case hexadecimal digits; nil for anything else.
+private func parseHexadecimal(_ text: String) -> [UInt8]? {
+  var bytes: [UInt8] = []
+  var high: UInt8?
+  for digit in text.utf8 {
+    let value: UInt8
+    switch digit {
+    case 0x30...0x39: value = digit - 0x30
+    case 0x61...0x66: value = digit - 0x61 + 10
+    default: return nil
+    }
+    if let first = high {
+      bytes.append(first << 4 | value)
+      high = nil
+    } else {
+      high = value
+    }
+  }
+  return high == nil ? bytes : nil
+}

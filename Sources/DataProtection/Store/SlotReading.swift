@@ -1,0 +1,174 @@
+import FileSystem
+
+/// What became of reading a slot's ledger.
+enum LedgerReading {
+  /// It is authentic.
+  case valid(Ledger)
+  /// There is none.
+  case absent
+  /// It is damaged, of another device or slot, or of a newer format.
+  case invalid(ProtectionError)
+
+  /// The ledger, if it is authentic.
+  var ledger: Ledger? { if case .valid(let ledger) = self { ledger } else { nil } }
+}
+
+extension StoreDirectory {
+  /// Reads the ledger of a slot, whosever it is.
+  func readLedger(in slot: SlotDirectory) throws(ProtectionError) -> LedgerReading {
+    do throws(ProtectionError) {
+      guard
+        let bytes = try readSmallFile(
+          SlotFile.ledger.text, in: slot.descriptor, limit: Ledger.byteLimit, fileSystem)
+      else { return .absent }
+      return .valid(try Ledger(bytes, keys: keys))
+    } catch {
+      switch error.code {
+      case .corrupt, .otherDevice, .unsupportedVersion: return .invalid(error)
+      default: throw error
+      }
+    }
+  }
+}
+
+/// A slot as one look finds it: its directory, its ledger, and what the list says of it.
+struct SlotReading {
+  let store: StoreDirectory
+  let identity: [UInt8]
+  /// Nil when there is none.
+  var slot: SlotDirectory?
+  var ledger: LedgerReading = .absent
+  /// Nil for a slot that no list names.
+  var list: SlotListReading?
+
+  var name: SlotName { SlotName(identity: identity) }
+  /// What the list says of the slot.
+  var entry: SlotList.Entry? {
+    if case .valid(let list) = list { list.entries[name] } else { nil }
+  }
+
+  /// Looks at a slot.
+  ///
+  /// Throws `.rolledBack` for an old keybag, or an old directory of a slot that was deleted since.
+  init(
+    _ store: StoreDirectory, identity: [UInt8], slot: SlotDirectory?, isListed: Bool
+  ) throws(ProtectionError) {
+    self.store = store
+    self.identity = identity
+    self.slot = slot
+    if isListed { list = try store.readList() }
+    guard let slot else { return }
+    ledger = try store.readLedger(in: slot)
+    guard case .valid(let found) = ledger else { return }
+    guard found.identity == identity else {
+      ledger = .invalid(ProtectionError(.wrongIdentity, "The ledger of another archive stands in this one's place."))
+      return
+    }
+    try store.check(revision: found.keybagRevision)
+    guard let entry, entry.epoch != found.epoch else { return }
+    ledger = .invalid(
+      ProtectionError(.rolledBack, "This archive was deleted, and an old copy of it put back; nothing of it is used."))
+  }
+
+  // MARK: What is there
+
+  /// Why there is no generation, when neither a ledger nor a generation says that there is one.
+  ///
+  /// `.notFound` only if this device never had the slot, or has deleted it.
+  func absence() throws(ProtectionError) -> ProtectionError {
+    let missing = ProtectionError(.missing, "There was an archive here, and it is gone: somebody removed it.")
+    if slot != nil, try hasLeftovers() { return missing }
+    switch list {
+    case nil: return .nothingSaved
+    case .invalid(let error): return error
+    case .absent: return try store.hasSavedSlots() ? missing : .nothingSaved
+    case .valid(let list):
+      guard let entry = list.entries[name] else {
+        guard list.wasRebuilt else { return .nothingSaved }
+        return ProtectionError(
+          .missing, "The list of archives was lost once, and nobody knows whether this one was in it.")
+      }
+      if entry.isNew { return .nothingSaved }
+      return try isDeleted(entry) ? .nothingSaved : missing
+    }
+  }
+
+  /// Whether what the list names was deleted, and could not be taken off the list.
+  func isDeleted(_ entry: SlotList.Entry) throws(ProtectionError) -> Bool {
+    let deleted = try store.deletedName(name, epoch: entry.epoch)
+    return (try? store.fileSystem.status(ofName: deleted, in: store.directory)) != nil
+  }
+
+  /// Whether anything is left of a slot whose ledger is gone.
+  private func hasLeftovers() throws(ProtectionError) -> Bool {
+    guard entry?.isNew != true else { return false }
+    return try slot?.files().contains { if case .pending = $0 { true } else { false } } ?? false
+  }
+
+  /// Opens a generation that the ledger vouches for.
+  func open(
+    _ record: Ledger.Record, as protection: ProtectionClass, standing: ArchiveStanding = .current,
+    forWriting: Bool = false
+  ) throws(ProtectionError) -> OpenedArchive {
+    guard let slot, let file = try slot.open(record.file, forWriting: forWriting) else {
+      throw ProtectionError(.missing, "The file of generation \(record.generation) is gone: somebody removed it.")
+    }
+    let content = try store.sealer.open(
+      file, protection: protection, identity: identity, generation: record.generation)
+    guard content.commitment == record.commitment else {
+      throw ProtectionError(.rolledBack, "The file of generation \(record.generation) is not the one that was saved.")
+    }
+    return OpenedArchive(
+      generation: record.generation, standing: standing, file: file, content: content,
+      scan: try FrameScan(file, content))
+  }
+
+  /// The newest authentic generation by the names alone, when there is no ledger that vouches for any.
+  ///
+  /// Throws why there is none: the first file's problem, or the ledger's.
+  func openUnverified(as protection: ProtectionClass?, forWriting: Bool) throws(ProtectionError) -> OpenedArchive {
+    if case .invalid(let error) = ledger, error.code == .unsupportedVersion || error.code == .rolledBack { throw error }
+    var problem: ProtectionError?
+    // What a first save has left that was cut short was never acknowledged.
+    let numbers = try entry?.isNew == true ? [] : slot?.claimedGenerations() ?? []
+    for number in numbers {
+      do throws(ProtectionError) {
+        guard let file = try slot?.open(.generation(number), forWriting: forWriting) else { continue }
+        let claims = try store.sealer.claims(of: try file.read(0..<min(file.byteCount, 256))[...])
+        let isOneWay = claims.fields.flags.contains(.oneWay) && claims.fields.protection == .completeUnlessOpen
+        let content = try store.sealer.open(
+          file, protection: isOneWay ? .completeUnlessOpen : protection ?? claims.fields.protection,
+          identity: identity, generation: number)
+        guard !content.fields.flags.contains(.partial) else { continue }
+        guard !store.options.isStrict else {
+          throw ProtectionError(
+            .rolledBack, "The ledger is lost, so that nobody knows whether this is the newest archive; it is refused.")
+        }
+        return OpenedArchive(
+          generation: number, standing: .rollbackUnverifiable, file: file, content: content,
+          scan: try FrameScan(file, content))
+      } catch {
+        guard error.code.isDamage else { throw error }
+        problem = problem ?? error
+      }
+    }
+    if case .invalid(let error) = ledger { throw problem ?? error }
+    if let problem { throw problem }
+    throw try absence()
+  }
+}
+
+extension ProtectionError {
+  /// Nothing is saved, and nothing is missing.
+  static let nothingSaved = ProtectionError(.notFound, "Nothing was saved here.")
+}
+
+extension ProtectionError.Code {
+  /// Whether the file itself is at fault, so that another one may stand in for it.
+  var isDamage: Bool {
+    switch self {
+    case .missing, .corrupt, .wrongIdentity, .wrongClass, .otherDevice, .rolledBack: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import FileSystem
+
+/// What became of reading the list of slots.
+enum SlotListReading {
+  /// It is authentic.
+  case valid(SlotList)
+  /// There is none.
+  case absent
+  /// It is damaged, another device's, or of a newer format.
+  case invalid(ProtectionError)
+}
+
+extension StoreDirectory {
+  /// The beginning of the names of slots that are being deleted.
+  static let deletedPrefix = "deleted-"
+
+  /// Reads the list of slots.
+  ///
+  /// Throws `.rolledBack` when it has seen a later keybag than the device has now.
+  func readList() throws(ProtectionError) -> SlotListReading {
+    let reading = try readListWithoutCheck()
+    if case .valid(let list) = reading { try check(revision: list.keybagRevision) }
+    return reading
+  }
+
+  private func readListWithoutCheck() throws(ProtectionError) -> SlotListReading {
+    do throws(ProtectionError) {
+      guard
+        let bytes = try readSmallFile(
+          SlotList.fileName, in: parent.descriptor, limit: SlotList.byteLimit, fileSystem)
+      else { return .absent }
+      return .valid(try SlotList(bytes, keys: keys))
+    } catch {
+      switch error.code {
+      case .corrupt, .otherDevice, .unsupportedVersion: return .invalid(error)
+      default: throw error
+      }
+    }
+  }
+
+  /// Refuses a keybag that is older than what the store has seen.
+  func check(revision: UInt64) throws(ProtectionError) {
+    guard revision > keys.keybagRevision else { return }
+    // Another program may have changed the passcode since this one looked.
+    guard revision > (try keys.refreshKeybagRevision()) else { return }
+    throw ProtectionError(
+      .rolledBack, "The keybag is older than what was saved under it: somebody put an old one back.")
+  }
+
+  /// Changes the list durably, while nobody else does.
+  ///
+  /// A list that is damaged goes aside and is made anew from the slots that are there. Throws `.unsupportedVersion` for a
+  /// newer format.
+  ///
+  /// - Parameter body: Changes the list; false when it needs no change.
+  func changeList(_ body: (inout SlotList) throws(ProtectionError) -> Bool) throws(ProtectionError) {
+    try listTurn.take { () throws(ProtectionError) in
+      let lock = try TrustedDirectory.openLock(Self.lockName, in: directory, fileSystem)
+      defer { fileSystem.close(lock) }
+      let isOurs = try attempt("lock the list of slots") { () throws(FileSystemError) in
+        try fileSystem.lock(lock, .exclusive, patience: options.patience)
+      }
+      guard isOurs else {
+        throw ProtectionError(.busy, "Another process keeps the list of slots locked; try again when it is done.")
+      }
+      var list: SlotList
+      switch try readList() {
+      case .valid(let found): list = found
+      case .absent: list = try rebuiltList()
+      case .invalid(let error) where error.code == .unsupportedVersion: throw error
+      case .invalid:
+        list = try rebuiltList()
+        list.wasRebuilt = true
+        try? fileSystem.rename(
+          SlotList.fileName, to: SlotList.damagedFileName, in: parent.descriptor, replacing: true)
+      }
+      guard try body(&list) else { return }
+      guard list.count <= SlotList.entryLimit else {
+        throw ProtectionError(.io, "The device has \(SlotList.entryLimit) archives already; delete some.")
+      }
+      list.keybagRevision = max(list.keybagRevision, keys.keybagRevision)
+      let bytes = try list.encoded(keys: keys)
+      try replaceFile(
+        SlotList.fileName, by: SlotList.newFileName, in: parent.descriptor, with: bytes, fileSystem)
+      do throws(FileSystemError) {
+        try uninterrupted { () throws(FileSystemError) in try fileSystem.synchronize(parent.descriptor) }
+      } catch {
+        throw ProtectionError(
+          .durabilityUnknown, "The list of slots may not survive a power cut.", errno: error.code.rawValue, cause: error)
+      }
+      sweepDeleted(list)
+    }
+  }
+
+  /// A list of the slots that are there and have an authentic ledger.
+  private func rebuiltList() throws(ProtectionError) -> SlotList {
+    var list = SlotList()
+    for name in try slotNames() {
+      guard let slot = try? look(at: name), let ledger = try? readLedger(in: slot).ledger else { continue }
+      list.entries[name] = SlotList.Entry(epoch: ledger.epoch, isNew: false)
+    }
+    list.wasRebuilt = !list.entries.isEmpty
+    return list
+  }
+
+  /// The slots whose directories are there.
+  func slotNames() throws(ProtectionError) -> [SlotName] {
+    let names = try attempt("list the slots") { () throws(FileSystemError) in try fileSystem.names(in: directory) }
+    return Array(names.compactMap(SlotName.init).sorted().prefix(SlotList.entryLimit))
+  }
+
+  /// Whether any slot is there that was ever saved: its list would be, too.
+  func hasSavedSlots() throws(ProtectionError) -> Bool {
+    for name in try slotNames() {
+      guard let slot = try? look(at: name) else { continue }
+      if (try? slot.fileSystem.status(ofName: SlotFile.ledger.text, in: slot.descriptor)) != nil { return true }
+    }
+    return false
+  }
+
+  /// Records that the passcode has changed: an old keybag put back is noticed from now on.
+  func noteRevision() throws(ProtectionError) {
+    try changeList { list throws(ProtectionError) in
+      list.keybagRevision < keys.keybagRevision && (!list.entries.isEmpty || list.wasRebuilt)
+    }
+  }
+
+  // MARK: Deleting
+
+  /// What a slot is called while it is deleted; who doesn't have the keys can't make such a name.
+  func deletedName(_ slot: SlotName, epoch: [UInt8]) throws(ProtectionError) -> String {
+    let code = try keys.authenticationCode(.name, over: Array("deleted/".utf8) + slot.bytes + epoch)
+    return Self.deletedPrefix + hexadecimal(code.prefix(SlotName.byteCount))
+  }
+
+  /// Removes what deletions have left, of slots that are not on the list any more.
+  private func sweepDeleted(_ list: SlotList) {
+    guard let names = try? fileSystem.names(in: directory) else { return }
+    for name in names where name.hasPrefix(Self.deletedPrefix) {
+      // A slot that is still on the list may need it: whoever asks for that removes it.
+      let isNeeded = list.entries.contains { slot, entry in
+        (try? deletedName(slot, epoch: entry.epoch)) == name
+      }
+      if !isNeeded { removeDeleted(name) }
+    }
+  }
+
+  /// Empties and removes the directory of a deleted slot; what is left goes later.
+  func removeDeleted(_ name: String) {
+    emptyDeleted(name)
+    try? fileSystem.removeDirectory(name, in: directory)
+  }
+
+  /// Removes everything in the directory of a deleted slot.
+  func emptyDeleted(_ name: String) {
+    guard let deleted = try? fileSystem.openDirectory(name, in: directory) else { return }
+    defer { fileSystem.close(deleted) }
+    for file in (try? fileSystem.names(in: deleted)) ?? [] { try? fileSystem.unlink(file, in: deleted) }
+  }
+}

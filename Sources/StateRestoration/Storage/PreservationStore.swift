@@ -1,0 +1,241 @@
+package import DataProtection
+package import FoundationEssentials
+
+/// What the engine needs of the store: the generations of one scene, and who writes them.
+///
+/// One writer has a slot at a time. Every call blocks on the disk, may come from any thread, and must not come from the
+/// main actor. A call that needs the slot takes it when ``open(waiting:)`` has not: `inUse` if somebody else has it.
+package protocol PreservationStore: Sendable {
+  // MARK: The slot
+
+  /// Takes the slot for this writer, until ``close()`` or the end of the process; nothing happens if it has it.
+  ///
+  /// Throws `inUse` (``ProtectionError/processIdentifier`` says whose it is) when another process or another store of
+  /// this one has it and does not let go within the patience. Nothing is changed then.
+  func open(waiting patience: Duration) throws(ProtectionError)
+  /// Lets the slot go; what was opened stays readable.
+  func close()
+
+  // MARK: Reading
+
+  /// Opens one of the generations, with the changes appended to it.
+  ///
+  /// Throws `notFound` only for a slot that this device never had, or that was deleted; `locked` while the keys are away.
+  /// Asked for the newest, it opens the one before when the newest can't be read, and says so in the standing.
+  func open(_ choice: StateChoice) throws(ProtectionError) -> StoredState
+  /// Opens what was saved while locked and is in no generation yet, oldest first; touches no file when there is none.
+  func openPending() throws(ProtectionError) -> AllPending
+  /// The generations that are set aside, oldest first; opens none, works while locked.
+  func setAsideGenerations() throws(ProtectionError) -> [SetAsideGeneration]
+
+  // MARK: Saving
+
+  /// Writes a whole new generation and makes it the newest, in one step with what becomes of others.
+  ///
+  /// While the class has no key it is sealed one-way, and can be read after the unlock. The newest until then becomes the
+  /// one before, unless it is retired or damaged; damaged ones are set aside. If it throws, everything is as it was.
+  func publish(_ archive: Data, _ succession: Succession) throws(ProtectionError) -> StoreReceipt
+  /// Appends a change to the newest generation; nil when a whole one is due instead, and nothing was written.
+  ///
+  /// A whole one is due when the changes have grown to a quarter of the base or 256, when a sync failed, when the class or
+  /// the keys have changed, when `generation` is not the newest, or when this writer neither opened nor published it.
+  func append(_ change: Data, to generation: Generation) throws(ProtectionError) -> StoreReceipt?
+  /// Saves the nodes touched while locked, sealed one-way, on top of what is there.
+  ///
+  /// It takes the place of what this run has saved so before, never of what other runs have. At most 64 wait for an unlock.
+  func publishPending(_ touchedNodes: Data) throws(ProtectionError) -> StoreReceipt
+  /// Makes durable what an earlier run has left: call it before a save that writes nothing is acknowledged as "unchanged".
+  ///
+  /// Writes once a run at most, and nothing when this run has saved. Saving does it by itself.
+  func requireDurable() throws(ProtectionError)
+  /// Removes one generation that is set aside; false when it is not there.
+  func removeSetAside(_ generation: Generation) throws(ProtectionError) -> Bool
+  /// Deletes the slot with everything in it, while locked too. The next save begins anew.
+  func deleteAll() throws(ProtectionError)
+
+  // MARK: Crashes
+
+  /// How earlier attempts at restoring a generation have ended.
+  ///
+  /// Throws `corrupt` when the marker is damaged: it counts as none then.
+  func attempts(at state: StoredState) throws(ProtectionError) -> AttemptHistory
+  /// Marks that code of the program runs with a state; it outlives the process at once, and the disk has it soon after.
+  ///
+  /// - Parameter isRequest: Whether the program asked for this state by name: a death then sets one bit and counts no death.
+  func beginAttempt(at state: StoredState, isRequest: Bool) throws(ProtectionError) -> any RestorationAttempting
+}
+
+/// Which generation to open.
+package enum StateChoice: Sendable, Hashable {
+  /// The newest, or the one before if that can't be read.
+  case newest
+  /// The one before the newest.
+  case predecessor
+  /// One that is set aside.
+  case setAside(Generation)
+}
+
+/// What a new generation takes the place of.
+package struct Succession: Sendable {
+  /// Saved while locked and contained in the new generation: deleted.
+  package var consuming: [StoredPending]
+  /// Refused, so not continued: the newest, the one before or pending ones; they are set aside where they are.
+  package var retiring: [Generation]
+  /// The set-aside generation that the new one continues: it goes, and makes no room before.
+  package var reclaiming: Generation?
+
+  /// Describes what is succeeded; without arguments the newest is simply continued.
+  package init(
+    consuming: [StoredPending] = [], retiring: [Generation] = [], reclaiming: Generation? = nil
+  ) {
+    self.consuming = consuming
+    self.retiring = retiring
+    self.reclaiming = reclaiming
+  }
+}
+
+/// A marked attempt at restoring, which the next launch finds if this process dies in it.
+///
+/// Calls never block on the disk and may come from the main actor.
+package protocol RestorationAttempting: AnyObject, Sendable {
+  /// Notes the node whose code runs from now on; nil for code outside any node.
+  ///
+  /// After ``end()`` it marks the state once more: for objects that turn up later.
+  func note(node: UInt32?)
+  /// Nothing of the program runs with the state any more: a death from now on is none of its.
+  ///
+  /// The first end forgets the earlier deaths at this generation.
+  func end()
+}
+
+/// How earlier attempts at restoring one generation have ended.
+package struct AttemptHistory: Sendable, Hashable {
+  /// Deaths of the process since an attempt last ended well; a restart of the machine counts from the second on.
+  package var deaths: Int
+  /// The node whose code was running at the last death; nil when none was.
+  package var node: UInt32?
+  /// Whether the last attempt on request died.
+  package var requestDied: Bool
+
+  /// Describes how attempts have ended; without arguments there was none, or it ended well.
+  package init(deaths: Int = 0, node: UInt32? = nil, requestDied: Bool = false) {
+    self.deaths = deaths
+    self.node = node
+    self.requestDied = requestDied
+  }
+}
+
+/// An opened generation: its content, and what is known about it.
+package struct StoredState: Sendable {
+  /// Number of the generation.
+  package var generation: Generation
+  /// How sure it is that this is what was saved last.
+  package var standing: ArchiveStanding
+  /// Length of the base in bytes.
+  package var byteCount: Int
+  /// The changes appended since, oldest first.
+  package var frames: [Data]
+  /// Bytes after the last whole change that could not be used.
+  package var tailDropped: Int
+  /// Reads part of the base.
+  package var read: @Sendable (Range<Int>) throws -> Data
+  /// The store's own handle.
+  package var handle: (any Sendable)?
+
+  /// Describes an opened generation.
+  package init(
+    generation: Generation, standing: ArchiveStanding = .current, byteCount: Int, frames: [Data] = [],
+    tailDropped: Int = 0, handle: (any Sendable)? = nil, read: @escaping @Sendable (Range<Int>) throws -> Data
+  ) {
+    self.generation = generation
+    self.standing = standing
+    self.byteCount = byteCount
+    self.frames = frames
+    self.tailDropped = tailDropped
+    self.handle = handle
+    self.read = read
+  }
+}
+
+/// Everything that was saved while the device was locked and is in no generation yet.
+package struct AllPending: Sendable {
+  /// What can be read, oldest first.
+  package var readable: [StoredPending]
+  /// Why the rest can't be, by generation; name them in ``Succession/retiring`` to keep them when a save goes on without.
+  package var problems: [Generation: ProtectionError]
+
+  /// Describes what is pending.
+  package init(readable: [StoredPending] = [], problems: [Generation: ProtectionError] = [:]) {
+    self.readable = readable
+    self.problems = problems
+  }
+}
+
+/// The nodes that one run has saved while the device was locked, opened.
+package struct StoredPending: Sendable {
+  /// Its number, among the generations'.
+  package var generation: Generation
+  /// The generation that was the newest when it was saved; nil when there was none.
+  package var base: Generation?
+  /// True when this run has saved it.
+  package var isOwn: Bool
+  /// The content, checked.
+  package var content: Data
+
+  /// Describes opened pending material.
+  package init(generation: Generation, base: Generation? = nil, isOwn: Bool = false, content: Data) {
+    self.generation = generation
+    self.base = base
+    self.isOwn = isOwn
+    self.content = content
+  }
+}
+
+/// A generation that is set aside, as the ledger knows it.
+package struct SetAsideGeneration: Sendable, Hashable {
+  /// Its number.
+  package var generation: Generation
+  /// Its size on disk in bytes.
+  package var byteCount: Int
+  /// Whether it was found damaged, and not refused; the first to make room.
+  package var isDamaged: Bool
+  /// Whether it holds nodes touched while locked, and no whole state.
+  package var isPartial: Bool
+
+  /// Describes a generation that is set aside.
+  package init(generation: Generation, byteCount: Int, isDamaged: Bool = false, isPartial: Bool = false) {
+    self.generation = generation
+    self.byteCount = byteCount
+    self.isDamaged = isDamaged
+    self.isPartial = isPartial
+  }
+}
+
+/// What became of a write.
+package struct StoreReceipt: Sendable, Hashable {
+  /// The generation that holds the state now.
+  package var generation: Generation
+  /// Bytes written to disk.
+  package var bytesWritten: Int
+  /// Whether the write would survive a power cut.
+  package var durability: Durability
+  /// Whether it was sealed one-way, because the class had no key: it can be read after the unlock.
+  package var isSealedOneWay: Bool
+  /// What was set aside with this write, oldest first.
+  package var setAside: [SetAsideGeneration]
+  /// What was set aside before, or with it, and made room: its content is gone.
+  package var removed: [SetAsideGeneration]
+
+  /// Describes a write.
+  package init(
+    generation: Generation, bytesWritten: Int, durability: Durability, isSealedOneWay: Bool = false,
+    setAside: [SetAsideGeneration] = [], removed: [SetAsideGeneration] = []
+  ) {
+    self.generation = generation
+    self.bytesWritten = bytesWritten
+    self.durability = durability
+    self.isSealedOneWay = isSealedOneWay
+    self.setAside = setAside
+    self.removed = removed
+  }
+}
