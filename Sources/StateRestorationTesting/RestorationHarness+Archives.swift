@@ -27,10 +27,11 @@ extension RestorationHarness {
 
   @concurrent private static func read(_ store: ArchiveStore) async throws -> (base: Data, deltas: [Data]) {
     let opened = try store.openNewest()
-    return (try opened.readAll(), try opened.frames)
+    return (try opened.readAll(), opened.frames)
   }
 
   @concurrent private static func write(_ plaintext: Data, _ store: ArchiveStore) async throws {
     try store.publish(plaintext)
+    store.close()
   }
 }
