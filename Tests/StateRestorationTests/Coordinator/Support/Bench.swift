@@ -165,12 +165,18 @@ private final class Wall: Sendable {
       store: place, delegate: other ?? delegate, configuration: configuration, registry: registry)
   }
 
+  private var places: [any PreservationStore] = []
+
   /// Where this launch preserves: what it learns of the disk is its own.
   var place: any PreservationStore {
     guard let process else { return store }
     do throws(ProtectionError) {
       let slot = ArchiveSlot(application: configuration.application, scene: SceneSession.ID.main.rawValue)
-      return DeviceStore(store: try process.device.archives(for: slot, protection: configuration.protection))
+      let archives = try process.device.archives(for: slot, protection: configuration.protection)
+      // The one before lets its slot go: each is the place of a process of its own.
+      places.last?.close()
+      places = [DeviceStore(store: archives)]
+      return places[0]
     } catch {
       preconditionFailure("the device gives no place: \(error)")
     }

@@ -12,44 +12,35 @@ final class MemoryStore: PreservationStore {
     var isDamaged = false
     /// Whether it opens well and is found damaged when it is read.
     var failsReading = false
+    /// Whether it was sealed one-way.
+    var isOneWay = false
   }
 
+  /// How attempts at a generation have ended.
   struct Marker: Sendable {
+    var history = AttemptHistory()
+    var hasRestarted = false
+  }
+
+  /// The attempt that runs.
+  struct Running: Sendable {
     var generation: UInt64
     var node: UInt32?
-    var attempts: Int
-    /// How many have ended badly in a row, this one included, whatever was saved meanwhile.
-    var ends = 1
+    var isRequest: Bool
+    var run: Int
     var isPowerCut = false
-    var role = RestorationAttempt.Role.newest
-    var pendingMark: UInt32 = 0
-    /// The run whose attempt it is: it follows what that saves.
-    var run = -1
-
-    /// How many of them count: a power cut does not the first time.
-    var failedAttempts: Int { isPowerCut ? attempts - 1 : attempts }
-
-    /// Names what was saved in the archive's place; attempts at what was before don't count.
-    mutating func follow(_ generation: UInt64? = nil, in run: Int) {
-      guard run == self.run else { return }
-      if let generation { (self.generation, pendingMark) = (generation, 0) }
-      (attempts, isPowerCut, role) = (1, false, .newest)
-    }
   }
 
   struct State: Sendable {
+    /// The newest is the last, the one before it the first.
     var generations: [Stored] = []
+    var setAside: [Stored] = []
     var next: UInt64 = 1
     var isLocked = false
     /// What was saved while locked, oldest first.
     var allPending: [Pending] = []
-    var marker: Marker?
-    /// The marker while nothing is being restored: the next launch finds none.
-    var restingMarker: Marker?
-    /// The markers of an older generation that somebody died of on request, the latest first; then the newest's.
-    var formerMarkers: [Marker] = []
-    /// The markers with which attempts have begun that were the last at their generations.
-    var begun: [UInt64: Marker] = [:]
+    var markers: [UInt64: Marker] = [:]
+    var running: Running?
     var isCompactionDue = false
     /// Errors to throw, by the name of the call.
     var failures: [String: ProtectionError.Code] = [:]
@@ -61,45 +52,33 @@ final class MemoryStore: PreservationStore {
     /// Called at the beginning of every call; a test may keep it waiting there.
     var gate: (@Sendable (String) -> Void)?
 
-    /// Has the marker of a run name what that has saved.
-    mutating func follow(_ generation: UInt64? = nil, in run: Int) {
-      for key in begun.keys { begun[key]?.follow(in: run) }
-      marker?.follow(generation, in: run)
-      restingMarker?.follow(generation, in: run)
+    /// What ran in another run has died.
+    mutating func settle(in run: Int) {
+      guard let last = running, last.run != run else { return }
+      running = nil
+      var marker = markers[last.generation] ?? Marker()
+      if last.isRequest {
+        marker.history.requestDied = true
+        marker.history.node = last.node
+      } else if last.isPowerCut, !marker.hasRestarted {
+        marker.hasRestarted = true
+      } else {
+        marker.history.deaths += 1
+        marker.history.node = last.node
+      }
+      markers[last.generation] = marker
     }
   }
 
-  /// What one run has saved while locked.
+  /// The touched nodes that one run has saved while locked.
   struct Pending: Sendable {
-    var number: UInt64
     var run = -1
-    var base: UInt64?
     var stored: StoredPending
   }
 
   let state = Mutex(State())
   /// Which run it is; a launch begins the next one.
   let run = Atomic(0)
-  /// The places beside it, where states are set aside.
-  let places: [MemoryStore]
-  /// Generations are numbered over all places.
-  private static let numbers = Atomic<UInt64>(1 << 32)
-
-  init() {
-    var places: [MemoryStore] = []
-    for _ in 0..<SetAsideShelf.placeCount { places.append(MemoryStore(isAside: true)) }
-    self.places = places
-  }
-
-  private init(isAside: Bool) {
-    places = []
-  }
-
-  var asidePlaces: [any PreservationStore] { places }
-
-  func occupiedAsidePlaces() throws(ProtectionError) -> [Int] {
-    places.indices.filter { index in places[index].state.withLock { !$0.generations.isEmpty } }
-  }
 
   private func enter(_ call: String) throws(ProtectionError) {
     let (code, gate) = state.withLock { state in
@@ -116,14 +95,23 @@ final class MemoryStore: PreservationStore {
     if !isEmpty, state.withLock({ $0.isLocked }) { throw ProtectionError(.locked, "The device is locked.") }
   }
 
-  func openNewest() throws(ProtectionError) -> StoredState {
-    try check(locked: "openNewest", isEmpty: state.withLock { $0.generations.isEmpty })
-    return try open(state.withLock { $0.generations.last }, standing: state.withLock { $0.standing })
-  }
+  func open(waiting patience: Duration) throws(ProtectionError) {}
 
-  func openPredecessor() throws(ProtectionError) -> StoredState {
-    try check(locked: "openPredecessor")
-    return try open(state.withLock { $0.generations.dropLast().last }, standing: .olderGeneration(because: nil))
+  func close() {}
+
+  func open(_ choice: StateChoice) throws(ProtectionError) -> StoredState {
+    switch choice {
+    case .newest:
+      try check(locked: "openNewest", isEmpty: state.withLock { $0.generations.isEmpty })
+      return try open(state.withLock { $0.generations.last }, standing: state.withLock { $0.standing })
+    case .predecessor:
+      try check(locked: "openPredecessor")
+      return try open(state.withLock { $0.generations.dropLast().last }, standing: .olderGeneration(because: nil))
+    case .setAside(let generation):
+      try check(locked: "openSetAside")
+      let stored = state.withLock { $0.setAside.first { $0.number == generation.rawValue } }
+      return try open(stored, standing: .olderGeneration(because: nil))
+    }
   }
 
   private func open(_ stored: Stored?, standing: ArchiveStanding) throws(ProtectionError) -> StoredState {
@@ -138,177 +126,129 @@ final class MemoryStore: PreservationStore {
     }
   }
 
-  func stamp() throws(ProtectionError) -> ArchiveStamp {
-    try enter("stamp")
-    return stamp(state.withLock { $0 })
+  func setAsideGenerations() throws(ProtectionError) -> [SetAsideGeneration] {
+    try enter("setAsideGenerations")
+    return state.withLock { $0.setAside.map(Self.describe) }
   }
 
-  private func stamp(_ state: State) -> ArchiveStamp {
-    ArchiveStamp(
-      generations: state.generations.map(\.number), pending: state.allPending.map(\.number),
-      journalEnds: state.generations.map(\.frames.count))
+  private static func describe(_ stored: Stored) -> SetAsideGeneration {
+    SetAsideGeneration(
+      generation: Generation(rawValue: stored.number), byteCount: stored.base.count, isDamaged: stored.isDamaged)
   }
 
-  func publish(
-    _ plaintext: Data, consuming pending: [StoredPending], unlessChangedSince seen: ArchiveStamp?
-  ) throws(ProtectionError) -> StoreReceipt {
-    try check(locked: "publish")
-    if let seen, seen != stamp(state.withLock { $0 }) { throw ProtectionError(.superseded, "Somebody has saved.") }
-    if places.isEmpty {
-      let number = Self.numbers.add(1, ordering: .relaxed).newValue
-      state.withLock { $0.next = number }
-    }
-    let run = run.load(ordering: .relaxed)
+  func publish(_ archive: Data, _ succession: Succession) throws(ProtectionError) -> StoreReceipt {
+    try enter("publish")
     return state.withLock { state in
-      state.generations.append(Stored(number: state.next, base: plaintext))
-      state.generations = Array(state.generations.suffix(2))
-      let consumed = pending.compactMap { $0.handle as? UInt64 }
-      if state.durability == .durable { state.allPending.removeAll { consumed.contains($0.number) } }
+      var new = Stored(number: state.next, base: archive)
+      new.isOneWay = state.isLocked
+      state.next += 1
+      let retiring = Set(succession.retiring.map(\.rawValue))
+      var aside = state.generations.filter { retiring.contains($0.number) || $0.isDamaged }
+      aside += state.allPending.filter { retiring.contains($0.stored.generation.rawValue) }
+        .map { Stored(number: $0.stored.generation.rawValue, base: $0.stored.content) }
+      if state.durability == .durable {
+        state.setAside.removeAll { $0.number == succession.reclaiming?.rawValue }
+        let done = retiring.union(succession.consuming.map(\.generation.rawValue))
+        state.allPending.removeAll { done.contains($0.stored.generation.rawValue) }
+        state.setAside += aside
+      }
+      var removed: [Stored] = []
+      while state.setAside.count > 4 {
+        let index = state.setAside.dropLast().firstIndex(where: \.isDamaged) ?? 0
+        removed.append(state.setAside.remove(at: index))
+      }
+      state.generations.removeAll { one in aside.contains { $0.number == one.number } }
+      state.generations = Array((state.generations + [new]).suffix(2))
       state.isCompactionDue = false
-      if state.durability == .durable { state.follow(state.next, in: run) }
-      defer { state.next += 1 }
       return StoreReceipt(
-        generation: Generation(rawValue: state.next), bytesWritten: plaintext.count, durability: state.durability)
+        generation: Generation(rawValue: new.number), bytesWritten: archive.count, durability: state.durability,
+        isSealedOneWay: new.isOneWay, setAside: aside.map(Self.describe), removed: removed.map(Self.describe))
     }
   }
 
-  func append(
-    _ frame: Data, to generation: Generation, as number: Int
-  ) throws(ProtectionError) -> StoreReceipt {
+  func append(_ change: Data, to generation: Generation) throws(ProtectionError) -> StoreReceipt? {
     try check(locked: "append")
-    let run = run.load(ordering: .relaxed)
-    return try state.withLock { (state) throws(ProtectionError) in
-      guard let last = state.generations.indices.last else { throw ProtectionError(.superseded, "No base.") }
-      guard state.generations[last].number == generation.rawValue, state.generations[last].frames.count + 1 == number
-      else { throw ProtectionError(.superseded, "Not the next one.") }
-      state.generations[last].frames.append(frame)
-      if state.durability == .durable { state.follow(in: run) }
-      return StoreReceipt(
-        generation: Generation(rawValue: state.generations[last].number), bytesWritten: frame.count,
-        durability: state.durability)
+    return state.withLock { state -> StoreReceipt? in
+      guard !state.isCompactionDue, let last = state.generations.indices.last, !state.generations[last].isOneWay,
+        state.generations[last].number == generation.rawValue
+      else { return nil }
+      state.generations[last].frames.append(change)
+      return StoreReceipt(generation: generation, bytesWritten: change.count, durability: state.durability)
     }
   }
 
-  var isCompactionDue: Bool { state.withLock { $0.isCompactionDue } }
-
-  func freezeJournal() {}
-
-  func publishPending(
-    _ plaintext: Data, kind: PendingKind, including included: [StoredPending]
-  ) throws(ProtectionError) -> StoreReceipt {
+  func publishPending(_ touchedNodes: Data) throws(ProtectionError) -> StoreReceipt {
     try enter("publishPending")
     let run = run.load(ordering: .relaxed)
-    let numbers = included.compactMap { $0.handle as? UInt64 }
     return state.withLock { state in
-      state.allPending.removeAll { $0.run == run || numbers.contains($0.number) }
+      state.allPending.removeAll { $0.run == run }
+      let generation = Generation(rawValue: state.next)
+      state.next += 1
       state.allPending.append(
         Pending(
-          number: state.next, run: run, base: state.generations.last?.number,
+          run: run,
           stored: StoredPending(
-            kind: kind, isBaseUnchanged: true, content: plaintext, mark: UInt32(state.next), handle: state.next)))
-      if kind != .touchedNodes { state.follow(state.next, in: run) }
-      defer { state.next += 1 }
+            generation: generation, base: state.generations.last.map { Generation(rawValue: $0.number) },
+            content: touchedNodes)))
       return StoreReceipt(
-        generation: Generation(rawValue: state.next), bytesWritten: plaintext.count, durability: .durable)
+        generation: generation, bytesWritten: touchedNodes.count, durability: .durable, isSealedOneWay: true)
     }
   }
 
   func openPending() throws(ProtectionError) -> AllPending {
     try check(locked: "openPending", isEmpty: state.withLock { $0.allPending.isEmpty })
     let run = run.load(ordering: .relaxed)
-    return state.withLock { state in
-      let newest = state.generations.last?.number
-      return AllPending(
-        readable: state.allPending.map { pending in
+    return AllPending(
+      readable: state.withLock { state in
+        state.allPending.map { pending in
           var stored = pending.stored
           stored.isOwn = pending.run == run
-          stored.isBaseUnchanged = stored.kind != .touchedNodes ? newest == pending.base : newest ?? 0 < pending.number
           return stored
-        })
-    }
+        }
+      })
   }
 
-  func promotePending(_ pending: StoredPending) throws(ProtectionError) -> StoreReceipt {
-    try check(locked: "promotePending")
+  func requireDurable() throws(ProtectionError) { try enter("requireDurable") }
+
+  func removeSetAside(_ generation: Generation) throws(ProtectionError) -> Bool {
+    try enter("removeSetAside")
     return state.withLock { state in
-      let number = pending.handle as? UInt64 ?? 0
-      state.generations.append(Stored(number: number, base: pending.content))
-      state.generations = Array(state.generations.suffix(2))
-      state.allPending.removeAll { $0.number <= number }
-      return StoreReceipt(
-        generation: Generation(rawValue: number), bytesWritten: pending.content.count, durability: state.durability)
+      let count = state.setAside.count
+      state.setAside.removeAll { $0.number == generation.rawValue }
+      return state.setAside.count < count
     }
-  }
-
-  func discardPending(_ pending: StoredPending) throws(ProtectionError) {
-    try enter("discardPending")
-    let number = pending.handle as? UInt64 ?? 0
-    state.withLock { $0.allPending.removeAll { $0.number <= number } }
   }
 
   func deleteAll() throws(ProtectionError) {
     try enter("deleteAll")
     state.withLock { state in
       state.generations = []
+      state.setAside = []
       state.allPending = []
-      (state.marker, state.restingMarker, state.formerMarkers) = (nil, nil, [])
+      state.markers = [:]
+      state.running = nil
     }
   }
 
-  func interruptedAttempt(for stored: StoredState) throws(ProtectionError) -> InterruptedAttempt? {
-    try enter("interruptedAttempt")
+  func attempts(at stored: StoredState) throws(ProtectionError) -> AttemptHistory {
+    try enter("attempts")
     let run = run.load(ordering: .relaxed)
-    return foundAttempt(for: stored, run: run)
-  }
-
-  /// What the next run would find, or that of a number, which looks for what is not its own.
-  func foundAttempt(for stored: StoredState, run: Int? = nil) -> InterruptedAttempt? {
-    let (last, former) = state.withLock { state in
-      (state.marker?.run == run ? nil : state.marker, state.formerMarkers)
+    return state.withLock { state in
+      state.settle(in: run)
+      return state.markers[stored.generation.rawValue]?.history ?? AttemptHistory()
     }
-    let ended = ([last].compactMap(\.self) + former).filter { $0.generation == stored.generation.rawValue }
-    guard let marker = ended.first else {
-      return last == nil ? nil : InterruptedAttempt(meaning: .otherArchive, node: nil, failedAttempts: 0)
-    }
-    var attempt = InterruptedAttempt(
-      meaning: marker.isPowerCut ? .machineRestarted : .died, node: marker.node,
-      failedAttempts: marker.isPowerCut ? marker.failedAttempts : max(marker.attempts, marker.ends < 5 ? 1 : 2),
-      isStandIn: marker.role == .standIn, pendingMark: marker.pendingMark, endsInARow: marker.ends)
-    attempt.isRequested = marker.role == .requested
-    attempt.requestedNodes = ended.filter { $0.role == .requested && $0.failedAttempts > 0 }.compactMap(\.node)
-    return attempt
   }
 
   func beginAttempt(
-    for stored: StoredState, as role: RestorationAttempt.Role, joining pendingMark: UInt32,
-    countingFormer countsFormer: Bool
+    at stored: StoredState, isRequest: Bool
   ) throws(ProtectionError) -> any RestorationAttempting {
     try enter("beginAttempt")
     let run = run.load(ordering: .relaxed)
     state.withLock { state in
-      let generation = stored.generation.rawValue
-      let isRequest = role == .requested
-      func counts(_ marker: Marker) -> Bool {
-        marker.generation == generation && (marker.role == .requested) == isRequest
-      }
-      let begun = state.begun[generation].flatMap { $0.run == run && counts($0) ? $0 : nil }
-      let markers = [state.marker].compactMap(\.self) + state.formerMarkers
-      let former = markers.first(where: counts)
-      let ended = markers.filter { $0.run != run }
-      var requests = ended.filter { $0.role == .requested }
-      for index in requests.indices where requests[index].failedAttempts > 0 { requests[index].isPowerCut = false }
-      let newest = isRequest ? ended.first { $0.role == .newest } : nil
-      state.formerMarkers =
-        requests.filter { $0.generation == requests[0].generation } + [newest].compactMap(\.self)
-      let before = begun.map { $0.attempts - 1 } ?? former?.attempts ?? 0
-      let ends = begun.map { $0.ends - 1 } ?? former?.ends ?? 0
-      state.restingMarker = nil
-      state.marker = Marker(
-        generation: generation, node: nil, attempts: (countsFormer ? before : 0) + 1, ends: ends + 1,
-        role: role, pendingMark: pendingMark, run: run)
-      state.begun[generation] = state.marker
+      state.settle(in: run)
+      state.running = Running(generation: stored.generation.rawValue, isRequest: isRequest, run: run)
     }
-    return MemoryAttempt(store: self)
+    return MemoryAttempt(store: self, generation: stored.generation.rawValue, isRequest: isRequest, run: run)
   }
 
   /// The number of calls since the last question.
@@ -322,45 +262,30 @@ final class MemoryStore: PreservationStore {
   /// The only thing that is pending.
   var pending: StoredPending? { state.withLock { $0.allPending.count == 1 ? $0.allPending[0].stored : nil } }
 
-  func lock(_ isLocked: Bool) {
-    state.withLock { $0.isLocked = isLocked }
-    for place in places { place.lock(isLocked) }
-  }
+  func lock(_ isLocked: Bool) { state.withLock { $0.isLocked = isLocked } }
 }
 
 final class MemoryAttempt: RestorationAttempting {
   let store: MemoryStore
+  let generation: UInt64
+  let isRequest: Bool
+  let run: Int
 
-  init(store: MemoryStore) { self.store = store }
+  init(store: MemoryStore, generation: UInt64, isRequest: Bool, run: Int) {
+    (self.store, self.generation, self.isRequest, self.run) = (store, generation, isRequest, run)
+  }
 
-  func beginTurn() {}
-
-  func endTurn() {}
-
-  func note(node: UInt32) {
+  func note(node: UInt32?) {
     store.state.withLock { state in
-      if let resting = state.restingMarker { (state.marker, state.restingMarker) = (resting, nil) }
-      state.marker?.node = node == .max ? nil : node
+      state.running = .init(generation: generation, node: node, isRequest: isRequest, run: run)
     }
   }
 
-  func rest() {
+  func end() {
     store.state.withLock { state in
-      guard var marker = state.marker else { return }
-      marker.node = nil
-      (state.marker, state.restingMarker) = (nil, marker)
+      guard state.running?.generation == generation else { return }
+      state.running = nil
+      state.markers[generation] = nil
     }
   }
-
-  func forgetFormer() {
-    store.state.withLock { state in
-      state.begun = [:]
-      state.restingMarker?.attempts = 1
-      state.restingMarker?.ends = 1
-    }
-  }
-
-  func finish() { store.state.withLock { ($0.marker, $0.restingMarker) = (nil, nil) } }
-
-  func settle() {}
 }

@@ -51,8 +51,11 @@ extension Bench {
       return Dictionary(uniqueKeysWithValues: generations.map { ("\($0.number)", [UInt8]($0.base)) })
     }
     let archives = "/device/archives"
-    return Dictionary(
-      uniqueKeysWithValues: disk.names(atPath: archives).map { ($0, disk.content(atPath: "\(archives)/\($0)") ?? []) })
+    let paths = disk.names(atPath: archives).flatMap { slot in
+      // The lock says whose it is.
+      disk.names(atPath: "\(archives)/\(slot)").filter { $0 != "lock" }.map { "\(archives)/\(slot)/\($0)" }
+    }
+    return Dictionary(uniqueKeysWithValues: paths.map { ($0, disk.content(atPath: $0) ?? []) })
   }
 
   /// How often the disk was asked for anything.
@@ -60,31 +63,32 @@ extension Bench {
 
   /// Damages everything that is set aside, so that it can't be opened any more.
   func damageAside() throws {
-    for index in try place.occupiedAsidePlaces() {
-      guard let disk = device?.memory else {
-        store.places[index].state.withLock { state in
-          for index in state.generations.indices { state.generations[index].isDamaged = true }
-        }
-        continue
+    let aside = try place.setAsideGenerations()
+    guard let disk = device?.memory else {
+      store.state.withLock { state in
+        for index in state.setAside.indices { state.setAside[index].isDamaged = true }
       }
-      let number = String(try place.asidePlaces[index].openNewest().generation.rawValue, radix: 16)
-      let ending = String(repeating: "0", count: 16 - number.count) + number + ".archive"
-      let name = try #require(disk.names(atPath: "/device/archives").first { $0.hasSuffix(ending) })
-      disk.plant([1, 2, 3], atPath: "/device/archives/\(name)")
+      return
+    }
+    for slot in disk.names(atPath: "/device/archives") {
+      let path = "/device/archives/\(slot)"
+      for one in aside where disk.names(atPath: path).contains("g-\(one.generation)") {
+        disk.plant([1, 2, 3], atPath: "\(path)/g-\(one.generation)")
+      }
     }
   }
 
-  /// What the next launch would learn of an attempt to restore; nil when none is marked.
-  var marker: InterruptedAttempt? {
+  /// What the next launch would learn of attempts to restore the newest state.
+  var marker: AttemptHistory {
     get throws {
-      let newest = try place.openNewest()
-      return device == nil ? store.foundAttempt(for: newest) : try place.interruptedAttempt(for: newest)
+      let place = place
+      return try place.attempts(at: try place.open(.newest))
     }
   }
 
   /// The newest archive as a launch would read it.
   func newestReader() throws -> RestorationArchive.Reader {
-    let stored = try place.openNewest()
+    let stored = try place.open(.newest)
     return try RestorationArchive.Reader(
       base: .init(try stored.read(0..<stored.byteCount)), deltas: stored.frames)
   }
@@ -97,7 +101,7 @@ extension Bench {
   /// Leaves what a process leaves that died after it had noted a node, and starts the next one.
   func die(atNode node: UInt32?) async throws {
     let place = place
-    let attempt = try place.beginAttempt(for: try place.openNewest())
+    let attempt = try place.beginAttempt(at: try place.open(.newest), isRequest: false)
     if let node { attempt.note(node: node) }
     try await kill()
   }

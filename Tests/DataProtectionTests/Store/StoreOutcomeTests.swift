@@ -1,0 +1,234 @@
+import FaultyFileSystem
+import FileSystem
+import FoundationEssentials
+import Testing
+
+@testable import DataProtection
+
+/// What is wrong is said, and "nothing was saved" only of a slot that this device never had.
+@Suite struct StoreOutcomeTests {
+  let rig = StoreRig()
+  let memory = MemoryFileSystem()
+
+  private func saved(_ generations: Int = 2, in slot: ArchiveSlot? = nil) throws {
+    let store = try rig.archives(memory, slot: slot)
+    for number in 1...generations { try store.publish(Data("\(number)".utf8)) }
+    store.close()
+  }
+
+  private func outcome(_ rig: StoreRig? = nil, slot: ArchiveSlot? = nil) throws -> ProtectionError.Code? {
+    try errorCode { try (rig ?? self.rig).archives(memory, slot: slot).openNewest() }
+  }
+
+  private func damage(_ path: String) {
+    var bytes = memory.content(atPath: path)!
+    bytes[bytes.count / 2] ^= 1
+    memory.plant(bytes, atPath: path)
+  }
+
+  @Test func `a slot that never was is not found, one that is gone is missing`() throws {
+    #expect(try outcome() == .notFound)
+    try saved()
+    #expect(try outcome(slot: ArchiveSlot(application: "other")) == .notFound)
+    memory.remove(atPath: rig.path())
+    #expect(try outcome() == .missing)
+    // With the directory of all slots it is as gone.
+    memory.remove(atPath: StoreRig.path)
+    #expect(try outcome() == .missing)
+  }
+
+  @Test func `a list that is gone while slots are there says that something is missing`() throws {
+    let other = ArchiveSlot(application: "other")
+    try saved()
+    try saved(in: other)
+    memory.remove(atPath: "/slots")
+    #expect(try outcome() == nil)
+    memory.remove(atPath: rig.path())
+    #expect(try outcome() == .missing)
+    // Nor does a list that is made anew forget that: nobody knows what was in the old one.
+    try rig.archives(memory, slot: ArchiveSlot(application: "third")).publish(Data())
+    #expect(try outcome() == .missing)
+    #expect(try outcome(slot: other) == nil)
+  }
+
+  @Test func `a damaged list is corrupt where it is needed, and is made anew by a save`() throws {
+    let other = ArchiveSlot(application: "other")
+    try saved()
+    try saved(in: other)
+    damage("/slots")
+    #expect(try outcome() == nil)
+    memory.remove(atPath: rig.path())
+    #expect(try outcome() == .corrupt)
+    try saved()
+    #expect(try rig.observe(memory).standing == .current)
+    memory.remove(atPath: rig.path(other))
+    #expect(try outcome(slot: other) == .missing)
+  }
+
+  @Test func `another device's keys, list, ledger and archives are each told for what they are`() throws {
+    try saved()
+    var other = rig
+    other.keys.keybagIdentifier = KeybagIdentifier(bytes: [UInt8](repeating: 9, count: 16))
+    #expect(try outcome(other) == .otherDevice)
+    #expect(try errorCode { try other.archives(memory, slot: ArchiveSlot(application: "x")).openNewest() } == .otherDevice)
+    var sealed = rig
+    sealed.sealing = ToySealing(device: 2)
+    #expect(try outcome(sealed) == .otherDevice)
+  }
+
+  @Test func `a lost ledger's archive is found and unverified, and refused in strict mode`() throws {
+    for isRemoved in [true, false] {
+      memory.remove(atPath: rig.path())
+      memory.remove(atPath: "/slots")
+      try saved()
+      let ledger = rig.path() + "/ledger"
+      if isRemoved { memory.remove(atPath: ledger) } else { damage(ledger) }
+      let found = try rig.observe(memory)
+      #expect(found.content == Data("2".utf8) && found.standing == .rollbackUnverifiable)
+      var strict = rig
+      strict.options.isStrict = true
+      #expect(try outcome(strict) == .rolledBack)
+      // A save goes on from it, and the next run is sure.
+      let store = try rig.archives(memory)
+      try store.publish(Data("3".utf8))
+      #expect(try store.openPredecessor().readAll() == Data("2".utf8))
+      store.close()
+      #expect(try rig.observe(memory).standing == .current)
+    }
+  }
+
+  @Test func `without ledger and generations, what was saved while locked says that something is missing`() throws {
+    try saved()
+    try rig.archives(memory).publishPending(Data("pending".utf8))
+    memory.remove(atPath: rig.path() + "/ledger")
+    for name in rig.generations(memory) { memory.remove(atPath: rig.path() + "/" + name) }
+    memory.remove(atPath: "/slots")
+    #expect(try outcome() == .missing)
+  }
+
+  @Test func `a damaged or missing newest generation is stood in for, and it is said`() throws {
+    try saved()
+    damage(rig.path() + "/g-2")
+    // The stand-in's content is damaged inside, where only reading finds it.
+    let store = try rig.archives(memory)
+    #expect(throws: ProtectionError.self) { try store.openNewest().readAll() }
+    memory.plant([1, 2, 3], atPath: rig.path() + "/g-2")
+    #expect(try rig.observe(memory).standing == .olderGeneration(because: .corrupt))
+    memory.remove(atPath: rig.path() + "/g-2")
+    let found = try rig.observe(memory)
+    #expect(found.content == Data("1".utf8) && found.standing == .olderGeneration(because: .missing))
+    memory.remove(atPath: rig.path() + "/g-1")
+    #expect(try outcome() == .missing)
+  }
+
+  @Test func `an older generation in the newest's place is rolled back, another slot's has the wrong identity`() throws {
+    try saved(1)
+    let path = rig.path() + "/g-1"
+    let old = try #require(memory.content(atPath: path))
+    try rig.archives(memory).deleteAll()
+    try saved(1)
+    memory.plant(old, atPath: path)
+    #expect(try outcome() == .rolledBack)
+    let other = ArchiveSlot(application: "other")
+    try saved(1, in: other)
+    memory.plant(try #require(memory.content(atPath: rig.path(other) + "/g-1")), atPath: path)
+    #expect(try outcome() == .wrongIdentity)
+  }
+
+  @Test func `an old copy of a deleted slot put back is rolled back, and a save begins anew`() throws {
+    try saved()
+    var old: [String: [UInt8]] = [:]
+    for name in rig.names(memory) { old[name] = memory.content(atPath: rig.path() + "/" + name) }
+    try rig.archives(memory).deleteAll()
+    #expect(try outcome() == .notFound)
+    try saved(1)
+    for (name, bytes) in old { memory.plant(bytes, atPath: rig.path() + "/" + name) }
+    #expect(try outcome() == .rolledBack)
+    try saved(1)
+    #expect(try rig.observe(memory) == .saved(Data("1".utf8)))
+  }
+
+  @Test func `an old keybag put back is rolled back by the ledger and by the list alone`() throws {
+    var newer = rig
+    newer.keys.keybagRevision = 2
+    let store = try newer.archives(memory)
+    try store.publish(Data("new".utf8))
+    store.close()
+    #expect(try outcome() == .rolledBack)
+    memory.remove(atPath: "/slots")
+    #expect(try outcome() == .rolledBack)
+    // After a change of the passcode the list alone knows, until the next save.
+    let memory = MemoryFileSystem()
+    try rig.archives(memory).publish(Data("old".utf8))
+    try newer.directory(memory).noteRevision()
+    #expect(try errorCode { try rig.archives(memory).openNewest() } == .rolledBack)
+    #expect(try newer.observe(memory).content == Data("old".utf8))
+  }
+
+  @Test func `while locked nothing is said of the content, and a whole save is sealed one-way`() throws {
+    try saved()
+    rig.sealing.lock()
+    defer { rig.sealing.unlock() }
+    #expect(try outcome() == .locked)
+    #expect(try outcome(slot: ArchiveSlot(application: "other")) == .notFound)
+    let store = try rig.archives(memory)
+    #expect(try store.publish(Data("away".utf8)).isSealedOneWay)
+    #expect(try errorCode { try store.openNewest() } == .locked)
+    rig.sealing.unlock()
+    #expect(try store.openNewest().readAll() == Data("away".utf8))
+    // It is under another class: the next change is a whole generation.
+    #expect(try store.append(Data(), to: Generation(rawValue: 3)) == nil)
+    #expect(try !store.publish(Data("back".utf8)).isSealedOneWay)
+  }
+
+  @Test func `what could not be read to the end while locked keeps the one before it aside`() throws {
+    try saved()
+    rig.sealing.lock()
+    let store = try rig.archives(memory)
+    try store.publish(Data("away".utf8))
+    rig.sealing.unlock()
+    #expect(try store.openPredecessor().readAll() == Data("2".utf8))
+    let aside = try store.setAsideRecords()
+    #expect(aside.map(\.generation) == [1])
+    #expect(try store.openSetAside(Generation(rawValue: 1)).readAll() == Data("1".utf8))
+  }
+
+  // MARK: Planted names
+
+  @Test func `planted names and numbers neither stop saving nor are counted`() throws {
+    try saved()
+    for name in ["g-\(UInt64.max)", "g-4611686018427387900", "g-007", "p-99", "g-3", "aside-1", "g--1", "ledger.new"] {
+      memory.plant([1, 2, 3], atPath: rig.path() + "/" + name)
+    }
+    memory.plant(.directory, atPath: rig.path() + "/g-4")
+    let store = try rig.archives(memory)
+    for number in 3...40 {
+      #expect(try store.publish(Data("\(number)".utf8)).durability == .durable)
+    }
+    store.close()
+    #expect(try rig.observe(memory) == .saved(Data("40".utf8)))
+    #expect(rig.generations(memory).filter { $0.count < 5 }.count <= 3)
+    memory.remove(atPath: rig.path() + "/ledger")
+    memory.plant([], atPath: rig.path() + "/g-\(UInt64(1) << 62)")
+    #expect(try rig.observe(memory).content == Data("40".utf8))
+    let next = try rig.archives(memory)
+    for _ in 0..<20 { #expect(try next.publish(Data("again".utf8)).generation.rawValue < 1 << 57) }
+  }
+
+  @Test(arguments: [FileStatus.Kind.directory, .symbolicLink, .other])
+  func `something that is no file in a file's place is no crash`(kind: FileStatus.Kind) throws {
+    for name in ["ledger", "g-2", "marker", "lock"] {
+      let memory = MemoryFileSystem()
+      let store = try rig.archives(memory)
+      try store.publish(Data("1".utf8))
+      try store.publish(Data("2".utf8))
+      store.close()
+      memory.remove(atPath: rig.path() + "/" + name)
+      memory.plant(kind, atPath: rig.path() + "/" + name)
+      _ = try rig.observe(memory)
+      let next = try rig.archives(memory)
+      if let opened = try? next.openNewest() { _ = try? next.beginAttempt(at: opened) }
+      _ = try? next.publish(Data("3".utf8))
+    }
+  }
+}
