@@ -75,6 +75,9 @@ package protocol FileSystem: Sendable {
   /// Sets an extended attribute of an open item; may be `.notSupported`.
   func setAttribute(_ name: String, to value: [UInt8], of descriptor: Descriptor) throws(FileSystemError)
 
+  /// Runs something that waits for the disk, and for which nobody waits; a simulated file system runs it at once.
+  func runBeside(_ work: @escaping @Sendable () -> Void)
+
   /// Closes a descriptor. Errors are of no use to anyone by then: what must be durable was synchronised before.
   func close(_ descriptor: Descriptor)
 }
@@ -82,6 +85,9 @@ package protocol FileSystem: Sendable {
 extension FileSystem {
   /// None: whoever stands between a program and its files has to see every write.
   package func map(_ descriptor: Descriptor, byteCount: Int) -> FileMapping? { nil }
+
+  /// At once: so that a test finds the same every time.
+  package func runBeside(_ work: @escaping @Sendable () -> Void) { work() }
 }
 
 /// How a file is locked.

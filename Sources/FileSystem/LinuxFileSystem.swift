@@ -1,5 +1,6 @@
 #if canImport(Glibc)
 import CSystem
+import Dispatch
 import Glibc
 
 /// The real file system of Linux with glibc.
@@ -220,6 +221,10 @@ package struct LinuxFileSystem: FileSystem {
     _ name: String, to value: [UInt8], of descriptor: Descriptor
   ) throws(FileSystemError) {
     try check(unsafe csystem_fsetxattr(descriptor.rawValue, name, value, value.count, 0), .setAttribute, name)
+  }
+
+  package func runBeside(_ work: @escaping @Sendable () -> Void) {
+    DispatchQueue.global(qos: .utility).async(execute: work)
   }
 
   package func close(_ descriptor: Descriptor) {

@@ -43,7 +43,6 @@ import Musl
     // The screen is blank from the first moment, so the keys go at once as well.
     options.gracePeriod = .zero
     let device = try await ProtectedDevice.open(at: .directory(directory), options: options)
-    let instance = InstanceLock(directory: directory)
     var log: any RestorationLog = SilentRestorationLog()
     if let path = arguments.log {
       guard let file = FileLog(path: path) else {
@@ -51,7 +50,7 @@ import Musl
       }
       log = file
     }
-    let application = try DemoApplication(library: library, device: device, isSecond: !instance.isFirst, log: log)
+    let application = try DemoApplication(library: library, device: device, log: log)
     if let script {
       let program = ScriptProgram(application: application, script: script)
       try await program.run()
@@ -61,7 +60,6 @@ import Musl
       try await program.run()
       withExtendedLifetime(program) {}
     }
-    withExtendedLifetime(instance) {}
   }
 
   /// The documentation of the package in which the program was built; of the working directory where there is none.

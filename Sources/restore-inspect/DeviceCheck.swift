@@ -41,7 +41,7 @@ struct DeviceCheck {
     _ directory: String, _ scope: VerifyScope?, open: () throws(ProtectionError) -> StoreInspection?
   ) {
     do throws(ProtectionError) {
-      guard var store = try open() else { return }
+      guard let store = try open() else { return }
       var names: [StoreInspection.Slot: String] = [:]
       var known: [StoreInspection.Slot] = []
       for slot in scope?.slots ?? [] {
@@ -60,14 +60,11 @@ struct DeviceCheck {
           add(error, in: directory, slot: names[slot] ?? slot.text)
         }
       }
-      if store.hasLedger || store.ledgerProblem != nil {
+      if store.hasList || store.listProblem != nil {
+        let parent = directory.split(separator: "/").dropLast().joined(separator: "/")
         add(
           VerifiedFile(
-            directory: directory, name: "ledger", kind: .ledger,
-            outcome: store.ledgerProblem.map { .problem($0) } ?? .whole))
-      }
-      for name in store.ledgersAside {
-        add(VerifiedFile(directory: directory, name: name, kind: .setAside, outcome: .notRead))
+            directory: parent, name: "slots", kind: .slots, outcome: store.listProblem.map { .problem($0) } ?? .whole))
       }
     } catch {
       add(error, in: directory)
@@ -77,9 +74,14 @@ struct DeviceCheck {
   private mutating func add(
     _ findings: StoreInspection.Findings, in directory: String, name: String?, of slot: StoreInspection.Slot
   ) {
-    guard !findings.material.isEmpty else { return }
+    guard !findings.material.isEmpty || Self.problem(findings, name) != nil else { return }
     isEmpty = false
-    files += findings.material.map { VerifiedFile($0, in: directory, slot: name) }
+    files += findings.material.map { VerifiedFile($0, in: "\(directory)/\(slot.text)", slot: name) }
+    if findings.hasChanged {
+      add(
+        ProtectionError(.busy, "A program saved here while it was read; check again to be sure."), in: directory,
+        slot: name ?? slot.text)
+    }
     if let problem = Self.problem(findings, name) { add(problem, in: directory, slot: name ?? slot.text) }
   }
 
@@ -87,9 +89,8 @@ struct DeviceCheck {
   private static func problem(_ findings: StoreInspection.Findings, _ name: String?) -> ProtectionError? {
     do throws(ProtectionError) {
       let newest = try findings.newest.get()
-      let isToldOfJournal = findings.material.contains { $0.problem == .corrupt }
-      if newest.tailDropped > 0, !isToldOfJournal {
-        return ProtectionError(.corrupt, "The last \(newest.tailDropped) bytes of the journal are not whole.")
+      if newest.tailDropped > 0 {
+        return ProtectionError(.corrupt, "\(newest.tailDropped) bytes behind the last change are no change.")
       }
       return try problem(in: newest, name)
     } catch {

@@ -38,7 +38,7 @@ extension InspectedArchive {
     var notes = note.map { [style.bad($0)] } ?? []
     if droppedBytes > 0 {
       notes.append(
-        style.bad("The last \(readable(bytes: droppedBytes)) of the journal are not whole: changes are missing."))
+        style.bad("\(readable(bytes: droppedBytes)) behind the last change are no change: changes may be missing."))
     }
     return [style.detail(parts.joined(separator: ", "))] + notes
   }

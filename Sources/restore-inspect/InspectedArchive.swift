@@ -31,7 +31,7 @@ package struct InspectedArchive: Sendable {
   /// How sure it is that it is the newest.
   package let standing: ArchiveStanding
 
-  /// How many bytes at the end of the journal were not whole, so that changes are missing.
+  /// How many bytes behind the last change are no change, so that changes may be missing.
   package let droppedBytes: Int
 
   /// How the tool ends because of it: what is newer and can't be used is damage, though something was read.

@@ -44,13 +44,18 @@ extension InspectedDevice {
         !Self.emptyNames.contains(name) && !ours.contains(name) && !known.contains("\(directory)/\(name)")
       }.map { VerifiedFile(directory: directory, name: $0, kind: .other, outcome: .notRead) }
     }
-    var all = others(in: DeviceCheck.archivesDirectory)
+    /// What is in the directory of a store, and in those of its slots.
+    func store(_ directory: String) -> [VerifiedFile] {
+      let slots = names(in: directory).filter { name in known.contains { $0.hasPrefix("\(directory)/\(name)/") } }
+      return others(in: directory, but: Set(slots)) + slots.sorted().flatMap { others(in: "\(directory)/\($0)") }
+    }
+    var all = store(DeviceCheck.archivesDirectory)
     if scope.isNarrow { return all }
     let places = Set((try? device.placesOfFiles()) ?? [])
     all += others(in: DeviceCheck.filesDirectory, but: places)
     for place in places.sorted() {
       let directory = "\(DeviceCheck.filesDirectory)/\(place)"
-      all += others(in: directory, but: ["archives"]) + others(in: "\(directory)/archives")
+      all += others(in: directory, but: ["archives"]) + store("\(directory)/archives")
     }
     return all
   }

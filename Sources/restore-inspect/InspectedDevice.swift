@@ -6,11 +6,6 @@ import StateRestoration
 
 /// A device opened for looking: nothing is changed, but for the counter of wrong passcodes.
 package struct InspectedDevice: Sendable {
-  /// The class that an archive has is not known beforehand: each is tried, the usual one first.
-  private static let classes: [ProtectionClass] = [
-    .complete, .completeUntilFirstUserAuthentication, .completeUnlessOpen, .none,
-  ]
-
   /// The opened device.
   package let device: ProtectedDevice
 
@@ -51,32 +46,18 @@ package struct InspectedDevice: Sendable {
     do throws(ProtectionError) { try await device.unlock(passcode: passcode) } catch { throw InspectFailure(error) }
   }
 
-  /// The store of a slot, under the class that its newest generation has.
+  /// The store of a slot, whatever class its generations have.
   func store(_ slot: ArchiveSlot) throws(ProtectionError) -> ArchiveStore {
     do throws(ProtectionError) {
-      return try existingStore(slot)
+      let store = try device.archives(for: slot)
+      store.keepState()
+      return store
     } catch {
       // A device on which nothing was ever preserved has no directory for it, and making one was refused; and a
       // deletion that was cut short is finished at the next opening, which is not this one.
       guard (error.cause as? FileSystemError)?.code == .readOnlyFileSystem else { throw error }
       throw ProtectionError(.notFound, "Nothing is preserved on this device.", cause: error)
     }
-  }
-
-  private func existingStore(_ slot: ArchiveSlot) throws(ProtectionError) -> ArchiveStore {
-    var first: ProtectionError?
-    for protection in Self.classes {
-      let store = try device.archives(for: slot, protection: protection)
-      do throws(ProtectionError) {
-        _ = try store.openNewest()
-        return store
-      } catch {
-        if (error.cause as? FileSystemError)?.code == .readOnlyFileSystem { throw error }
-        if error.code != .wrongClass { return store }
-        first = first ?? error
-      }
-    }
-    throw first ?? ProtectionError(.wrongClass, "The archive is of no known protection class.")
   }
 
   /// Reads the newest generation of a slot, or the one before it.
@@ -86,7 +67,7 @@ package struct InspectedDevice: Sendable {
   ) async throws(InspectFailure) -> InspectedArchive {
     do throws(ProtectionError) {
       let store = try store(slot)
-      return try Self.read(predecessor ? try store.openPredecessor() : try store.openNewest(checkingFrames: true))
+      return try Self.read(predecessor ? try store.openPredecessor() : try store.openNewest())
     } catch {
       if error.code == .notFound {
         throw InspectFailure(

@@ -8,14 +8,16 @@ struct VerifiedFile: Sendable {
     case generation
     /// A generation saved while locked, not yet taken over.
     case pending
-    /// Changes appended to a generation.
-    case journal
     /// Damaged material kept aside.
     case setAside
     /// The mark of a restoring, at rest when that is over.
     case marker
-    /// The list of what counts.
+    /// The list of a slot's generations.
     case ledger
+    /// The list of slots.
+    case slots
+    /// A generation that no ledger names: unfinished, or about to be removed.
+    case unlisted
     /// The sealed class keys.
     case keybag
     /// Of another slot than those that are checked, unfinished, or no file of ours.
@@ -70,11 +72,13 @@ struct VerifiedFile: Sendable {
   private var label: String {
     switch kind {
     case .pending: "saved while locked"
-    case .setAside: "damaged, kept aside"
+    case .setAside: "refused or damaged, set aside"
+    case .slots: "list of slots"
+    case .unlisted: "in no ledger: unfinished, or about to be removed"
     case .marker: "mark of a restoring, which may be over"
     case .other: "out of the scope, unfinished, or no file of ours"
     case .generation where directory.hasPrefix(DeviceCheck.filesDirectory): "protected file"
-    case .generation, .journal, .ledger, .keybag: kind.rawValue
+    case .generation, .ledger, .keybag: kind.rawValue
     }
   }
 
@@ -104,13 +108,16 @@ extension VerifiedFile {
       switch material.kind {
       case .generation: .generation
       case .pending: .pending
-      case .journal: .journal
       case .setAside: .setAside
+      case .ledger: .ledger
+      case .unlisted: .unlisted
       case .marker: .marker
       }
+    // Bytes behind the changes that are none: a launch says so, too.
+    let problem = material.problem ?? (material.tailDropped > 0 ? .corrupt : nil)
     self.init(
       directory: directory, name: material.name, kind: kind,
-      outcome: material.problem.map { .problem($0) } ?? .whole, slot: slot,
+      outcome: kind == .unlisted ? .notRead : problem.map { .problem($0) } ?? .whole, slot: slot,
       generation: material.generation?.description, byteCount: material.byteCount, isCurrent: material.isCurrent)
   }
 }

@@ -1,5 +1,4 @@
 package import DataProtection
-import StateRestoration
 
 /// What a check covers: everything, or what belongs to the slot that the command line names.
 package struct VerifyScope: Sendable {
@@ -14,8 +13,7 @@ package struct VerifyScope: Sendable {
     self.isNarrow = isNarrow
     var slots = [slot]
     if slot.slot == "archive" {
-      let beside = ["snapshot"] + (1...SetAsideShelf.placeCount).map { "\(slot.slot).setaside.\($0)" }
-      slots += beside.map { ArchiveSlot(application: slot.application, scene: slot.scene, slot: $0) }
+      slots.append(ArchiveSlot(application: slot.application, scene: slot.scene, slot: "snapshot"))
     }
     if !isNarrow { slots.append(ArchiveSlot(application: slot.application, scene: "", slot: "scenes")) }
     self.slots = slots
@@ -23,6 +21,6 @@ package struct VerifyScope: Sendable {
 
   /// Whether a slot of that name holds an archive, and nothing else.
   static func holdsArchive(_ slot: String) -> Bool {
-    slot == "archive" || slot == "scenes" || slot.hasPrefix("archive.setaside.")
+    slot == "archive" || slot == "scenes"
   }
 }

@@ -31,7 +31,9 @@ final class DiskBench {
   private(set) var deltaBytes = 0
   /// The chunks opened by the last cold restore.
   private(set) var chunksOpened = 0
-  /// The frames in the journal at the last cold restore.
+  /// The generation that was saved last.
+  private var newest: Generation?
+  /// The frames behind the base at the last cold restore.
   private(set) var frameCount = 0
 
   /// Makes the tree, about a hundred children to a container, and everything's first save.
@@ -98,7 +100,7 @@ final class DiskBench {
 
   /// Encodes every node, makes a whole archive and publishes it.
   func preserveAll() throws {
-    try store.publish(try makeArchive())
+    newest = try store.publish(try makeArchive()).generation
   }
 
   /// Encodes every node and makes a whole archive.
@@ -124,7 +126,9 @@ final class DiskBench {
     guard let delta = try writer.makeDelta() else { return }
     deltaTimes.append(Clock.processor.now - begun)
     deltaBytes = delta.count
-    try store.append(delta)
+    guard let newest, try store.append(delta, to: newest) == nil else { return }
+    // There is no room for another change: a whole generation is due, as it is in a program.
+    self.newest = try store.publish(try writer.makeArchive()).generation
   }
 
   /// Looks for changes when there are none.
@@ -177,7 +181,7 @@ final class DiskBench {
     let (reader, archive) = try openReader()
     try restoreOne(reader)
     chunksOpened = archive.chunksOpened
-    frameCount = archive.frameCount
+    frameCount = archive.frames.count
   }
 
   /// Finds one node of an open archive, decodes it and compares it.

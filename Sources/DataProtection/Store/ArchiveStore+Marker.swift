@@ -32,6 +32,8 @@ extension ArchiveStore {
       state.marker = marker
       state.markerFile = file
       state.attempt = begun
+      // For hangs that the user ends by the power switch: the disk has it by then.
+      store.fileSystem.runBeside { begun.synchronize() }
       return begun
     }
   }

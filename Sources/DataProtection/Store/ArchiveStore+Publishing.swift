@@ -1,5 +1,6 @@
 import FileSystem
 package import FoundationEssentials
+import Synchronization
 
 extension ArchiveStore {
   /// Writes a whole generation and makes it the newest, in one step with what becomes of others.
@@ -47,6 +48,7 @@ extension ArchiveStore {
       next.ledger.pending = others + [record]
       let receipt = try write(record, sealed.bytes, next, over: old, &state).receipt
       state.ownPending = record.generation
+      ownPending.withLock { $0 = OwnPending(generation: record.generation, epoch: old.epoch) }
       return receipt
     }
   }
@@ -259,8 +261,8 @@ extension ArchiveStore {
       state.needsSweep = false
     }
     for file in gone where !state.slot.remove(file) { state.needsSweep = true }
-    guard let kept = new.current, old.records.contains(where: { $0.protection != kept.protection }) else { return }
-    // What was under another class is not to come back with a power cut.
+    guard let was = old.current, new.record(of: was.generation) == nil else { return }
+    // What was under another class or an older key is not to come back with a power cut.
     try? store.fileSystem.synchronize(state.slot.descriptor)
   }
 

@@ -14,6 +14,13 @@ package final class ArchiveStore: Sendable {
   /// Nil as long as this store has not taken the slot.
   let state = Mutex<ArchiveStoreState?>(nil)
   private let wanted: Mutex<Wanted>
+  /// What this store has saved while locked last, and in which life of the slot.
+  let ownPending = Mutex<OwnPending?>(nil)
+
+  struct OwnPending {
+    var generation: UInt64
+    var epoch: [UInt8]
+  }
 
   private struct Wanted {
     var protection: ProtectionClass
@@ -75,7 +82,11 @@ package final class ArchiveStore: Sendable {
   private func take(_ patience: Duration) throws(ProtectionError) -> ArchiveStoreState {
     let slot = try store.openForWriting(name, waiting: patience)
     let reading = try SlotReading(store, identity: identity, slot: slot, isListed: isListed)
-    let taken = ArchiveStoreState(reading: reading)
+    var taken = ArchiveStoreState(reading: reading)
+    // Who lets the slot go between two saves still replaces its own.
+    if let own = ownPending.withLock({ $0 }), own.epoch == reading.ledger.ledger?.epoch {
+      taken.ownPending = own.generation
+    }
     state.withLock { $0 = taken }
     store.note(self, as: name)
     return taken

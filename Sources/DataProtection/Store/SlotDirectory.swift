@@ -82,7 +82,7 @@ final class SlotDirectory: Sendable {
       do throws(FileSystemError) {
         return try fileSystem.openFile(file.text, in: descriptor, [.write, .create, .exclusive])
       } catch  where error.code == .fileExists {
-        try fileSystem.unlink(file.text, in: descriptor)
+        try clearName(file.text, in: descriptor, fileSystem)
         return try fileSystem.openFile(file.text, in: descriptor, [.write, .create, .exclusive])
       }
     }
@@ -143,17 +143,33 @@ func replaceFile(
     do throws(FileSystemError) {
       file = try fileSystem.openFile(newName, in: directory, [.write, .create, .exclusive])
     } catch  where error.code == .fileExists {
-      try fileSystem.unlink(newName, in: directory)
+      try clearName(newName, in: directory, fileSystem)
       file = try fileSystem.openFile(newName, in: directory, [.write, .create, .exclusive])
     }
     defer { fileSystem.close(file) }
     do throws(FileSystemError) {
       try unsafe fileSystem.writeAll(file, bytes.span.bytes, at: 0)
       try fileSystem.synchronize(file)
-      try fileSystem.rename(newName, to: name, in: directory, replacing: true)
+      do throws(FileSystemError) {
+        try fileSystem.rename(newName, to: name, in: directory, replacing: true)
+      } catch  where error.code == .isDirectory {
+        try clearName(name, in: directory, fileSystem)
+        try fileSystem.rename(newName, to: name, in: directory, replacing: true)
+      }
     } catch {
       try? fileSystem.unlink(newName, in: directory)
       throw error
     }
+  }
+}
+
+/// Frees a name of whatever has it: a file is removed, a directory that somebody put there goes on under another name.
+private func clearName(
+  _ name: String, in directory: Descriptor, _ fileSystem: any FileSystem
+) throws(FileSystemError) {
+  do throws(FileSystemError) {
+    try fileSystem.unlink(name, in: directory)
+  } catch  where error.code == .isDirectory {
+    try fileSystem.rename(name, to: "\(name).aside-\(hexadecimal(randomBytes(8)))", in: directory, replacing: false)
   }
 }

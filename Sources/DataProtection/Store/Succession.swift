@@ -83,10 +83,12 @@ extension Ledger {
     return next
   }
 
-  /// Whether it still names all that an older ledger did, but for the generation that is pruned in any case.
+  /// Whether nothing is lost if its newest generation is: the older ledger's newest stands in for that, and all else that
+  /// it vouched for is still named.
   func vouchesForAll(of old: Ledger) -> Bool {
     let named = Set(records.map(\.generation))
-    return old.records.allSatisfy { named.contains($0.generation) || $0.generation == old.predecessor?.generation }
+    return (old.current == nil || predecessor?.generation == old.current?.generation)
+      && (old.pending + old.setAside).allSatisfy { named.contains($0.generation) }
   }
 
   /// Removes of what is set aside what is too much; the newest stays, however long it is.

@@ -1,7 +1,7 @@
 /// The number of one whole state of a protected file; a later one is larger.
 ///
-/// One counter numbers the generations of a whole store, so that two files never share a number and an old copy put
-/// back is noticed. Zero is no generation.
+/// Each archive and each protected file counts its own, so that an old copy put back is noticed; a file that gets another
+/// class begins anew. Zero is no generation.
 public struct Generation: RawRepresentable, Hashable, Comparable, Codable, Sendable {
   /// The number.
   public let rawValue: UInt64

@@ -74,7 +74,7 @@ internal import RestorationArchive
     let look = nextLook()
     let stored: SceneList.Stored
     do {
-      stored = try await worker.run { store in Result { try SceneList.read(store) } }.get()
+      stored = try await worker.run { store throws(any Error) in try SceneList.read(store) }
     } catch {
       throw RestorationError(
         .preservationFailed, "The list of scenes could not be read; it stays as it is on disk.", cause: error)

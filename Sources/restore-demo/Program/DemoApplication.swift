@@ -42,9 +42,8 @@ import StateRestoration
   /// How long changes are gathered before they are preserved; what a SIGKILL can cost.
   static let interval = Duration.milliseconds(300)
 
-  init(library: NoteLibrary, device: ProtectedDevice, isSecond: Bool, log: any RestorationLog) throws {
+  init(library: NoteLibrary, device: ProtectedDevice, log: any RestorationLog) throws {
     self.device = device
-    self.isSecond = isSecond
     let shelf = NoteShelf(library)
     self.shelf = shelf
     let relay = StatusRelay()
@@ -52,10 +51,22 @@ import StateRestoration
     let search = SearchController(shelf: shelf) { relay.open($0) }
     let settings = SettingsController(hasPasscode: { device.hasPasscode }) { relay.act($0) }
     root = RootController(notes: notes, search: search, settings: settings)
-    restoration = DemoRestoration(root: root, preserves: !isSecond)
     var configuration = RestorationConfiguration(application: "restore-demo", applicationVersion: "1.0")
     configuration.log = log
-    coordinator = try RestorationCoordinator(device: device, delegate: restoration, configuration: configuration)
+    let restoration: DemoRestoration
+    do {
+      restoration = DemoRestoration(root: root, preserves: true)
+      coordinator = try RestorationCoordinator(device: device, delegate: restoration, configuration: configuration)
+      isSecond = false
+    } catch  where error.code == .inUse {
+      // Another instance has the state: this one runs without any, in a session of its own.
+      restoration = DemoRestoration(root: root, preserves: false)
+      let session = SceneSession.ID(rawValue: "instance-\(ProcessInfo.processInfo.processIdentifier)")
+      coordinator = try RestorationCoordinator(
+        device: device, delegate: restoration, configuration: configuration, session: session)
+      isSecond = true
+    }
+    self.restoration = restoration
     restoration.register(with: coordinator.registry)
     relay.application = self
     restoration.application = self
@@ -68,7 +79,7 @@ import StateRestoration
     if isLocked { lockScreen = LockScreen() }
     try await application.launch()
     coordinator.preservesAutomatically = .onChange(coalescedOver: Self.interval)
-    if isSecond { say("another restore-demo uses this state: this one shows it and preserves nothing") }
+    if isSecond { say("another restore-demo uses this state: this one begins anew and preserves nothing") }
     onChange()
   }
 

@@ -76,7 +76,7 @@ import Glibc
       if child == 0 {
         let attempts: [() throws -> Void] = [
           { try archives.publish(Data("two".utf8)) },
-          { try archives.append(Data("frame".utf8)) },
+          { try archives.append(Data("frame".utf8), to: Generation(rawValue: 1)) },
           { _ = try archives.openNewest() },
           { try files.create("y", contents: Data()) },
           { _ = try files.read("x") },
@@ -135,7 +135,7 @@ private func useDevice(in folder: String) async throws {
   try #require(files.read("y") == Data("abc".utf8))
   let archives = try device.archives(for: ArchiveSlot(application: "a"))
   try archives.publish(Data(repeating: 2, count: 50_000))
-  try archives.append(Data("frame".utf8))
+  try archives.append(Data("frame".utf8), to: Generation(rawValue: 1))
   try await device.unlock(passcode: passcode())
   for (protection, key) in custody.takeMaskedByClass() { try tell("\(protection)", key) }
   try tell("passcode", disguised)
@@ -158,7 +158,7 @@ private func useDevice(in folder: String) async throws {
 }
 
 /// `fork`, which Swift hides from us; only for children that do nearly nothing.
-private func forkProcess() -> pid_t? {
+func forkProcess() -> pid_t? {
   guard let symbol = unsafe dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork") else { return nil }
   return unsafe unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)()
 }

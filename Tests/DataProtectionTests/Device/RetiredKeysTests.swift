@@ -15,77 +15,61 @@ import Testing
     return try KeybagCodec.parse(bytes).keybag.hasRetiredKeys
   }
 
-  @Test func `what waits to be taken over keeps the keys through every change, until it is taken over`() async throws {
+  @Test func `what waits to be merged keeps the keys through every change, until it is merged`() async throws {
     let device = try await world.open()
     let archives = try device.archives(for: slot)
     try archives.publish(Data("base".utf8))
-    try archives.publishPending(Data("pending".utf8), kind: .whole)
+    try archives.publishPending(Data("pending".utf8))
     try await device.setPasscode(Passcode("one"))
     #expect(try hasRetiredKeys(device))
     try await device.changePasscode(from: Passcode("one"), to: Passcode("two"))
     #expect(try hasRetiredKeys(device))
     try await device.unlock(passcode: Passcode("two"))
     #expect(try hasRetiredKeys(device))
-
-    let again = try device.archives(for: slot)
-    let pending = try #require(again.openPending().archives.first)
+    let pending = try #require(archives.openPending().archives.first)
     #expect(pending.content == Data("pending".utf8))
-    // The base was not sealed anew before the pending generation was taken over, so that it is unchanged.
-    #expect(pending.isBaseUnchanged)
-    try again.promotePending(pending)
-    try again.append(Data("frame".utf8))
-    try await device.unlock(passcode: Passcode("two"))
-    #expect(try hasRetiredKeys(device))
-    let promoted = try device.archives(for: slot).openNewest()
-    #expect(try promoted.readAll() == Data("pending".utf8))
-    #expect(try promoted.frames == [Data("frame".utf8)])
-    try device.archives(for: slot).publish(Data("next".utf8))
+    // Twice: the generation before the newest was sealed under the old keys, too.
+    try archives.publish(Data("next".utf8), ArchiveSuccession(consuming: [pending.generation]))
     try await device.unlock(passcode: Passcode("two"))
     #expect(try !hasRetiredKeys(device))
-    #expect(try device.archives(for: slot).openNewest().readAll() == Data("next".utf8))
+    #expect(try archives.openNewest().readAll() == Data("next".utf8))
   }
 
-  @Test(arguments: [0, 2])
-  func `what is saved while locked right after the first passcode fits what was sealed anew`(
-    _ frames: Int
+  @Test(arguments: [true, false])
+  func `the first passcode seals the newest generation anew with its changes, also under its writer's hands`(
+    isOpen: Bool
   ) async throws {
     let device = try await world.open()
     let archives = try device.archives(for: slot)
-    try archives.publish(Data("base".utf8))
-    for number in 0..<frames { try archives.append(Data("frame \(number)".utf8)) }
+    let base = try archives.publish(Data("base".utf8)).generation
+    for number in 0..<2 { try archives.append(Data("frame \(number)".utf8), to: base) }
+    if !isOpen { archives.close() }
     try await device.setPasscode(Passcode("one"))
-    device.lock()
-    try archives.publishPending(Data("typed while locked".utf8), kind: .whole)
-    try await device.unlock(passcode: Passcode("one"))
-    let again = try device.archives(for: slot)
-    let pending = try #require(again.openPending().archives.first)
-    #expect(pending.isBaseUnchanged)
-    try again.promotePending(pending)
-    #expect(try device.archives(for: slot).openNewest().readAll() == Data("typed while locked".utf8))
+    #expect(try !hasRetiredKeys(device))
+    let opened = try archives.openNewest()
+    #expect(try opened.readAll() == Data("base".utf8))
+    #expect(opened.frames == [Data("frame 0".utf8), Data("frame 1".utf8)] && opened.standing == .current)
+    // The writer's next change would go under the old key.
+    #expect(try archives.append(Data("frame 2".utf8), to: base) == nil)
+    #expect(try archives.publish(Data("next".utf8)).durability == .durable)
   }
 
-  @Test(arguments: [false, true])
-  func `what another run has saved is not taken for what was read before it was sealed anew`(
-    isBefore: Bool
-  ) async throws {
+  @Test func `what is set aside is sealed anew, too`() async throws {
     let device = try await world.open()
     let archives = try device.archives(for: slot)
-    try archives.publish(Data("base".utf8))
-    if !isBefore { try await device.setPasscode(Passcode("one")) }
-    let other = try device.archives(for: slot)
-    _ = try other.openNewest()
-    try other.append(Data("newer".utf8))
-    if isBefore { try await device.setPasscode(Passcode("one")) }
-    device.lock()
-    try archives.publishPending(Data("made of the base alone".utf8), kind: .whole)
-    try await device.unlock(passcode: Passcode("one"))
-    #expect(try device.archives(for: slot).openPending().archives.first?.isBaseUnchanged == false)
+    let refused = try archives.publish(Data("refused".utf8)).generation
+    try archives.publish(Data("newest".utf8), ArchiveSuccession(retiring: [refused]))
+    try await device.setPasscode(Passcode("one"))
+    #expect(try !hasRetiredKeys(device))
+    let aside = try #require(archives.setAsideRecords().first)
+    #expect(try archives.openSetAside(Generation(rawValue: aside.generation)).readAll() == Data("refused".utf8))
+    #expect(try archives.openNewest().readAll() == Data("newest".utf8))
   }
 
   @Test func `setting and removing passcodes never makes a keybag that can't be opened`() async throws {
     do {
       let device = try await world.open()
-      try device.archives(for: slot).publishPending(Data("pending".utf8), kind: .touchedNodes)
+      try device.archives(for: slot).publishPending(Data("pending".utf8))
       var refused: ProtectionError.Code?
       for _ in 0..<6 where refused == nil {
         refused = await code { try await device.setPasscode(Passcode("one")) }
@@ -97,67 +81,56 @@ import Testing
     }
     let again = try await world.open()
     let archives = try again.archives(for: slot)
-    try archives.discardPending(try #require(archives.openPending().archives.first))
+    let pending = try archives.openPending().archives.map(\.generation)
+    try archives.publish(Data("merged".utf8), ArchiveSuccession(consuming: pending))
     try await again.unlock(passcode: Passcode("any"))
     #expect(try !hasRetiredKeys(again))
   }
 
   @Test(arguments: [0, 20, 200])
   func `a damaged newest generation keeps the key of the one that stands in for it`(_ offset: Int) async throws {
-    let path = TestWorld.path + "/archives"
     do {
-      let device = try await world.open()
-      let archives = try device.archives(for: slot)
+      let archives = try await world.open().archives(for: slot)
       try archives.publish(Data("one".utf8))
       try archives.publish(Data("two".utf8))
     }
-    let newest = try #require(world.memory.names(atPath: path).filter { $0.hasSuffix(".archive") }.max())
-    var bytes = try #require(world.memory.content(atPath: "\(path)/\(newest)"))
+    let root = TestWorld.path + "/archives"
+    let name = try #require(world.memory.names(atPath: root).first { SlotName($0) != nil })
+    let path = "\(root)/\(name)/g-2"
+    var bytes = try #require(world.memory.content(atPath: path))
     bytes[offset] ^= 0x55
-    world.memory.plant(bytes, atPath: "\(path)/\(newest)")
+    world.memory.plant(bytes, atPath: path)
 
     let device = try await world.open()
     try await device.setPasscode(Passcode("right"))
-    let opened = try device.archives(for: slot).openNewest()
+    let archives = try device.archives(for: slot)
+    let opened = try archives.openNewest()
     #expect(try opened.readAll() == Data("one".utf8))
     guard case .olderGeneration = opened.standing else {
       Issue.record("an older generation passes for \(opened.standing)")
       return
     }
-    // The next whole save puts things in order.
-    try device.archives(for: slot).publish(Data("three".utf8))
+    // The next whole saves put things in order.
+    try archives.publish(Data("three".utf8))
+    try archives.publish(Data("four".utf8))
     try await device.unlock(passcode: Passcode("right"))
     #expect(try !hasRetiredKeys(device))
-    #expect(try device.archives(for: slot).openNewest().standing == .current)
+    #expect(try archives.openNewest().standing == .current)
   }
 
-  @Test func `what nobody could vouch for is no surer under a new class or a first passcode`() async throws {
+  @Test func `what nobody could vouch for is no surer after a first passcode`() async throws {
     let device = try await world.open()
-    try device.archives(for: slot).publish(Data("one".utf8))
-    world.memory.remove(atPath: TestWorld.path + "/archives/ledger")
     let archives = try device.archives(for: slot)
-    #expect(try archives.openNewest().standing == .rollbackUnverifiable)
-    try archives.setProtection(.completeUntilFirstUserAuthentication)
+    try archives.publish(Data("one".utf8))
+    archives.close()
+    let root = TestWorld.path + "/archives"
+    let name = try #require(world.memory.names(atPath: root).first { SlotName($0) != nil })
+    world.memory.remove(atPath: "\(root)/\(name)/ledger")
     #expect(try archives.openNewest().standing == .rollbackUnverifiable)
     try await device.setPasscode(Passcode("right"))
-    let after = try device.archives(for: slot, protection: .completeUntilFirstUserAuthentication).openNewest()
+    let after = try archives.openNewest()
     #expect(after.standing == .rollbackUnverifiable)
     #expect(try after.readAll() == Data("one".utf8))
-  }
-
-  @Test func `an older generation doesn't become the newest by a change of class`() async throws {
-    let rig = StoreRig()
-    let memory = MemoryFileSystem()
-    let archives = try rig.archives(memory)
-    try archives.publish(Data("one".utf8))
-    try archives.publish(Data("two".utf8))
-    let newest = try #require(rig.names(memory, endingWith: ".archive").max())
-    memory.remove(atPath: "\(StoreRig.path)/\(newest)")
-    let again = try rig.archives(memory)
-    #expect(throws: ProtectionError.self) { try again.setProtection(.none) }
-    #expect(try again.openNewest().standing == .olderGeneration(because: .missing))
-    try again.publish(Data("three".utf8))
-    try again.setProtection(.none)
-    #expect(try again.openNewest().standing == .current)
+    #expect(try hasRetiredKeys(device))
   }
 }

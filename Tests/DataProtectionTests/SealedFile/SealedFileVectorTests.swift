@@ -11,7 +11,7 @@ struct SealedFileVectorTests {
     var name, protection, keybag, classKeyIdentifier, classKey, noneKey, nameKey, application, scene, slot: String
     var identity, archive, random, kek, plaintext, header, commitment, file: String
     var generation: UInt64
-    var schema, flags: UInt32
+    var flags: UInt16
 
     var testDescription: String { name }
 
@@ -21,7 +21,8 @@ struct SealedFileVectorTests {
     var fields: SealedFields {
       SealedFields(
         kind: kind, protection: protectionClass, identity: [UInt8](hex: identity), generation: generation,
-        schema: schema, flags: flags, identifier: [UInt8](hex: archive))
+        flags: .init(rawValue: flags),
+        messageByteCount: bytes.count - SealedFileHeader.byteCount(for: protectionClass), identifier: [UInt8](hex: archive))
     }
     var keys: FixedClassKeys {
       FixedClassKeys(

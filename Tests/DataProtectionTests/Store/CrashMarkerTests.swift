@@ -5,340 +5,153 @@ import Testing
 
 @testable import DataProtection
 
+/// What the next run learns of an attempt at restoring.
 @Suite struct CrashMarkerTests {
   let rig = StoreRig()
   let memory = MemoryFileSystem()
 
-  private func opened(_ disk: MemoryFileSystem, _ rig: StoreRig? = nil) throws -> (ArchiveStore, OpenedArchive) {
-    let store = try (rig ?? self.rig).archives(disk)
-    return (store, try store.openNewest())
+  private func saved() throws { try rig.archives(memory).publish(StoreScenario.first) }
+
+  /// One run: looks, begins, notes nodes, and ends or dies.
+  private func run(
+    _ rig: StoreRig? = nil, notes: [UInt32?] = [], isRequest: Bool = false, ends: Bool = false
+  ) throws -> CrashMarker.Record? {
+    let store = try (rig ?? self.rig).archives(memory)
+    let opened = try store.openNewest()
+    let before = try store.attempts(at: opened)
+    let attempt = try store.beginAttempt(at: opened, isRequest: isRequest)
+    for note in notes { attempt.note(node: note) }
+    if ends { attempt.end() }
+    return before
   }
 
-  private func saved() throws {
-    try rig.archives(memory).publish(Data("state".utf8))
-  }
-
-  @Test func `a death while restoring is found with its node and counted on`() throws {
+  @Test func `a death counts with its node, until an attempt ends well`() throws {
     try saved()
-    var disk = memory
-    for round in 1...3 {
-      let (store, archive) = try opened(disk)
-      let attempt = try store.beginAttempt(for: archive)
-      #expect(attempt.failedAttempts == round - 1)
-      attempt.note(node: 7)
-      attempt.note(node: UInt32(round))
-      disk = disk.afterProcessDeath()
-      let (next, again) = try opened(disk)
-      let found = try #require(try next.interruptedAttempt(for: again))
-      #expect(found == InterruptedAttempt(meaning: .died, node: UInt32(round), failedAttempts: round))
-    }
+    #expect(try run(notes: [3, 7]) == nil)
+    let first = try #require(try run(notes: [nil]))
+    #expect(first.deaths == 1 && first.node == 7)
+    let second = try #require(try run(ends: true))
+    #expect(second.deaths == 2 && second.node == CrashMarker.noNode)
+    let third = try #require(try run())
+    #expect(third.deaths == 0 && third.node == CrashMarker.noNode)
   }
 
-  @Test func `restoring that completes leaves nothing`() throws {
+  @Test func `a note after the end marks the generation once more`() throws {
     try saved()
-    let (store, archive) = try opened(memory)
-    #expect(try store.interruptedAttempt(for: archive) == nil)
-    let attempt = try store.beginAttempt(for: archive)
+    let store = try rig.archives(memory)
+    let attempt = try store.beginAttempt(at: try store.openNewest())
     attempt.note(node: 1)
-    attempt.finish()
-    #expect(try store.interruptedAttempt(for: archive) == nil)
-    #expect(rig.names(memory, endingWith: ".marker").isEmpty)
+    attempt.end()
+    attempt.note(node: 9)
+    store.close()
+    let record = try #require(try run())
+    #expect(record.deaths == 1 && record.node == 9)
   }
 
-  @Test func `the mark is durable before restoring begins`() throws {
+  @Test func `a restart of the machine is nobody's fault the first time`() throws {
     try saved()
-    let (store, archive) = try opened(memory)
-    _ = try store.beginAttempt(for: archive)
-    let (next, again) = try opened(memory.afterPowerCut(.dropAll))
-    #expect(try next.interruptedAttempt(for: again)?.meaning == .died)
-    #expect(try next.interruptedAttempt(for: again)?.node == nil)
+    _ = try run(notes: [3])
+    let first = try #require(try run(rig.booted(2), notes: [4]))
+    #expect(first.deaths == 0 && first.node == CrashMarker.noNode)
+    let second = try #require(try run(rig.booted(3)))
+    #expect(second.deaths == 1 && second.node == 4)
   }
 
-  @Test func `a restart of the machine doesn't count the first time`() throws {
+  @Test func `a request's death is one bit, and counts no death`() throws {
     try saved()
-    var disk = memory
-    for (boot, expected) in [(2, 0), (3, 1), (4, 2)] {
-      let (store, archive) = try opened(disk, rig.booted(UInt8(boot - 1)))
-      _ = try store.beginAttempt(for: archive)
-      disk = disk.afterPowerCut(.dropAll)
-      let (next, again) = try opened(disk, rig.booted(UInt8(boot)))
-      let found = try #require(try next.interruptedAttempt(for: again))
-      #expect(found.meaning == .machineRestarted)
-      #expect(found.failedAttempts == expected)
-    }
+    _ = try run(notes: [5], isRequest: true)
+    let first = try #require(try run(notes: [6], isRequest: true))
+    #expect(first.requestDied && first.deaths == 0 && first.node == 5)
+    let second = try #require(try run(isRequest: true, ends: true))
+    #expect(second.requestDied && second.node == 6)
+    #expect(try run()?.requestDied == false)
   }
 
-  @Test func `a power cut brings no mark back that was taken away and settled`() throws {
+  @Test func `each generation has its own count, and changes appended to it keep it`() throws {
     try saved()
-    let (store, archive) = try opened(memory)
-    let attempt = try store.beginAttempt(for: archive)
-    attempt.finish()
-    let (early, same) = try opened(memory.afterPowerCut(.dropAll))
-    #expect(try early.interruptedAttempt(for: same) != nil)
-    attempt.settle()
-    let (next, again) = try opened(memory.afterPowerCut(.dropAll))
-    #expect(try next.interruptedAttempt(for: again) == nil)
-  }
-
-  @Test func `a live peer is no crash`() throws {
-    try saved()
-    let (store, archive) = try opened(memory)
-    let attempt = try store.beginAttempt(for: archive)
-    attempt.note(node: 3)
-    let (peer, same) = try opened(memory)
-    #expect(try peer.interruptedAttempt(for: same)?.meaning == .livePeer)
-    #expect(throws: ProtectionError.self) { try peer.beginAttempt(for: same) }
-    attempt.finish()
-    #expect(try peer.interruptedAttempt(for: same) == nil)
-    try peer.beginAttempt(for: same).finish()
-  }
-
-  @Test func `a marker of another generation is ignored`() throws {
-    try saved()
-    let (store, archive) = try opened(memory)
-    _ = try store.beginAttempt(for: archive)
-    let disk = memory.afterProcessDeath()
-    let next = try rig.archives(disk)
-    try next.publish(Data("newer".utf8))
-    let newer = try next.openNewest()
-    #expect(try next.interruptedAttempt(for: newer)?.meaning == .otherArchive)
-    #expect(try next.beginAttempt(for: newer).failedAttempts == 0)
-  }
-
-  /// What takes the place of an archive while it is restored.
-  enum Successor: CaseIterable, Sendable {
-    case change, whole, pending
-  }
-
-  private func save(_ successor: Successor, in store: ArchiveStore) throws {
-    switch successor {
-    case .change: try store.append(Data("change".utf8))
-    case .whole: try store.publish(Data("newer".utf8))
-    case .pending:
-      rig.sealing.lock()
-      try store.publishPending(Data("newer".utf8), kind: .whole)
-      rig.sealing.unlock()
-    }
-  }
-
-  @Test(arguments: Successor.allCases)
-  func `an attempt follows what its store saves, and counts from there`(successor: Successor) throws {
-    try saved()
-    var disk = memory
-    for round in 1...3 {
-      let (store, archive) = try opened(disk)
-      let attempt = try store.beginAttempt(for: archive, as: .standIn, joining: 9)
-      attempt.note(node: 7)
-      #expect(try store.interruptedAttempt(for: archive) == nil)
-      if round > 1 { try save(successor, in: store) }
-      if round == 3 { attempt.note(node: 8) }
-      disk = disk.afterProcessDeath()
-      let next = try rig.archives(disk)
-      for pending in try next.openPending().archives { try next.promotePending(pending) }
-      let found = try #require(try next.interruptedAttempt(for: try next.openNewest()))
-      #expect(found.meaning == .died)
-      #expect(found.node == (round == 3 ? 8 : 7))
-      #expect(found.failedAttempts == 1)
-      #expect(found.isStandIn == (round == 1))
-      #expect(found.pendingMark == (round == 1 || successor == .change ? 9 : 0))
-    }
-  }
-
-  @Test func `attempts that all die count from the fifth on, whatever they have saved`() throws {
-    try saved()
-    var disk = memory
-    for round in 1...8 {
-      let (store, archive) = try opened(disk)
-      let attempt = try store.beginAttempt(for: archive)
-      try store.append(Data("change".utf8))
-      #expect(attempt.isOpen)
-      disk = disk.afterProcessDeath()
-      let (next, again) = try opened(disk)
-      #expect(try next.interruptedAttempt(for: again)?.failedAttempts == (round < 5 ? 1 : 2))
-    }
-    // What it died of may have been something else: that it has died so often stays.
-    let fork = disk.afterProcessDeath()
-    let (other, same) = try opened(fork)
-    #expect(try other.beginAttempt(for: same, countingFormer: false).failedAttempts == 0)
-    let (judge, _) = try opened(fork.afterProcessDeath())
-    #expect(try judge.interruptedAttempt(for: same)?.endsInARow == 9)
-    let (store, archive) = try opened(disk)
-    try store.beginAttempt(for: archive).finish()
-    disk = disk.afterProcessDeath()
-    let (well, after) = try opened(disk)
-    _ = try well.beginAttempt(for: after)
-    let (next, again) = try opened(disk.afterProcessDeath())
-    #expect(try next.interruptedAttempt(for: again)?.failedAttempts == 1)
-  }
-
-  @Test func `a finished attempt follows nothing`() throws {
-    try saved()
-    let (store, archive) = try opened(memory)
-    let attempt = try store.beginAttempt(for: archive)
-    attempt.finish()
-    try store.publish(Data("newer".utf8))
-    #expect(rig.names(memory, endingWith: ".marker").isEmpty)
-    let next = try rig.archives(memory.afterProcessDeath())
-    #expect(try next.interruptedAttempt(for: try next.openNewest()) == nil)
-    // Nor does it hide another one's.
-    let peer = try rig.archives(memory)
-    let peers = try peer.beginAttempt(for: try peer.openNewest())
-    #expect(try store.interruptedAttempt(for: try store.openNewest())?.meaning == .livePeer)
-    peers.finish()
-    #expect(!attempt.isOpen)
-  }
-
-  // MARK: - At rest
-
-  @Test func `a marker at rest is no attempt, and what is noted ends the rest`() throws {
-    try saved()
-    var disk = memory
-    for round in 1...3 {
-      let (store, archive) = try opened(disk)
-      let attempt = try store.beginAttempt(for: archive, as: .standIn)
-      #expect(attempt.failedAttempts == round - 1)
-      attempt.note(node: 7)
-      attempt.rest()
-      #expect(attempt.isOpen)
-      let (peer, same) = try opened(disk.afterProcessDeath())
-      #expect(try peer.interruptedAttempt(for: same) == nil)
-      #expect(try peer.beginAttempt(for: same).failedAttempts == 0)
-      attempt.note(node: 8)
-      disk = disk.afterProcessDeath()
-      let (next, again) = try opened(disk)
-      let found = try #require(try next.interruptedAttempt(for: again))
-      #expect(found == InterruptedAttempt(meaning: .died, node: 8, failedAttempts: round, isStandIn: true))
-    }
-  }
-
-  @Test func `what failed before can be forgotten, and nothing else is`() throws {
-    try saved()
-    var disk = memory
-    for boot in [1, 1, 2] as [UInt8] {
-      let (store, archive) = try opened(disk, rig.booted(boot))
-      _ = try store.beginAttempt(for: archive)
-      disk = disk.afterProcessDeath()
-    }
-    let (store, archive) = try opened(disk, rig.booted(3))
-    let attempt = try store.beginAttempt(for: archive, as: .standIn, joining: 9)
-    attempt.rest()
-    attempt.forgetFormer()
-    attempt.note(node: 4)
-    disk = disk.afterProcessDeath()
-    for (boot, count) in [(3, 1), (4, 0)] as [(UInt8, Int)] {
-      let (next, again) = try opened(disk, rig.booted(boot))
-      let found = try #require(try next.interruptedAttempt(for: again))
-      #expect(found.failedAttempts == count && found.endsInARow == count)
-      #expect(found.node == 4 && found.isStandIn && found.pendingMark == 9)
-    }
-  }
-
-  @Test func `a second attempt of one run goes on counting, until what was before is forgotten`() throws {
-    try saved()
-    _ = try rig.archives(memory).beginAttempt(for: rig.archives(memory).openNewest())
-    let (store, archive) = try opened(memory.afterProcessDeath())
-    let first = try store.beginAttempt(for: archive)
-    #expect(first.failedAttempts == 1)
-    first.finish()
-    let second = try store.beginAttempt(for: archive)
-    #expect(second.failedAttempts == 1)
-    second.forgetFormer()
-    second.finish()
-    #expect(try store.beginAttempt(for: archive).failedAttempts == 0)
-  }
-
-  @Test func `what another process has died of between two attempts of one run counts`() throws {
-    try saved()
-    let (store, archive) = try opened(memory)
-    try store.beginAttempt(for: archive).finish()
+    _ = try run(notes: [1])
     do {
-      let (peer, same) = try opened(memory)
-      // Dropped, as by a death.
-      _ = try peer.beginAttempt(for: same)
+      let store = try rig.archives(memory)
+      let opened = try store.openNewest()
+      try store.append(Data("frame".utf8), to: opened.generation)
+      #expect(try store.attempts(at: store.openNewest())?.deaths == 1)
+      try store.publish(StoreScenario.second)
+      #expect(try store.attempts(at: store.openNewest()) == nil)
+      #expect(try store.attempts(at: store.openPredecessor())?.deaths == 1)
     }
-    #expect(try store.beginAttempt(for: archive).failedAttempts == 1)
+    _ = try run(notes: [2])
+    let store = try rig.archives(memory)
+    #expect(try store.attempts(at: store.openPredecessor())?.node == 1)
+    #expect(try store.attempts(at: store.openNewest())?.node == 2)
   }
 
-  @Test(arguments: Successor.allCases)
-  func `nor does a second attempt of one run count over a save`(successor: Successor) throws {
+  @Test func `an attempt of the same run that was not ended counts no death`() throws {
     try saved()
-    _ = try rig.archives(memory).beginAttempt(for: rig.archives(memory).openNewest())
-    let (store, archive) = try opened(memory.afterProcessDeath())
-    let second = try store.beginAttempt(for: archive)
-    try save(successor, in: store)
-    second.finish()
-    for pending in try store.openPending().archives { try store.promotePending(pending) }
-    #expect(try store.beginAttempt(for: try store.openNewest()).failedAttempts == 0)
+    let store = try rig.archives(memory)
+    let opened = try store.openNewest()
+    let first = try store.beginAttempt(at: opened)
+    first.note(node: 1)
+    #expect(try store.attempts(at: opened)?.deaths == 0)
+    let second = try store.beginAttempt(at: opened)
+    second.end()
+    store.close()
+    #expect(try run()?.deaths == 0)
   }
 
-  @Test(arguments: Successor.allCases)
-  func `what is saved while it rests is what a note is about, and ends no rest`(successor: Successor) throws {
+  @Test func `a damaged marker is corrupt, counts as none, and is replaced`() throws {
     try saved()
-    let (store, archive) = try opened(memory)
-    let attempt = try store.beginAttempt(for: archive)
-    attempt.rest()
-    try save(successor, in: store)
-    for node in [nil, UInt32(8)] {
-      if let node { attempt.note(node: node) }
-      let next = try rig.archives(memory.afterProcessDeath())
-      for pending in try next.openPending().archives { try next.promotePending(pending) }
-      let found = try next.interruptedAttempt(for: try next.openNewest())
-      #expect(found == node.map { InterruptedAttempt(meaning: .died, node: $0, failedAttempts: 1) })
+    _ = try run(notes: [1])
+    memory.plant([1, 2, 3], atPath: rig.path() + "/marker")
+    let store = try rig.archives(memory)
+    let opened = try store.openNewest()
+    #expect(try errorCode { try store.attempts(at: opened) } == .corrupt)
+    try store.beginAttempt(at: opened).note(node: 2)
+    store.close()
+    #expect(try run()?.node == 2)
+  }
+
+  @Test func `no sync is waited for between opening and the end`() throws {
+    try saved()
+    let store = try rig.archives(memory)
+    let start = memory.callCount
+    try store.open()
+    let opened = try store.openNewest()
+    _ = try opened.readAll()
+    _ = try store.openPending()
+    _ = try store.attempts(at: opened)
+    let calls = memory.calls[start...].map(\.operation)
+    let attempt = try store.beginAttempt(at: opened)
+    attempt.note(node: 1)
+    attempt.end()
+    #expect(!calls.contains(.synchronize) && !calls.contains(.synchronizeData))
+    // The marker's own, which runs beside on a real disk.
+    #expect(memory.calls[(start + calls.count)...].map(\.operation).count { $0 == .synchronizeData } == 1)
+    #expect(calls.count { $0 == .lock } == 1)
+    #expect(calls.count <= 24, "\(calls)")
+  }
+
+  @Test func `whatever fails, the next run finds the state and no death that was none`() throws {
+    try saved()
+    let trial = memory.afterProcessDeath()
+    func attempt(_ fileSystem: any FileSystem) throws {
+      let store = try rig.archives(fileSystem)
+      let attempt = try store.beginAttempt(at: try store.openNewest())
+      attempt.note(node: 4)
+      attempt.end()
     }
-  }
-
-  @Test func `while a marker rests another process may restore, and keeps its own marker`() throws {
-    try saved()
-    let (store, archive) = try opened(memory)
-    let attempt = try store.beginAttempt(for: archive)
-    attempt.rest()
-    let (peer, same) = try opened(memory)
-    #expect(try peer.interruptedAttempt(for: same) == nil)
-    let peers = try peer.beginAttempt(for: same)
-    peers.note(node: 3)
-    attempt.note(node: 8)
-    attempt.finish()
-    let (next, again) = try opened(memory.afterProcessDeath())
-    #expect(try next.interruptedAttempt(for: again)?.node == 3)
-    peers.finish()
-    #expect(rig.names(memory, endingWith: ".marker").isEmpty)
-  }
-
-  @Test func `a power cut brings no note back after a rest that was settled`() throws {
-    try saved()
-    let (store, archive) = try opened(memory)
-    let attempt = try store.beginAttempt(for: archive)
-    attempt.rest()
-    let (early, same) = try opened(memory.afterPowerCut(.dropAll))
-    #expect(try early.interruptedAttempt(for: same) != nil)
-    attempt.settle()
-    let (next, again) = try opened(memory.afterPowerCut(.dropAll))
-    #expect(try next.interruptedAttempt(for: again) == nil)
-  }
-
-  @Test func `every flipped bit and every length but the right one is a damaged marker`() throws {
-    try saved()
-    let (store, archive) = try opened(memory)
-    let attempt = try store.beginAttempt(for: archive)
-    attempt.note(node: 5)
-    let disk = memory.afterProcessDeath()
-    let path = StoreRig.path + "/" + rig.names(disk, endingWith: ".marker")[0]
-    let bytes = try #require(disk.content(atPath: path))
-    #expect(bytes.count == 64)
-    let (next, same) = try opened(disk)
-    for bit in 0..<512 {
-      var flipped = bytes
-      flipped[bit / 8] ^= 1 << (bit % 8)
-      disk.plant(flipped, atPath: path)
-      #expect(try next.interruptedAttempt(for: same)?.meaning == .damaged)
+    try attempt(trial)
+    for call in 1...trial.callCount {
+      let disk = memory.afterProcessDeath()
+      let faulty = FaultyFileSystem(disk)
+      faulty.fail(call: call, .error(.inputOutput))
+      _ = try? attempt(faulty)
+      for next in [disk.afterProcessDeath()] + disk.powerCutPolicies.map({ disk.afterPowerCut($0) }) {
+        let store = try rig.archives(next)
+        let opened = try store.openNewest()
+        #expect(try opened.readAll() == StoreScenario.first)
+        let record = try? store.attempts(at: opened)
+        #expect((record?.deaths ?? 0) <= 1)
+      }
     }
-    for length in [0, 1, 63, 65, 4096] {
-      disk.plant([UInt8](repeating: 0, count: length), atPath: path)
-      #expect(try next.interruptedAttempt(for: same)?.meaning == .damaged)
-    }
-    disk.remove(atPath: path)
-    disk.plant(.symbolicLink, atPath: path)
-    #expect(try next.interruptedAttempt(for: same)?.meaning == .damaged)
-    try next.beginAttempt(for: same).finish()
   }
 }

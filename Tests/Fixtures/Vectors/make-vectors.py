@@ -68,9 +68,11 @@ def sealed_file(name, magic, protection, plaintext):
     name_key, salt = pseudorandom(f"{name} name key", 32), pseudorandom(f"{name} salt", 24)
     parts = [b"com.example.notes", b"scene-1", b"archive"]
     identity = hmac.digest(name_key, b"".join(struct.pack("<I", len(p)) + p for p in parts), "sha256")
-    generation, schema, flags = 7, 3, 0
+    generation, flags = 7, 0
+    # Salt, commitment, and a tag for each chunk, of which the last is always shorter than a whole one.
+    length = 24 + 32 + len(plaintext) + 16 * (len(plaintext) // CHUNK + 1)
     bound = (magic + struct.pack("<HBBI", 1, CLASSES[protection], 0, 184 if one_way else 152) + keybag + class_id
-             + identity + struct.pack("<QII", generation, schema, flags) + archive)
+             + identity + struct.pack("<QQ", generation, length | flags << 48) + archive)
     assert len(bound) == 112
     if one_way:
         static_public, ephemeral_public = public(class_key), public(ephemeral)
@@ -88,7 +90,7 @@ def sealed_file(name, magic, protection, plaintext):
         "name": name, "protection": protection, "keybag": keybag.hex(), "classKeyIdentifier": class_id.hex(),
         "classKey": class_key.hex(), "noneKey": none_key.hex(), "nameKey": name_key.hex(),
         "application": "com.example.notes", "scene": "scene-1", "slot": "archive", "identity": identity.hex(),
-        "generation": generation, "schema": schema, "flags": flags, "archive": archive.hex(),
+        "generation": generation, "flags": flags, "archive": archive.hex(),
         "random": random.hex(), "kek": kek.hex(), "plaintext": plaintext.hex(), "header": header.hex(),
         "commitment": commitment.hex(), "file": (header + message).hex(),
     }

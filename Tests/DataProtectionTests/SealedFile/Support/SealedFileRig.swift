@@ -19,8 +19,8 @@ struct SealedFileRig {
     generation: UInt64 = 7
   ) -> SealedFields {
     SealedFields(
-      kind: kind, protection: protection, identity: identity ?? self.identity, generation: generation, schema: 3,
-      flags: 0, identifier: (0..<16).map { UInt8($0) })
+      kind: kind, protection: protection, identity: identity ?? self.identity, generation: generation,
+      identifier: (0..<16).map { UInt8($0) })
   }
 
   func seal(_ plaintext: Data, _ fields: SealedFields? = nil) throws(ProtectionError) -> [UInt8] {

@@ -20,8 +20,8 @@ struct StoreRig {
     let root = try attempt("open the root") { () throws(FileSystemError) in
       try fileSystem.openDirectory(atPath: "/")
     }
-    defer { fileSystem.close(root) }
-    return try StoreDirectory.open(fileSystem, in: root, keys: keys, sealer: sealing, options: options)
+    return try StoreDirectory.open(
+      fileSystem, in: OpenDirectory(fileSystem, root), keys: keys, sealer: sealing, options: options)
   }
 
   /// The same after a start of the machine, by its number.
@@ -35,35 +35,41 @@ struct StoreRig {
   func archives(
     _ fileSystem: any FileSystem, _ protection: ProtectionClass? = nil, slot: ArchiveSlot? = nil
   ) throws(ProtectionError) -> ArchiveStore {
-    try directory(fileSystem).archives(for: slot ?? self.slot, protection: protection ?? self.protection)
+    let store = try directory(fileSystem).archives(for: slot ?? self.slot, protection: protection ?? self.protection)
+    store.keepState()
+    return store
   }
 
-  /// What a new process finds.
+  /// What a new process finds, without changing anything.
   func observe(_ fileSystem: any FileSystem) throws -> StoreState {
     var state = StoreState()
-    var store = try archives(fileSystem)
+    let store = try archives(fileSystem)
     do throws(ProtectionError) {
-      var opened: OpenedArchive
-      do throws(ProtectionError) {
-        opened = try store.openNewest()
-      } catch  where error.code == .wrongClass {
-        store = try archives(fileSystem, ProtectionClass.none)
-        opened = try store.openNewest()
-      }
+      let opened = try store.openNewest()
       state.standing = opened.standing
       state.content = try opened.readAll()
-      state.frames = try opened.frames
-      state.protection = store.protection
+      state.frames = opened.frames
+      state.protection = opened.protection
+      state.tailDropped = opened.tailDropped
     } catch {
       state.problem = error.code
     }
     state.allPending = try store.openPending().archives.map(\.content)
+    state.setAsideCount = try store.setAsideRecords().count
     return state
   }
 
-  /// The names in the store's directory that belong to a kind of file.
-  func names(_ memory: MemoryFileSystem, endingWith ending: String = "") -> [String] {
-    memory.names(atPath: StoreRig.path).filter { $0.hasSuffix(ending) }
+  /// The path of the slot's directory.
+  func path(_ slot: ArchiveSlot? = nil) -> String {
+    StoreRig.path + "/" + SlotName(identity: try! keys.authenticationCode(.name, over: (slot ?? self.slot).bytes)).text
+  }
+
+  /// The names in the slot's directory.
+  func names(_ memory: MemoryFileSystem) -> [String] { memory.names(atPath: path()) }
+
+  /// The names of the slot's generations, oldest first.
+  func generations(_ memory: MemoryFileSystem) -> [String] {
+    names(memory).filter { $0.hasPrefix("g-") }.sorted { Int($0.dropFirst(2))! < Int($1.dropFirst(2))! }
   }
 }
 
@@ -75,6 +81,8 @@ struct StoreState: Hashable, CustomStringConvertible {
   var standing: ArchiveStanding?
   var protection: ProtectionClass?
   var problem: ProtectionError.Code?
+  var setAsideCount = 0
+  var tailDropped = 0
 
   /// The only one that is pending.
   var pending: Data? { allPending.count == 1 ? allPending[0] : nil }
@@ -82,15 +90,17 @@ struct StoreState: Hashable, CustomStringConvertible {
   static let nothing = StoreState(problem: .notFound)
 
   static func saved(
-    _ content: Data, _ frames: [Data] = [], pending: Data..., protection: ProtectionClass = .complete
+    _ content: Data, _ frames: [Data] = [], pending: Data..., protection: ProtectionClass = .complete, aside: Int = 0
   ) -> StoreState {
-    StoreState(content: content, frames: frames, allPending: pending, standing: .current, protection: protection)
+    StoreState(
+      content: content, frames: frames, allPending: pending, standing: .current, protection: protection,
+      setAsideCount: aside)
   }
 
   var description: String {
     let text = { (data: Data) in String(decoding: data.prefix(8), as: UTF8.self) }
     return
-      "\(content.map(text) ?? "-")\(frames.map(text)) pending: \(allPending.map(text)) \(standing.map { "\($0)" } ?? "") \(protection.map { "\($0)" } ?? "") \(problem.map { "\($0)" } ?? "")"
+      "\(content.map(text) ?? "-")\(frames.map(text)) pending: \(allPending.map(text)) \(standing.map { "\($0)" } ?? "") \(protection.map { "\($0)" } ?? "") \(problem.map { "\($0)" } ?? "") aside \(setAsideCount) tail \(tailDropped)"
   }
 }
 

@@ -7,9 +7,8 @@ import Testing
 
 /// Something that a program does with its archives, and what may be found after it was cut short anywhere.
 enum StoreScenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
-  case firstCreation, preserving, journalAppending, compaction, savingWhileLocked, promotion, mergingPending
-  case savingWhileLockedAgain, promotionBelow
-  case classChange, deletion
+  case firstSave, publishing, appending, compaction, savingWhileLocked, savingAgainWhileLocked
+  case firstPending, pending, pendingAgain, mergingPending, retiring, classChange, resealing, deletion, unchanged
 
   static let first = Data("first".utf8)
   static let second = Data((0..<9000).map { UInt8(truncatingIfNeeded: $0 % 251) })
@@ -22,24 +21,21 @@ enum StoreScenario: String, CaseIterable, Sendable, CustomTestStringConvertible 
 
   /// Brings a fresh disk to where the scenario begins; all of it is durable.
   func prepare(_ rig: StoreRig, _ memory: MemoryFileSystem) throws {
-    guard self != .firstCreation else { return }
+    guard self != .firstSave, self != .firstPending else { return }
     let store = try rig.archives(memory)
+    defer { store.close() }
     try store.publish(Self.first)
-    try store.publish(Self.second)
+    let newest = try store.publish(Self.second).generation
     switch self {
-    case .journalAppending: try store.append(Self.frames[0])
-    case .compaction, .classChange, .deletion:
-      try store.append(Self.frames[0])
-      try store.append(Self.frames[1])
-    case .promotion, .mergingPending:
-      try store.append(Self.frames[0])
+    case .appending: try store.append(Self.frames[0], to: newest)
+    case .compaction, .classChange, .deletion, .retiring, .resealing, .unchanged:
+      try store.append(Self.frames[0], to: newest)
+      try store.append(Self.frames[1], to: newest)
+    case .mergingPending, .pendingAgain:
+      try store.append(Self.frames[0], to: newest)
+      store.close()
       rig.sealing.lock()
-      try store.publishPending(Self.away, kind: self == .promotion ? .whole : .touchedNodes)
-      rig.sealing.unlock()
-    case .savingWhileLockedAgain, .promotionBelow:
-      rig.sealing.lock()
-      try store.publishPending(Self.away, kind: self == .promotionBelow ? .whole : .touchedNodes)
-      if self == .promotionBelow { try rig.archives(memory).publishPending(Self.later, kind: .touchedNodes) }
+      try rig.archives(memory).publishPending(Self.away)
       rig.sealing.unlock()
     default: break
     }
@@ -49,82 +45,86 @@ enum StoreScenario: String, CaseIterable, Sendable, CustomTestStringConvertible 
   var states: [StoreState] {
     let frames = Self.frames
     let second = Self.second
+    let begun = Array(frames[..<2])
     return switch self {
-    case .firstCreation: [.nothing, .saved(Self.first)]
-    case .preserving: [.saved(second), .saved(Self.third)]
-    case .journalAppending: (1...frames.count).map { .saved(second, Array(frames[..<$0])) }
-    case .compaction: [.saved(second, Array(frames[..<2])), .saved(Self.third)]
-    case .savingWhileLocked: [.saved(second), .saved(second, pending: Self.away)]
-    case .promotion:
+    case .firstSave: [.nothing, .saved(Self.first)]
+    case .publishing: [.saved(second), .saved(Self.third)]
+    case .appending: (1...frames.count).map { .saved(second, Array(frames[..<$0])) }
+    case .compaction: [.saved(second, begun), .saved(Self.third)]
+    case .savingWhileLocked: [.saved(second), .saved(Self.third, protection: .completeUnlessOpen)]
+    case .savingAgainWhileLocked:
       [
-        .saved(second, [frames[0]], pending: Self.away),
-        .saved(Self.away),
+        .saved(second), .saved(Self.third, protection: .completeUnlessOpen),
+        .saved(Self.later, protection: .completeUnlessOpen),
       ]
-    case .mergingPending:
-      [.saved(second, [frames[0]], pending: Self.away), .saved(Self.third)]
-    case .savingWhileLockedAgain:
+    case .firstPending: [.nothing, StoreState(allPending: [Self.away], problem: .notFound)]
+    case .pending: [.saved(second), .saved(second, pending: Self.away)]
+    case .pendingAgain:
       [
-        .saved(second, pending: Self.away), .saved(second, pending: Self.away, Self.later),
-        .saved(second, pending: Self.away, Self.third),
+        .saved(second, [frames[0]], pending: Self.away), .saved(second, [frames[0]], pending: Self.away, Self.later),
+        .saved(second, [frames[0]], pending: Self.away, Self.third),
       ]
-    case .promotionBelow:
-      [.saved(second, pending: Self.away, Self.later), .saved(Self.away, pending: Self.later)]
-    case .classChange:
-      [.saved(second, Array(frames[..<2])), .saved(second, Array(frames[..<2]), protection: .none)]
-    case .deletion: [.saved(second, Array(frames[..<2])), .nothing]
+    case .mergingPending: [.saved(second, [frames[0]], pending: Self.away), .saved(Self.third)]
+    case .retiring: [.saved(second, begun), .saved(Self.third, aside: 1)]
+    case .classChange: [.saved(second, begun), .saved(Self.third, protection: .none)]
+    case .resealing, .unchanged: [.saved(second, begun), .saved(second, begun)]
+    case .deletion: [.saved(second, begun), .nothing]
     }
   }
 
   /// Runs as a new process; `reached` is told each state as soon as it is acknowledged as durable.
   func run(_ rig: StoreRig, _ fileSystem: any FileSystem, reached: (Int) -> Void) throws(ProtectionError) {
-    let store = try rig.archives(fileSystem)
+    let store = try rig.archives(fileSystem, self == .classChange ? ProtectionClass.none : nil)
+    try store.open()
+    defer { store.close() }
+    func reach(_ index: Int, _ receipt: PublishReceipt?) { if receipt?.durability == .durable { reached(index) } }
     switch self {
-    case .firstCreation:
+    case .firstSave:
       do throws(ProtectionError) {
         _ = try store.openNewest()
       } catch  where error.code == .notFound {
-        if try store.publish(Self.first).durability == .durable { reached(1) }
+        reach(1, try store.publish(Self.first))
       }
-    case .preserving:
+    case .publishing, .compaction, .classChange:
       _ = try store.openNewest()
-      if try store.publish(Self.third).durability == .durable { reached(1) }
-    case .journalAppending:
-      _ = try store.openNewest()
+      reach(1, try store.publish(Self.third))
+    case .appending:
+      let newest = try store.openNewest().generation
       for (index, frame) in Self.frames.enumerated().dropFirst() {
-        guard try store.append(frame).durability == .durable else { return }
+        guard let receipt = try store.append(frame, to: newest), receipt.durability == .durable else { return }
         reached(index)
       }
-    case .compaction:
-      _ = try store.openNewest()
-      store.freezeJournal()
-      if try store.publish(Self.third).durability == .durable { reached(1) }
-    case .savingWhileLocked:
-      _ = try store.openNewest()
+    case .savingWhileLocked, .savingAgainWhileLocked:
+      _ = try store.openNewest().readAll()
       rig.sealing.lock()
       defer { rig.sealing.unlock() }
-      if try store.publishPending(Self.away, kind: .whole).durability == .durable { reached(1) }
-    case .promotion:
-      guard let pending = try store.openPending().archives.first else { return }
-      if try store.promotePending(pending).durability == .durable { reached(1) }
+      reach(1, try store.publish(Self.third))
+      if self == .savingAgainWhileLocked { reach(2, try store.publish(Self.later)) }
+    case .firstPending, .pending:
+      rig.sealing.lock()
+      defer { rig.sealing.unlock() }
+      reach(1, try store.publishPending(Self.away))
+    case .pendingAgain:
+      rig.sealing.lock()
+      defer { rig.sealing.unlock() }
+      reach(1, try store.publishPending(Self.later))
+      reach(2, try store.publishPending(Self.third))
     case .mergingPending:
       _ = try store.openNewest()
-      let pending = try store.openPending().archives
+      let pending = try store.openPending().archives.map(\.generation)
       guard !pending.isEmpty else { return }
-      if try store.publish(Self.third, consuming: pending).durability == .durable { reached(1) }
-    case .savingWhileLockedAgain:
-      rig.sealing.lock()
-      defer { rig.sealing.unlock() }
-      if try store.publishPending(Self.later, kind: .touchedNodes).durability == .durable { reached(1) }
-      if try store.publishPending(Self.third, kind: .touchedNodes).durability == .durable { reached(2) }
-    case .promotionBelow:
-      let pending = try store.openPending().archives
-      if try store.promotePending(pending[0]).durability == .durable { reached(1) }
-    case .classChange:
-      _ = try store.openNewest()
-      try store.setProtection(.none)
-      reached(1)
+      reach(1, try store.publish(Self.third, ArchiveSuccession(consuming: pending)))
+    case .retiring:
+      let newest = try store.openNewest().generation
+      reach(1, try store.publish(Self.third, ArchiveSuccession(retiring: [newest])))
+    case .resealing:
+      if try store.store.resealAll() { reached(1) }
     case .deletion:
       try store.deleteAll()
+      reached(1)
+    case .unchanged:
+      _ = try store.openNewest()
+      try store.requireDurable()
       reached(1)
     }
   }

@@ -28,86 +28,65 @@ final class ToySealing: StoreSealing {
 
   func seal(_ plaintext: Data, _ fields: SealedFields) throws(ProtectionError) -> SealedBytes {
     if fields.protection != .completeUnlessOpen { try require(fields.protection) }
+    var fields = fields
+    let body = [UInt8](plaintext)
+    fields.messageByteCount = body.count + 64
     let header = header(fields)
     let commitment = toyHash(header + [7])
-    let body = [UInt8](plaintext)
     return SealedBytes(
-      bytes: Data(header + commitment + body + toyHash(header + body)), commitment: commitment)
+      bytes: Data(header + commitment + body + toyHash(header + body)), commitment: commitment,
+      frames: ToyFrames(sealing: self, protection: fields.protection, header: header))
   }
 
-  func openArchive(
+  func open(
     _ source: any SealedSource, protection: ProtectionClass, identity: [UInt8], generation: UInt64
   ) throws(ProtectionError) -> any SealedContent {
-    try require(protection)
     let bytes = try source.read(0..<source.byteCount)
-    let fields = try fields(bytes[...], .archive, protection, identity, generation)
-    let header = bytes[..<ToySealing.headerByteCount]
-    guard bytes.count >= header.count + 64, Array(bytes[header.count..<header.count + 32]) == toyHash(header + [7])
-    else { throw corrupt }
-    let body = Array(bytes[(header.count + 32)..<(bytes.count - 32)])
-    return ToyContent(
-      sealing: self, fields: fields, commitment: toyHash(header + [7]),
-      plaintext: body,
-      isWhole: Array(bytes.suffix(32)) == toyHash(header + body))
-  }
-
-  func makeJournal(
-    _ fields: SealedFields, binding: [UInt8]
-  ) throws(ProtectionError) -> any JournalSealing {
-    try require(fields.protection)
-    return ToyJournal(sealing: self, fields: fields, header: header(fields), binding: binding)
-  }
-
-  func headerByteCount(_ start: ArraySlice<UInt8>) throws(ProtectionError) -> Int { ToySealing.headerByteCount }
-
-  func claimedProtection(_ start: ArraySlice<UInt8>) throws(ProtectionError) -> ProtectionClass {
-    guard start.count > 1, let protection = ProtectionClass(rawValue: start[start.startIndex + 1]) else {
-      throw corrupt
-    }
-    return protection
-  }
-
-  func openJournal(
-    header: ArraySlice<UInt8>, binding: [UInt8], protection: ProtectionClass, identity: [UInt8],
-    generation: UInt64
-  ) throws(ProtectionError) -> any JournalOpening {
+    let fields = try fields(bytes[...])
+    guard fields.protection == protection else { throw ProtectionError(.wrongClass, "Another class.") }
+    guard bytes[2] == device else { throw ProtectionError(.otherDevice, "Another device.") }
     try require(protection)
-    return ToyJournal(
-      sealing: self, fields: try fields(header, .journal, protection, identity, generation), header: Array(header),
-      binding: binding)
+    guard fields.identity == identity else { throw ProtectionError(.wrongIdentity, "Another slot.") }
+    guard fields.generation == generation else { throw corrupt }
+    let header = Array(bytes[..<ToySealing.headerByteCount])
+    let end = header.count + fields.messageByteCount
+    guard fields.messageByteCount >= 64, bytes.count >= end,
+      Array(bytes[header.count..<header.count + 32]) == toyHash(header + [7])
+    else { throw corrupt }
+    let body = Array(bytes[(header.count + 32)..<(end - 32)])
+    return ToyContent(
+      sealing: self, fields: fields, commitment: toyHash(header + [7]), plaintext: body, endOffset: end,
+      frames: ToyFrames(sealing: self, protection: protection, header: header),
+      isWhole: Array(bytes[(end - 32)..<end]) == toyHash(header + body))
+  }
+
+  func claims(of start: ArraySlice<UInt8>) throws(ProtectionError) -> SealedClaims {
+    SealedClaims(fields: try fields(start), headerByteCount: Self.headerByteCount)
   }
 
   private func header(_ fields: SealedFields) -> [UInt8] {
-    var bytes: [UInt8] = [fields.kind == .archive ? 1 : 2, fields.protection.rawValue, device, 0]
+    var bytes: [UInt8] = [1, fields.protection.rawValue, device, 0]
     bytes.appendInteger(fields.generation)
-    bytes.appendInteger(fields.schema)
-    bytes.appendInteger(fields.flags)
-    bytes += fields.identifier
-    // Where the real header has it, for those who look whose file it is.
-    bytes += [UInt8](repeating: 0, count: SealedFileHeader.identityRange.lowerBound - bytes.count)
+    bytes.appendInteger(UInt32(fields.messageByteCount))
+    bytes.appendInteger(fields.flags.rawValue)
+    bytes.appendZeroes(SealedFileHeader.identityRange.lowerBound - bytes.count)
     return bytes + fields.identity
   }
 
-  private func fields(
-    _ bytes: ArraySlice<UInt8>, _ kind: SealedFields.Kind, _ protection: ProtectionClass, _ identity: [UInt8],
-    _ generation: UInt64
-  ) throws(ProtectionError) -> SealedFields {
+  private func fields(_ bytes: ArraySlice<UInt8>) throws(ProtectionError) -> SealedFields {
     guard bytes.count >= ToySealing.headerByteCount else { throw corrupt }
     var reader = FieldReader(bytes)
-    guard reader.integer(UInt8.self) == (kind == .archive ? 1 : 2),
-      let found = ProtectionClass(rawValue: reader.integer())
-    else { throw corrupt }
-    guard found == protection else { throw ProtectionError(.wrongClass, "Another class.") }
-    guard reader.integer(UInt8.self) == device else { throw ProtectionError(.otherDevice, "Another device.") }
-    _ = reader.integer(UInt8.self)
-    let fields = SealedFields(
-      kind: kind, protection: found,
-      identity: Array(bytes.dropFirst(SealedFileHeader.identityRange.lowerBound).prefix(32)),
-      generation: reader.integer(), schema: reader.integer(), flags: reader.integer(),
-      identifier: Array(reader.take(16)))
-    guard fields.identity == identity else { throw ProtectionError(.wrongIdentity, "Another slot.") }
-    guard fields.generation == generation else { throw corrupt }
-    return fields
+    guard reader.integer(UInt8.self) == 1, let protection = ProtectionClass(rawValue: reader.integer()) else {
+      throw corrupt
+    }
+    _ = reader.take(2)
+    let generation: UInt64 = reader.integer()
+    let length: UInt32 = reader.integer()
+    let flags: UInt16 = reader.integer()
+    return SealedFields(
+      kind: .archive, protection: protection,
+      identity: Array(bytes.dropFirst(SealedFileHeader.identityRange.lowerBound).prefix(32)), generation: generation,
+      flags: .init(rawValue: flags), messageByteCount: Int(length), identifier: [])
   }
 
   fileprivate var corrupt: ProtectionError { ProtectionError(.corrupt, "Damaged.") }
@@ -119,6 +98,8 @@ struct ToyContent: SealedContent {
   let fields: SealedFields
   let commitment: [UInt8]
   let plaintext: [UInt8]
+  let endOffset: Int
+  let frames: any FrameSealing
   let isWhole: Bool
   var byteCount: Int { plaintext.count }
   var chunksOpened: Int { 0 }
@@ -130,15 +111,14 @@ struct ToyContent: SealedContent {
   }
 }
 
-/// A journal of the stand-in.
-struct ToyJournal: JournalSealing, JournalOpening {
+/// The frames of the stand-in.
+struct ToyFrames: FrameSealing {
   let sealing: ToySealing
-  let fields: SealedFields
+  let protection: ProtectionClass
   let header: [UInt8]
-  let binding: [UInt8]
 
   private func context(_ number: UInt64, _ previous: [UInt8]) -> [UInt8] {
-    var bytes = header + binding
+    var bytes = header
     bytes.appendInteger(number)
     return bytes + previous
   }
@@ -146,25 +126,28 @@ struct ToyJournal: JournalSealing, JournalOpening {
   func seal(
     _ frame: Data, number: UInt64, previous: [UInt8]
   ) throws(ProtectionError) -> (message: [UInt8], commitment: [UInt8]) {
-    try sealing.require(fields.protection)
+    try sealing.require(protection)
     let context = context(number, previous)
     let body = [UInt8](frame)
-    let commitment = toyHash(context + [9])
-    return (commitment + body + toyHash(context + body), commitment)
+    // Like a fresh salt: the same frame in the same place is another message.
+    let salt = randomBytes(8)
+    let commitment = toyHash(context + salt + [9])
+    return (salt + commitment + body + toyHash(context + salt + body), commitment)
   }
-
-  var messagePrefixByteCount: Int { 32 }
-
-  func claimedCommitment(of prefix: ArraySlice<UInt8>) -> [UInt8]? { prefix.count == 32 ? Array(prefix) : nil }
 
   func open(
     _ message: ArraySlice<UInt8>, number: UInt64, previous: [UInt8]
   ) throws(ProtectionError) -> (frame: Data, commitment: [UInt8]) {
+    try sealing.require(protection)
     let context = context(number, previous)
-    guard message.count >= 64, Array(message.prefix(32)) == toyHash(context + [9]) else { throw sealing.corrupt }
-    let body = Array(message.dropFirst(32).dropLast(32))
-    guard Array(message.suffix(32)) == toyHash(context + body) else { throw sealing.corrupt }
-    return (Data(body), toyHash(context + [9]))
+    guard message.count >= 72 else { throw sealing.corrupt }
+    let salt = Array(message.prefix(8))
+    let commitment = toyHash(context + salt + [9])
+    let body = Array(message.dropFirst(40).dropLast(32))
+    guard message.dropFirst(8).prefix(32).elementsEqual(commitment),
+      message.suffix(32).elementsEqual(toyHash(context + salt + body))
+    else { throw sealing.corrupt }
+    return (Data(body), commitment)
   }
 }
 

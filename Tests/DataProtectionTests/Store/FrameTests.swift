@@ -1,0 +1,206 @@
+import FaultyFileSystem
+import FileSystem
+import FoundationEssentials
+import Testing
+
+@testable import DataProtection
+
+/// Changes behind the base of a generation.
+@Suite struct FrameTests {
+  let rig = StoreRig()
+  let memory = MemoryFileSystem()
+
+  /// A store with a base and so many frames, closed.
+  private func saved(_ count: Int) throws -> String {
+    let store = try rig.archives(memory)
+    let newest = try store.publish(StoreScenario.second).generation
+    for number in 0..<count { try store.append(Data("frame \(number)".utf8), to: newest) }
+    store.close()
+    return rig.path() + "/g-1"
+  }
+
+  private func frames(_ count: Int) -> [Data] { (0..<count).map { Data("frame \($0)".utf8) } }
+
+  @Test func `an append is one write and one sync, and a run's first one more of each file and the directory`() throws {
+    _ = try saved(2)
+    let store = try rig.archives(memory)
+    try store.open()
+    let newest = try store.openNewest().generation
+    func operations(_ body: () throws -> Void) rethrows -> [FileSystemError.Operation] {
+      let start = memory.callCount
+      try body()
+      return memory.calls[start...].map(\.operation)
+    }
+    let first = try operations { try store.append(Data("x".utf8), to: newest) }
+    #expect(first.count { $0 == .synchronize } == 3 && first.count { $0 == .synchronizeData } == 1)
+    let second = try operations { try store.append(Data("y".utf8), to: newest) }
+    #expect(second == [.status, .write, .synchronizeData])
+  }
+
+  @Test func `changes end at a quarter of the base, or at 256`() throws {
+    let store = try rig.archives(memory)
+    var newest = try store.publish(Data(count: 400_000)).generation
+    var count = 0
+    while try store.append(Data(count: 1), to: newest) != nil { count += 1 }
+    #expect(count == FrameScan.limit)
+    newest = try store.publish(Data(count: 400_000)).generation
+    count = 0
+    while try store.append(Data(count: 10_000), to: newest) != nil { count += 1 }
+    #expect((8...10).contains(count))
+    #expect(try store.openNewest().frames.count == count)
+    // A frame that never fits is a whole generation at once.
+    #expect(try store.append(Data(count: 200_000), to: newest) == nil)
+  }
+
+  @Test func `a copy of any frame behind the last one is reported, and no later change vanishes unsaid`() throws {
+    for copied in 0..<3 {
+      memory.remove(atPath: rig.path())
+      memory.remove(atPath: "/slots")
+      let path = try saved(3)
+      let bytes = try #require(memory.content(atPath: path))
+      let opened = try rig.archives(memory).openNewest()
+      let start = opened.content.endOffset
+      let length = (opened.scan.end - start) / 3
+      var changed = bytes
+      changed.replaceSubrange(opened.scan.end..<opened.scan.end + length, with: bytes[start + copied * length..<start + (copied + 1) * length])
+      memory.plant(changed, atPath: path)
+      let again = try rig.archives(memory)
+      try again.open()
+      let found = try again.openNewest()
+      #expect(found.frames == frames(3) && found.tailDropped == length, "frame \(copied)")
+      // Behind such a tail nothing is appended.
+      #expect(try again.append(Data("lost?".utf8), to: found.generation) == nil)
+    }
+  }
+
+  @Test func `every flipped byte of a frame ends the frames there, and is reported`() throws {
+    let path = try saved(3)
+    let bytes = try #require(memory.content(atPath: path))
+    let opened = try rig.archives(memory).openNewest()
+    let start = opened.content.endOffset
+    let length = (opened.scan.end - start) / 3
+    for offset in start..<opened.scan.end {
+      var changed = bytes
+      changed[offset] ^= 0x41
+      memory.plant(changed, atPath: path)
+      let found = try rig.archives(memory).openNewest()
+      #expect(found.frames == frames((offset - start) / length) && found.tailDropped > 0, "byte \(offset)")
+    }
+  }
+
+  @Test func `a file made longer by a terabyte of nothing costs no more than one that isn't`() throws {
+    let path = try saved(2)
+    let faulty = FaultyFileSystem(memory)
+    let sparse = SparseFileSystem(faulty, byteCount: 1 << 40)
+    let reader = try rig.archives(sparse)
+    let opened = try reader.openNewest()
+    #expect(opened.frames == frames(2) && opened.tailDropped > 1 << 39)
+    #expect(sparse.bytesRead < 1 << 20)
+    #expect(path.hasSuffix("g-1"))
+  }
+
+  @Test func `after a sync that failed the next save is a whole generation`() throws {
+    let faulty = FaultyFileSystem(memory)
+    let store = try rig.archives(faulty)
+    let newest = try store.publish(StoreScenario.second).generation
+    faulty.fail(from: 1, [.synchronizeData], .error(.inputOutput))
+    #expect(try store.append(Data("one".utf8), to: newest)?.durability == .unknown)
+    faulty.heal()
+    #expect(try store.append(Data("two".utf8), to: newest) == nil)
+    #expect(try store.publish(StoreScenario.third).durability == .durable)
+  }
+
+  @Test func `an error after a sync that succeeded is no error of the save`() throws {
+    let faulty = FaultyFileSystem(memory)
+    let store = try rig.archives(faulty)
+    let newest = try store.publish(StoreScenario.second).generation
+    try store.append(Data("one".utf8), to: newest)
+    faulty.onCall { number, operation in
+      if operation == .synchronizeData { faulty.fail(from: number + 1, nil, .error(.inputOutput)) }
+    }
+    #expect(try store.append(Data("two".utf8), to: newest)?.durability == .durable)
+  }
+}
+
+/// Says of every generation that it is longer than it is; what is behind its end reads as zeroes.
+private final class SparseFileSystem: FileSystem {
+  let base: any FileSystem
+  let byteCount: Int64
+  private let read = Log<Int>()
+
+  init(_ base: any FileSystem, byteCount: Int64) { (self.base, self.byteCount) = (base, byteCount) }
+
+  var bytesRead: Int { read.all.reduce(0, +) }
+
+  func status(of descriptor: Descriptor) throws(FileSystemError) -> FileStatus {
+    var status = try base.status(of: descriptor)
+    if status.kind == .regular, status.byteCount > 1000 { status.byteCount = byteCount }
+    return status
+  }
+
+  func read(
+    _ descriptor: Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+  ) throws(FileSystemError) -> Int {
+    read.append(buffer.count)
+    let count = try unsafe base.read(descriptor, into: buffer, at: offset)
+    guard count < buffer.count, try base.status(of: descriptor).byteCount > 1000 else { return count }
+    for index in count..<buffer.count { unsafe buffer[index] = 0 }
+    return buffer.count
+  }
+
+  var currentUser: UInt32 { base.currentUser }
+  func openDirectory(atPath path: String) throws(FileSystemError) -> Descriptor { try base.openDirectory(atPath: path) }
+  func openDirectory(_ name: String, in directory: Descriptor) throws(FileSystemError) -> Descriptor {
+    try base.openDirectory(name, in: directory)
+  }
+  func makeDirectory(_ name: String, in directory: Descriptor, mode: UInt32) throws(FileSystemError) {
+    try base.makeDirectory(name, in: directory, mode: mode)
+  }
+  func removeDirectory(_ name: String, in directory: Descriptor) throws(FileSystemError) {
+    try base.removeDirectory(name, in: directory)
+  }
+  func names(in directory: Descriptor) throws(FileSystemError) -> [String] { try base.names(in: directory) }
+  func openFile(_ name: String, in directory: Descriptor, _ options: OpenOptions) throws(FileSystemError) -> Descriptor {
+    try base.openFile(name, in: directory, options)
+  }
+  func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor {
+    try base.openTemporary(in: directory)
+  }
+  func link(_ descriptor: Descriptor, as name: String, in directory: Descriptor) throws(FileSystemError) {
+    try base.link(descriptor, as: name, in: directory)
+  }
+  func rename(_ name: String, to newName: String, in directory: Descriptor, replacing: Bool) throws(FileSystemError) {
+    try base.rename(name, to: newName, in: directory, replacing: replacing)
+  }
+  func unlink(_ name: String, in directory: Descriptor) throws(FileSystemError) { try base.unlink(name, in: directory) }
+  func write(_ descriptor: Descriptor, _ bytes: RawSpan, at offset: Int64) throws(FileSystemError) -> Int {
+    try base.write(descriptor, bytes, at: offset)
+  }
+  func synchronize(_ descriptor: Descriptor) throws(FileSystemError) { try base.synchronize(descriptor) }
+  func synchronizeData(_ descriptor: Descriptor) throws(FileSystemError) { try base.synchronizeData(descriptor) }
+  func allocate(_ descriptor: Descriptor, length: Int64) throws(FileSystemError) {
+    try base.allocate(descriptor, length: length)
+  }
+  func truncate(_ descriptor: Descriptor, to length: Int64) throws(FileSystemError) {
+    try base.truncate(descriptor, to: length)
+  }
+  func status(ofName name: String, in directory: Descriptor) throws(FileSystemError) -> FileStatus {
+    try base.status(ofName: name, in: directory)
+  }
+  func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
+    try base.changeMode(of: descriptor, to: mode)
+  }
+  func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind { try base.volumeKind(of: descriptor) }
+  func tryLock(_ descriptor: Descriptor, _ mode: LockMode) throws(FileSystemError) -> Bool {
+    try base.tryLock(descriptor, mode)
+  }
+  func unlock(_ descriptor: Descriptor) throws(FileSystemError) { try base.unlock(descriptor) }
+  func pause(for duration: Duration) { base.pause(for: duration) }
+  func attribute(_ name: String, of descriptor: Descriptor) throws(FileSystemError) -> [UInt8]? {
+    try base.attribute(name, of: descriptor)
+  }
+  func setAttribute(_ name: String, to value: [UInt8], of descriptor: Descriptor) throws(FileSystemError) {
+    try base.setAttribute(name, to: value, of: descriptor)
+  }
+  func close(_ descriptor: Descriptor) { base.close(descriptor) }
+}
