@@ -9,6 +9,8 @@ package final class RestorationAttempt: Sendable {
     var marker: CrashMarker
     /// The marker with its code, but for the node that runs.
     var bytes: [UInt8]
+    /// Whether the disk was told that the attempt has ended, as it was told that it has begun.
+    var hasEnded = false
   }
 
   private let file: StoreFile
@@ -46,13 +48,17 @@ package final class RestorationAttempt: Sendable {
 
   /// Nothing of the program runs with the state any more; earlier deaths at it are forgotten.
   package func end() {
-    state.withLock { state in
-      guard state.marker.running != nil else { return }
+    let isFirst = state.withLock { state in
+      guard state.marker.running != nil else { return false }
       state.marker.end()
       // The records are the same unless something was held against the state; without keys they stay, and the end counts.
       if let bytes = try? state.marker.encoded(identity: identity, keys: keys) { state.bytes = bytes }
       store(&state)
+      defer { state.hasEnded = true }
+      return !state.hasEnded
     }
+    // A power cut would bring the beginning back without the end.
+    if isFirst { file.fileSystem.runBeside { self.synchronize() } }
   }
 
   /// Makes the marker durable, for hangs that the user ends by the power switch; waits for the disk.

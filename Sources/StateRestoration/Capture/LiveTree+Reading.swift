@@ -97,11 +97,13 @@ extension LiveTree {
   ) {
     node.hasItsName = captured.shape.identifier == node.identifier
     if !node.hasItsName, node.kind != .shared, !node.isDuplicate, relink(node) { return }
+    // Before new children are met: they come below what the object is now.
+    if !node.isDuplicate { noteIdentity(captured, of: node, object, wasRead: wasRead) }
     if node.kind == .controller {
       readChildren(of: node, captured.shape)
       giveRoles(captured.shape.roles, toChildrenOf: node)
     }
-    if !node.isDuplicate { record(captured, of: node, object, wasRead: wasRead) }
+    if !node.isDuplicate { record(captured, of: node, object) }
   }
 
   /// The identifier has changed: the parent is read first, as it knows what that means for the siblings.
@@ -169,10 +171,7 @@ extension LiveTree {
     }
   }
 
-  private func record(
-    _ captured: CapturedState, of node: LiveNode, _ object: any RestorableObject, wasRead: Bool
-  ) {
-    noteIdentity(captured, of: node, object, wasRead: wasRead)
+  private func record(_ captured: CapturedState, of node: LiveNode, _ object: any RestorableObject) {
     let facts = node.subject.facts(for: captured.shape.classTag) ?? describe(captured, node.subject, object)
     node.isSpecial =
       captured.shape.model != nil || captured.shape.priority != .normal || !captured.shape.children.isEmpty

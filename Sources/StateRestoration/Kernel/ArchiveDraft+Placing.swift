@@ -60,7 +60,7 @@ extension ArchiveDraft {
     }
   }
 
-  /// An owner that moved takes its variant along.
+  /// An object that moved takes its variant along.
   private mutating func move(_ node: NodeID, to placement: CaptureBatch.Placement) throws(ArchiveError) {
     let parent = try nodeAbove(placement)
     let occupant = try writer.child(of: parent, identifier: placement.identifier)
@@ -70,15 +70,12 @@ extension ArchiveDraft {
     try relocate(node, under: parent, as: placement.identifier)
   }
 
-  /// A blank object leaves behind whatever it stood over.
+  /// A blank object takes along the variant of its own identity, if it has one.
   private mutating func move(_ blank: Blank, to placement: CaptureBatch.Placement) throws(ArchiveError) {
     var moved = blank
     moved.place = placement
-    if let over = blank.over, let node = try writer.node(over) {
-      let isThere = node.placeIdentifier == placement.identifier && node.parent == placement.parent.flatMap { binding($0)?.node }
-      if !isThere { moved.over = nil }
-    }
     bind(.blank(moved), placement.key)
+    if let over = blank.over { try move(over, to: placement) }
   }
 
   /// The table *Select* for an object that came without having been given state.
