@@ -199,6 +199,10 @@ struct Rules {
     return page.isOwner || page.isEdited || (page.isUnsettled && open == true) || page.children.contains(where: isSaved)
   }
 
+  private func hasEdits(_ page: Live) -> Bool {
+    page.isOwner || page.isEdited || page.children.contains(where: hasEdits)
+  }
+
   /// What a save stores in a page's place; the page is then bound to it.
   func commit(_ page: inout Live) -> [Variant] {
     page.departed = [:]
@@ -280,8 +284,8 @@ struct Rules {
     let below = joinBelow(page, [:])
     let own = own(page, below)
     let open = variants.isEmpty ? answers.savesUneditedBelowBlank : answers.joinsUneditedInFront
-    let isSaved = (page.isUnsettled && open == true) || page.children.contains(where: isSaved)
-    return isSaved ? [own] + retire(variants, behind: own) : variants
+    let isNew = page.isUnsettled || page.children.contains(where: isSaved)
+    return hasEdits(page) || (isNew && open == true) ? [own] + retire(variants, behind: own) : variants
   }
 
   private func joinBelow(_ page: Live, _ places: [Int: [Variant]]) -> [Int: [Variant]] {
