@@ -50,7 +50,7 @@ struct Rules {
 
   /// All ways in which a page on the screen can have what it has from the variants of its place; none is a violation.
   func bind(
-    _ sight: Sight, _ variants: [Variant], at path: [Int], underOwner: Bool, _ why: inout String
+    _ sight: Sight, _ variants: [Variant], at path: [Int], underOwner: Bool, _ why: inout Set<String>
   ) -> [Live] {
     var found: [Live] = []
     look(sight, variants, at: path, underOwner, from: 0, kept: [], seen: [], &found, &why)
@@ -59,16 +59,17 @@ struct Rules {
 
   private func look(
     _ sight: Sight, _ variants: [Variant], at path: [Int], _ underOwner: Bool, from index: Int, kept: [Variant],
-    seen: [Variant], _ found: inout [Live], _ why: inout String
+    seen: [Variant], _ found: inout [Live], _ why: inout Set<String>
   ) {
-    func lookOn(keeping variant: Variant?, _ why: inout String) {
+    func lookOn(keeping variant: Variant?, _ why: inout Set<String>) {
       look(
         sight, variants, at: path, underOwner, from: index + 1, kept: kept + [variant].compactMap(\.self),
         seen: seen + [variant].compactMap(\.self), &found, &why)
     }
     guard index < variants.count else {
       guard sight.value == sight.before ?? 0 else {
-        return why = "\(path) has \(sight.value), which nothing in its place gives it: \(variants)"
+        why.insert("\(path) has \(sight.value), which nothing in its place gives it: \(variants)")
+        return
       }
       let isOwner = kept.isEmpty && underOwner
       var page = Live(
@@ -107,7 +108,8 @@ struct Rules {
       lookOn(keeping: passed, &why)
     }
     guard sight.value == variant.value else {
-      return why = "\(path) has \(sight.value) instead of \(variant.value)"
+      why.insert("\(path) has \(sight.value) instead of \(variant.value)")
+      return
     }
     own(sight, variants, index, at: path, kept, .owner(variant), &found, &why)
   }
@@ -115,7 +117,7 @@ struct Rules {
   /// A page that has a variant, and what is below that.
   private func own(
     _ sight: Sight, _ variants: [Variant], _ index: Int, at path: [Int], _ kept: [Variant], _ binding: Live.Binding,
-    _ found: inout [Live], _ why: inout String
+    _ found: inout [Live], _ why: inout Set<String>
   ) {
     let variant = variants[index]
     var page = Live(
@@ -138,14 +140,14 @@ struct Rules {
   private typealias Below = (children: [Live], carried: [Int: [Variant]])
 
   private func children(
-    of sight: Sight, _ places: [Int: [Variant]], at path: [Int], underOwner: Bool, _ why: inout String
+    of sight: Sight, _ places: [Int: [Variant]], at path: [Int], underOwner: Bool, _ why: inout Set<String>
   ) -> [Below] {
     var all: [Below] = [([], [:])]
     for child in sight.children {
       let path = path + [child.name]
       let stored = places[child.name] ?? []
       guard !stored.isEmpty || child.before != nil else {
-        why = "\(path) came from nowhere"
+        why.insert("\(path) came from nowhere")
         return []
       }
       let pages = bind(child, stored, at: path, underOwner: underOwner, &why)
@@ -153,7 +155,7 @@ struct Rules {
     }
     for (name, stored) in places where !sight.children.contains(where: { $0.name == name }) {
       guard mayBeAway(stored, at: path + [name], beside: sight) else {
-        why = "\(path + [name]) did not come back: \(stored)"
+        why.insert("\(path + [name]) did not come back: \(stored)")
         return []
       }
       let left = stored.map { variant in
@@ -263,7 +265,8 @@ struct Rules {
       if let former {
         var others = variants
         var own = others.remove(at: former)
-        let below = joinBelow(page, own.places)
+        // Somebody else may be presented there, below whom nothing was.
+        let below = joinBelow(page, page.isEdited ? own.places : own.asOptional().places)
         own = self.own(page, below)
         return [own] + retire(others, behind: own)
       }

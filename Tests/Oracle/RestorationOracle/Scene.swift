@@ -115,9 +115,12 @@ import StateRestoration
     rules.isAskedFor = isAskedFor
     rules.leftOut = Set(report.leftOut.map(\.numbers))
     let seen = sight(of: root, before)
-    var why = "nothing agrees with \(report.outcome)"
+    var why: Set<String> = []
     let found = worlds.flatMap { world in bound(world, seen, rules, report.outcome, &why) }
-    guard !found.isEmpty else { return "\(why)\n\(seen.text)\n\(report)" }
+    guard !found.isEmpty else {
+      if why.isEmpty { why = ["no world agrees with the outcome “\(report.outcome)”"] }
+      return "\(why.sorted().joined(separator: "; or "))\n\(seen.text)\n\(report)"
+    }
     worlds = Set(found)
     isDeferred = report.outcome == .locked
     carriedPlaces = worlds.first?.live?.carriedPaths ?? []
@@ -132,7 +135,7 @@ import StateRestoration
   }
 
   private func bound(
-    _ world: World, _ seen: Sight, _ rules: Rules, _ outcome: RestorationOutcome, _ why: inout String
+    _ world: World, _ seen: Sight, _ rules: Rules, _ outcome: RestorationOutcome, _ why: inout Set<String>
   ) -> [World] {
     var world = world
     switch (outcome, world.stored) {
@@ -162,7 +165,7 @@ import StateRestoration
     rules.leftOut = Set(coordinator?.lastReport?.leftOut.map(\.numbers) ?? [])
     if report?.notRestoredReason == .leftOutAfterCrash { rules.leftOut.insert(path) }
     let seen = sight(of: page, [ObjectIdentifier(page): 0])
-    var why = ""
+    var why: Set<String> = []
     let found = worlds.flatMap { world in
       guard let parent = world.live?[path.dropLast()], let name = path.last else { return [world] }
       let stored = parent.carried[name] ?? []
@@ -175,7 +178,10 @@ import StateRestoration
         return world
       }
     }
-    guard !found.isEmpty else { return "\(why)\n\(seen.text)\n\(report.map { "\($0)" } ?? "no report")" }
+    guard !found.isEmpty else {
+      let reasons = why.sorted().joined(separator: "; or ")
+      return "\(reasons)\n\(seen.text)\n\(report.map { "\($0)" } ?? "no report")"
+    }
     worlds = Set(found)
     return nil
   }
