@@ -122,8 +122,11 @@ struct Rules {
     let variant = variants[index]
     var page = Live(
       name: sight.name, kind: sight.kind, value: sight.value, isPresented: sight.isPresented, binding: binding)
-    page.before = kept
-    page.behind = retire(variants[(index + 1)...], behind: variant)
+    let others = retire(variants[(index + 1)...], behind: variant)
+    // What was asked for is the newest from now on.
+    let comesFirst = isAskedFor && variant.diedAt
+    page.before = comesFirst ? [] : kept
+    page.behind = comesFirst ? kept.map { $0.asOptional() } + others : others
     // What was below a state that this one has replaced may go on below it.
     var places = variant.places
     for former in variants[(index + 1)...] where former.isOptional || program.isSameIdentity(variant, former) {
@@ -233,6 +236,13 @@ struct Rules {
       }
     } else if !isSaved(page) {
       return page.others
+    }
+    for former in page.others where !page.isOwner && program.accepts(page.kind, former) {
+      // What was below a state that this one replaces may go on below it, wherever the page goes.
+      for (name, variants) in former.places where own.places[name] == nil {
+        page.carried[name] = variants.map { $0.asOptional() }
+        own.places[name] = page.carried[name]
+      }
     }
     // What is another's and fits all the same may be taken for the page's own.
     page.behind = page.others.map { program.accepts(page.kind, $0) ? $0.asOptional() : $0 }
