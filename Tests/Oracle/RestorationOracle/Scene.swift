@@ -146,7 +146,10 @@ import StateRestoration
       world.base = stored
       world.live = Live(name: seen.name, kind: seen.kind, value: seen.value, binding: .blank(baseline: seen.value))
       return [world]
-    case (.restored, let stored?):
+    case (.restored, let former?):
+      // What is gone may be deleted at once.
+      let stored = former.map { $0.losing(rules.goneModels) }
+      world.stored = stored
       return world.found(rules).flatMap { world in
         rules.bind(seen, world.base ?? stored, at: [0], underOwner: true, &why).map { live in
           var world = world
