@@ -125,6 +125,10 @@ import StateRestoration
     isDeferred = report.outcome == .locked
     carriedPlaces = worlds.first?.live?.carriedPaths ?? []
     if report.outcome == .restored {
+      let named = Set(report.notRestored.map(\.path.numbers))
+      if let path = worlds.map(\.carriedForSure).reduce(nil, { $0?.intersection($1) ?? $1 })?.subtracting(named).first {
+        return "\(path) is stored and did not come back, and the report does not say so\n\(seen.text)\n\(report)"
+      }
       deaths = 0
       for path in rules.leftOut { change { $0.die(at: path) } }
       // What may be left out may be in a place in which nothing was made.
@@ -254,6 +258,17 @@ extension Live {
   /// The places below it that no page is in.
   var carriedPaths: [[Int]] {
     carried.keys.sorted().map { [name, $0] } + children.flatMap { child in child.carriedPaths.map { [name] + $0 } }
+  }
+}
+
+extension World {
+  /// The places in which something is stored for sure, and no page is.
+  var carriedForSure: Set<[Int]> {
+    func below(_ page: Live, _ path: [Int]) -> [[Int]] {
+      let own = page.carried.filter { $0.value.contains { !$0.isOptional } }.map { path + [$0.key] }
+      return own + page.children.flatMap { below($0, path + [$0.name]) }
+    }
+    return Set(live.map { below($0, [$0.name]) } ?? [])
   }
 }
 
