@@ -60,6 +60,15 @@ import Testing
     #expect(memory.afterPowerCut(.dropAll).content(atPath: "/a") == [1, 2, 3, 3])
   }
 
+  @Test func `a mask names the unsynced changes that are lost`() throws {
+    let file = try durableFile([0, 0, 0])
+    for index in 0..<3 { try write([UInt8(index + 1)], to: file, at: Int64(index)) }
+    func content(losing mask: UInt64) -> [UInt8]? { memory.afterPowerCut(.lose(mask: mask)).content(atPath: "/a") }
+    #expect(content(losing: 0) == [1, 2, 3])
+    #expect(content(losing: 0b101) == [0, 2, 0])
+    #expect(content(losing: .max) == [0, 0, 0])
+  }
+
   @Test func `a write of several pages may survive in part`() throws {
     let file = try durableFile([])
     try write([UInt8](repeating: 7, count: 10_000), to: file)

@@ -1,6 +1,9 @@
 import SeededRandom
 
 /// One of the things that a script can vary, which can be left out of it.
+///
+/// Leaving one out leaves its steps out. Two of them also change what a step does: without ``collisions`` no page is put where
+/// something is carried over, and without ``lockedLaunches`` every launch on a locked device unlocks it first.
 package enum Dimension: String, CaseIterable, Sendable {
   case presenting, removing, renames, moves, order
   /// Pages that are put where something is carried over.

@@ -50,7 +50,7 @@ struct Rules {
 
   /// All ways in which a page on the screen can have what it has from the variants of its place; none is a violation.
   func bind(
-    _ sight: Sight, _ variants: [Variant], at path: [Int], underOwner: Bool, _ why: inout String
+    _ sight: Sight, _ variants: [Variant], at path: [Int], underOwner: Bool, _ why: inout Set<String>
   ) -> [Live] {
     var found: [Live] = []
     look(sight, variants, at: path, underOwner, from: 0, kept: [], seen: [], &found, &why)
@@ -59,16 +59,17 @@ struct Rules {
 
   private func look(
     _ sight: Sight, _ variants: [Variant], at path: [Int], _ underOwner: Bool, from index: Int, kept: [Variant],
-    seen: [Variant], _ found: inout [Live], _ why: inout String
+    seen: [Variant], _ found: inout [Live], _ why: inout Set<String>
   ) {
-    func lookOn(keeping variant: Variant?, _ why: inout String) {
+    func lookOn(keeping variant: Variant?, _ why: inout Set<String>) {
       look(
         sight, variants, at: path, underOwner, from: index + 1, kept: kept + [variant].compactMap(\.self),
         seen: seen + [variant].compactMap(\.self), &found, &why)
     }
     guard index < variants.count else {
       guard sight.value == sight.before ?? 0 else {
-        return why = "\(path) has \(sight.value), which nothing in its place gives it: \(variants)"
+        why.insert("\(path) has \(sight.value), which nothing in its place gives it: \(variants)")
+        return
       }
       let isOwner = kept.isEmpty && underOwner
       var page = Live(
@@ -107,7 +108,8 @@ struct Rules {
       lookOn(keeping: passed, &why)
     }
     guard sight.value == variant.value else {
-      return why = "\(path) has \(sight.value) instead of \(variant.value)"
+      why.insert("\(path) has \(sight.value) instead of \(variant.value)")
+      return
     }
     own(sight, variants, index, at: path, kept, .owner(variant), &found, &why)
   }
@@ -115,13 +117,16 @@ struct Rules {
   /// A page that has a variant, and what is below that.
   private func own(
     _ sight: Sight, _ variants: [Variant], _ index: Int, at path: [Int], _ kept: [Variant], _ binding: Live.Binding,
-    _ found: inout [Live], _ why: inout String
+    _ found: inout [Live], _ why: inout Set<String>
   ) {
     let variant = variants[index]
     var page = Live(
       name: sight.name, kind: sight.kind, value: sight.value, isPresented: sight.isPresented, binding: binding)
-    page.before = kept
-    page.behind = retire(variants[(index + 1)...], behind: variant)
+    let others = retire(variants[(index + 1)...], behind: variant)
+    // What was asked for is the newest from now on.
+    let comesFirst = isAskedFor && variant.diedAt
+    page.before = comesFirst ? [] : kept
+    page.behind = comesFirst ? kept.map { $0.asOptional() } + others : others
     // What was below a state that this one has replaced may go on below it.
     var places = variant.places
     for former in variants[(index + 1)...] where former.isOptional || program.isSameIdentity(variant, former) {
@@ -138,14 +143,14 @@ struct Rules {
   private typealias Below = (children: [Live], carried: [Int: [Variant]])
 
   private func children(
-    of sight: Sight, _ places: [Int: [Variant]], at path: [Int], underOwner: Bool, _ why: inout String
+    of sight: Sight, _ places: [Int: [Variant]], at path: [Int], underOwner: Bool, _ why: inout Set<String>
   ) -> [Below] {
     var all: [Below] = [([], [:])]
     for child in sight.children {
       let path = path + [child.name]
       let stored = places[child.name] ?? []
       guard !stored.isEmpty || child.before != nil else {
-        why = "\(path) came from nowhere"
+        why.insert("\(path) came from nowhere")
         return []
       }
       let pages = bind(child, stored, at: path, underOwner: underOwner, &why)
@@ -153,7 +158,7 @@ struct Rules {
     }
     for (name, stored) in places where !sight.children.contains(where: { $0.name == name }) {
       guard mayBeAway(stored, at: path + [name], beside: sight) else {
-        why = "\(path + [name]) did not come back: \(stored)"
+        why.insert("\(path + [name]) did not come back: \(stored)")
         return []
       }
       let left = stored.map { variant in
@@ -199,6 +204,10 @@ struct Rules {
     return page.isOwner || page.isEdited || (page.isUnsettled && open == true) || page.children.contains(where: isSaved)
   }
 
+  private func hasEdits(_ page: Live) -> Bool {
+    page.isOwner || page.isEdited || page.children.contains(where: hasEdits)
+  }
+
   /// What a save stores in a page's place; the page is then bound to it.
   func commit(_ page: inout Live) -> [Variant] {
     page.departed = [:]
@@ -227,6 +236,13 @@ struct Rules {
       }
     } else if !isSaved(page) {
       return page.others
+    }
+    for former in page.others where !page.isOwner && program.accepts(page.kind, former) {
+      // What was below a state that this one replaces may go on below it, wherever the page goes.
+      for (name, variants) in former.places where own.places[name] == nil {
+        page.carried[name] = variants.map { $0.asOptional() }
+        own.places[name] = page.carried[name]
+      }
     }
     // What is another's and fits all the same may be taken for the page's own.
     page.behind = page.others.map { program.accepts(page.kind, $0) ? $0.asOptional() : $0 }
@@ -259,7 +275,8 @@ struct Rules {
       if let former {
         var others = variants
         var own = others.remove(at: former)
-        let below = joinBelow(page, own.places)
+        // Somebody else may be presented there, below whom nothing was.
+        let below = joinBelow(page, page.isEdited ? own.places : own.asOptional().places)
         own = self.own(page, below)
         return [own] + retire(others, behind: own)
       }
@@ -280,8 +297,8 @@ struct Rules {
     let below = joinBelow(page, [:])
     let own = own(page, below)
     let open = variants.isEmpty ? answers.savesUneditedBelowBlank : answers.joinsUneditedInFront
-    let isSaved = (page.isUnsettled && open == true) || page.children.contains(where: isSaved)
-    return isSaved ? [own] + retire(variants, behind: own) : variants
+    let isNew = page.isUnsettled || page.children.contains(where: isSaved)
+    return hasEdits(page) || (isNew && open == true) ? [own] + retire(variants, behind: own) : variants
   }
 
   private func joinBelow(_ page: Live, _ places: [Int: [Variant]]) -> [Int: [Variant]] {

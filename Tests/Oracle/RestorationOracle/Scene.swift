@@ -115,13 +115,20 @@ import StateRestoration
     rules.isAskedFor = isAskedFor
     rules.leftOut = Set(report.leftOut.map(\.numbers))
     let seen = sight(of: root, before)
-    var why = "nothing agrees with \(report.outcome)"
+    var why: Set<String> = []
     let found = worlds.flatMap { world in bound(world, seen, rules, report.outcome, &why) }
-    guard !found.isEmpty else { return "\(why)\n\(seen.text)\n\(report)" }
+    guard !found.isEmpty else {
+      if why.isEmpty { why = ["no world agrees with the outcome “\(report.outcome)”"] }
+      return "\(why.sorted().joined(separator: "; or "))\n\(seen.text)\n\(report)"
+    }
     worlds = Set(found)
     isDeferred = report.outcome == .locked
     carriedPlaces = worlds.first?.live?.carriedPaths ?? []
     if report.outcome == .restored {
+      let named = Set(report.notRestored.map(\.path.numbers))
+      if let path = worlds.map(\.carriedForSure).reduce(nil, { $0?.intersection($1) ?? $1 })?.subtracting(named).first {
+        return "\(path) is stored and did not come back, and the report does not say so\n\(seen.text)\n\(report)"
+      }
       deaths = 0
       for path in rules.leftOut { change { $0.die(at: path) } }
       // What may be left out may be in a place in which nothing was made.
@@ -132,7 +139,7 @@ import StateRestoration
   }
 
   private func bound(
-    _ world: World, _ seen: Sight, _ rules: Rules, _ outcome: RestorationOutcome, _ why: inout String
+    _ world: World, _ seen: Sight, _ rules: Rules, _ outcome: RestorationOutcome, _ why: inout Set<String>
   ) -> [World] {
     var world = world
     switch (outcome, world.stored) {
@@ -143,7 +150,10 @@ import StateRestoration
       world.base = stored
       world.live = Live(name: seen.name, kind: seen.kind, value: seen.value, binding: .blank(baseline: seen.value))
       return [world]
-    case (.restored, let stored?):
+    case (.restored, let former?):
+      // What is gone may be deleted at once.
+      let stored = former.map { $0.losing(rules.goneModels) }
+      world.stored = stored
       return world.found(rules).flatMap { world in
         rules.bind(seen, world.base ?? stored, at: [0], underOwner: true, &why).map { live in
           var world = world
@@ -162,7 +172,7 @@ import StateRestoration
     rules.leftOut = Set(coordinator?.lastReport?.leftOut.map(\.numbers) ?? [])
     if report?.notRestoredReason == .leftOutAfterCrash { rules.leftOut.insert(path) }
     let seen = sight(of: page, [ObjectIdentifier(page): 0])
-    var why = ""
+    var why: Set<String> = []
     let found = worlds.flatMap { world in
       guard let parent = world.live?[path.dropLast()], let name = path.last else { return [world] }
       let stored = parent.carried[name] ?? []
@@ -175,7 +185,10 @@ import StateRestoration
         return world
       }
     }
-    guard !found.isEmpty else { return "\(why)\n\(seen.text)\n\(report.map { "\($0)" } ?? "no report")" }
+    guard !found.isEmpty else {
+      let reasons = why.sorted().joined(separator: "; or ")
+      return "\(reasons)\n\(seen.text)\n\(report.map { "\($0)" } ?? "no report")"
+    }
     worlds = Set(found)
     return nil
   }
@@ -245,6 +258,17 @@ extension Live {
   /// The places below it that no page is in.
   var carriedPaths: [[Int]] {
     carried.keys.sorted().map { [name, $0] } + children.flatMap { child in child.carriedPaths.map { [name] + $0 } }
+  }
+}
+
+extension World {
+  /// The places in which something is stored for sure, and no page is.
+  var carriedForSure: Set<[Int]> {
+    func below(_ page: Live, _ path: [Int]) -> [[Int]] {
+      let own = page.carried.filter { $0.value.contains { !$0.isOptional } }.map { path + [$0.key] }
+      return own + page.children.flatMap { below($0, path + [$0.name]) }
+    }
+    return Set(live.map { below($0, [$0.name]) } ?? [])
   }
 }
 

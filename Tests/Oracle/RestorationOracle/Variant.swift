@@ -28,6 +28,14 @@ struct Variant: Hashable, Sendable {
     for index in (places[name] ?? []).indices { places[name]?[index].die(at: path.dropFirst()) }
   }
 
+  /// The same with everything optional in it whose model object is gone.
+  func losing(_ models: Set<Int>) -> Variant {
+    if models.contains(model) { return asOptional() }
+    var copy = self
+    copy.places = places.mapValues { $0.map { $0.losing(models) } }
+    return copy
+  }
+
   /// The same without what is optional.
   var firm: Variant? { isOptional ? nil : firmBelow }
 

@@ -79,7 +79,10 @@ import RestorationOracle
     while !isOver(), findings < options.findings {
       if let finding = await search.run(number) {
         findings += 1
-        print("script \(finding.number): \(finding.difference)\n\(Step.text(of: finding.steps))\n")
+        print("script \(finding.number): \(finding.difference)\n\(Step.text(of: finding.steps))")
+        // The others only choose steps.
+        let needed = options.excluded.intersection([.collisions, .lockedLaunches]).map(\.rawValue).sorted()
+        print(needed.isEmpty ? "" : "run it --without \(needed.joined(separator: ","))\n")
       }
       number += 1
     }
