@@ -109,8 +109,9 @@ extension LiveTree {
     pending.append(node)
     hasMoved = true
     let given = node.object.flatMap { takeRestored($0, node.objectIdentity) }
-    if given == nil { batch.newcomers.append(node.key) }
-    put(node, restored: given)
+    let wasRefused = given == nil && takeRefused(node)
+    if given == nil, !wasRefused { batch.newcomers.append(node.key) }
+    put(node, restored: given, wasRefused: wasRefused)
   }
 
   func place(_ node: LiveNode, identifier: RestorationIdentifier, parent: LiveNode?) {
@@ -124,13 +125,13 @@ extension LiveTree {
   }
 
   /// Tells where a node is now.
-  func put(_ node: LiveNode, restored: NodeID? = nil, isAnew: Bool = false) {
+  func put(_ node: LiveNode, restored: NodeID? = nil, wasRefused: Bool = false, isAnew: Bool = false) {
     let section: CaptureBatch.Section? =
       node.parent != nil ? nil : node.kind == .shared ? .shared : .interface
     batch.placements.append(
       .init(
         key: node.key, parent: node.parent?.key, section: section, identifier: node.identifier, restored: restored,
-        isAnew: isAnew))
+        wasRefused: wasRefused, isAnew: isAnew))
   }
 
   /// Notes that a node leaves the lists of its parent, which are put right once for all that leave.

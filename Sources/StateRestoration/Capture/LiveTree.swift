@@ -23,6 +23,10 @@ internal import RestorationArchive
   private var shared: [LiveNode] = []
   /// Live objects that were given their state in this turn, until its capture meets them.
   private var restored: [ObjectIdentifier: RestoredObject] = [:]
+  /// Late objects that were refused their state in this turn.
+  private var refused: Set<ObjectIdentifier> = []
+  /// Those, and the objects below them, as the capture has met them.
+  private var refusedKeys: Set<CaptureBatch.Key> = []
   /// The node that the app-level state was read from in this turn, nil for none; outside of such a turn there is nothing.
   private var metApplication: NodeID??
   /// Whether the app-level state has its place.
@@ -131,6 +135,17 @@ internal import RestorationArchive
     return one.node
   }
 
+  /// Remembers, until the capture at the end of this turn, that a late object was refused its state.
+  func noteRefused(_ object: any RestorableObject) { refused.insert(ObjectIdentifier(object)) }
+
+  /// Whether an object that the capture meets was refused its state in this turn, or lies below one that was.
+  func takeRefused(_ node: LiveNode) -> Bool {
+    guard !refused.isEmpty || !refusedKeys.isEmpty else { return false }
+    guard refused.remove(node.objectIdentity) != nil || refusedKeys.contains(node.parentKey) else { return false }
+    refusedKeys.insert(node.key)
+    return true
+  }
+
   /// Notes that a sibling has an object's identifier.
   func noteDuplicate(_ object: any RestorableObject) {
     restored[ObjectIdentifier(object)]?.isDuplicate = true
@@ -138,6 +153,7 @@ internal import RestorationArchive
 
   /// Restored objects that the capture did not meet have left the hierarchy in the same turn, and their state with them.
   private func removeUnmet() {
+    (refused, refusedKeys) = ([], [])
     guard !restored.isEmpty else { return }
     for one in restored.values where !one.isShared && !one.isDuplicate { batch.removedNodes.append(one.node) }
     restored = [:]
@@ -180,6 +196,7 @@ internal import RestorationArchive
     polled = []
     referrers = [:]
     restored = [:]
+    (refused, refusedKeys) = ([], [])
     metApplication = nil
     hasApplication = false
     sentRevision = nil

@@ -84,7 +84,7 @@ extension ArchiveDraft {
   /// the user's doing: what it has is newer than stored state of its own, and in front of every other.
   private mutating func meet(_ placement: CaptureBatch.Placement, _ arrivals: inout Arrivals) throws(ArchiveError) {
     if isBlind { return beBlank(placement, over: nil) }
-    let isNew = !arrivals.batch.isMeeting
+    let isNew = !arrivals.batch.isMeeting && !placement.wasRefused
     if !isNew, case .nothing = try above(placement) { return beBlank(placement, over: nil) }
     let parent = try nodeAbove(placement)
     let claimant = arrivals.claimant(placement.key)

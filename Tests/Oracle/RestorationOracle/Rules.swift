@@ -173,7 +173,7 @@ struct Rules {
 
   /// Whether a place that holds variants may be without a page: there is none for it, or nothing in it fits that.
   private func mayBeAway(_ variants: [Variant], at path: [Int], beside sight: Sight) -> Bool {
-    guard let kind = makes(path) else { return true }
+    guard let kind = makes(path), !variants.allSatisfy(\.isLeft) else { return true }
     let given = variants.first { !$0.isOptional && program.accepts(kind, $0) && $0.version <= program.number }
     guard let given, !goneModels.contains(given.model), !goneModels.contains(kind.model) else { return true }
     if variants.contains(where: { mayLeaveOut($0, at: path, among: variants) }) { return true }

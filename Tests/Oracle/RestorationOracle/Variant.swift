@@ -14,6 +14,16 @@ struct Variant: Hashable, Sendable {
   /// Whether restoring died at it, so that it may be left out for as long as nobody asks for it.
   var diedAt = false
 
+  /// Whether the owner of what was in front of it has left the place: nobody is made for it any more.
+  var isLeft = false
+
+  /// The same in a place whose owner has left.
+  func left() -> Variant {
+    var copy = self
+    copy.isLeft = true
+    return copy
+  }
+
   /// The same with everything in it optional.
   func asOptional() -> Variant {
     var copy = self

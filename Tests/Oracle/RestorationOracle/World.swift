@@ -126,7 +126,7 @@ struct World: Hashable {
       guard let index = parent.children.firstIndex(where: { $0.name == path.last }) else { return }
       var page = parent.children.remove(at: index)
       if case .owner(let former?) = page.binding { parent.departed[page.name] = [former.asOptional()] }
-      if !page.others.isEmpty { parent.carried[page.name] = page.others }
+      if !page.others.isEmpty { parent.carried[page.name] = page.isOwner ? page.others.map { $0.left() } : page.others }
       (page.before, page.behind) = ([], [])
       taken = page
     }
