@@ -1,0 +1,3 @@
+import Testing
+@testable import StateRestoration
+@Suite struct ClaimantTests {}
