@@ -111,8 +111,9 @@ import Testing
     #expect(try VariantTree.text(of: draft) == first)
     draft = try VariantTree.draft([("place", stored)])
     withKnownIssue("a variant that goes dormant in the merge that wrote it is lost") {
-      #expect(try merge([("place", [StoredVariant("F", tag: "c"), StoredVariant("E")])], onto: &draft) == 2)
-      #expect(try VariantTree.text(of: draft) == both)
+      let count = try merge([("place", [StoredVariant("F", tag: "c"), StoredVariant("E")])], onto: &draft)
+      let text = try VariantTree.text(of: draft)
+      #expect(count == 2 && text == both)
     }
   }
 
