@@ -71,6 +71,27 @@ import Testing
     #expect(try VariantTree.text(of: draft).hasSuffix("top:X|P(child:C*)"))
   }
 
+  @Test func `bytes of a dormant variant inside another count once`() throws {
+    var limits = RestorationArchive.Limits.default
+    limits.bytesPerArchive = 40_000
+    let text = String(repeating: " ", count: 4_000)
+    let below: [(identifier: RestorationIdentifier, variants: [StoredVariant])] = [
+      ("inner", [StoredVariant("A"), StoredVariant(text, tag: "c")])
+    ]
+    var draft = try VariantTree.draft(
+      [
+        ("other", [StoredVariant("O"), StoredVariant(text, tag: "c")]),
+        ("place", [StoredVariant("P", tag: "c", below)]),
+      ],
+      limits: limits)
+    #expect(draft.dormants.count == 2)
+    _ = try show(0..<1, in: &draft)
+    withKnownIssue("its bytes count twice, so that it goes too soon") {
+      #expect(draft.dormants.count == 3)
+      #expect(draft.owedFindings.isEmpty)
+    }
+  }
+
   @Test func `an empty variant in which nothing is owned is removed instead`() throws {
     var draft = try VariantTree.draft([("place", [StoredVariant(nil, tag: "b")])])
     _ = try show(0..<1, in: &draft)

@@ -6,17 +6,18 @@ import Testing
 /// The table *Select*, as a function of one variant, and of all verdicts on a place.
 @Suite struct SelectionTests {
   /// The verdicts by identity (fits, other class, other model), version (older, same, newer) and damage.
-  private static let verdicts: [(identity: String, version: StateVersion, isDamaged: Bool, verdict: Selection.Verdict)] = [
-    ("fits", 1, false, .fits), ("fits", 1, true, .unreadable(.damaged)),
-    ("fits", 2, false, .fits), ("fits", 2, true, .unreadable(.damaged)),
-    ("fits", 3, false, .unreadable(.newerVersion)), ("fits", 3, true, .unreadable(.newerVersion)),
-    ("class", 1, false, .refused(.otherClass)), ("class", 1, true, .refused(.otherClass)),
-    ("class", 2, false, .refused(.otherClass)), ("class", 2, true, .refused(.otherClass)),
-    ("class", 3, false, .refused(.otherClass)), ("class", 3, true, .refused(.otherClass)),
-    ("model", 1, false, .refused(.otherModel)), ("model", 1, true, .refused(.otherModel)),
-    ("model", 2, false, .refused(.otherModel)), ("model", 2, true, .refused(.otherModel)),
-    ("model", 3, false, .refused(.otherModel)), ("model", 3, true, .refused(.otherModel)),
-  ]
+  private static let verdicts:
+    [(identity: String, version: StateVersion, isDamaged: Bool, verdict: Selection.Verdict)] = [
+      ("fits", 1, false, .fits), ("fits", 1, true, .unreadable(.damaged)),
+      ("fits", 2, false, .fits), ("fits", 2, true, .unreadable(.damaged)),
+      ("fits", 3, false, .unreadable(.newerVersion)), ("fits", 3, true, .unreadable(.newerVersion)),
+      ("class", 1, false, .refused(.otherClass)), ("class", 1, true, .refused(.otherClass)),
+      ("class", 2, false, .refused(.otherClass)), ("class", 2, true, .refused(.otherClass)),
+      ("class", 3, false, .refused(.otherClass)), ("class", 3, true, .refused(.otherClass)),
+      ("model", 1, false, .refused(.otherModel)), ("model", 1, true, .refused(.otherModel)),
+      ("model", 2, false, .refused(.otherModel)), ("model", 2, true, .refused(.otherModel)),
+      ("model", 3, false, .refused(.otherModel)), ("model", 3, true, .refused(.otherModel)),
+    ]
 
   @Test(arguments: [false, true]) func `a variant is judged by the table`(isLeftOut: Bool) {
     let claimant = Claimant(
@@ -34,28 +35,49 @@ import Testing
   /// What an object gets, and the verdicts on the variants of its place that give it, newest first: F fits, N newer version,
   /// D damaged, R refused, _ no variant at all.
   private static let choices: [(choice: String, verdicts: String)] = [
-    ("blank", """
+    (
+      "blank",
+      """
       _ R RR RRR
-      """),
-    ("over 0", """
+      """
+    ),
+    (
+      "over 0",
+      """
       N D NN ND NR DN DD DR NNN NND NNR NDN NDD NDR NRN NRD NRR DNN DND DNR DDN DDD DDR DRN DRD
       DRR
-      """),
-    ("over 1", """
+      """
+    ),
+    (
+      "over 1",
+      """
       RN RD RNN RND RNR RDN RDD RDR
-      """),
-    ("over 2", """
+      """
+    ),
+    (
+      "over 2",
+      """
       RRN RRD
-      """),
-    ("owner 0", """
+      """
+    ),
+    (
+      "owner 0",
+      """
       F FF FN FD FR FFF FFN FFD FFR FNF FNN FND FNR FDF FDN FDD FDR FRF FRN FRD FRR
-      """),
-    ("owner 1", """
+      """
+    ),
+    (
+      "owner 1",
+      """
       NF DF RF NFF NFN NFD NFR DFF DFN DFD DFR RFF RFN RFD RFR
-      """),
-    ("owner 2", """
+      """
+    ),
+    (
+      "owner 2",
+      """
       NNF NDF NRF DNF DDF DRF RNF RDF RRF
-      """),
+      """
+    ),
   ]
 
   @Test func `the first variant that fits wins, else the newest unreadable one has the children`() {

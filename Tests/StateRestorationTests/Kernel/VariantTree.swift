@@ -63,7 +63,8 @@ enum VariantTree {
 
   /// A draft that goes on from an archive.
   static func draft(
-    _ places: [(identifier: RestorationIdentifier, variants: [StoredVariant])], limits: RestorationArchive.Limits = .default
+    _ places: [(identifier: RestorationIdentifier, variants: [StoredVariant])],
+    limits: RestorationArchive.Limits = .default
   ) throws -> ArchiveDraft {
     let reader = try archive(places)
     return try ArchiveDraft(
