@@ -227,6 +227,7 @@ struct Rules {
       let isSame = program.isSameIdentity(own, former)
       if isSame, own.value == former.value, own.version == former.version, own.isPresented == former.isPresented {
         page.binding = .owner(own)
+        page.behind = retire(page.behind, behind: own)
         return page.before + [own] + page.behind
       }
       if !isSame {

@@ -242,7 +242,8 @@ import StateRestorationTesting
       if let violation = scene.violation, former != nil { return violation }
       if let hit { scene.change { $0.die(at: hit) } } else { scene.rules.leavesOutAny = true }
       scene.deaths += 1
-      scene.culprit = hit
+      // Where there are several states the next one may be tried.
+      scene.culprit = hit.flatMap { path in scene.worlds.allSatisfy { $0.count(at: path) == 1 } ? path : nil }
       end()
       return nil
     }
