@@ -7,6 +7,8 @@ import Testing
 /// A variant to store in an archive, with the places below it.
 struct StoredVariant {
   /// The value of its record; nil for none.
+  ///
+  /// Digits are stored as a number, which no text decodes.
   var value: String?
   var attributes: RestorationArchive.Attributes
   /// The variants of the places below, newest first.
@@ -47,14 +49,16 @@ enum VariantTree {
       for (position, variant) in variants.enumerated() {
         var attributes = variant.attributes
         var name = identifier
-        if position > 0 {
+        if position > 0 || attributes.flags.contains(.dormant) {
           attributes.flags.insert(.dormant)
           name = VariantName(identifier, number: number).stored
           number -= 1
         }
         let node = try writer.insert(name, parent: parent, attributes: attributes)
         if let value = variant.value {
-          try writer.setRecord(of: node, entries: [.init(key: "value", value: value)], attributes: attributes)
+          let entry: RestorationArchive.Entry =
+            Int(value).map { .init(key: "value", value: $0) } ?? .init(key: "value", value: value)
+          try writer.setRecord(of: node, entries: [entry], attributes: attributes)
         }
         try store(variant.places, below: node, in: &writer, &number)
       }
@@ -84,7 +88,9 @@ enum VariantTree {
     var places: [RestorationIdentifier: (active: String, dormant: [(number: Int, text: String)])] = [:]
     for id in siblings {
       let node = try #require(try reader.node(id))
-      var text = try reader.record(of: id).decodeIfPresent(String.self, forKey: "value") ?? "-"
+      let record = try reader.record(of: id)
+      let number = try? record.decodeIfPresent(Int.self, forKey: "value")
+      var text = try number.map { "\($0)" } ?? record.decodeIfPresent(String.self, forKey: "value") ?? "-"
       if owners[id] != nil { text += "*" }
       let below = try self.text(of: reader.children(of: id), in: reader, owners)
       if !below.isEmpty { text += "(\(below))" }
