@@ -52,12 +52,6 @@ public import RestorationArchive
     isFullScreen = try coder.decodeIfPresent(Bool.self, forKey: "window.isFullScreen") ?? isFullScreen
   }
 
-  /// Empties the window, and dismisses the presented controller if it is among them.
-  open override func removeChildren(_ children: [any RestorableController]) {
-    super.removeChildren(children)
-    if children.contains(where: { $0 === content }) { content = nil }
-  }
-
   /// Takes the content back, if it could be restored: what was in the window last.
   open override func install(_ children: [RestoredChild]) {
     if let controller = children.newest { content = controller }
