@@ -54,8 +54,7 @@ import Testing
 
   @Test func `a copy of any frame behind the last one is reported, and no later change vanishes unsaid`() throws {
     for copied in 0..<3 {
-      memory.remove(atPath: rig.path())
-      memory.remove(atPath: "/slots")
+      try rig.archives(memory).deleteAll()
       let path = try saved(3)
       let bytes = try #require(memory.content(atPath: path))
       let opened = try rig.archives(memory).openNewest()

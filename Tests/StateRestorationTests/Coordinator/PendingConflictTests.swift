@@ -124,10 +124,10 @@ import Testing
   @Test(arguments: StoreKind.allCases)
   func `a program that only saves is told which state makes room for it`(on kind: StoreKind) async throws {
     let bench = try await conflicting(.touchedNodes, kind)
-    let newest = try bench.place.openNewest()
+    let newest = try bench.place.open(.newest)
     let archive = try newest.read(0..<newest.byteCount)
-    for place in bench.place.asidePlaces.prefix(SetAsideShelf.countLimit) {
-      _ = try place.publish(archive, consuming: [])
+    for place in bench.place.asidePlaces.prefix(4) {
+      _ = try place.publish(archive, Succession())
     }
     // What does not fit takes the place of the oldest; what the save replaces is aside already, and becomes the newest.
     let before = try await bench.launch().setAsideStates()
@@ -239,7 +239,7 @@ import Testing
     _ = try await coordinator.preserve(root)
     try await bench.unlock(coordinator)
     let states = try await coordinator.setAsideStates()
-    #expect(states.count == SetAsideShelf.countLimit)
+    #expect(states.count == 4)
     #expect(findings(bench).filter { if case .setAside = $0 { true } else { false } }.count == 6)
     #expect(findings(bench).filter { if case .setAsideRemoved = $0 { true } else { false } }.count == 2)
     for state in states { #expect(findings(bench).contains(.setAside(state))) }

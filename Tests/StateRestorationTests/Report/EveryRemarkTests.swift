@@ -67,7 +67,7 @@ import Testing
     case .extensionTimedOut: return try await timedOut(bench)
     case .setAside: try await decline(bench)
     case .setAsideRemoved:
-      for _ in 0..<SetAsideShelf.countLimit { try await decline(bench) }
+      for _ in 0..<4 { try await decline(bench) }
       try await decline(bench, isLocked: true)
     case .noDelegate:
       // Nobody keeps it but the coordinator, which doesn't.
