@@ -139,7 +139,7 @@ import restore_inspect
   @Test func `what was saved while locked is locked, and whole with the passcode`() async throws {
     let state = try await InspectedState(passcode: "1234")
     try await state.inProgram(passcode: "1234", isLocked: true) { store in
-      try store.publishPending(Data("pending".utf8), kind: .touchedNodes)
+      try store.publishPending(Data("pending".utf8))
     }
     let (code, files, _) = try await verify(state)
     #expect(code == .locked)
@@ -196,7 +196,7 @@ import restore_inspect
 
   @Test func `the mark of an unfinished restoring is listed`() async throws {
     let state = try await InspectedState()
-    try await state.inProgram { store in _ = try store.beginAttempt(for: try store.openNewest()) }
+    try await state.inProgram { store in _ = try store.beginAttempt(at: try store.openNewest()) }
     let (code, files, _) = try await verify(state)
     #expect(code == .success && outcomes(files, "marker") == ["whole"])
   }

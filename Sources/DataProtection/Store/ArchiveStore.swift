@@ -111,7 +111,9 @@ package final class ArchiveStore: Sendable {
 
   /// What is there: what the writer knows, or a look at the disk that keeps nobody from writing.
   func looking<R>(_ body: (SlotReading) throws(ProtectionError) -> R) throws(ProtectionError) -> R {
-    if let taken = state.withLock({ $0 }) { return try body(taken.reading) }
+    if let taken = state.withLock({ $0 }) {
+      return try named(taken) { () throws(ProtectionError) in try body(taken.reading) }
+    }
     var reading = try look()
     while true {
       do throws(ProtectionError) {
@@ -122,6 +124,18 @@ package final class ArchiveStore: Sendable {
         guard again.ledger.ledger != reading.ledger.ledger else { throw error }
         reading = again
       }
+    }
+  }
+
+  /// Says of what is not there any more that the device was erased, if it was.
+  private func named<R>(
+    _ state: ArchiveStoreState, _ body: () throws(ProtectionError) -> R
+  ) throws(ProtectionError) -> R {
+    do throws(ProtectionError) {
+      return try body()
+    } catch  where error.code.isDamage {
+      guard try store.isNamed(state.slot.descriptor, name) else { throw .erased }
+      throw error
     }
   }
 
@@ -137,7 +151,8 @@ package final class ArchiveStore: Sendable {
   package func openNewest() throws(ProtectionError) -> OpenedArchive {
     guard isOpen else { return try looking { reading throws(ProtectionError) in try openNewest(reading) } }
     return try writing { state throws(ProtectionError) in
-      let opened = try openNewest(state.reading, forWriting: true)
+      let taken = state
+      let opened = try named(taken) { () throws(ProtectionError) in try openNewest(taken.reading, forWriting: true) }
       adopt(opened, &state)
       return opened
     }

@@ -217,7 +217,7 @@ import Testing
     _ = await coordinator.forget(["nothing"])
     try await bench.cutPower(losing: .endOfLastWrite(keeping: 6))
     try await bench.unlock()
-    #expect(try bench.place.interruptedAttempt(for: try bench.place.open(.newest)) == nil)
+    #expect(try bench.marker == nil)
   }
 
   /// What comes between restoring and the extension in which a program dies at every launch.

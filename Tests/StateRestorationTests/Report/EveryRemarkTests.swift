@@ -60,7 +60,7 @@ import Testing
         state.generations.append(.init(number: state.next, base: last.base))
         state.next += 1
       }
-    case .markerIgnored: bench.store.state.withLock { $0.failures = ["interruptedAttempt": .io] }
+    case .markerIgnored: bench.store.state.withLock { $0.failures = ["attempts": .io] }
     case .interruptedBefore: try await bench.die(at: ["root", "child"])
     case .applicationStateFailed: bench.delegate.failsDecoding = true
     case .applicationStateTouched: return try await touchApplicationState(bench)
