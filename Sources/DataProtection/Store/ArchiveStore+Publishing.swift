@@ -205,7 +205,9 @@ extension ArchiveStore {
     }
   }
 
-  /// Writes the slot's ledger and makes it the one that counts; returns its length. Its name is not durable yet.
+  /// Writes the slot's ledger and makes it the one that counts; returns its length.
+  ///
+  /// Its name is not durable yet.
   func commit(_ ledger: Ledger, _ state: inout ArchiveStoreState) throws(ProtectionError) -> Int {
     var ledger = ledger
     ledger.keybagRevision = max(ledger.keybagRevision, store.keys.keybagRevision)

@@ -61,9 +61,9 @@ package final class ArchiveStore: Sendable {
 
   // MARK: The slot
 
-  /// Takes the slot for this writer; nothing happens if it has it. Nothing is synced.
+  /// Takes the slot for this writer; nothing happens if it has it.
   ///
-  /// Throws `.inUse` when another process, or another store of this one, has it and doesn't let go within the patience.
+  /// Nothing is synced. Throws `.inUse` when another process, or another store of this one, has it and doesn't let go within the patience.
   package func open(waiting patience: Duration = .zero) throws(ProtectionError) {
     try turn.take { () throws(ProtectionError) in
       guard state.withLock({ $0 == nil }) else { return }
@@ -234,11 +234,13 @@ package final class ArchiveStore: Sendable {
     guard opened.standing == .current, state.base?.record.generation != opened.generation.rawValue,
       let record = state.reading.ledger.ledger?.current
     else { return }
-    let room = opened.content.endOffset..<opened.content.endOffset
+    let room =
+      opened.content.endOffset..<opened.content.endOffset
       + FrameScan.room(behind: opened.content.fields.messageByteCount)
     state.base = ArchiveStoreState.Base(
       record: record, file: opened.file, frames: opened.content.frames, room: room,
       frameCount: opened.frames.count, end: opened.scan.end, commitment: opened.scan.commitment,
-      allocated: opened.file.byteCount, isAppendable: opened.tailDropped == 0 && opened.file.isWritable, wasRead: opened.wasRead)
+      allocated: opened.file.byteCount, isAppendable: opened.tailDropped == 0 && opened.file.isWritable,
+      wasRead: opened.wasRead)
   }
 }

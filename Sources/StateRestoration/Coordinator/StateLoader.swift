@@ -34,7 +34,8 @@ struct StateLoader: Sendable {
       let history = (try? store.attempts(at: state)) ?? AttemptHistory()
       let hasDied = (history.requestDied || history.deaths > 0) && !configuration.isDeveloperMode
       var loaded = try layOut(
-        state, history: history, crash: hasDied ? history.node.map { .leaveOut(node: $0) } ?? .restoreEverything : .restoreEverything,
+        state, history: history,
+        crash: hasDied ? history.node.map { .leaveOut(node: $0) } ?? .restoreEverything : .restoreEverything,
         pending: [], isNewest: false, remarks: [])
       loaded.isOnRequest = true
       loaded.setAside = id

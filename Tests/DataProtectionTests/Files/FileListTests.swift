@@ -82,9 +82,10 @@ import Testing
     }
     let place = try store()
     // The list's slot has been saved twice, the content's once.
-    let list = try #require(world.memory.names(atPath: place).first { slot in
-      world.memory.content(atPath: "\(place)/\(slot)/g-2") != nil
-    })
+    let list = try #require(
+      world.memory.names(atPath: place).first { slot in
+        world.memory.content(atPath: "\(place)/\(slot)/g-2") != nil
+      })
     for name in ["g-1", "g-2", "ledger"] { world.memory.remove(atPath: "\(place)/\(list)/\(name)") }
     world.memory.remove(atPath: place.replacing("/archives", with: "/slots"))
     let left = try generations()
@@ -152,7 +153,10 @@ import Testing
       try await next.open().files().write(Data([2]), to: "x")
       let after = TestWorld(memory: next.memory.afterPowerCut(.dropAll))
       let found = try? await after.open().files().read("x")
-      #expect(found == Data([2]), "step \(step) of \(trial.memory.callCount): \(after.memory.names(atPath: TestWorld.path)) \(world.memory.calls.suffix(4))")
+      #expect(
+        found == Data([2]),
+        "step \(step) of \(trial.memory.callCount): \(after.memory.names(atPath: TestWorld.path)) \(world.memory.calls.suffix(4))"
+      )
     }
   }
 
@@ -169,7 +173,10 @@ import Testing
       try await next.open().files().write(Data([2]), to: "x")
       let after = TestWorld(memory: next.memory.afterPowerCut(.dropAll))
       let found = try? await after.open().files().read("x")
-      #expect(found == Data([2]), "step \(step) of \(trial.memory.callCount): \(after.memory.names(atPath: TestWorld.path)) \(world.memory.calls.suffix(4))")
+      #expect(
+        found == Data([2]),
+        "step \(step) of \(trial.memory.callCount): \(after.memory.names(atPath: TestWorld.path)) \(world.memory.calls.suffix(4))"
+      )
     }
   }
 }

@@ -71,7 +71,8 @@ import Testing
     other.keys.keybagIdentifier = KeybagIdentifier(bytes: [UInt8](repeating: 9, count: 16))
     other.sealing = ToySealing(device: 2)
     #expect(try outcome(other) == .otherDevice)
-    #expect(try errorCode { try other.archives(memory, slot: ArchiveSlot(application: "x")).openNewest() } == .otherDevice)
+    #expect(
+      try errorCode { try other.archives(memory, slot: ArchiveSlot(application: "x")).openNewest() } == .otherDevice)
     var sealed = rig
     sealed.sealing = ToySealing(device: 2)
     #expect(try outcome(sealed) == .otherDevice)
@@ -117,7 +118,8 @@ import Testing
     #expect(try outcome() == .missing)
   }
 
-  @Test func `an older generation in the newest's place is rolled back, another slot's has the wrong identity`() throws {
+  @Test func `an older generation in the newest's place is rolled back, another slot's has the wrong identity`() throws
+  {
     try saved(1)
     let path = rig.path() + "/g-1"
     let old = try #require(memory.content(atPath: path))

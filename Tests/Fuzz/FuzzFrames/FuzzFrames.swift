@@ -22,12 +22,16 @@ private func openChanged(_ changes: [UInt8], isInFrames: Bool) {
   memory.plant(changed, atPath: path)
   guard let archives = try? device.archives(on: memory) else { preconditionFailure("the slot can't be had") }
   if let opened = try? archives.openNewest() {
-    precondition(opened.frames.count <= frames.count && frames.starts(with: opened.frames), "a frame is not the one appended")
+    precondition(
+      opened.frames.count <= frames.count && frames.starts(with: opened.frames), "a frame is not the one appended")
     if let whole = try? opened.readAll() { precondition(whole == content, "a changed base was read") }
     let isClean = opened.tailDropped == 0 && opened.frames.count == frames.count
-    precondition(!isClean || changed.prefix(bytes.count).starts(with: bytes[..<opened.scan.end]), "a change was not noticed")
+    precondition(
+      !isClean || changed.prefix(bytes.count).starts(with: bytes[..<opened.scan.end]), "a change was not noticed")
     try? archives.open()
-    if let again = try? archives.openNewest(), (try? archives.append(Data("new".utf8), to: again.generation)) as? PublishReceipt != nil {
+    if let again = try? archives.openNewest(),
+      (try? archives.append(Data("new".utf8), to: again.generation)) as? PublishReceipt != nil
+    {
       let found = try? device.archives(on: memory).openNewest()
       precondition(found?.frames == again.frames + [Data("new".utf8)], "an appended frame is not found")
     }

@@ -77,7 +77,9 @@ private func readMarker(_ bytes: [UInt8]) {
   var likely = Array(marker.prefix(SealedRecord.headerByteCount)) + bytes
   likely = Array((likely + [UInt8](repeating: 0, count: CrashMarker.byteCount)).prefix(CrashMarker.byteCount - 36))
   guard let code = try? device.keys.authenticationCode(.marker, over: likely + identity),
-    let read = try? CrashMarker(likely + code + bytes.suffix(4) + [0, 0, 0, 0].dropFirst(min(bytes.count, 4)), identity: identity, keys: device.keys)
+    let read = try? CrashMarker(
+      likely + code + bytes.suffix(4) + [0, 0, 0, 0].dropFirst(min(bytes.count, 4)), identity: identity,
+      keys: device.keys)
   else { return }
   guard let again = try? read.encoded(identity: identity, keys: device.keys) else {
     preconditionFailure("a marker that was read can't be written")
