@@ -163,8 +163,8 @@ import restore_inspect
   @Test func `a damaged journal is told apart from the generation it belongs to`() async throws {
     let state = try await InspectedState()
     try await state.inProgram { store in
-      _ = try store.openNewest()
-      try store.append(Data("frame".utf8))
+      try store.open()
+      try store.append(Data("frame".utf8), to: try store.openNewest().generation)
     }
     let name = try #require(state.disk.names(atPath: InspectedState.store).first { $0.hasSuffix(".journal") })
     try state.edit("\(InspectedState.store)/\(name)") { $0[40] ^= 1 }
