@@ -138,7 +138,7 @@ if Context.environment["RESTORATION_FUZZ"] != nil {
     ("FuzzSealedFile", store),
     ("FuzzKeybag", store),
     ("FuzzLedger", store),
-    ("FuzzJournal", store),
+    ("FuzzFrames", store),
   ]
   package.products = []
   package.targets = package.targets.filter { modules.contains($0.name) }

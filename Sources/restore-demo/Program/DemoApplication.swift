@@ -53,23 +53,31 @@ import StateRestoration
     root = RootController(notes: notes, search: search, settings: settings)
     var configuration = RestorationConfiguration(application: "restore-demo", applicationVersion: "1.0")
     configuration.log = log
-    let restoration: DemoRestoration
-    do {
-      restoration = DemoRestoration(root: root, preserves: true)
-      coordinator = try RestorationCoordinator(device: device, delegate: restoration, configuration: configuration)
-      isSecond = false
-    } catch  where error.code == .inUse {
-      // Another instance has the state: this one runs without any, in a session of its own.
-      restoration = DemoRestoration(root: root, preserves: false)
-      let session = SceneSession.ID(rawValue: "instance-\(ProcessInfo.processInfo.processIdentifier)")
-      coordinator = try RestorationCoordinator(
-        device: device, delegate: restoration, configuration: configuration, session: session)
-      isSecond = true
-    }
-    self.restoration = restoration
+    let made = try Self.makeCoordinator(device: device, root: root, configuration: configuration)
+    coordinator = made.coordinator
+    restoration = made.restoration
+    isSecond = made.isSecond
     restoration.register(with: coordinator.registry)
     relay.application = self
     restoration.application = self
+  }
+
+  /// Takes the state, or none of it when another instance has it: in a session of its own.
+  private static func makeCoordinator(
+    device: ProtectedDevice, root: RootController, configuration: RestorationConfiguration
+  ) throws -> (coordinator: RestorationCoordinator, restoration: DemoRestoration, isSecond: Bool) {
+    let first = DemoRestoration(root: root, preserves: true)
+    do {
+      let coordinator = try RestorationCoordinator(device: device, delegate: first, configuration: configuration)
+      return (coordinator, first, false)
+    } catch {
+      guard error.code == .inUse else { throw error }
+    }
+    let second = DemoRestoration(root: root, preserves: false)
+    let session = SceneSession.ID(rawValue: "instance-\(ProcessInfo.processInfo.processIdentifier)")
+    let coordinator = try RestorationCoordinator(
+      device: device, delegate: second, configuration: configuration, session: session)
+    return (coordinator, second, true)
   }
 
   /// Launches: restores what is there, or asks for the passcode.
