@@ -18,20 +18,26 @@ struct FileSealer: StoreSealing {
 
   // MARK: Whole files
 
-  /// Seals a file under a new file key; throws `locked` when the class can't be written now.
+  /// Seals a file under a new file key; throws `locked` when the class can't be written now, or no longer.
+  ///
+  /// The class key is lent for wrapping the file key alone, so that a lock never waits for a large file.
   func seal(_ plaintext: Data, _ fields: SealedFields) throws(ProtectionError) -> SealedBytes {
-    try wrap.withNewKey(for: fields) { (header, fileKey) throws(SealingError) in
-      let headerBytes = header.bytes
-      let total = headerBytes.count + ChunkedEncryption.sealedByteCount(of: plaintext.count)
-      var commitment: [UInt8] = []
-      let bytes = try unsafe Data.filled(byteCount: total) { (target) throws(SealingError) in
-        unsafe target.copyBytes(from: headerBytes)
-        commitment = try unsafe ChunkedEncryption.seal(
-          plaintext.span, key: fileKey, context: headerBytes.span, random: wrap.random,
-          into: UnsafeMutableRawBufferPointer(rebasing: target[headerBytes.count...]))
-      }
-      return SealedBytes(bytes: bytes, commitment: commitment)
+    var registration: WipeRegistration?
+    let (header, sealer) = try wrap.withNewKey(for: fields) { (header, fileKey) throws(SealingError) in
+      let header = header.bytes
+      let sealer = try ChunkedSealer(key: fileKey, context: header.span, random: wrap.random)
+      registration = wrap.keys.onWipe(of: fields.protection) { sealer.wipe() }
+      return (header, sealer)
     }
+    let total = header.count + ChunkedEncryption.sealedByteCount(of: plaintext.count)
+    let bytes = try sealing("seal the file") { () throws(SealingError) in
+      try unsafe Data.filled(byteCount: total) { (target) throws(SealingError) in
+        unsafe target.copyBytes(from: header)
+        try unsafe sealer.seal(
+          plaintext.span, into: UnsafeMutableRawBufferPointer(rebasing: target[header.count...]))
+      }
+    }
+    return withExtendedLifetime(registration) { SealedBytes(bytes: bytes, commitment: sealer.commitment) }
   }
 
   /// Opens an archive: header, class, identity, generation, commitment and final chunk are checked.
