@@ -5,14 +5,8 @@ import Synchronization
 /// Whoever finds the queue idle empties it, on its own thread and holding no lock, so that an observer may do anything:
 /// what it causes is queued behind what is being delivered.
 final class Announcer: Sendable {
-  /// Something to do in its turn.
-  enum Step: Sendable {
-    case post(ProtectedDataNotification)
-    case run(@Sendable () -> Void)
-  }
-
   private struct State {
-    var steps: [Step] = []
+    var notifications: [ProtectedDataNotification] = []
     var isDelivering = false
     var nextObserver: UInt64 = 0
     var observers: [UInt64: @Sendable (ProtectedDataNotification) -> Void] = [:]
@@ -20,26 +14,22 @@ final class Announcer: Sendable {
 
   private let state = Mutex(State())
 
-  /// Puts steps at the end of the queue.
-  func enqueue(_ steps: [Step]) {
-    state.withLock { $0.steps += steps }
+  /// Puts a notification at the end of the queue.
+  func enqueue(_ notification: ProtectedDataNotification) {
+    state.withLock { $0.notifications.append(notification) }
   }
 
   /// Empties the queue, unless somebody does already.
   func deliver() {
     guard begin() else { return }
-    while let step = next() { perform(step) }
+    while let notification = next() { post(notification) }
   }
 
-  private func perform(_ step: Step) {
-    switch step {
-    case .run(let body): body()
-    case .post(let notification):
-      for number in state.withLock({ $0.observers.keys.sorted() }) {
-        // One that was cancelled by an observer before it isn't called any more.
-        let observer = state.withLock { $0.observers[number] }
-        observer?(notification)
-      }
+  private func post(_ notification: ProtectedDataNotification) {
+    for number in state.withLock({ $0.observers.keys.sorted() }) {
+      // One that was cancelled by an observer before it isn't called any more.
+      let observer = state.withLock { $0.observers[number] }
+      observer?(notification)
     }
   }
 
@@ -51,14 +41,14 @@ final class Announcer: Sendable {
     }
   }
 
-  /// The next step; with the last one the queue is idle again.
-  private func next() -> Step? {
+  /// The next notification; with the last one the queue is idle again.
+  private func next() -> ProtectedDataNotification? {
     state.withLock { state in
-      guard !state.steps.isEmpty else {
+      guard !state.notifications.isEmpty else {
         state.isDelivering = false
         return nil
       }
-      return state.steps.removeFirst()
+      return state.notifications.removeFirst()
     }
   }
 

@@ -16,24 +16,23 @@ final class DeviceDirectory: Sendable {
 
   let fileSystem: any FileSystem
   let descriptor: Descriptor
-  private let lockFile: Descriptor
-  private let sessionFile: Descriptor
+  /// Held while keys are read or changed; an opening that finds everything in order does without.
+  private let keyLock: DeviceLock
+  /// Held shared for as long as the device is open.
+  private let sessionLock: DeviceLock
   let patience: Duration
 
-  private init(
-    _ fileSystem: any FileSystem, _ descriptor: Descriptor, lockFile: Descriptor, sessionFile: Descriptor,
-    patience: Duration
-  ) {
+  private init(_ fileSystem: any FileSystem, _ descriptor: Descriptor, path: String, patience: Duration) {
     self.fileSystem = fileSystem
     self.descriptor = descriptor
-    self.lockFile = lockFile
-    self.sessionFile = sessionFile
     self.patience = patience
+    keyLock = DeviceLock(Self.lockName, in: descriptor, fileSystem) { () throws(FileSystemError) in
+      try Self.synchronizeNames(on: path, fileSystem)
+    }
+    sessionLock = DeviceLock(Self.sessionName, in: descriptor, fileSystem)
   }
 
   deinit {
-    fileSystem.close(sessionFile)
-    fileSystem.close(lockFile)
     fileSystem.close(descriptor)
   }
 
@@ -46,24 +45,15 @@ final class DeviceDirectory: Sendable {
   static func open(
     _ path: String, _ fileSystem: any FileSystem, options: DeviceOptions
   ) throws(ProtectionError) -> DeviceDirectory {
-    var opened: [Descriptor] = []
+    let descriptor = try openOrMake(path, fileSystem)
     do throws(ProtectionError) {
-      let directory = try openOrMake(path, fileSystem)
-      opened.append(directory)
       try TrustedDirectory.check(
-        directory, called: "\"\(path)\"", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes)
-      let lockFile = try TrustedDirectory.openLock(lockName, in: directory, fileSystem) {
-        () throws(FileSystemError) in try synchronizeNames(on: path, fileSystem)
-      }
-      opened.append(lockFile)
-      let sessionFile = try TrustedDirectory.openLock(sessionName, in: directory, fileSystem)
-      opened.append(sessionFile)
-      return DeviceDirectory(
-        fileSystem, directory, lockFile: lockFile, sessionFile: sessionFile, patience: options.patience)
+        descriptor, called: "\"\(path)\"", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes)
     } catch {
-      for descriptor in opened { fileSystem.close(descriptor) }
+      fileSystem.close(descriptor)
       throw error
     }
+    return DeviceDirectory(fileSystem, descriptor, path: path, patience: options.patience)
   }
 
   private static func openOrMake(
@@ -123,6 +113,7 @@ final class DeviceDirectory: Sendable {
 
   /// Runs the body while no other process reads or changes the device's keys.
   func withLock<R>(_ body: () throws(ProtectionError) -> R) throws(ProtectionError) -> R {
+    guard let lockFile = try keyLock.descriptor() else { return try body() }
     let isOurs = try attempt("lock the device") { () throws(FileSystemError) in
       try fileSystem.lock(lockFile, .exclusive, patience: patience)
     }
@@ -135,6 +126,7 @@ final class DeviceDirectory: Sendable {
 
   /// Says to other processes that this one has the device open, until the directory is closed.
   func joinSession() throws(ProtectionError) {
+    guard let sessionFile = try sessionLock.descriptor() else { return }
     let isOurs = try attempt("join the device's users") { () throws(FileSystemError) in
       try fileSystem.lock(sessionFile, .shared, patience: patience)
     }
@@ -145,6 +137,7 @@ final class DeviceDirectory: Sendable {
 
   /// Runs the body while no other process has the device open; `.busy` at once when one has.
   func withoutOthers<R>(_ body: () throws(ProtectionError) -> R) throws(ProtectionError) -> R {
+    guard let sessionFile = try sessionLock.descriptor() else { return try body() }
     let isAlone = try attempt("ask for the device alone") { () throws(FileSystemError) in
       try fileSystem.tryLock(sessionFile, .exclusive)
     }

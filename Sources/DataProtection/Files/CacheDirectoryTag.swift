@@ -15,12 +15,19 @@ enum CacheDirectoryTag {
 
     """
 
-  /// Marks a directory; if that fails it is tried again at the next opening, and nothing else depends on it.
+  /// Marks a directory, durably; if that fails it is tried again at the next opening, and nothing else depends on it.
   static func write(in directory: Descriptor, _ fileSystem: any FileSystem) {
     guard let file = try? fileSystem.openFile(name, in: directory, [.write, .create, .exclusive]) else { return }
     defer { fileSystem.close(file) }
     let bytes = Array(content.utf8)
-    try? unsafe fileSystem.writeAll(file, bytes.span.bytes, at: 0)
+    do throws(FileSystemError) {
+      try unsafe fileSystem.writeAll(file, bytes.span.bytes, at: 0)
+      try uninterrupted { () throws(FileSystemError) in try fileSystem.synchronize(file) }
+      try uninterrupted { () throws(FileSystemError) in try fileSystem.synchronize(directory) }
+    } catch {
+      // An empty or torn mark would never be made whole.
+      try? fileSystem.unlink(name, in: directory)
+    }
   }
 
   /// Whether a directory is marked.
