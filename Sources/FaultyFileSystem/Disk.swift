@@ -140,7 +140,9 @@ struct Disk {
     switch policy {
     case .dropAll: kept = []
     case .keepPrefix(let count): kept = Array(pending.prefix(count))
-    case .loseOne(let index): kept.remove(at: index)
+    case .loseOne(let index):
+      // A power cut at a moment with fewer changes loses none.
+      if kept.indices.contains(index) { kept.remove(at: index) }
     case .tearLast(let count):
       guard let index = kept.lastIndex(where: { $0.change.isWrite }),
         case .write(let offset, let bytes) = kept[index].change

@@ -21,11 +21,14 @@ final class DeviceDirectory: Sendable {
   /// Held shared for as long as the device is open.
   private let sessionLock: DeviceLock
   let patience: Duration
+  /// Who must own what is read; asked once, as each question is a system call.
+  private let user: UInt32
 
   private init(_ fileSystem: any FileSystem, _ descriptor: Descriptor, path: String, patience: Duration) {
     self.fileSystem = fileSystem
     self.descriptor = descriptor
     self.patience = patience
+    user = fileSystem.currentUser
     keyLock = DeviceLock(Self.lockName, in: descriptor, fileSystem) { () throws(FileSystemError) in
       try Self.synchronizeNames(on: path, fileSystem)
     }
@@ -166,6 +169,9 @@ final class DeviceDirectory: Sendable {
     }
   }
 
+  /// For reading alone; an empty literal of another module's option set is dear where a process has just begun.
+  private static let reading = OpenOptions(rawValue: 0)
+
   /// Opens a file; `nil` when there is none.
   ///
   /// What isn't a regular file of ours with one name is `.corrupt`.
@@ -173,7 +179,7 @@ final class DeviceDirectory: Sendable {
     let opened: Descriptor
     do throws(ProtectionError) {
       opened = try attempt("open \"\(name)\"") { () throws(FileSystemError) in
-        try fileSystem.openFile(name, in: descriptor, forWriting ? .write : [])
+        try fileSystem.openFile(name, in: descriptor, forWriting ? .write : Self.reading)
       }
     } catch {
       switch (error.cause as? FileSystemError)?.code {
@@ -188,7 +194,7 @@ final class DeviceDirectory: Sendable {
       let status = try attempt("look at \"\(name)\"") { () throws(FileSystemError) in
         try fileSystem.status(of: opened)
       }
-      guard TrustedDirectory.isTarget(status, user: fileSystem.currentUser) else {
+      guard TrustedDirectory.isTarget(status, user: user) else {
         throw ProtectionError(.corrupt, "A link or somebody else's file stands in place of \"\(name)\".")
       }
       return DeviceFile(fileSystem, opened, name: name, byteCount: Int(clamping: status.byteCount))

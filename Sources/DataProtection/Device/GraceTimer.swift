@@ -1,11 +1,6 @@
 import Dispatch
+import Sealing
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 /// Ends the grace period of a lock.
 protocol GraceTimer: Sendable {
@@ -37,7 +32,8 @@ final class ThreadTimer: GraceTimer {
   func start(_ gracePeriod: Duration, _ body: @escaping @Sendable () -> Void) {
     guard core.schedule(SuspendingClock.now + gracePeriod, body) else { return }
     // Without a thread nothing would end the grace period, so it ends now.
-    if !core.startThread() { core.finish() }
+    let core = core
+    if !DetachedThread.start({ core.run() }) { core.finish() }
   }
 
   deinit {
@@ -66,24 +62,6 @@ private final class TimerCore: Sendable {
     return needsThread
   }
 
-  /// Starts the thread; `false` when the system has none left.
-  func startThread() -> Bool {
-    var thread = pthread_t()
-    let argument = unsafe Unmanaged.passRetained(self)
-    let status = unsafe pthread_create(
-      &thread, nil,
-      { argument in
-        unsafe Unmanaged<TimerCore>.fromOpaque(argument!).takeRetainedValue().run()
-        return nil
-      }, argument.toOpaque())
-    guard status == 0 else {
-      unsafe argument.release()
-      return false
-    }
-    pthread_detach(thread)
-    return true
-  }
-
   /// Does what is due now, without a thread.
   func finish() {
     let due = state.withLock { state in
@@ -99,7 +77,8 @@ private final class TimerCore: Sendable {
     wake.signal()
   }
 
-  private func run() {
+  /// The thread: waits until what is due is due, and ends when nothing is.
+  func run() {
     while true {
       let step: (wait: Duration, body: (@Sendable () -> Void)?)? = state.withLock { state in
         guard let due = state.due else {

@@ -19,7 +19,8 @@ final class KeyRing: ClassKeys, StoreKeys {
   }
 
   private let state: Mutex<State>
-  private let slots: [ProtectionClass: ClassSlot]
+  /// By the class's number; an array, as a dictionary's type is dear to make in a process that has just begun.
+  private let slots: [ClassSlot]
   let bootIdentifier: [UInt8]
   private let revisionOnDisk: @Sendable (KeybagIdentifier, StorageKeys) throws(ProtectionError) -> UInt64?
 
@@ -40,7 +41,7 @@ final class KeyRing: ClassKeys, StoreKeys {
     self.revisionOnDisk = revisionOnDisk
     state = Mutex(State(keybag: keybag, revision: revision, storageKeys: storageKeys))
     self.bootIdentifier = bootIdentifier
-    slots = Dictionary(uniqueKeysWithValues: ProtectionClass.allCases.map { ($0, ClassSlot($0)) })
+    slots = ProtectionClass.allCases.map { ClassSlot($0) }
   }
 
   var keybagIdentifier: KeybagIdentifier { state.withLock { $0.keybag } }
@@ -57,7 +58,7 @@ final class KeyRing: ClassKeys, StoreKeys {
   }
 
   /// The keys of one class.
-  func slot(_ protection: ProtectionClass) -> ClassSlot { slots[protection]! }
+  func slot(_ protection: ProtectionClass) -> ClassSlot { slots[Int(protection.rawValue) - 1] }
 
   // MARK: Installing and wiping
 
