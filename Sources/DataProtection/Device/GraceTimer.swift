@@ -77,27 +77,36 @@ private final class TimerCore: Sendable {
     wake.signal()
   }
 
-  /// The thread: waits until what is due is due, and ends when nothing is.
+  /// The thread: waits until what is due is due, does it and ends.
+  ///
+  /// What comes meanwhile gets a thread of its own: the body may hang, in a custody that does.
   func run() {
     while true {
-      let step: (wait: Duration, body: (@Sendable () -> Void)?)? = state.withLock { state in
-        guard let due = state.due else {
-          state.hasThread = false
-          return nil
-        }
-        let wait = SuspendingClock.now.duration(to: due.deadline)
-        guard wait <= .zero else { return (wait, nil) }
-        state.due = nil
-        return (.zero, due.body)
-      }
-      guard let step else { return }
-      if let body = step.body {
-        body()
-      } else {
+      switch next() {
+      case .wait(let duration):
         // A day at most, so that no conversion overflows; then the clock is read again.
-        let seconds = min(step.wait, .seconds(86_400)) / .seconds(1)
-        _ = wake.wait(timeout: .now() + seconds)
+        _ = wake.wait(timeout: .now() + min(duration, .seconds(86_400)) / .seconds(1))
+      case .end(let body):
+        body?()
+        return
       }
+    }
+  }
+
+  private enum Step: Sendable {
+    case wait(Duration)
+    case end((@Sendable () -> Void)?)
+  }
+
+  private func next() -> Step {
+    state.withLock { state in
+      if let due = state.due {
+        let rest = SuspendingClock.now.duration(to: due.deadline)
+        if rest > .zero { return .wait(rest) }
+      }
+      let body = state.due?.body
+      state = State()
+      return .end(body)
     }
   }
 }

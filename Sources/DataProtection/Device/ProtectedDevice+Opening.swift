@@ -32,7 +32,7 @@ extension ProtectedDevice {
     let provider = options.keyProvider ?? DeviceKeyFile(directory, environment)
     let storage = KeybagStorage(directory, environment)
     // Nearly always everything is in order: then nobody waits for another process, and nothing is written.
-    if let deviceKey = try? provider.loadKey(), let keybag = storage.loadUnlocked(deviceKey) {
+    if let deviceKey = try provider.loadKey(), let keybag = storage.loadUnlocked(deviceKey) {
       return try open(directory, provider, keybag, deviceKey, options: options, environment: environment)
     }
     return try directory.withLock { () throws(ProtectionError) in

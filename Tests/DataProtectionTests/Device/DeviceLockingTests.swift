@@ -101,6 +101,28 @@ import Testing
     #expect(custody.entries.isEmpty)
   }
 
+  @Test func `a custody that hangs after one lock keeps no later lock from wiping`() async throws {
+    let custody = HangingCustody()
+    var options = DeviceOptions()
+    options.gracePeriod = .milliseconds(20)
+    options.custody = custody
+    // The real clock, whose grace periods end on threads of their own.
+    let device = try await ProtectedDevice.open(
+      at: .directory(TestWorld.path), options: options,
+      environment: DeviceEnvironment(fileSystem: world.memory, scrypt: .test, variables: { _ in nil }))
+    try await device.setPasscode(Passcode("1234"))
+    custody.hangsForgetting.set()
+    device.lock()
+    waitOnThread(custody.isHanging)
+    #expect(device.lockState == .locked)
+    Task.detached { try await device.unlock(passcode: Passcode("1234")) }
+    while device.lockState != .unlocked { await Task.yield() }
+    device.lock()
+    while device.lockState != .locked { await Task.yield() }
+    #expect(await code { try device.files().create("x", protection: .complete) } == .locked)
+    for _ in 0..<4 { custody.mayGo.signal() }
+  }
+
   @Test func `the keys go when every thread of the cooperative pool is blocked`() async {
     await #expect(processExitsWith: .success) {
       let path = FileManager.default.temporaryDirectory.appending(path: "pool-\(UUID().uuidString)").path()
@@ -288,7 +310,7 @@ private func blockThread() { Thread.sleep(forTimeInterval: 60) }
 /// A custody that stops working when it is told to.
 private final class HangingCustody: ClassKeyCustody {
   let (isHanging, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-  let hangs = SharedFlag()
+  let (hangs, hangsForgetting) = (SharedFlag(), SharedFlag())
   private let kept = Mutex<Set<CustodyEntry>>([])
 
   var entries: Set<CustodyEntry> {
@@ -307,5 +329,9 @@ private final class HangingCustody: ClassKeyCustody {
 
   func forget(_ entry: CustodyEntry) {
     kept.withLock { _ = $0.remove(entry) }
+    if hangsForgetting.isSet, entry.protection == .complete {
+      isHanging.signal()
+      mayGo.wait()
+    }
   }
 }
