@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func `the mark that leaves the archives out of backups survives a power cut`() async throws {
-    _ = try await world.open().archives(for: ArchiveSlot(application: "a"))
+    try await world.open().archives(for: ArchiveSlot(application: "a")).publish(Data("text".utf8))
     let disk = world.memory.afterPowerCut(.dropAll)
     let mark = try #require(disk.content(atPath: TestWorld.path + "/archives/CACHEDIR.TAG"))
     #expect(String(decoding: mark, as: UTF8.self).hasPrefix("Signature: 8a477f597d28d172789f06886806bc55\n"))
