@@ -68,7 +68,8 @@ let package = Package(
     .executableTarget(
       name: "restore-bench",
       dependencies: [
-        "StateRestoration", "RestorationArchive", "DataProtection", "FileSystem", "Sealing", "CAllocationCounter",
+        "StateRestoration", "RestorationArchive", "DataProtection", "FileSystem", "FaultyFileSystem", "Sealing",
+        "CAllocationCounter",
       ],
       path: "Benchmarks/restore-bench", swiftSettings: settings),
     .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),

@@ -41,7 +41,8 @@ import Testing
       try device.files().create("x", contents: Data([1]), protection: ProtectionClass.none).close()
       let later = TestWorld(memory: next.memory.afterPowerCut(.dropAll))
       #expect(try await later.open().files().read("x") == Data([1]), "call \(number)")
-      #expect(later.names.count == 6, "call \(number): \(later.names)")
+      // The lock file, whose name a failed sync may have lost, is made again when it is needed.
+      #expect(later.names.count { $0 != "lock" } == 5, "call \(number): \(later.names)")
     }
   }
 
