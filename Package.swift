@@ -33,6 +33,7 @@ let package = Package(
     .library(name: "DataProtection", targets: ["DataProtection"]),
     .library(name: "ApplicationLifecycle", targets: ["ApplicationLifecycle"]),
     .library(name: "StateRestorationTesting", targets: ["StateRestorationTesting"]),
+    .library(name: "DesktopSession", targets: ["DesktopSession"]),
     .executable(name: "restore-demo", targets: ["restore-demo"]),
     .executable(name: "restore-inspect", targets: ["restore-inspect"]),
     .executable(name: "restore-bench", targets: ["restore-bench"]),
@@ -59,8 +60,12 @@ let package = Package(
         "FaultyFileSystem", "SimulatedTime",
       ]),
 
+    // libsystemd is opened when a program runs, so that nothing here needs it to build: Docs/Decisions/0015.
+    .systemLibrary(name: "CDesktop"),
+    module("DesktopSession", ["StateRestoration", "CDesktop"]),
+
     .executableTarget(
-      name: "restore-demo", dependencies: ["StateRestoration"], swiftSettings: settings),
+      name: "restore-demo", dependencies: ["StateRestoration", "DesktopSession"], swiftSettings: settings),
     .executableTarget(
       name: "restore-inspect",
       dependencies: ["StateRestoration", "RestorationArchive", "DataProtection", "FileSystem"],
