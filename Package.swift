@@ -146,3 +146,15 @@ if Context.environment["RESTORATION_FUZZ"] != nil {
       name: name, dependencies: dependencies, path: "Tests/Fuzz/\(name)", swiftSettings: settings)
   }
 }
+
+// The tests of a desktop need a message bus, a keyring and the like, which `.ci/desktop` installs: they exist only when
+// asked for, and then with nothing but what they need.
+if Context.environment["RESTORATION_DESKTOP"] != nil {
+  package.products = [.executable(name: "restore-demo", targets: ["restore-demo"])]
+  package.targets.removeAll { $0.type == .test || $0.path?.hasPrefix("Benchmarks") == true || $0.name == "restore-inspect" }
+  package.targets += [
+    .testTarget(
+      name: "DesktopSessionTests", dependencies: ["DesktopSession", "StateRestoration"],
+      exclude: ["Support/desktop-mock.py", "Support/private-bus.conf"], swiftSettings: settings),
+  ]
+}
