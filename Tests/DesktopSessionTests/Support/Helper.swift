@@ -43,6 +43,12 @@ final class Helper: Sendable {
   /// Gives the program a line.
   func tell(_ line: String) { try? input.write(contentsOf: Data((line + "\n").utf8)) }
 
+  /// Gives the program its whole input.
+  func finish(with text: String) {
+    try? input.write(contentsOf: Data(text.utf8))
+    try? input.close()
+  }
+
   /// Waits for the next line after a position that begins with a word.
   @discardableResult
   func line(_ word: String, after position: Int = 0) async throws -> String {

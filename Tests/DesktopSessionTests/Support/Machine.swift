@@ -16,10 +16,10 @@ final class Machine: Sendable {
 
   /// Waits until a condition holds.
   static func wait(
-    for what: @autoclosure () -> String, timeout: Duration = patience, until condition: () async -> Bool
+    for what: @autoclosure () -> String, timeout: Duration = patience, until condition: () async throws -> Bool
   ) async throws {
     let end = ContinuousClock.now + timeout
-    while !(await condition()) {
+    while !(try await condition()) {
       guard ContinuousClock.now < end else { throw TimedOut(description: "waited for \(what())") }
       try await Task.sleep(for: .milliseconds(5))
     }
