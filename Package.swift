@@ -111,8 +111,10 @@ let package = Package(
         "restore-inspect", "StateRestorationTesting", "StateRestoration", "RestorationArchive", "DataProtection",
         "FileSystem", "FaultyFileSystem", "SimulatedTime", "SeededRandom",
       ]),
-    tests(
-      "EndToEndTests", ["restore-demo", "StateRestoration", "RestorationArchive", "DataProtection", "SeededRandom"]),
+    .testTarget(
+      name: "EndToEndTests",
+      dependencies: ["restore-demo", "StateRestoration", "RestorationArchive", "DataProtection", "SeededRandom"],
+      exclude: ["Desktop"], swiftSettings: settings),
     tests("DocumentationTests", ["StateRestoration", "StateRestorationTesting"]),
   ]
 )
@@ -153,6 +155,13 @@ if Context.environment["RESTORATION_DESKTOP"] != nil {
   package.products = [.executable(name: "restore-demo", targets: ["restore-demo"])]
   package.targets.removeAll { $0.type == .test || $0.path?.hasPrefix("Benchmarks") == true || $0.name == "restore-inspect" }
   package.targets += [
+    .testTarget(
+      name: "DesktopDemoTests", dependencies: ["restore-demo"], path: "Tests/EndToEndTests",
+      sources: [
+        "Desktop", "Support/DemoHarness.swift", "Support/KillSwitch.swift", "Support/ProgramRun.swift",
+        "Support/PseudoTerminal.swift", "Support/ScreenEmulator.swift", "Support/WaitingThread.swift",
+      ],
+      swiftSettings: settings),
     .testTarget(
       name: "DesktopSessionTests", dependencies: ["DesktopSession", "StateRestoration"],
       exclude: ["Support/desktop-mock.py", "Support/private-bus.conf"], swiftSettings: settings),
