@@ -153,7 +153,9 @@ if Context.environment["RESTORATION_FUZZ"] != nil {
 // asked for, and then with nothing but what they need.
 if Context.environment["RESTORATION_DESKTOP"] != nil {
   package.products = [.executable(name: "restore-demo", targets: ["restore-demo"])]
-  package.targets.removeAll { $0.type == .test || $0.path?.hasPrefix("Benchmarks") == true || $0.name == "restore-inspect" }
+  package.targets.removeAll {
+    $0.type == .test || $0.path?.hasPrefix("Benchmarks") == true || $0.name == "restore-inspect"
+  }
   package.targets += [
     .testTarget(
       name: "DesktopDemoTests", dependencies: ["restore-demo"], path: "Tests/EndToEndTests",

@@ -56,7 +56,9 @@ struct BusCall: Sendable {
       try check(unsafe functions.sd_bus_message_close_container(message))
     }
     func text(_ type: Character, _ value: String) throws(BusError) {
-      let result = unsafe value.withCString { unsafe functions.sd_bus_message_append_basic(message, BusMessage.code(type), $0) }
+      let result = unsafe value.withCString {
+        unsafe functions.sd_bus_message_append_basic(message, BusMessage.code(type), $0)
+      }
       try check(result)
     }
     func dictionary(

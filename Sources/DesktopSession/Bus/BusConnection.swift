@@ -62,7 +62,8 @@ import Glibc
   /// What to wait for before the next ``process()``.
   var descriptor: pollfd {
     let events = unsafe functions.sd_bus_get_events(bus)
-    return pollfd(fd: unsafe functions.sd_bus_get_fd(bus), events: Int16(truncatingIfNeeded: max(events, 0)), revents: 0)
+    return pollfd(
+      fd: unsafe functions.sd_bus_get_fd(bus), events: Int16(truncatingIfNeeded: max(events, 0)), revents: 0)
   }
 
   /// When ``process()`` is due at the latest, in microseconds of the monotonic clock; nil when nothing is pending.

@@ -57,7 +57,9 @@ enum ChildProcess {
     guard !isLate, let status else {
       throw ProtectionError(.busy, "\(program) has not ended within \(timeout), and was ended.")
     }
-    let output = unsafe buffer.withMemory { unsafe SecretBuffer(copying: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    let output = unsafe buffer.withMemory {
+      unsafe SecretBuffer(copying: UnsafeRawBufferPointer(rebasing: $0[..<count]))
+    }
     return Result(status: status, output: output)
   }
 

@@ -23,7 +23,8 @@ enum ExclusiveFile {
       throw failure("be put in its place", errno)
     }
     let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-    let directory = unsafe open(folder.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let directory = unsafe open(
+      folder.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard directory >= 0 else { throw failure("be made durable", errno) }
     defer { close(directory) }
     guard fsync(directory) == 0 else { throw failure("be made durable", errno) }

@@ -74,7 +74,9 @@ public struct SecretServiceKey: DeviceKeyProvider, CustomStringConvertible {
       let properties = BusArgument.options([
         ("\(Self.item).Label", .string(label)), ("\(Self.item).Attributes", attributes),
       ])
-      let secret = BusArgument.structure([.path(session), .noBytes, .secret(fresh), .string("application/octet-stream")])
+      let secret = BusArgument.structure([
+        .path(session), .noBytes, .secret(fresh), .string("application/octet-stream"),
+      ])
       let reply = try call(
         exchange, keyring, Self.collection, "CreateItem", [properties, secret, .bool(false)], isSensitive: true)
       let made = try text(reply)

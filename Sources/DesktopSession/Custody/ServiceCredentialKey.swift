@@ -63,7 +63,8 @@ public struct ServiceCredentialKey: DeviceKeyProvider, CustomStringConvertible {
   public func makeKey() throws(ProtectionError) -> DeviceKey {
     throw ProtectionError(
       .keysMissing,
-      "The service has no credential \(name). Make \(DeviceKey.byteCount) random bytes and name them in LoadCredential=.")
+      "The service has no credential \(name). Make \(DeviceKey.byteCount) random bytes and name them in LoadCredential=."
+    )
   }
 }
 

@@ -21,7 +21,8 @@ final class PortalService: SessionService {
   func busIsReady(_ connection: BusConnection) {
     self.connection = connection
     do throws(BusError) {
-      let state = "type='signal',sender='\(Self.name)',path='\(Self.path)',interface='\(Self.inhibit)',member='StateChanged'"
+      let state =
+        "type='signal',sender='\(Self.name)',path='\(Self.path)',interface='\(Self.inhibit)',member='StateChanged'"
       try connection.subscribe(state) { [weak self] in self?.stateChanged($0) }
       let response = "type='signal',sender='\(Self.name)',interface='org.freedesktop.portal.Request',member='Response'"
       try connection.subscribe(response) { [weak self] in self?.responded($0) }
@@ -139,7 +140,8 @@ final class PortalService: SessionService {
     let timer = monitor.after(monitor.options.queryEndBudget) { [weak self] in
       guard let self, query?.ticket == ticket else { return }
       monitor.report(
-        incident: "preserving has not ended within \(monitor.options.queryEndBudget): the session's question is answered")
+        incident:
+          "preserving has not ended within \(monitor.options.queryEndBudget): the session's question is answered")
       answer(ticket)
     }
     query = (ticket, timer)

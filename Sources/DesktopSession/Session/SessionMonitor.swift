@@ -1,7 +1,9 @@
 import Glibc
 import StateRestoration
 
-/// The state behind the loop: buses, services and timers. It belongs to the loop's thread.
+/// The state behind the loop: buses, services and timers.
+///
+/// It belongs to the loop's thread.
 final class SessionMonitor {
   let options: DesktopSessionOptions
   private let emitEvent: (SessionEvent) -> Void

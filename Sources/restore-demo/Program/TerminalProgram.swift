@@ -1,7 +1,6 @@
 import Dispatch
 import Foundation
 import StateRestoration
-import StateRestoration
 
 #if canImport(Glibc)
 import Glibc

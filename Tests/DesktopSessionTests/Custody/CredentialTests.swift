@@ -123,7 +123,10 @@ import Testing
     provider.timeout = .milliseconds(300)
     let start = ContinuousClock.now
     let code = Self.code { _ = try provider.loadKey() }
-    #expect(code == (script.hasPrefix("sleep") || script.hasPrefix("exec") ? .busy : script.hasPrefix("printf") ? .corrupt : .io))
+    #expect(
+      code
+        == (script.hasPrefix("sleep") || script.hasPrefix("exec") ? .busy : script.hasPrefix("printf") ? .corrupt : .io)
+    )
     #expect(ContinuousClock.now - start < .seconds(5))
   }
 }

@@ -21,7 +21,8 @@ import Testing
     try await desktop.startBus()
     let home = desktop.directory
     let keyring = try Helper(
-      "/usr/bin/gnome-keyring-daemon", ["--foreground", "--unlock", "--components=secrets", "--control-directory=\(home)/gk"],
+      "/usr/bin/gnome-keyring-daemon",
+      ["--foreground", "--unlock", "--components=secrets", "--control-directory=\(home)/gk"],
       environment: [
         "DBUS_SESSION_BUS_ADDRESS": desktop.address, "HOME": home, "XDG_DATA_HOME": home, "XDG_RUNTIME_DIR": home,
         "DISPLAY": "", "WAYLAND_DISPLAY": "",
@@ -38,7 +39,10 @@ import Testing
     let path = "/org/freedesktop/secrets"
     let run = try? Helper(
       "/usr/bin/busctl",
-      ["--address=\(desktop.address)", "call", "org.freedesktop.secrets", path, "org.freedesktop.Secret.Service", member]
+      [
+        "--address=\(desktop.address)", "call", "org.freedesktop.secrets", path, "org.freedesktop.Secret.Service",
+        member,
+      ]
         + arguments)
     guard let run else { return "" }
     try? await Machine.wait(for: "busctl") { !run.isAlive }

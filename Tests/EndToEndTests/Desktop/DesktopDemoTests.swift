@@ -62,7 +62,8 @@ struct DesktopDemoTests {
     await terminal.type("1234\r")
     try await terminal.wait(forText: "secret plans")
     expectOrder([
-      "the inhibitor is taken", "the screen is locked", "preserved", "preserved and locked with the screen; the device is locked",
+      "the inhibitor is taken", "the screen is locked", "preserved",
+      "preserved and locked with the screen; the device is locked",
       "the screen is unlocked",
     ])
     await terminal.type("\u{12}")
