@@ -115,7 +115,7 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: ["restore-demo", "StateRestoration", "RestorationArchive", "DataProtection", "SeededRandom"],
       exclude: ["Desktop"], swiftSettings: settings),
-    tests("DocumentationTests", ["StateRestoration", "StateRestorationTesting"]),
+    tests("DocumentationTests", ["StateRestoration", "StateRestorationTesting", "DesktopSession"]),
   ]
 )
 

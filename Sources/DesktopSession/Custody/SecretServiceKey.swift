@@ -3,7 +3,7 @@ public import StateRestoration
 /// The device key in the user's keyring: GNOME Keyring, KWallet, KeePassXC or whoever else offers the Secret Service.
 ///
 /// The keyring is encrypted under the user's login password. While it is locked the device can't be opened
-/// (``StateRestoration/DataProtection/ProtectionError/Code/locked``); nothing is made anew then. The key crosses the session bus in the
+/// (`locked`); nothing is made anew then. The key crosses the session bus in the
 /// clear, as the service's `plain` sessions do: other programs of the same user can ask the keyring for it anyway.
 public struct SecretServiceKey: DeviceKeyProvider, CustomStringConvertible {
   /// The application whose key it is.

@@ -25,7 +25,7 @@ extension SystemNotification.Kind {
 /// | the machine stops | `terminate`, lets go of the inhibitor, calls `onEnd` |
 /// | the session may end | preserves and answers |
 /// | the session ends | `terminate`, calls `onEnd` |
-/// | the screen is blank | posts ``StateRestoration/ApplicationLifecycle/SystemNotification``, or locks where the options say so |
+/// | the screen is blank | posts a `SystemNotification`, or locks where the options say so |
 ///
 /// A bus or a service that is missing, goes away, hangs or sends nonsense costs nothing but its announcements; ``report`` and
 /// the log say so, and it is tried again. Nothing waits longer than its budget: a thread of the driver's own lets go of the

@@ -21,7 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SUPPORT = os.path.join(HERE, '../../../../Tests/DesktopSessionTests/Support')
 WORK = tempfile.mkdtemp(prefix='gtk-notes-')
 PICTURES = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else WORK
-KILLS = 20
+KILLS = int(os.environ.get("KILLS", 20))
 PATIENCE = 60
 helpers = []
 
@@ -240,7 +240,7 @@ try:
         if number == 13:
             until_preserved(lambda: click('Notes', 700, 27, times=2))
             wait('the normal window', lambda: geometry('Notes')[0] < 1000)
-        text, caret = text_view('Notes')
+        text, caret = wait('the text', lambda: text_view('Notes'))
         size = geometry('Notes')
         expect(f'word{number} ' in text, f'word {number} was typed')
         extra = ''
@@ -281,7 +281,7 @@ try:
     print('the pictures before and after a kill are the same', flush=True)
 
     # The lock page: a passcode is chosen, then asked for.
-    text, caret = text_view('Notes')
+    text, caret = wait('the text', lambda: text_view('Notes'))
     click('Notes', 200, 27)
     wait('the question', lambda: 'Choose a passcode' in everything_said())
     type_text('1234\n')

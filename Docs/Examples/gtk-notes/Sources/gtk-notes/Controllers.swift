@@ -17,6 +17,12 @@ import StateRestoration
   }
 }
 
+/// The first visible line of a text: its first character, and how much of it is scrolled away.
+nonisolated struct TextPosition: Codable, Sendable {
+  var character = 0
+  var pixels = 0
+}
+
 /// The list and the editor.
 final class NotesController: RestorableController {
   let restorationIdentifier: RestorationIdentifier? = "notes"
@@ -24,9 +30,9 @@ final class NotesController: RestorableController {
   @Restored("selection") var selection: String? = nil
   /// What was typed and not saved, by note.
   @Restored("drafts") var drafts: [String: String] = [:]
-  /// The caret, and the first character of the first visible line, by note.
+  /// The caret, and the first visible line, by note.
   @Restored("carets") var carets: [String: Int] = [:]
-  @Restored("tops") var tops: [String: Int] = [:]
+  @Restored("tops") var tops: [String: TextPosition] = [:]
   /// How far the list is scrolled.
   @Restored("listTop") var listTop = 0.0
 }

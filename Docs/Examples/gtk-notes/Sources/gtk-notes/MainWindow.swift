@@ -11,7 +11,9 @@ final class MainWindow: AppWindow {
   private var names: [String] = []
   /// What the open note's file has.
   private var saved = ""
+  /// Whether the program puts state into the list, or has taken it out: neither is the user's doing.
   private var isFilling = false
+  private var pendingLayouts = 0
 
   init(_ controller: WindowController, _ notes: NotesController, folder: NoteFolder, lockPage: LockPage) {
     self.notes = notes
@@ -28,7 +30,7 @@ final class MainWindow: AppWindow {
       return false
     }
     gtkConnect(gtk_scrolled_window_get_vadjustment(listScroll.opaque), "value-changed") { [weak self] in
-      if let self, !isFilling {
+      if let self, !isFilling, pendingLayouts == 0 {
         notes.listTop = gtk_adjustment_get_value(gtk_scrolled_window_get_vadjustment(listScroll.opaque))
       }
       return false
@@ -57,11 +59,13 @@ final class MainWindow: AppWindow {
     }
     showNote()
     if notes.selection != nil { editor.focus() }
+    isFilling = false
     let top = notes.listTop
+    pendingLayouts += 1
     afterLayout(of: list) { [weak self] in
       guard let self else { return }
       gtk_adjustment_set_value(gtk_scrolled_window_get_vadjustment(listScroll.opaque), top)
-      isFilling = false
+      pendingLayouts -= 1
     }
   }
 
@@ -100,7 +104,7 @@ final class MainWindow: AppWindow {
     guard let name = notes.selection, names.contains(name) else { return editor.fill("", isEditable: false) }
     saved = folder.text(of: name)
     editor.fill(
-      notes.drafts[name] ?? saved, caret: notes.carets[name] ?? 0, top: notes.tops[name] ?? 0)
+      notes.drafts[name] ?? saved, caret: notes.carets[name] ?? 0, top: notes.tops[name] ?? TextPosition())
     showTitle()
   }
 

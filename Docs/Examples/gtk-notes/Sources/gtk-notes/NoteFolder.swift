@@ -1,6 +1,8 @@
 import Foundation
 
-/// The model: text files in a folder. Nothing of it is preserved but names.
+/// The model: text files in a folder.
+///
+/// Nothing of it is preserved but names.
 struct NoteFolder {
   let path: String
 

@@ -7,10 +7,12 @@ final class TextPane {
   private let buffer: UnsafeMutablePointer<GtkTextBuffer>
   /// Whether the program puts state into the widgets, which must not be taken for the user's doing.
   private var isFilling = false
+  /// How many times the text was filled and is not laid out yet: until then the view's own scrolling is not the user's.
+  private var pendingLayouts = 0
 
   var onText: (String) -> Void = { _ in }
   var onCaret: (Int) -> Void = { _ in }
-  var onTop: (Int) -> Void = { _ in }
+  var onTop: (TextPosition) -> Void = { _ in }
 
   init(name: String) {
     view = Widget(gtk_text_view_new())
@@ -32,28 +34,32 @@ final class TextPane {
       return false
     }
     gtkConnect(gtk_scrolled_window_get_vadjustment(widget.opaque), "value-changed") { [weak self] in
-      if let self, !isFilling { onTop(top) }
+      if let self, pendingLayouts == 0 { onTop(top) }
       return false
     }
   }
 
   /// Shows a text with a caret and a first visible line, or nothing.
-  func fill(_ text: String, caret: Int = 0, top: Int = 0, isEditable: Bool = true) {
+  func fill(_ text: String, caret: Int = 0, top: TextPosition = TextPosition(), isEditable: Bool = true) {
     isFilling = true
     gtk_text_buffer_set_text(buffer, text, -1)
     gtk_text_view_set_editable(view.cast(), isEditable ? 1 : 0)
     var place = GtkTextIter()
     gtk_text_buffer_get_iter_at_offset(buffer, &place, Int32(clamping: caret))
     gtk_text_buffer_place_cursor(buffer, &place)
-    // Lines have heights only after they were laid out: until then the view's own scrolling is not the user's.
+    isFilling = false
+    // Lines have heights only after they were laid out.
+    pendingLayouts += 1
     afterLayout(of: view) { [weak self] in
       guard let self else { return }
-      if top > 0 {
+      defer { pendingLayouts -= 1 }
+      if top.character + top.pixels > 0 {
         var first = GtkTextIter()
-        gtk_text_buffer_get_iter_at_offset(buffer, &first, Int32(clamping: top))
+        gtk_text_buffer_get_iter_at_offset(buffer, &first, Int32(clamping: top.character))
         gtk_text_view_scroll_to_iter(view.cast(), &first, 0, 1, 0, 0)
+        let adjustment = gtk_scrolled_window_get_vadjustment(widget.opaque)
+        gtk_adjustment_set_value(adjustment, gtk_adjustment_get_value(adjustment) + Double(top.pixels))
       }
-      isFilling = false
     }
   }
 
@@ -73,11 +79,12 @@ final class TextPane {
     return Int(gtk_text_iter_get_offset(&place))
   }
 
-  private var top: Int {
+  private var top: TextPosition {
     var visible = GdkRectangle()
     gtk_text_view_get_visible_rect(view.cast(), &visible)
     var place = GtkTextIter()
-    gtk_text_view_get_line_at_y(view.cast(), &place, visible.y, nil)
-    return Int(gtk_text_iter_get_offset(&place))
+    var lineTop: Int32 = 0
+    gtk_text_view_get_line_at_y(view.cast(), &place, visible.y, &lineTop)
+    return TextPosition(character: Int(gtk_text_iter_get_offset(&place)), pixels: Int(visible.y - lineTop))
   }
 }
