@@ -5,7 +5,7 @@ import Glibc
 final class LogindService: SessionService {
   let service = DesktopSessionReport.Service.logind
   private unowned let monitor: SessionMonitor
-  private let watch = NameWatch(LogindService.name)
+  private let watch: NameWatch
   private weak var connection: BusConnection?
   /// Raised with every new owner, so that late answers of an earlier one are dropped.
   private var epoch = 0
@@ -25,6 +25,7 @@ final class LogindService: SessionService {
 
   init(_ monitor: SessionMonitor) {
     self.monitor = monitor
+    watch = NameWatch(Self.name, monitor)
     delay = monitor.options.reconnectDelays.lowerBound
   }
 
@@ -43,7 +44,7 @@ final class LogindService: SessionService {
       return fail(error)
     }
     watch.begin(
-      on: connection, timeout: monitor.options.callTimeout, startsService: false,
+      on: connection,
       changed: { [weak self] owner in self?.ownerChanged(owner) },
       failed: { [weak self] error in self?.fail(error) })
   }
@@ -191,20 +192,23 @@ final class LogindService: SessionService {
         let session = sessionPath.map { "session \($0)" } ?? "no session, so the screen's lock is not noticed"
         monitor.emit(.standing(service, .connected(session)))
       } catch {
-        fail(error)
+        failSettingUp(error)
       }
     }
   }
 
-  /// Tells of a failure, and tries once more after a pause.
   private func fail(_ error: BusError) {
     monitor.emit(.standing(service, .absent(error.description)))
-    if error.isAbsentService { return }
-    monitor.report(incident: "logind: \(error)")
+    if !error.isAbsentService { monitor.report(incident: "logind: \(error)") }
+  }
+
+  /// Tells of a failure, and tries once more after a pause.
+  private func failSettingUp(_ error: BusError) {
+    fail(error)
     let epoch = epoch
     monitor.after(delay) { [weak self] in
-      guard let self, self.epoch == epoch, let connection else { return }
-      if watch.owner == nil { busIsReady(connection) } else { setUp() }
+      guard let self, self.epoch == epoch else { return }
+      setUp()
     }
     delay = min(delay * 2, monitor.options.reconnectDelays.upperBound)
   }

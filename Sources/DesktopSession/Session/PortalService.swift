@@ -2,7 +2,7 @@
 final class PortalService: SessionService {
   let service = DesktopSessionReport.Service.portal
   private unowned let monitor: SessionMonitor
-  private let watch = NameWatch(PortalService.name)
+  private let watch: NameWatch
   private weak var connection: BusConnection?
   private var epoch = 0
   private var requestPath: String?
@@ -14,7 +14,10 @@ final class PortalService: SessionService {
   private static let path = "/org/freedesktop/portal/desktop"
   private static let inhibit = "org.freedesktop.portal.Inhibit"
 
-  init(_ monitor: SessionMonitor) { self.monitor = monitor }
+  init(_ monitor: SessionMonitor) {
+    self.monitor = monitor
+    watch = NameWatch(Self.name, monitor, startsService: true)
+  }
 
   // MARK: - The bus
 
@@ -30,7 +33,7 @@ final class PortalService: SessionService {
       return fail(error)
     }
     watch.begin(
-      on: connection, timeout: monitor.options.callTimeout, startsService: true,
+      on: connection,
       changed: { [weak self] owner in self?.ownerChanged(owner) },
       failed: { [weak self] error in self?.fail(error) })
   }

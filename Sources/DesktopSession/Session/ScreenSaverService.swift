@@ -7,7 +7,7 @@ final class ScreenSaverService: SessionService {
   init(_ monitor: SessionMonitor, _ service: DesktopSessionReport.Service) {
     self.monitor = monitor
     self.service = service
-    watch = NameWatch(service == .screenSaver ? "org.freedesktop.ScreenSaver" : "org.gnome.ScreenSaver")
+    watch = NameWatch(service == .screenSaver ? "org.freedesktop.ScreenSaver" : "org.gnome.ScreenSaver", monitor)
   }
 
   func busIsReady(_ connection: BusConnection) {
@@ -26,7 +26,7 @@ final class ScreenSaverService: SessionService {
       return monitor.emit(.standing(service, .absent(error.description)))
     }
     watch.begin(
-      on: connection, timeout: monitor.options.callTimeout, startsService: false,
+      on: connection,
       changed: { [weak self] owner in
         guard let self else { return }
         monitor.setBlanked(false, by: service)
