@@ -154,10 +154,20 @@ import Testing
     let program = try await program()
     program.draft.text = "unsaved"
     let before = try await desktop.digest()
+    let mock = try desktop.mock
+    var isEarly: Bool?
+    program.delegate.onSave = {
+      // Time enough for an answer that does not wait for the save.
+      if isEarly == nil {
+        usleep(200_000)
+        isEarly = mock.output.contains { $0.hasPrefix("answered") }
+      }
+    }
     try await desktop.tell("state 2 0")
     let answer = try await desktop.mock.line("answered")
     #expect(answer.dropFirst("answered ".count) == (try await desktop.digest()).dropFirst("digest ".count))
     #expect(answer.dropFirst("answered ".count) != before.dropFirst("digest ".count))
+    #expect(isEarly == false)
     #expect(program.application.lifecycle.state == .active && program.ends == [])
     // Somebody else said no: the session goes on, and is asked about again.
     let position = try desktop.mock.output.count

@@ -64,9 +64,11 @@ class Portal(dbus.service.Object):
     methods = {}
     interface = 'org.freedesktop.portal.Inhibit'
     handle = '/'
+    client = None
 
     @dbus.service.method('org.freedesktop.portal.Inhibit', 'sa{sv}', 'o', sender_keyword='sender')
     def CreateMonitor(self, window, options, sender):
+        self.client = sender
         name = sender[1:].replace('.', '_')
         request = f'{PORTAL_PATH}/request/{name}/{options["handle_token"]}'
         self.handle = f'{PORTAL_PATH}/session/{name}/{options["session_handle_token"]}'
@@ -81,8 +83,10 @@ class Portal(dbus.service.Object):
         say('answered', digest() if handle == self.handle else 'another handle')
 
 
-def emit(path, interface, member, signature='', *values, connection=None):
+def emit(path, interface, member, signature='', *values, connection=None, to=None):
     message = dbus.lowlevel.SignalMessage(path, interface, member)
+    if to:
+        message.set_destination(to)
     message.append(*values, signature=signature)
     (connection or bus).send_message(message)
     (connection or bus).flush()
@@ -108,12 +112,14 @@ def carry_out(words):
         emit('/org/freedesktop/ScreenSaver', 'org.freedesktop.ScreenSaver', 'ActiveChanged', 'b', rest[0] == '1')
     elif command == 'forge':
         # Somebody else on the bus, with the right paths and names and no right to them.
+        # Sent to everybody, and to the program alone, which the bus delivers whatever was subscribed to.
         stranger = dbus.bus.BusConnection(ADDRESS)
-        emit(SESSION, session, 'Lock', connection=stranger)
-        emit('/org/freedesktop/login1', MANAGER, 'PrepareForSleep', 'b', True, connection=stranger)
-        emit('/org/freedesktop/login1', MANAGER, 'PrepareForShutdown', 'b', True, connection=stranger)
         state = dbus.Dictionary({'session-state': dbus.UInt32(3)}, signature='sv')
-        emit(PORTAL_PATH, inhibit, 'StateChanged', 'oa{sv}', portal.handle, state, connection=stranger)
+        for to in (None, portal.client):
+            emit(SESSION, session, 'Lock', connection=stranger, to=to)
+            emit('/org/freedesktop/login1', MANAGER, 'PrepareForSleep', 'b', True, connection=stranger, to=to)
+            emit('/org/freedesktop/login1', MANAGER, 'PrepareForShutdown', 'b', True, connection=stranger, to=to)
+            emit(PORTAL_PATH, inhibit, 'StateChanged', 'oa{sv}', portal.handle, state, connection=stranger, to=to)
     elif command == 'garbage':
         emit('/org/freedesktop/login1', MANAGER, 'PrepareForSleep', 's', 'yes')
         emit('/org/freedesktop/login1', MANAGER, 'PrepareForShutdown')

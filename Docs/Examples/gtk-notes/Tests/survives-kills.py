@@ -157,7 +157,7 @@ def geometry(title):
 
 
 def click(title, x, y, times=1):
-    xdotool('windowfocus', '--sync', window(title))
+    xdotool('windowactivate', '--sync', window(title))
     xdotool('mousemove', '--window', window(title), x, y, 'click', '--repeat', times, '--delay', 60, 1)
     xdotool('mousemove', 1270, 890)
 
@@ -233,7 +233,7 @@ try:
             until_preserved(lambda: click('Notes', 125, 27))
             wait('the second window', lambda: window('Scratch'))
             until_preserved(lambda: type_text('on the second window'))
-            xdotool('windowfocus', '--sync', window('Notes'))
+            xdotool('windowactivate', '--sync', window('Notes'))
         if number == 9:
             until_preserved(lambda: click('Notes', 320, 27, times=2))
             wait('the maximized window', lambda: geometry('Notes')[0] > 1000)
@@ -259,7 +259,7 @@ try:
         if number >= 4:
             wait('the second window', lambda: window('Scratch'))
             wait('its text', lambda: (text_view('Scratch') or ('',))[0] == 'on the second window')
-            xdotool('windowfocus', '--sync', window('Notes'))
+            xdotool('windowactivate', '--sync', window('Notes'))
         print(f'kill {number + 1}: the draft of {len(again)} characters is back', flush=True)
     with open(WORK + '/notes/Beta.txt') as file:
         expect('word' not in file.read(), 'the draft is in no file of the user')
@@ -274,7 +274,7 @@ try:
     restart()
     wait('the text', lambda: (text_view('Notes') or ('',))[0])
     wait('the second window', lambda: window('Scratch'))
-    xdotool('windowfocus', '--sync', window('Notes'))
+    xdotool('windowactivate', '--sync', window('Notes'))
     time.sleep(1)
     after = picture('after-the-kill', 'Notes')
     expect(differing_pixels(before, after) < 400, f'{differing_pixels(before, after)} pixels differ after a kill')
@@ -315,7 +315,7 @@ try:
     mock.stdin.flush()
     time.sleep(1)
     expect(shows_only_the_lock(), 'an unlocked screen unlocks no device')
-    xdotool('windowfocus', '--sync', window('Notes'))
+    xdotool('windowactivate', '--sync', window('Notes'))
     type_text('1234\n')
     wait('the text', lambda: (text_view('Notes') or ('',))[0] == text)
     print('the program locks with the screen', flush=True)
