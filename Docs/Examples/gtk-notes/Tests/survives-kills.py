@@ -22,6 +22,7 @@ SUPPORT = os.path.join(HERE, '../../../../Tests/DesktopSessionTests/Support')
 WORK = tempfile.mkdtemp(prefix='gtk-notes-')
 PICTURES = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else WORK
 KILLS = int(os.environ.get("KILLS", 20))
+SCRATCH_AT = min(4, KILLS - 1)
 PATIENCE = 60
 helpers = []
 
@@ -229,7 +230,7 @@ try:
     random.seed(26)
     for number in range(KILLS):
         until_preserved(lambda: type_text(f'word{number} '))
-        if number == 4:
+        if number == SCRATCH_AT:
             until_preserved(lambda: click('Notes', 125, 27))
             wait('the second window', lambda: window('Scratch'))
             until_preserved(lambda: type_text('on the second window'))
@@ -256,7 +257,7 @@ try:
         expect(place == caret + len(again) - len(text), f'kill {number}: the caret is at {place}, not {caret}')
         expect('Beta' in windows()[0].get_name() + windows()[-1].get_name(), f'kill {number}: the note is open')
         wait(f'the size {size} after kill {number}', lambda: geometry('Notes') == size)
-        if number >= 4:
+        if number >= SCRATCH_AT:
             wait('the second window', lambda: window('Scratch'))
             wait('its text', lambda: (text_view('Scratch') or ('',))[0] == 'on the second window')
             xdotool('windowactivate', '--sync', window('Notes'))
