@@ -167,6 +167,11 @@ def type_text(text):
     xdotool('type', '--delay', 12, text)
 
 
+def enter_passcode(text):
+    type_text(text)
+    xdotool('key', 'Return')
+
+
 def picture(name, title):
     path = os.path.join(PICTURES, name + '.png')
     xdotool('mousemove', 1270, 890)
@@ -285,10 +290,10 @@ try:
     text, caret = wait('the text', lambda: text_view('Notes'))
     click('Notes', 200, 27)
     wait('the question', lambda: 'Choose a passcode' in everything_said())
-    type_text('1234\n')
+    enter_passcode('1234')
     wait('the notes', lambda: (text_view('Notes') or ('',))[0] == text)
     click('Notes', 200, 27)
-    secrets = ['word', 'line', 'second window', 'Gamma', 'Beta']
+    secrets = ['word0', 'line 1', 'second window', 'Gamma', 'Beta']
 
     def shows_only_the_lock():
         said = everything_said()
@@ -299,11 +304,11 @@ try:
     restart()
     wait('the lock page', shows_only_the_lock)
     expect(not window('Scratch'), 'the second window is not shown while locked')
-    type_text('wrong\n')
+    enter_passcode('wrong')
     wait('the refusal', lambda: 'wrong' in everything_said())
     expect(not any(secret in everything_said() for secret in secrets), 'nothing is shown after a wrong passcode')
     time.sleep(1)
-    type_text('1234\n')
+    enter_passcode('1234')
     wait('the text', lambda: (text_view('Notes') or ('',))[0] == text)
     wait('the second window', lambda: window('Scratch'))
     print('locked, killed, started: nothing shown, and everything back after the passcode', flush=True)
@@ -317,7 +322,7 @@ try:
     time.sleep(1)
     expect(shows_only_the_lock(), 'an unlocked screen unlocks no device')
     xdotool('windowactivate', '--sync', window('Notes'))
-    type_text('1234\n')
+    enter_passcode('1234')
     wait('the text', lambda: (text_view('Notes') or ('',))[0] == text)
     print('the program locks with the screen', flush=True)
 

@@ -58,7 +58,9 @@ final class Program {
   private func makeMainWindow() {
     guard let notes = root.notes else { return }
     let window = MainWindow(root.main, notes, folder: NoteFolder(path: arguments.folder), lockPage: lockPage)
-    window.addButton("Save") { [weak self] in try? self?.main?.save() }
+    window.addButton("Save") { [weak self] in
+      if let self, !isCovered { try? main?.save() }
+    }
     window.addButton("Scratch") { [weak self] in self?.openScratch() }
     window.addButton("Lock") { [weak self] in Task { await self?.lock() } }
     window.window.connect("close-request") { [weak self] in
