@@ -327,9 +327,11 @@ try:
     print('the program locks with the screen', flush=True)
 
     # Closed as windows are.
-    xdotool('windowclose', window('Scratch'))
+    xdotool('windowactivate', '--sync', window('Scratch'))
+    xdotool('key', 'alt+F4')
     wait('one window', lambda: not window('Scratch'))
-    subprocess.run(['xdotool', 'key', '--window', window('Notes'), 'alt+F4'], check=True)
+    xdotool('windowactivate', '--sync', window('Notes'))
+    xdotool('key', 'alt+F4')
     expect(program.wait(PATIENCE) == 0, 'the program ends well')
     print(f'{KILLS} kills survived', flush=True)
 finally:
