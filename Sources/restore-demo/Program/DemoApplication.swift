@@ -36,6 +36,8 @@ import StateRestoration
   /// How many receipts there were in this run, so that each one shown differs from the one before.
   private var saves = 0
   private(set) var lateReport: RestorationReport?
+  /// The report of the desktop session, where it is followed.
+  var desktopReport: (() -> String)?
   private var waitingForLateReport: CheckedContinuation<Void, Never>?
   private let restoration: DemoRestoration
 
@@ -161,14 +163,20 @@ import StateRestoration
   func lock() async {
     guard device.hasPasscode else { return say("there is no passcode yet: set one in Settings, then lock") }
     guard lockScreen == nil else { return }
+    showLockScreen()
+    try? await application?.lifecycle.resignActive()
+    await preserve()
+    device.lock()
+  }
+
+  /// Covers everything, if there is a passcode to take the cover away with.
+  func showLockScreen() {
+    guard device.hasPasscode, lockScreen == nil else { return }
     jot = nil
     dialog = nil
     reportView = nil
     lockScreen = LockScreen()
     onChange()
-    try? await application?.lifecycle.resignActive()
-    await preserve()
-    device.lock()
   }
 
   /// Tries a passcode.
@@ -190,6 +198,8 @@ import StateRestoration
       lockScreen?.prompt.message = error.message
       return false
     }
+    // A program that the session has put to sleep restores nothing before it is awake.
+    try? await application?.lifecycle.enterForeground()
     if coordinator.lastReport?.outcome == .locked { await lateRestoration() }
     jot = nil
     lockScreen = nil
