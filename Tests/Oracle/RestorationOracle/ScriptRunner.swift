@@ -90,7 +90,11 @@ import StateRestorationTesting
       return try await launch(dyingIn: name, decoding: decoding != 0)
     default: break
     }
-    if process == nil { if let difference = try await launch() { return difference } }
+    if process == nil {
+      if let difference = try await launch() { return difference }
+      // The user does nothing in the turn of the launch.
+      for _ in 0..<3 { await Task.yield() }
+    }
     guard let scene else { return nil }
     switch step {
     case .front(let number):

@@ -219,7 +219,7 @@ import Testing
     bench.delegate.appValue = ""
     let node = try #require(try bench.newestReader().node(at: ["$application"])).id.rawValue
     bench.store.state.withLock { state in
-      state.marker = .init(generation: state.generations.last?.number ?? 0, node: node, attempts: 1)
+      state.marker = .init(generation: state.generations.last?.number ?? 0, node: node, isRequest: false, run: -1)
     }
     for launch in 0..<2 {
       // Whoever would say yes is not asked right after the death.

@@ -442,7 +442,7 @@ import Testing
     #expect(root["a"]?.text == "a")
   }
 
-  @Test(arguments: ["openPending", "promotePending"], [ProtectionError.Code.io, .busy])
+  @Test(arguments: ["openPending"], [ProtectionError.Code.io, .busy])
   func `a passing fault puts nothing out of reach that was saved while locked`(
     call: String, code: ProtectionError.Code
   ) async throws {

@@ -23,13 +23,13 @@ import Testing
       try writer.setRecord(of: id, entries: [.init(key: "state", value: State(selection: index))], attributes: .init())
       ids.append(id)
     }
-    let generation = try place.publish(try writer.makeArchive(), consuming: []).generation
+    let generation = try place.publish(try writer.makeArchive(), Succession()).generation
     for change in 0..<changes {
       let index = change * 7919 % nodes
       try writer.setRecord(
         of: ids[index], entries: [.init(key: "state", value: State(selection: -change - 1))], attributes: .init())
       let delta = try #require(try writer.makeDelta())
-      _ = try place.append(delta, to: generation, as: writer.deltaCount)
+      _ = try place.append(delta, to: generation)
     }
   }
 
@@ -42,36 +42,11 @@ import Testing
     let bench = try await Bench(.device)
     try preserve(nodes: 5_000, changes: 0, in: bench.place)
     for index in [0, 1_234, 4_999] {
-      let opened = try #require(try bench.place.openNewest().handle as? OpenedArchive)
+      let opened = try #require(try bench.place.open(.newest).handle as? OpenedArchive)
       #expect(opened.byteCount > 60 * 16_384)
       #expect(try selection(RestorationArchive.Reader(opened), index) == index)
       // The last one proves the length, the first holds the header; index, node and the parent's name are the others.
       #expect(opened.chunksOpened <= 5)
     }
-  }
-
-  @Test func `one node behind a journal of five hundred changes is read by asking the disk less than a hundred times`()
-    async throws
-  {
-    let bench = try await Bench(.device)
-    try preserve(nodes: 1_000, changes: 500, in: bench.place)
-    let opened = try #require(try bench.place.openNewest().handle as? OpenedArchive)
-    #expect(opened.frameCount == 500)
-    let calls = bench.diskCalls
-    let reader = try RestorationArchive.Reader(opened)
-    #expect(try selection(reader, 499 * 7919 % 1_000) == -500)
-    #expect(bench.diskCalls - calls < 100)
-  }
-
-  @Test func `every node of a long journal reads the same one at a time as all at once`() async throws {
-    let bench = try await Bench(.device)
-    try preserve(nodes: 40, changes: 130, in: bench.place)
-    let opened = try #require(try bench.place.openNewest().handle as? OpenedArchive)
-    let frames = try opened.frames
-    // In an order that takes every way there is back from the last one.
-    for index in (0..<130).map({ $0 * 37 % 130 }) { #expect(try opened.frame(at: index) == frames[index]) }
-    let lazy = try RestorationArchive.Reader(opened)
-    let whole = try RestorationArchive.Reader(base: .init(try opened.readAll()), deltas: frames)
-    for index in 0..<40 { #expect(try selection(lazy, index) == selection(whole, index)) }
   }
 }

@@ -37,7 +37,7 @@ import Testing
     let root = hierarchy()
     _ = try await coordinator.restore(into: root)
     try await coordinator.discard()
-    #expect(throws: ProtectionError.self) { try bench.place.openNewest() }
+    #expect(throws: ProtectionError.self) { try bench.place.open(.newest) }
     guard case .preserved(let receipt) = try await coordinator.preserve(root) else {
       Issue.record("not preserved")
       return
@@ -165,13 +165,13 @@ import Testing
     async throws
   {
     let bench = try await preserved(kind)
-    let generation = try bench.place.openNewest().generation
+    let generation = try bench.newestGeneration()
     bench.delegate.crashDecision = .restoreNothing
     try await bench.die(at: ["root", "bad"])
     try await bench.die(at: ["root", "bad"])
     let root = hierarchy()
     #expect(try await bench.launch().restore(into: root).outcome == .givenUpAfterCrashes)
-    #expect(try bench.place.openNewest().generation == generation)
+    #expect(try bench.newestGeneration() == generation)
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -187,12 +187,12 @@ import Testing
   @Test(arguments: StoreKind.allCases)
   func `when everything was tried nothing is restored and the state stays`(on kind: StoreKind) async throws {
     let bench = try await preserved(kind)
-    let generation = try bench.place.openNewest().generation
+    let generation = try bench.newestGeneration()
     for _ in 0..<4 { try await bench.die(at: nil) }
     let report = try await bench.launch().restore(into: hierarchy())
     #expect(report.outcome == .givenUpAfterCrashes)
     #expect(report.reason == .afterCrash)
-    #expect(try bench.place.openNewest().generation == generation)
+    #expect(try bench.newestGeneration() == generation)
   }
 
   /// Saves another whole state, after which "r" is in the older generation.
@@ -366,7 +366,7 @@ import Testing
       _ = try await bench.compact(coordinator, root)
     }
     func marked() -> UInt64? { bench.store.state.withLock { $0.marker?.generation } }
-    let newest = try bench.place.openNewest().generation.rawValue
+    let newest = try bench.newestGeneration().rawValue
     #expect(newest > 1)
     #expect(marked() == newest)
     coordinator.completeStateRestoration()
@@ -381,11 +381,11 @@ import Testing
   ) async throws {
     let bench = try await preservedTwice(.memory)
     bench.store.state.withLock { $0.generations[1].failsReading = true }
-    let older = try bench.place.openPredecessor()
+    let older = try bench.place.open(.predecessor)
     let node = try #require(
       try RestorationArchive.Reader(base: .init(older.read(0..<older.byteCount))).node(at: ["root", "bad"]))
     for _ in 0..<deaths {
-      try bench.place.beginAttempt(for: older, as: .standIn, joining: 0, countingFormer: true).note(
+      try bench.place.beginAttempt(at: older, isRequest: false).note(
         node: node.id.rawValue)
       try await bench.kill()
     }

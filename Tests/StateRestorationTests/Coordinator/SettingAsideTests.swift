@@ -23,7 +23,7 @@ import Testing
     _ = try await first.restore(into: screen)
     screen.text = "precious"
     if refusal == .damagedInside {
-      _ = try bench.place.publish(Data("no archive".utf8), consuming: [])
+      _ = try bench.place.publish(Data("no archive".utf8), Succession())
     } else {
       try await bench.compact(first, screen)
     }
@@ -211,15 +211,13 @@ import Testing
     try await bench.preserve(Screen("root", text: "0"))
     bench.delegate.restores = false
     for number in 1...6 {
-      for place in bench.store.places {
-        place.state.withLock { for index in $0.generations.indices { $0.generations[index].isDamaged = true } }
-      }
+      bench.store.state.withLock { for index in $0.setAside.indices { $0.setAside[index].isDamaged = true } }
       let coordinator = bench.launch()
       let root = Screen("root", text: "\(number)")
       _ = try await coordinator.restore(into: root)
       let receipt = try #require(try await coordinator.preserve(root).receipt)
       // Once all places are taken one of them makes room, and the receipt says which.
-      #expect(receipt.findings.count == (number > SetAsideShelf.placeCount ? 2 : 1), "\(receipt)")
+      #expect(receipt.findings.count == (number > 4 ? 2 : 1), "\(receipt)")
     }
     #expect(try await bench.launch().setAsideStates().map(\.isDamaged) == [true, true, true, true, false])
   }
@@ -270,7 +268,7 @@ import Testing
       }
     }
     let aside = try await bench.launch().setAsideStates().map(\.id)
-    #expect(aside == Array(kept.suffix(SetAsideShelf.countLimit)))
+    #expect(aside == Array(kept.suffix(4)))
     #expect(gone == Array(kept.prefix(3)))
   }
 
@@ -459,7 +457,7 @@ extension Bench {
     let receipt = try await coordinator.preserve(root).receipt
     if device != nil {
       var writer = try RestorationArchive.Writer(continuing: newestReader())
-      _ = try place.publish(try writer.makeArchive(), consuming: [])
+      _ = try place.publish(try writer.makeArchive(), Succession())
     }
     return receipt
   }

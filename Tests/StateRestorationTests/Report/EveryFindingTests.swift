@@ -161,7 +161,7 @@ import Testing
       panel.strongFriend = Panel("nowhere")
       root.restorationChildren = [panel]
     case .setAside: try await declineAndSave(bench, times: 0)
-    case .setAsideRemoved: try await declineAndSave(bench, times: SetAsideShelf.countLimit)
+    case .setAsideRemoved: try await declineAndSave(bench, times: 4)
     case .keptStateRemoved: return try await fillKept(bench)
     case .failure: bench.store.state.withLock { $0.failures["openPending"] = .corrupt }
     case .anotherSaved: try await bench.preserve(root)
@@ -194,7 +194,7 @@ import Testing
       let node = try writer.insert(RestorationIdentifier("root/old \(number)"), parent: kept)
       try writer.setRecord(of: node, entries: [.init(key: "value", value: number)], attributes: .init())
     }
-    _ = try bench.place.publish(try writer.makeArchive(), consuming: [])
+    _ = try bench.place.publish(try writer.makeArchive(), Succession())
     let failing = Panel("child")
     failing.failsDecoding = true
     let root = Screen("root", children: [failing])

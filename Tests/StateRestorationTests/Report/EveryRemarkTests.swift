@@ -60,14 +60,14 @@ import Testing
         state.generations.append(.init(number: state.next, base: last.base))
         state.next += 1
       }
-    case .markerIgnored: bench.store.state.withLock { $0.failures = ["interruptedAttempt": .io] }
+    case .markerIgnored: bench.store.state.withLock { $0.failures = ["attempts": .io] }
     case .interruptedBefore: try await bench.die(at: ["root", "child"])
     case .applicationStateFailed: bench.delegate.failsDecoding = true
     case .applicationStateTouched: return try await touchApplicationState(bench)
     case .extensionTimedOut: return try await timedOut(bench)
     case .setAside: try await decline(bench)
     case .setAsideRemoved:
-      for _ in 0..<SetAsideShelf.countLimit { try await decline(bench) }
+      for _ in 0..<4 { try await decline(bench) }
       try await decline(bench, isLocked: true)
     case .noDelegate:
       // Nobody keeps it but the coordinator, which doesn't.
