@@ -124,7 +124,10 @@ import Testing
     #expect(try draft.hasConsistentBindings)
   }
 
-  @Test(arguments: ["place\u{1}99999999999999999999", "place\u{1}-5", "place\u{1}", "place", "\u{1}", "place\u{1}+7"])
+  @Test(arguments: [
+    "place\u{1}99999999999999999999", "place\u{1}-5", "place\u{1}", "place", "\u{1}", "place\u{1}+7",
+    "place\u{1}9223372036854775807",
+  ])
   func `a dormant root with a name that is no variant's is read, bounded and kept`(_ name: String) throws {
     var writer = RestorationArchive.Writer(context: RestorationConfiguration().context)
     let attributes = RestorationArchive.Attributes(classTag: "b", flags: .dormant)

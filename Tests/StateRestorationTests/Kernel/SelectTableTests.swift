@@ -80,12 +80,12 @@ import Testing
     Row("newer version", given: "B L", "newerVersion", "place:S(leaf:L*)") {
       [StoredVariant("S", version: 2, [leaf])]
     },
-    Row("newer version, older one", given: "O L", "restored wasDormant", "place:O*(leaf:L*)|S") {
-      [StoredVariant("S", version: 2), StoredVariant("O", [leaf])]
-    },
     Row("undecodable", given: "B L", "decodingFailed", "place:7(leaf:L*)") { [StoredVariant("7", [leaf])] },
-    Row("undecodable, older one", given: "O L", "decodingFailed wasDormant", "place:7(leaf:L*)|O") {
+    Row("undecodable, older one", given: "B L", "decodingFailed, dormant", "place:7(leaf:L*)|O") {
       [StoredVariant("7", [leaf]), StoredVariant("O")]
+    },
+    Row("undecodable, another that fits", given: "O L", "decodingFailed wasDormant, dormant", "place:7(leaf:L*)|O") {
+      [StoredVariant("7", model: "m2", [leaf]), StoredVariant("O")]
     },
     Row("shed", given: "B L", "shed", "place:B*(leaf:L*)") { [StoredVariant(nil, flags: .shed, [leaf])] },
     Row("expired", given: "B l", "expired", "place:B*(leaf:l*)") { [StoredVariant("S", tag: "aged", [leaf])] },
@@ -104,7 +104,7 @@ import Testing
     Row("only dormant, another's", given: "B l", "classMismatch", "place:|S(leaf:L)") {
       [StoredVariant("S", tag: "b", flags: .dormant, [leaf])]
     },
-    Row("edit before left out", given: "E l", "restored", "place:E*(leaf:l*)|S(leaf:L)") {
+    Row("edit before left out", given: "E l", "restored, dormant", "place:E*(leaf:l*)|S(leaf:L)") {
       [StoredVariant("E"), StoredVariant("S", flags: .leftOut, [leaf])]
     },
     Row("edit before left out, asked for", retries: true, given: "S L", "restored wasDormant", "place:S*(leaf:L*)|E") {
@@ -127,7 +127,19 @@ import Testing
       now: Date() + 7200, note: { _ in })
   }
 
-  @Test(arguments: rows) func `an object is given what the table says`(_ row: Row) throws {
+  @Test func `of one identity only the newest variant counts`() throws {
+    let row = Row("newer version", given: "B L", "newerVersion, dormant", "place:S(leaf:L*)|O(leaf:O)") {
+      let other: (identifier: RestorationIdentifier, variants: [StoredVariant]) = (
+        "leaf", [StoredVariant("O", tag: nil)]
+      )
+      return [StoredVariant("S", version: 2, [Self.leaf]), StoredVariant("O", [other])]
+    }
+    withKnownIssue("the worker binds the object over the older one") { try restore(row) }
+  }
+
+  @Test(arguments: rows) func `an object is given what the table says`(_ row: Row) throws { try restore(row) }
+
+  private func restore(_ row: Row) throws {
     let registry = registry()
     let reader = try VariantTree.archive([("top", [StoredVariant(nil, tag: nil, [("place", row.variants())])])])
     let turn = try turn(reader, registry)
@@ -153,7 +165,8 @@ import Testing
       continuing: reader, dormants: turn.plan.allDormants, limits: .default, nodeBudget: 64 << 10)
     try draft.drop(turn.retiredNodes)
     _ = try draft.commit(batch)
-    #expect(try VariantTree.text(of: draft) == "top:-*(\(row.archive))")
+    let text = try VariantTree.text(of: draft)
+    #expect(text == "top:-*(\(row.archive))")
     #expect(try draft.hasConsistentBindings)
     withExtendedLifetime(note) {}
   }
@@ -184,6 +197,7 @@ import Testing
     case .shed: "shed"
     case .expired: "expired"
     case .modelGone: "modelGone"
+    case .dormant: "dormant"
     default: "\(reason)"
     }
   }
