@@ -21,6 +21,8 @@ struct CaptureBatch: Sendable {
     var identifier: RestorationIdentifier
     /// The node whose state the object was given, if it was.
     var restored: NodeID?
+    /// The key that the object had before the state was restored once more.
+    var former: Key?
     /// Whether the object asked for its state and was refused, so that it is met as it is at the end of this turn.
     var wasRefused = false
     /// Whether the object is another class's or model's from now on: it comes anew, though it was here before.

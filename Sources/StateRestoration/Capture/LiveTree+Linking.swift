@@ -131,7 +131,7 @@ extension LiveTree {
     batch.placements.append(
       .init(
         key: node.key, parent: node.parent?.key, section: section, identifier: node.identifier, restored: restored,
-        wasRefused: wasRefused, isAnew: isAnew))
+        former: formerKey(of: node), wasRefused: wasRefused, isAnew: isAnew))
   }
 
   /// Notes that a node leaves the lists of its parent, which are put right once for all that leave.

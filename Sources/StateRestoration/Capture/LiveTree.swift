@@ -23,8 +23,10 @@ internal import RestorationArchive
   private var shared: [LiveNode] = []
   /// Live objects that were given their state in this turn, until its capture meets them.
   private var restored: [ObjectIdentifier: RestoredObject] = [:]
-  /// Late objects that were refused their state in this turn.
-  private var refused: Set<ObjectIdentifier> = []
+  /// Objects that were refused their state and that no capture has met since.
+  private var refused: [ObjectIdentifier: LiveObjects.Living] = [:]
+  /// The keys that objects had before the state was restored once more, until the capture at the end of that turn.
+  private var formerKeys: [ObjectIdentifier: CaptureBatch.Key] = [:]
   /// Those, and the objects below them, as the capture has met them.
   private var refusedKeys: Set<CaptureBatch.Key> = []
   /// The node that the app-level state was read from in this turn, nil for none; outside of such a turn there is nothing.
@@ -135,13 +137,19 @@ internal import RestorationArchive
     return one.node
   }
 
-  /// Remembers, until the capture at the end of this turn, that a late object was refused its state.
-  func noteRefused(_ object: any RestorableObject) { refused.insert(ObjectIdentifier(object)) }
+  /// Remembers, until a capture meets it, that an object was refused its state.
+  func noteRefused(_ object: any RestorableObject) { refused[ObjectIdentifier(object)] = .init(object: object) }
+
+  /// The key that an object had before the state was restored once more.
+  func formerKey(of node: LiveNode) -> CaptureBatch.Key? {
+    formerKeys.isEmpty ? nil : formerKeys[node.objectIdentity]
+  }
 
   /// Whether an object that the capture meets was refused its state in this turn, or lies below one that was.
   func takeRefused(_ node: LiveNode) -> Bool {
     guard !refused.isEmpty || !refusedKeys.isEmpty else { return false }
-    guard refused.remove(node.objectIdentity) != nil || refusedKeys.contains(node.parentKey) else { return false }
+    let isRefused = refused.removeValue(forKey: node.objectIdentity).map { $0.object === node.object } ?? false
+    guard isRefused || refusedKeys.contains(node.parentKey) else { return false }
     refusedKeys.insert(node.key)
     return true
   }
@@ -153,7 +161,9 @@ internal import RestorationArchive
 
   /// Restored objects that the capture did not meet have left the hierarchy in the same turn, and their state with them.
   private func removeUnmet() {
-    (refused, refusedKeys) = ([], [])
+    refusedKeys = []
+    formerKeys = [:]
+    refused = refused.filter { $0.value.object != nil }
     guard !restored.isEmpty else { return }
     for one in restored.values where !one.isShared && !one.isDuplicate { batch.removedNodes.append(one.node) }
     restored = [:]
@@ -187,7 +197,13 @@ internal import RestorationArchive
   }
 
   /// Forgets everything, as if no object had ever been seen.
-  func reset() {
+  ///
+  /// - Parameter remembersKeys: Whether the next capture names the keys that objects had.
+  func reset(remembersKeys: Bool = false) {
+    formerKeys = [:]
+    if remembersKeys {
+      for node in nodes { if let node, let object = node.object { formerKeys[ObjectIdentifier(object)] = node.key } }
+    }
     bindings = ObjectBindings()
     nodes = [nil]
     byObject = [:]
@@ -196,7 +212,7 @@ internal import RestorationArchive
     polled = []
     referrers = [:]
     restored = [:]
-    (refused, refusedKeys) = ([], [])
+    refusedKeys = []
     metApplication = nil
     hasApplication = false
     sentRevision = nil

@@ -58,7 +58,8 @@ extension RestorationCoordinator {
 
   private func requestedPredecessor() async -> Result<LoadedState, LoadFailure> {
     let isDeveloperMode = configuration.isDeveloperMode
-    let retiring = await worker.run { [store] _ in (try? store.open(.newest).generation).map { [$0] } ?? [] }
+    let loader = loader()
+    let retiring = await worker.run { _ in loader.supersededByRequest() }
     return await predecessor([], because: "as the program asked").map { loaded in
       var loaded = loaded
       loaded.isRequest = true

@@ -32,6 +32,12 @@ extension RestorationCoordinator {
   /// Gives a shared object that was registered after restoring its state.
   func sharedObjectWasRegistered(as identifier: RestorationIdentifier) {
     guard let object = registry.sharedObject(identifier) else { return }
+    // The state of the one before outlives it, and is newer than what this run has read.
+    if let restored, lateObjects == nil, let index = restored.index(at: [ReservedNode.shared, identifier]),
+      restored.isSpent(index)
+    {
+      tree.noteRefused(object)
+    }
     _ = adopt(LateObject(object: object, path: [ReservedNode.shared, identifier]))
     changesWereNoticed()
   }
@@ -54,16 +60,21 @@ extension RestorationCoordinator {
 
   private func giveState(to late: LateObject) -> NodeReport? {
     guard let turn = restored, let index = turn.index(at: late.path) else { return nil }
-    guard turn.object(at: index) == nil, !turn.isSpent(index) else { return nil }
+    guard turn.object(at: index) == nil else { return nil }
+    if lateObjects == nil, tree.node(of: late.object) != nil {
+      return NodeReport(path: late.path, result: .notRestored(.touchedMeanwhile))
+    }
+    guard !turn.isSpent(index) else { return nil }
     return turn.interruptingNotes { giveState(to: late, from: turn, at: index) }
   }
 
   /// Does with one subtree of the restored state what restoring does with all of it.
   private func giveState(to late: LateObject, from turn: RestoreTurn, at index: Int) -> NodeReport? {
     func refused(_ reason: NotRestoredReason) -> NodeReport {
-      NodeReport(path: late.path, result: .notRestored(reason))
+      // What is stored stays until the object has something newer.
+      tree.noteRefused(late.object)
+      return NodeReport(path: late.path, result: .notRestored(reason))
     }
-    if lateObjects == nil, tree.node(of: late.object) != nil { return refused(.touchedMeanwhile) }
     guard !extensions.isTimedOut else { return refused(.timedOut) }
     if let parent = turn.plan.nodes[index].parent, turn.object(at: parent) == nil { return refused(.parentNotRestored) }
     guard turn.isInstalled(late.object, at: index) else { return refused(.notInstalled) }

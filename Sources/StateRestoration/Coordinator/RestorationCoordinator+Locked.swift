@@ -91,6 +91,8 @@ extension RestorationCoordinator {
       if let recovery, recovery.coordinatorCanRestoreLate(self) == .wait { return nil }
       return await restoreNow(into: root, from: .newest, retriesLeftOut: false)
     }
-    if let report { recovery?.coordinator(self, didRestoreLate: report) }
+    guard let report else { return }
+    noticeChanges(after: report)
+    recovery?.coordinator(self, didRestoreLate: report)
   }
 }

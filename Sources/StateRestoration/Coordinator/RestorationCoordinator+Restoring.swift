@@ -43,8 +43,20 @@ extension RestorationCoordinator {
         .restorationInProgress, "A restoration is running already; wait for it before you start another.")
     }
     if source != .newest { try await saveMerged() }
-    return await operations.run(.restoring) {
+    let report = await operations.run(.restoring) {
       await restoreNow(into: root, from: source, retriesLeftOut: retriesLeftOut)
+    }
+    noticeChanges(after: report)
+    return report
+  }
+
+  /// Notices changes from now on, whatever became of the stored state.
+  func noticeChanges(after report: RestorationReport) {
+    if standing == .live, report.outcome != .unavailable {
+      armAutomaticPreservation()
+    } else if !changes.isEmpty {
+      // A change while the state was loaded was not followed, and the next one would not be told.
+      changesWereNoticed()
     }
   }
 
@@ -76,13 +88,6 @@ extension RestorationCoordinator {
     lastReport = report
     reason = report.reason
     log.log(report.outcome == .restored ? .info : .warning, report.summary)
-    // Whatever became of the stored state: from now on changes are noticed.
-    if standing == .live, report.outcome != .unavailable {
-      armAutomaticPreservation()
-    } else if !changes.isEmpty {
-      // A change while the state was loaded was not followed, and the next one would not be told.
-      changesWereNoticed()
-    }
     // The unlock came while the locked state was looked at: nobody will say it again.
     if unlock.count != unlocks, standing == .locked { Task { [weak self] in await self?.followUnlock() } }
     // What the program makes now, in the same turn, is no edit of the user's.

@@ -81,7 +81,7 @@ extension RestorationCoordinator {
     _ turn: RestoreTurn, _ root: any RestorableController, _ application: NodeID?, isMarkedLeftOut: Bool
   ) -> CaptureBatch {
     let context = configuration.context
-    tree.reset()
+    tree.reset(remembersKeys: true)
     turn.noteOwners(in: tree)
     var state: ApplicationState?
     if !turn.plan.application.isEmpty {

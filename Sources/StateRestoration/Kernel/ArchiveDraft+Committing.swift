@@ -28,6 +28,7 @@ extension ArchiveDraft {
       findings.append(.overBudget(path: path(of: node), bytes: bytes, limit: nodeBudget))
     }
     try boundDormants()
+    formerBindings = []
     return findings
   }
 
@@ -92,7 +93,7 @@ extension ArchiveDraft {
     blank.attributes = batch.attributes(of: record)
     bind(.blank(blank), record.key)
     if let holder = blank.over, holders[holder] == record.key { try writer.setAttributes(blank.attributes, of: holder) }
-    if batch.isMeeting || blank.baseline == .unknown {
+    if blank.baseline == .unknown || (batch.isMeeting && !blank.wasMetBefore) {
       blank.baseline = found
       bind(.blank(blank), record.key)
       return nil

@@ -18,6 +18,11 @@ struct Arrivals {
     records[key].map { batch.attributes(of: batch.records[$0]) }
   }
 
+  /// An object's values; nil when they were not captured.
+  func entries(_ key: CaptureBatch.Key) -> [RestorationArchive.Entry]? {
+    records[key].map { batch.entries(of: batch.records[$0]) }
+  }
+
   /// The object as one that asks for state.
   func claimant(_ key: CaptureBatch.Key) -> Claimant {
     guard let index = records[key] else { return Claimant(identity: Identity(), version: 1, acceptedTags: []) }
@@ -127,6 +132,8 @@ extension ArchiveDraft {
     case (.owner(let position), _) where isNew:
       try bringForward(variants[position], under: parent, as: placement.identifier, for: placement.key)
     case (.owner(let position), _): beBlank(placement, over: variants[position])
+    case (.blank, false) where isNew && isUnencodable(placement.key, arrivals):
+      bind(.blank(Blank(place: placement, over: nil, baseline: .unencodable)), placement.key)
     case (.blank, let isEmpty) where isEmpty || isNew:
       own(try insertInFront(parent, placement.identifier, arrivals.attributes(placement.key)), placement.key)
     case (.blank(let position), _): beBlank(placement, over: position.map { variants[$0] })
@@ -147,7 +154,22 @@ extension ArchiveDraft {
   }
 
   private mutating func beBlank(_ placement: CaptureBatch.Placement, over node: NodeID?) {
-    bind(.blank(Blank(place: placement, over: node)), placement.key)
+    var blank = Blank(place: placement, over: node)
+    if let former = placement.former, former < formerBindings.count {
+      switch formerBindings[former] {
+      case .blank(let before)?: (blank.baseline, blank.wasMetBefore) = (before.baseline, before.baseline != .unknown)
+      // It has had state of its own: whatever it has is an edit.
+      case .owner?: (blank.baseline, blank.wasMetBefore) = (.unencodable, true)
+      case nil: break
+      }
+    }
+    bind(.blank(blank), placement.key)
+  }
+
+  /// Whether an object's values can't be encoded, so that nothing takes the place of stored state.
+  private mutating func isUnencodable(_ key: CaptureBatch.Key, _ arrivals: Arrivals) -> Bool {
+    guard let entries = arrivals.entries(key) else { return false }
+    return (try? digests.digest(entries)) == nil
   }
 
   // MARK: - Variants in front

@@ -32,6 +32,8 @@ struct ArchiveDraft: Sendable {
   /// What has happened since the last save and its receipt has to name.
   var owedFindings: [PreservationFinding] = []
   var digests = DigestMaker()
+  /// The bindings that objects had before the state was restored once more, by their keys of then.
+  var formerBindings: [Binding?] = []
   /// Whether nodes wait for the records that are merged into them, so that they only look empty.
   var isMerging = false
   /// Whether what no live object owns is marked as left over from an earlier run.
@@ -73,6 +75,13 @@ struct ArchiveDraft: Sendable {
     unplaced = [:]
     changed = []
     overBudget = [:]
+  }
+
+  /// Remembers the bindings of a draft that this one takes the place of: an object that is refused its state again is compared
+  /// with what it had when it was first met.
+  mutating func remember(_ former: ArchiveDraft) {
+    formerBindings = former.bindings
+    digests = former.digests
   }
 
   // MARK: - Bindings

@@ -25,6 +25,8 @@ struct Blank: Sendable {
   var over: NodeID?
   /// What the object had when it was met.
   var baseline = Baseline.unknown
+  /// Whether the baseline is older than the turn in which the object was met last: it was met before.
+  var wasMetBefore = false
   /// What the archive records of the object, once its values were captured.
   var attributes = RestorationArchive.Attributes()
 }

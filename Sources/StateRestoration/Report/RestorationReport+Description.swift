@@ -47,7 +47,6 @@ extension RestorationReport.Remark: CustomStringConvertible {
     case .rollbackUnverifiable: "the ledger was lost; nobody can tell whether this state is the newest"
     case .mergedPendingChanges(let nodes):
       "\(ReportText.count(nodes, "node")) changed while locked \(nodes == 1 ? "was" : "were") joined"
-    case .pendingConflict: "what was saved while locked does not fit the newer state and is set aside"
     case .markerIgnored(let text): "the marker of the last attempt was not used: \(text)"
     case .interruptedBefore(let attempts): "restoring this state ended badly before (\(attempts)×)"
     case .applicationStateFailed(let text): "the app-level state could not be decoded: \(text)"
@@ -55,7 +54,6 @@ extension RestorationReport.Remark: CustomStringConvertible {
     case .applicationStateTouched: "the state of the whole program was changed while locked; the newer one is kept"
     case .extensionTimedOut: "asynchronous restoring took too long; later answers are ignored"
     case .setAside(let states): "set aside: \(states.map(\.description).joined(separator: "; "))"
-    case .setAsideRemoved(let state): "no longer set aside, because newer states needed its room: \(state)"
     case .failure(let text): text
     }
   }

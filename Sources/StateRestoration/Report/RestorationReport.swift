@@ -40,8 +40,6 @@ public struct RestorationReport: Sendable, Hashable, Codable {
     case rollbackUnverifiable
     /// Changes made while locked were joined to the state.
     case mergedPendingChanges(nodes: Int)
-    /// State saved while locked conflicts with a newer state, and is set aside: ``setAside(_:)`` names it.
-    case pendingConflict
     /// The marker of the last attempt could not be used, for this reason.
     case markerIgnored(String)
     /// So many attempts to restore the state have ended badly.
@@ -54,8 +52,6 @@ public struct RestorationReport: Sendable, Hashable, Codable {
     case extensionTimedOut
     /// States that were not restored before and that are set aside; they can be restored on request.
     case setAside([SetAsideState])
-    /// A state that was set aside is gone: newer ones needed its room.
-    case setAsideRemoved(SetAsideState)
     /// Nobody said yes, because there is no delegate: the coordinator holds it weakly, so keep it.
     case noDelegate
     /// What went wrong when the state was opened.

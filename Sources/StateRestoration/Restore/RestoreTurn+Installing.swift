@@ -55,6 +55,7 @@ extension RestoreTurn {
       if let position = positions[parent]?[ObjectIdentifier(made)] {
         nextInstalled[parent] = position + 1
       } else {
+        uninstalled.append(.init(object: made))
         fail(index, .notInstalled)
       }
     }

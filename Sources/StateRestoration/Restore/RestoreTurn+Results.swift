@@ -7,6 +7,7 @@ extension RestoreTurn {
   /// blank.
   func noteOwners(in tree: LiveTree, range: Range<Int>? = nil) {
     let range = range ?? plan.nodes.indices
+    for uninstalled in uninstalled { uninstalled.object.map(tree.noteRefused) }
     tree.reserveRestored(range.count)
     for index in range {
       guard let object = object(at: index), isOwner(index) else { continue }

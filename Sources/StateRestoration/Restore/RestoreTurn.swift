@@ -36,6 +36,8 @@ internal import RestorationArchive
 
   // What one pass looks up.
 
+  /// Objects that no container took, while somebody else owns them.
+  var uninstalled: [LiveObjects.Living] = []
   /// The children that existed before, of parents that have many; by the parent's index.
   var childTables: [Int: ChildTable<any RestorableController>] = [:]
   /// The views of owners, until their containers get children, which may bring views.
@@ -179,11 +181,10 @@ internal import RestorationArchive
 
   /// Tells every restored object that restoring is over; those that were registered meanwhile come last.
   func finish() {
-    let late = unfinished
-    for index in plan.nodes.indices where !late.contains(where: { $0.contains(index) }) { finish(index) }
+    for index in plan.nodes.indices where !unfinished.contains(where: { $0.contains(index) }) { finish(index) }
+    // A hook may register more of them.
+    while !unfinished.isEmpty { unfinished.removeFirst().forEach(finish) }
     isFinished = true
-    for range in late { range.forEach(finish) }
-    unfinished = []
     unseenDecoder = nil
   }
 

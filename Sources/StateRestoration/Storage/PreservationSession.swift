@@ -43,8 +43,10 @@ struct PreservationSession: Sendable {
 
   /// Goes on from a state; its nodes are carried over until live objects are bound to them.
   mutating func begin(continuing loaded: LoadedState) throws(ArchiveError) {
+    let former = draft
     draft = try ArchiveDraft(
       continuing: loaded.reader, dormants: loaded.plan.allDormants, limits: limits, nodeBudget: nodeBudget)
+    draft.remember(former)
     base = .opened
     succession = loaded.succession
     retiresEverything = false
@@ -150,7 +152,7 @@ struct PreservationSession: Sendable {
 
   private func saved(_ written: Written?, _ findings: [PreservationFinding], isWaiting: Bool = false) -> Saved {
     Saved(
-      written: written, changedNodes: written == nil ? 0 : draft.changed.count,
+      written: written, changedNodes: written == nil ? 0 : draft.changed.subtracting([CaptureBatch.application]).count,
       carriedOverNodes: isWaiting ? 0 : draft.carriedOverCount, findings: findings, unencoded: draft.unencoded,
       isWaiting: isWaiting)
   }
@@ -233,6 +235,7 @@ struct PreservationSession: Sendable {
   }
 
   private mutating func writeOverlay() throws(ProtectionError) -> Written {
+    hasOverlay = false
     let receipt = try store.publishPending(try archived())
     hasOverlay = receipt.durability == .durable
     return Written(kind: .pendingChange, receipt: receipt, findings: takeSheddings())

@@ -50,6 +50,8 @@ struct StateLoader: Sendable {
         var fallback = try? loadPredecessor(error.remarks, because: "the newest is damaged")
       else { throw error }
       fallback.retiring.append(state.generation)
+      // It is the newest that there is.
+      fallback.crash = CrashPlan(newest: fallback.history, isDeveloperMode: configuration.isDeveloperMode)
       return fallback
     }
   }
@@ -82,12 +84,19 @@ struct StateLoader: Sendable {
       loaded.history = attempts(at: loaded.state, &loaded.remarks)
       loaded.crash = CrashPlan(request: loaded.history, isDeveloperMode: configuration.isDeveloperMode)
       loaded.isRequest = true
+      loaded.retiring = supersededByRequest()
       return loaded
     } catch {
       var failure = failure(from: error, [])
       failure.leavesStateUntouched = true
       throw failure
     }
+  }
+
+  /// The generations that a requested state takes the place of: the newest, with what was saved while locked.
+  func supersededByRequest() -> [Generation] {
+    let predecessor = try? store.open(.predecessor).generation
+    return ((try? store.generations()) ?? []).filter { $0 != predecessor }
   }
 
   /// The states that are set aside, oldest first.
@@ -100,8 +109,14 @@ struct StateLoader: Sendable {
     var description = SetAsideState(
       id: generation.generation.rawValue, byteCount: generation.byteCount, isReadable: false,
       isDamaged: generation.isDamaged)
-    guard let state = try? store.open(.setAside(generation.generation)), let context = try? reader(of: state).context
-    else { return description }
+    let context: RestorationContext
+    do {
+      context = try reader(of: try store.open(.setAside(generation.generation))).context
+    } catch {
+      let isTransient = (error as? ProtectionError)?.code.isTransient ?? false
+      if !isTransient { description.isDamaged = true }
+      return description
+    }
     description.savedAt = context.timeSaved
     description.applicationVersion = context.applicationVersion.rawValue
     description.schemaVersion = context.schemaVersion

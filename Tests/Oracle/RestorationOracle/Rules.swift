@@ -174,6 +174,8 @@ struct Rules {
   /// Whether a place that holds variants may be without a page: there is none for it, or nothing in it fits that.
   private func mayBeAway(_ variants: [Variant], at path: [Int], beside sight: Sight) -> Bool {
     guard let kind = makes(path), !variants.allSatisfy(\.isLeft) else { return true }
+    // Nobody is made for what stands behind the state of a model object that is gone.
+    if let first = variants.first, goneModels.contains(first.model) { return true }
     let given = variants.first { !$0.isOptional && program.accepts(kind, $0) && $0.version <= program.number }
     guard let given, !goneModels.contains(given.model), !goneModels.contains(kind.model) else { return true }
     if variants.contains(where: { mayLeaveOut($0, at: path, among: variants) }) { return true }
@@ -211,6 +213,10 @@ struct Rules {
   /// What a save stores in a page's place; the page is then bound to it.
   func commit(_ page: inout Live) -> [Variant] {
     page.departed = [:]
+    if case .owner(let former?) = page.binding, !program.isSameIdentity(own(page, [:]), former) {
+      // All that is below stays with the former state, or comes along.
+      for index in page.children.indices { page.children[index].loosenCarried() }
+    }
     var places = page.carried
     for index in page.children.indices {
       let stored = commit(&page.children[index])

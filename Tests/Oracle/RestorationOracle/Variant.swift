@@ -101,6 +101,12 @@ struct Live: Hashable {
     }
   }
 
+  /// Leaves open whether what is carried over below it, and below its pages, is there.
+  mutating func loosenCarried() {
+    carried = carried.mapValues { $0.map { $0.asOptional() } }
+    for index in children.indices { children[index].loosenCarried() }
+  }
+
   /// Whether something is stored in its place or below it that is no page's.
   var hasCarried: Bool { !carried.isEmpty || !others.isEmpty || children.contains(where: \.hasCarried) }
 
