@@ -113,6 +113,42 @@ import Testing
     #expect(try VariantTree.text(of: draft) == "top:P*(\(row.refused))")
   }
 
+  @Test(arguments: [("fits", "place:S*(leaf:L)"), ("other class", "place:S(leaf:L)"), ("nothing", "place:-*")])
+  func `an object that comes by itself and can't be encoded pushes nothing aside`(
+    _ name: String, _ expected: String
+  ) throws {
+    var draft = try draft(try #require(Self.rows.first { $0.testDescription == name }))
+    var batch = CaptureBatch()
+    batch.place(Self.object)
+    batch.record(Self.object, Unencodable())
+    #expect(try draft.commit(batch).count == 1)
+    #expect(try VariantTree.text(of: draft) == "top:P*(\(expected))")
+  }
+
+  @Test(arguments: [
+    ("B", true, "place:S(leaf:L)"), ("E", true, "place:E*|S(leaf:L)"), ("B", false, "place:B*|S(leaf:L)"),
+  ])
+  func `an object that is refused again in one run is compared with its first meeting`(
+    _ value: String, _ wasBlank: Bool, _ expected: String
+  ) throws {
+    var former = try draft(Self.rows[wasBlank ? 3 : 0])
+    var batch = CaptureBatch()
+    batch.isMeeting = true
+    batch.place(Self.object)
+    batch.record(Self.object, "B")
+    _ = try former.commit(batch)
+    // Restored once more; what is stored now is another's.
+    var draft = try draft(Self.rows[3])
+    draft.remember(former)
+    batch = CaptureBatch()
+    batch.isMeeting = true
+    batch.place(Self.object)
+    batch.placements[0].former = Self.object.key
+    batch.record(Self.object, value)
+    _ = try draft.commit(batch)
+    #expect(try VariantTree.text(of: draft) == "top:P*(\(expected))")
+  }
+
   @Test func `while the state can't be read, an object that comes is blank`() throws {
     var draft = ArchiveDraft(
       context: RestorationConfiguration().context, limits: .default, nodeBudget: 64 << 10, isBlind: true)
