@@ -127,7 +127,15 @@ extension ArchiveDraft {
     let claimant = arrivals.claimant(placement.key)
     let variants = try variants(of: parent, placement.identifier)
     var verdicts: [Selection.Verdict] = []
-    for variant in variants { verdicts.append(try verdict(on: variant, for: claimant, arrivals, isNew: isNew)) }
+    var passed: [Identity] = []
+    for variant in variants {
+      // Of several variants of one identity only the newest counts.
+      let identity = try writer.node(variant)?.attributes.identity ?? Identity()
+      let isOlder = passed.contains { tags.isSameIdentity($0, identity) }
+      passed.append(identity)
+      verdicts.append(
+        isOlder ? .refused(.otherModel) : try verdict(on: variant, for: claimant, arrivals, isNew: isNew))
+    }
     switch (Selection.choose(verdicts), variants.isEmpty) {
     case (.owner(let position), _) where isNew:
       try bringForward(variants[position], under: parent, as: placement.identifier, for: placement.key)

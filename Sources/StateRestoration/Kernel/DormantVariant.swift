@@ -67,7 +67,7 @@ extension ArchiveDraft {
     guard let stored = try writer.node(node), !isDormant(node) else { return }
     let byteCount = try self.byteCount(inside: node)
     let isOwned = try hasOwner(inside: node)
-    guard byteCount > 0 || isOwned || isMerging else { return try remove(node) }
+    guard byteCount > 0 || isOwned || isMerging || hasDormant(inside: node) else { return try remove(node) }
     var attributes = stored.attributes
     attributes.flags.formUnion([.dormant, .carriedOver])
     attributes.priority = .low
@@ -118,15 +118,22 @@ extension ArchiveDraft {
     return nil
   }
 
-  /// The bytes of the records of a node and all below it.
+  /// The bytes of the records of a node and those below it; a dormant variant inside counts by itself.
   func byteCount(inside top: NodeID) throws(ArchiveError) -> Int {
     var bytes = 0
     var stack = [top]
     while let next = stack.popLast() {
       bytes += try writer.node(next)?.byteCount ?? 0
-      stack += try writer.children(of: next)
+      stack += try writer.children(of: next).filter { !isDormant($0) }
     }
     return bytes
+  }
+
+  /// Whether a dormant variant lies below a node.
+  private func hasDormant(inside top: NodeID) -> Bool {
+    dormants.contains { dormant in
+      sequence(first: dormant.node) { (try? writer.node($0))??.parent }.dropFirst().contains(top)
+    }
   }
 
   private func freeVariantName(

@@ -16,6 +16,13 @@ struct TagTable: Sendable {
     return accepted[tag] ?? [tag]
   }
 
+  /// Whether two variants are of one class, under any of its tags, and of one model.
+  func isSameIdentity(_ one: Identity, _ other: Identity) -> Bool {
+    guard one.model == other.model, one.isView == other.isView else { return false }
+    return one.classTag == other.classTag
+      || acceptedTags(by: one.classTag) == acceptedTags(by: other.classTag)
+  }
+
   /// The claimant that recorded state stands for, when it asks for older state of its own.
   func claimant(of attributes: RestorationArchive.Attributes) -> Claimant {
     Claimant(

@@ -115,7 +115,7 @@ struct RestorePlan: Sendable {
     var places: [Place: [Int]] = [:]
     for (index, number) in tops.sorted(by: { $0.number > $1.number }) {
       places[Place(parent: nodes[index].parent, path: paths[index]), default: []].append(index)
-      let bytes = nodes[index..<nodes[index].end].reduce(0) { $0 + $1.byteCount }
+      let bytes = byteCount(insideDormant: index)
       allDormants.append(.init(node: nodes[index].id, number: number, byteCount: bytes))
     }
     var actives: [Place: Int] = [:]
@@ -130,6 +130,21 @@ struct RestorePlan: Sendable {
         dormants[variants[0]] = Array(variants.dropFirst())
       }
     }
+  }
+
+  /// The bytes of a dormant variant's records; one inside it counts by itself.
+  private func byteCount(insideDormant top: Int) -> Int {
+    var bytes = nodes[top].byteCount
+    var next = top + 1
+    while next < nodes[top].end {
+      if nodes[next].isDormant {
+        next = nodes[next].end
+      } else {
+        bytes += nodes[next].byteCount
+        next += 1
+      }
+    }
+    return bytes
   }
 
   /// What laying an archive flat needs, and the plan doesn't.

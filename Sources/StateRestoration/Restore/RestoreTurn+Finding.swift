@@ -65,10 +65,7 @@ extension RestoreTurn {
 
   /// Whether two variants are of one class and one model.
   func isSameIdentity(_ first: Int, _ second: Int) -> Bool {
-    let (one, other) = (plan.identity(of: first), plan.identity(of: second))
-    guard one.model == other.model, one.isView == other.isView else { return false }
-    return one.classTag == other.classTag
-      || tags.acceptedTags(by: one.classTag) == tags.acceptedTags(by: other.classTag)
+    tags.isSameIdentity(plan.identity(of: first), plan.identity(of: second))
   }
 
   private func verdict(
