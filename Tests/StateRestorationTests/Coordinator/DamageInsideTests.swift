@@ -71,7 +71,7 @@ import Testing
       try await bench.preserve(Screen("root", text: "older"))
     }
     if parses {
-      _ = try bench.place.publish(Data("no archive".utf8), consuming: [])
+      _ = try bench.place.publish(Data("no archive".utf8), .init())
     } else {
       let coordinator = bench.launch()
       let root = Screen("root")
@@ -84,7 +84,7 @@ import Testing
     case .givenUp:
       for _ in 0..<2 {
         let attempt = try bench.place.beginAttempt(
-          for: try bench.place.openPredecessor(), as: .standIn, joining: 0, countingFormer: true)
+          for: try bench.place.open(.predecessor), isRequest: false)
         _ = attempt
         try await bench.kill()
       }

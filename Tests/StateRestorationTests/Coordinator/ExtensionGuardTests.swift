@@ -87,15 +87,15 @@ import Testing
   func `who turns up late and dies of its state is left out at the next launch`(
     save: Save, on kind: StoreKind
   ) async throws {
-    try await expectLateCulpritLeftOut(save, kind, isExtended: true)
+    try await expectLateCrashNodeLeftOut(save, kind, isExtended: true)
   }
 
   @Test(arguments: Save.allCases.filter(\.isWithoutExtension), StoreKind.allCases)
   func `so is who turns up when restoring is over`(save: Save, on kind: StoreKind) async throws {
-    try await expectLateCulpritLeftOut(save, kind, isExtended: false)
+    try await expectLateCrashNodeLeftOut(save, kind, isExtended: false)
   }
 
-  private func expectLateCulpritLeftOut(_ save: Save, _ kind: StoreKind, isExtended: Bool) async throws {
+  private func expectLateCrashNodeLeftOut(_ save: Save, _ kind: StoreKind, isExtended: Bool) async throws {
     let bench = try await preserved(kind)
     let (root, late) = hierarchy()
     let isByRestoring = save == .byRestoring || save == .byRestoringBefore
@@ -217,43 +217,7 @@ import Testing
     _ = await coordinator.forget(["nothing"])
     try await bench.cutPower(losing: .endOfLastWrite(keeping: 6))
     try await bench.unlock()
-    #expect(try bench.place.interruptedAttempt(for: try bench.place.openNewest()) == nil)
-  }
-
-  /// What comes between restoring and the extension in which a program dies at every launch.
-  enum Between: CaseIterable, Sendable {
-    case restoringAgain, declinedRequest
-  }
-
-  @Test(arguments: Between.allCases, StoreKind.allCases)
-  func `deaths in an extension count also behind a second restoration`(between: Between, on kind: StoreKind)
-    async throws
-  {
-    let bench = try await preserved(kind)
-    // Another generation, so that there is an older one.
-    let first = bench.launch()
-    let (saved, _) = hierarchy()
-    _ = try await first.restore(into: saved)
-    try await saveWhole(bench, first, saved)
-    bench.delegate.crashDecision = .restoreNothing
-    var extending: [Task<Void, Never>] = []
-    defer { for task in extending { task.cancel() } }
-    for _ in 0..<2 {
-      let coordinator = bench.launch()
-      let (root, _) = hierarchy()
-      #expect(try await coordinator.restore(into: root).outcome == .restored)
-      switch between {
-      case .restoringAgain: #expect(try await coordinator.restore(into: root).outcome == .restored)
-      case .declinedRequest:
-        bench.delegate.restores = false
-        #expect(try await coordinator.restore(into: root, from: .olderGeneration).outcome == .declined)
-        bench.delegate.restores = true
-      }
-      extending.append(await extend(coordinator))
-      try await bench.kill()
-    }
-    #expect(try await bench.launch().restore(into: hierarchy().root).outcome == .givenUpAfterCrashes)
-    #expect(bench.delegate.histories.map(\.failedAttempts) == [2])
+    #expect(try bench.marker == AttemptHistory())
   }
 
   @Test func `where no marker could be made an extension makes one`() async throws {
@@ -264,70 +228,7 @@ import Testing
     #expect(report.remarks.contains { if case .markerIgnored = $0 { true } else { false } })
     bench.store.state.withLock { $0.failures = [:] }
     await coordinator.withRestorationExtended {
-      #expect(bench.store.state.withLock { $0.marker != nil })
+      #expect(bench.store.state.withLock { $0.running != nil })
     }
-  }
-
-  @Test(arguments: StoreKind.allCases)
-  func `a kill after what died was left out durably is the first, and so is one after a save`(
-    on kind: StoreKind
-  ) async throws {
-    let bench = try await preserved(kind)
-    try await bench.die(at: ["root", "other"])
-    for round in 0..<3 {
-      let (root, _) = hierarchy()
-      let coordinator = bench.launch()
-      root.onFinish = { coordinator.extendStateRestoration() }
-      #expect(try await coordinator.restore(into: root).outcome == .restored)
-      #expect(root.text == (round < 2 ? "r" : "typed 1"))
-      root.text = "typed \(round)"
-      // After the first of them only what was left out is newer.
-      if round > 0 { #expect(try await coordinator.preserve(root).receipt?.kind == .change) }
-      try await bench.kill()
-    }
-    #expect(bench.delegate.histories.isEmpty)
-  }
-
-  @Test(arguments: [false, true], StoreKind.allCases)
-  func `a death counts with those before it in an extension after restoring too, unless that is long over`(
-    isLongOver: Bool, on kind: StoreKind
-  ) async throws {
-    let bench = try await preserved(kind)
-    bench.delegate.crashDecision = .restoreNothing
-    var extending: [Task<Void, Never>] = []
-    defer { for task in extending { task.cancel() } }
-    for _ in 0..<2 {
-      let coordinator = bench.launch()
-      let (root, late) = hierarchy()
-      #expect(try await coordinator.restore(into: root).outcome == .restored)
-      // Who turns up well in between ends nothing.
-      root.restorationChildren.append(late)
-      #expect(coordinator.register(late, at: ["root", "late"])?.isRestored == true)
-      bench.time += isLongOver ? 31 : 29
-      if isLongOver { _ = try await coordinator.restore(into: root) }
-      extending.append(await extend(coordinator))
-      try await bench.kill()
-    }
-    let outcome = try await bench.launch().restore(into: hierarchy().root).outcome
-    #expect(outcome == (isLongOver ? .restored : .givenUpAfterCrashes))
-    #expect(bench.delegate.histories.map(\.failedAttempts) == (isLongOver ? [] : [2]))
-  }
-
-  @Test(arguments: StoreKind.allCases)
-  func `after five deaths in a row the delegate is asked, whatever each run has saved`(on kind: StoreKind) async throws
-  {
-    let bench = try await preserved(kind)
-    bench.delegate.crashDecision = .restoreNothing
-    for round in 0..<5 {
-      let (root, _) = hierarchy()
-      let coordinator = bench.launch()
-      root.onFinish = { coordinator.extendStateRestoration() }
-      #expect(try await coordinator.restore(into: root).outcome == .restored)
-      root.text = "typed \(round)"
-      _ = try await coordinator.preserve(root)
-      try await bench.kill()
-    }
-    #expect(try await bench.launch().restore(into: hierarchy().root).outcome == .givenUpAfterCrashes)
-    #expect(bench.delegate.histories.map(\.failedAttempts) == [2])
   }
 }

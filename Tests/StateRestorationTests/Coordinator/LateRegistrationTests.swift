@@ -246,7 +246,7 @@ import Testing
     _ = try await coordinator.preserve(root)
     #expect(try await restored(bench)["editor"]?.text == "typed since")
     #expect(try await restored(bench)["editor"]?["page"]?.text == "typed too")
-    #expect(try bench.newestReader().keptNodes().count == 2)
+    #expect(try bench.newestReader().dormantNodes().count == 2)
   }
 
   @Test func `what is registered again once it is installed is given its state`() async throws {
@@ -259,7 +259,7 @@ import Testing
     late.text = "typed since"
     _ = try await coordinator.preserve(root)
     #expect(try await restored(bench)["editor"]?.text == "typed since")
-    #expect(try bench.newestReader().keptNodes().isEmpty)
+    #expect(try bench.newestReader().dormantNodes().isEmpty)
   }
 
   @Test func `what comes too late loses nothing that is stored, nor does what is below it`() async throws {
@@ -278,7 +278,7 @@ import Testing
     _ = try await coordinator.preserve(root)
     #expect(try await restored(bench)["editor"]?.text == "at launch")
     #expect(try await restored(bench)["editor"]?["page"]?.text == "typed since")
-    #expect(try bench.newestReader().keptNodes().count == 1)
+    #expect(try bench.newestReader().dormantNodes().count == 1)
     coordinator.completeStateRestoration()
   }
 
@@ -307,6 +307,6 @@ import Testing
     let again = try await restored(bench)
     #expect(again["editor"]?.text == "typed since")
     #expect(again["editor"]?["page"]?.text == "page")
-    #expect(try bench.newestReader().keptNodes().count == 1)
+    #expect(try bench.newestReader().dormantNodes().count == 1)
   }
 }

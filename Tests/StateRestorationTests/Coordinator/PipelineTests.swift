@@ -119,16 +119,6 @@ import Testing
     #expect(try await coordinator.preserve(root).receipt?.kind == .whole)
   }
 
-  @Test func `when another process went ahead a whole generation is written`() async throws {
-    let bench = Bench()
-    let coordinator = bench.launch()
-    let root = tree(5)
-    _ = try await coordinator.preserve(root)
-    bench.store.state.withLock { $0.failures = ["append": .superseded] }
-    root["child-1"]?.text = "changed"
-    #expect(try await coordinator.preserve(root).receipt?.kind == .whole)
-  }
-
   @Test(arguments: ["append", "publish"])
   func `a failed save throws, loses nothing, and the next one saves everything`(call: String) async throws {
     let bench = Bench()

@@ -168,38 +168,19 @@ import Testing
     #expect(again["b"]?.text == "b")
   }
 
-  @Test func `two coordinators on one place lose nothing that the last one knew`() async throws {
-    let bench = try await Bench(.device)
-    try await bench.preserve(Screen("root", text: "r", children: [Screen("a", text: "a"), Screen("b", text: "b")]))
-    let one = bench.launch()
-    let two = bench.launch()
-    let left = hierarchy()
-    let right = hierarchy()
-    _ = try await one.restore(into: left)
-    _ = try await two.restore(into: right)
-    left["a"]?.text = "left"
-    right["b"]?.text = "right"
-    _ = try await one.preserve(left)
-    _ = try await two.preserve(right)
-    let again = hierarchy()
-    _ = try await bench.launch().restore(into: again)
-    #expect(again.text == "r")
-    #expect(again["b"]?.text == "right")
-  }
-
   // MARK: - Guarded by the marker
 
   @Test func `restoring that is extended after its turn is guarded again`() async throws {
     let bench = try await preserved()
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: hierarchy())
-    #expect(bench.store.state.withLock { $0.marker } == nil)
+    #expect(bench.store.state.withLock { $0.running } == nil)
     await coordinator.withRestorationExtended {
-      let marker = bench.store.state.withLock { $0.marker }
+      let marker = bench.store.state.withLock { $0.running }
       #expect(marker != nil)
       #expect(marker?.node == nil)
     }
-    #expect(bench.store.state.withLock { $0.marker } == nil)
+    #expect(bench.store.state.withLock { $0.running } == nil)
   }
 
   @Test func `where nothing was restored an extension marks nothing`() async throws {
@@ -207,7 +188,7 @@ import Testing
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: hierarchy())
     await coordinator.withRestorationExtended {
-      #expect(bench.store.state.withLock { $0.marker } == nil)
+      #expect(bench.store.state.withLock { $0.running } == nil)
     }
   }
 
@@ -217,7 +198,7 @@ import Testing
     let root = hierarchy()
     root.onFinish = { coordinator.extendStateRestoration() }
     _ = try await coordinator.restore(into: root)
-    #expect(bench.store.state.withLock { $0.marker.map { $0.node == nil } } == true)
+    #expect(bench.store.state.withLock { $0.running.map { $0.node == nil } } == true)
     let again = hierarchy()
     let report = try await bench.launch().restore(into: again)
     #expect(report.leftOut.isEmpty)
@@ -233,11 +214,11 @@ import Testing
     let bad = Panel("bad")
     let root = Screen("root", children: [bad, Screen("b")])
     _ = try await coordinator.restore(into: root)
-    var died: MemoryStore.Marker?
-    bad.onDecode = { died = bench.store.state.withLock { $0.marker } }
+    var died: MemoryStore.Running?
+    bad.onDecode = { died = bench.store.state.withLock { $0.running } }
     bench.store.lock(false)
     await coordinator.protectedDataDidBecomeAvailable()
-    bench.store.state.withLock { $0.marker = died }
+    bench.store.state.withLock { $0.running = died }
     let again = Screen("root", children: [Panel("bad"), Screen("b")])
     let report = try await bench.launch().restore(into: again)
     #expect(report.leftOut == [["root", "bad"]])

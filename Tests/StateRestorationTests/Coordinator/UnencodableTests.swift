@@ -69,7 +69,7 @@ import Testing
     }
     older.restorableState.fails = false
     _ = try await coordinator.preserve(root)
-    #expect(try bench.newestReader().keptNodes().map(\.attributes.version) == [2])
+    #expect(try bench.newestReader().dormantNodes().map(\.attributes.version) == [2])
     let newer = Brittle()
     _ = try await bench.launch().restore(into: Screen("root", children: [newer]))
     #expect(newer.restorableState.text == "older")
@@ -85,10 +85,10 @@ import Testing
     older.restorableState = Text("older", fails: true)
     root.restorationChildren = [older]
     #expect(failures(try await coordinator.preserve(root)) == [path])
-    #expect(try bench.newestReader().keptNodes().isEmpty)
+    #expect(try bench.newestReader().dormantNodes().isEmpty)
     older.restorableState.fails = false
     _ = try await coordinator.preserve(root)
-    #expect(try bench.newestReader().keptNodes().map(\.attributes.version) == [2])
+    #expect(try bench.newestReader().dormantNodes().map(\.attributes.version) == [2])
   }
 
   @Test func `what is below another model's object stays while its own state can't be encoded`() async throws {
@@ -108,10 +108,10 @@ import Testing
     let reader = try bench.newestReader()
     #expect(try reader.node(at: path.appending("page")) != nil)
     #expect(try reader.node(at: path)?.attributes.model == "one")
-    #expect(try reader.keptNodes().isEmpty)
+    #expect(try reader.dormantNodes().isEmpty)
     again.restorableState.fails = false
     _ = try await coordinator.preserve(root)
-    #expect(try bench.newestReader().keptNodes().count == 1)
+    #expect(try bench.newestReader().dormantNodes().count == 1)
   }
 
   @Test func `what is there again is no longer what an earlier run left behind`() async throws {

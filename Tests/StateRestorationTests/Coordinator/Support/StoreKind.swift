@@ -35,6 +35,7 @@ extension Bench {
   func kill() async throws {
     process?.fileSystem.die()
     process = try await device?.startProcess()
+    places = []
     store.run.add(1, ordering: .relaxed)
   }
 
@@ -42,6 +43,7 @@ extension Bench {
   func cutPower(losing loss: PowerCutLoss = .everythingUnsynchronized) async throws {
     device?.cutPower(losing: loss)
     process = try await device?.startProcess()
+    places = []
   }
 
   /// What lies on disk, by name: to see that no byte of it changes.
