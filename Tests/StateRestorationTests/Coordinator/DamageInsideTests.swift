@@ -84,7 +84,7 @@ import Testing
     case .givenUp:
       for _ in 0..<2 {
         let attempt = try bench.place.beginAttempt(
-          for: try bench.place.open(.predecessor), isRequest: false)
+          at: try bench.place.open(.predecessor), isRequest: false)
         _ = attempt
         try await bench.kill()
       }

@@ -1,5 +1,8 @@
+import FaultyFileSystem
 import FoundationEssentials
 import StateRestoration
+import StateRestorationTesting
+import Synchronization
 import Testing
 
 /// What was saved while locked and can't be read is named after the unlock, and stays on the disk (R5.2).

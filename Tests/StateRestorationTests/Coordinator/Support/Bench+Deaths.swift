@@ -1,4 +1,6 @@
 import StateRestoration
+import StateRestorationTesting
+import Synchronization
 
 extension Bench {
   /// Restores, and leaves what a process leaves that dies at a line of the journal.
