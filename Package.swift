@@ -33,6 +33,7 @@ let package = Package(
     .library(name: "DataProtection", targets: ["DataProtection"]),
     .library(name: "ApplicationLifecycle", targets: ["ApplicationLifecycle"]),
     .library(name: "StateRestorationTesting", targets: ["StateRestorationTesting"]),
+    .library(name: "DesktopSession", targets: ["DesktopSession"]),
     .executable(name: "restore-demo", targets: ["restore-demo"]),
     .executable(name: "restore-inspect", targets: ["restore-inspect"]),
     .executable(name: "restore-bench", targets: ["restore-bench"]),
@@ -59,8 +60,12 @@ let package = Package(
         "FaultyFileSystem", "SimulatedTime",
       ]),
 
+    // libsystemd is opened when a program runs, so that nothing here needs it to build: Docs/Decisions/0015.
+    .systemLibrary(name: "CDesktop"),
+    module("DesktopSession", ["StateRestoration", "CDesktop"]),
+
     .executableTarget(
-      name: "restore-demo", dependencies: ["StateRestoration"], swiftSettings: settings),
+      name: "restore-demo", dependencies: ["StateRestoration", "DesktopSession"], swiftSettings: settings),
     .executableTarget(
       name: "restore-inspect",
       dependencies: ["StateRestoration", "RestorationArchive", "DataProtection", "FileSystem"],
@@ -68,7 +73,8 @@ let package = Package(
     .executableTarget(
       name: "restore-bench",
       dependencies: [
-        "StateRestoration", "RestorationArchive", "DataProtection", "FileSystem", "Sealing", "CAllocationCounter",
+        "StateRestoration", "RestorationArchive", "DataProtection", "FileSystem", "FaultyFileSystem", "Sealing",
+        "CAllocationCounter",
       ],
       path: "Benchmarks/restore-bench", swiftSettings: settings),
     .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
@@ -106,8 +112,6 @@ let package = Package(
         "restore-inspect", "StateRestorationTesting", "StateRestoration", "RestorationArchive", "DataProtection",
         "FileSystem", "FaultyFileSystem", "SimulatedTime", "SeededRandom",
       ]),
-    tests(
-      "EndToEndTests", ["restore-demo", "StateRestoration", "RestorationArchive", "DataProtection", "SeededRandom"]),
     .target(
       name: "RestorationOracle",
       dependencies: [
@@ -121,7 +125,11 @@ let package = Package(
     .testTarget(
       name: "RestorationOracleTests", dependencies: ["RestorationOracle"],
       path: "Tests/Oracle/RestorationOracleTests", swiftSettings: settings),
-    tests("DocumentationTests", ["StateRestoration", "StateRestorationTesting"]),
+    .testTarget(
+      name: "EndToEndTests",
+      dependencies: ["restore-demo", "StateRestoration", "RestorationArchive", "DataProtection", "SeededRandom"],
+      exclude: ["Desktop"], swiftSettings: settings),
+    tests("DocumentationTests", ["StateRestoration", "StateRestorationTesting", "DesktopSession"]),
   ]
 )
 
@@ -138,7 +146,7 @@ if Context.environment["RESTORATION_FUZZ"] != nil {
     ("FuzzSealedFile", store),
     ("FuzzKeybag", store),
     ("FuzzLedger", store),
-    ("FuzzJournal", store),
+    ("FuzzFrames", store),
   ]
   package.products = []
   package.targets = package.targets.filter { modules.contains($0.name) }
@@ -153,4 +161,25 @@ if Context.environment["RESTORATION_FUZZ"] != nil {
     .executableTarget(
       name: name, dependencies: dependencies, path: "Tests/Fuzz/\(name)", swiftSettings: settings)
   }
+}
+
+// The tests of a desktop need a message bus, a keyring and the like, which `.ci/desktop` installs: they exist only when
+// asked for, and then with nothing but what they need.
+if Context.environment["RESTORATION_DESKTOP"] != nil {
+  package.products = [.executable(name: "restore-demo", targets: ["restore-demo"])]
+  package.targets.removeAll {
+    $0.type == .test || $0.path?.hasPrefix("Benchmarks") == true || $0.name == "restore-inspect"
+  }
+  package.targets += [
+    .testTarget(
+      name: "DesktopDemoTests", dependencies: ["restore-demo"], path: "Tests/EndToEndTests",
+      sources: [
+        "Desktop", "Support/DemoHarness.swift", "Support/KillSwitch.swift", "Support/ProgramRun.swift",
+        "Support/PseudoTerminal.swift", "Support/ScreenEmulator.swift", "Support/WaitingThread.swift",
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "DesktopSessionTests", dependencies: ["DesktopSession", "StateRestoration"],
+      exclude: ["Support/desktop-mock.py", "Support/private-bus.conf"], swiftSettings: settings),
+  ]
 }

@@ -7,7 +7,7 @@ struct Bench {
   static let metricNames = [
     "encode", "decode", "size", "encodeSmall", "decodeSmall", "restoreOneCold", "restoreOneOpen", "preserveOne",
     "preserveNone", "preserveAll", "restoreAll", "captureAll", "captureOne", "seal", "open", "openChunk",
-    "durableWrite", "journalAppend", "unlock",
+    "durableWrite", "journalAppend", "unlock", "launch",
   ]
 
   /// What the command line asks for.
@@ -58,6 +58,10 @@ struct Bench {
     }
     progress("unlocking")
     results += try await sealing.unlock(device, rounds: 3)
+    if wants("launch"), !options.isLinear {
+      progress("launching")
+      results += try await LaunchMetrics(rounds: options.isQuick ? 5 : 31, directory: directory).run()
+    }
     return results
   }
 }

@@ -3,6 +3,16 @@ import Foundation
 /// Says one line on the error stream.
 func complain(_ line: String) { FileHandle.standardError.write(Data("\(line)\n".utf8)) }
 
+if CommandLine.arguments.dropFirst().first == LaunchChild.argument {
+  do {
+    try await LaunchChild(CommandLine.arguments.dropFirst(2)).run()
+    exit(0)
+  } catch {
+    complain("restore-bench: \(error)")
+    exit(1)
+  }
+}
+
 let options: Options
 let before: Report?
 do {

@@ -158,7 +158,9 @@ struct Disk {
     switch policy {
     case .dropAll: kept = []
     case .keepPrefix(let count): kept = Array(pending.prefix(count))
-    case .loseOne(let index): kept.remove(at: index)
+    case .loseOne(let index):
+      // A power cut at a moment with fewer changes loses none.
+      if kept.indices.contains(index) { kept.remove(at: index) }
     case .lose(let mask): kept = pending.indices.filter { mask >> UInt64($0 % 64) & 1 == 0 }.map { pending[$0] }
     case .tearLast(let count):
       guard let index = kept.lastIndex(where: { $0.change.isWrite }),

@@ -269,7 +269,7 @@ private var lastCode: FileSystemError.Code { FileSystemError.Code(rawValue: errn
 private let directoryFlags = csystem_O_DIRECTORY.int32 | csystem_O_NOFOLLOW.int32
 
 /// Magic numbers from `linux/magic.h` of file systems whose locks and syncs go over a network or through a helper.
-private let networkMagics: Set<UInt32> = [
+private let networkMagics: [UInt32] = [
   0x6969,  // NFS_SUPER_MAGIC
   0x517b, 0xff53_4d42, 0xfe53_4d42,  // SMB, CIFS, SMB2
   0x5346_414f, 0x6b41_4653,  // AFS
@@ -282,7 +282,7 @@ private let networkMagics: Set<UInt32> = [
 ]
 
 /// Magic numbers of file systems that overwrite a block where it lies: once a page is writable, storing needs no space.
-private let mappableMagics: Set<UInt32> = [
+private let mappableMagics: [UInt32] = [
   0xef53,  // EXT4_SUPER_MAGIC, ext2 and ext3 too
   0x5846_5342,  // XFS_SUPER_MAGIC
   0x0102_1994,  // TMPFS_MAGIC

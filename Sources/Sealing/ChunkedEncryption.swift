@@ -24,6 +24,15 @@ package enum ChunkedEncryption {
     return prefixByteCount + plaintextByteCount + chunks * AESGCM.tagByteCount
   }
 
+  /// How many chunks so much plaintext makes; throws `invalidLength` for more than a message may have.
+  static func chunkCount(of plaintextByteCount: Int) throws(SealingError) -> Int {
+    let full = plaintextByteCount / chunkByteCount
+    guard full < maximumChunkCount else {
+      throw SealingError(.invalidLength, "A message may have 4 PiB less one byte at most.")
+    }
+    return full + 1
+  }
+
   /// The plaintext in a message of this length; `nil` for lengths that no message has.
   package static func plaintextByteCount(ofMessage messageByteCount: Int) -> Int? {
     guard messageByteCount >= prefixByteCount + AESGCM.tagByteCount else { return nil }
@@ -52,9 +61,6 @@ package enum ChunkedEncryption {
     _ plaintext: Span<UInt8>, key: borrowing SecretKey, context: Span<UInt8>, header: Span<UInt8> = Span<UInt8>(),
     random: any RandomSource
   ) throws(SealingError) -> Sealed {
-    guard plaintext.count / chunkByteCount < maximumChunkCount else {
-      throw SealingError(.invalidLength, "A message may have 4 PiB less one byte at most.")
-    }
     var commitment: [UInt8] = []
     let total = header.count + sealedByteCount(of: plaintext.count)
     var failure: SealingError?
@@ -81,29 +87,9 @@ package enum ChunkedEncryption {
     _ plaintext: Span<UInt8>, key: borrowing SecretKey, context: Span<UInt8>, random: any RandomSource,
     into message: UnsafeMutableRawBufferPointer
   ) throws(SealingError) -> [UInt8] {
-    let salt = unsafe UnsafeMutableRawBufferPointer(rebasing: message[..<saltByteCount])
-    try unsafe random.fill(salt)
-    let derived = try unsafe DerivedKeys(key, salt: salt.assumingMemoryBound(to: UInt8.self).span, context: context)
-    let commitment = try derived.commitment()
-    unsafe message[saltByteCount..<prefixByteCount].copyBytes(from: commitment)
-    try derived.withCipher(isSealing: true) { (cipher, baseNonce) throws(SealingError) in
-      var source = 0
-      var target = prefixByteCount
-      var index = 0
-      while target < message.count {
-        let count = min(chunkByteCount, plaintext.count - source)
-        let room = unsafe UnsafeMutableRawBufferPointer(
-          rebasing: message[target..<target + count + AESGCM.tagByteCount])
-        try baseNonce.forChunk(index).withBytes { (nonce: Span<UInt8>) throws(SealingError) in
-          try unsafe cipher.seal(
-            plaintext.extracting(source..<source + count), nonce: nonce, additionalData: Span<UInt8>(), into: room)
-        }
-        source += count
-        target += count + AESGCM.tagByteCount
-        index += 1
-      }
-    }
-    return commitment
+    let sealer = try ChunkedSealer(key: key, context: context, random: random)
+    try unsafe sealer.seal(plaintext, into: message)
+    return sealer.commitment
   }
 
   /// Opens a whole message; nothing is given out unless all of it is authentic.

@@ -57,6 +57,7 @@ import Musl
       withExtendedLifetime(program) {}
     } else if let session {
       let program = TerminalProgram(application: application, session: session)
+      if arguments.followsDesktop { program.followDesktop(log: log, deviceOptions: options) }
       try await program.run()
       withExtendedLifetime(program) {}
     }

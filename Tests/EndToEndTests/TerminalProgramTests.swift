@@ -95,7 +95,7 @@ struct TerminalProgramTests {
     _ = try await again.waitForEnd()
   }
 
-  @Test(arguments: [SIGTERM, SIGHUP])
+  @Test(arguments: [SIGTERM, SIGHUP, SIGQUIT])
   func `a signal that ends the program saves first and gives the terminal back`(_ signal: Int32) async throws {
     let harness = try DemoHarness()
     let terminal = try await harness.startFresh()

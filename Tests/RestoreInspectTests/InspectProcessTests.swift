@@ -45,8 +45,8 @@ import restore_inspect
         try real.save("draft \(count)")
         let other = ArchiveSlot(application: "other", scene: "scene \(count % 3)", slot: "data")
         let store = try real.device.archives(for: other, protection: .none)
-        try store.publish(Data("\(count)".utf8))
-        try store.append(Data("frame".utf8))
+        let newest = try store.publish(Data("\(count)".utf8)).generation
+        try store.append(Data("frame".utf8), to: newest)
         if count % 4 == 0 { try store.deleteAll() }
         try files.write(Data("letter \(count)".utf8), to: "letter \(count % 3)")
         if count % 5 == 0 { try files.delete("letter 0") }

@@ -52,7 +52,7 @@ import restore_inspect
     #expect(code == .damaged && report.files.filter { $0.kind == "generation" }.map(\.outcome) == ["whole", "missing"])
     try await state.onDevice(isLocked: true) { device in
       let store = try device.archives(for: ArchiveSlot(application: "first", scene: "ever"))
-      try store.publishPending(try InspectedState.archive("pending"), kind: .touchedNodes)
+      try store.publishPending(try InspectedState.archive("pending"))
     }
     let pending = try #require(state.disk.names(atPath: InspectedState.store).first { $0.hasSuffix(".pending") })
     state.disk.remove(atPath: "\(InspectedState.store)/\(pending)")
@@ -64,7 +64,7 @@ import restore_inspect
     let state = try await InspectedState(passcode: "1234")
     try await state.onDevice(isLocked: true) { device in
       let store = try device.archives(for: ArchiveSlot(application: "main", scene: "main"))
-      try store.publishPending(try InspectedState.archive("pending"), kind: .touchedNodes)
+      try store.publishPending(try InspectedState.archive("pending"))
     }
     let none = try await state.addArchive("other", "main", protection: .none)
     state.disk.remove(atPath: "\(InspectedState.store)/ledger")
@@ -143,7 +143,7 @@ import restore_inspect
     let open = try await state.addArchive("other", "main", slot: "open", protection: .none)
     try await state.onDevice(isLocked: true) { device in
       let store = try device.archives(for: ArchiveSlot(application: "first", scene: "ever"))
-      try store.publishPending(try InspectedState.archive("pending"), kind: .touchedNodes)
+      try store.publishPending(try InspectedState.archive("pending"))
     }
     let pending = try #require(state.disk.names(atPath: InspectedState.store).first { $0.hasSuffix(".pending") })
     var (code, report) = try await state.verifyEverything()
@@ -160,7 +160,7 @@ import restore_inspect
     _ = try await state.addArchive("other", "main")
     try await state.onDevice { device in
       let store = try device.archives(for: ArchiveSlot(application: "other", scene: "main"))
-      _ = try store.beginAttempt(for: try store.openNewest())
+      _ = try store.beginAttempt(at: try store.openNewest())
     }
     let name = try #require(state.disk.names(atPath: InspectedState.store).first { $0.hasSuffix(".marker") })
     #expect(try await state.verifyEverything().report.outcome("archives/\(name)") == "whole")

@@ -139,7 +139,7 @@ import restore_inspect
   @Test func `what was saved while locked is locked, and whole with the passcode`() async throws {
     let state = try await InspectedState(passcode: "1234")
     try await state.inProgram(passcode: "1234", isLocked: true) { store in
-      try store.publishPending(Data("pending".utf8), kind: .touchedNodes)
+      try store.publishPending(Data("pending".utf8))
     }
     let (code, files, _) = try await verify(state)
     #expect(code == .locked)
@@ -163,8 +163,8 @@ import restore_inspect
   @Test func `a damaged journal is told apart from the generation it belongs to`() async throws {
     let state = try await InspectedState()
     try await state.inProgram { store in
-      _ = try store.openNewest()
-      try store.append(Data("frame".utf8))
+      try store.open()
+      try store.append(Data("frame".utf8), to: try store.openNewest().generation)
     }
     let name = try #require(state.disk.names(atPath: InspectedState.store).first { $0.hasSuffix(".journal") })
     try state.edit("\(InspectedState.store)/\(name)") { $0[40] ^= 1 }
@@ -196,7 +196,7 @@ import restore_inspect
 
   @Test func `the mark of an unfinished restoring is listed`() async throws {
     let state = try await InspectedState()
-    try await state.inProgram { store in _ = try store.beginAttempt(for: try store.openNewest()) }
+    try await state.inProgram { store in _ = try store.beginAttempt(at: try store.openNewest()) }
     let (code, files, _) = try await verify(state)
     #expect(code == .success && outcomes(files, "marker") == ["whole"])
   }

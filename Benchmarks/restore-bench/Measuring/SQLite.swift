@@ -107,6 +107,18 @@ final class SQLite {
     run("COMMIT")
   }
 
+  /// The values of all rows, in order.
+  func values() -> [Data] {
+    var statement: OpaquePointer?
+    _ = unsafe prepare(handle, "SELECT value FROM state ORDER BY id", -1, &statement, nil)
+    defer { _ = unsafe finalize(statement) }
+    var values: [Data] = []
+    while unsafe step(statement) == 100, let blob = unsafe columnBlob(statement, 0) {
+      values.append(unsafe Data(bytes: blob, count: Int(columnBytes(statement, 0))))
+    }
+    return values
+  }
+
   /// The value of a row.
   func value(_ key: Int) -> Data? {
     var statement: OpaquePointer?

@@ -131,6 +131,12 @@ final class DiskBench {
     self.newest = try store.publish(try writer.makeArchive()).generation
   }
 
+  /// Appends bytes as a change; a whole generation, when there is no room for another change.
+  func append(_ frame: Data) throws {
+    guard let newest, try store.append(frame, to: newest) == nil else { return }
+    self.newest = try store.publish(try writer.makeArchive()).generation
+  }
+
   /// Looks for changes when there are none.
   func preserveNothing() throws {
     guard try writer.makeDelta() == nil else { throw WrongValue(description: "a writer without changes") }

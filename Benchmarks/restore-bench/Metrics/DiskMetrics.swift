@@ -98,7 +98,7 @@ struct DiskMetrics {
       try bench.preserveAll()
       let frame = Data(repeating: 0x5A, count: 400)
       let taken = try Measurement(clock: .wall, rounds: effort.rounds(0) * 10, atLeast: 0).run(
-        units: 1, [.ours { try bench.store.append(frame) }, Lane(name: "raw") { try bench.appendRaw(frame) }])
+        units: 1, [.ours { try bench.append(frame) }, Lane(name: "raw") { try bench.appendRaw(frame) }])
       results.append(result("journalAppend", count, "ns", taken, bytes: 400))
     }
     return results

@@ -94,7 +94,7 @@ final class Willing: RestorationCoordinatorDelegate {
 
 /// A controller with a typical state.
 @MainActor
-private final class Leaf: StatefulController {
+final class Leaf: StatefulController {
   let restorationIdentifier: RestorationIdentifier?
   var restorableState: Typical.State
 
@@ -120,7 +120,7 @@ final class Container: RestorationContainer {
 
 /// A hierarchy of typical states.
 @MainActor
-private struct BenchTree {
+struct BenchTree {
   let root = Container("root")
   var leaves: [Leaf] = []
 

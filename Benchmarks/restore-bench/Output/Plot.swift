@@ -13,14 +13,16 @@ enum Plot {
     var rows: [(label: String, bars: [(name: String, ratio: Double)])] = []
     let biggest = report.results.map(\.nodes).max() ?? 0
     for result in report.results {
-      let isShown = result.nodes == 1 || result.nodes == biggest || (result.workload.map { $0 != "typical" } ?? false)
+      let isSpecial = result.metric == "launch" || (result.workload.map { $0 != "typical" } ?? false)
+      let isShown = isSpecial || result.nodes == 1 || result.nodes == biggest
       guard isShown, result.value > 0 else { continue }
       let bars = result.baselines.keys.sorted().compactMap { name in
         result.ratio(name).flatMap { $0.isFinite && $0 > 0 ? (name: name, ratio: $0) : nil }
       }
       guard !bars.isEmpty else { continue }
       let kind = result.workload == nil || result.workload == "typical" ? "" : " (\(result.workload ?? ""))"
-      rows.append(("\(result.metric)\(kind): \(Table.quantity(result.value, result.unit))", bars))
+      let size = result.metric == "launch" ? " of \(result.nodes)" : ""
+      rows.append(("\(result.metric)\(size)\(kind): \(Table.quantity(result.value, result.unit))", bars))
     }
     let highest = max(10, rows.flatMap(\.bars).map(\.ratio).max() ?? 10)
     let decades = ceil(log10(highest))

@@ -5,41 +5,37 @@ import Synchronization
 /// Whoever finds the queue idle empties it, on its own thread and holding no lock, so that an observer may do anything:
 /// what it causes is queued behind what is being delivered.
 final class Announcer: Sendable {
-  /// Something to do in its turn.
-  enum Step: Sendable {
-    case post(ProtectedDataNotification)
-    case run(@Sendable () -> Void)
+  private struct Observer {
+    let number: UInt64
+    let body: @Sendable (ProtectedDataNotification) -> Void
   }
 
   private struct State {
-    var steps: [Step] = []
+    var notifications: [ProtectedDataNotification] = []
     var isDelivering = false
     var nextObserver: UInt64 = 0
-    var observers: [UInt64: @Sendable (ProtectedDataNotification) -> Void] = [:]
+    /// In the order in which they came; an array, as a dictionary's type is dear to make in a process that has just begun.
+    var observers: [Observer] = []
   }
 
   private let state = Mutex(State())
 
-  /// Puts steps at the end of the queue.
-  func enqueue(_ steps: [Step]) {
-    state.withLock { $0.steps += steps }
+  /// Puts a notification at the end of the queue.
+  func enqueue(_ notification: ProtectedDataNotification) {
+    state.withLock { $0.notifications.append(notification) }
   }
 
   /// Empties the queue, unless somebody does already.
   func deliver() {
     guard begin() else { return }
-    while let step = next() { perform(step) }
+    while let notification = next() { post(notification) }
   }
 
-  private func perform(_ step: Step) {
-    switch step {
-    case .run(let body): body()
-    case .post(let notification):
-      for number in state.withLock({ $0.observers.keys.sorted() }) {
-        // One that was cancelled by an observer before it isn't called any more.
-        let observer = state.withLock { $0.observers[number] }
-        observer?(notification)
-      }
+  private func post(_ notification: ProtectedDataNotification) {
+    for number in state.withLock({ $0.observers.map(\.number) }) {
+      // One that was cancelled by an observer before it isn't called any more.
+      let observer = state.withLock { $0.observers.first { $0.number == number } }
+      observer?.body(notification)
     }
   }
 
@@ -51,14 +47,14 @@ final class Announcer: Sendable {
     }
   }
 
-  /// The next step; with the last one the queue is idle again.
-  private func next() -> Step? {
+  /// The next notification; with the last one the queue is idle again.
+  private func next() -> ProtectedDataNotification? {
     state.withLock { state in
-      guard !state.steps.isEmpty else {
+      guard !state.notifications.isEmpty else {
         state.isDelivering = false
         return nil
       }
-      return state.steps.removeFirst()
+      return state.notifications.removeFirst()
     }
   }
 
@@ -66,14 +62,18 @@ final class Announcer: Sendable {
   func add(_ observer: @escaping @Sendable (ProtectedDataNotification) -> Void) -> UInt64 {
     state.withLock { state in
       state.nextObserver += 1
-      state.observers[state.nextObserver] = observer
+      state.observers.append(Observer(number: state.nextObserver, body: observer))
       return state.nextObserver
     }
   }
 
   /// Removes an observer.
   func remove(_ number: UInt64) {
-    let removed = state.withLock { $0.observers.removeValue(forKey: number) }
+    // What it holds may do anything when it goes: let it go after the lock.
+    let removed: Observer? = state.withLock { state in
+      guard let index = state.observers.firstIndex(where: { $0.number == number }) else { return nil }
+      return state.observers.remove(at: index)
+    }
     _ = removed
   }
 }

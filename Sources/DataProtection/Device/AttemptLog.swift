@@ -1,8 +1,9 @@
+import FileSystem
 import Sealing
 
 /// The count of wrong passcodes on disk, and the wait it imposes.
 ///
-/// Every call needs the directory's lock.
+/// Every call but `refresh` needs the directory's lock.
 struct AttemptLog: ~Copyable {
   private let directory: DeviceDirectory
   private let keybag: KeybagIdentifier
@@ -20,8 +21,8 @@ struct AttemptLog: ~Copyable {
 
   /// The record on disk, brought up to the present start of the machine.
   ///
-  /// A missing or invalid one counts as so many attempts that the longest delay starts now, and so does the delay in
-  /// full after another start of the machine; both are written down, so that they run out.
+  /// A missing or invalid one counts as so many attempts that the longest delay starts now. The delay starts in full
+  /// after another start of the machine and after a clock was set back. Both are written down, so that they run out.
   func read() throws(ProtectionError) -> AttemptRecord {
     var bytes: [UInt8]?
     do throws(ProtectionError) {
@@ -38,26 +39,38 @@ struct AttemptLog: ~Copyable {
       try write(unknown)
       return unknown
     }
-    guard record.started > 0, record.bootIdentifier != clock.bootIdentifier || record.lastAttempt > clock.elapsed else {
-      return record
-    }
+    guard record.isStale(at: clock) else { return record }
     var restarted = record
-    restarted.bootIdentifier = clock.bootIdentifier
-    restarted.lastAttempt = clock.elapsed
+    restarted.restart(at: clock)
     try write(restarted)
     return restarted
   }
 
+  /// Brings the record on disk up to the present start of the machine, and takes the lock only for writing.
+  func refresh() throws(ProtectionError) {
+    if let bytes = try directory.read(AttemptRecord.fileName),
+      let record = try AttemptRecord(bytes, keybag: keybag, key: key), !record.isStale(at: clock)
+    {
+      return
+    }
+    try directory.withLock { () throws(ProtectionError) in _ = try read() }
+  }
+
   /// Refuses while the delay runs; otherwise counts an attempt, durably, and returns the record with it.
+  ///
+  /// Throws `.io`, with the reason, when nothing can be written: what can't be counted isn't checked.
   func begin() throws(ProtectionError) -> AttemptRecord {
-    var record = try read()
-    let delay = record.remainingDelay(at: clock.elapsed)
-    guard delay == .zero else { throw .delayed(delay) }
-    record.started = record.started == .max ? .max : record.started + 1
-    record.bootIdentifier = clock.bootIdentifier
-    record.lastAttempt = clock.elapsed
-    try write(record)
-    return record
+    do throws(ProtectionError) {
+      var record = try read()
+      let delay = record.remainingDelay(at: clock)
+      guard delay == .zero else { throw ProtectionError.delayed(delay) }
+      record.started = record.started == .max ? .max : record.started + 1
+      record.restart(at: clock)
+      try write(record)
+      return record
+    } catch {
+      throw error.explainingUncounted
+    }
   }
 
   /// Notes that the attempt was wrong; returns how many were.
@@ -76,7 +89,7 @@ struct AttemptLog: ~Copyable {
 
   /// What is still to wait.
   func remainingDelay() throws(ProtectionError) -> Duration {
-    try read().remainingDelay(at: clock.elapsed)
+    try read().remainingDelay(at: clock)
   }
 
   private func write(_ record: AttemptRecord) throws(ProtectionError) {
@@ -86,6 +99,18 @@ struct AttemptLog: ~Copyable {
 }
 
 extension ProtectionError {
+  /// The same refusal with its cause in words, where the attempt could not be written down.
+  fileprivate var explainingUncounted: ProtectionError {
+    let reason: String
+    switch (cause as? FileSystemError)?.code {
+    case .noSpace?, .quotaExceeded?: reason = "The disk is full; free some space and try again."
+    case .readOnlyFileSystem?: reason = "The disk is read-only; make it writable and try again."
+    default: return self
+    }
+    return ProtectionError(
+      code, "No passcode is checked while attempts can't be counted. \(reason)", errno: errno, cause: cause)
+  }
+
   /// The refusal of a passcode that comes too soon.
   static func delayed(_ delay: Duration) -> ProtectionError {
     ProtectionError(
@@ -93,4 +118,9 @@ extension ProtectionError {
       "Too many wrong passcodes; none is checked for another \(delay.components.seconds + 1) seconds.",
       retryDelay: delay)
   }
+}
+
+extension FileSystemError.Code {
+  /// `EDQUOT`.
+  fileprivate static let quotaExceeded = FileSystemError.Code(rawValue: 122)
 }

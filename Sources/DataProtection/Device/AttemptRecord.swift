@@ -2,14 +2,14 @@ import Sealing
 
 /// How often a wrong passcode was tried, in a form that can't be forged or torn.
 ///
-/// 104 bytes; the layout is in `Docs/ProtectedFileFormat.md`.
+/// 112 bytes; the layout is in `Docs/ProtectedFileFormat.md`.
 struct AttemptRecord: Hashable, Sendable {
   /// The file's name in the device's directory.
   static let fileName = "attempts"
   static let magic = Array("SRPTRIES".utf8)
   static let version: UInt16 = 1
-  private static let messageByteCount = 72
-  /// A moment later than this after the machine's start is none.
+  private static let messageByteCount = 80
+  /// No machine runs so long, and no calendar goes so far.
   private static let secondsLimit: Int64 = 1 << 40
 
   /// Attempts that began since the last right passcode; raised before the check.
@@ -20,6 +20,8 @@ struct AttemptRecord: Hashable, Sendable {
   var bootIdentifier: [UInt8]
   /// When the last attempt was made, since that start.
   var lastAttempt: Duration
+  /// The time of day then, in whole seconds.
+  var timeOfDay: Duration
 
   /// How long after so many attempts the next one has to wait (iOS's table, Apple Platform Security).
   static func delay(afterAttempts count: UInt32) -> Duration {
@@ -39,11 +41,26 @@ struct AttemptRecord: Hashable, Sendable {
   /// Erase comes after so many wrong passcodes, where it is turned on.
   static let eraseLimit: UInt32 = 10
 
-  /// What is still to wait at a moment of the same start of the machine.
-  func remainingDelay(at elapsed: Duration) -> Duration {
-    let since = elapsed - lastAttempt
+  /// What is still to wait now, in the same start of the machine.
+  ///
+  /// Both clocks must have gone on: one of them alone can be shifted or set.
+  func remainingDelay(at clock: any BootClock) -> Duration {
     let delay = Self.delay(afterAttempts: started)
+    let since = min(clock.elapsed - lastAttempt, clock.timeOfDay - timeOfDay)
     return since < .zero ? delay : max(.zero, delay - since)
+  }
+
+  /// Whether a delay must begin anew: the machine was started again, or a clock was set back.
+  func isStale(at clock: any BootClock) -> Bool {
+    guard started > 0 else { return false }
+    return bootIdentifier != clock.bootIdentifier || lastAttempt > clock.elapsed || timeOfDay > clock.timeOfDay
+  }
+
+  /// Notes that the last attempt is now.
+  mutating func restart(at clock: any BootClock) {
+    bootIdentifier = clock.bootIdentifier
+    lastAttempt = clock.elapsed
+    timeOfDay = .seconds(clock.timeOfDay.components.seconds)
   }
 
   /// The file's bytes.
@@ -57,6 +74,7 @@ struct AttemptRecord: Hashable, Sendable {
     bytes += bootIdentifier
     bytes.appendInteger(lastAttempt.components.seconds)
     bytes.appendInteger(lastAttempt.components.attoseconds / 1_000_000_000)
+    bytes.appendInteger(timeOfDay.components.seconds)
     bytes += try sealing("authenticate the attempts") { () throws(SealingError) in
       try HMACSHA256.authenticationCode(for: bytes.span, key: key)
     }
@@ -80,9 +98,13 @@ struct AttemptRecord: Hashable, Sendable {
     wrong = reader.integer()
     bootIdentifier = Array(reader.take(16))
     let (seconds, nanoseconds): (Int64, Int64) = (reader.integer(), reader.integer())
-    // No machine runs that long; a sum out of bounds would trap when it is written again.
-    guard (0..<Self.secondsLimit).contains(seconds), (0..<1_000_000_000).contains(nanoseconds) else { return nil }
+    let daytime: Int64 = reader.integer()
+    // A sum out of bounds would trap when it is written again.
+    guard (0..<Self.secondsLimit).contains(seconds), (0..<1_000_000_000).contains(nanoseconds),
+      (0..<Self.secondsLimit).contains(daytime)
+    else { return nil }
     lastAttempt = .seconds(seconds) + .nanoseconds(nanoseconds)
+    timeOfDay = .seconds(daytime)
   }
 
   /// A record of some attempts, made now.
@@ -90,5 +112,6 @@ struct AttemptRecord: Hashable, Sendable {
     self.started = started
     bootIdentifier = clock.bootIdentifier
     lastAttempt = clock.elapsed
+    timeOfDay = .seconds(clock.timeOfDay.components.seconds)
   }
 }

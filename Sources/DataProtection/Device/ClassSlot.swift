@@ -34,13 +34,12 @@ final class ClassSlot: @unchecked Sendable {
     }
   }
 
-  /// Puts a key in that came from outside, if it is the one that the keybag names as active.
-  func installIfNamed(_ key: HeldKey) -> Bool {
-    turn.take {
-      guard key.identifier == known.first else { return false }
-      active = key
-      return true
-    }
+  /// Whether a key that came from outside is the one that the keybag names as active.
+  func names(_ key: HeldKey) -> Bool { turn.take { key.identifier == known.first } }
+
+  /// Puts the active key in, alone.
+  func install(active: HeldKey) {
+    turn.take { self.active = active }
   }
 
   /// Forgets the keys from before the first passcode.
@@ -57,9 +56,7 @@ final class ClassSlot: @unchecked Sendable {
   }
 
   /// The active key, if it is in memory: for custody, which keeps it from here on.
-  func withActiveIfAvailable(_ body: (HeldKey) -> Void) {
-    turn.take { active.map(body) }
-  }
+  var activeKey: HeldKey? { turn.take { active } }
 
   /// Whether the keys are in memory.
   var isAvailable: Bool { turn.take { active != nil } }

@@ -16,24 +16,26 @@ final class DeviceDirectory: Sendable {
 
   let fileSystem: any FileSystem
   let descriptor: Descriptor
-  private let lockFile: Descriptor
-  private let sessionFile: Descriptor
+  /// Held while keys are read or changed; an opening that finds everything in order does without.
+  private let keyLock: DeviceLock
+  /// Held shared for as long as the device is open.
+  private let sessionLock: DeviceLock
   let patience: Duration
+  /// Who must own what is read; asked once, as each question is a system call.
+  private let user: UInt32
 
-  private init(
-    _ fileSystem: any FileSystem, _ descriptor: Descriptor, lockFile: Descriptor, sessionFile: Descriptor,
-    patience: Duration
-  ) {
+  private init(_ fileSystem: any FileSystem, _ descriptor: Descriptor, path: String, patience: Duration) {
     self.fileSystem = fileSystem
     self.descriptor = descriptor
-    self.lockFile = lockFile
-    self.sessionFile = sessionFile
     self.patience = patience
+    user = fileSystem.currentUser
+    keyLock = DeviceLock(Self.lockName, in: descriptor, fileSystem) { () throws(FileSystemError) in
+      try Self.synchronizeNames(on: path, fileSystem)
+    }
+    sessionLock = DeviceLock(Self.sessionName, in: descriptor, fileSystem)
   }
 
   deinit {
-    fileSystem.close(sessionFile)
-    fileSystem.close(lockFile)
     fileSystem.close(descriptor)
   }
 
@@ -46,24 +48,15 @@ final class DeviceDirectory: Sendable {
   static func open(
     _ path: String, _ fileSystem: any FileSystem, options: DeviceOptions
   ) throws(ProtectionError) -> DeviceDirectory {
-    var opened: [Descriptor] = []
+    let descriptor = try openOrMake(path, fileSystem)
     do throws(ProtectionError) {
-      let directory = try openOrMake(path, fileSystem)
-      opened.append(directory)
       try TrustedDirectory.check(
-        directory, called: "\"\(path)\"", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes)
-      let lockFile = try TrustedDirectory.openLock(lockName, in: directory, fileSystem) {
-        () throws(FileSystemError) in try synchronizeNames(on: path, fileSystem)
-      }
-      opened.append(lockFile)
-      let sessionFile = try TrustedDirectory.openLock(sessionName, in: directory, fileSystem)
-      opened.append(sessionFile)
-      return DeviceDirectory(
-        fileSystem, directory, lockFile: lockFile, sessionFile: sessionFile, patience: options.patience)
+        descriptor, called: "\"\(path)\"", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes)
     } catch {
-      for descriptor in opened { fileSystem.close(descriptor) }
+      fileSystem.close(descriptor)
       throw error
     }
+    return DeviceDirectory(fileSystem, descriptor, path: path, patience: options.patience)
   }
 
   private static func openOrMake(
@@ -123,6 +116,7 @@ final class DeviceDirectory: Sendable {
 
   /// Runs the body while no other process reads or changes the device's keys.
   func withLock<R>(_ body: () throws(ProtectionError) -> R) throws(ProtectionError) -> R {
+    guard let lockFile = try keyLock.descriptor() else { return try body() }
     let isOurs = try attempt("lock the device") { () throws(FileSystemError) in
       try fileSystem.lock(lockFile, .exclusive, patience: patience)
     }
@@ -135,6 +129,7 @@ final class DeviceDirectory: Sendable {
 
   /// Says to other processes that this one has the device open, until the directory is closed.
   func joinSession() throws(ProtectionError) {
+    guard let sessionFile = try sessionLock.descriptor() else { return }
     let isOurs = try attempt("join the device's users") { () throws(FileSystemError) in
       try fileSystem.lock(sessionFile, .shared, patience: patience)
     }
@@ -145,6 +140,7 @@ final class DeviceDirectory: Sendable {
 
   /// Runs the body while no other process has the device open; `.busy` at once when one has.
   func withoutOthers<R>(_ body: () throws(ProtectionError) -> R) throws(ProtectionError) -> R {
+    guard let sessionFile = try sessionLock.descriptor() else { return try body() }
     let isAlone = try attempt("ask for the device alone") { () throws(FileSystemError) in
       try fileSystem.tryLock(sessionFile, .exclusive)
     }
@@ -173,6 +169,9 @@ final class DeviceDirectory: Sendable {
     }
   }
 
+  /// For reading alone; an empty literal of another module's option set is dear where a process has just begun.
+  private static let reading = OpenOptions(rawValue: 0)
+
   /// Opens a file; `nil` when there is none.
   ///
   /// What isn't a regular file of ours with one name is `.corrupt`.
@@ -180,7 +179,7 @@ final class DeviceDirectory: Sendable {
     let opened: Descriptor
     do throws(ProtectionError) {
       opened = try attempt("open \"\(name)\"") { () throws(FileSystemError) in
-        try fileSystem.openFile(name, in: descriptor, forWriting ? .write : [])
+        try fileSystem.openFile(name, in: descriptor, forWriting ? .write : Self.reading)
       }
     } catch {
       switch (error.cause as? FileSystemError)?.code {
@@ -195,7 +194,7 @@ final class DeviceDirectory: Sendable {
       let status = try attempt("look at \"\(name)\"") { () throws(FileSystemError) in
         try fileSystem.status(of: opened)
       }
-      guard TrustedDirectory.isTarget(status, user: fileSystem.currentUser) else {
+      guard TrustedDirectory.isTarget(status, user: user) else {
         throw ProtectionError(.corrupt, "A link or somebody else's file stands in place of \"\(name)\".")
       }
       return DeviceFile(fileSystem, opened, name: name, byteCount: Int(clamping: status.byteCount))

@@ -32,6 +32,9 @@ package struct DeviceEnvironment: Sendable {
     self.variables = variables
   }
 
+  /// What ends a grace period: a thread of its own, or the clock that a test moves.
+  var graceTimer: any GraceTimer { clock is SuspendingClock ? ThreadTimer() : ClockTimer(clock: clock) }
+
   /// The real one.
   package static var system: DeviceEnvironment { DeviceEnvironment() }
 }

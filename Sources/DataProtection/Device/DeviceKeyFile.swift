@@ -9,6 +9,11 @@ struct DeviceKeyFile: DeviceKeyProvider {
   let directory: DeviceDirectory
   let random: any RandomSource
 
+  init(_ directory: DeviceDirectory, _ environment: DeviceEnvironment) {
+    self.directory = directory
+    random = environment.random
+  }
+
   func loadKey() throws(ProtectionError) -> DeviceKey? {
     guard let file = try directory.open(Self.name) else { return nil }
     guard file.byteCount == DeviceKey.byteCount else {
@@ -43,5 +48,16 @@ struct DeviceKeyFile: DeviceKeyProvider {
     }
     if let failure { throw failure }
     return DeviceKey(key)
+  }
+
+  /// Removes what stands in the key's place and can't be a key, so that an erased device can be made anew.
+  ///
+  /// Not durable yet.
+  func removeUnusable() throws(ProtectionError) {
+    do throws(ProtectionError) {
+      _ = try loadKey()
+    } catch  where error.code == .corrupt {
+      try directory.clear(Self.name)
+    }
   }
 }

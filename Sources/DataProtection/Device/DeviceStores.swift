@@ -119,7 +119,8 @@ final class DeviceStores: Sendable {
     let files = try directory.makeSubdirectory(DeviceDirectory.filesName, in: directory.descriptor)
     defer { environment.fileSystem.close(files) }
     return try StoreDirectory.open(
-      environment.fileSystem, in: OpenDirectory(environment.fileSystem, try directory.makeSubdirectory(place, in: files)),
+      environment.fileSystem,
+      in: OpenDirectory(environment.fileSystem, try directory.makeSubdirectory(place, in: files)),
       keys: ring, sealer: FileKindSealer(sealer: sealer), options: storeOptions)
   }
 

@@ -5,31 +5,43 @@ extension KeyRing {
     .complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication,
   ]
 
-  /// Gives the keys to whoever keeps them beyond this process.
-  func giveKeys(to custody: any ClassKeyCustody) {
+  /// Gives the keys that are in memory to whoever keeps them beyond this process, and takes back all others.
+  ///
+  /// - Parameters:
+  ///   - custody: The keeper. No lock but the caller's is held while it works.
+  ///   - keepsKeys: Whether anything is to be kept at all.
+  func settle(_ custody: any ClassKeyCustody, keepsKeys: Bool) {
+    let keybag = keybagIdentifier
     for protection in Self.kept {
-      let entry = CustodyEntry(keybagIdentifier, protection)
-      slot(protection).withActiveIfAvailable { held in
-        // A key that can't be read here any more (after a fork) can't be given away either.
-        try? held.key.withBytes { (bytes: Span<UInt8>) throws(SealingError) in
-          custody.keep(bytes, for: entry)
-        }
+      let entry = CustodyEntry(keybag, protection)
+      guard keepsKeys, let held = slot(protection).activeKey else {
+        custody.forget(entry)
+        continue
+      }
+      // A key that can't be read here any more (after a fork) can't be given away either.
+      try? held.key.withBytes { (bytes: Span<UInt8>) throws(SealingError) in
+        custody.keep(bytes, for: entry)
       }
     }
   }
 
-  /// Takes back what an earlier process left; returns whether the device is unlocked by it.
+  /// Takes back what an earlier process left; returns the lock state that it left.
   ///
-  /// A key that isn't the one the keybag names is passed over.
-  func takeKeys(from custody: any ClassKeyCustody) -> Bool {
-    var taken: Set<ProtectionClass> = []
+  /// All keys that a lock state promises, or none: the three of an unlocked device, or the one that a lock leaves. A key
+  /// that isn't the one the keybag names counts as missing.
+  func takeKeys(from custody: any ClassKeyCustody) -> LockState {
+    var found: [ProtectionClass: HeldKey] = [:]
     for protection in Self.kept {
       custody.lend(CustodyEntry(keybagIdentifier, protection)) { bytes in
-        guard let held = Self.key(bytes, protection) else { return }
-        if slot(protection).installIfNamed(held) { taken.insert(protection) }
+        guard let held = Self.key(bytes, protection), slot(protection).names(held) else { return }
+        found[protection] = held
       }
     }
-    return taken.count == Self.kept.count
+    guard let unlocked = found[.completeUntilFirstUserAuthentication] else { return .locked }
+    let isUnlocked = found.count == Self.kept.count
+    if !isUnlocked { found = [.completeUntilFirstUserAuthentication: unlocked] }
+    for (protection, held) in found { slot(protection).install(active: held) }
+    return isUnlocked ? .unlocked : .locked
   }
 
   private static func key(_ bytes: Span<UInt8>, _ protection: ProtectionClass) -> HeldKey? {

@@ -13,15 +13,16 @@ final class KeyRing: ClassKeys, StoreKeys {
   private struct State {
     var keybag: KeybagIdentifier
     var revision: UInt64
+    var storageKeys: StorageKeys
     var nextRegistration: UInt64 = 0
     var registrations: [UInt64: Registration] = [:]
   }
 
   private let state: Mutex<State>
-  private let slots: [ProtectionClass: ClassSlot]
-  private let storageKeys: StorageKeys
+  /// By the class's number; an array, as a dictionary's type is dear to make in a process that has just begun.
+  private let slots: [ClassSlot]
   let bootIdentifier: [UInt8]
-  private let revisionOnDisk: @Sendable (KeybagIdentifier) throws(ProtectionError) -> UInt64?
+  private let revisionOnDisk: @Sendable (KeybagIdentifier, StorageKeys) throws(ProtectionError) -> UInt64?
 
   /// Makes a ring without keys.
   ///
@@ -33,21 +34,23 @@ final class KeyRing: ClassKeys, StoreKeys {
   ///   - revisionOnDisk: Looks for a newer revision of a keybag than was opened.
   init(
     keybag: KeybagIdentifier, revision: UInt64, storageKeys: StorageKeys, bootIdentifier: [UInt8],
-    revisionOnDisk: @escaping @Sendable (KeybagIdentifier) throws(ProtectionError) -> UInt64? = { _ in nil }
+    revisionOnDisk: @escaping @Sendable (KeybagIdentifier, StorageKeys) throws(ProtectionError) -> UInt64? = {
+      _, _ in nil
+    }
   ) {
     self.revisionOnDisk = revisionOnDisk
-    state = Mutex(State(keybag: keybag, revision: revision))
-    self.storageKeys = storageKeys
+    state = Mutex(State(keybag: keybag, revision: revision, storageKeys: storageKeys))
     self.bootIdentifier = bootIdentifier
-    slots = Dictionary(uniqueKeysWithValues: ProtectionClass.allCases.map { ($0, ClassSlot($0)) })
+    slots = ProtectionClass.allCases.map { ClassSlot($0) }
   }
 
   var keybagIdentifier: KeybagIdentifier { state.withLock { $0.keybag } }
   var keybagRevision: UInt64 { state.withLock { $0.revision } }
+  private var storageKeys: StorageKeys { state.withLock { $0.storageKeys } }
 
   /// Notes that another program has changed the passcode, if that is so; the class keys stay the same.
   func refreshKeybagRevision() throws(ProtectionError) -> UInt64 {
-    guard let found = try revisionOnDisk(keybagIdentifier) else { return keybagRevision }
+    guard let found = try revisionOnDisk(keybagIdentifier, storageKeys) else { return keybagRevision }
     return state.withLock { state in
       state.revision = max(state.revision, found)
       return state.revision
@@ -55,7 +58,7 @@ final class KeyRing: ClassKeys, StoreKeys {
   }
 
   /// The keys of one class.
-  func slot(_ protection: ProtectionClass) -> ClassSlot { slots[protection]! }
+  func slot(_ protection: ProtectionClass) -> ClassSlot { slots[Int(protection.rawValue) - 1] }
 
   // MARK: Installing and wiping
 
@@ -66,6 +69,11 @@ final class KeyRing: ClassKeys, StoreKeys {
       state.revision = keybag.revision
     }
     for protection in ProtectionClass.allCases { slot(protection).adopt(keybag.entries) }
+  }
+
+  /// Names, ledgers and markers are made under the keys of another device key from here on.
+  func adopt(_ storageKeys: StorageKeys) {
+    state.withLock { $0.storageKeys = storageKeys }
   }
 
   /// Puts unwrapped keys in.

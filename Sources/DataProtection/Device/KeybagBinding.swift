@@ -54,12 +54,17 @@ final class StretchedPasscode: Sendable {
     }
   }
 
+  /// What is put behind every passcode: scrypt uses it as a key of HMAC, which can't tell one from the same with zero
+  /// bytes behind it.
+  private static let terminator: [UInt8] = [1]
+
   /// Takes about half a second and 128 MiB with the production profile.
   init(_ passcode: borrowing Passcode, salt: [UInt8], profile: ScryptProfile) throws(ProtectionError) {
     self.profile = profile
     self.salt = salt
     do throws(SealingError) {
-      secret = try Scrypt.derive(from: passcode.secret, salt: salt.span, cost: profile.cost)
+      let terminated = try SecretBytes(joining: passcode.secret, SecretBytes(copying: Self.terminator.span))
+      secret = try Scrypt.derive(from: terminated, salt: salt.span, cost: profile.cost)
     } catch {
       throw ProtectionError(error, while: "check the passcode")
     }

@@ -39,6 +39,28 @@ struct KeybagStorage: Sendable {
     return keybag
   }
 
+  /// The keybag that counts, found without the lock; `nil` when that takes a closer look under the lock.
+  ///
+  /// Files under revisioned names never change but by being destroyed, so that what opens is whole. A second revision,
+  /// or a file half written, is a change under way or interrupted.
+  func loadUnlocked(_ deviceKey: borrowing DeviceKey) -> OpenKeybag? {
+    guard let names = try? directory.fileSystem.names(in: directory.descriptor) else { return nil }
+    let effaceables = Self.revisions(names, Self.effaceablePrefix)
+    guard effaceables.count == 1, let revision = effaceables.first,
+      Self.revisions(names, Self.keybagPrefix) == effaceables,
+      !names.contains(where: { $0.hasPrefix(DeviceDirectory.temporaryPrefix) })
+    else { return nil }
+    do throws(ProtectionError) {
+      let found = try readEffaceable(revision, code: deviceKey.derive(.effaceable))
+      guard found.effaceable.revision == revision,
+        let bytes = try directory.read(Self.keybagPrefix + Self.text(revision))
+      else { return nil }
+      return try Self.open(bytes, found, deviceKey, allowsTestProfile: allowsTestProfile)
+    } catch {
+      return nil
+    }
+  }
+
   /// The highest authentic revision of a keybag on disk; `nil` when there is none.
   ///
   /// The only call that needs no lock.

@@ -12,14 +12,16 @@ public struct Passcode: ~Copyable, Sendable {
 
   /// Copies a passcode out of a string.
   ///
-  /// A convenience: the string's own memory, and every copy the program made of it, can't be wiped. A program that
+  /// A convenience: the string's own memory, and every copy the program made of it, stays as it is. A program that
   /// reads the passcode itself should use ``init(byteCount:filledBy:)``.
   ///
   /// - Parameter text: The passcode; not empty.
   /// - Throws: `invalidArgument` when it is empty or longer than ``maximumByteCount`` bytes.
   public init(_ text: String) throws(ProtectionError) {
-    let bytes = Array(text.utf8)
-    try self.init(copying: bytes.span)
+    // Byte by byte: an array, or the buffer that a short string is lent in, would be a copy that nobody wipes.
+    try unsafe self.init(byteCount: text.utf8.count) { target in
+      for (index, byte) in text.utf8.enumerated() { unsafe target[index] = byte }
+    }
   }
 
   /// Copies a passcode out of memory that the caller wipes.

@@ -13,6 +13,7 @@ extension ProtectedDevice {
     await gate.enter()
     defer { gate.leave() }
     try directory.withLock { () throws(ProtectionError) in
+      if options.keyProvider == nil { try DeviceKeyFile(directory, environment).removeUnusable() }
       if let deviceKey = try provider.loadKey() {
         try eraseUnderLock(deviceKey)
       } else {
@@ -46,6 +47,7 @@ extension ProtectedDevice {
       let storage = KeybagStorage(directory, environment)
       try storage.destroyKeys()
       try directory.removeContent()
+      if options.keyProvider == nil { try DeviceKeyFile(directory, environment).removeUnusable() }
       try storage.removeKeybags()
     }
   }
@@ -57,19 +59,22 @@ extension ProtectedDevice {
     let all = Set(ProtectionClass.allCases)
     transition.take {
       ring.wipe(keys: all, files: all)
-      forgetCustody(of: all)
       state.withLock { state in
         state.lockCount += 1
         state.lockState = .locked
         state.isAvailable = false
       }
     }
+    settleCustody()
     stores.forget()
     wrongPasscodes.removeAll()
     try directory.removeContent()
     let keybag = try Self.makeKeybag(storage, deviceKey, environment)
     let keys = try keybag.keysWithoutPasscode()
+    // The device key may be another one than at the opening: nothing may go on under what was derived from that.
+    let storageKeys = try StorageKeys(deviceKey)
     transition.take {
+      ring.adopt(storageKeys)
       ring.adopt(keybag.keybag)
       ring.install(keys)
       state.withLock { state in

@@ -86,6 +86,7 @@ extension ProtectedDevice {
       ring.adopt(opened.keybag.keybag)
       state.withLock { $0.hasPasscode = hasPasscode }
     }
+    stores.noteRevision()
   }
 
   /// Seals everything anew that is still under keys from before the first passcode, then drops those keys.
@@ -102,6 +103,7 @@ extension ProtectedDevice {
       }
     }
     transition.take { ring.dropRetired(done.keybag.keybag) }
+    stores.noteRevision()
   }
 
   // MARK: Under the directory's lock

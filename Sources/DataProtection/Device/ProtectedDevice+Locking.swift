@@ -4,49 +4,52 @@ extension ProtectedDevice {
   /// Locks the device, as pressing the sleep button does.
   ///
   /// `protectedDataWillBecomeUnavailable` is posted at once and the state becomes `locking`. After the grace period
-  /// (``DeviceOptions/gracePeriod``) new work with `complete` files is refused, sealing in flight finishes, the keys
-  /// are wiped, and ``isProtectedDataAvailable`` becomes `false`. Nothing waits for the disk. With a grace period of
-  /// zero all of this has happened when this returns, unless it was called from inside a notification.
+  /// (``DeviceOptions/gracePeriod``) new work with `complete` files is refused, sealing in flight is cancelled, the
+  /// keys are wiped, and ``isProtectedDataAvailable`` becomes `false`. With a grace period of zero all of this has
+  /// happened before the notification is posted. Nothing waits for the disk, for an observer, or for a thread of Swift's
+  /// concurrency.
   ///
   /// Without a passcode nothing happens. A lock during the check of a passcode wins: that unlock throws `locked`.
   public func lock() {
     let grace = options.gracePeriod.clampedForSleep
     let began: UInt64? = transition.take {
-      state.withLock { state in
+      let began: UInt64? = state.withLock { state in
         guard state.hasPasscode else { return nil }
         state.lockCount += 1
         guard state.lockState == .unlocked else { return nil }
         state.lockState = .locking
         state.lockingSince = state.lockCount
-        announcer.enqueue([.post(.protectedDataWillBecomeUnavailable)])
+        announcer.enqueue(.protectedDataWillBecomeUnavailable)
         return state.lockCount
       }
+      if began != nil, grace <= .zero { takeLockedKeys() }
+      return began
     }
     guard let began else { return }
     if grace <= .zero {
-      announcer.enqueue([.run { [weak self] in self?.finishLock(began) }])
+      settleCustody()
     } else {
-      let clock = environment.clock
-      // Not a step of the queue: an observer that hangs must not keep the keys in memory.
-      Task { [weak self] in
-        try? await clock.sleep(for: grace)
-        self?.finishLock(began)
-      }
+      graceTimer.start(grace) { [weak self] in self?.finishLock(began) }
     }
     announcer.deliver()
   }
 
   /// Wipes the keys of a lock that has not been undone.
   private func finishLock(_ began: UInt64) {
-    transition.take {
+    let isDue = transition.take {
       let isDue = state.withLock { $0.lockState == .locking && $0.lockingSince == began }
-      guard isDue else { return }
-      ring.wipe(keys: [.complete, .completeUnlessOpen], files: [.complete])
-      forgetCustody(of: [.complete, .completeUnlessOpen])
-      state.withLock { state in
-        state.lockState = .locked
-        state.isAvailable = false
-      }
+      if isDue { takeLockedKeys() }
+      return isDue
+    }
+    if isDue { settleCustody() }
+  }
+
+  /// Wipes what a lock takes, in the transition's turn.
+  private func takeLockedKeys() {
+    ring.wipe(keys: [.complete, .completeUnlessOpen], files: [.complete])
+    state.withLock { state in
+      state.lockState = .locked
+      state.isAvailable = false
     }
   }
 
@@ -55,20 +58,21 @@ extension ProtectedDevice {
   /// Open handles of all other classes lose their keys. Nobody survives a reboot to hear of it, so nothing is posted;
   /// the next unlock posts `protectedDataDidBecomeAvailable`. Without a passcode nothing happens.
   public func reboot() {
-    transition.take {
+    let hasPasscode = transition.take {
       let hasPasscode = state.withLock { state in
         state.lockCount += 1
         return state.hasPasscode
       }
-      guard hasPasscode else { return }
+      guard hasPasscode else { return false }
       let classes: Set<ProtectionClass> = [.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication]
       ring.wipe(keys: classes, files: classes)
-      forgetCustody(of: classes)
       state.withLock { state in
         state.lockState = .locked
         state.isAvailable = false
       }
+      return true
     }
+    if hasPasscode { settleCustody() }
   }
 
   /// Puts keys in after the right passcode, unless the device was locked since it was asked for.
@@ -80,27 +84,23 @@ extension ProtectedDevice {
         throw ProtectionError(.locked, "The device was locked while the passcode was checked; unlock it again.")
       }
       ring.install(keys)
-      keepCustody()
       state.withLock { state in
         let wasUnlocked = state.lockState == .unlocked
         state.lockState = .unlocked
         state.isAvailable = true
-        if !wasUnlocked { announcer.enqueue([.post(.protectedDataDidBecomeAvailable)]) }
+        if !wasUnlocked { announcer.enqueue(.protectedDataDidBecomeAvailable) }
       }
     }
+    settleCustody()
   }
 
-  private func keepCustody() {
-    guard let custody = options.custody, state.withLock({ $0.hasPasscode }) else { return }
-    ring.giveKeys(to: custody)
-  }
-
-  func forgetCustody(of classes: Set<ProtectionClass>) {
+  /// Gives the custody the keys that are in memory, and has it forget the others.
+  ///
+  /// Not in the transition's turn: a custody that hangs must not keep a lock from wiping. Whoever comes last sees the
+  /// last state.
+  func settleCustody() {
     guard let custody = options.custody else { return }
-    let keybag = ring.keybagIdentifier
-    for protection in ProtectionClass.allCases where classes.contains(protection) {
-      custody.forget(CustodyEntry(keybag, protection))
-    }
+    custodyTurn.take { ring.settle(custody, keepsKeys: state.withLock { $0.hasPasscode }) }
   }
 }
 

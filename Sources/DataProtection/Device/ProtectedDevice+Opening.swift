@@ -25,46 +25,54 @@ extension ProtectedDevice {
   package static func open(
     at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), environment: DeviceEnvironment
   ) async throws(ProtectionError) -> ProtectedDevice {
+    CryptographicContexts.prefetch()
     let directory = try DeviceDirectory.open(
       try location.path(variables: environment.variables), environment.fileSystem, options: options)
     try directory.joinSession()
+    let provider = options.keyProvider ?? DeviceKeyFile(directory, environment)
+    let storage = KeybagStorage(directory, environment)
+    // Nearly always everything is in order: then nobody waits for another process, and nothing is written.
+    if let deviceKey = try provider.loadKey(), let keybag = storage.loadUnlocked(deviceKey) {
+      return try open(directory, provider, keybag, deviceKey, options: options, environment: environment)
+    }
     return try directory.withLock { () throws(ProtectionError) in
-      try open(directory, options: options, environment: environment)
+      let deviceKey = try loadOrMakeKey(provider, directory)
+      let keybag: OpenKeybag
+      if let found = try storage.load(deviceKey) {
+        keybag = found
+      } else {
+        keybag = try makeKeybag(storage, deviceKey, environment)
+      }
+      return try open(directory, provider, keybag, deviceKey, options: options, environment: environment)
     }
   }
 
   private static func open(
-    _ directory: DeviceDirectory, options: DeviceOptions, environment: DeviceEnvironment
+    _ directory: DeviceDirectory, _ provider: any DeviceKeyProvider, _ keybag: OpenKeybag,
+    _ deviceKey: borrowing DeviceKey, options: DeviceOptions, environment: DeviceEnvironment
   ) throws(ProtectionError) -> ProtectedDevice {
-    let provider = options.keyProvider ?? DeviceKeyFile(directory: directory, random: environment.random)
     let storage = KeybagStorage(directory, environment)
-    let deviceKey = try loadOrMakeKey(provider, directory)
-    let keybag: OpenKeybag
-    if let found = try storage.load(deviceKey) {
-      keybag = found
-    } else {
-      keybag = try makeKeybag(storage, deviceKey, environment)
-    }
     let storageKeys = try StorageKeys(deviceKey)
     let ring = KeyRing(
       keybag: keybag.keybag.identifier, revision: keybag.keybag.revision, storageKeys: storageKeys,
       bootIdentifier: environment.bootClock.bootIdentifier
-    ) { keybag throws(ProtectionError) in
-      try storage.newestRevision(of: keybag, code: storageKeys.effaceable)
+    ) { keybag, keys throws(ProtectionError) in
+      try storage.newestRevision(of: keybag, code: keys.effaceable)
     }
     ring.adopt(keybag.keybag)
     let none = try keybag.alwaysAvailableKey()
     ring.slot(.none).install(active: none, retired: [])
     var state = State(lockState: .unlocked, isAvailable: true, hasPasscode: keybag.keybag.hasPasscode)
     if keybag.keybag.hasPasscode {
-      // Brings the record up to this start of the machine, so that delays run from now. If it can't be written (the disk
-      // is full, or read-only) they run from the first passcode on, which is refused until it can.
-      let log = try AttemptLog(
-        directory, keybag: keybag.keybag.identifier, deviceKey: deviceKey, clock: environment.bootClock)
-      _ = try? log.read()
-      let isUnlocked = options.custody.map { ring.takeKeys(from: $0) } ?? false
-      state.lockState = isUnlocked ? .unlocked : .locked
-      state.isAvailable = isUnlocked
+      state.lockState = options.custody.map { ring.takeKeys(from: $0) } ?? .locked
+      state.isAvailable = state.lockState == .unlocked
+      if !state.isAvailable {
+        // Brings the record up to this start of the machine, so that delays run from now. If it can't be written (the
+        // disk is full, or read-only) they run from the first passcode on, which is refused until it can.
+        let log = try AttemptLog(
+          directory, keybag: keybag.keybag.identifier, deviceKey: deviceKey, clock: environment.bootClock)
+        try? log.refresh()
+      }
     } else {
       ring.install(try keybag.keysWithoutPasscode())
     }

@@ -122,7 +122,6 @@ extension ProtectedDevice {
     try requirePasscode()
     let opened = try withKeys(passcode)
     let changed = try rewrap(opened, nil)
-    forgetCustody(of: Set(ProtectionClass.allCases))
     adopt(changed, hasPasscode: false)
     try install(changed.keys, ifNotLockedSince: nil)
     announcer.deliver()

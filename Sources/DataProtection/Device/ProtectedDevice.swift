@@ -40,6 +40,9 @@ public final class ProtectedDevice: Sendable {
   let gate = SerialGate()
   /// Held while the lock state changes together with the keys; never while observers run or the disk is waited for.
   let transition = Turn()
+  /// Held while the custody works, which may hang.
+  let custodyTurn = Turn()
+  let graceTimer: any GraceTimer
   let state: Mutex<State>
   let stores: DeviceStores
 
@@ -53,6 +56,7 @@ public final class ProtectedDevice: Sendable {
     self.provider = provider
     self.ring = ring
     self.state = Mutex(state)
+    graceTimer = environment.graceTimer
     wrongPasscodes = try WrongPasscodes(random: environment.random)
     stores = DeviceStores(environment: environment, options: options, directory: directory, ring: ring)
   }
@@ -84,8 +88,8 @@ public final class ProtectedDevice: Sendable {
   /// Has a closure called for every notification, in order.
   ///
   /// It is called on the thread that caused the notification, one notification at a time, with no lock held: it may
-  /// read and write files, and lock or unlock the device, whose notifications then follow. `lock()` waits for it, an
-  /// expiring grace period doesn't.
+  /// read and write files, and lock or unlock the device, whose notifications then follow. `lock()` returns after it, but
+  /// the keys don't wait for it.
   ///
   /// - Parameter observer: Called until the observation is cancelled or released.
   /// - Returns: The observation; keep it.

@@ -1,7 +1,7 @@
 #if canImport(Glibc)
 import Glibc
 
-/// The kernel's boot-time clock.
+/// The kernel's boot-time clock, and its time of day.
 package struct SystemBootClock: BootClock {
   package let bootIdentifier: [UInt8]
 
@@ -13,9 +13,12 @@ package struct SystemBootClock: BootClock {
     bootIdentifier = Self.readBootIdentifier() ?? [UInt8](repeating: 0, count: 16)
   }
 
-  package var elapsed: Duration {
+  package var elapsed: Duration { Self.time(CLOCK_BOOTTIME) }
+  package var timeOfDay: Duration { Self.time(CLOCK_REALTIME) }
+
+  private static func time(_ clock: clockid_t) -> Duration {
     var time = timespec()
-    _ = unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+    _ = unsafe clock_gettime(clock, &time)
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 

@@ -1,6 +1,7 @@
 import FileSystem
 import FoundationEssentials
 import Sealing
+import Synchronization
 
 /// One directory of protected files: an index over a store of sealed contents.
 ///
@@ -22,6 +23,8 @@ final class FileCollection: Sendable {
   private let patience: Duration
   private let turn = Turn()
   private let index: ArchiveStore
+  /// The list that this process has made durable, or found to be.
+  private let durableIndex = Mutex<Generation?>(nil)
 
   init(
     name: String, store: StoreDirectory, place: OpenDirectory, ring: KeyRing, random: any RandomSource,
@@ -94,6 +97,7 @@ final class FileCollection: Sendable {
       let result = try body(&new)
       if new != old {
         let receipt = try index.publish(Data(new.bytes))
+        if receipt.durability == .durable { durableIndex.withLock { $0 = receipt.generation } }
         guard receipt.durability == .durable else {
           throw ProtectionError(
             .durabilityUnknown, "The change was made, but may not survive a power cut; make it again to be sure.")
@@ -101,6 +105,14 @@ final class FileCollection: Sendable {
       }
       return result
     }
+  }
+
+  /// Makes the list durable that names what is about to be acknowledged, unless this process has done so.
+  private func requireDurableIndex() throws(ProtectionError) {
+    guard let newest = try openIndex()?.generation, durableIndex.withLock({ $0 }) != newest else { return }
+    try index.open()
+    try index.requireDurable()
+    durableIndex.withLock { $0 = newest }
   }
 
   private func exclusively<R>(_ body: () throws(ProtectionError) -> R) throws(ProtectionError) -> R {
@@ -173,6 +185,8 @@ final class FileCollection: Sendable {
         throw ProtectionError(
           .superseded, "The file was deleted or given another class since it was opened; open it again.")
       }
+      // A killed program may have left the list in the page cache alone.
+      try requireDurableIndex()
       defer { store.close() }
       return try store.publish(contents).orUnknown()
     }

@@ -18,23 +18,31 @@ struct FileSealer: StoreSealing {
 
   // MARK: Sealing
 
-  /// Seals a file under a new file key; throws `locked` when the class can't be written now.
+  /// Seals a file under a new file key; throws `locked` when the class can't be written now, or no longer.
+  ///
+  /// The class key is lent for wrapping the file key alone, so that a lock never waits for a large file.
   func seal(_ plaintext: Data, _ fields: SealedFields) throws(ProtectionError) -> SealedBytes {
     var fields = fields
     fields.messageByteCount = ChunkedEncryption.sealedByteCount(of: plaintext.count)
-    return try wrap.withNewKey(for: fields) { (header, fileKey) throws(SealingError) in
+    var registration: WipeRegistration?
+    let (header, sealer, frames) = try wrap.withNewKey(for: fields) { (header, fileKey) throws(SealingError) in
       let headerBytes = header.bytes
-      let total = headerBytes.count + header.fields.messageByteCount
-      var commitment: [UInt8] = []
-      let bytes = try unsafe Data.filled(byteCount: total) { (target) throws(SealingError) in
-        unsafe target.copyBytes(from: headerBytes)
-        commitment = try unsafe ChunkedEncryption.seal(
-          plaintext.span, key: fileKey, context: headerBytes.span, random: wrap.random,
-          into: UnsafeMutableRawBufferPointer(rebasing: target[headerBytes.count...]))
-      }
-      let frames = SealedFrames(try fileKey.copy(), commitment: commitment, random: wrap.random)
+      let sealer = try ChunkedSealer(key: fileKey, context: headerBytes.span, random: wrap.random)
+      let frames = SealedFrames(try fileKey.copy(), commitment: sealer.commitment, random: wrap.random)
+      registration = wrap.keys.onWipe(of: header.fields.protection) { sealer.wipe() }
       register(frames, header.fields.protection)
-      return SealedBytes(bytes: bytes, commitment: commitment, frames: frames)
+      return (headerBytes, sealer, frames)
+    }
+    let total = header.count + fields.messageByteCount
+    let bytes = try sealing("seal the file") { () throws(SealingError) in
+      try unsafe Data.filled(byteCount: total) { (target) throws(SealingError) in
+        unsafe target.copyBytes(from: header)
+        try unsafe sealer.seal(
+          plaintext.span, into: UnsafeMutableRawBufferPointer(rebasing: target[header.count...]))
+      }
+    }
+    return withExtendedLifetime(registration) {
+      SealedBytes(bytes: bytes, commitment: sealer.commitment, frames: frames)
     }
   }
 

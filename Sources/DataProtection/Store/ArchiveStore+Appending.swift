@@ -13,6 +13,11 @@ extension ArchiveStore {
       guard var base = state.base, base.isAppendable, base.record.generation == generation.rawValue,
         base.record.protection == protection, !state.isUnknown, base.frameCount < FrameScan.limit
       else { return nil }
+      let file = try attempt("look at an archive") { () throws(FileSystemError) in
+        try store.fileSystem.status(of: base.file.descriptor)
+      }
+      // A file without a name was erased with the device.
+      guard file.linkCount > 0 else { throw .erased }
       let (message, commitment) = try base.frames.seal(
         frame, number: UInt64(base.frameCount + 1), previous: base.commitment)
       let bytes = FrameScan.bytes(of: message)
@@ -22,10 +27,6 @@ extension ArchiveStore {
       if state.isReopened { try makeDurable(&state) }
       try reserve(base.end + bytes.count, &base)
       try attempt("append to an archive") { () throws(FileSystemError) in
-        // A file without a name was erased with the device.
-        guard try store.fileSystem.status(of: base.file.descriptor).linkCount > 0 else {
-          throw FileSystemError(.noSuchFile, .write)
-        }
         try unsafe store.fileSystem.writeAll(base.file.descriptor, bytes.span.bytes, at: Int64(base.end))
       }
       var durability = Durability.durable

@@ -2,9 +2,9 @@ import FileSystem
 import Synchronization
 
 extension ArchiveStore {
-  /// Deletes the slot with everything in it; works while locked. The next save begins anew.
+  /// Deletes the slot with everything in it; works while locked.
   ///
-  /// One rename is the deletion; what comes after it only clears up. Throws `.inUse` when somebody else has the slot, or
+  /// The next save begins anew. One rename is the deletion; what comes after it only clears up. Throws `.inUse` when somebody else has the slot, or
   /// what the disk says; `.durabilityUnknown` when a power cut may bring it back.
   package func deleteAll() throws(ProtectionError) {
     try turn.take { () throws(ProtectionError) in

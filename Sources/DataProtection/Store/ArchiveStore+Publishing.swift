@@ -187,8 +187,8 @@ extension ArchiveStore {
         try unsafe store.fileSystem.writeAll(descriptor, bytes.span.bytes, at: 0)
         try store.fileSystem.synchronize(descriptor)
         // If the ledger's name survived a power cut and this one didn't, everything that the old ledger vouched for has to
-        // be in the new one. Where it isn't, this name has to be durable first.
-        if !next.ledger.vouchesForAll(of: old) { try store.fileSystem.synchronize(slot.descriptor) }
+        // be in the new one. Where it isn't, or nobody goes on from an older generation, this name has to be durable first.
+        if !sealsOneWay || !next.ledger.vouchesForAll(of: old) { try store.fileSystem.synchronize(slot.descriptor) }
       }
       let ledgerBytes = try commit(next.ledger, &state)
       var receipt = PublishReceipt(
@@ -205,7 +205,9 @@ extension ArchiveStore {
     }
   }
 
-  /// Writes the slot's ledger and makes it the one that counts; returns its length. Its name is not durable yet.
+  /// Writes the slot's ledger and makes it the one that counts; returns its length.
+  ///
+  /// Its name is not durable yet.
   func commit(_ ledger: Ledger, _ state: inout ArchiveStoreState) throws(ProtectionError) -> Int {
     var ledger = ledger
     ledger.keybagRevision = max(ledger.keybagRevision, store.keys.keybagRevision)

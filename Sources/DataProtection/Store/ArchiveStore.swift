@@ -61,9 +61,9 @@ package final class ArchiveStore: Sendable {
 
   // MARK: The slot
 
-  /// Takes the slot for this writer; nothing happens if it has it. Nothing is synced.
+  /// Takes the slot for this writer; nothing happens if it has it.
   ///
-  /// Throws `.inUse` when another process, or another store of this one, has it and doesn't let go within the patience.
+  /// Nothing is synced. Throws `.inUse` when another process, or another store of this one, has it and doesn't let go within the patience.
   package func open(waiting patience: Duration = .zero) throws(ProtectionError) {
     try turn.take { () throws(ProtectionError) in
       guard state.withLock({ $0 == nil }) else { return }
@@ -111,7 +111,9 @@ package final class ArchiveStore: Sendable {
 
   /// What is there: what the writer knows, or a look at the disk that keeps nobody from writing.
   func looking<R>(_ body: (SlotReading) throws(ProtectionError) -> R) throws(ProtectionError) -> R {
-    if let taken = state.withLock({ $0 }) { return try body(taken.reading) }
+    if let taken = state.withLock({ $0 }) {
+      return try named(taken) { () throws(ProtectionError) in try body(taken.reading) }
+    }
     var reading = try look()
     while true {
       do throws(ProtectionError) {
@@ -122,6 +124,18 @@ package final class ArchiveStore: Sendable {
         guard again.ledger.ledger != reading.ledger.ledger else { throw error }
         reading = again
       }
+    }
+  }
+
+  /// Says of what is not there any more that the device was erased, if it was.
+  private func named<R>(
+    _ state: ArchiveStoreState, _ body: () throws(ProtectionError) -> R
+  ) throws(ProtectionError) -> R {
+    do throws(ProtectionError) {
+      return try body()
+    } catch  where error.code.isDamage {
+      guard try store.isNamed(state.slot.descriptor, name) else { throw .erased }
+      throw error
     }
   }
 
@@ -137,7 +151,8 @@ package final class ArchiveStore: Sendable {
   package func openNewest() throws(ProtectionError) -> OpenedArchive {
     guard isOpen else { return try looking { reading throws(ProtectionError) in try openNewest(reading) } }
     return try writing { state throws(ProtectionError) in
-      let opened = try openNewest(state.reading, forWriting: true)
+      let taken = state
+      let opened = try named(taken) { () throws(ProtectionError) in try openNewest(taken.reading, forWriting: true) }
       adopt(opened, &state)
       return opened
     }
@@ -219,11 +234,13 @@ package final class ArchiveStore: Sendable {
     guard opened.standing == .current, state.base?.record.generation != opened.generation.rawValue,
       let record = state.reading.ledger.ledger?.current
     else { return }
-    let room = opened.content.endOffset..<opened.content.endOffset
+    let room =
+      opened.content.endOffset..<opened.content.endOffset
       + FrameScan.room(behind: opened.content.fields.messageByteCount)
     state.base = ArchiveStoreState.Base(
       record: record, file: opened.file, frames: opened.content.frames, room: room,
       frameCount: opened.frames.count, end: opened.scan.end, commitment: opened.scan.commitment,
-      allocated: opened.file.byteCount, isAppendable: opened.tailDropped == 0 && opened.file.isWritable, wasRead: opened.wasRead)
+      allocated: opened.file.byteCount, isAppendable: opened.tailDropped == 0 && opened.file.isWritable,
+      wasRead: opened.wasRead)
   }
 }

@@ -52,7 +52,8 @@ final class SlotDirectory: Sendable {
       switch (error.cause as? FileSystemError)?.code {
       case .noSuchFile: return nil
       case .symbolicLink, .isDirectory, .noSuchDevice:
-        throw ProtectionError(.corrupt, "Something that is no regular file stands in place of an archive.", cause: error)
+        throw ProtectionError(
+          .corrupt, "Something that is no regular file stands in place of an archive.", cause: error)
       // Only reading is asked of what can't be written: a volume mounted read-only can be looked at.
       case .accessDenied where forWriting, .readOnlyFileSystem where forWriting: return try open(file)
       default: throw error

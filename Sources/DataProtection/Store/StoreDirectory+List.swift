@@ -86,7 +86,8 @@ extension StoreDirectory {
         try uninterrupted { () throws(FileSystemError) in try fileSystem.synchronize(parent.descriptor) }
       } catch {
         throw ProtectionError(
-          .durabilityUnknown, "The list of slots may not survive a power cut.", errno: error.code.rawValue, cause: error)
+          .durabilityUnknown, "The list of slots may not survive a power cut.", errno: error.code.rawValue, cause: error
+        )
       }
       sweepDeleted(list)
     }

@@ -95,7 +95,8 @@ package struct StoreInspection: Sendable {
   ) throws(ProtectionError) -> [UInt8] {
     if let ledger = ledger.ledger { return ledger.identity }
     for number in try directory.claimedGenerations() {
-      guard let file = try? directory.open(.generation(number)), let start = try? file.read(0..<min(file.byteCount, 256)),
+      guard let file = try? directory.open(.generation(number)),
+        let start = try? file.read(0..<min(file.byteCount, 256)),
         let claims = try? store.sealer.claims(of: start[...]), SlotName(identity: claims.fields.identity) == name
       else { continue }
       return claims.fields.identity
@@ -124,7 +125,9 @@ package struct StoreInspection: Sendable {
       return found(.ledger)
     case .marker: return found(.marker, nil, markerProblem(directory, identity))
     case .generation(let number), .pending(let number):
-      guard let known = ledger.ledger else { return unverified(file, number, directory, identity, found(.generation, number)) }
+      guard let known = ledger.ledger else {
+        return unverified(file, number, directory, identity, found(.generation, number))
+      }
       guard let record = known.records.first(where: { $0.file == file }) else { return found(.unlisted, number) }
       let kind: ArchiveMaterial.Kind =
         known.setAside.contains(record) ? .setAside : known.pending.contains(record) ? .pending : .generation
@@ -171,7 +174,9 @@ package struct StoreInspection: Sendable {
   private func missing(_ ledger: Ledger?, in directory: SlotDirectory) -> [ArchiveMaterial] {
     guard let ledger else { return [] }
     return ledger.records.compactMap { record in
-      guard (try? store.fileSystem.status(ofName: record.file.text, in: directory.descriptor)) == nil else { return nil }
+      guard (try? store.fileSystem.status(ofName: record.file.text, in: directory.descriptor)) == nil else {
+        return nil
+      }
       let kind: ArchiveMaterial.Kind =
         ledger.setAside.contains(record) ? .setAside : ledger.pending.contains(record) ? .pending : .generation
       return ArchiveMaterial(

@@ -6,6 +6,9 @@ public enum LifecycleSignal: Int32, Sendable, Hashable, CaseIterable, CustomStri
   /// Ctrl-C.
   case interrupt = 2
 
+  /// Ctrl-\.
+  case quit = 3
+
   /// Somebody asks the program to end.
   case terminate = 15
 
@@ -16,13 +19,14 @@ public enum LifecycleSignal: Int32, Sendable, Hashable, CaseIterable, CustomStri
   case terminalStop = 20
 
   /// Whether the signal asks for the end of the program.
-  public var isEnd: Bool { self == .hangUp || self == .interrupt || self == .terminate }
+  public var isEnd: Bool { self == .hangUp || self == .interrupt || self == .quit || self == .terminate }
 
   /// The signal's name in `signal.h`.
   public var description: String {
     switch self {
     case .hangUp: "SIGHUP"
     case .interrupt: "SIGINT"
+    case .quit: "SIGQUIT"
     case .terminate: "SIGTERM"
     case .resume: "SIGCONT"
     case .terminalStop: "SIGTSTP"

@@ -9,7 +9,7 @@ extension SystemNotification.Kind {
 /// Drives the life cycle of a terminal program by signals.
 ///
 /// SIGTSTP enters the background and, when the program is suspended, stops the process; SIGCONT comes back. SIGTERM,
-/// SIGHUP and SIGINT terminate. A handler only notes its signal; all work is done on the main actor, in the order
+/// SIGHUP, SIGINT and SIGQUIT terminate. A handler only notes its signal; all work is done on the main actor, in the order
 /// of arrival. A signal that was ignored when the driver was started stays ignored, as `nohup` wants it. Only one driver
 /// can be started in a process.
 @MainActor public final class SignalDriver: LifecycleDriver {
@@ -100,7 +100,7 @@ extension SystemNotification.Kind {
       } else {
         try? await lifecycle.enterForeground()
       }
-    case .hangUp, .interrupt, .terminate:
+    case .hangUp, .interrupt, .quit, .terminate:
       try? await lifecycle.terminate()
       end(by: signal)
     }

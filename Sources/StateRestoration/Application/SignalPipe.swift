@@ -107,7 +107,8 @@ private func noteSignal(_ number: Int32) {
     unsafe sigemptyset(&set)
     unsafe sigaddset(&set, signal.rawValue)
     unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
-    kill(getpid(), signal.rawValue)
+    // To this thread: one that dumps core ends the process only when its thread takes it, and others would go on.
+    raise(signal.rawValue)
     exit(128 + signal.rawValue)
   }
 }

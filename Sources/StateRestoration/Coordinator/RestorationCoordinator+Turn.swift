@@ -126,18 +126,13 @@ extension RestorationCoordinator {
     await worker.run { session in
       do {
         try session.begin(continuing: loaded)
+        if let crashNode { try session.leaveOut(crashNode, of: loaded, loader: loader) }
         try session.draft.drop(retired)
         try session.draft.mark(retried, leftOut: false)
-        if let crashNode { try session.draft.mark([crashNode], leftOut: true) }
       } catch {
         return session.begin(.empty, retiring: [loaded.state.generation], context: context)
       }
       session.take(batch)
-      // Durable before the attempt ends: the next launch must not try the crash node again. If the disk can't take it now,
-      // the next save owes it, like everything else.
-      guard crashNode != nil, loaded.choice == .newest else { return }
-      let written = try? session.write(context: context, loader: loader, isCapture: false)
-      session.draft.owedFindings += written?.findings ?? []
     }
   }
 

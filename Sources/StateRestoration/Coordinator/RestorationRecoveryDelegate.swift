@@ -13,16 +13,14 @@ public enum LateRestoration: String, Sendable, Hashable, Codable, CaseIterable {
 /// The coordinator asks its ``RestorationCoordinator/delegate``, if that adopts this protocol too. Every method has a
 /// default. Implement them in the class that declares the conformance: a subclass's own method would not be called.
 @MainActor public protocol RestorationRecoveryDelegate: AnyObject {
-  /// Decides what to restore after the same state ended two runs badly, without a save in between, or any five runs in a
-  /// row ended badly. By default the older generation.
+  /// Decides what to restore after the same state ended two runs badly, without one in between in which restoring it ended
+  /// well. By default the older generation.
   func coordinator(_ coordinator: RestorationCoordinator, decideAfter history: CrashHistory) -> CrashDecision
 
   /// Says whether a node that was left out after a crash is to be tried again. By default not.
   ///
-  /// Asked at every restoration after the one that left the node out; about the state of the whole program, whose path is
-  /// empty, at that one too. Also asked about an object for which earlier state is kept that it can read
-  /// (``NodeReport/Finding/keptState(versions:)``): yes gives it the oldest of that, and the newer state is kept instead.
-  /// So say yes for single paths, not for all. The same goes for the state of the whole program, under the empty path.
+  /// Asked at every restoration after the one that left the node out; about the state of the whole program under the empty
+  /// path. The state that was left out then goes before newer state of its place, which goes dormant.
   func coordinator(_ coordinator: RestorationCoordinator, shouldRetryNodeAt path: RestorationPath) -> Bool
 
   /// Says what to do when the device is unlocked after a locked launch. By default late restoring.

@@ -25,6 +25,8 @@ import RestorationArchive
   func assign(
     to object: (any RestorableObject)?, coder: RestorationDecoder, version: StateVersion
   ) throws(RestorationError)
+  /// Remembers an object's value; the result gives it back.
+  func snapshot(of object: any RestorableObject) -> @MainActor () -> Void
   func flaw(endingIn version: StateVersion) -> String?
 }
 
@@ -126,6 +128,11 @@ struct ValueFacet<T: StatefulObject>: StateFacet {
   ) throws(RestorationError) {
     guard let state = try decoded(coder, version), let object else { return }
     downcast(object, to: T.self).restorableState = consume state
+  }
+
+  func snapshot(of object: any RestorableObject) -> @MainActor () -> Void {
+    let former = downcast(object, to: T.self).restorableState
+    return { downcast(object, to: T.self).restorableState = former }
   }
 
   private func decoded(

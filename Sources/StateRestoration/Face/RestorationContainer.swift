@@ -9,15 +9,6 @@
   ///   could not be restored (their controller is nil) and those that exist already.
   func installRestoredChildren(_ children: [RestoredChild])
 
-  /// Takes away children that have come since the state was preserved that is being restored: time goes back.
-  ///
-  /// Called before ``installRestoredChildren(_:)``, and only where state that this run has saved, or was told to be saved
-  /// already, is restored into the hierarchy that it was saved from: at a launch, what the program has built stays. Does nothing
-  /// by default.
-  ///
-  /// - Parameter children: Some of the container's children.
-  func removeChildren(_ children: [any RestorableController])
-
   /// What a child is to this container, when its place in the order doesn't say it: a column, a presentation.
   ///
   /// Recorded when preserving, and given back as ``RestoredChild/role``. Nil by default, for all children.
@@ -25,9 +16,6 @@
 }
 
 extension RestorationContainer {
-  /// Leaves them where they are.
-  public func removeChildren(_ children: [any RestorableController]) {}
-
   /// The order says it all.
   public func restorationRole(of child: any RestorableController) -> RestorationRole? {
     DefaultRole.wasUsed(by: self)

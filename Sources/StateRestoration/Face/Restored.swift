@@ -67,6 +67,14 @@
     RestorationArchive.Entry(key: key, value: stored(value))
   }
 
+  override func snapshot() -> @MainActor () -> Void {
+    let (former, flag) = (value, super.snapshot())
+    return {
+      self.change { self.value = former }
+      flag()
+    }
+  }
+
   override func prepare(with coder: RestorationDecoder) throws(RestorationError) -> (@MainActor () -> Void)? {
     for key in [key] + formerKeys {
       guard let restored = try read(coder, key) else { continue }

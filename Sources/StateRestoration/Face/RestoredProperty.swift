@@ -41,6 +41,12 @@ internal import RestorationArchive
     wasRestored = true
   }
 
+  /// Remembers the value, and whether it was restored; the result gives both back.
+  func snapshot() -> @MainActor () -> Void {
+    let former = wasRestored
+    return { self.wasRestored = former }
+  }
+
   /// The value as it is, to be encoded elsewhere.
   func capture() -> RestorationArchive.Entry {
     fatalError("\(Self.self) doesn't capture its value.")

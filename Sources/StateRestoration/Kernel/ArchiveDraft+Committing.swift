@@ -10,12 +10,19 @@ extension ArchiveDraft {
     try bindRestored(batch)
     if !batch.placements.isEmpty {
       var arrivals = Arrivals(batch)
-      for placement in batch.placements { try place(placement, &arrivals) }
+      for placement in batch.placements { try placeIfPossible(placement, &arrivals) }
     }
-    for key in batch.removals { try leave(key) }
+    for key in batch.removals {
+      unplaced[key] = nil
+      try leave(key)
+    }
     for node in batch.removedNodes where ownerOf[node] == nil { try remove(node) }
+    if !batch.placements.isEmpty || !batch.removals.isEmpty { try removeEmptyHolders() }
     for order in batch.orders { try arrange(order) }
     for record in batch.records { try store(record, of: batch, &findings) }
+    for (path, message) in unplaced.values.sorted(by: { $0.path.components.count < $1.path.components.count }) {
+      findings.append(.encodingFailed(path: path, message: message))
+    }
     for (key, bytes) in overBudget.sorted(by: { $0.key < $1.key }) {
       guard let node = binding(key)?.node else { continue }
       findings.append(.overBudget(path: path(of: node), bytes: bytes, limit: nodeBudget))
@@ -24,11 +31,16 @@ extension ArchiveDraft {
     return findings
   }
 
-  /// The table *Leave*: an owner's variant goes with its subtree.
+  /// The table *Leave*: an owner's variant goes with its subtree; one that its object could not read goes dormant.
   private mutating func leave(_ key: CaptureBatch.Key) throws(ArchiveError) {
-    guard case .owner(let node)? = binding(key) else { return unbind(key) }
+    let former = binding(key)
     unbind(key)
-    try remove(node)
+    switch former {
+    case .owner(let node)?: try remove(node)
+    case .blank(let blank)?:
+      if let over = blank.over, holders[over] == nil { try retire(over) }
+    case nil: break
+    }
   }
 
   /// Brings one object's record up to date; what is stored stays where the values can't be encoded.
@@ -78,13 +90,14 @@ extension ArchiveDraft {
     }
     var blank = blank
     blank.attributes = batch.attributes(of: record)
+    bind(.blank(blank), record.key)
+    if let holder = blank.over, holders[holder] == record.key { try writer.setAttributes(blank.attributes, of: holder) }
     if batch.isMeeting || blank.baseline == .unknown {
       blank.baseline = found
       bind(.blank(blank), record.key)
       return nil
     }
     guard found != .unencodable, found != blank.baseline else { return nil }
-    bind(.blank(blank), record.key)
     let node = try makeOwn(blank, record.key)
     own(node, record.key)
     return node

@@ -11,6 +11,8 @@ extension ArchiveDraft {
   ) throws(ArchiveError) -> Set<NodeID> {
     var targets: [NodeID: NodeID] = [:]
     var copies: [NodeID: RestorationArchive.Writer.Copy] = [:]
+    isMerging = true
+    defer { isMerging = false }
     var stack = try oldestFirst(overlay.roots, in: overlay)
     var visited = 0
     while let source = stack.popLast() {
@@ -21,11 +23,18 @@ extension ArchiveDraft {
       let target = try self.target(of: node, under: parent)
       targets[source] = target
       guard node.byteCount > 0 else { continue }
-      var attributes = node.attributes
-      attributes.flags.subtract([.dormant, .carriedOver])
-      copies[target] = .init(source: source, target: target, attributes: attributes)
+      copies[target] = .init(source: source, target: target, attributes: node.attributes)
+    }
+    // A target may have gone dormant since, behind another one of its place.
+    for target in copies.keys {
+      copies[target]?.attributes.flags.subtract([.dormant, .carriedOver])
+      if isDormant(target) {
+        copies[target]?.attributes.flags.formUnion([.dormant, .carriedOver])
+        copies[target]?.attributes.priority = .low
+      }
     }
     try writer.copyRecords(copies.values.sorted { $0.target.rawValue < $1.target.rawValue }, from: overlay)
+    for index in dormants.indices { dormants[index].byteCount = try byteCount(inside: dormants[index].node) }
     let schema = max(context.schemaVersion, try overlay.context.schemaVersion)
     context = try overlay.context
     context.schemaVersion = schema

@@ -47,16 +47,48 @@ extension ArchiveDraft {
     }
   }
 
+  /// Does what ``place(_:_:)`` does; an object for which the archive has no place stays unbound, with all below it, and is named.
+  mutating func placeIfPossible(
+    _ placement: CaptureBatch.Placement, _ arrivals: inout Arrivals
+  ) throws(ArchiveError) {
+    // Named by the topmost.
+    if let parent = placement.parent, binding(parent) == nil { return unbind(placement.key) }
+    do throws(ArchiveError) {
+      try place(placement, &arrivals)
+      if !unplaced.isEmpty { unplaced[placement.key] = nil }
+    } catch {
+      guard error.code == .limitExceeded else { throw error }
+      unbind(placement.key)
+      unplaced[placement.key] = (path(of: placement), error.message)
+    }
+  }
+
   /// Binds an object that has come, or takes an owner's variant along to another place.
-  mutating func place(_ placement: CaptureBatch.Placement, _ arrivals: inout Arrivals) throws(ArchiveError) {
+  private mutating func place(_ placement: CaptureBatch.Placement, _ arrivals: inout Arrivals) throws(ArchiveError) {
     var placement = placement
     if placement.section == .interface { placement.identifier = ReservedNode.stored(placement.identifier) }
-    // Another class's or model's object from now on: what it owned goes dormant where it is.
-    if placement.isAnew { unbind(placement.key) }
+    if placement.isAnew { try renounce(placement, arrivals) }
     switch binding(placement.key) {
     case .owner(let node)?: try move(node, to: placement)
     case .blank(let blank)?: try move(blank, to: placement)
     case nil: try meet(placement, &arrivals)
+    }
+  }
+
+  /// Another class's or model's object from now on: what it owned goes dormant where it is.
+  ///
+  /// While the stored state can't be read, an owner gets a variant in front at once, and a blank object stays blank.
+  private mutating func renounce(_ placement: CaptureBatch.Placement, _ arrivals: Arrivals) throws(ArchiveError) {
+    guard isBlind, let former = binding(placement.key) else { return unbind(placement.key) }
+    unbind(placement.key)
+    switch former {
+    case .owner:
+      let attributes = arrivals.attributes(placement.key)
+      own(try insertInFront(try nodeAbove(placement), placement.identifier, attributes), placement.key)
+    case .blank(var blank):
+      (blank.place, blank.over) = (placement, nil)
+      blank.attributes = arrivals.attributes(placement.key) ?? blank.attributes
+      bind(.blank(blank), placement.key)
     }
   }
 
@@ -212,10 +244,34 @@ extension ArchiveDraft {
       var blank = blank
       let parent: NodeID?
       if case .top(let top) = try above(blank.place) { parent = top } else { parent = node }
-      blank.over = try insertInFront(parent, blank.place.identifier, blank.attributes)
+      let holder = try insertInFront(parent, blank.place.identifier, blank.attributes)
+      holders[holder] = key
+      blank.over = holder
       bind(.blank(blank), key)
-      node = blank.over
+      node = holder
     }
     return node
+  }
+
+  /// Removes the nodes that hold no children any more.
+  mutating func removeEmptyHolders() throws(ArchiveError) {
+    var isDone = holders.isEmpty
+    while !isDone {
+      isDone = true
+      for (holder, key) in holders.sorted(by: { $0.key.rawValue > $1.key.rawValue }) {
+        guard let node = try writer.node(holder), ownerOf[holder] == nil, node.byteCount == 0 else {
+          holders[holder] = nil
+          continue
+        }
+        guard try writer.children(of: holder).isEmpty else { continue }
+        if case .blank(var blank)? = binding(key), blank.over == holder {
+          blank.over = nil
+          bind(.blank(blank), key)
+        }
+        holders[holder] = nil
+        try remove(holder)
+        isDone = false
+      }
+    }
   }
 }

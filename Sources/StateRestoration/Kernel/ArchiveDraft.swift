@@ -17,8 +17,12 @@ struct ArchiveDraft: Sendable {
   var bindings: [Binding?] = []
   /// The owners of nodes.
   var ownerOf: [NodeID: CaptureBatch.Key] = [:]
+  /// Nodes without state that only hold the children of blank objects, which are named.
+  var holders: [NodeID: CaptureBatch.Key] = [:]
   /// The dormant variants, oldest first.
   var dormants: [DormantVariant] = []
+  /// Live objects for which the archive has no place, and why: the tree would be too deep, or have too many nodes.
+  var unplaced: [CaptureBatch.Key: (path: RestorationPath, message: String)] = [:]
   /// Live objects whose records the commits since the last save have changed.
   var changed: Set<CaptureBatch.Key> = []
   /// Live objects whose values could not be encoded in the last commit.
@@ -28,6 +32,8 @@ struct ArchiveDraft: Sendable {
   /// What has happened since the last save and its receipt has to name.
   var owedFindings: [PreservationFinding] = []
   var digests = DigestMaker()
+  /// Whether nodes wait for the records that are merged into them, so that they only look empty.
+  var isMerging = false
   /// Whether what no live object owns is marked as left over from an earlier run.
   private var hasMarkedCarriedOver = true
   private var temporaryNames = 0
@@ -63,6 +69,8 @@ struct ArchiveDraft: Sendable {
   mutating func unbindAll() {
     bindings = []
     ownerOf = [:]
+    holders = [:]
+    unplaced = [:]
     changed = []
     overBudget = [:]
   }

@@ -67,7 +67,7 @@ extension ArchiveDraft {
     guard let stored = try writer.node(node), !isDormant(node) else { return }
     let byteCount = try self.byteCount(inside: node)
     let isOwned = try hasOwner(inside: node)
-    guard byteCount > 0 || isOwned else { return try remove(node) }
+    guard byteCount > 0 || isOwned || isMerging else { return try remove(node) }
     var attributes = stored.attributes
     attributes.flags.formUnion([.dormant, .carriedOver])
     attributes.priority = .low
@@ -104,10 +104,8 @@ extension ArchiveDraft {
   mutating func boundDormants() throws(ArchiveError) {
     guard !dormants.isEmpty else { return }
     let limit = limits.bytesPerArchive / DormantVariant.budgetShare
-    var bytes = dormants.reduce(0) { $0 + $1.byteCount }
-    while dormants.count > DormantVariant.countLimit || bytes > limit {
+    while dormants.count > DormantVariant.countLimit || dormants.reduce(0, { $0 + $1.byteCount }) > limit {
       guard let oldest = try oldestFreeDormant() else { return }
-      bytes -= oldest.byteCount
       owedFindings.append(.dormantRemoved(path: path(of: oldest.node), bytes: oldest.byteCount))
       try remove(oldest.node)
       forgetDormant(oldest.node)
@@ -121,7 +119,7 @@ extension ArchiveDraft {
   }
 
   /// The bytes of the records of a node and all below it.
-  private func byteCount(inside top: NodeID) throws(ArchiveError) -> Int {
+  func byteCount(inside top: NodeID) throws(ArchiveError) -> Int {
     var bytes = 0
     var stack = [top]
     while let next = stack.popLast() {

@@ -10,6 +10,8 @@ struct VariantName: Hashable, Sendable {
   /// The number: the higher, the newer.
   var number: Int
 
+  /// Far more than an archive ever has, and far from the end of an integer: a file can hold any number.
+  private static let numbers = 0..<(1 << 53)
   private static let separator: Character = "\u{1}"
 
   /// Names a variant.
@@ -21,7 +23,9 @@ struct VariantName: Hashable, Sendable {
   /// Reads the name of a dormant node.
   init(_ stored: RestorationIdentifier) {
     let text = stored.rawValue
-    guard let end = text.lastIndex(of: Self.separator), let number = Int(text[text.index(after: end)...]) else {
+    guard let end = text.lastIndex(of: Self.separator), let number = Int(text[text.index(after: end)...]),
+      Self.numbers.contains(number)
+    else {
       self.init(stored, number: 0)
       return
     }

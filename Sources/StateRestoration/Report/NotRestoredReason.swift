@@ -4,10 +4,9 @@ public import RestorationArchive
 ///
 /// The node's state is not lost: every save copies it along until an object takes it or
 /// ``RestorationCoordinator/forget(_:)`` removes it. State below an object that leaves the hierarchy goes with that, though, and
-/// of what is kept for other objects than those that have its place the oldest makes room
-/// (``PreservationFinding/keptStateRemoved(of:bytes:)``). And there are four exceptions: ``expired(age:limit:)`` and
-/// ``modelGone(_:)`` remove the state with the next save, as the class's registration asks. With ``touchedMeanwhile`` the
-/// newer state takes its place. With ``shed`` there is none, because the last save had no room for it.
+/// of dormant variants the oldest make room (``PreservationFinding/dormantRemoved(path:bytes:)``). There are four exceptions:
+/// ``expired(age:limit:)`` and ``modelGone(_:)`` remove the state with the next save, as the class's registration asks. With
+/// ``touchedMeanwhile`` the newer state takes its place. With ``shed`` there is none, because the last save had no room for it.
 public enum NotRestoredReason: Sendable, Hashable, Codable {
   /// No restoration class, delegate, existing object or blueprint gave an object for the path.
   case noObject
@@ -35,18 +34,19 @@ public enum NotRestoredReason: Sendable, Hashable, Codable {
   case modelGone(ModelIdentifier)
   /// The object shows another model object than the one the state belongs to.
   case modelMismatch(recorded: ModelIdentifier?, found: ModelIdentifier?)
-  /// Restoring died at this node before; it is carried over, and stays out until it is asked for or something
-  /// in it is changed.
+  /// Restoring died at this node before; it stays stored, and out until it is asked for.
   case leftOutAfterCrash
   /// The user changed the object before the state could be read, or before the object was registered; the newer state wins.
   case touchedMeanwhile
-  /// The object was made, or registered, but no container had it. When somebody installs it after all, the state stays
-  /// until the object has something newer, and is kept then.
+  /// The object was made, or registered, but no container had it.
   case notInstalled
   /// The state was not stored, because the archive was over its size budget; a save says so when it happens.
   case shed
   /// Asynchronous restoring ran out of time before the object was there.
   case timedOut
+  /// Its object has left the place, or shows another model now: the state waits for an object that it fits, and nobody is made
+  /// for it.
+  case dormant
 }
 
 extension NotRestoredReason: CustomStringConvertible {
@@ -74,6 +74,7 @@ extension NotRestoredReason: CustomStringConvertible {
     case .notInstalled: "made, but its container did not take it"
     case .shed: "not stored, to keep within the size budget"
     case .timedOut: "came too late"
+    case .dormant: "waits for an object that it fits; forget the path to give it up"
     }
   }
 

@@ -30,7 +30,7 @@ extension RestoreTurn {
     }
   }
 
-  /// Gives an object that could not decode its state the record of an older variant of its place that it can; the unreadable
+  /// Gives an object that could not decode its state the record of a variant of another identity that it can; the unreadable
   /// one stays in front until the object is edited.
   private func decodeOlder(
     than index: Int, _ object: any RestorableObject, _ resolve: @escaping RestorationDecoder.Resolver
@@ -39,7 +39,7 @@ extension RestoreTurn {
     let claimant = registry.claimant(object)
     for variant in plan.variants(ledBy: lead).drop(while: { $0 != index }).dropFirst() {
       let node = plan.nodes[variant]
-      guard obstacle(at: variant) == nil, plan.details(of: variant).damage == nil, !node.flags.contains(.shed),
+      guard !isSameIdentity(index, variant), obstacle(at: variant) == nil, plan.details(of: variant).damage == nil, !node.flags.contains(.shed),
         node.version <= claimant.version, claimant.mismatch(with: plan.identity(of: variant)) == nil
       else { continue }
       let details = plan.details(of: variant)

@@ -44,7 +44,8 @@ extension RestoreTurn {
       variants = variants.filter { isMarkedLeftOut($0) } + variants.filter { !isMarkedLeftOut($0) }
     }
     var own: (index: Int, reason: NotRestoredReason)?
-    for variant in variants {
+    var passed: [Int] = []
+    for variant in variants where !passed.contains(where: { isSameIdentity($0, variant) }) {
       let known = outcomes.isMet(variant) ? outcomes.reason(variant) : obstacle(at: variant)
       let (verdict, reason) = verdict(on: variant, for: claimant, object, obstacle: known)
       switch verdict {
@@ -53,11 +54,21 @@ extension RestoreTurn {
       // That a dormant variant is not for the object is no news.
       case .refused: if variant == lead, let reason { fail(variant, reason) }
       }
+      // Of several variants of one identity only the newest counts, unless its own rules have deleted it.
+      if reason?.deletesState != true { passed.append(variant) }
     }
     // The object's own, though it can't read it: its children are below it.
     guard let own else { return }
     admit(object, at: own.index, ledBy: lead, origin)
     if outcomes.isRestored(own.index) { reject(own.index, own.reason) }
+  }
+
+  /// Whether two variants are of one class and one model.
+  func isSameIdentity(_ first: Int, _ second: Int) -> Bool {
+    let (one, other) = (plan.identity(of: first), plan.identity(of: second))
+    guard one.model == other.model, one.isView == other.isView else { return false }
+    return one.classTag == other.classTag
+      || tags.acceptedTags(by: one.classTag) == tags.acceptedTags(by: other.classTag)
   }
 
   private func verdict(
@@ -152,7 +163,7 @@ extension RestoreTurn {
   private func meetController(_ lead: Int) {
     // Nobody is made for a dormant variant.
     guard !plan.nodes[lead].isDormant else {
-      guard let object = existingChild(at: lead) else { return }
+      guard let object = existingChild(at: lead) else { return fail(lead, .dormant) }
       existing[lead] = true
       return select(object, ledBy: lead, origin: .existing)
     }

@@ -60,6 +60,8 @@ internal import RestorationArchive
   lazy var paths = Dictionary(leads.lazy.map { [plan] in (plan.paths[$0], $0) }) { first, _ in first }
   /// The nodes by number; made when the first reference by number is resolved.
   private(set) lazy var numbers = Dictionary(plan.nodes.lazy.enumerated().map { ($1.id, $0) }) { first, _ in first }
+  /// The registered classes; made when variants are compared with each other.
+  private(set) lazy var tags = registry.tagTable
   let clock = ContinuousClock()
 
   init(
@@ -137,6 +139,17 @@ internal import RestorationArchive
         meet(index)
       }
     }
+    for (lead, variants) in plan.dormants {
+      for variant in [lead] + variants where plan.nodes[variant].isDormant && !outcomes.isMet(variant) {
+        reportDormant(variant)
+      }
+    }
+  }
+
+  /// Says of a dormant variant, with all that is below it, that no object has it.
+  private func reportDormant(_ top: Int) {
+    fail(top, .dormant)
+    for index in top + 1..<plan.nodes[top].end where !outcomes.isMet(index) { fail(index, .parentNotRestored) }
   }
 
   /// Finds or makes the objects of a subtree whose top is a late object.

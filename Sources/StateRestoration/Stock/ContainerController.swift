@@ -89,11 +89,6 @@ public import RestorationArchive
   ///   were carried over; those that could not be restored have no controller.
   open func install(_ children: [RestoredChild]) {}
 
-  /// Dismisses the presented controller, if it is among them; a subclass takes its own away and calls `super`.
-  open func removeChildren(_ children: [any RestorableController]) {
-    if let presentedController, children.contains(where: { $0 === presentedController }) { dismiss() }
-  }
-
   /// Takes all children back: the contained ones through ``install(_:)``, and the one presented last, if it was restored.
   ///
   /// A controller that was presented when it was preserved, and is contained now, stays contained. One that the program

@@ -85,13 +85,6 @@ public import RestorationArchive
     return stack[..<index].lazy.compactMap(\.restorationIdentifier).last.map(RestorationRole.standing(on:))
   }
 
-  /// Takes controllers off the stack, with the presented one if it is among them.
-  open override func removeChildren(_ children: [any RestorableController]) {
-    super.removeChildren(children)
-    let removed = Set(children.map(ObjectIdentifier.init))
-    setStack(stack.filter { !removed.contains(ObjectIdentifier($0)) })
-  }
-
   /// Takes the restored stack as it was left last, without the first controller that could not be restored and what stood on
   /// it, and on top of it those that were carried over and stood there.
   ///

@@ -72,13 +72,6 @@ extension RestorationRole {
     if let stored = try coder.decodeIfPresent(Double.self, forKey: "split.divider") { dividerPosition = stored }
   }
 
-  /// Empties columns, and dismisses the presented controller if it is among them.
-  open override func removeChildren(_ children: [any RestorableController]) {
-    super.removeChildren(children)
-    if children.contains(where: { $0 === primary }) { primary = nil }
-    if children.contains(where: { $0 === secondary }) { secondary = nil }
-  }
-
   /// Takes the columns that were restored, those that were there last; one that could not be stays what it was at launch,
   /// unless it came into the other column.
   open override func install(_ children: [RestoredChild]) {

@@ -64,13 +64,6 @@ public import RestorationArchive
     }
   }
 
-  /// Takes tabs away, with the presented controller if it is among them.
-  open override func removeChildren(_ children: [any RestorableController]) {
-    super.removeChildren(children)
-    let removed = Set(children.map(ObjectIdentifier.init))
-    setTabs(tabs.filter { !removed.contains(ObjectIdentifier($0)) })
-  }
-
   /// Takes the restored tabs in their order; tabs that exist and were not preserved come after them.
   ///
   /// A tab that exists keeps its preserved place also when its state was left out, so that the order stays what it was. One

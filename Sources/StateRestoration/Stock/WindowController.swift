@@ -1,18 +1,36 @@
 public import Observation
 public import RestorationArchive
 
-/// A window: its content, its frame, and whether it fills the screen.
+/// A window: its content, its place and size, and whether it is maximized, fills the screen or is minimized.
 ///
 /// Tell it the ``screens`` before restoring: a window that was on a screen which is gone comes back on one that is there.
+/// Mirror the toolkit's window with ``windowDidChange(to:frame:)`` or, where a program can't know its windows' places (Wayland),
+/// with ``windowDidChange(to:size:)``.
 @Observable @MainActor open class WindowController: ContainerController {
   /// The controller in the window.
   public var content: (any RestorableController)?
 
-  /// The window's place and size; nil until it has been shown.
+  /// The window's place and size while it is normal; nil until it has been shown, or where places can't be known.
+  ///
+  /// In every other state it stays what it was: there the window goes when it is normal again.
   public var frame: WindowFrame?
 
-  /// Whether the window fills its screen; ``frame`` is where it goes when it stops.
-  public var isFullScreen = false
+  /// The window's size while it is normal; known also where ``frame`` is not.
+  public var size: WindowSize?
+
+  /// How the window is shown.
+  public var state = WindowState.normal {
+    didSet { if state != .minimized { shownState = state } }
+  }
+
+  /// The state in which a minimized window comes back; that of any other window is ``state``.
+  public private(set) var shownState = WindowState.normal
+
+  /// Whether the window fills its screen.
+  public var isFullScreen: Bool {
+    get { state == .fullScreen }
+    set { if newValue != isFullScreen { state = newValue ? .fullScreen : .normal } }
+  }
 
   /// The screens there are now; with none, frames are restored as they were.
   @ObservationIgnored public var screens: [WindowFrame] = []
@@ -36,11 +54,36 @@ public import RestorationArchive
   /// The content, if there is one.
   open override var containedControllers: [any RestorableController] { content.map { [$0] } ?? [] }
 
-  /// Preserves frame and full screen.
+  /// Notes how the toolkit's window is shown, and its frame if that is the normal one.
+  ///
+  /// - Parameters:
+  ///   - state: How it is shown now.
+  ///   - frame: Its present frame; that of a window which is not normal is not kept.
+  public func windowDidChange(to state: WindowState, frame: WindowFrame) {
+    windowDidChange(to: state, size: WindowSize(width: frame.width, height: frame.height))
+    if state == .normal, frame.isUsable { self.frame = frame }
+  }
+
+  /// Notes how the toolkit's window is shown, and its size if that is the normal one.
+  ///
+  /// - Parameters:
+  ///   - state: How it is shown now.
+  ///   - size: Its present size; that of a window which is not normal is not kept.
+  public func windowDidChange(to state: WindowState, size: WindowSize) {
+    if self.state != state { self.state = state }
+    guard state == .normal, size.isUsable, self.size != size else { return }
+    self.size = size
+    frame?.width = size.width
+    frame?.height = size.height
+  }
+
+  /// Preserves state, frame and size.
   open override func encodeRestorableState(with coder: RestorationEncoder) {
     super.encodeRestorableState(with: coder)
     coder.encode(frame, forKey: "window.frame")
-    coder.encode(isFullScreen, forKey: "window.isFullScreen")
+    coder.encode(size, forKey: "window.size")
+    coder.encode(state.rawValue, forKey: "window.state")
+    coder.encode(shownState.rawValue, forKey: "window.shownState")
   }
 
   /// Puts the window where it was, or where the user can reach it.
@@ -49,13 +92,16 @@ public import RestorationArchive
     if let stored = try coder.decodeIfPresent(WindowFrame?.self, forKey: "window.frame") ?? nil {
       frame = stored.visible(on: screens)
     }
-    isFullScreen = try coder.decodeIfPresent(Bool.self, forKey: "window.isFullScreen") ?? isFullScreen
-  }
-
-  /// Empties the window, and dismisses the presented controller if it is among them.
-  open override func removeChildren(_ children: [any RestorableController]) {
-    super.removeChildren(children)
-    if children.contains(where: { $0 === content }) { content = nil }
+    if let stored = try coder.decodeIfPresent(WindowSize?.self, forKey: "window.size") ?? nil {
+      size = stored.fitting(screens)
+    }
+    if let frame { size = WindowSize(width: frame.width, height: frame.height) }
+    // The earlier state first: setting a state that is shown makes it the one to come back in.
+    for key in ["window.shownState", "window.state"] {
+      if let name = try coder.decodeIfPresent(String.self, forKey: key), let stored = WindowState(rawValue: name) {
+        state = stored
+      }
+    }
   }
 
   /// Takes the content back, if it could be restored: what was in the window last.

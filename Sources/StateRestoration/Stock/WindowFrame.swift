@@ -43,7 +43,8 @@ public struct WindowFrame: Hashable, Codable, Sendable, CustomStringConvertible 
       y: min(max(y, nearest.y), nearest.y + nearest.height - height), width: width, height: height)
   }
 
-  private var isUsable: Bool {
+  /// Whether a window can have it.
+  var isUsable: Bool {
     [x, y, width, height].allSatisfy(\.isFinite) && width > 0 && height > 0
   }
 

@@ -42,8 +42,6 @@ struct PreservationSession: Sendable {
   // MARK: - Beginning
 
   /// Goes on from a state; its nodes are carried over until live objects are bound to them.
-  ///
-  /// - Parameter isNewest: Whether the next save may be a change of it; otherwise it is whole.
   mutating func begin(continuing loaded: LoadedState) throws(ArchiveError) {
     draft = try ArchiveDraft(
       continuing: loaded.reader, dormants: loaded.plan.allDormants, limits: limits, nodeBudget: nodeBudget)
@@ -70,6 +68,18 @@ struct PreservationSession: Sendable {
   /// Begins a run on a locked device, or another hierarchy in it: what was edited before stays, as nobody's.
   mutating func beginLocked(context: RestorationContext) {
     if base == .locked { draft.unbindAll() } else { begin(.locked, context: context) }
+  }
+
+  /// Marks the node that restoring died at, durably where it is the newest state: the next launch must not try it again.
+  ///
+  /// Nothing else of this run is written with it. If the disk can't take it now, the next save owes it.
+  mutating func leaveOut(
+    _ node: NodeID, of loaded: LoadedState, loader: StateLoader
+  ) throws(ArchiveError) {
+    try draft.mark([node], leftOut: true)
+    guard loaded.choice == .newest else { return }
+    let written = try? write(context: draft.writer.context, loader: loader, isCapture: false)
+    draft.owedFindings += written?.findings ?? []
   }
 
   /// Makes the next save a whole generation.

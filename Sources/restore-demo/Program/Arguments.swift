@@ -13,16 +13,19 @@ struct Arguments: Equatable {
   var script: String?
   /// The file that gets the framework's log; `nil` for none.
   var log: String?
+  /// Whether the desktop session locks, wakes and ends the program.
+  var followsDesktop = false
   var showsHelp = false
 
   static let usage = """
-    restore-demo [FOLDER] [--state DIR] [--script FILE] [--log FILE]
+    restore-demo [FOLDER] [--state DIR] [--desktop | --script FILE] [--log FILE]
 
     Notes in a terminal that come back exactly as you left them: after a kill, a crash, a power cut, and only to you.
 
       FOLDER         a folder of .md or .txt files (default: this package's Docs)
       --state DIR    where the sealed state is kept, a directory of your own with mode 0700; it is made if need be
                      (default: restore-demo in $XDG_STATE_HOME or ~/.local/state)
+      --desktop      lock with the screen, preserve before sleep and at the end of the session; ^R tells what it reached
       --script FILE  run without a terminal: one command a line, - for standard input
       --log FILE     append what the framework does, paths and counts but never text
 
@@ -56,6 +59,7 @@ struct Arguments: Equatable {
     while let word = rest.popFirst() {
       switch word {
       case "--help", "-h": showsHelp = true
+      case "--desktop": followsDesktop = true
       case "--state": state = try Self.value(of: word, from: &rest)
       case "--log": log = try Self.value(of: word, from: &rest)
       case "--script": script = try Self.value(of: word, from: &rest)
@@ -65,6 +69,9 @@ struct Arguments: Equatable {
         guard folder == nil else { throw Problem(description: "one folder at a time: \(word) is one too many") }
         folder = word
       }
+    }
+    guard !followsDesktop || script == nil else {
+      throw Problem(description: "--desktop needs a terminal, so it does not go with --script")
     }
   }
 

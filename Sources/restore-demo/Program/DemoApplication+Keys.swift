@@ -22,7 +22,9 @@ extension DemoApplication {
     case .control("t"): selectNextTab()
     case .function(let number) where root.tabs.indices.contains(number - 1): root.select(number - 1)
     case .control("l"): await lock()
-    case .control("r"): reportView = ReportView(report?.description ?? "Nothing was restored in this run.")
+    case .control("r"):
+      let text = report?.description ?? "Nothing was restored in this run."
+      reportView = ReportView([text, desktopReport?()].compactMap(\.self).joined(separator: "\n\n"))
     case .control("q"), .control("c"): await quit()
     case .control("\\"): await forget()
     case .control("g"): shelf.reload()

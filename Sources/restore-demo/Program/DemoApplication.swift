@@ -36,6 +36,8 @@ import StateRestoration
   /// How many receipts there were in this run, so that each one shown differs from the one before.
   private var saves = 0
   private(set) var lateReport: RestorationReport?
+  /// The report of the desktop session, where it is followed.
+  var desktopReport: (() -> String)?
   private var waitingForLateReport: CheckedContinuation<Void, Never>?
   private let restoration: DemoRestoration
 
@@ -53,23 +55,31 @@ import StateRestoration
     root = RootController(notes: notes, search: search, settings: settings)
     var configuration = RestorationConfiguration(application: "restore-demo", applicationVersion: "1.0")
     configuration.log = log
-    let restoration: DemoRestoration
-    do {
-      restoration = DemoRestoration(root: root, preserves: true)
-      coordinator = try RestorationCoordinator(device: device, delegate: restoration, configuration: configuration)
-      isSecond = false
-    } catch  where error.code == .inUse {
-      // Another instance has the state: this one runs without any, in a session of its own.
-      restoration = DemoRestoration(root: root, preserves: false)
-      let session = SceneSession.ID(rawValue: "instance-\(ProcessInfo.processInfo.processIdentifier)")
-      coordinator = try RestorationCoordinator(
-        device: device, delegate: restoration, configuration: configuration, session: session)
-      isSecond = true
-    }
-    self.restoration = restoration
+    let made = try Self.makeCoordinator(device: device, root: root, configuration: configuration)
+    coordinator = made.coordinator
+    restoration = made.restoration
+    isSecond = made.isSecond
     restoration.register(with: coordinator.registry)
     relay.application = self
     restoration.application = self
+  }
+
+  /// Takes the state, or none of it when another instance has it: in a session of its own.
+  private static func makeCoordinator(
+    device: ProtectedDevice, root: RootController, configuration: RestorationConfiguration
+  ) throws -> (coordinator: RestorationCoordinator, restoration: DemoRestoration, isSecond: Bool) {
+    let first = DemoRestoration(root: root, preserves: true)
+    do {
+      let coordinator = try RestorationCoordinator(device: device, delegate: first, configuration: configuration)
+      return (coordinator, first, false)
+    } catch {
+      guard error.code == .inUse else { throw error }
+    }
+    let second = DemoRestoration(root: root, preserves: false)
+    let session = SceneSession.ID(rawValue: "instance-\(ProcessInfo.processInfo.processIdentifier)")
+    let coordinator = try RestorationCoordinator(
+      device: device, delegate: second, configuration: configuration, session: session)
+    return (coordinator, second, true)
   }
 
   /// Launches: restores what is there, or asks for the passcode.
@@ -153,14 +163,20 @@ import StateRestoration
   func lock() async {
     guard device.hasPasscode else { return say("there is no passcode yet: set one in Settings, then lock") }
     guard lockScreen == nil else { return }
+    showLockScreen()
+    try? await application?.lifecycle.resignActive()
+    await preserve()
+    device.lock()
+  }
+
+  /// Covers everything, if there is a passcode to take the cover away with.
+  func showLockScreen() {
+    guard device.hasPasscode, lockScreen == nil else { return }
     jot = nil
     dialog = nil
     reportView = nil
     lockScreen = LockScreen()
     onChange()
-    try? await application?.lifecycle.resignActive()
-    await preserve()
-    device.lock()
   }
 
   /// Tries a passcode.
@@ -182,6 +198,8 @@ import StateRestoration
       lockScreen?.prompt.message = error.message
       return false
     }
+    // A program that the session has put to sleep restores nothing before it is awake.
+    try? await application?.lifecycle.enterForeground()
     if coordinator.lastReport?.outcome == .locked { await lateRestoration() }
     jot = nil
     lockScreen = nil

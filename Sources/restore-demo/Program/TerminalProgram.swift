@@ -22,6 +22,7 @@ import Musl
   private let session: TerminalSession
   private var renderer = Renderer()
   private let driver: SignalDriver
+  private var desktop: DesktopFollower?
 
   init(application: DemoApplication, session: TerminalSession) {
     self.application = application
@@ -31,6 +32,11 @@ import Musl
       session.leave()
       SignalDriver.endProcess(by: signal)
     })
+  }
+
+  /// Has the desktop session drive the program too, from its launch on.
+  func followDesktop(log: any RestorationLog, deviceOptions: DeviceOptions) {
+    desktop = DesktopFollower(application: application, log: log, deviceOptions: deviceOptions)
   }
 
   /// Runs until the user quits or a signal ends the program.
@@ -57,6 +63,7 @@ import Musl
     draw()
     try await application.launch()
     if let lifecycle = application.application?.lifecycle { driver.start(driving: lifecycle) }
+    desktop?.start { sender.yield(.ended) }
     _ = KeyReader(
       onKeys: { @Sendable in sender.yield(.keys($0)) }, onEnd: { @Sendable in sender.yield(.terminalGone) })
     draw()

@@ -24,6 +24,10 @@ final class DaemonCustody: ClassKeyCustody {
     keys.withLock { $0[entry] = nil }
   }
 
+  func forget(_ protection: ProtectionClass) {
+    keys.withLock { keys in keys = keys.filter { $0.key.protection != protection } }
+  }
+
   var classes: Set<ProtectionClass> { Set(keys.withLock { $0.keys.map(\.protection) }) }
 
   func replaceAll() {
@@ -91,5 +95,27 @@ final class DaemonCustody: ClassKeyCustody {
     #expect(!device.isProtectedDataAvailable)
     try await device.unlock(passcode: Passcode("1234"))
     #expect(device.isProtectedDataAvailable)
+  }
+
+  @Test(arguments: [ProtectionClass.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication])
+  func `a part of the keys is as good as those that a lock leaves, or none`(lost: ProtectionClass) async throws {
+    let (world, custody) = makeWorld()
+    do {
+      let device = try await world.open()
+      try await device.setPasscode(Passcode("1234"))
+      for protection in ProtectionClass.allCases {
+        try device.files().create("\(protection)", contents: Data([1]), protection: protection)
+      }
+    }
+    custody.forget(lost)
+    let device = try await world.open()
+    #expect(device.lockState == .locked)
+    #expect(!device.isProtectedDataAvailable)
+    let files = try device.files()
+    #expect(await code { _ = try files.read("complete") } == .locked)
+    #expect(await code { _ = try files.read("completeUnlessOpen") } == .locked)
+    let expected: ProtectionError.Code? = lost == .completeUntilFirstUserAuthentication ? .locked : nil
+    #expect(await code { _ = try files.read("completeUntilFirstUserAuthentication") } == expected)
+    #expect(await code { _ = try files.read("none") } == nil)
   }
 }

@@ -1,7 +1,8 @@
 import DataProtection
+import Dispatch
 import FaultyFileSystem
 import FileSystem
-import FoundationEssentials
+import Foundation
 import SimulatedTime
 import Synchronization
 import Testing
@@ -55,8 +56,100 @@ import Testing
     let observation = device.observeProtectedData { [unowned device] _ in log.append(device.lockState) }
     device.lock()
     #expect(device.lockState == .locked)
-    #expect(log.all == [.locking])
+    #expect(log.all == [.locked])
     _ = observation
+  }
+
+  @Test func `an observer that hangs keeps no key, and lock returns to everybody else`() async throws {
+    let (_, device) = try await makeDevice(grace: .zero)
+    let (isHanging, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let observation = device.observeProtectedData { _ in
+      isHanging.signal()
+      mayGo.wait()
+    }
+    Thread.detachNewThread { device.lock() }
+    waitOnThread(isHanging)
+    #expect(device.lockState == .locked)
+    #expect(await code { try device.files().create("x", protection: .complete) } == .locked)
+    device.lock()
+    device.reboot()
+    #expect(await code { try device.files().create("y", protection: .completeUntilFirstUserAuthentication) } == .locked)
+    mayGo.signal()
+    _ = observation
+  }
+
+  @Test func `a custody that hangs keeps no lock from wiping`() async throws {
+    var world = world
+    let custody = HangingCustody()
+    world.options.custody = custody
+    world.options.gracePeriod = .zero
+    let device = try await world.open()
+    try await device.setPasscode(Passcode("1234"))
+    custody.hangs.set()
+    Task.detached { try await device.unlock(passcode: Passcode("1234")) }
+    waitOnThread(custody.isHanging)
+    #expect(device.lockState == .unlocked)
+    let didLock = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      device.lock()
+      didLock.signal()
+    }
+    while device.lockState != .locked { await Task.yield() }
+    #expect(await code { try device.files().create("x", protection: .complete) } == .locked)
+    custody.mayGo.signal()
+    waitOnThread(didLock)
+    #expect(custody.entries.isEmpty)
+  }
+
+  @Test func `a custody that hangs after one lock keeps no later lock from wiping`() async throws {
+    let custody = HangingCustody()
+    var options = DeviceOptions()
+    options.gracePeriod = .milliseconds(20)
+    options.custody = custody
+    // The real clock, whose grace periods end on threads of their own.
+    let device = try await ProtectedDevice.open(
+      at: .directory(TestWorld.path), options: options,
+      environment: DeviceEnvironment(fileSystem: world.memory, scrypt: .test, variables: { _ in nil }))
+    try await device.setPasscode(Passcode("1234"))
+    custody.hangsForgetting.set()
+    device.lock()
+    waitOnThread(custody.isHanging)
+    #expect(device.lockState == .locked)
+    Task.detached { try await device.unlock(passcode: Passcode("1234")) }
+    while device.lockState != .unlocked { await Task.yield() }
+    device.lock()
+    while device.lockState != .locked { await Task.yield() }
+    #expect(await code { try device.files().create("x", protection: .complete) } == .locked)
+    for _ in 0..<4 { custody.mayGo.signal() }
+  }
+
+  @Test func `the keys go when every thread of the cooperative pool is blocked`() async {
+    await #expect(processExitsWith: .success) {
+      let path = FileManager.default.temporaryDirectory.appending(path: "pool-\(UUID().uuidString)").path()
+      var options = DeviceOptions()
+      options.gracePeriod = .milliseconds(200)
+      let device = try await ProtectedDevice.open(
+        at: .directory(path), options: options, environment: DeviceEnvironment(scrypt: .test))
+      try await device.setPasscode(Passcode("1234"))
+      Thread.detachNewThread {
+        // Long enough for all the tasks below to block their threads.
+        Thread.sleep(forTimeInterval: 0.5)
+        device.lock()
+        guard device.lockState == .locking else { exit(3) }
+        for _ in 0..<500 where device.lockState == .locking { Thread.sleep(forTimeInterval: 0.01) }
+        try? FileManager.default.removeItem(atPath: path)
+        exit(device.lockState == .locked ? EXIT_SUCCESS : 4)
+      }
+      for _ in 0..<2 * ProcessInfo.processInfo.processorCount {
+        Task.detached { blockThread() }
+      }
+      blockThread()
+    }
+  }
+
+  /// Waits on a thread that isn't the concurrency's; a test that waits for ever is stopped by its suite's limit.
+  private func waitOnThread(_ semaphore: DispatchSemaphore) {
+    #expect(semaphore.wait(timeout: .now() + 60) == .success)
   }
 
   @Test func `an unlock in the grace period undoes the lock, and its end comes to nothing`() async throws {
@@ -104,8 +197,6 @@ import Testing
   }
 
   @Test func `observers may reboot and do I/O, and nothing hangs`() async throws {
-    var world = TestWorld()
-    world.options.gracePeriod = .zero
     let device = try await world.open()
     let files = try device.files()
     try files.create("x", contents: Data([1])).close()
@@ -210,5 +301,37 @@ import Testing
     device.lock()
     #expect(log.all == [.locked])
     _ = observation
+  }
+}
+
+/// Keeps a thread from everybody else, for longer than a test waits.
+private func blockThread() { Thread.sleep(forTimeInterval: 60) }
+
+/// A custody that stops working when it is told to.
+private final class HangingCustody: ClassKeyCustody {
+  let (isHanging, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+  let (hangs, hangsForgetting) = (SharedFlag(), SharedFlag())
+  private let kept = Mutex<Set<CustodyEntry>>([])
+
+  var entries: Set<CustodyEntry> {
+    kept.withLock { $0 }.filter { $0.protection != .completeUntilFirstUserAuthentication }
+  }
+
+  func keep(_ key: Span<UInt8>, for entry: CustodyEntry) {
+    if hangs.isSet, entry.protection == .complete {
+      isHanging.signal()
+      mayGo.wait()
+    }
+    kept.withLock { _ = $0.insert(entry) }
+  }
+
+  func lend(_ entry: CustodyEntry, to body: (Span<UInt8>) -> Void) {}
+
+  func forget(_ entry: CustodyEntry) {
+    kept.withLock { _ = $0.remove(entry) }
+    if hangsForgetting.isSet, entry.protection == .complete {
+      isHanging.signal()
+      mayGo.wait()
+    }
   }
 }

@@ -41,7 +41,8 @@ import Testing
       try device.files().create("x", contents: Data([1]), protection: ProtectionClass.none).close()
       let later = TestWorld(memory: next.memory.afterPowerCut(.dropAll))
       #expect(try await later.open().files().read("x") == Data([1]), "call \(number)")
-      #expect(later.names.count == 6, "call \(number): \(later.names)")
+      // The lock file, whose name a failed sync may have lost, is made again when it is needed.
+      #expect(later.names.count { $0 != "lock" } == 5, "call \(number): \(later.names)")
     }
   }
 
@@ -208,7 +209,9 @@ import Testing
     try await perform(change, trialDevice)
     let calls = trial.memory.calls
     var leftovers: [MemoryFileSystem] = []
-    for index in calls.indices where index >= opening && calls[index].operation == .rename {
+    // What comes after the change, the list of slots that learns its revision, is no part of it.
+    for index in calls.indices
+    where index >= opening && calls[index].operation == .rename && calls[index].name != "slots.new" {
       let world = TestWorld(memory: start.memory.afterProcessDeath())
       let device = try await world.open()
       world.memory.cutPower(afterCall: index + 1)

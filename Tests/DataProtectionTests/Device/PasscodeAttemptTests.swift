@@ -107,6 +107,7 @@ import Testing
     message += [UInt8](repeating: 0, count: 6) + keybag.bytes + [UInt8](repeating: 1, count: 24)
     message.appendInteger(seconds)
     message.appendInteger(nanoseconds)
+    message.appendInteger(Int64(1))
     let code = try HMACSHA256.authenticationCode(for: message.span, key: key)
     #expect(try AttemptRecord(message + code, keybag: keybag, key: key) == nil)
   }
@@ -151,5 +152,47 @@ import Testing
     try await device.changePasscode(from: Passcode("right"), to: Passcode("next"))
     try await device.unlock(passcode: Passcode("next"))
     #expect(device.isProtectedDataAvailable)
+  }
+
+  @Test func `a delay runs out only when both clocks say so`() async throws {
+    try await tryWrong(1...5, on: try await setUp())
+    // A new process in a time namespace of the user's own, an hour ahead.
+    world.bootClock.shiftElapsed(by: .seconds(3600))
+    let shifted = try await world.open()
+    #expect(await code { try await shifted.unlock(passcode: Passcode("right")) } == .passcodeDelayed)
+    #expect(try await shifted.remainingPasscodeDelay() == .seconds(60))
+    // A clock on the wall that somebody sets.
+    world.bootClock.shiftElapsed(by: .seconds(-3600))
+    world.bootClock.shiftTimeOfDay(by: .seconds(3600))
+    let set = try await world.open()
+    #expect(await code { try await set.unlock(passcode: Passcode("right")) } == .passcodeDelayed)
+    world.bootClock.advance(by: .seconds(60))
+    try await set.unlock(passcode: Passcode("right"))
+  }
+
+  @Test func `a clock that was set back begins the delay anew, which then runs out`() async throws {
+    try await tryWrong(1...5, on: try await setUp())
+    world.bootClock.advance(by: .seconds(30))
+    world.bootClock.shiftTimeOfDay(by: .seconds(-86_400))
+    let device = try await world.open()
+    #expect(try await device.remainingPasscodeDelay() == .seconds(60))
+    world.bootClock.advance(by: .seconds(60))
+    try await device.unlock(passcode: Passcode("right"))
+  }
+
+  @Test(arguments: [FileSystemError.Code.noSpace, .readOnlyFileSystem])
+  func `where no attempt can be counted no passcode is checked, and the reason is said`(
+    reason: FileSystemError.Code
+  ) async throws {
+    _ = try await setUp()
+    let faulty = FaultyFileSystem(world.memory)
+    let device = try await world.open(through: faulty)
+    faulty.fail(from: 1, [.write, .rename], .error(reason))
+    let error = await #expect(throws: ProtectionError.self) { try await device.unlock(passcode: Passcode("right")) }
+    #expect(error?.code == .io)
+    #expect(error?.errno == reason.rawValue)
+    #expect(error?.message.contains(reason == .noSpace ? "The disk is full" : "The disk is read-only") == true)
+    faulty.heal()
+    try await device.unlock(passcode: Passcode("right"))
   }
 }

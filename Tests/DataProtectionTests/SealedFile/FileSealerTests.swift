@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Sealing
+import Synchronization
 import Testing
 
 @testable import DataProtection
@@ -24,6 +25,17 @@ struct FileSealerTests {
     #expect(sealed.bytes.count == header + ChunkedEncryption.sealedByteCount(of: count))
     let claims = try rig.sealer.claims(of: [UInt8](sealed.bytes)[...])
     #expect(claims.headerByteCount == header && claims.fields == expected && claims.endOffset == sealed.bytes.count)
+  }
+
+  @Test func `a lock between wrapping the key and sealing the file ends the sealing`() throws {
+    let keys = try LockingClassKeys()
+    let sealer = FileSealer(keys: keys)
+    keys.locksAfterLending.withLock { $0 = true }
+    let error = #expect(throws: ProtectionError.self) { try sealer.seal(text, rig.fields(.complete)) }
+    #expect(error?.code == .locked)
+    keys.keys.unlock()
+    keys.locksAfterLending.withLock { $0 = false }
+    #expect(try sealer.seal(text, rig.fields(.complete)).bytes.count > text.count)
   }
 
   @Test func `the same state sealed twice shares no key, salt or byte of ciphertext`() throws {
@@ -143,5 +155,50 @@ struct FileSealerTests {
     let forged = try SealedFileRig(forger).seal(text, rig.fields(.completeUnlessOpen))
     #expect(SealedFileRig(forger).outcome(forged, .completeUnlessOpen) == nil)
     #expect(rig.outcome(forged, .completeUnlessOpen) == .corrupt)
+  }
+}
+
+/// Class keys that are locked as soon as one has been lent.
+private final class LockingClassKeys: ClassKeys {
+  let keys: TestClassKeys
+  let locksAfterLending = Mutex(false)
+
+  init() throws { keys = try TestClassKeys() }
+
+  var keybagIdentifier: KeybagIdentifier { keys.keybagIdentifier }
+
+  func withSealingKey<R>(
+    for protection: ProtectionClass,
+    _ body: (ClassKeyIdentifier, borrowing SecretKey) throws(ProtectionError) -> R
+  ) throws(ProtectionError) -> R {
+    let result = try keys.withSealingKey(for: protection, body)
+    if locksAfterLending.withLock({ $0 }) { keys.lock() }
+    return result
+  }
+
+  func withOpeningKey<R>(
+    for protection: ProtectionClass, identifier: ClassKeyIdentifier,
+    _ body: (borrowing SecretKey) throws(ProtectionError) -> R
+  ) throws(ProtectionError) -> R {
+    try keys.withOpeningKey(for: protection, identifier: identifier, body)
+  }
+
+  func withOneWaySealingKeys<R>(
+    _ body: (ClassKeyIdentifier, _ publicKey: [UInt8], _ sender: borrowing SecretKey) throws(ProtectionError) -> R
+  ) throws(ProtectionError) -> R {
+    try keys.withOneWaySealingKeys(body)
+  }
+
+  func withOneWayOpeningKeys<R>(
+    identifier: ClassKeyIdentifier,
+    _ body: (
+      _ privateKey: borrowing SecretKey, _ publicKey: [UInt8], _ sender: borrowing SecretKey
+    ) throws(ProtectionError) -> R
+  ) throws(ProtectionError) -> R {
+    try keys.withOneWayOpeningKeys(identifier: identifier, body)
+  }
+
+  func onWipe(of protection: ProtectionClass, _ body: @escaping @Sendable () -> Void) -> WipeRegistration {
+    keys.onWipe(of: protection, body)
   }
 }

@@ -22,7 +22,8 @@ struct SealedFileVectorTests {
       SealedFields(
         kind: kind, protection: protectionClass, identity: [UInt8](hex: identity), generation: generation,
         flags: .init(rawValue: flags),
-        messageByteCount: bytes.count - SealedFileHeader.byteCount(for: protectionClass), identifier: [UInt8](hex: archive))
+        messageByteCount: bytes.count - SealedFileHeader.byteCount(for: protectionClass),
+        identifier: [UInt8](hex: archive))
     }
     var keys: FixedClassKeys {
       FixedClassKeys(

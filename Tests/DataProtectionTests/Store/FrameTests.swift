@@ -54,15 +54,16 @@ import Testing
 
   @Test func `a copy of any frame behind the last one is reported, and no later change vanishes unsaid`() throws {
     for copied in 0..<3 {
-      memory.remove(atPath: rig.path())
-      memory.remove(atPath: "/slots")
+      try rig.archives(memory).deleteAll()
       let path = try saved(3)
       let bytes = try #require(memory.content(atPath: path))
       let opened = try rig.archives(memory).openNewest()
       let start = opened.content.endOffset
       let length = (opened.scan.end - start) / 3
       var changed = bytes
-      changed.replaceSubrange(opened.scan.end..<opened.scan.end + length, with: bytes[start + copied * length..<start + (copied + 1) * length])
+      changed.replaceSubrange(
+        opened.scan.end..<opened.scan.end + length, with: bytes[start + copied * length..<start + (copied + 1) * length]
+      )
       memory.plant(changed, atPath: path)
       let again = try rig.archives(memory)
       try again.open()
@@ -160,7 +161,8 @@ private final class SparseFileSystem: FileSystem {
     try base.removeDirectory(name, in: directory)
   }
   func names(in directory: Descriptor) throws(FileSystemError) -> [String] { try base.names(in: directory) }
-  func openFile(_ name: String, in directory: Descriptor, _ options: OpenOptions) throws(FileSystemError) -> Descriptor {
+  func openFile(_ name: String, in directory: Descriptor, _ options: OpenOptions) throws(FileSystemError) -> Descriptor
+  {
     try base.openFile(name, in: directory, options)
   }
   func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor {
@@ -190,7 +192,9 @@ private final class SparseFileSystem: FileSystem {
   func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
     try base.changeMode(of: descriptor, to: mode)
   }
-  func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind { try base.volumeKind(of: descriptor) }
+  func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind {
+    try base.volumeKind(of: descriptor)
+  }
   func tryLock(_ descriptor: Descriptor, _ mode: LockMode) throws(FileSystemError) -> Bool {
     try base.tryLock(descriptor, mode)
   }

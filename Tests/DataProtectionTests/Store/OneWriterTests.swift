@@ -105,51 +105,63 @@ import Musl
     }
   }
 
-  @Test func `a killed holder leaves the slot free, whatever it was doing`() throws {
+  /// A process of its own saves until it kills itself at a call; what it was told is durable stands in a log.
+  @Test func `a holder killed at any call leaves the slot free and what it acknowledged`() async throws {
     let path = NSTemporaryDirectory() + "one-writer-\(UUID().uuidString)"
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     defer { try? FileManager.default.removeItem(atPath: path) }
-    let disk = LinuxFileSystem()
-    func archives() throws -> ArchiveStore {
-      let root = OpenDirectory(disk, try disk.openDirectory(atPath: path))
-      return try StoreDirectory.open(disk, in: root, keys: rig.keys, sealer: rig.sealing)
-        .archives(for: rig.slot, protection: .complete)
-    }
-    try archives().publish(Data("0".utf8))
-    var last = 0
-    for round in 0..<20 {
-      var pipes: [Int32] = [0, 0]
-      #expect(unsafe pipe(&pipes) == 0)
-      let child = try #require(forkProcess() as Int32?)
-      if child == 0 {
-        // Saves until it is killed, and says each time when it is durable.
-        guard let store = try? archives(), var newest = try? store.openNewest().generation else { _exit(1) }
-        for number in (last + 1)... {
+    try Self.archives(path).publish(Data("0".utf8))
+    for call in stride(from: 12, through: 90, by: 6) {
+      await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, call = call as Int] in
+        let disk = FaultyFileSystem(LinuxFileSystem())
+        disk.onCall { number, _ in if number == call { kill(getpid(), SIGKILL) } }
+        let store = try Self.archives(path, disk)
+        try store.open()
+        let opened = try store.openNewest()
+        var newest = opened.generation
+        let first = try Int(String(decoding: opened.frames.last ?? opened.readAll(), as: UTF8.self))! + 1
+        for number in first... {
           let content = Data("\(number)".utf8)
-          if number % 3 == 0 || (try? store.append(content, to: newest)) == nil {
-            guard let receipt = try? store.publish(content) else { _exit(2) }
-            newest = receipt.generation
-          }
-          var value = Int32(number)
-          unsafe withUnsafeBytes(of: &value) { _ = unsafe write(pipes[1], $0.baseAddress, 4) }
+          var receipt: PublishReceipt?
+          if number % 3 != 0 { receipt = try store.append(content, to: newest) }
+          if receipt == nil { receipt = try store.publish(content) }
+          newest = receipt!.generation
+          try content.write(to: URL(filePath: path + "/log"))
         }
       }
-      close(pipes[1])
-      var acknowledged: Int32 = 0
-      for _ in 0...(round % 7) { unsafe withUnsafeMutableBytes(of: &acknowledged) { _ = unsafe read(pipes[0], $0.baseAddress, 4) } }
-      #expect(error { try archives().open() }?.processIdentifier == child)
-      kill(child, SIGKILL)
-      var status: Int32 = 0
-      unsafe waitpid(child, &status, 0)
-      while unsafe withUnsafeMutableBytes(of: &acknowledged, { unsafe read(pipes[0], $0.baseAddress, 4) }) == 4 {}
-      close(pipes[0])
-      let next = try archives()
+      let log = try? String(contentsOfFile: path + "/log", encoding: .utf8)
+      let next = try Self.archives(path)
       try next.open()
       let opened = try next.openNewest()
-      let text = try opened.frames.last ?? opened.readAll()
-      last = try #require(Int(String(decoding: text, as: UTF8.self)))
-      #expect(last >= Int(acknowledged) && opened.standing == .current)
+      let last = try #require(Int(String(decoding: opened.frames.last ?? opened.readAll(), as: UTF8.self)))
+      #expect(last >= log.flatMap { Int($0) } ?? 0 && opened.standing == .current)
     }
+    #expect(FileManager.default.fileExists(atPath: path + "/log"))
+  }
+
+  @Test func `another process is told which process has the slot`() async throws {
+    let path = NSTemporaryDirectory() + "one-writer-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let holder = try Self.archives(path)
+    try holder.publish(Data("mine".utf8))
+    await #expect(processExitsWith: .success) { [path = path as String, holder = getpid() as Int32] in
+      let second = try Self.archives(path)
+      do {
+        try second.open()
+        exit(1)
+      } catch let error as ProtectionError {
+        guard error.code == .inUse, error.processIdentifier == holder else { exit(2) }
+      }
+      guard try second.openNewest().readAll() == Data("mine".utf8) else { exit(3) }
+    }
+  }
+
+  private static func archives(_ path: String, _ disk: any FileSystem = LinuxFileSystem()) throws -> ArchiveStore {
+    let root = OpenDirectory(disk, try disk.openDirectory(atPath: path))
+    return try StoreDirectory.open(disk, in: root, keys: ToyKeys(), sealer: ToySealing())
+      .archives(for: ArchiveSlot(application: "one"), protection: .complete)
   }
 }

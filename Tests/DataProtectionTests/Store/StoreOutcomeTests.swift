@@ -69,8 +69,10 @@ import Testing
     try saved()
     var other = rig
     other.keys.keybagIdentifier = KeybagIdentifier(bytes: [UInt8](repeating: 9, count: 16))
+    other.sealing = ToySealing(device: 2)
     #expect(try outcome(other) == .otherDevice)
-    #expect(try errorCode { try other.archives(memory, slot: ArchiveSlot(application: "x")).openNewest() } == .otherDevice)
+    #expect(
+      try errorCode { try other.archives(memory, slot: ArchiveSlot(application: "x")).openNewest() } == .otherDevice)
     var sealed = rig
     sealed.sealing = ToySealing(device: 2)
     #expect(try outcome(sealed) == .otherDevice)
@@ -78,8 +80,7 @@ import Testing
 
   @Test func `a lost ledger's archive is found and unverified, and refused in strict mode`() throws {
     for isRemoved in [true, false] {
-      memory.remove(atPath: rig.path())
-      memory.remove(atPath: "/slots")
+      try rig.archives(memory).deleteAll()
       try saved()
       let ledger = rig.path() + "/ledger"
       if isRemoved { memory.remove(atPath: ledger) } else { damage(ledger) }
@@ -108,10 +109,6 @@ import Testing
 
   @Test func `a damaged or missing newest generation is stood in for, and it is said`() throws {
     try saved()
-    damage(rig.path() + "/g-2")
-    // The stand-in's content is damaged inside, where only reading finds it.
-    let store = try rig.archives(memory)
-    #expect(throws: ProtectionError.self) { try store.openNewest().readAll() }
     memory.plant([1, 2, 3], atPath: rig.path() + "/g-2")
     #expect(try rig.observe(memory).standing == .olderGeneration(because: .corrupt))
     memory.remove(atPath: rig.path() + "/g-2")
@@ -121,7 +118,8 @@ import Testing
     #expect(try outcome() == .missing)
   }
 
-  @Test func `an older generation in the newest's place is rolled back, another slot's has the wrong identity`() throws {
+  @Test func `an older generation in the newest's place is rolled back, another slot's has the wrong identity`() throws
+  {
     try saved(1)
     let path = rig.path() + "/g-1"
     let old = try #require(memory.content(atPath: path))

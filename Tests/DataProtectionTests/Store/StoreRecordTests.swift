@@ -94,7 +94,8 @@ import Testing
         #expect(code == ((12..<28).contains(offset) ? .otherDevice : .corrupt), "byte \(offset)")
       }
     }
-    #expect(try errorCode { try CrashMarker(bytes, identity: Array(identity.dropLast() + [0]), keys: keys) } == .corrupt)
+    #expect(
+      try errorCode { try CrashMarker(bytes, identity: Array(identity.dropLast() + [0]), keys: keys) } == .corrupt)
   }
 
   @Test func `a name in a slot is only what the store would have written`() {

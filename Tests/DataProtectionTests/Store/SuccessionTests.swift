@@ -73,7 +73,8 @@ import Testing
   @Test func `the set-aside one that is continued goes, and makes nobody go before`() {
     let aside = (1...4).map { record($0) }
     let next = ledger(30, 20, aside: aside).succeeded(
-      by: record(51), ArchiveSuccession(retiring: [Generation(rawValue: 30)], reclaiming: Generation(rawValue: 2)), .whole)
+      by: record(51), ArchiveSuccession(retiring: [Generation(rawValue: 30)], reclaiming: Generation(rawValue: 2)),
+      .whole)
     #expect(generations(next.ledger.setAside) == [1, 3, 4, 30] && next.removed.isEmpty)
   }
 

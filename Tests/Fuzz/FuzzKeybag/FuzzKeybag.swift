@@ -90,21 +90,28 @@ private func readAttempts(_ input: [UInt8]) {
   guard let deviceKey = try? DeviceKey(copying: Sample.deviceKey.span), let key = try? deviceKey.derive(.attempts)
   else { return }
   _ = try? AttemptRecord(input, keybag: Sample.identifier, key: key)
-  guard input.count >= 40 else { return }
+  guard input.count >= 48 else { return }
   var message = AttemptRecord.magic
   message.appendInteger(AttemptRecord.version)
-  message += [UInt8](repeating: 0, count: 6) + Sample.identifier.bytes + input.prefix(40)
-  var moment = FieldReader(input[24..<40])
-  let isPossible = moment.integer(Int64.self) >> 40 == 0 && (0..<1_000_000_000).contains(moment.integer(Int64.self))
+  message += [UInt8](repeating: 0, count: 6) + Sample.identifier.bytes + input.prefix(48)
+  var moment = FieldReader(input[24..<48])
+  let (seconds, nanoseconds, timeOfDay): (Int64, Int64, Int64) = (moment.integer(), moment.integer(), moment.integer())
+  let isPossible = seconds >> 40 == 0 && (0..<1_000_000_000).contains(nanoseconds) && timeOfDay >> 40 == 0
   guard let code = try? HMACSHA256.authenticationCode(for: message.span, key: key),
     let record = try? AttemptRecord(message + code, keybag: Sample.identifier, key: key)
   else { return precondition(!isPossible, "an authentic record is not read") }
   precondition(isPossible, "a record of an impossible moment is read")
   for elapsed in [Duration.zero, .seconds(1_000_000)] {
-    let delay = record.remainingDelay(at: elapsed)
+    let delay = record.remainingDelay(at: StoppedClock(elapsed: elapsed))
     precondition(delay >= .zero && delay <= AttemptRecord.longestDelay, "a delay is longer than the longest")
   }
   precondition((try? record.encode(keybag: Sample.identifier, key: key)) != nil)
+}
+
+/// A moment of one start of the machine.
+private struct StoppedClock: BootClock {
+  let elapsed: Duration
+  let bootIdentifier = [UInt8](repeating: 1, count: 16)
 }
 
 // MARK: What is valid

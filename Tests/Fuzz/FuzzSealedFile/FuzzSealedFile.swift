@@ -13,7 +13,7 @@ public func fuzzSealedFile(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt
   guard let input = unsafe fuzzInput(start, count, atLeast: 3) else { return 0 }
   let rest = Array(input[2...])
   switch input[0] % 4 {
-  case 0: readHeader(rest, kind: SealedFields.Kind.allCases[Int(input[1]) % 3])
+  case 0: readHeader(rest, kind: SealedFields.Kind.allCases[Int(input[1]) % 2])
   case 1: openChanged(Sample.all[Int(input[1]) % Sample.all.count], rest)
   case 2: openAuthentic(rest, choice: input[1])
   default: readIndex(rest)
@@ -57,20 +57,21 @@ private func openAuthentic(_ input: [UInt8], choice: UInt8) {
   let generation = UInt64(choice >> 4)
   let fields = SealedFields(
     kind: .archive, protection: protection, identity: identity,
-    generation: choice & 8 == 0 ? generation : reader.integer(), schema: reader.integer(), flags: reader.integer(),
+    generation: choice & 8 == 0 ? generation : reader.integer(), flags: .init(rawValue: reader.integer()),
     identifier: Array(input[8..<24]))
   guard let sealed = try? sealer.seal(Data(input[24...]), fields) else { return }
   let memory = store.afterProcessDeath()
-  let number = String(repeating: "0", count: 15) + String(generation, radix: 16)
-  guard let path = try? device.path("-\(number).\(choice & 4 == 0 ? "pending" : "archive")") else { return }
+  guard let path = try? device.path("\(choice & 4 == 0 ? "p" : "g")-\(generation)"),
+    let ledger = try? device.path("ledger")
+  else { return }
   memory.plant([UInt8](sealed.bytes), atPath: path)
-  if choice & 3 == 3 { memory.remove(atPath: FuzzDevice.path + "/ledger") }
+  if choice & 3 == 3 { memory.remove(atPath: ledger) }
   guard let archives = try? device.archives(on: memory, protection: protection) else { return }
-  _ = try? archives.listMaterial()
   _ = try? archives.openNewest().readAll()
-  if let pending = try? archives.openPending().archives.first { _ = try? archives.promotePending(pending) }
+  _ = try? archives.openPending()
   let new = Data("new".utf8)
   if (try? archives.publish(new)) != nil {
+    archives.close()
     let found = try? device.archives(on: memory, protection: protection).openNewest()
     precondition((try? found?.readAll()) == new, "what was saved is not what is found")
   }
@@ -108,7 +109,7 @@ private struct Sample {
   init(_ protection: ProtectionClass) {
     self.protection = protection
     let fields = SealedFields(
-      kind: .archive, protection: protection, identity: identity, generation: 5, schema: 1, flags: 0,
+      kind: .archive, protection: protection, identity: identity, generation: 5,
       identifier: [UInt8](repeating: 9, count: 16))
     bytes = [UInt8](try! sealer.seal(Sample.content, fields).bytes)
   }

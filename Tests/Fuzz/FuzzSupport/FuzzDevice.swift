@@ -38,8 +38,10 @@ package struct FuzzDevice: Sendable {
   ) throws -> ArchiveStore {
     let root = try memory.openDirectory(atPath: "/")
     let sealer = FileSealer(keys: keys, random: random)
-    return try StoreDirectory.open(memory, in: root, keys: keys, sealer: sealer)
+    let store = try StoreDirectory.open(memory, in: OpenDirectory(memory, root), keys: keys, sealer: sealer)
       .archives(for: slot, protection: protection)
+    store.keepState()
+    return store
   }
 
   /// The slot's HMAC, of which names are made.
@@ -48,8 +50,8 @@ package struct FuzzDevice: Sendable {
   }
 
   /// The path of a file of the slot.
-  package func path(_ ending: String) throws -> String {
-    "\(Self.path)/\(SlotName(identity: try identity).text)\(ending)"
+  package func path(_ name: String) throws -> String {
+    "\(Self.path)/\(SlotName(identity: try identity).text)/\(name)"
   }
 }
 

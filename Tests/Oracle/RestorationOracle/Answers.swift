@@ -4,6 +4,8 @@ struct Answers: Hashable {
   var savesUneditedInFront: Bool?
   /// Whether a page is saved that was put unedited below a blank one.
   var savesUneditedBelowBlank: Bool?
+  /// Whether a page is saved that was put unedited, while locked, below a page that nobody edited.
+  var joinsUneditedBelowBlank: Bool?
   /// Whether a page is saved that was put unedited, while locked, into a place in which something is stored for others.
   var joinsUneditedInFront: Bool?
   /// Whether what was edited while locked below a state that is too new is joined below that, or below an empty one in front.
@@ -13,7 +15,7 @@ struct Answers: Hashable {
 
   private static var questions: [WritableKeyPath<Answers, Bool?>] {
     [
-      \.savesUneditedInFront, \.savesUneditedBelowBlank, \.joinsUneditedInFront, \.joinsBelowNewer, \.countsPresented,
+      \.savesUneditedInFront, \.savesUneditedBelowBlank, \.joinsUneditedBelowBlank, \.joinsUneditedInFront, \.joinsBelowNewer, \.countsPresented,
     ]
   }
 

@@ -227,6 +227,7 @@ struct Rules {
       let isSame = program.isSameIdentity(own, former)
       if isSame, own.value == former.value, own.version == former.version, own.isPresented == former.isPresented {
         page.binding = .owner(own)
+        page.behind = retire(page.behind, behind: own)
         return page.before + [own] + page.behind
       }
       if !isSame {
@@ -296,9 +297,15 @@ struct Rules {
     }
     let below = joinBelow(page, [:])
     let own = own(page, below)
-    let open = variants.isEmpty ? answers.savesUneditedBelowBlank : answers.joinsUneditedInFront
-    let isNew = page.isUnsettled || page.children.contains(where: isSaved)
+    let open = variants.isEmpty ? answers.joinsUneditedBelowBlank : answers.joinsUneditedInFront
+    let isNew = page.isUnsettled || page.children.contains(where: isJoined)
     return hasEdits(page) || (isNew && open == true) ? [own] + retire(variants, behind: own) : variants
+  }
+
+  /// Whether a save while locked has to store the page.
+  private func isJoined(_ page: Live) -> Bool {
+    let open = page.others.isEmpty ? answers.joinsUneditedBelowBlank : answers.joinsUneditedInFront
+    return page.isOwner || page.isEdited || (page.isUnsettled && open == true) || page.children.contains(where: isJoined)
   }
 
   private func joinBelow(_ page: Live, _ places: [Int: [Variant]]) -> [Int: [Variant]] {

@@ -90,7 +90,11 @@ import StateRestorationTesting
       return try await launch(dyingIn: name, decoding: decoding != 0)
     default: break
     }
-    if process == nil { if let difference = try await launch() { return difference } }
+    if process == nil {
+      if let difference = try await launch() { return difference }
+      // The user does nothing in the turn of the launch.
+      for _ in 0..<3 { await Task.yield() }
+    }
     guard let scene else { return nil }
     switch step {
     case .front(let number):
@@ -242,7 +246,8 @@ import StateRestorationTesting
       if let violation = scene.violation, former != nil { return violation }
       if let hit { scene.change { $0.die(at: hit) } } else { scene.rules.leavesOutAny = true }
       scene.deaths += 1
-      scene.culprit = hit
+      // Where there are several states the next one may be tried.
+      scene.culprit = hit.flatMap { path in scene.worlds.allSatisfy { $0.count(at: path) == 1 } ? path : nil }
       end()
       return nil
     }

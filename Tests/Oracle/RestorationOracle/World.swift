@@ -84,6 +84,11 @@ struct World: Hashable {
     for index in (stored ?? []).indices { stored?[index].die(at: path.dropFirst()) }
   }
 
+  /// How many states are stored at a path.
+  func count(at path: [Int]) -> Int {
+    path.dropFirst().reduce(stored ?? []) { variants, name in variants.flatMap { $0.places[name] ?? [] } }.count
+  }
+
   /// Everything was deleted for good.
   mutating func discard() {
     func forget(_ page: inout Live) {

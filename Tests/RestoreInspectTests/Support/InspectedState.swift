@@ -83,12 +83,13 @@ import restore_inspect
 
   /// Appends a change for each of some new nodes to the newest generation.
   nonisolated static func appendNodes(_ names: [RestorationIdentifier], to store: ArchiveStore) throws {
-    let reader = try RestorationArchive.Reader(
-      base: RestorationArchive.Source(try store.openNewest().readAll()), deltas: [])
+    try store.open()
+    let newest = try store.openNewest()
+    let reader = try RestorationArchive.Reader(base: RestorationArchive.Source(try newest.readAll()), deltas: [])
     var writer = try RestorationArchive.Writer(continuing: reader)
     for name in names {
       _ = try writer.insert(name)
-      if let delta = try writer.makeDelta() { try store.append(delta) }
+      if let delta = try writer.makeDelta() { try store.append(delta, to: newest.generation) }
     }
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Signals are sent to a real process: the child of an exit test, which ends as the signal says.
 @Suite struct SignalDriverTests {
-  @Test(arguments: [SIGTERM, SIGHUP, SIGINT])
+  @Test(arguments: [SIGTERM, SIGHUP, SIGINT, SIGQUIT])
   func `a signal to end preserves, tells the program, and ends the process by that signal`(number: Int32) async {
     let result = await #expect(
       processExitsWith: .signal(number), observing: [\.standardOutputContent]

@@ -174,13 +174,13 @@ import Testing
     let bench = try await preserved()
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: hierarchy())
-    #expect(bench.store.state.withLock { $0.running } == nil)
+    #expect(bench.store.state.withLock { $0.marker } == nil)
     await coordinator.withRestorationExtended {
-      let marker = bench.store.state.withLock { $0.running }
+      let marker = bench.store.state.withLock { $0.marker }
       #expect(marker != nil)
       #expect(marker?.node == nil)
     }
-    #expect(bench.store.state.withLock { $0.running } == nil)
+    #expect(bench.store.state.withLock { $0.marker } == nil)
   }
 
   @Test func `where nothing was restored an extension marks nothing`() async throws {
@@ -188,7 +188,7 @@ import Testing
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: hierarchy())
     await coordinator.withRestorationExtended {
-      #expect(bench.store.state.withLock { $0.running } == nil)
+      #expect(bench.store.state.withLock { $0.marker } == nil)
     }
   }
 
@@ -198,7 +198,7 @@ import Testing
     let root = hierarchy()
     root.onFinish = { coordinator.extendStateRestoration() }
     _ = try await coordinator.restore(into: root)
-    #expect(bench.store.state.withLock { $0.running.map { $0.node == nil } } == true)
+    #expect(bench.store.state.withLock { $0.marker.map { $0.node == nil } } == true)
     let again = hierarchy()
     let report = try await bench.launch().restore(into: again)
     #expect(report.leftOut.isEmpty)
@@ -214,18 +214,18 @@ import Testing
     let bad = Panel("bad")
     let root = Screen("root", children: [bad, Screen("b")])
     _ = try await coordinator.restore(into: root)
-    var died: MemoryStore.Running?
-    bad.onDecode = { died = bench.store.state.withLock { $0.running } }
+    var died: MemoryStore.Marker?
+    bad.onDecode = { died = bench.store.state.withLock { $0.marker } }
     bench.store.lock(false)
     await coordinator.protectedDataDidBecomeAvailable()
-    bench.store.state.withLock { $0.running = died }
+    bench.store.state.withLock { $0.marker = died }
     let again = Screen("root", children: [Panel("bad"), Screen("b")])
     let report = try await bench.launch().restore(into: again)
     #expect(report.leftOut == [["root", "bad"]])
     #expect(again["b"]?.text == "b")
     let later = Screen("root", children: [Panel("bad"), Screen("b")])
     _ = try await bench.launch().restore(into: later, retriesLeftOut: true)
-    #expect((later.restorationChildren.first as? Panel)?.value == 1)
+    #expect(later.restorationChildren.compactMap { ($0 as? Panel)?.value } == [1])
   }
 
   // MARK: - Receipts and failures

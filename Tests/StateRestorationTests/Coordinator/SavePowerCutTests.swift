@@ -38,7 +38,7 @@ import Testing
     case .whole:
       // Another process has saved the same: only a whole generation may follow.
       var writer = try RestorationArchive.Writer(continuing: bench.newestReader())
-      _ = try bench.place.publish(try writer.makeArchive(), .init())
+      _ = try bench.place.publish(try writer.makeArchive(), Succession())
     case .joining, .joiningElsewhere:
       _ = try await coordinator.preserve(root)
       try await bench.kill()

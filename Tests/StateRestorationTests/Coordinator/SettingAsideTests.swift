@@ -80,7 +80,7 @@ import Testing
       return
     }
     #expect(aside.first?.isReadable == true)
-    #expect(try await launch.restore(into: again, from: .setAside(state.id)).outcome == .restored)
+    #expect(try await launch.restore(into: again, from: .setAside(state.id), retriesLeftOut: true).outcome == .restored)
     #expect(again.text == "precious")
     _ = try await launch.preserve(again)
     let last = Screen("root")

@@ -71,7 +71,8 @@ import Testing
     try await bench.preserve(Screen("root", children: [preserved, friend]))
     if name == .wasDormant { try await typeOverAnother(bench) }
     let report = try await bench.launch(register).restore(into: Screen("root", children: [restored]))
-    #expect(report.nodes.filter { $0.path == ["root", "child"] || $0.path == ["root", "editor"] }.flatMap(\.findings).map(Restoring.init) == [name])
+    let found = report.nodes.filter { $0.path.last == restored.restorationIdentifier }.flatMap(\.findings)
+    #expect(found.map(Restoring.init) == [name])
   }
 
   private func modelled(_ model: ModelIdentifier) -> Screen {

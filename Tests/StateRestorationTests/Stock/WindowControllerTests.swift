@@ -26,15 +26,75 @@ import Testing
     #expect(frame.visible(on: []) == frame)
   }
 
-  @Test func `frame, full screen and content come back`() throws {
+  @Test func `frame, state and content come back`() throws {
     let content = LeafController("content")
     let before = WindowController(restorationIdentifier: "window", content: content)
     before.frame = WindowFrame(x: 2500, y: 50, width: 300, height: 200)
-    before.isFullScreen = true
+    before.state = .fullScreen
     let after = WindowController(restorationIdentifier: "window", screens: [Self.left])
     after.installRestoredChildren([child("content", content)])
     try RoundTrip.decode(RoundTrip.encode(before), into: after)
-    #expect(after.content === content && after.isFullScreen)
+    #expect(after.content === content && after.state == .fullScreen)
     #expect(after.frame == WindowFrame(x: 1620, y: 50, width: 300, height: 200))
+    #expect(after.size == WindowSize(width: 300, height: 200))
+  }
+
+  private func restored(_ before: WindowController, screens: [WindowFrame] = [Self.left]) throws -> WindowController {
+    let after = WindowController(restorationIdentifier: "window", screens: screens)
+    try RoundTrip.decode(RoundTrip.encode(before), into: after)
+    return after
+  }
+
+  @Test(arguments: [WindowState.maximized, .fullScreen, .minimized])
+  func `the normal frame is kept while a window is otherwise`(_ state: WindowState) throws {
+    let normal = WindowFrame(x: 10, y: 20, width: 300, height: 200)
+    let before = WindowController(restorationIdentifier: "window")
+    before.windowDidChange(to: .normal, frame: normal)
+    before.windowDidChange(to: state, frame: Self.left)
+    #expect(before.frame == normal && before.size == WindowSize(width: 300, height: 200))
+    let after = try restored(before)
+    #expect(after.frame == normal && after.state == state)
+    #expect(after.shownState == (state == .minimized ? .normal : state))
+    after.windowDidChange(to: .normal, frame: WindowFrame(x: 1, y: 2, width: 30, height: 40))
+    #expect(after.frame == WindowFrame(x: 1, y: 2, width: 30, height: 40) && after.shownState == .normal)
+  }
+
+  @Test(arguments: WindowState.allCases, [WindowState.normal, .maximized, .fullScreen])
+  func `a minimized window comes back in the state before`(_ first: WindowState, _ second: WindowState) throws {
+    let before = WindowController(restorationIdentifier: "window")
+    for state in [first, second, .minimized] { before.windowDidChange(to: state, frame: Self.left) }
+    let after = try restored(before)
+    #expect(after.state == .minimized && after.shownState == second)
+  }
+
+  @Test func `a size comes back where no place is known, and fits a screen`() throws {
+    let before = WindowController(restorationIdentifier: "window")
+    before.windowDidChange(to: .normal, size: WindowSize(width: 3000, height: 500))
+    before.windowDidChange(to: .maximized, size: WindowSize(width: 1920, height: 1080))
+    let after = try restored(before, screens: [])
+    #expect(after.frame == nil && after.size == WindowSize(width: 3000, height: 500) && after.state == .maximized)
+    #expect(try restored(before).size == WindowSize(width: 1920, height: 500))
+    #expect(try restored(before, screens: [Self.right, Self.left]).size == WindowSize(width: 1920, height: 500))
+  }
+
+  @Test func `a place survives sessions that can't know it`() throws {
+    let before = WindowController(restorationIdentifier: "window")
+    before.windowDidChange(to: .normal, frame: WindowFrame(x: 10, y: 20, width: 300, height: 200))
+    let between = try restored(before)
+    between.windowDidChange(to: .normal, size: WindowSize(width: 400, height: 250))
+    #expect(try restored(between).frame == WindowFrame(x: 10, y: 20, width: 400, height: 250))
+  }
+
+  @Test(arguments: [
+    WindowSize(width: .nan, height: 5), WindowSize(width: 5, height: 0), WindowSize(width: -5, height: 5),
+    WindowSize(width: .infinity, height: 5),
+  ])
+  func `a size that no window can have is not kept`(_ size: WindowSize) {
+    let before = WindowController(restorationIdentifier: "window")
+    before.windowDidChange(to: .normal, size: size)
+    #expect(before.size == nil)
+    before.windowDidChange(to: .normal, frame: WindowFrame(x: 0, y: 0, width: size.width, height: size.height))
+    #expect(before.frame == nil)
+    #expect(size.fitting([]) == nil && size.fitting([Self.left]) == nil)
   }
 }

@@ -92,4 +92,33 @@ package struct MemoryMap {
     }
     return found
   }
+
+  /// How often a needle occurs in all memory that a core dump would hold.
+  ///
+  /// - Parameters:
+  ///   - disguised: The needle with every byte changed, so that it isn't found in the argument.
+  ///   - mask: What every byte was changed by.
+  package func count(ofDisguised disguised: [UInt8], mask: UInt8) throws -> Int {
+    let memory = unsafe open("/proc/\(process)/mem", O_RDONLY)
+    guard memory >= 0 else { throw CocoaError(.fileReadNoPermission) }
+    defer { close(memory) }
+    var count = 0
+    for region in regions where region.isWritable && !region.name.hasPrefix("[v") && !region.flags.contains("dd") {
+      let length = region.range.count
+      guard let bytes = unsafe mmap(nil, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) else {
+        throw CocoaError(.fileReadNoPermission)
+      }
+      defer { unsafe munmap(bytes, length) }
+      var got = unsafe pread(memory, bytes, length, off_t(region.range.lowerBound))
+      var start = unsafe UnsafePointer(bytes.assumingMemoryBound(to: UInt8.self))
+      let first = Int32(disguised[0] ^ mask)
+      while got >= disguised.count, let hit = unsafe memchr(start, first, got - disguised.count + 1) {
+        let found = unsafe UnsafePointer(hit.assumingMemoryBound(to: UInt8.self))
+        if disguised.indices.allSatisfy({ unsafe found[$0] == disguised[$0] ^ mask }) { count += 1 }
+        got -= unsafe found + 1 - start
+        unsafe start = found + 1
+      }
+    }
+    return count
+  }
 }

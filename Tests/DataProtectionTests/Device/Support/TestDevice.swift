@@ -9,6 +9,7 @@ import Testing
 final class ManualBootClock: BootClock {
   private struct State {
     var elapsed = Duration.seconds(1000)
+    var timeOfDay = Duration.seconds(1_800_000_000)
     var boot: UInt8 = 1
   }
 
@@ -17,8 +18,23 @@ final class ManualBootClock: BootClock {
   var elapsed: Duration { state.withLock { $0.elapsed } }
   var bootIdentifier: [UInt8] { [UInt8](repeating: state.withLock { $0.boot }, count: 16) }
 
+  var timeOfDay: Duration { state.withLock { $0.timeOfDay } }
+
   func advance(by duration: Duration) {
+    state.withLock { state in
+      state.elapsed += duration
+      state.timeOfDay += duration
+    }
+  }
+
+  /// What a time namespace of a user's own does.
+  func shiftElapsed(by duration: Duration) {
     state.withLock { $0.elapsed += duration }
+  }
+
+  /// What somebody does who may set the clock.
+  func shiftTimeOfDay(by duration: Duration) {
+    state.withLock { $0.timeOfDay += duration }
   }
 
   func restart() {

@@ -69,7 +69,7 @@ struct StoreRig {
 
   /// The names of the slot's generations, oldest first.
   func generations(_ memory: MemoryFileSystem) -> [String] {
-    names(memory).filter { $0.hasPrefix("g-") }.sorted { Int($0.dropFirst(2))! < Int($1.dropFirst(2))! }
+    names(memory).filter { $0.hasPrefix("g-") }.sorted { ($0.count, $0) < ($1.count, $1) }
   }
 }
 

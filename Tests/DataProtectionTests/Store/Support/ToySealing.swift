@@ -41,8 +41,10 @@ final class ToySealing: StoreSealing {
   func open(
     _ source: any SealedSource, protection: ProtectionClass, identity: [UInt8], generation: UInt64
   ) throws(ProtectionError) -> any SealedContent {
-    let bytes = try source.read(0..<source.byteCount)
+    var bytes = try source.read(0..<min(source.byteCount, Self.headerByteCount))
     let fields = try fields(bytes[...])
+    let length = min(source.byteCount, Self.headerByteCount + fields.messageByteCount)
+    bytes += try source.read(Self.headerByteCount..<max(length, Self.headerByteCount))
     guard fields.protection == protection else { throw ProtectionError(.wrongClass, "Another class.") }
     guard bytes[2] == device else { throw ProtectionError(.otherDevice, "Another device.") }
     try require(protection)
@@ -69,6 +71,7 @@ final class ToySealing: StoreSealing {
     bytes.appendInteger(fields.generation)
     bytes.appendInteger(UInt32(fields.messageByteCount))
     bytes.appendInteger(fields.flags.rawValue)
+    bytes += fields.identifier
     bytes.appendZeroes(SealedFileHeader.identityRange.lowerBound - bytes.count)
     return bytes + fields.identity
   }

@@ -10,15 +10,15 @@ extension Bench {
 
   /// Leaves what a process leaves that dies at a line of the journal, which a body leads to.
   func die(at moment: String, of journal: Journal, _ body: () async throws -> Void) async throws {
-    var left: (running: MemoryStore.Running?, markers: [UInt64: MemoryStore.Marker])?
+    var left: (marker: MemoryStore.Marker?, markers: [UInt64: MemoryStore.Ended])?
     journal.onLine = { [store, process] line in
       guard line == moment else { return }
-      left = store.state.withLock { ($0.running, $0.markers) }
+      left = store.state.withLock { ($0.marker, $0.markers) }
       process?.fileSystem.die()
     }
     try await body()
     journal.onLine = nil
-    if let left { store.state.withLock { ($0.running, $0.markers) = left } }
+    if let left { store.state.withLock { ($0.marker, $0.markers) = left } }
     try await kill()
   }
 }

@@ -165,12 +165,16 @@ private final class Wall: Sendable {
       store: nextPlace, delegate: other ?? delegate, configuration: configuration, registry: registry)
   }
 
-  /// The last launch's place on the device; none after its process has ended.
+  /// The places of the process's launches on the device; none after the process has ended.
   var places: [DeviceStore] = []
+
+  /// Has every launch let the slot go, so that another one may have it.
+  func closePlaces() { for place in places { place.close() } }
 
   /// Where the last launch preserves, as one writer has a slot.
   var place: any PreservationStore {
     if device == nil { return store }
+    if places.count > 1 { closePlaces() }
     return places.last ?? nextPlace
   }
 
@@ -180,9 +184,10 @@ private final class Wall: Sendable {
     do throws(ProtectionError) {
       let slot = ArchiveSlot(application: configuration.application, scene: SceneSession.ID.main.rawValue)
       let archives = try process.device.archives(for: slot, protection: configuration.protection)
-      places.last?.close()
-      places = [DeviceStore(store: archives)]
-      return places[0]
+      closePlaces()
+      let place = DeviceStore(store: archives)
+      places.append(place)
+      return place
     } catch {
       preconditionFailure("the device gives no place: \(error)")
     }

@@ -17,13 +17,13 @@ final class MemoryStore: PreservationStore {
   }
 
   /// How attempts at a generation have ended.
-  struct Marker: Sendable {
+  struct Ended: Sendable {
     var history = AttemptHistory()
     var hasRestarted = false
   }
 
   /// The attempt that runs.
-  struct Running: Sendable {
+  struct Marker: Sendable {
     var generation: UInt64
     var node: UInt32?
     var isRequest: Bool
@@ -39,8 +39,8 @@ final class MemoryStore: PreservationStore {
     var isLocked = false
     /// What was saved while locked, oldest first.
     var allPending: [Pending] = []
-    var markers: [UInt64: Marker] = [:]
-    var running: Running?
+    var markers: [UInt64: Ended] = [:]
+    var marker: Marker?
     var isCompactionDue = false
     /// Errors to throw, by the name of the call.
     var failures: [String: ProtectionError.Code] = [:]
@@ -54,19 +54,19 @@ final class MemoryStore: PreservationStore {
 
     /// What ran in another run has died.
     mutating func settle(in run: Int) {
-      guard let last = running, last.run != run else { return }
-      running = nil
-      var marker = markers[last.generation] ?? Marker()
+      guard let last = marker, last.run != run else { return }
+      marker = nil
+      var ended = markers[last.generation] ?? Ended()
       if last.isRequest {
-        marker.history.requestDied = true
-        marker.history.node = last.node
-      } else if last.isPowerCut, !marker.hasRestarted {
-        marker.hasRestarted = true
+        ended.history.requestDied = true
+        ended.history.node = last.node
+      } else if last.isPowerCut, !ended.hasRestarted {
+        ended.hasRestarted = true
       } else {
-        marker.history.deaths += 1
-        marker.history.node = last.node
+        ended.history.deaths += 1
+        ended.history.node = last.node
       }
-      markers[last.generation] = marker
+      markers[last.generation] = ended
     }
   }
 
@@ -216,7 +216,7 @@ final class MemoryStore: PreservationStore {
       })
   }
 
-  func requireDurable() throws(ProtectionError) { try enter("requireDurable") }
+  func requireDurable() throws(ProtectionError) {}
 
   func removeSetAside(_ generation: Generation) throws(ProtectionError) -> Bool {
     try enter("removeSetAside")
@@ -234,7 +234,7 @@ final class MemoryStore: PreservationStore {
       state.setAside = []
       state.allPending = []
       state.markers = [:]
-      state.running = nil
+      state.marker = nil
     }
   }
 
@@ -254,7 +254,7 @@ final class MemoryStore: PreservationStore {
     let run = run.load(ordering: .relaxed)
     state.withLock { state in
       state.settle(in: run)
-      state.running = Running(generation: stored.generation.rawValue, isRequest: isRequest, run: run)
+      state.marker = Marker(generation: stored.generation.rawValue, isRequest: isRequest, run: run)
     }
     return MemoryAttempt(store: self, generation: stored.generation.rawValue, isRequest: isRequest, run: run)
   }
@@ -285,14 +285,14 @@ final class MemoryAttempt: RestorationAttempting {
 
   func note(node: UInt32?) {
     store.state.withLock { state in
-      state.running = .init(generation: generation, node: node, isRequest: isRequest, run: run)
+      state.marker = .init(generation: generation, node: node, isRequest: isRequest, run: run)
     }
   }
 
   func end() {
     store.state.withLock { state in
-      guard state.running?.generation == generation else { return }
-      state.running = nil
+      guard state.marker?.generation == generation else { return }
+      state.marker = nil
       state.markers[generation] = nil
     }
   }

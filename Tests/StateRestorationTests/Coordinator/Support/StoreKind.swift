@@ -80,19 +80,47 @@ extension Bench {
     }
   }
 
-  /// What the next launch would learn of attempts to restore the newest state.
-  var marker: AttemptHistory {
+  /// What the next launch would learn of attempts to restore the newest state; nil when nothing is held against it.
+  var marker: AttemptHistory? {
     get throws {
+      guard device != nil else { return store.state.withLock { $0.marker } == nil ? nil : AttemptHistory(deaths: 1) }
       let place = place
-      return try place.attempts(at: try place.open(.newest))
+      defer { place.close() }
+      let history = try place.attempts(at: try place.open(.newest))
+      return history == AttemptHistory() ? nil : history
     }
   }
 
-  /// The newest archive as a launch would read it.
+  /// Makes the next save a whole generation.
+  func requireWhole() throws {
+    store.state.withLock { $0.isCompactionDue = true }
+    guard device != nil else { return }
+    var writer = try RestorationArchive.Writer(continuing: newestReader())
+    _ = try place.publish(try writer.makeArchive(), .init())
+  }
+
+  /// The newest archive as a launch would read it; keeps nobody from writing.
   func newestReader() throws -> RestorationArchive.Reader {
-    let stored = try place.open(.newest)
-    return try RestorationArchive.Reader(
-      base: .init(try stored.read(0..<stored.byteCount)), deltas: stored.frames)
+    guard let process else {
+      let stored = try store.open(.newest)
+      return try RestorationArchive.Reader(
+        base: .init(try stored.read(0..<stored.byteCount)), deltas: stored.frames)
+    }
+    let opened = try archives(of: process).openNewest()
+    return try RestorationArchive.Reader(base: .init(try opened.readAll()), deltas: opened.frames)
+  }
+
+  /// The number of the newest generation; keeps nobody from writing.
+  func newestGeneration() throws -> Generation {
+    guard let process else { return try store.open(.newest).generation }
+    return try archives(of: process).openNewest().generation
+  }
+
+  private func archives(of process: SimulatedProcess) throws -> ArchiveStore {
+    let slot = ArchiveSlot(application: configuration.application, scene: SceneSession.ID.main.rawValue)
+    let archives = try process.device.archives(for: slot, protection: configuration.protection)
+    archives.keepState()
+    return archives
   }
 
   /// Leaves what a process leaves that died while it restored the node at a path, and starts the next one.

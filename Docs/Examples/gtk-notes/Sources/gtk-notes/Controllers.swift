@@ -1,0 +1,55 @@
+import Observation
+import StateRestoration
+
+/// The program: its main window, and the scratch window where it is open.
+@Observable final class RootController: ContainerController {
+  let main = WindowController(restorationIdentifier: "main", content: NotesController())
+  var scratch: ScratchWindowController?
+
+  init() { super.init(restorationIdentifier: "root") }
+
+  var notes: NotesController? { main.content as? NotesController }
+
+  override var containedControllers: [any RestorableController] { [main, scratch].compactMap(\.self) }
+
+  override func install(_ children: [RestoredChild]) {
+    for child in children { if let window = child.controller as? ScratchWindowController { scratch = window } }
+  }
+}
+
+/// The first visible line of a text: its first character, and how much of it is scrolled away.
+nonisolated struct TextPosition: Codable, Sendable {
+  var character = 0
+  var pixels = 0
+}
+
+/// The list and the editor.
+final class NotesController: RestorableController {
+  let restorationIdentifier: RestorationIdentifier? = "notes"
+  /// The note that is open.
+  @Restored("selection") var selection: String? = nil
+  /// What was typed and not saved, by note.
+  @Restored("drafts") var drafts: [String: String] = [:]
+  /// The caret, and the first visible line, by note.
+  @Restored("carets") var carets: [String: Int] = [:]
+  @Restored("tops") var tops: [String: TextPosition] = [:]
+  /// How far the list is scrolled.
+  @Restored("listTop") var listTop = 0.0
+}
+
+/// The second window: made again because the state says that it was open.
+final class ScratchWindowController: WindowController {
+  static let tag: RestorationClass = "scratch"
+
+  init() {
+    super.init(restorationIdentifier: "scratch", restorationClass: Self.tag, content: ScratchController())
+  }
+
+  var page: ScratchController? { content as? ScratchController }
+}
+
+/// The text of the second window.
+final class ScratchController: RestorableController {
+  let restorationIdentifier: RestorationIdentifier? = "page"
+  @Restored("text") var text = ""
+}

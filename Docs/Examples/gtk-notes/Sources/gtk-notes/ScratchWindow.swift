@@ -1,0 +1,21 @@
+import CGtk
+import StateRestoration
+
+/// The second window: one text.
+final class ScratchWindow: AppWindow {
+  private let page: ScratchController
+  private let pane = TextPane(name: "scratch")
+
+  init(_ controller: ScratchWindowController, _ page: ScratchController, onClose: @escaping () -> Void) {
+    self.page = page
+    super.init(controller, title: "Scratch", content: pane.widget, lockPage: Widget(gtk_label_new("Locked")))
+    pane.onText = { page.text = $0 }
+    window.connect("close-request") {
+      onClose()
+      return false
+    }
+  }
+
+  func fill() { pane.fill(page.text, caret: page.text.count) }
+  func empty() { pane.fill("", isEditable: false) }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Glibc
+public import StateRestoration
+
+/// The device key in a file that `systemd-creds` has encrypted: to the machine's TPM 2, to a key of the system, or to both.
+///
+/// A copy of the disk opens nothing without the TPM. The key of the system lies on the same disk, readable for root alone: it
+/// protects from other users and from a copied home directory.
+public struct EncryptedCredentialKey: DeviceKeyProvider, CustomStringConvertible {
+  /// The key under which the file is encrypted.
+  ///
+  /// `systemd-creds` itself can choose, and then takes the key of the system where there is no TPM. That is no choice here:
+  /// a machine without a TPM fails instead.
+  public enum Key: String, Sendable, Hashable {
+    /// The TPM 2 of the machine.
+    case tpm2
+    /// The key of the system in `/var/lib/systemd/credential.secret`; only root can use it.
+    case host
+    /// Both.
+    case hostAndTPM2 = "host+tpm2"
+  }
+
+  /// Where the encrypted file is.
+  public let path: String
+  /// The name that is sealed with the key, so that one credential can't be put in another's place.
+  public let name: String
+  /// The key under which a new file is encrypted.
+  public let key: Key
+  /// How long `systemd-creds` may take.
+  public var timeout = Duration.seconds(20)
+
+  private let tool: String
+  private let tpm: String?
+
+  /// Makes a provider.
+  ///
+  /// - Parameters:
+  ///   - path: Where the encrypted file is, or is to be.
+  ///   - name: The credential's name.
+  ///   - key: The key under which a new file is encrypted.
+  public init(path: String, name: String, key: Key) {
+    self.init(path: path, name: name, key: key, tool: "/usr/bin/systemd-creds", tpm: nil)
+  }
+
+  package init(path: String, name: String, key: Key, tool: String, tpm: String?) {
+    self.path = path
+    self.name = name
+    self.key = key
+    self.tool = tool
+    self.tpm = tpm
+  }
+
+  /// The provider in words.
+  public var description: String { "systemd-creds with \(key.rawValue), in \(path)" }
+
+  /// Decrypts the file; `nil` when there is none.
+  public func loadKey() throws(ProtectionError) -> DeviceKey? {
+    if unsafe access(path, F_OK) != 0 {
+      if errno == ENOENT { return nil }
+      throw ProtectionError(.io, "The encrypted device key can't be reached.", errno: errno)
+    }
+    let output = try run(["decrypt", "--name=\(name)", path, "-"], input: nil)
+    guard output.count == DeviceKey.byteCount else {
+      throw ProtectionError(
+        .corrupt, "The encrypted device key has another length. Put the right file back, or erase the device.")
+    }
+    return try output.deviceKey(byteCount: output.count)
+  }
+
+  /// Makes a key, encrypts it, and decrypts it once before it is used.
+  public func makeKey() throws(ProtectionError) -> DeviceKey {
+    guard let fresh = SecretBuffer.random(byteCount: DeviceKey.byteCount) else {
+      throw ProtectionError(.secretsUnavailable, "The system gave no random bytes.", errno: errno)
+    }
+    let sealed = try run(["encrypt", "--name=\(name)", "--with-key=\(key.rawValue)", "-", "-"], input: fresh)
+    guard sealed.count > DeviceKey.byteCount else {
+      throw ProtectionError(.io, "systemd-creds gave no encrypted key.")
+    }
+    try ExclusiveFile.create(path, sealed)
+    guard let key = try loadKey() else {
+      throw ProtectionError(.io, "The encrypted device key was taken away while it was made.")
+    }
+    return key
+  }
+
+  private func run(_ arguments: [String], input: SecretBuffer?) throws(ProtectionError) -> SecretBuffer {
+    let device = tpm.map { ["--tpm2-device=\($0)"] } ?? []
+    let result = try ChildProcess.run(tool, device + arguments, input: input, within: timeout)
+    guard result.status == 0 else {
+      throw ProtectionError(
+        .io,
+        "systemd-creds could not \(arguments[0]) the device key (\(key.rawValue), status \(result.status)). "
+          + "See `systemd-creds has-tpm2`, and run it by hand for the reason.")
+    }
+    return result.output
+  }
+}

@@ -1,0 +1,210 @@
+import Dispatch
+import Glibc
+public import StateRestoration
+
+extension SystemNotification.Kind {
+  /// The screen is blank, or not any more: a change between `blank` and `on`.
+  public static let screenBlanked: SystemNotification.Kind = "screenBlanked"
+}
+
+/// Drives a program by its desktop session: the screen's lock, sleep, shutdown, the end of the session.
+///
+/// ```swift
+/// var options = DesktopSessionOptions(applicationName: "Notes")
+/// options.log = log
+/// let driver = DesktopSessionDriver(application: application, device: device, options: options)
+/// driver.start()
+/// ```
+///
+/// | The session says | The driver does |
+/// |---|---|
+/// | the screen is locked | `sleep`: preserves, leaves the foreground, locks the device with its grace period |
+/// | the screen is unlocked | `enterForeground`, then ``DesktopSessionOptions/onUnlock``; the device stays locked |
+/// | the machine will sleep | `sleep`, takes the keys away without grace, lets go of the inhibitor |
+/// | the machine wakes | takes the inhibitor again; `enterForeground` unless the screen is locked |
+/// | the machine stops | `terminate`, lets go of the inhibitor, calls `onEnd` |
+/// | the session may end | preserves and answers |
+/// | the session ends | `terminate`, calls `onEnd` |
+/// | the screen is blank | posts a `SystemNotification`, or locks where the options say so |
+///
+/// A bus or a service that is missing, goes away, hangs or sends nonsense costs nothing but its announcements; ``report`` and
+/// the log say so, and it is tried again. Nothing waits longer than its budget: a thread of the driver's own lets go of the
+/// inhibitor, and locks the device, when the main actor doesn't come to it.
+@MainActor public final class DesktopSessionDriver: LifecycleDriver {
+  /// Why the program is to end.
+  public enum End: Sendable, Hashable {
+    /// The machine is switched off or restarted.
+    case shutdown
+    /// The user's session ends.
+    case session
+  }
+
+  /// The services that were reached, and what went wrong.
+  public private(set) var report = DesktopSessionReport()
+
+  private let options: DesktopSessionOptions
+  private let device: ProtectedDevice
+  private weak var application: RestorableApplication?
+  private let onEnd: @MainActor (End) -> Void
+  private var loop: SessionLoop?
+  private var reader: Task<Void, Never>?
+  private var worker: Task<Void, Never>?
+  private var waiting: [SessionEvent] = []
+  private var isBlanked = false
+
+  /// Makes a driver.
+  ///
+  /// - Parameters:
+  ///   - application: The program; not retained.
+  ///   - device: The device to lock.
+  ///   - deviceOptions: The options that the device was opened with, so that the report names where its keys are.
+  ///   - options: How the session is used.
+  ///   - onEnd: Called when the session has ended the life cycle; by default the process ends with success.
+  public init(
+    application: RestorableApplication, device: ProtectedDevice, deviceOptions: DeviceOptions = DeviceOptions(),
+    options: DesktopSessionOptions, onEnd: (@MainActor (End) -> Void)? = nil
+  ) {
+    self.application = application
+    self.device = device
+    self.options = options
+    self.onEnd = onEnd ?? { _ in exit(EXIT_SUCCESS) }
+    report.custody = deviceOptions.custodyLines
+  }
+
+  isolated deinit { loop?.stop() }
+
+  /// Begins to follow the session.
+  public func start() {
+    guard let application else { return }
+    start(driving: application.lifecycle)
+  }
+
+  /// Begins to follow the session; returns at once, before any service has answered.
+  public func start(driving lifecycle: Lifecycle) {
+    precondition(loop == nil, "This session driver was started before; stop it first.")
+    guard let loop = SessionLoop() else {
+      report.add(incident: "the process has no file descriptor left, so the session is not followed")
+      return
+    }
+    self.loop = loop
+    for service in DesktopSessionReport.Service.allCases { report.services[service] = .connecting }
+    let (events, sender) = AsyncStream.makeStream(of: SessionEvent.self)
+    let device = device
+    loop.start { [options] in
+      SessionMonitor(
+        options: options, emit: { sender.yield($0) },
+        // Observers of a lock may hang: they must not hold up the buses.
+        lockDevice: { DispatchQueue.global().async { Self.lockNow(device) } })
+    }
+    reader = Task { [weak self, weak lifecycle] in
+      for await event in events {
+        guard let self, let lifecycle else { return }
+        receive(event, lifecycle)
+      }
+    }
+  }
+
+  /// Follows the session no longer; the system does not wait for this program any more.
+  public func stop() {
+    reader?.cancel()
+    reader = nil
+    waiting = []
+    loop?.stop()
+    loop = nil
+    report.holdsInhibitor = false
+    report.services = [:]
+  }
+
+  /// Takes the keys away at once, whatever the grace period.
+  private nonisolated static func lockNow(_ device: ProtectedDevice) {
+    device.lock()
+    // The public face knows no lock without grace but the one of a reboot.
+    if device.lockState == .locking { device.reboot() }
+  }
+
+  // MARK: - Events
+
+  /// Notes facts at once, and queues what takes its time.
+  private func receive(_ event: SessionEvent, _ lifecycle: Lifecycle) {
+    switch event {
+    case .standing(let service, let standing): report.services[service] = standing
+    case .inhibitor(let isHeld): report.holdsInhibitor = isHeld
+    case .incident(let text): report.add(incident: text)
+    case .lock, .unlock, .blanked, .sleeping, .woke, .shuttingDown, .queryEnd, .ending:
+      waiting.append(event)
+      handleNext(lifecycle)
+    }
+  }
+
+  private func handleNext(_ lifecycle: Lifecycle) {
+    guard worker == nil, !waiting.isEmpty else { return }
+    worker = Task {
+      while !waiting.isEmpty { await handle(waiting.removeFirst(), lifecycle) }
+      worker = nil
+    }
+  }
+
+  private func handle(_ event: SessionEvent, _ lifecycle: Lifecycle) async {
+    switch event {
+    case .lock:
+      report.isScreenLocked = true
+      await lock(lifecycle)
+    case .unlock:
+      report.isScreenLocked = false
+      await unlock(lifecycle)
+    case .blanked(let isBlanked):
+      self.isBlanked = isBlanked
+      await blank(isBlanked, lifecycle)
+    case .sleeping(let ticket):
+      try? await lifecycle.sleep()
+      Self.lockNow(device)
+      log("preserved and locked before sleep; the device is \(device.lockState)")
+      loop?.perform { $0.logind.finish(ticket) }
+    case .woke:
+      if !report.isScreenLocked { try? await lifecycle.enterForeground() }
+    case .shuttingDown(let ticket):
+      try? await lifecycle.terminate()
+      log("preserved before the shutdown")
+      loop?.perform { $0.logind.finish(ticket) }
+      onEnd(.shutdown)
+    case .queryEnd(let ticket):
+      _ = try? await application?.preserve()
+      loop?.perform { $0.portal.answer(ticket) }
+    case .ending:
+      try? await lifecycle.terminate()
+      log("preserved at the end of the session")
+      onEnd(.session)
+    case .standing, .inhibitor, .incident: break
+    }
+  }
+
+  private func lock(_ lifecycle: Lifecycle) async {
+    try? await lifecycle.sleep()
+    // The life cycle has refused, in a program that is not launched: the screen is locked all the same.
+    device.lock()
+    log("preserved and locked with the screen; the device is \(device.lockState)")
+  }
+
+  private func unlock(_ lifecycle: Lifecycle) async {
+    try? await lifecycle.enterForeground()
+    await options.onUnlock?()
+  }
+
+  private func blank(_ isBlanked: Bool, _ lifecycle: Lifecycle) async {
+    let (before, after) = isBlanked ? ("on", "blank") : ("blank", "on")
+    lifecycle.post(SystemNotification(.screenBlanked, .change(from: before, to: after)))
+    guard options.locksWhenBlanked else { return }
+    if isBlanked { await lock(lifecycle) } else if !report.isScreenLocked { await unlock(lifecycle) }
+  }
+
+  private func log(_ text: String) { options.log.log(.info, "desktop session: \(text)") }
+}
+
+extension DeviceOptions {
+  /// Where the keys are kept, in a line each.
+  var custodyLines: [String] {
+    let provider = keyProvider.map { "\($0)" } ?? "a file beside the data"
+    let custody = custody.map { "\($0)" } ?? "this process alone"
+    return ["the device key is kept by \(provider)", "the class keys are kept by \(custody)"]
+  }
+}

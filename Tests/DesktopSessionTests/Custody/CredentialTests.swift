@@ -1,0 +1,132 @@
+import DesktopSession
+import Foundation
+import Glibc
+import StateRestoration
+import Testing
+
+/// Keys that systemd hands out or encrypts.
+@Suite(.serialized) struct CredentialTests {
+  let directory: String
+
+  init() throws { directory = try Machine.scratch() }
+
+  private func open(_ provider: any DeviceKeyProvider) async throws -> ProtectedDevice {
+    var options = DeviceOptions()
+    options.keyProvider = provider
+    return try await ProtectedDevice.open(at: .directory(directory + "/device"), options: options)
+  }
+
+  private func expectRoundTrip(_ provider: any DeviceKeyProvider) async throws {
+    do {
+      let device = try await open(provider)
+      try device.files(in: "f").create("secret", contents: Data("text".utf8), protection: ProtectionClass.none)
+    }
+    let again = try await open(provider)
+    #expect(try again.files(in: "f").read("secret") == Data("text".utf8))
+    #expect(!FileManager.default.fileExists(atPath: directory + "/device/device.key"))
+  }
+
+  /// Whether a provider says that no key was ever made.
+  private static func isAbsent(_ provider: some DeviceKeyProvider) throws -> Bool {
+    if try provider.loadKey() != nil { false } else { true }
+  }
+
+  private static func code(_ body: () throws -> Void) -> ProtectionError.Code? {
+    do { try body() } catch { return (error as? ProtectionError)?.code }
+    return nil
+  }
+
+  // MARK: - A service's credentials
+
+  @Test func `a service's credential opens a device`() async throws {
+    try FileManager.default.createDirectory(atPath: directory + "/credentials", withIntermediateDirectories: false)
+    let path = directory + "/credentials/key"
+    try Data((0..<32).map { UInt8($0) }).write(to: URL(fileURLWithPath: path))
+    let provider = ServiceCredentialKey(name: "key", directory: directory + "/credentials")
+    try await expectRoundTrip(provider)
+    #expect(provider.description.contains("key"))
+    // Another key is another device.
+    try Data(repeating: 7, count: 32).write(to: URL(fileURLWithPath: path))
+    await #expect { _ = try await open(provider) } throws: { ($0 as? ProtectionError)?.code == .otherDevice }
+    // None is no reason to begin anew.
+    _ = unsafe unlink(path)
+    await #expect { _ = try await open(provider) } throws: { ($0 as? ProtectionError)?.code == .keysMissing }
+  }
+
+  @Test func `a credential that is absent is nil, and one that can't be reached throws`() throws {
+    let isAbsent = try Self.isAbsent(ServiceCredentialKey(name: "key", directory: directory))
+    #expect(isAbsent)
+    let codes = [nil, directory + "/gone"].map { directory in
+      Self.code { _ = try ServiceCredentialKey(name: "key", directory: directory).loadKey() }
+    }
+    #expect(codes == [.io, .io])
+    #expect(Self.code { _ = try ServiceCredentialKey(name: "key", directory: directory).makeKey() } == .keysMissing)
+  }
+
+  @Test(arguments: [0, 1, 31, 33, 1000])
+  func `a credential of another length is refused`(_ count: Int) throws {
+    try Data(repeating: 1, count: count).write(to: URL(fileURLWithPath: directory + "/key"))
+    #expect(
+      Self.code { _ = try ServiceCredentialKey(name: "key", directory: directory).loadKey() } == .corrupt)
+  }
+
+  // MARK: - systemd-creds
+
+  private func encrypted(
+    _ key: EncryptedCredentialKey.Key, name: String = "notes", tool: String = "/usr/bin/systemd-creds",
+    tpm: String? = nil
+  ) -> EncryptedCredentialKey {
+    EncryptedCredentialKey(path: directory + "/key.cred", name: name, key: key, tool: tool, tpm: tpm)
+  }
+
+  @Test func `systemd-creds keeps a key under the system's own`() async throws {
+    try await expectRoundTrip(encrypted(.host))
+    #expect(Self.code { _ = try encrypted(.host).makeKey() } == .alreadyExists)
+    #expect(Self.code { _ = try encrypted(.host, name: "other").loadKey() } == .io, "it was sealed for another name")
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: directory + "/key.cred"))
+    #expect(bytes.count > 100)
+    let mode = try FileManager.default.attributesOfItem(atPath: directory + "/key.cred")[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+  }
+
+  @Test(arguments: [EncryptedCredentialKey.Key.tpm2, .hostAndTPM2])
+  func `systemd-creds keeps a key under a TPM 2`(_ key: EncryptedCredentialKey.Key) async throws {
+    let tpm = try SoftwareTPM(in: directory)
+    try await tpm.start()
+    try await expectRoundTrip(encrypted(key, tpm: tpm.device))
+    // Another TPM opens nothing.
+    let other = try SoftwareTPM(in: directory + "/other")
+    try await other.start()
+    #expect(Self.code { _ = try encrypted(key, tpm: other.device).loadKey() } == .io)
+  }
+
+  @Test func `without a TPM nothing is made under another key`() throws {
+    #expect(Self.code { _ = try encrypted(.tpm2, tpm: "swtpm:port=1").makeKey() } == .io)
+    #expect(!FileManager.default.fileExists(atPath: directory + "/key.cred"))
+  }
+
+  @Test func `a key is absent only when its file is`() throws {
+    let isAbsent = try Self.isAbsent(encrypted(.host))
+    #expect(isAbsent)
+    try Data("no credential".utf8).write(to: URL(fileURLWithPath: directory + "/key.cred"))
+    #expect(Self.code { _ = try encrypted(.host).loadKey() } == .io)
+    #expect(Self.code { _ = try encrypted(.host, tool: "/usr/bin/none").loadKey() } == .io)
+  }
+
+  @Test(arguments: ["sleep 60", "exec cat /dev/zero", "printf short", "kill -9 $$"])
+  func `a tool that hangs, floods or fails is ended and told of`(_ script: String) throws {
+    let tool = directory + "/tool"
+    try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(fileURLWithPath: tool))
+    _ = unsafe chmod(tool, 0o700)
+    try Data("x".utf8).write(to: URL(fileURLWithPath: directory + "/key.cred"))
+    var provider = encrypted(.host, tool: tool)
+    provider.timeout = .milliseconds(300)
+    let start = ContinuousClock.now
+    let code = Self.code { _ = try provider.loadKey() }
+    #expect(
+      code
+        == (script.hasPrefix("sleep") || script.hasPrefix("exec") ? .busy : script.hasPrefix("printf") ? .corrupt : .io)
+    )
+    #expect(ContinuousClock.now - start < .seconds(5))
+  }
+}

@@ -1,0 +1,27 @@
+import DesktopSession
+import StateRestoration
+
+struct DesktopSessionSnippets {
+  // snippet: FollowSession
+  @MainActor func followSession(
+    of application: RestorableApplication, on device: ProtectedDevice, log: any RestorationLog
+  ) -> DesktopSessionDriver {
+    var options = DesktopSessionOptions(applicationName: "Notes")
+    options.log = log
+    options.onUnlock = { print("Show the field for the passcode.") }
+    let driver = DesktopSessionDriver(application: application, device: device, options: options)
+    driver.start()
+    return driver  // keep it for as long as the program runs
+  }
+  // snippet end
+
+  // snippet: Custody
+  @MainActor func openDevice() async throws -> ProtectedDevice {
+    var options = DeviceOptions()
+    options.gracePeriod = .zero
+    options.keyProvider = SecretServiceKey(application: "com.example.notes", label: "Notes: device key")
+    options.custody = SessionKeyring(.session, timeLimit: .seconds(8 * 3600))
+    return try await ProtectedDevice.open(at: .applicationState("com.example.notes"), options: options)
+  }
+  // snippet end
+}

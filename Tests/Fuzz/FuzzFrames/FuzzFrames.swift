@@ -1,0 +1,64 @@
+import FaultyFileSystem
+import FileSystem
+import Foundation
+import FuzzSupport
+
+@testable import DataProtection
+
+/// Generations of a store whose bytes were changed, in the base and in the frames behind it.
+@c(LLVMFuzzerTestOneInput)
+public func fuzzFrames(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  guard let input = unsafe fuzzInput(start, count, atLeast: 2) else { return 0 }
+  openChanged(Array(input[1...]), isInFrames: input[0] & 1 == 0)
+  return 0
+}
+
+/// Opens a changed generation: frames are those that were appended, in their places, or refused; and saving goes on.
+private func openChanged(_ changes: [UInt8], isInFrames: Bool) {
+  let memory = store.afterProcessDeath()
+  let bytes = memory.content(atPath: path)!
+  let changed =
+    isInFrames ? Array(bytes[..<base]) + Array(bytes[base...]).edited(by: changes) : bytes.edited(by: changes)
+  memory.plant(changed, atPath: path)
+  guard let archives = try? device.archives(on: memory) else { preconditionFailure("the slot can't be had") }
+  if let opened = try? archives.openNewest() {
+    precondition(
+      opened.frames.count <= frames.count && frames.starts(with: opened.frames), "a frame is not the one appended")
+    if let whole = try? opened.readAll() { precondition(whole == content, "a changed base was read") }
+    let isClean = opened.tailDropped == 0 && opened.frames.count == frames.count
+    precondition(
+      !isClean || changed.prefix(bytes.count).starts(with: bytes[..<opened.scan.end]), "a change was not noticed")
+    try? archives.open()
+    if let again = try? archives.openNewest(),
+      (try? archives.append(Data("new".utf8), to: again.generation)) as? PublishReceipt != nil
+    {
+      let found = try? device.archives(on: memory).openNewest()
+      precondition(found?.frames == again.frames + [Data("new".utf8)], "an appended frame is not found")
+    }
+  } else {
+    precondition(!isInFrames, "damaged frames keep their base from being opened")
+  }
+  archives.close()
+  let new = Data("whole".utf8)
+  guard let next = try? device.archives(on: memory), (try? next.publish(new)) != nil else {
+    preconditionFailure("a damaged generation stops saving")
+  }
+  precondition((try? next.openNewest().readAll()) == new)
+}
+
+private let device = try! FuzzDevice()
+private let content = Data("content".utf8)
+private let frames = (0..<24).map { Data(repeating: UInt8($0), count: $0 == 20 ? 3000 : 1 + $0 * 3) }
+private let path = try! device.path("g-1")
+
+/// A generation with twenty-four frames.
+private let store: MemoryFileSystem = {
+  let memory = MemoryFileSystem()
+  let archives = try! device.archives(on: memory)
+  let generation = try! archives.publish(content).generation
+  for frame in frames { _ = try! archives.append(frame, to: generation) }
+  return memory.afterProcessDeath()
+}()
+
+/// Where the base ends.
+private let base = try! device.archives(on: store.afterProcessDeath()).openNewest().content.endOffset

@@ -1,0 +1,62 @@
+import DataProtection
+import FaultyFileSystem
+import FileSystem
+import RestorationArchive
+import SimulatedTime
+import StateRestoration
+import Testing
+
+/// The disk that a launch uses: counts, as times depend on the machine.
+@MainActor @Suite struct LaunchCostTests {
+  /// What a launch of ten nodes costs at most, with a whole generation on the disk and nothing pending.
+  ///
+  /// To be tightened whenever the store gets cheaper.
+  private enum Limits {
+    static let syncs = 3
+    static let locks = 7
+    static let opens = 14
+    /// All but writing, which a file system with mappings does for the crash marker without calls.
+    static let systemCalls = 83
+    static let writes = 35
+    static let bytesRead = 2_100
+  }
+
+  private let configuration = RestorationConfiguration(application: "com.example.launch")
+
+  private func environment(_ fileSystem: any FileSystem) -> DeviceEnvironment {
+    DeviceEnvironment(fileSystem: fileSystem, clock: ManualClock(), scrypt: .test, variables: { _ in nil })
+  }
+
+  private func hierarchy(_ text: String) -> Screen {
+    Screen("root", text: text, children: (0..<9).map { Screen("child \($0)", text: text) })
+  }
+
+  @Test func `a launch makes few calls, takes few locks and reads little`() async throws {
+    let disk = MemoryFileSystem()
+    let delegate = YesDelegate()
+    do {
+      let device = try await ProtectedDevice.open(at: .directory("/state/device"), environment: environment(disk))
+      let coordinator = try RestorationCoordinator(device: device, delegate: delegate, configuration: configuration)
+      let root = hierarchy("old")
+      _ = try await coordinator.restore(into: root)
+      _ = try await coordinator.preserve(root)
+    }
+    let counting = CountingFileSystem(disk)
+    let device = try await ProtectedDevice.open(at: .directory("/state/device"), environment: environment(counting))
+    let coordinator = try RestorationCoordinator(device: device, delegate: delegate, configuration: configuration)
+    let root = hierarchy("")
+    let report = try await coordinator.restore(into: root)
+    let counts = counting.counts
+    #expect(report.outcome == .restored)
+    #expect(root["child 8"]?.text == "old")
+
+    #expect(counts.lockWaits == 0)
+    #expect(counts.syncs <= Limits.syncs, "\(counts)")
+    #expect(counts[.lock] <= Limits.locks, "\(counts)")
+    #expect(counts.opens <= Limits.opens, "\(counts)")
+    #expect(counts.systemCalls - counts[.write] <= Limits.systemCalls, "\(counts)")
+    #expect(counts[.write] <= Limits.writes, "\(counts)")
+    #expect(counts.bytesRead <= Limits.bytesRead, "\(counts)")
+    withExtendedLifetime(coordinator) {}
+  }
+}
