@@ -98,7 +98,8 @@ import Testing
     case .nothing, .byRestoring: break
     case .byRestoringBefore: extending = await extend(coordinator)
     case .change: _ = try await coordinator.preserve(root)
-    case .whole: try bench.requireWhole()
+    case .whole:
+      try bench.requireWhole()
       #expect(try await coordinator.preserve(root).receipt?.kind == .whole)
     case .whileLocked, .whileLockedThenUnlocked:
       try await bench.lock()

@@ -25,7 +25,9 @@ import Testing
 
   /// One locked run: launches, does something, and saves.
   @discardableResult
-  func lockedRun(_ bench: Bench, _ root: Screen? = nil, _ edit: (Screen) async -> Void) async throws -> PreservationOutcome {
+  func lockedRun(_ bench: Bench, _ root: Screen? = nil, _ edit: (Screen) async -> Void) async throws
+    -> PreservationOutcome
+  {
     let root = root ?? hierarchy()
     let coordinator = bench.launch()
     #expect(try await coordinator.restore(into: root).outcome == .locked)

@@ -1,8 +1,9 @@
 import FoundationEssentials
-import StateRestoration
 import StateRestorationTesting
 import Synchronization
 import Testing
+
+@testable import StateRestoration
 
 /// R5.1–R5.2: a locked device never costs state, and is never taken for an empty one.
 @MainActor @Suite struct LockedTests {

@@ -203,6 +203,7 @@ import Testing
     _ = try await coordinator.restore(into: root)
     let valve = wayward.restorableState.valve
     valve.isShut.store(true, ordering: .relaxed)
+    wayward.restorableState.value = 3
     let outcome = try await coordinator.preserve(root)
     let findings = try #require(outcome.receipt?.findings)
     #expect(findings.contains { if case .encodingFailed(["root", "wayward"], _) = $0 { true } else { false } })

@@ -174,7 +174,8 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `after two bad runs the delegate may choose to try again without the crash node`(on kind: StoreKind) async throws {
+  func `after two bad runs the delegate may choose to try again without the crash node`(on kind: StoreKind) async throws
+  {
     let bench = try await preserved(kind)
     bench.delegate.crashDecision = .tryAgain
     try await bench.die(at: ["root", "bad"])
