@@ -11,7 +11,7 @@ import Testing
     for index in 0..<50 { top = Screen(RestorationIdentifier("level \(index)"), children: [top]) }
     let changes = ChangeList {}
     let context = RestorationConfiguration().context
-    let tree = CaptureTree(registry: RestorationRegistry(), changes: changes, context: context, now: { Date() })
+    let tree = LiveTree(registry: RestorationRegistry(), changes: changes, context: context, now: { Date() })
     let batch = tree.capture(roots: [top], scope: .all)
     #expect(batch.records.count == 51)
     #expect(paths(in: batch) == 0)
@@ -20,7 +20,7 @@ import Testing
 
   @Test func `what has left the hierarchy is forgotten, whether it died or not`() {
     let root = Screen("root")
-    let tree = CaptureTree(
+    let tree = LiveTree(
       registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context,
       now: { Date() })
     var kept: Screen?
@@ -39,7 +39,7 @@ import Testing
 
   @Test func `an object at the address of one that died is another one`() {
     let root = Screen("root")
-    let tree = CaptureTree(
+    let tree = LiveTree(
       registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context,
       now: { Date() })
     _ = tree.capture(roots: [root], scope: .all)
@@ -58,7 +58,7 @@ import Testing
   @Test func `plain, special and excluded objects of one class are captured as they are`() throws {
     let leaves = (0..<150).map { Silent("leaf \($0)", $0) }
     let root = Screen("root", children: leaves)
-    let tree = CaptureTree(
+    let tree = LiveTree(
       registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context,
       now: { Date() })
     _ = tree.capture(roots: [root], scope: .all)
@@ -99,7 +99,7 @@ import Testing
 
   @Test func `a container that gave its children no roles is asked again, unless it never gives any`() {
     let late = LateRoles(child: Silent("child", 1))
-    let tree = CaptureTree(
+    let tree = LiveTree(
       registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context,
       now: { Date() })
     #expect(tree.capture(roots: [late], scope: .all).records.allSatisfy { !$0.flags.contains(.hasRole) })

@@ -180,20 +180,6 @@ import Testing
     #expect(root["editor"]?.text == "")
   }
 
-  @Test func `an object in the place of one that was gone before anything was captured gets what that one had`()
-    async throws
-  {
-    let bench = Bench()
-    try await bench.preserve(Screen("root", children: [Screen("editor", text: "at launch")]))
-    let coordinator = bench.launch()
-    let root = Screen("root", children: [Screen("editor")])
-    _ = try await coordinator.restore(into: root)
-    root.dropChildren()
-    root.restorationChildren = [Screen("editor")]
-    #expect(coordinator.register(try #require(root["editor"]), at: ["root", "editor"])?.isRestored == true)
-    #expect(root["editor"]?.text == "at launch")
-  }
-
   @Test func `what a shared object had last stays while another in its place has nothing newer`() async throws {
     let bench = Bench()
     var settings: Screen? = Screen("settings", text: "at launch")
@@ -238,7 +224,7 @@ import Testing
     other.text = "draft of B"
     _ = try await coordinator.preserve(root)
     #expect(try bench.newestReader().node(at: ["root", "editor"])?.attributes.model == "B")
-    #expect(try bench.newestReader().keptNodes().map(\.attributes.model) == ["A"])
+    #expect(try bench.newestReader().dormantNodes().map(\.attributes.model) == ["A"])
   }
 
   @Test(arguments: StoreKind.allCases)

@@ -71,7 +71,7 @@ import Testing
       try await bench.preserve(Screen("root", text: "older"))
     }
     if parses {
-      _ = try bench.place.publish(Data("no archive".utf8), Succession())
+      _ = try bench.place.publish(Data("no archive".utf8), .init())
     } else {
       let coordinator = bench.launch()
       let root = Screen("root")
@@ -83,7 +83,8 @@ import Testing
     switch fate {
     case .givenUp:
       for _ in 0..<2 {
-        let attempt = try bench.place.beginAttempt(at: try bench.place.open(.predecessor), isRequest: false)
+        let attempt = try bench.place.beginAttempt(
+          at: try bench.place.open(.predecessor), isRequest: false)
         _ = attempt
         try await bench.kill()
       }

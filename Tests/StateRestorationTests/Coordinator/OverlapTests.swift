@@ -283,8 +283,7 @@ import Testing
     coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
     let root = tree()
     _ = try await coordinator.restore(into: root)
-    let held = bench.store.hold(at: "openPending")
-    bench.store.state.withLock { $0.failures["openNewest"] = .locked }
+    let held = bench.store.hold(at: "openNewest")
     let restoring = Task { try await coordinator.restore(into: root) }
     try await held.arrived()
     root["a"]?.text = "typed"

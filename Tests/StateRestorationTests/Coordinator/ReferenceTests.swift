@@ -173,7 +173,7 @@ import Testing
     _ = try await coordinator.restore(into: Panel("root"))
     coordinator.registry.register(shared: late, as: "manager")
     #expect(late.value == 42)
-    #expect(coordinator.lastReport?.nodes.last?.result == .restored(.existing))
+    #expect(coordinator.lastReport?.nodes.last?.result == .restored(.registration))
     late.value = 43
     _ = try await coordinator.preserve(Panel("root"))
     let again = Manager()

@@ -69,7 +69,7 @@ import Testing
     }
     older.restorableState.fails = false
     _ = try await coordinator.preserve(root)
-    #expect(try bench.newestReader().keptNodes().map(\.attributes.version) == [2])
+    #expect(try bench.newestReader().dormantNodes().map(\.attributes.version) == [2])
     let newer = Brittle()
     _ = try await bench.launch().restore(into: Screen("root", children: [newer]))
     #expect(newer.restorableState.text == "older")
@@ -85,10 +85,10 @@ import Testing
     older.restorableState = Text("older", fails: true)
     root.restorationChildren = [older]
     #expect(failures(try await coordinator.preserve(root)) == [path])
-    #expect(try bench.newestReader().keptNodes().isEmpty)
+    #expect(try bench.newestReader().dormantNodes().isEmpty)
     older.restorableState.fails = false
     _ = try await coordinator.preserve(root)
-    #expect(try bench.newestReader().keptNodes().map(\.attributes.version) == [2])
+    #expect(try bench.newestReader().dormantNodes().map(\.attributes.version) == [2])
   }
 
   @Test func `what is below another model's object stays while its own state can't be encoded`() async throws {
@@ -108,35 +108,10 @@ import Testing
     let reader = try bench.newestReader()
     #expect(try reader.node(at: path.appending("page")) != nil)
     #expect(try reader.node(at: path)?.attributes.model == "one")
-    #expect(try reader.keptNodes().isEmpty)
+    #expect(try reader.dormantNodes().isEmpty)
     again.restorableState.fails = false
     _ = try await coordinator.preserve(root)
-    #expect(try bench.newestReader().keptNodes().count == 1)
-  }
-
-  @Test func `what is there again is no longer what an earlier run left behind`() async throws {
-    let bench = Bench()
-    try await bench.preserve(Screen("root", children: [NewerBrittle("newer"), Brittle("two", called: "second")]))
-    func flags() throws -> [Bool] {
-      let reader = try bench.newestReader()
-      return try ["brittle", "second"].map { name in
-        try #require(try reader.node(at: ["root", name])).attributes.flags.contains(.carriedOver)
-      }
-    }
-    let away = bench.launch()
-    let empty = Screen("root")
-    _ = try await away.restore(into: empty)
-    empty.text = "changed"
-    _ = try await away.preserve(empty)
-    #expect(try flags() == [true, true])
-    // One can't be read, the other can't be encoded.
-    let (refused, failing) = (Brittle(), Brittle(called: "second"))
-    let root = Screen("root", children: [refused, failing])
-    let coordinator = bench.launch()
-    _ = try await coordinator.restore(into: root)
-    failing.restorableState.fails = true
-    _ = try await coordinator.preserve(root)
-    #expect(try flags() == [false, false])
+    #expect(try bench.newestReader().dormantNodes().count == 1)
   }
 
   @Test func `a screen whose first encoding fails can be made again, and what is below it`() async throws {
@@ -265,6 +240,7 @@ import Testing
     let root = Screen("root", children: [shown])
     let coordinator = bench.launch(with: delegate, register)
     _ = try await coordinator.restore(into: root)
+    for _ in 0..<5 { await Task.yield() }
     shown.restorableState.text = "typed"
     try await bench.unlock(coordinator)
     let made = try #require(root.restorationChildren.first as? Brittle)

@@ -6,7 +6,7 @@ import Testing
 /// checks that none is left out.
 @MainActor @Suite struct EveryFindingTests {
   enum Restoring: String, CaseIterable, Sendable {
-    case migrated, unreadKeys, unresolvedReference, unregisteredClass, identifierDiffers, keptState, broughtBack
+    case migrated, unreadKeys, unresolvedReference, unregisteredClass, identifierDiffers, wasDormant
 
     init(_ finding: NodeReport.Finding) {
       self =
@@ -16,24 +16,20 @@ import Testing
         case .unresolvedReference: .unresolvedReference
         case .unregisteredClass: .unregisteredClass
         case .identifierDiffers: .identifierDiffers
-        case .keptState: .keptState
-        case .broughtBack: .broughtBack
+        case .wasDormant: .wasDormant
         }
     }
   }
 
   enum Preserving: String, CaseIterable, Sendable {
-    case duplicateIdentifier, listedTwice, notHeld, anotherSaved, emptyIdentifier, inheritedTag, encodingFailed,
-      overBudget, shed,
-      danglingReference
-    case setAside, setAsideRemoved, keptStateRemoved, failure
+    case duplicateIdentifier, listedTwice, notHeld, emptyIdentifier, inheritedTag, encodingFailed, overBudget, shed
+    case danglingReference, setAside, setAsideRemoved, dormantRemoved, failure
 
     init(_ finding: PreservationFinding) {
       self =
         switch finding {
         case .duplicateIdentifier: .duplicateIdentifier
         case .notHeld: .notHeld
-        case .anotherSaved: .anotherSaved
         case .listedTwice: .listedTwice
         case .emptyIdentifier: .emptyIdentifier
         case .inheritedTag: .inheritedTag
@@ -43,7 +39,7 @@ import Testing
         case .danglingReference: .danglingReference
         case .setAside: .setAside
         case .setAsideRemoved: .setAsideRemoved
-        case .keptStateRemoved: .keptStateRemoved
+        case .dormantRemoved: .dormantRemoved
         case .failure: .failure
         }
     }
@@ -70,14 +66,13 @@ import Testing
     case .identifierDiffers:
       (preserved, restored) = (Screen("child"), Screen("child"))
       bench.delegate.make = { path, _ in path.components.count > 1 ? Screen("another") : nil }
-    case .keptState: (preserved, restored) = (Panel("child", value: 1), Panel("child"))
-    case .broughtBack: (preserved, restored) = (modelled("one"), modelled("one"))
+    case .wasDormant: (preserved, restored) = (modelled("one"), modelled("one"))
     }
     try await bench.preserve(Screen("root", children: [preserved, friend]))
-    if name == .keptState { try await typeOverUnreadable(bench) }
-    if name == .broughtBack { try await typeOverAnother(bench) }
+    if name == .wasDormant { try await typeOverAnother(bench) }
     let report = try await bench.launch(register).restore(into: Screen("root", children: [restored]))
-    #expect(report.nodes.dropFirst().first?.findings.map(Restoring.init) == [name])
+    let found = report.nodes.filter { $0.path.last == restored.restorationIdentifier }.flatMap(\.findings)
+    #expect(found.map(Restoring.init) == [name])
   }
 
   private func modelled(_ model: ModelIdentifier) -> Screen {
@@ -96,43 +91,10 @@ import Testing
     _ = try await coordinator.preserve(root)
   }
 
-  /// A run that can't read the state of the child, in which the user types something else.
-  private func typeOverUnreadable(_ bench: Bench) async throws {
-    let failing = Panel("child")
-    failing.failsDecoding = true
-    let root = Screen("root", children: [failing])
-    let coordinator = bench.launch()
-    _ = try await coordinator.restore(into: root)
-    failing.value = 5
-    _ = try await coordinator.preserve(root)
-  }
-
-  /// Restores in two processes at once, of which the other one saves.
-  private func saveBeside(_ coordinator: RestorationCoordinator, _ root: Screen, on bench: Bench) async throws {
-    _ = try await coordinator.restore(into: root)
-    let (other, others) = (bench.launch(), Screen("root"))
-    _ = try await other.restore(into: others)
-    others.text = "theirs"
-    _ = try await other.preserve(others)
-    root.text = "mine"
-  }
-
   /// Makes its child anew whenever it is asked for it.
   private final class Fleeting: RestorableController {
     let restorationIdentifier: RestorationIdentifier? = "fleeting"
     var restorationChildren: [any RestorableController] { [Screen("child")] }
-  }
-
-  @Test func `what another process has saved is named also when the journal is full`() async throws {
-    let bench = Bench()
-    let root = Screen("root")
-    try await bench.preserve(root)
-    let coordinator = bench.launch()
-    try await saveBeside(coordinator, root, on: bench)
-    bench.store.state.withLock { $0.isCompactionDue = true }
-    #expect(try await coordinator.preserve(root).receipt?.findings == [.anotherSaved(generation: 1)])
-    root.text = "again"
-    #expect(try await coordinator.preserve(root).receipt?.findings == [])
   }
 
   @Test(arguments: Preserving.allCases)
@@ -162,12 +124,10 @@ import Testing
       root.restorationChildren = [panel]
     case .setAside: try await declineAndSave(bench, times: 0)
     case .setAsideRemoved: try await declineAndSave(bench, times: 4)
-    case .keptStateRemoved: return try await fillKept(bench)
+    case .dormantRemoved: return try await fillPlace(bench)
     case .failure: bench.store.state.withLock { $0.failures["openPending"] = .corrupt }
-    case .anotherSaved: try await bench.preserve(root)
     }
     let coordinator = bench.launch(register)
-    if name == .anotherSaved { try await saveBeside(coordinator, root, on: bench) }
     if name == .setAside || name == .setAsideRemoved { _ = try await coordinator.restore(into: root) }
     let receipt = try #require(try await coordinator.preserve(root).receipt)
     #expect(receipt.findings.map(Preserving.init) == (name == .setAsideRemoved ? [.setAside, name] : [name]))
@@ -185,27 +145,19 @@ import Testing
     }
   }
 
-  /// Types over unreadable state when as much is kept as is kept at most.
-  private func fillKept(_ bench: Bench) async throws {
-    try await bench.preserve(Screen("root", children: [Panel("child", value: 1)]))
-    var writer = try RestorationArchive.Writer(continuing: bench.newestReader())
-    let kept = try writer.insert("$kept", parent: nil, attributes: .init(flags: .reserved))
-    for number in 0..<64 {
-      let node = try writer.insert(RestorationIdentifier("root/old \(number)"), parent: kept)
-      try writer.setRecord(of: node, entries: [.init(key: "value", value: number)], attributes: .init())
-    }
-    _ = try bench.place.publish(try writer.makeArchive(), Succession())
-    let failing = Panel("child")
-    failing.failsDecoding = true
-    let root = Screen("root", children: [failing])
+  /// Has so many model objects take turns in one place that the oldest makes room.
+  private func fillPlace(_ bench: Bench) async throws {
     let coordinator = bench.launch()
-    _ = try await coordinator.restore(into: root)
-    failing.value = 5
-    let findings = try await coordinator.preserve(root).receipt?.findings ?? []
-    #expect(findings.map(Preserving.init) == [.keptStateRemoved])
-    guard case .keptStateRemoved(let owner, _)? = findings.first else { return }
-    #expect(owner == "root/old 0")
-    #expect(try bench.newestReader().keptNodes().count == 64)
+    let child = modelled("0")
+    let root = Screen("root", children: [child])
+    for number in 0...65 {
+      child.restorationModelIdentifier = ModelIdentifier("\(number)")
+      child.text = "of \(number)"
+      let findings = try await coordinator.preserve(root).receipt?.findings ?? []
+      #expect(findings.map(Preserving.init) == (number > 64 ? [.dormantRemoved] : []))
+    }
+    let models = try bench.newestReader().dormantNodes().compactMap(\.attributes.model)
+    #expect(models.count == 64 && !models.contains("0"))
   }
 
   @Test(arguments: NodeReport.Origin.allCases)

@@ -12,7 +12,7 @@ import Testing
   enum Name: String, CaseIterable, Sendable {
     case noObject, unknownClass, refusedByClass, classMismatch, newerVersion, migrationFailed, decodingFailed
     case damaged, parentNotRestored, expired, modelGone, modelMismatch, leftOutAfterCrash, touchedMeanwhile
-    case notInstalled, objectTaken, shed, timedOut
+    case notInstalled, objectTaken, shed, timedOut, dormant
 
     init(_ reason: NotRestoredReason) {
       self =
@@ -35,6 +35,7 @@ import Testing
         case .notInstalled: .notInstalled
         case .shed: .shed
         case .timedOut: .timedOut
+        case .dormant: .dormant
         }
     }
   }
@@ -93,6 +94,7 @@ import Testing
     case .touchedMeanwhile: try await touched()
     case .notInstalled: try await notInstalled()
     case .shed: try await shed()
+    case .dormant: try await dormant()
     case .timedOut: try await timedOut()
     }
   }
@@ -170,6 +172,22 @@ import Testing
     try await bench.preserve(Screen("root", children: [Screen("child", text: String(repeating: "x", count: 2000))]))
     let report = try await bench.launch().restore(into: Screen("root", children: [Screen("child")]))
     return report[["root", "child"]]?.notRestoredReason
+  }
+
+  /// A child that shows another model object, and leaves then.
+  private func dormant() async throws -> NotRestoredReason? {
+    let bench = Bench()
+    let child = Screen("child", text: "of one")
+    child.restorationModelIdentifier = "one"
+    let root = Screen("root", children: [child])
+    let coordinator = bench.launch()
+    _ = try await coordinator.preserve(root)
+    child.restorationModelIdentifier = "two"
+    child.text = "of two"
+    _ = try await coordinator.preserve(root)
+    root.restorationChildren = []
+    _ = try await coordinator.preserve(root)
+    return try await bench.launch().restore(into: Screen("root"))[["root", "child"]]?.notRestoredReason
   }
 
   private func timedOut() async throws -> NotRestoredReason? {

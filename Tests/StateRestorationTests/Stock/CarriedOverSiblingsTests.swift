@@ -32,19 +32,12 @@ import Testing
     }
   }
 
-  /// Why what was shown is not there in the second run.
-  enum Absence: CaseIterable {
-    case refused, locked, unlockedLater
-  }
-
-  @Test(arguments: Place.allCases, Absence.allCases)
-  func `what the user had last is shown, not what could not be made before`(place: Place, absence: Absence) async throws
-  {
+  @Test(arguments: Place.allCases)
+  func `what the user had last is shown, not what could not be made before`(place: Place) async throws {
     let bench = Bench()
     let first = place.makeContainer()
     place.show(Screen("a", text: "a"), in: first)
     try await bench.preserve(first)
-    if absence != .refused { try await bench.lock() }
     let second = place.makeContainer()
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: second)
@@ -52,12 +45,6 @@ import Testing
     bench.delegate.make = { path, _ in Screen(path.last) }
     place.show(Screen("b", text: "b"), in: second)
     #expect(try await coordinator.preserve(second).receipt != nil)
-    if absence == .unlockedLater {
-      try await bench.unlock(coordinator)
-      #expect((place.shown(in: second) as? Screen)?.text == "b")
-      _ = try await coordinator.preserve(second)
-    }
-    try await bench.unlock()
     for _ in 0..<3 {
       let again = place.makeContainer()
       let coordinator = bench.launch()

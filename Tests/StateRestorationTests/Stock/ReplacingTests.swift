@@ -49,6 +49,7 @@ import Testing
     if occasion == .unlock || occasion == .unlockAfterTyping {
       try await bench.lock()
       #expect(try await coordinator.restore(into: container).outcome == .locked)
+      for _ in 0..<5 { await Task.yield() }
       if occasion == .unlockAfterTyping { old.text = "typed while locked" }
       try await bench.unlock(coordinator)
     } else {

@@ -29,10 +29,10 @@ import Testing
     let coordinator = bench.launch()
     let (stack, list) = screens()
     _ = try await coordinator.restore(into: stack)
-    await Task.yield()
+    for _ in 0..<5 { await Task.yield() }
     let draft = Screen("draft")
     stack.push(draft)
-    await Task.yield()
+    for _ in 0..<5 { await Task.yield() }
     draft.text = "typed"
     #expect(try await coordinator.preserve(stack).receipt?.kind == .pendingChange)
     try await bench.unlock(coordinator)

@@ -162,21 +162,32 @@ private final class Wall: Sendable {
     store.run.add(1, ordering: .relaxed)
     configuration.now = { [wall] in wall.time.withLock { $0 } }
     return RestorationCoordinator(
-      store: place, delegate: other ?? delegate, configuration: configuration, registry: registry)
+      store: nextPlace, delegate: other ?? delegate, configuration: configuration, registry: registry)
   }
 
-  private var places: [any PreservationStore] = []
+  /// The places of the process's launches on the device; none after the process has ended.
+  var places: [DeviceStore] = []
 
-  /// Where this launch preserves: what it learns of the disk is its own.
+  /// Has every launch let the slot go, so that another one may have it.
+  func closePlaces() { for place in places { place.close() } }
+
+  /// Where the last launch preserves, as one writer has a slot.
   var place: any PreservationStore {
+    if device == nil { return store }
+    if places.count > 1 { closePlaces() }
+    return places.last ?? nextPlace
+  }
+
+  /// The place of the next launch; the one before lets its slot go.
+  private var nextPlace: any PreservationStore {
     guard let process else { return store }
     do throws(ProtectionError) {
       let slot = ArchiveSlot(application: configuration.application, scene: SceneSession.ID.main.rawValue)
       let archives = try process.device.archives(for: slot, protection: configuration.protection)
-      // The one before lets its slot go: each is the place of a process of its own.
-      places.last?.close()
-      places = [DeviceStore(store: archives)]
-      return places[0]
+      closePlaces()
+      let place = DeviceStore(store: archives)
+      places.append(place)
+      return place
     } catch {
       preconditionFailure("the device gives no place: \(error)")
     }

@@ -131,6 +131,14 @@ final class MemoryStore: PreservationStore {
     return state.withLock { $0.setAside.map(Self.describe) }
   }
 
+  func generations() throws(ProtectionError) -> [Generation] {
+    try enter("generations")
+    return state.withLock { state in
+      (state.generations.map(\.number) + state.allPending.map(\.stored.generation.rawValue))
+        .map { Generation(rawValue: $0) }
+    }
+  }
+
   private static func describe(_ stored: Stored) -> SetAsideGeneration {
     SetAsideGeneration(
       generation: Generation(rawValue: stored.number), byteCount: stored.base.count, isDamaged: stored.isDamaged)
@@ -208,7 +216,7 @@ final class MemoryStore: PreservationStore {
       })
   }
 
-  func requireDurable() throws(ProtectionError) { try enter("requireDurable") }
+  func requireDurable() throws(ProtectionError) {}
 
   func removeSetAside(_ generation: Generation) throws(ProtectionError) -> Bool {
     try enter("removeSetAside")

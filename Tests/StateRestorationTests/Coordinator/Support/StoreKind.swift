@@ -35,6 +35,7 @@ extension Bench {
   func kill() async throws {
     process?.fileSystem.die()
     process = try await device?.startProcess()
+    places = []
     store.run.add(1, ordering: .relaxed)
   }
 
@@ -42,6 +43,7 @@ extension Bench {
   func cutPower(losing loss: PowerCutLoss = .everythingUnsynchronized) async throws {
     device?.cutPower(losing: loss)
     process = try await device?.startProcess()
+    places = []
   }
 
   /// What lies on disk, by name: to see that no byte of it changes.
@@ -87,6 +89,14 @@ extension Bench {
       let history = try place.attempts(at: try place.open(.newest))
       return history == AttemptHistory() ? nil : history
     }
+  }
+
+  /// Makes the next save a whole generation.
+  func requireWhole() throws {
+    store.state.withLock { $0.isCompactionDue = true }
+    guard device != nil else { return }
+    var writer = try RestorationArchive.Writer(continuing: newestReader())
+    _ = try place.publish(try writer.makeArchive(), .init())
   }
 
   /// The newest archive as a launch would read it; keeps nobody from writing.

@@ -1,0 +1,29 @@
+import Observation
+import StateRestoration
+import Testing
+
+/// Dialogs that make room for restored ones.
+@MainActor @Suite struct ReplacedDialogTests {
+  @Observable final class Dialog: StatefulController, PresentableController {
+    let restorationIdentifier: RestorationIdentifier?
+    let restorationClass: RestorationClass? = "dialog"
+    var restorationChildren: [any RestorableController] = []
+    @ObservationIgnored var presentation: Presentation?
+    var restorableState = ""
+
+    init(_ identifier: RestorationIdentifier?, _ text: String = "", children: [any RestorableController] = []) {
+      restorationIdentifier = identifier
+      restorableState = text
+      restorationChildren = children
+    }
+  }
+
+  @Test func `a dialog that makes room for a restored one is told`() {
+    let presenter = ContainerController(restorationIdentifier: "root")
+    let (old, new) = (Dialog("login"), Dialog("rename"))
+    presenter.present(old)
+    presenter.installRestoredChildren([child("rename", new, role: .presented)])
+    #expect(presenter.presentedController === new && new.presentation != nil)
+    #expect(old.presentation == nil)
+  }
+}
