@@ -36,6 +36,7 @@ import Testing
   private func restored(_ bench: Bench) async throws -> Screen {
     let root = Screen("root", children: [editor()])
     _ = try await bench.launch().restore(into: root)
+    bench.closePlaces()
     return root
   }
 

@@ -262,6 +262,7 @@ import Testing
     bench.device?.healDisk()
     let untouched = Screen("root")
     _ = try await bench.launch().restore(into: untouched)
+    bench.closePlaces()
     #expect(untouched.text == "precious")
     let receipt = try #require(try await coordinator.preserve(root).receipt)
     #expect(receipt.findings.count == 1)

@@ -65,6 +65,7 @@ import Testing
       #expect(failures(try await coordinator.preserve(root)) == [path])
       let newer = NewerBrittle()
       _ = try await bench.launch().restore(into: Screen("root", children: [newer]))
+      bench.closePlaces()
       #expect(newer.restorableState.text == "newer")
     }
     older.restorableState.fails = false
