@@ -49,7 +49,8 @@ public struct LifecycleMachine: Sendable, Hashable {
     case (.background, .inactive, .usual):
       [.willEnterForeground, .revealSensitiveContent, .showWindow, .enter(.inactive)]
     case (.background, .suspended, .usual):
-      [.enter(.suspended)]
+      // An application launched into the background comes here without `didEnterBackground`.
+      [.preserve, .enter(.suspended)]
     case (.suspended, .background, .usual):
       [.enter(.background), .deliverNotifications]
     case (.inactive, .notRunning, .announced), (.background, .notRunning, .announced):

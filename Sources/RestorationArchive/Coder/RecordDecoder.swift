@@ -41,6 +41,7 @@ package struct RecordDecoder: Sendable {
     guard
       let value = try decodeIfPresent(type, forKey: key, path: path, userInfo: userInfo, depthLimit: depthLimit)
     else {
+      if contains(key), let none = (type as? any ExpressibleByNilLiteral.Type)?.init(nilLiteral: ()) as? T { return none }
       throw ArchiveError(.keyNotFound, "nothing is stored under \"\(key)\"", path: path)
     }
     return value
@@ -54,7 +55,8 @@ package struct RecordDecoder: Sendable {
     do {
       return try unsafe withEntries(userInfo: userInfo, depthLimit: depthLimit) { frame -> T? in
         var cursor = unsafe frame.cursor(at: frame.pointee.next)
-        guard let tag = try unsafe frame.enter(key, &cursor) else { return nil }
+        // A stored nil is nil, as in Codable.
+        guard let tag = try unsafe frame.enter(key, &cursor), tag != ValueTag.null else { return nil }
         unsafe frame.pointee.setCurrentText(key)
         return try unsafe frame.read(type, tag, &cursor)
       }

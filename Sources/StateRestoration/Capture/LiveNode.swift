@@ -22,6 +22,8 @@ internal import RestorationArchive
   var isFlagUp = true
   /// Whether a reference brought it in, and nothing else.
   var isByHand: Bool
+  /// Whether it died with the turn that restored it, so that its state is carried over.
+  var isUnheld = false
   /// Whether a child has a role.
   var hasRoles = false
   /// Whether the object is asked at every capture of everything.

@@ -51,7 +51,7 @@ extension LiveTree {
       stack += (next.children + next.byHand).filter { $0.parent === next && !$0.isRemoved }
     }
     // The state of a shared object that has died is carried over: the next one of its name may ask for it.
-    let isCarriedOver = order[0].kind == .shared && order[0].object == nil
+    let isCarriedOver = (order[0].kind == .shared && order[0].object == nil) || order[0].isUnheld
     for node in order.reversed() {
       if isCarriedOver { batch.releases.append(node.key) } else { batch.removals.append(node.key) }
       nodes[node.key] = nil

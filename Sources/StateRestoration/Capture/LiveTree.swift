@@ -154,6 +154,12 @@ internal import RestorationArchive
     return true
   }
 
+  /// Notes that objects which only references name have died with the turn that restored them: nobody has kept them, and their
+  /// state is carried over.
+  func noteUnheld() {
+    for case let node? in nodes where node.isByHand && node.object == nil { node.isUnheld = true }
+  }
+
   /// Notes that a sibling has an object's identifier.
   func noteDuplicate(_ object: any RestorableObject) {
     restored[ObjectIdentifier(object)]?.isDuplicate = true

@@ -23,7 +23,10 @@ typealias ApplicationState = (entries: [RestorationArchive.Entry], references: [
   init(_ turn: RestoreTurn, isEdited: Bool) {
     self.isEdited = isEdited
     let retries = turn.plan.application.contains(where: \.isLeftOut) && turn.retries([])
-    for variant in turn.plan.application {
+    var variants = turn.plan.application
+    // Another try of what was left out goes before what has come in front of it since.
+    if retries { variants = variants.filter(\.isLeftOut) + variants.filter { !$0.isLeftOut } }
+    for variant in variants {
       let isCrashNode = variant.id == turn.crashNode
       if isCrashNode || (variant.isLeftOut && !retries) {
         isLeftOut = true

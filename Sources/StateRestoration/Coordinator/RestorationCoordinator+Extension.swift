@@ -21,7 +21,7 @@ extension RestorationCoordinator {
     extensions.isTimedOut = false
     guard restored != nil, lateObjects == nil else { return }
     startExtensionLimit()
-    attempt?.note(node: nil)
+    if let attempt { attempt.note(node: nil) } else { Task { await moveAttempt() } }
   }
 
   /// Completes one extension; the last one ends restoring.

@@ -19,6 +19,7 @@ extension RestorationCoordinator {
       report.outcome = outcome
       return await refuse(loaded, report)
     }
+    let former = attempt
     await beginAttempt(at: loaded, &report)
     let clock = ContinuousClock()
     let start = clock.now
@@ -29,6 +30,7 @@ extension RestorationCoordinator {
       report.outcome = .declined
       if delegate == nil { report.remarks.append(.noDelegate) }
       endAttempt()
+      if loaded.isRequest { resumeAttempt(former) }
       return await refuse(loaded, report)
     }
     log.log(.debug, "restoring generation \(loaded.plan.source?.generation ?? 0)")
@@ -51,7 +53,11 @@ extension RestorationCoordinator {
     standing = .live
     await settle(turn, loaded, application, batch)
     turn.letGo()
-    if turn.rejectUnheld() { report.nodes = turn.reports() }
+    if turn.rejectUnheld() {
+      report.nodes = turn.reports()
+      tree.noteUnheld()
+    }
+    for node in report.notRestored { log.log(.warning, "\(node)") }
     if extensions.count == 0 { endAttempt() } else { startExtensionLimit() }
     return report
   }
@@ -154,19 +160,26 @@ extension RestorationCoordinator {
     }
   }
 
+  /// Goes on with the attempt at the state that is in use, after another one was refused.
+  private func resumeAttempt(_ former: (any RestorationAttempting)?) {
+    attempt = former
+    if isRestorationExtended { former?.note(node: nil) }
+  }
+
   /// Says that no code of the program runs with the state any more.
   func endAttempt() { attempt?.end() }
 
   /// Has late objects guarded by the generation that a save has put in the place of the restored one.
   func moveAttempt() async {
-    guard attempt != nil, restored?.hasUnclaimed == true || isRestorationExtended else { return }
+    guard restored != nil, restored?.hasUnclaimed == true || isRestorationExtended else { return }
     let store = store
     let isOpen = isRestorationExtended
-    attempt = await worker.run { _ in
+    let moved: (any RestorationAttempting)? = await worker.run { _ in
       guard let state = try? store.open(.newest) else { return nil }
       let moved = try? store.beginAttempt(at: state, isRequest: false)
       if !isOpen { moved?.end() }
       return moved
     }
+    if let moved { attempt = moved }
   }
 }

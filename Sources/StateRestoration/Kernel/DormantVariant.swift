@@ -75,6 +75,8 @@ extension ArchiveDraft {
     let number = (dormants.last?.number ?? 0) + 1
     try writer.rename(node, to: try freeVariantName(stored.identifier, number, stored.parent))
     dormants.append(DormantVariant(node: node, number: number, byteCount: byteCount))
+    // The list is walked for every object, so that it must not grow with the objects of one commit.
+    if dormants.count > 2 * DormantVariant.countLimit { try boundDormants() }
   }
 
   /// Frees an identifier that a node has: a live object's passes through a free name, everything else goes dormant.

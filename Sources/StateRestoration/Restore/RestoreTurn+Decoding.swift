@@ -87,7 +87,6 @@ extension RestoreTurn {
   /// Reports a node whose object stays but did not get its state.
   func reject(_ index: Int, _ reason: NotRestoredReason) {
     outcomes.reject(index, reason)
-    log.log(.warning, "\(plan.paths[index]) was not given its state: \(reason)")
   }
 
   /// The restored object of a reference; nil when it was not restored.

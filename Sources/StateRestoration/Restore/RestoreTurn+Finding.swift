@@ -21,10 +21,22 @@ extension RestoreTurn {
       }
       select(object, ledBy: index, origin: .existing)
     case .view:
-      guard let view = view(at: index) else { return fail(index, .noObject) }
+      guard let view = view(at: index) else {
+        fail(index, .noObject)
+        return meetOtherKind(existingChild(at: index), index)
+      }
       select(view, ledBy: index, origin: .existing)
-    case .controller: meetController(index)
+    case .controller:
+      meetController(index)
+      if objects[index] == nil, awakened[index] == nil { meetOtherKind(view(at: index), index) }
     }
+  }
+
+  /// Gives an object of another kind than the leading variant of its place a dormant one, if one fits.
+  private func meetOtherKind(_ object: @autoclosure () -> (any RestorableObject)?, _ lead: Int) {
+    guard plan.dormants[lead] != nil, let object = object() else { return }
+    existing[lead] = true
+    select(object, ledBy: lead, origin: .existing)
   }
 
   /// A node has no object, for a reason.

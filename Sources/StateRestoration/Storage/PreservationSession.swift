@@ -101,8 +101,8 @@ struct PreservationSession: Sendable {
     return try? draft.writer.makeArchiveOverBudget()
   }
 
-  /// The live objects that were edited since a locked launch.
-  var editedKeys: Set<CaptureBatch.Key> { base == .locked ? Set(draft.ownerOf.values) : [] }
+  /// The live objects that were edited since a locked launch, or whose values can't be compared, as they can't be encoded.
+  var editedKeys: Set<CaptureBatch.Key> { base == .locked ? Set(draft.ownerOf.values).union(draft.unencoded) : [] }
 
   // MARK: - Saving
 
@@ -130,7 +130,7 @@ struct PreservationSession: Sendable {
   /// Brings the draft up to date with a capture that is not saved yet; findings are the next save's.
   mutating func take(_ batch: CaptureBatch) {
     guard let findings = try? draft.commit(batch) else { return draft.unbindAll() }
-    draft.owedFindings += findings
+    draft.owedFindings += findings.filter { !draft.owedFindings.contains($0) }
   }
 
   /// Brings the draft up to date with a capture and writes what has changed.
@@ -143,8 +143,13 @@ struct PreservationSession: Sendable {
       draft.unbindAll()
       throw error
     }
-    if base == .locked, !hasOverlay, draft.writer.nodeCount == 0 { return saved(nil, findings, isWaiting: true) }
-    let result = saved(try write(context: context, loader: loader), findings + draft.owedFindings)
+    // A save that can't tell leaves its findings to the next one.
+    if base == .locked, !hasOverlay, draft.writer.nodeCount == 0 {
+      draft.owedFindings += findings.filter { !draft.owedFindings.contains($0) }
+      return saved(nil, findings, isWaiting: true)
+    }
+    let owed = draft.owedFindings.filter { !findings.contains($0) }
+    let result = saved(try write(context: context, loader: loader), findings + owed)
     draft.changed = []
     draft.owedFindings = []
     return result

@@ -8,6 +8,8 @@ struct StateLoader: Sendable {
   let limits: RestorationArchive.Limits
   let configuration: RestorationConfiguration
   let tags: TagTable
+  /// What an archive that is made now records of the program; taken on the main actor, as it calls the program's clock.
+  let context: RestorationContext
   /// The nodes that this run edited while the device was locked, as an archive: newer than all that it saved of them.
   var edits: Data?
 
@@ -162,7 +164,7 @@ struct StateLoader: Sendable {
     do {
       pending = try openPending(&remarks)
       var draft = ArchiveDraft(
-        context: configuration.context, limits: limits, nodeBudget: configuration.nodeByteBudget)
+        context: context, limits: limits, nodeBudget: configuration.nodeByteBudget)
       base = try draft.writer.makeArchive()
     } catch {
       throw failure(from: error, remarks)

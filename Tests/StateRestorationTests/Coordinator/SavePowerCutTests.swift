@@ -67,7 +67,6 @@ import Testing
         let report = try await next.restore(into: again)
         let text = again.text
         #expect(again["child"]?.text == text)
-        #expect(!report.remarks.contains(.pendingConflict), "\(report)")
         switch text {
         case "new":
           if save == .anew { try await expectOldAside(next) }

@@ -8,9 +8,9 @@ import Testing
 /// Every remark about a state as a whole is forced by the engine; the compiler checks that none is left out.
 @MainActor @Suite struct EveryRemarkTests {
   enum Name: String, CaseIterable, Sendable {
-    case tailDropped, olderGeneration, rollbackUnverifiable, mergedPendingChanges, pendingConflict, markerIgnored
+    case tailDropped, olderGeneration, rollbackUnverifiable, mergedPendingChanges, markerIgnored
     case interruptedBefore, applicationStateFailed, applicationStateTouched, extensionTimedOut, setAside
-    case setAsideRemoved, noDelegate, failure
+    case noDelegate, failure
 
     init(_ remark: RestorationReport.Remark) {
       self =
@@ -19,21 +19,19 @@ import Testing
         case .olderGeneration: .olderGeneration
         case .rollbackUnverifiable: .rollbackUnverifiable
         case .mergedPendingChanges: .mergedPendingChanges
-        case .pendingConflict: .pendingConflict
         case .markerIgnored: .markerIgnored
         case .interruptedBefore: .interruptedBefore
         case .applicationStateFailed: .applicationStateFailed
         case .applicationStateTouched: .applicationStateTouched
         case .extensionTimedOut: .extensionTimedOut
         case .setAside: .setAside
-        case .setAsideRemoved: .setAsideRemoved
         case .noDelegate: .noDelegate
         case .failure: .failure
         }
     }
   }
 
-  @Test(arguments: Name.allCases.filter { $0 != .pendingConflict && $0 != .setAsideRemoved })
+  @Test(arguments: Name.allCases)
   func `every remark is made by a restoration`(name: Name) async throws {
     let bench = Bench()
     try await bench.preserve(Screen("root", children: [Screen("child", text: "text")]))
@@ -53,7 +51,6 @@ import Testing
     case .olderGeneration: bench.store.state.withLock { $0.standing = .olderGeneration(because: .corrupt) }
     case .rollbackUnverifiable: bench.store.state.withLock { $0.standing = .rollbackUnverifiable }
     case .mergedPendingChanges: try await typeWhileLocked(bench)
-    case .pendingConflict, .setAsideRemoved: break
     case .markerIgnored: bench.store.state.withLock { $0.failures = ["attempts": .io] }
     case .interruptedBefore: try await bench.die(at: ["root", "child"])
     case .applicationStateFailed: bench.delegate.failsDecoding = true
