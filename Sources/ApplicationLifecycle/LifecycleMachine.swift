@@ -5,6 +5,9 @@ public struct LifecycleMachine: Sendable, Hashable {
   /// The state that is reported now; after a transition the one it ended in.
   public private(set) var state: LifecycleState
 
+  /// Whether the program was launched into the background and has not been in the foreground since.
+  private var wasLaunchedIntoBackground = false
+
   /// Whether leaving the foreground ends the program (R7.10).
   public let exitsOnSuspend: Bool
 
@@ -50,7 +53,7 @@ public struct LifecycleMachine: Sendable, Hashable {
       [.willEnterForeground, .revealSensitiveContent, .showWindow, .enter(.inactive)]
     case (.background, .suspended, .usual):
       // An application launched into the background comes here without `didEnterBackground`.
-      [.preserve, .enter(.suspended)]
+      wasLaunchedIntoBackground ? [.preserve, .enter(.suspended)] : [.enter(.suspended)]
     case (.suspended, .background, .usual):
       [.enter(.background), .deliverNotifications]
     case (.inactive, .notRunning, .announced), (.background, .notRunning, .announced):
@@ -72,6 +75,11 @@ public struct LifecycleMachine: Sendable, Hashable {
     let transition = LifecycleTransition(from: self.state, to: state, manner: manner)
     guard let steps = steps(of: transition) else {
       throw LifecycleError.illegal(transition, exitsOnSuspend: exitsOnSuspend)
+    }
+    switch (transition.from, transition.to) {
+    case (.notRunning, .background): wasLaunchedIntoBackground = true
+    case (_, .inactive): wasLaunchedIntoBackground = false
+    default: break
     }
     self.state = state
     return steps

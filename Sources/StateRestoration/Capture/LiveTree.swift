@@ -31,6 +31,8 @@ internal import RestorationArchive
   private var refusedKeys: Set<CaptureBatch.Key> = []
   /// The node that the app-level state was read from in this turn, nil for none; outside of such a turn there is nothing.
   private var metApplication: NodeID??
+  /// Whether the app-level state had its place before the state was restored once more.
+  private var hadApplication = false
   /// Whether the app-level state has its place.
   private var hasApplication = false
   /// The objects whose state grows too old while they are not there.
@@ -57,8 +59,8 @@ internal import RestorationArchive
   struct RestoredObject {
     weak var object: (any RestorableObject)?
     let node: NodeID
-    /// Whether it is a shared object, whose state outlives it.
-    var isShared = false
+    /// Whether the state outlives it: it is a shared object, or one that only references name.
+    var outlives = false
     /// Whether a sibling has its identifier.
     var isDuplicate = false
   }
@@ -121,8 +123,8 @@ internal import RestorationArchive
   }
 
   /// Remembers, until the capture at the end of this turn, which node an object was given the state of.
-  func noteRestored(_ object: any RestorableObject, from node: NodeID, isShared: Bool = false) {
-    restored[ObjectIdentifier(object)] = RestoredObject(object: object, node: node, isShared: isShared)
+  func noteRestored(_ object: any RestorableObject, from node: NodeID, outlives: Bool = false) {
+    restored[ObjectIdentifier(object)] = RestoredObject(object: object, node: node, outlives: outlives)
   }
 
   /// Remembers the same of the app-level state; nil when the stored one could not be read.
@@ -171,7 +173,7 @@ internal import RestorationArchive
     formerKeys = [:]
     refused = refused.filter { $0.value.object != nil }
     guard !restored.isEmpty else { return }
-    for one in restored.values where !one.isShared && !one.isDuplicate { batch.removedNodes.append(one.node) }
+    for one in restored.values where !one.outlives && !one.isDuplicate { batch.removedNodes.append(one.node) }
     restored = [:]
   }
 
@@ -186,7 +188,7 @@ internal import RestorationArchive
       batch.placements.append(
         .init(
           key: CaptureBatch.application, section: .application, identifier: ReservedNode.application,
-          restored: met.flatMap { $0 }))
+          restored: met.flatMap { $0 }, former: hadApplication ? CaptureBatch.application : nil))
     }
     guard let captured, hasApplication else { return }
     batch.records.append(
@@ -207,6 +209,7 @@ internal import RestorationArchive
   /// - Parameter remembersKeys: Whether the next capture names the keys that objects had.
   func reset(remembersKeys: Bool = false) {
     formerKeys = [:]
+    hadApplication = remembersKeys && hasApplication
     if remembersKeys {
       for node in nodes { if let node, let object = node.object { formerKeys[ObjectIdentifier(object)] = node.key } }
     }

@@ -59,7 +59,7 @@ extension RestorationCoordinator {
   private func requestedPredecessor() async -> Result<LoadedState, LoadFailure> {
     let isDeveloperMode = configuration.isDeveloperMode
     let loader = loader()
-    let retiring = await worker.run { _ in loader.supersededByRequest() }
+    let retiring = await worker.run { _ in loader.supersededByPredecessor() }
     return await predecessor([], because: "as the program asked").map { loaded in
       var loaded = loaded
       loaded.isRequest = true

@@ -46,6 +46,7 @@ extension RestorationCoordinator {
   ) async throws(Failure) -> Value {
     extendStateRestoration()
     defer { completeStateRestoration() }
+    if attempt == nil { await moveAttempt() }
     return try await body()
   }
 

@@ -84,6 +84,10 @@ extension RestorationCoordinator {
       unlock.wasMissed = true
       return
     }
+    if unlock.attemptLags {
+      unlock.attemptLags = false
+      await moveAttempt()
+    }
     // A restoration in progress looks for an unlock meanwhile by itself.
     guard standing == .locked, !operations.isPlanned(.restoring) else { return }
     let report: RestorationReport? = await operations.run(.restoring) {

@@ -83,6 +83,7 @@ extension RestorationCoordinator {
         return .unchanged(unchangedReceipt(batch.findings + saved.findings, savedAt: context.timeSaved))
       }
       if written.kind == .whole { await moveAttempt() }
+      if written.kind == .pendingWhole { unlock.attemptLags = true }
       let receipt = PreservationReceipt(
         generation: written.receipt.generation.rawValue, kind: written.kind,
         durability: written.receipt.durability == .durable ? .durable : .unknown, savedAt: context.timeSaved,

@@ -90,8 +90,6 @@ extension RestorationCoordinator {
     log.log(report.outcome == .restored ? .info : .warning, report.summary)
     // The unlock came while the locked state was looked at: nobody will say it again.
     if unlock.count != unlocks, standing == .locked { Task { [weak self] in await self?.followUnlock() } }
-    // What the program makes now, in the same turn, is no edit of the user's.
-    if standing == .locked { lookAtNewcomers(.all) }
     return report
   }
 
@@ -101,7 +99,10 @@ extension RestorationCoordinator {
     tree.reset()
     restored = nil
     switch failure.outcome {
-    case .locked: await deferUntilUnlock()
+    case .locked:
+      await deferUntilUnlock()
+      // What the program makes now, in the same turn, is no edit of the user's.
+      lookAtNewcomers(.all)
     case .unavailable:
       standing = .live
       await worker.run { $0.begin(.unknown, context: context) }

@@ -129,17 +129,21 @@ extension RestorationCoordinator {
     let crashNode = turn.crashNode
     let context = configuration.context
     let loader = loader()
-    await worker.run { session in
+    let isReplaced = await worker.run { session in
+      var isReplaced = false
       do {
         try session.begin(continuing: loaded)
-        if let crashNode { try session.leaveOut(crashNode, of: loaded, loader: loader) }
+        if let crashNode { isReplaced = try session.leaveOut(crashNode, of: loaded, loader: loader) }
         try session.draft.drop(retired)
         try session.draft.mark(retried, leftOut: false)
       } catch {
-        return session.begin(.empty, retiring: [loaded.state.generation], context: context)
+        session.begin(.empty, retiring: [loaded.state.generation], context: context)
+        return false
       }
       session.take(batch)
+      return isReplaced
     }
+    if isReplaced { await moveAttempt() }
   }
 
   // MARK: - The attempt

@@ -119,11 +119,7 @@ public import RestorationArchive
     registry.tell(self)
   }
 
-  isolated deinit {
-    unlock.observation?.cancel()
-    let store = store
-    worker.post { _ in store.close() }
-  }
+  isolated deinit { unlock.observation?.cancel() }
 
   /// Registers a class under the tag that its instances' state names.
   ///
@@ -161,6 +157,8 @@ struct UnlockState {
   var observation: Task<Void, Never>?
   /// How often the device was unlocked, to notice an unlock during loading.
   var count = 0
+  /// Whether a whole state was saved while locked, so that the marker is of the one before until the unlock.
+  var attemptLags = false
   /// Whether the program is suspended: an unlock waits.
   var isSuspended = false
   /// Whether the device was unlocked while it was.

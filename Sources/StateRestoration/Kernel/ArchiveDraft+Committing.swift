@@ -81,16 +81,22 @@ extension ArchiveDraft {
   private mutating func edited(
     _ blank: Blank, _ record: CaptureBatch.Record, of batch: CaptureBatch, _ findings: inout [PreservationFinding]
   ) throws(ArchiveError) -> NodeID? {
+    var blank = blank
+    blank.attributes = batch.attributes(of: record)
     let found: Baseline
     do {
       found = .values(try digests.digest(batch.entries(of: record)))
     } catch {
       guard error.isOfValues else { throw error }
+      // Nobody can tell whether it was edited: while the stored state can't be read, the object's is kept.
+      if isBlind, !batch.isMeeting, blank.baseline == .unencodable {
+        let node = try makeOwn(blank, record.key)
+        own(node, record.key)
+        return node
+      }
       noteUnencoded(record.key, at: path(of: blank.place), error, &findings)
       found = .unencodable
     }
-    var blank = blank
-    blank.attributes = batch.attributes(of: record)
     bind(.blank(blank), record.key)
     if let holder = blank.over, holders[holder] == record.key { try writer.setAttributes(blank.attributes, of: holder) }
     if blank.baseline == .unknown || (batch.isMeeting && !blank.wasMetBefore) {

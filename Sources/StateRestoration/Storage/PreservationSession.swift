@@ -75,13 +75,16 @@ struct PreservationSession: Sendable {
   /// Marks the node that restoring died at, durably where it is the newest state: the next launch must not try it again.
   ///
   /// Nothing else of this run is written with it. If the disk can't take it now, the next save owes it.
+  ///
+  /// - Returns: Whether that took a whole generation.
   mutating func leaveOut(
     _ node: NodeID, of loaded: LoadedState, loader: StateLoader
-  ) throws(ArchiveError) {
+  ) throws(ArchiveError) -> Bool {
     try draft.mark([node], leftOut: true)
-    guard loaded.choice == .newest else { return }
+    guard loaded.choice == .newest else { return false }
     let written = try? write(context: draft.writer.context, loader: loader, isCapture: false)
     draft.owedFindings += written?.findings ?? []
+    return written?.kind == .whole
   }
 
   /// Makes the next save a whole generation.

@@ -95,8 +95,15 @@ struct StateLoader: Sendable {
     }
   }
 
-  /// The generations that a requested state takes the place of: the newest, with what was saved while locked.
-  func supersededByRequest() -> [Generation] {
+  /// The generations that a requested state takes the place of: the newest, with what was saved while locked; and the one
+  /// before, when that is the last good one.
+  private func supersededByRequest() -> [Generation] {
+    guard let newest = try? openNewest(), newest.choice == .newest else { return (try? store.generations()) ?? [] }
+    return supersededByPredecessor()
+  }
+
+  /// The generations that the requested one before the newest takes the place of: that, with what was saved while locked.
+  func supersededByPredecessor() -> [Generation] {
     let predecessor = try? store.open(.predecessor).generation
     return ((try? store.generations()) ?? []).filter { $0 != predecessor }
   }

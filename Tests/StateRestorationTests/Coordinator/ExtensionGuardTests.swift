@@ -12,8 +12,6 @@ import Testing
     case nothing
     case change
     case whole
-    /// While the device is locked, which it stays.
-    case whileLocked
     /// While the device is locked, and after the unlock the coordinator saves by itself.
     case whileLockedThenUnlocked
     /// By restoring itself, which leaves out something else.
@@ -101,10 +99,10 @@ import Testing
     case .whole:
       try bench.requireWhole()
       #expect(try await coordinator.preserve(root).receipt?.kind == .whole)
-    case .whileLocked, .whileLockedThenUnlocked:
+    case .whileLockedThenUnlocked:
       try await bench.lock()
       #expect(try await coordinator.preserve(root).receipt?.kind == .pendingWhole)
-      if save == .whileLockedThenUnlocked { try await bench.unlock(coordinator) }
+      try await bench.unlock(coordinator)
     case .underWay:
       try bench.requireWhole()
       let saving = Task { try await coordinator.preserve(root).receipt?.kind }

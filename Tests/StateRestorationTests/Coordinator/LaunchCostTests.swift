@@ -12,12 +12,12 @@ import Testing
   ///
   /// To be tightened whenever the store gets cheaper.
   private enum Limits {
-    static let syncs = 3
-    static let locks = 7
+    static let syncs = 2
+    static let locks = 2
     static let opens = 14
     /// All but writing, which a file system with mappings does for the crash marker without calls.
-    static let systemCalls = 83
-    static let writes = 35
+    static let systemCalls = 60
+    static let writes = 36
     static let bytesRead = 2_100
   }
 

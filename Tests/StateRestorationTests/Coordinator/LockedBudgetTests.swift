@@ -88,24 +88,4 @@ import Testing
     _ = try await bench.launch().restore(into: again)
     #expect(again["low"]?.text == Self.low && again["high"]?.text == "short")
   }
-
-  @Test(arguments: StoreKind.allCases, [false, true])
-  func `what a run that had restored saved while locked over the budget comes back in its next hierarchy`(
-    on kind: StoreKind, staysLocked: Bool
-  ) async throws {
-    let bench = try await locked(kind)
-    try await bench.unlock()
-    let coordinator = bench.launch()
-    let first = hierarchy()
-    _ = try await coordinator.restore(into: first)
-    try await bench.lock()
-    first["low"]?.text = Self.low
-    first["high"]?.text = Self.high
-    #expect(try await coordinator.preserve(first).leftOut == [["root", "low"]])
-    let second = hierarchy()
-    #expect(try await coordinator.restore(into: second).outcome == .locked)
-    if staysLocked { _ = try await coordinator.preserve(second) }
-    try await bench.unlock(coordinator)
-    #expect(second["low"]?.text == Self.low && second["high"]?.text == Self.high)
-  }
 }

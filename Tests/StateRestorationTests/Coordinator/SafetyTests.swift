@@ -349,21 +349,11 @@ import Testing
     #expect(values(again) == [1, 2, 3])
   }
 
-  @Test(arguments: [false, true])
-  func `extended restoring guards what the next launch restores, also when that was saved meanwhile`(
-    locks: Bool
-  ) async throws {
+  @Test func `extended restoring guards what the next launch restores, also when that was saved meanwhile`() async throws {
     let bench = try await preserved()
     let (coordinator, root, _) = try await extended(bench)
-    if locks {
-      try await bench.lock()
-      root.text = "typed"
-      #expect(try await coordinator.preserve(root).receipt?.kind == .pendingWhole)
-      try await bench.unlock(coordinator)
-    } else {
-      root.text = "typed"
-      _ = try await bench.compact(coordinator, root)
-    }
+    root.text = "typed"
+    _ = try await bench.compact(coordinator, root)
     func marked() -> UInt64? { bench.store.state.withLock { $0.marker?.generation } }
     let newest = try bench.place.open(.newest).generation.rawValue
     #expect(newest > 1)

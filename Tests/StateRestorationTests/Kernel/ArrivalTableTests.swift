@@ -43,7 +43,7 @@ import Testing
     Row("newer version", "place:E*|S(leaf:L)", refused: "place:S(leaf:L)", edited: "place:E*(leaf:L)|S") {
       [StoredVariant("S", version: 2, [leaf])]
     },
-    Row("newer, older", "place:E*(leaf:L)|S", refused: "place:S|O(leaf:L)", edited: "place:E*(leaf:L)|S|O") {
+    Row("newer, older", "place:E*|S|O(leaf:L)", refused: "place:S|O(leaf:L)", edited: "place:E*|S|O(leaf:L)") {
       [StoredVariant("S", version: 2), StoredVariant("O", [leaf])]
     },
     Row("empty", "place:E*(leaf:L)", refused: "place:-(leaf:L)", edited: "place:E*(leaf:L)") {

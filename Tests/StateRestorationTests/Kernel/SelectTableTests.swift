@@ -134,7 +134,7 @@ import Testing
       )
       return [StoredVariant("S", version: 2, [Self.leaf]), StoredVariant("O", [other])]
     }
-    withKnownIssue("the worker binds the object over the older one") { try restore(row) }
+    try restore(row)
   }
 
   @Test(arguments: rows) func `an object is given what the table says`(_ row: Row) throws { try restore(row) }
