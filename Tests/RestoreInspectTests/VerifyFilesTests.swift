@@ -82,10 +82,9 @@ import restore_inspect
   @Test func `protected files alone are something preserved`() async throws {
     let state = try await InspectedState()
     let path = try await state.addFile("letter", .complete)
-    for name in state.disk.names(atPath: InspectedState.store) {
-      state.disk.remove(atPath: "\(InspectedState.store)/\(name)")
-    }
+    state.removeArchives()
     state.disk.remove(atPath: InspectedState.store)
+    state.disk.remove(atPath: InspectedState.path + "/slots")
     let (code, report) = try await state.verifyEverything()
     #expect(code == .success && report.outcome(path) == "whole")
   }
