@@ -91,6 +91,12 @@ package struct StoreInspection: Sendable {
       if let found = try examine(file, in: directory, before, identity) { material.append(found) }
     }
     material += missing(before.ledger, in: directory)
+    if case .absent = before, isLedgerDue(slot.name, material) {
+      material.append(
+        ArchiveMaterial(
+          name: SlotFile.ledger.text, kind: .ledger, generation: nil, byteCount: 0, isCurrent: false, problem: .missing)
+      )
+    }
     let after = try store.readLedger(in: directory)
     return Findings(
       material: material.sorted { ($0.generation?.rawValue ?? 0, $1.name) > ($1.generation?.rawValue ?? 0, $0.name) },
@@ -100,6 +106,14 @@ package struct StoreInspection: Sendable {
   /// Why a slot has no directory: it was deleted since the list was read, or somebody removed it.
   private func absence(of slot: Slot) throws(ProtectionError) -> ProtectionError {
     try SlotReading(store, identity: slot.name.bytes + slot.name.bytes, slot: nil, isListed: true).absence()
+  }
+
+  /// Whether a slot that has a directory and no ledger has lost it, and its first save was not just cut short.
+  private func isLedgerDue(_ name: SlotName, _ material: [ArchiveMaterial]) -> Bool {
+    guard let reading = try? store.readList(), case .valid(let list) = reading, !list.wasRebuilt else {
+      return material.contains { $0.generation != nil }
+    }
+    return list.entries[name].map { !$0.isNew } ?? false
   }
 
   /// The whole hash of a slot: the ledger's, or what a file claims that nobody can check then.

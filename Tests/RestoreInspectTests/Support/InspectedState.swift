@@ -39,21 +39,17 @@ import restore_inspect
 
   /// Preserves two generations; with a passcode the device is closed afterwards and its keys are gone.
   init(passcode: String? = nil) async throws {
-    disk = MemoryFileSystem()
-    let device = try await ProtectedDevice.open(at: .directory(Self.path), environment: Self.environment(disk))
+    let first = MemoryFileSystem()
+    let device = try await ProtectedDevice.open(at: .directory(Self.path), environment: Self.environment(first))
     if let passcode { try await device.setPasscode(Passcode(passcode)) }
     let (root, delegate) = (Root(), Delegate())
     let coordinator = try RestorationCoordinator(device: device, delegate: delegate)
     _ = try await coordinator.restore(into: root)
     _ = try await coordinator.preserve(root)
-    // A second whole generation, as after a compaction.
-    let store = try device.archives(for: ArchiveSlot(application: "main", scene: "main"))
-    try await Self.publishAgain(store)
-    withExtendedLifetime(delegate) {}
-  }
-
-  @concurrent private static func publishAgain(_ store: ArchiveStore) async throws {
-    try store.publish(try store.openNewest().readAll())
+    withExtendedLifetime((delegate, coordinator)) {}
+    // The program ends; a second whole generation, as after a compaction, is the next one's.
+    disk = first.afterProcessDeath()
+    try await inProgram(passcode: passcode) { try $0.publish(try $0.openNewest().readAll()) }
   }
 
   static func environment(_ disk: any FileSystem) -> DeviceEnvironment {
