@@ -56,6 +56,8 @@ package struct InspectedDevice: Sendable {
       // A device on which nothing was ever preserved has no directory for it, and making one was refused; and a
       // deletion that was cut short is finished at the next opening, which is not this one.
       guard (error.cause as? FileSystemError)?.code == .readOnlyFileSystem else { throw error }
+      // That the directory is gone is no reason to say so.
+      _ = try device.inspectArchives()
       throw ProtectionError(.notFound, "Nothing is preserved on this device.", cause: error)
     }
   }

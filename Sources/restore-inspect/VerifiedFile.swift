@@ -49,9 +49,11 @@ struct VerifiedFile: Sendable {
     if case .problem(let code) = outcome, kind != .setAside { InspectExitCode(code) } else { .success }
   }
 
-  /// The name that tells it from all others: archives need no more than their own.
+  /// The path that tells it from all others: below the archives' directory, or below the device's.
   private var shownName: String {
-    directory.hasPrefix(DeviceCheck.filesDirectory) ? "\(directory)/\(name)" : name
+    let archives = DeviceCheck.archivesDirectory + "/"
+    if directory.hasPrefix(archives) { return "\(directory.dropFirst(archives.count))/\(name)" }
+    return directory.isEmpty ? name : "\(directory)/\(name)"
   }
 
   /// One line: the outcome, the name, and what it is.

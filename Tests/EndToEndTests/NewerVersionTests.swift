@@ -55,7 +55,7 @@ import Testing
     let store = try device.archives(for: ArchiveSlot(application: "restore-demo", scene: "main"))
     let opened = try store.openNewest()
     let reader = try RestorationArchive.Reader(
-      base: RestorationArchive.Source(try opened.readAll()), deltas: try opened.frames)
+      base: RestorationArchive.Source(try opened.readAll()), deltas: opened.frames)
     var writer = try RestorationArchive.Writer(continuing: reader)
     if newer == .application { writer.context.schemaVersion = 2 }
     var archive = try writer.makeArchive()

@@ -148,12 +148,15 @@ import restore_inspect
   private static func together(_ older: InspectedState, _ newer: InspectedState) -> MemoryFileSystem {
     let both = MemoryFileSystem()
     for (name, state) in [("older", older), ("newer", newer)] {
-      for path in ["/\(name)", "/\(name)/archives"] {
-        both.plant(.directory, atPath: path)
-        both.setMode(0o700, atPath: path)
-      }
       for (path, bytes) in state.contents() {
-        both.plant(bytes, atPath: "/\(name)" + path.dropFirst(InspectedState.path.count))
+        let copy = "/\(name)" + path.dropFirst(InspectedState.path.count)
+        // Its directories first, from the top.
+        let names = copy.split(separator: "/")
+        for depth in 1..<names.count {
+          let directory = "/" + names.prefix(depth).joined(separator: "/")
+          if both.status(atPath: directory) == nil { both.plant(.directory, atPath: directory) }
+        }
+        both.plant(bytes, atPath: copy)
       }
     }
     return both

@@ -163,11 +163,7 @@ import restore_inspect
     try await state.inProgram(passcode: passcode) { store in
       try InspectedState.appendNodes(["third", "fourth"], to: store)
     }
-    let journals = state.disk.names(atPath: InspectedState.store).filter { $0.hasSuffix(".journal") }
-    try state.edit("\(InspectedState.store)/\(try #require(journals.last))") { bytes in
-      let end = try #require(bytes.lastIndex { $0 != 0 })
-      bytes[end - 4] ^= 1
-    }
+    try state.spoilFrames(of: try #require(state.generations.last))
   }
 
   /// The names of everything in a JSON value that is no container, lists by `[]`.

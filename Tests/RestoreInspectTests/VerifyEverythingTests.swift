@@ -54,7 +54,7 @@ import restore_inspect
       let store = try device.archives(for: ArchiveSlot(application: "first", scene: "ever"))
       try store.publishPending(try InspectedState.archive("pending"))
     }
-    let pending = try #require(state.disk.names(atPath: InspectedState.store).first { $0.hasSuffix(".pending") })
+    let pending = try #require(state.files("p-").first)
     state.disk.remove(atPath: "\(InspectedState.store)/\(pending)")
     (code, report) = try await state.verifyEverything(passcode: "1234")
     #expect(code == .damaged && report.outcome("archives/\(pending)") == "missing")
@@ -67,9 +67,10 @@ import restore_inspect
       try store.publishPending(try InspectedState.archive("pending"))
     }
     let none = try await state.addArchive("other", "main", protection: .none)
-    state.disk.remove(atPath: "\(InspectedState.store)/ledger")
+    for ledger in state.files("ledger") { state.disk.remove(atPath: "\(InspectedState.store)/\(ledger)") }
     let (code, report) = try await state.verifyEverything(passcode: "1234")
-    #expect(code == .damaged && report.outcome("archives/ledger") == "missing")
+    #expect(code == .damaged && report.problems.isEmpty, "\(report.problems)")
+    #expect(report.files.filter { $0.kind == "ledger" }.map(\.outcome) == ["missing", "missing"])
     #expect(report.files.filter { $0.kind != "ledger" }.allSatisfy { $0.outcome == "whole" }, "\(report.files)")
     #expect(report.outcome("archives/\(none)") == "whole")
   }
@@ -96,33 +97,18 @@ import restore_inspect
     #expect(report.problems.map(\.problem) == ["corrupt"] && report.problems[0].slot.map(name.hasPrefix) == true)
   }
 
-  @Test func `changes that are missing at the end of another application's journal are told`() async throws {
+  @Test func `changes that are missing at the end of another application's archive are told`() async throws {
     let state = try await InspectedState()
-    _ = try await state.addArchive("other", "main")
+    let name = try await state.addArchive("other", "main")
     try await state.onDevice { device in
       let store = try device.archives(for: ArchiveSlot(application: "other", scene: "main"))
       try InspectedState.appendNodes(["first", "second"], to: store)
     }
     #expect(try await state.verifyEverything().code == .success)
-    let name = try #require(state.disk.names(atPath: InspectedState.store).first { $0.hasSuffix(".journal") })
-    try state.edit("\(InspectedState.store)/\(name)") { bytes in
-      bytes[try #require(bytes.lastIndex { $0 != 0 }) - 4] ^= 1
-    }
+    try state.spoilFrames(of: name)
     let (code, report) = try await state.verifyEverything()
-    #expect(code == .damaged && report.problems.map(\.problem) == ["corrupt"])
-    // From its header on.
-    try state.edit("\(InspectedState.store)/\(name)") { $0[40] ^= 1 }
-    #expect(try await state.verifyEverything().report.outcome("archives/\(name)") == "corrupt")
-  }
-
-  @Test func `a state that was set aside is read like any other`() async throws {
-    let state = try await InspectedState()
-    let name = try await state.addArchive("main", "main", slot: "archive.setaside.1")
-    var (code, report) = try await state.verifyEverything()
-    #expect(code == .success && report.files.first { $0.name == name }?.slot == "archive.setaside.1")
-    try state.edit("\(InspectedState.store)/\(name)") { $0[$0.count - 5] ^= 1 }
-    (code, report) = try await state.verifyEverything()
     #expect(code == .damaged && report.outcome("archives/\(name)") == "corrupt")
+    #expect(report.problems.map(\.problem) == ["corrupt"], "\(report.problems)")
   }
 
   @Test func `damaged generations that were set aside are read and counted as damage of the past`() async throws {
@@ -145,7 +131,7 @@ import restore_inspect
       let store = try device.archives(for: ArchiveSlot(application: "first", scene: "ever"))
       try store.publishPending(try InspectedState.archive("pending"))
     }
-    let pending = try #require(state.disk.names(atPath: InspectedState.store).first { $0.hasSuffix(".pending") })
+    let pending = try #require(state.files("p-").first)
     var (code, report) = try await state.verifyEverything()
     #expect(code == .locked)
     #expect(report.outcome("archives/\(archive)") == "locked" && report.outcome("archives/\(pending)") == "locked")
@@ -162,7 +148,7 @@ import restore_inspect
       let store = try device.archives(for: ArchiveSlot(application: "other", scene: "main"))
       _ = try store.beginAttempt(at: try store.openNewest())
     }
-    let name = try #require(state.disk.names(atPath: InspectedState.store).first { $0.hasSuffix(".marker") })
+    let name = try #require(state.files("marker").first)
     #expect(try await state.verifyEverything().report.outcome("archives/\(name)") == "whole")
     try state.edit("\(InspectedState.store)/\(name)") { $0[3] ^= 1 }
     let (code, report) = try await state.verifyEverything()
@@ -173,44 +159,49 @@ import restore_inspect
     let state = try await InspectedState()
     let name = try await state.addArchive("other", "main")
     let old = try #require(state.disk.content(atPath: "\(InspectedState.store)/\(name)"))
-    for _ in 0..<3 { _ = try await state.addArchive("other", "main") }
-    state.disk.plant(old, atPath: "\(InspectedState.store)/\(name)")
+    var newest = name
+    for _ in 0..<3 { newest = try await state.addArchive("other", "main") }
+    state.disk.plant(old, atPath: "\(InspectedState.store)/\(newest)")
     let (code, report) = try await state.verifyEverything()
-    #expect(code == .damaged && report.outcome("archives/\(name)") == "rolledBack")
+    #expect(code == .damaged && report.outcome("archives/\(newest)") == "rolledBack")
   }
 
   @Test func `a ledger of a newer version leaves the files to be read`() async throws {
     let state = try await InspectedState()
     let name = try await state.addArchive("other", "main")
     // Of the version alone it would be told that the rest is of today.
-    try state.edit("\(InspectedState.store)/ledger") { bytes in
+    let ledger = "\(name.prefix { $0 != "/" })/ledger"
+    try state.edit("\(InspectedState.store)/\(ledger)") { bytes in
       bytes[8] = 0xFF
-      bytes[20] ^= 1
+      bytes[40] ^= 1
     }
     let (code, report) = try await state.verifyEverything()
-    #expect(report.outcome("archives/ledger") == "unsupportedVersion" && code == .newerVersion)
+    #expect(report.outcome("archives/\(ledger)") == "unsupportedVersion" && code == .newerVersion)
     #expect(report.outcome("archives/\(name)") == "whole")
   }
 
   @Test func `all archives gone is damage, not an empty device`() async throws {
     let state = try await InspectedState()
-    for name in state.disk.names(atPath: InspectedState.store) where name != "lock" {
-      state.disk.remove(atPath: "\(InspectedState.store)/\(name)")
-    }
-    let (code, report) = try await state.verifyEverything()
-    #expect(code == .damaged && report.outcome("archives/ledger") == "missing")
+    state.removeArchives()
+    var (code, report) = try await state.verifyEverything()
+    #expect(code == .damaged && report.problems.map(\.problem) == ["missing"], "\(report)")
+    // And with them their directory.
+    state.disk.remove(atPath: InspectedState.store)
+    (code, report) = try await state.verifyEverything()
+    #expect(code == .damaged && report.problems.map(\.problem) == ["missing"], "\(report)")
+    #expect(await state.run("tree", InspectedState.path).code == .damaged)
   }
 
   @Test(arguments: [["--application", "main"], ["--scene", "main"], ["--slot", "archive"]])
   func `an application, a scene or a slot that is named narrows the check to it`(options: [String]) async throws {
     let state = try await InspectedState()
     let other = try await state.addArchive("other", "main")
-    let beside = try await state.addArchive("main", "main", slot: "archive.setaside.2")
+    let beside = try await state.addArchive("main", "main", slot: "snapshot")
     let file = try await state.addFile("letter", .none)
     for path in ["archives/\(other)", file] { try state.edit("\(InspectedState.path)/\(path)") { $0[60] ^= 1 } }
     let (code, report) = try await state.verifyEverything(options[0], options[1])
-    #expect(code == .success && report.outcome("archives/\(other)") == "notRead", "\(report)")
-    #expect(report.files.first { $0.name == other }?.kind == "other")
+    #expect(code == .success && report.outcome("archives/\(other)") == nil, "\(report)")
+    #expect(report.files.first { "archives/\(other)".hasPrefix($0.path) }?.kind == "other")
     #expect(report.outcome(file) == nil)
     #expect(try await state.verifyEverything().code == .damaged)
     let (absent, _) = try await state.verifyEverything(options[0], "absent")

@@ -21,7 +21,7 @@ import restore_inspect
     #expect(code == .success && Set(paths).count == 8)
     for path in paths { #expect(report.outcome(path) == "whole", "\(path)") }
     #expect(report.files.filter { $0.path.hasPrefix("files/") }.allSatisfy { $0.outcome == "whole" })
-    #expect(report.files.filter { $0.name == "ledger" }.map(\.directory).count == 3)
+    #expect(report.files.filter { $0.name == "ledger" }.map(\.directory).count == 11)
     for path in paths {
       for offset in [5, 100, 160, 70_000, 199_000] {
         try state.edit("\(InspectedState.path)/\(path)") { $0[offset] ^= 1 }
@@ -82,10 +82,9 @@ import restore_inspect
   @Test func `protected files alone are something preserved`() async throws {
     let state = try await InspectedState()
     let path = try await state.addFile("letter", .complete)
-    for name in state.disk.names(atPath: InspectedState.store) {
-      state.disk.remove(atPath: "\(InspectedState.store)/\(name)")
-    }
+    state.removeArchives()
     state.disk.remove(atPath: InspectedState.store)
+    state.disk.remove(atPath: InspectedState.path + "/slots")
     let (code, report) = try await state.verifyEverything()
     #expect(code == .success && report.outcome(path) == "whole")
   }

@@ -124,9 +124,9 @@ final class DeviceStores: Sendable {
       keys: ring, sealer: FileKindSealer(sealer: sealer), options: storeOptions)
   }
 
-  /// Whether anything stands where the store at a place would be.
+  /// Whether anything stands where the store at a place would be, or its list says that something should.
   func hasFiles(at place: String) throws(ProtectionError) -> Bool {
-    try withPlace(place) { place throws(ProtectionError) in try directory.isOccupied(StoreDirectory.name, in: place) }
+    try withPlace(place) { place throws(ProtectionError) in try hasStore(in: place) }
   }
 
   /// Whether anything stands where all protected files would be; throws `io` when it is no directory.
@@ -137,9 +137,16 @@ final class DeviceStores: Sendable {
     return true
   }
 
-  /// Whether anything stands where the archives would be.
-  func hasArchives() throws(ProtectionError) -> Bool {
-    try directory.isOccupied(StoreDirectory.name, in: directory.descriptor)
+  /// Whether anything stands where the archives would be, or their list says that something should.
+  func hasArchives() throws(ProtectionError) -> Bool { try hasStore(in: directory.descriptor) }
+
+  private func hasStore(in parent: Descriptor) throws(ProtectionError) -> Bool {
+    if try directory.isOccupied(StoreDirectory.name, in: parent) { return true }
+    guard try directory.hasItem(SlotList.fileName, in: parent) else { return false }
+    guard try directory.hasItem(StoreDirectory.name, in: parent) else {
+      throw ProtectionError(.missing, "The directory of the archives is gone: somebody removed it.")
+    }
+    return true
   }
 
   private func withPlace<R>(

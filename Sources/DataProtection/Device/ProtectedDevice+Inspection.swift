@@ -1,5 +1,7 @@
 extension ProtectedDevice {
   /// Every archive on the device, whoever saved it; `nil` when there is nothing where they would be.
+  ///
+  /// Throws `missing` when there is a list of archives and no directory of them.
   package func inspectArchives() throws(ProtectionError) -> StoreInspection? {
     guard try stores.hasArchives() else { return nil }
     return try StoreInspection(try stores.archives())
@@ -17,6 +19,8 @@ extension ProtectedDevice {
   }
 
   /// The protected files of one such directory; `nil` when it holds none.
+  ///
+  /// Throws as ``inspectArchives()`` does.
   package func inspectFiles(at place: String) throws(ProtectionError) -> StoreInspection? {
     guard try stores.hasFiles(at: place) else { return nil }
     return try StoreInspection(try stores.fileStore(at: place))

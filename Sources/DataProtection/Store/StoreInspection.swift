@@ -62,13 +62,21 @@ package struct StoreInspection: Sendable {
     Slot(name: SlotName(identity: try store.identity(of: archive)))
   }
 
-  /// Reads everything of a slot.
+  /// So often a slot is read anew because somebody saved there meanwhile.
+  private static let attemptLimit = 16
+
+  /// Reads everything of a slot; again when somebody saved there meanwhile, a few times.
   ///
   /// Throws `otherDevice` once the device was erased, and `io`.
   package func examine(_ slot: Slot) throws(ProtectionError) -> Findings {
+    var findings = try examineOnce(slot)
+    for _ in 1..<Self.attemptLimit where findings.hasChanged { findings = try examineOnce(slot) }
+    return findings
+  }
+
+  private func examineOnce(_ slot: Slot) throws(ProtectionError) -> Findings {
     guard let directory = try store.look(at: slot.name) else {
-      let problem = ProtectionError(.missing, "The directory of an archive is gone: somebody removed it.")
-      return Findings(material: [], newest: .failure(problem), hasChanged: false)
+      return Findings(material: [], newest: .failure(try absence(of: slot)), hasChanged: false)
     }
     let before = try store.readLedger(in: directory)
     let identity = try identity(of: slot.name, directory, before)
@@ -83,10 +91,29 @@ package struct StoreInspection: Sendable {
       if let found = try examine(file, in: directory, before, identity) { material.append(found) }
     }
     material += missing(before.ledger, in: directory)
+    if case .absent = before, isLedgerDue(slot.name, material) {
+      material.append(
+        ArchiveMaterial(
+          name: SlotFile.ledger.text, kind: .ledger, generation: nil, byteCount: 0, isCurrent: false, problem: .missing)
+      )
+    }
     let after = try store.readLedger(in: directory)
     return Findings(
       material: material.sorted { ($0.generation?.rawValue ?? 0, $1.name) > ($1.generation?.rawValue ?? 0, $0.name) },
       newest: newest, hasChanged: before.ledger != after.ledger)
+  }
+
+  /// Why a slot has no directory: it was deleted since the list was read, or somebody removed it.
+  private func absence(of slot: Slot) throws(ProtectionError) -> ProtectionError {
+    try SlotReading(store, identity: slot.name.bytes + slot.name.bytes, slot: nil, isListed: true).absence()
+  }
+
+  /// Whether a slot that has a directory and no ledger has lost it, and its first save was not just cut short.
+  private func isLedgerDue(_ name: SlotName, _ material: [ArchiveMaterial]) -> Bool {
+    guard let reading = try? store.readList(), case .valid(let list) = reading, !list.wasRebuilt else {
+      return material.contains { $0.generation != nil }
+    }
+    return list.entries[name].map { !$0.isNew } ?? false
   }
 
   /// The whole hash of a slot: the ledger's, or what a file claims that nobody can check then.

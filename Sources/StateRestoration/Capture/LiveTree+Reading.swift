@@ -206,12 +206,15 @@ extension LiveTree {
   }
 
   /// Has an object that is another class's or model's from now on come anew, with everything below it.
-  private func noteIdentity(_ captured: CapturedState, of node: LiveNode, _ object: any RestorableObject, wasRead: Bool) {
+  private func noteIdentity(_ captured: CapturedState, of node: LiveNode, _ object: any RestorableObject, wasRead: Bool)
+  {
     let identity = Identity(
       classTag: captured.shape.classTag, model: captured.shape.model, isView: node.kind == .view)
     let before = node.identity ?? (wasRead ? Identity(classTag: node.subject.plainTag, isView: identity.isView) : nil)
     node.identity = identity
-    guard let before, before != identity, registry.claimant(object, identity).mismatch(with: before) != nil else { return }
+    guard let before, before != identity, registry.claimant(object, identity).mismatch(with: before) != nil else {
+      return
+    }
     var waiting = [node]
     while let next = waiting.popLast() {
       put(next, isAnew: true)

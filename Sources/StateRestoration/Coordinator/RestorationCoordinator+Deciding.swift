@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import DataProtection
+internal import FoundationEssentials
 
 extension RestorationCoordinator {
   /// Loads the newest state off the main actor, with the edits of this run if there are any.

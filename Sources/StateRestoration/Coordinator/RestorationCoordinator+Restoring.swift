@@ -77,7 +77,8 @@ extension RestorationCoordinator {
       report = await restore(loaded, into: root, keeping: edits, retriesLeftOut: retriesLeftOut)
     case .failure(let failure):
       // The hierarchy is newer than a state that can't be read now, and is saved as a whole, as before.
-      let continues = before == .live && isSameRoot && failure.outcome == .locked ? await worker.run { $0.hasRead } : false
+      let continues =
+        before == .live && isSameRoot && failure.outcome == .locked ? await worker.run { $0.hasRead } : false
       if failure.leavesStateUntouched || continues || (failure.isTransient && before == .locked && isSameRoot) {
         report = RestorationReport(failure)
       } else {

@@ -39,7 +39,8 @@ extension RestoreTurn {
     let claimant = registry.claimant(object)
     for variant in plan.variants(ledBy: lead).drop(while: { $0 != index }).dropFirst() {
       let node = plan.nodes[variant]
-      guard !isSameIdentity(index, variant), obstacle(at: variant) == nil, plan.details(of: variant).damage == nil, !node.flags.contains(.shed),
+      guard !isSameIdentity(index, variant), obstacle(at: variant) == nil, plan.details(of: variant).damage == nil,
+        !node.flags.contains(.shed),
         node.version <= claimant.version, claimant.mismatch(with: plan.identity(of: variant)) == nil
       else { continue }
       let details = plan.details(of: variant)

@@ -13,13 +13,22 @@ package struct DeviceStore: PreservationStore {
     store.keepState()
   }
 
-  package func open(waiting patience: Duration) throws(ProtectionError) { try store.open(waiting: patience) }
+  /// How long a coordinator that has gone may still hold the slot, on its worker's thread.
+  private static let handover = Duration.milliseconds(200)
+
+  package func open(waiting patience: Duration) throws(ProtectionError) {
+    do throws(ProtectionError) {
+      try store.open(waiting: patience)
+    } catch  where error.code == .inUse && error.processIdentifier == ProcessInfo.processInfo.processIdentifier {
+      try store.open(waiting: max(patience, Self.handover))
+    }
+  }
 
   package func close() { store.close() }
 
   package func open(_ choice: StateChoice) throws(ProtectionError) -> StoredState {
     // Who reads a state goes on from it: as its one writer.
-    try store.open()
+    try open(waiting: .zero)
     let opened =
       switch choice {
       case .newest: try store.openNewest()
@@ -33,7 +42,7 @@ package struct DeviceStore: PreservationStore {
   }
 
   package func openPending() throws(ProtectionError) -> AllPending {
-    try store.open()
+    try open(waiting: .zero)
     let pending = try store.openPending()
     return AllPending(
       readable: pending.archives.map { archive in

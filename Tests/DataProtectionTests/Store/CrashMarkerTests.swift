@@ -124,8 +124,8 @@ import Testing
     attempt.note(node: 1)
     attempt.end()
     #expect(!calls.contains(.synchronize) && !calls.contains(.synchronizeData))
-    // The marker's own, which runs beside on a real disk.
-    #expect(memory.calls[(start + calls.count)...].map(\.operation).count { $0 == .synchronizeData } == 1)
+    // The marker's own two, for its begin and its end, which run beside on a real disk.
+    #expect(memory.calls[(start + calls.count)...].map(\.operation).count { $0 == .synchronizeData } == 2)
     #expect(calls.count { $0 == .lock } == 1)
     #expect(calls.count <= 24, "\(calls)")
   }

@@ -15,7 +15,8 @@ struct Answers: Hashable {
 
   private static var questions: [WritableKeyPath<Answers, Bool?>] {
     [
-      \.savesUneditedInFront, \.savesUneditedBelowBlank, \.joinsUneditedBelowBlank, \.joinsUneditedInFront, \.joinsBelowNewer, \.countsPresented,
+      \.savesUneditedInFront, \.savesUneditedBelowBlank, \.joinsUneditedBelowBlank, \.joinsUneditedInFront,
+      \.joinsBelowNewer, \.countsPresented,
     ]
   }
 

@@ -311,7 +311,8 @@ struct Rules {
   /// Whether a save while locked has to store the page.
   private func isJoined(_ page: Live) -> Bool {
     let open = page.others.isEmpty ? answers.joinsUneditedBelowBlank : answers.joinsUneditedInFront
-    return page.isOwner || page.isEdited || (page.isUnsettled && open == true) || page.children.contains(where: isJoined)
+    return page.isOwner || page.isEdited || (page.isUnsettled && open == true)
+      || page.children.contains(where: isJoined)
   }
 
   private func joinBelow(_ page: Live, _ places: [Int: [Variant]]) -> [Int: [Variant]] {

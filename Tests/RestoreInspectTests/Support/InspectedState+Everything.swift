@@ -76,19 +76,18 @@ extension InspectedState {
     return try writer.makeArchive()
   }
 
-  /// Adds an archive for another application or scene; returns the name of its file.
+  /// Adds an archive for another application or scene; returns the directory of its slot and the name of its file.
   func addArchive(
     _ application: String, _ scene: String, slot: String = "archive",
     protection: ProtectionClass = .complete, passcode: String? = nil, _ content: Data? = nil
   ) async throws -> String {
-    let before = Set(disk.names(atPath: Self.store))
+    let before = Set(generations)
     let content = try content ?? Self.archive("of \(application)")
     try await onDevice(passcode: passcode) { device in
       let slot = ArchiveSlot(application: application, scene: scene, slot: slot)
       try device.archives(for: slot, protection: protection).publish(content)
     }
-    let added = Set(disk.names(atPath: Self.store)).subtracting(before)
-    return try #require(added.first { $0.hasSuffix(".archive") })
+    return try #require(Set(generations).subtracting(before).first)
   }
 
   /// Creates a protected file; returns the path of its content below the device.
@@ -100,7 +99,7 @@ extension InspectedState {
     try await onDevice(passcode: passcode) { device in
       try device.files(in: directory).create(name, contents: contents, protection: protection).close()
     }
-    let added = Set(filePaths).subtracting(before).filter { $0.hasSuffix(".archive") }
+    let added = Set(filePaths).subtracting(before).filter { $0.contains("/g-") }
     // The content, and the list of names, which is another generation each time.
     return try #require(
       added.max { size(of: $0, protection) < size(of: $1, protection) })

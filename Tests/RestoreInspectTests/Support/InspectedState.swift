@@ -39,21 +39,17 @@ import restore_inspect
 
   /// Preserves two generations; with a passcode the device is closed afterwards and its keys are gone.
   init(passcode: String? = nil) async throws {
-    disk = MemoryFileSystem()
-    let device = try await ProtectedDevice.open(at: .directory(Self.path), environment: Self.environment(disk))
+    let first = MemoryFileSystem()
+    let device = try await ProtectedDevice.open(at: .directory(Self.path), environment: Self.environment(first))
     if let passcode { try await device.setPasscode(Passcode(passcode)) }
     let (root, delegate) = (Root(), Delegate())
     let coordinator = try RestorationCoordinator(device: device, delegate: delegate)
     _ = try await coordinator.restore(into: root)
     _ = try await coordinator.preserve(root)
-    // A second whole generation, as after a compaction.
-    let store = try device.archives(for: ArchiveSlot(application: "main", scene: "main"))
-    try await Self.publishAgain(store)
-    withExtendedLifetime(delegate) {}
-  }
-
-  @concurrent private static func publishAgain(_ store: ArchiveStore) async throws {
-    try store.publish(try store.openNewest().readAll())
+    withExtendedLifetime((delegate, coordinator)) {}
+    // The program ends; a second whole generation, as after a compaction, is the next one's.
+    disk = first.afterProcessDeath()
+    try await inProgram(passcode: passcode) { try $0.publish(try $0.openNewest().readAll()) }
   }
 
   static func environment(_ disk: any FileSystem) -> DeviceEnvironment {
@@ -110,20 +106,53 @@ import restore_inspect
   /// The archives' directory.
   static let store = path + "/archives"
 
-  /// The names of the generations, oldest first.
-  var generations: [String] { disk.names(atPath: Self.store).filter { $0.hasSuffix(".archive") } }
+  /// The generations, oldest first in each slot: the slot's directory and the file's name.
+  var generations: [String] { files("g-") }
+
+  /// The files in the directories of slots whose names begin so: the slot's directory and the file's name.
+  func files(_ prefix: String) -> [String] {
+    disk.names(atPath: Self.store).sorted().flatMap { slot in
+      guard disk.status(atPath: "\(Self.store)/\(slot)")?.kind == .directory else { return [String]() }
+      return disk.names(atPath: "\(Self.store)/\(slot)").filter { $0.hasPrefix(prefix) }
+        .sorted { ($0.count, $0) < ($1.count, $1) }.map { "\(slot)/\($0)" }
+    }
+  }
+
+  /// Spoils the end of the last frame of a generation, or writes behind it.
+  func spoilFrames(of generation: String, behind: Bool = false) throws {
+    try edit("\(Self.store)/\(generation)") { bytes in
+      let end = try #require(bytes.lastIndex { $0 != 0 })
+      if behind {
+        if bytes.count < end + 41 { bytes += Array(repeating: 0, count: end + 41 - bytes.count) }
+        bytes[end + 40] = 0xAA
+      } else {
+        bytes[end - 4] ^= 1
+      }
+    }
+  }
+
+  /// Removes the directories of all slots.
+  func removeArchives() {
+    for slot in disk.names(atPath: Self.store) {
+      for name in disk.names(atPath: "\(Self.store)/\(slot)") { disk.remove(atPath: "\(Self.store)/\(slot)/\(name)") }
+      disk.remove(atPath: "\(Self.store)/\(slot)")
+    }
+  }
 
   /// Everything on the disk, for a comparison.
   func contents() -> [String: [UInt8]] { Self.contents(of: disk) }
 
   /// Everything on a disk, for a comparison.
   static func contents(of disk: MemoryFileSystem) -> [String: [UInt8]] {
-    var found: [String: [UInt8]] = [:]
-    for directory in [path, store] {
-      for name in disk.names(atPath: directory) {
-        found["\(directory)/\(name)"] = disk.content(atPath: "\(directory)/\(name)")
-      }
+    contents(of: disk, path)
+  }
+
+  private static func contents(of disk: MemoryFileSystem, _ path: String) -> [String: [UInt8]] {
+    guard disk.status(atPath: path)?.kind == .directory else {
+      return disk.content(atPath: path).map { [path: $0] } ?? [:]
     }
+    var found: [String: [UInt8]] = [:]
+    for name in disk.names(atPath: path) { found.merge(contents(of: disk, "\(path)/\(name)")) { $1 } }
     return found
   }
 }
