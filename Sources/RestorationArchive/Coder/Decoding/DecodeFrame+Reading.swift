@@ -37,7 +37,7 @@ extension DecodeFrameRef {
     let child = try push(tag, at: cursor.offset)
     defer { pop(child) }
     let (epochs, epoch) = (child.pointee.epochs, child.pointee.epochs.pointee.value)
-    let value = try T(from: DecoderHandle(frame: child, epochs: epochs, epoch: epoch, keeper: nil))
+    let value = try T(from: DecoderHandle(epochs: epochs, epoch: epoch, keeper: nil))
     guard epochs.pointee.value == epoch else { throw epochs.misused("A decoder was used inside another value.") }
     cursor.move(to: try child.findEnd())
     return value

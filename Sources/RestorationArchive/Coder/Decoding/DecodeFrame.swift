@@ -1,5 +1,5 @@
 typealias DecodeFrameRef = Cell<DecodeFrame>
-typealias DecodeEpochs = Cell<Epochs<DecodeState>>
+typealias DecodeEpochs = Cell<Epochs<DecodeFrame>>
 
 /// One value being decoded; the frames of a session form chains, one frame a level.
 struct DecodeFrame {
@@ -74,7 +74,7 @@ struct DecodeFrame {
   init(state: DecodeStateRef, parent: DecodeFrameRef?) {
     self.state = state
     self.parent = parent
-    epochs = DecodePool.takeEpochs(for: state)
+    epochs = DecodePool.takeEpochs()
   }
 
   /// Remembers the key whose value comes next, which is not known by an index.
@@ -92,6 +92,13 @@ struct DecodeFrame {
 }
 
 extension DecodeFrameRef {
+  /// Makes a frame and gives it its epochs.
+  static func make(_ state: DecodeStateRef, parent: DecodeFrameRef?) -> DecodeFrameRef {
+    let frame = DecodeFrameRef(DecodeFrame(state: state, parent: parent))
+    frame.pointee.epochs.pointee.assign(frame)
+    return frame
+  }
+
   /// Begins a value inside this one.
   @inline(__always)
   func push(_ tag: UInt8, at start: Int) throws -> DecodeFrameRef {
@@ -138,7 +145,7 @@ extension DecodeFrameRef {
 
   @inline(never)
   private func makeChild() -> DecodeFrameRef {
-    let child = DecodeFrameRef(DecodeFrame(state: pointee.state, parent: self))
+    let child = DecodeFrameRef.make(pointee.state, parent: self)
     pointee.child = child
     return child
   }
@@ -179,6 +186,13 @@ extension DecodeFrameRef {
 }
 
 extension DecodeEpochs {
+  /// The frame, which whoever has compared epochs may ask for.
+  @inline(__always)
+  var liveFrame: DecodeFrameRef {
+    guard let frame = pointee.frame else { preconditionFailure("a stale handle was not told so") }
+    return frame
+  }
+
   /// The error of a container or decoder that was kept for too long.
   @inline(never)
   func misused(_ what: String) -> any Error {

@@ -9,7 +9,7 @@ final class DecodeSession {
 
   init() {
     state = DecodeStateRef(DecodeState())
-    state.pointee.root = DecodeFrameRef(DecodeFrame(state: state, parent: nil))
+    state.pointee.root = DecodeFrameRef.make(state, parent: nil)
   }
 
   deinit {
@@ -40,7 +40,7 @@ final class NestedDecoding {
     let state = parent.pointee.state
     let depth = parent.pointee.depth + 1
     if depth > state.pointee.depthLimit { throw parent.tooDeep(at: start) }
-    frame = state.pointee.takeChain { DecodeFrameRef(DecodeFrame(state: state, parent: nil)) }
+    frame = state.pointee.takeChain { DecodeFrameRef.make(state, parent: nil) }
     frame.begin(tag, at: start, depth: depth)
     frame.pointee.basePath = path
     epochs = frame.pointee.epochs
@@ -102,12 +102,8 @@ enum DecodePool {
     content.withLock { if $0.sessions.count < sessionLimit { $0.sessions.append(session) } }
   }
 
-  /// Takes the epochs for a level of a state.
-  static func takeEpochs(for state: DecodeStateRef) -> DecodeEpochs {
-    let epochs = content.withLock { $0.epochs.popLast() } ?? DecodeEpochs(Epochs())
-    epochs.pointee.assign(state)
-    return epochs
-  }
+  /// Takes the epochs for a level; whoever makes the frame assigns them to it.
+  static func takeEpochs() -> DecodeEpochs { content.withLock { $0.epochs.popLast() } ?? DecodeEpochs(Epochs()) }
 
   /// Gives the epochs of a level back.
   static func giveBack(_ epochs: DecodeEpochs) {

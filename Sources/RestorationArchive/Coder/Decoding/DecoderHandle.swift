@@ -2,17 +2,19 @@
 ///
 /// That of a nested value, such as a superclass's part, is valid until the whole decoding ends.
 struct DecoderHandle: Decoder {
-  let frame: DecodeFrameRef
+  // Three words: with a fourth, each `any Decoder` would be an allocation.
   let epochs: DecodeEpochs
   let epoch: UInt64
   /// Keeps the frames of a nested value.
   let keeper: NestedDecoding?
 
+  private var frame: DecodeFrameRef { epochs.liveFrame }
+
   var codingPath: [any CodingKey] { epochs.pointee.knows(epoch) ? frame.path() : [] }
 
   var userInfo: [CodingUserInfoKey: Any] {
-    guard epochs.pointee.knows(epoch), let state = epochs.pointee.state else { return [:] }
-    return state.pointee.userInfo
+    guard epochs.pointee.knows(epoch) else { return [:] }
+    return frame.pointee.state.pointee.userInfo
   }
 
   private func check() throws {
@@ -46,7 +48,7 @@ struct DecoderHandle: Decoder {
   }
 
   func singleValueContainer() throws -> any SingleValueDecodingContainer {
-    SingleValueDecoding(frame: frame, epochs: epochs, epoch: epoch, keeper: keeper)
+    SingleValueDecoding(epochs: epochs, epoch: epoch, keeper: keeper)
   }
 }
 
@@ -54,7 +56,7 @@ extension DecoderHandle {
   /// The decoder of a nested value.
   init(_ nested: NestedDecoding) {
     self.init(
-      frame: nested.frame, epochs: nested.frame.pointee.epochs, epoch: nested.frame.pointee.epochs.pointee.value,
+      epochs: nested.frame.pointee.epochs, epoch: nested.frame.pointee.epochs.pointee.value,
       keeper: nested)
   }
 }

@@ -1,10 +1,11 @@
 /// A single-value container: valid while its value is being decoded.
 struct SingleValueDecoding: SingleValueDecodingContainer {
-  let frame: DecodeFrameRef
   let epochs: DecodeEpochs
   let epoch: UInt64
   /// Keeps the frames of a nested value.
   let keeper: NestedDecoding?
+
+  private var frame: DecodeFrameRef { epochs.liveFrame }
 
   var codingPath: [any CodingKey] { epochs.pointee.knows(epoch) ? frame.path() : [] }
 

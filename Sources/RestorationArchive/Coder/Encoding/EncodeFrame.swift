@@ -1,7 +1,7 @@
 import Synchronization
 
 typealias EncodeFrameRef = Cell<EncodeFrame>
-typealias EncodeEpochs = Cell<Epochs<EncodeState>>
+typealias EncodeEpochs = Cell<Epochs<EncodeFrame>>
 
 /// One value being encoded; the frames of a session form a chain, one a level.
 struct EncodeFrame {
@@ -64,7 +64,7 @@ struct EncodeFrame {
     guard let root = info.pointee.root else { preconditionFailure("a key type of a decoder") }
     self.state = state
     self.parent = parent
-    epochs = EncodePool.takeEpochs(for: state)
+    epochs = EncodePool.takeEpochs()
     node = root
     self.info = info
     currentInfo = info
@@ -85,6 +85,13 @@ struct EncodeFrame {
 }
 
 extension EncodeFrameRef {
+  /// Makes a frame and gives it its epochs.
+  static func make(_ state: EncodeStateRef, parent: EncodeFrameRef?, info: KeyTypeRef) -> EncodeFrameRef {
+    let frame = EncodeFrameRef(EncodeFrame(state: state, parent: parent, info: info))
+    frame.pointee.epochs.pointee.assign(frame)
+    return frame
+  }
+
   /// The encoder of the value.
   @inline(__always)
   var encoder: EncoderHandle {
@@ -137,7 +144,7 @@ extension EncodeFrameRef {
   private func makeChild() -> EncodeFrameRef {
     // Not with this frame's key type: it may be of an interner that is gone.
     let info = pointee.state.pointee.interner.recordInfo
-    let child = EncodeFrameRef(EncodeFrame(state: pointee.state, parent: self, info: info))
+    let child = EncodeFrameRef.make(pointee.state, parent: self, info: info)
     pointee.child = child
     return child
   }
@@ -176,7 +183,7 @@ extension EncodeEpochs {
   @inline(never)
   func misused(_ what: String, _ epoch: UInt64, at path: [any CodingKey] = []) -> any Error {
     let error = EncodingError.invalidValue(what, EncodingError.Context(codingPath: path, debugDescription: what))
-    if pointee.knows(epoch) { pointee.state?.pointee.noteMisuse(error) } else { pointee.noteStaleUse() }
+    if pointee.knows(epoch) { pointee.frame?.pointee.state.pointee.noteMisuse(error) } else { pointee.noteStaleUse() }
     return error
   }
 }

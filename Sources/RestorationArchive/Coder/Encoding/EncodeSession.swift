@@ -9,7 +9,7 @@ final class EncodeSession {
 
   init(interner: ShapeInterner, capacity: Int) {
     state = EncodeStateRef(EncodeState(interner: interner, capacity: capacity))
-    state.pointee.root = EncodeFrameRef(EncodeFrame(state: state, parent: nil, info: interner.recordInfo))
+    state.pointee.root = EncodeFrameRef.make(state, parent: nil, info: interner.recordInfo)
   }
 
   deinit {
@@ -79,12 +79,8 @@ enum EncodePool {
 
   // MARK: Epochs
 
-  /// Takes the epochs for a level of a state.
-  static func takeEpochs(for state: EncodeStateRef) -> EncodeEpochs {
-    let epochs = content.withLock { $0.epochs.popLast() } ?? EncodeEpochs(Epochs())
-    epochs.pointee.assign(state)
-    return epochs
-  }
+  /// Takes the epochs for a level; whoever makes the frame assigns them to it.
+  static func takeEpochs() -> EncodeEpochs { content.withLock { $0.epochs.popLast() } ?? EncodeEpochs(Epochs()) }
 
   /// Gives the epochs of a level back.
   static func giveBack(_ epochs: EncodeEpochs) {

@@ -7,8 +7,8 @@ struct EncoderHandle: Encoder {
   var codingPath: [any CodingKey] { epochs.pointee.knows(epoch) ? frame.path() : [] }
 
   var userInfo: [CodingUserInfoKey: Any] {
-    guard epochs.pointee.knows(epoch), let state = epochs.pointee.state else { return [:] }
-    return state.pointee.userInfo
+    guard epochs.pointee.knows(epoch) else { return [:] }
+    return frame.pointee.state.pointee.userInfo
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -47,5 +47,5 @@ struct EncoderHandle: Encoder {
   }
 
   /// An epoch that no value ever has: that of handles that may do nothing.
-  static var dead: UInt64 { Epochs<EncodeState>.dead }
+  static var dead: UInt64 { Epochs<EncodeFrame>.dead }
 }

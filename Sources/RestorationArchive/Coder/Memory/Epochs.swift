@@ -10,13 +10,13 @@ enum StaleUses {
 /// Its cell is the one thing that is never freed: it is used again for another level of another coder, with epochs that go on
 /// counting. A handle compares its own epoch with it before it looks at anything else, so that one which was kept too
 /// long touches nothing that is gone.
-struct Epochs<State> {
+struct Epochs<Frame> {
   /// The epoch that handles on the value must have; 0 when there is no value.
   var value: UInt64 = 0
   /// The epoch that the value's containers must have.
   var containers: UInt64 = 0
-  /// The state that the level belongs to; nil while it belongs to none.
-  private(set) var state: Cell<State>?
+  /// The frame of the level; nil while it belongs to none.
+  private(set) var frame: Cell<Frame>?
   private var last: UInt64 = 0
   private var hasStaleUse = false
 
@@ -81,10 +81,10 @@ struct Epochs<State> {
     return hasStaleUse
   }
 
-  /// Gives the level to a state, or takes it away.
-  mutating func assign(_ state: Cell<State>?) {
+  /// Gives the level to a frame, or takes it away.
+  mutating func assign(_ frame: Cell<Frame>?) {
     end()
     hasStaleUse = false
-    self.state = state
+    self.frame = frame
   }
 }
