@@ -29,18 +29,22 @@ extension Borrowed where Element == UInt8 {
   /// The bytes as an array.
   var array: [UInt8] { unsafe [UInt8](buffer) }
 
-  /// Whether no byte has its highest bit set; looks at eight at a time.
+  /// Whether no byte has its highest bit set; looks at eight at a time, at some of the last ones twice.
   @inline(__always)
   var isASCII: Bool {
     var all: UInt64 = 0
     var index = 0
-    while index &+ 8 <= count {
-      all |= load(UInt64.self, at: index)
-      index &+= 8
-    }
-    while index < count {
-      all |= UInt64(self[index])
-      index &+= 1
+    if count >= 8 {
+      while index &+ 8 < count {
+        all |= load(UInt64.self, at: index)
+        index &+= 8
+      }
+      all |= load(UInt64.self, at: count &- 8)
+    } else {
+      while index < count {
+        all |= UInt64(self[index])
+        index &+= 1
+      }
     }
     return all & 0x8080_8080_8080_8080 == 0
   }
