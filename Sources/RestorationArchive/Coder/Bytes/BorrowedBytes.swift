@@ -1,4 +1,4 @@
-// Unsafe memory, 2 of 8: bytes that `Data`, `String` and arrays lend.
+// Unsafe memory, 2 of 6: bytes that `Data`, `String` and arrays lend.
 //
 // Relies on: what is lent is used within the closure that gets it, and nowhere else. Every load is checked against the
 // number of bytes.

@@ -1,4 +1,4 @@
-// Unsafe memory, 3 of 8: reading.
+// Unsafe memory, 3 of 6: reading.
 //
 // Relies on: the bytes are lent for as long as the cursor is used: a cursor lives in one call, and none is stored. Every
 // read is checked against the end before it is made.

@@ -1,4 +1,4 @@
-// Unsafe memory, 4 of 8: writing.
+// Unsafe memory, 4 of 6: writing.
 //
 // Relies on: `reserve` comes before each write, `slack` bytes more are always there, and the owner frees the buffer once.
 // Positions that others give are checked against what was written.

@@ -1,4 +1,4 @@
-// Unsafe memory, 1 of 8: cells, slabs and borrowed elements.
+// Unsafe memory, 1 of 6: cells, slabs and borrowed elements.
 //
 // Relies on: a session (`EncodeSession`, `DecodeSession`, `ShapeInterner`) makes each cell and slab, keeps it to itself, and
 // frees it once, in its `deinit`. A handle may outlive the session: it first compares its epoch with a cell that is never freed

@@ -1,4 +1,4 @@
-// Unsafe memory, 5 of 8: values whose type is known by its metatype.
+// Unsafe memory, 5 of 6: values whose type is known by its metatype.
 //
 // Relies on: an address is made with the type of its value, and each use names the type again, which is compared. An
 // address is used within the closure that gets it. A place is filled once: only filling it makes the token that is asked for.

@@ -1,4 +1,4 @@
-// Unsafe memory, 6 of 8: coding keys as bytes.
+// Unsafe memory, 6 of 6: coding keys as bytes.
 //
 // Relies on: a key type that is trivial and one byte wide (`isByte`, an enumeration as the compiler makes it) is no more
 // than that byte, and a byte that came from a key makes the same key again.
