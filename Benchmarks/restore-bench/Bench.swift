@@ -39,6 +39,7 @@ struct Bench {
       results += try coding.run(Deep.self, count: count)
       results += try coding.run(Wide.self, count: count)
       results += try coding.run(Texts.self, count: count)
+      results += try coding.tree()
     }
     let count = options.nodes.max() ?? 1_000
     progress("sealing")

@@ -10,8 +10,18 @@ struct CodingMetrics {
 
   /// Encoding, decoding and size of a workload of many nodes.
   func run<W: Workload>(_ workload: W.Type, count: Int) throws -> [Result] {
+    try run(W.name, W.nodes(count), units: count)
+  }
+
+  /// The same of one value that is a tree of a thousand nodes.
+  func tree() throws -> [Result] {
+    var random = SplitMix(seed: 20_261_121)
+    let state = Tree.make(&random)
+    return try run(Tree.name, [Node(identifier: "tree", classTag: "tree", version: 1, state: state)], units: 1_000)
+  }
+
+  private func run<State>(_ name: String, _ nodes: [Node<State>], units count: Int) throws -> [Result] {
     guard wants("encode") || wants("decode") || wants("size") else { return [] }
-    let nodes = W.nodes(count)
     let typical = nodes as? [Node<Typical.State>]
     let ours = try ArchiveEncoder().encode(nodes)
     let json = try JSONEncoder().encode(nodes)
@@ -22,7 +32,7 @@ struct CodingMetrics {
     if wants("size") {
       results.append(
         Result(
-          metric: "size", nodes: count, workload: W.name, unit: "bytes/node", value: Double(ours.count) / Double(count),
+          metric: "size", nodes: count, workload: name, unit: "bytes/node", value: Double(ours.count) / Double(count),
           baselines: ["json": Double(json.count) / Double(count), "plist": Double(list.count) / Double(count)],
           bytes: Double(ours.count) / Double(count)))
     }
@@ -45,20 +55,20 @@ struct CodingMetrics {
       }
       let taken = try measurement.run(units: count, lanes)
       try checkAllocations(taken, of: typical, beyond: 0)
-      results.append(result("encode", W.name, count, taken, bytes: ours.count))
+      results.append(result("encode", name, count, taken, bytes: ours.count))
     }
     if wants("decode") {
-      try verify(try ArchiveDecoder().decode([Node<W.State>].self, from: ours) == nodes, "the archive coder")
-      try verify(try JSONDecoder().decode([Node<W.State>].self, from: json) == nodes, "JSON")
-      try verify(try PropertyListDecoder().decode([Node<W.State>].self, from: list) == nodes, "property lists")
+      try verify(try ArchiveDecoder().decode([Node<State>].self, from: ours) == nodes, "the archive coder")
+      try verify(try JSONDecoder().decode([Node<State>].self, from: json) == nodes, "JSON")
+      try verify(try PropertyListDecoder().decode([Node<State>].self, from: list) == nodes, "property lists")
       var lanes = [
-        Lane.ours { consume(try ArchiveDecoder().decode([Node<W.State>].self, from: ours)) },
-        Lane(name: "json") { consume(try JSONDecoder().decode([Node<W.State>].self, from: json)) },
-        Lane(name: "plist") { consume(try PropertyListDecoder().decode([Node<W.State>].self, from: list)) },
+        Lane.ours { consume(try ArchiveDecoder().decode([Node<State>].self, from: ours)) },
+        Lane(name: "json") { consume(try JSONDecoder().decode([Node<State>].self, from: json)) },
+        Lane(name: "plist") { consume(try PropertyListDecoder().decode([Node<State>].self, from: list)) },
       ]
       if let typical {
         lanes.append(
-          Lane(name: "floor.codable") { consume(try [Node<W.State>](from: NoOpDecoder(count: count))) })
+          Lane(name: "floor.codable") { consume(try [Node<State>](from: NoOpDecoder(count: count))) })
         let bytes = handwritten(typical)
         let back = decode(handwritten: bytes, count: count)
         try verify(back == typical, "the handwritten serializer")
@@ -66,7 +76,7 @@ struct CodingMetrics {
       }
       let taken = try measurement.run(units: count, lanes)
       try checkAllocations(taken, of: typical, beyond: taken["floor.handwritten"]?.allocations ?? 0)
-      results.append(result("decode", W.name, count, taken, bytes: ours.count))
+      results.append(result("decode", name, count, taken, bytes: ours.count))
     }
     return results
   }

@@ -76,3 +76,34 @@ enum Texts: Workload {
       history: (0..<3).map { _ in random.text(200 + random.below(200)) })
   }
 }
+
+/// One value that is a recursive tree, encoded as a whole by a fresh coder.
+enum Tree: Workload {
+  static let name = "tree"
+
+  /// A node of the tree.
+  struct State: Codable, Equatable, Sendable {
+    var name: String
+    var isExpanded: Bool
+    var weight: Double
+    var children: [State]
+  }
+
+  /// A tree of so many nodes, of at most sixteen levels.
+  static func tree(_ count: Int, _ random: inout SplitMix) -> State {
+    var left = count - 1
+    var children: [State] = []
+    while left > 0 {
+      // The fewer are left, the bigger their part: else a branch would be as deep as it has nodes.
+      let part = min(left, max(1, count / (2 + random.below(4))))
+      children.append(tree(part, &random))
+      left -= part
+    }
+    return State(
+      name: random.text(4 + random.below(16)), isExpanded: random.below(2) == 0,
+      weight: Double(random.below(1_000)) / 4,
+      children: children)
+  }
+
+  static func make(_ random: inout SplitMix) -> State { tree(1_000, &random) }
+}

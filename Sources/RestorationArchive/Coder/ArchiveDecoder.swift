@@ -22,38 +22,35 @@ public struct ArchiveDecoder: Sendable {
   ///
   /// Throws `DecodingError`, or whatever the type's own `init(from:)` throws.
   public func decode<T: Decodable>(_ type: T.Type = T.self, from data: Data) throws -> T {
-    try unsafe data.withUnsafeBytes { unsafe try decode(type, fromMemory: $0) }
+    try data.withBytes { try decode(type, $0) }
   }
 
   /// Decodes a value from borrowed bytes.
   public func decode<T: Decodable>(_ type: T.Type = T.self, from bytes: RawSpan) throws -> T {
-    try unsafe bytes.withUnsafeBytes { unsafe try decode(type, fromMemory: $0) }
+    try bytes.withBytes { try decode(type, $0) }
   }
 
-  private func decode<T: Decodable>(_ type: T.Type, fromMemory bytes: UnsafeRawBufferPointer) throws -> T {
-    let state = unsafe DecodePool.take()
-    defer { unsafe DecodePool.giveBack(state) }
-    var tag = ValueTag.absent
-    var start = 0
-    let tables: KnownTables
-    do throws(CodingFailure) {
-      var cursor = unsafe ByteCursor(bytes)
-      tag = try CodedHeader.read(&cursor)
-      tables = try unsafe state.pointee.readTables(&cursor)
-      start = cursor.offset
-    } catch { throw error.decodingError([]) }
-    return try tables.content.withView { view in
-      unsafe state.pointee.begin(
-        bytes, view, identity: tables.identity, userInfo: userInfo, depthLimit: depthLimit)
-      // The tables took their share of four times the input already.
-      unsafe state.pointee.allowance -= 2 * start
-      let root = unsafe state.pointee.root
-      var cursor = unsafe root.cursor(at: state.pointee.base + start)
-      let value = try unsafe root.read(type, tag, &cursor)
-      guard cursor.remaining == 0 else {
-        throw cursor.corrupt("there are more bytes than the value has").decodingError([])
+  private func decode<T: Decodable>(_ type: T.Type, _ bytes: Borrowed<UInt8>) throws -> T {
+    try DecodePool.withSession { session in
+      let state = session.state
+      var cursor = ByteCursor(bytes)
+      let tag: UInt8
+      let tables: KnownTables
+      do throws(CodingFailure) {
+        tag = try CodedHeader.read(&cursor)
+        tables = try state.pointee.readTables(&cursor)
+      } catch { throw error.decodingError([]) }
+      return try tables.content.withView { view in
+        let root = state.begin(
+          bytes, view, identity: tables.identity, userInfo: userInfo, depthLimit: depthLimit)
+        // The tables took their share of four times the input already.
+        state.pointee.preallocationBudget -= 2 * cursor.offset
+        let value = try root.read(type, tag, &cursor)
+        guard cursor.remaining == 0 else {
+          throw cursor.corrupt("there are more bytes than the value has").decodingError([])
+        }
+        return value
       }
-      return value
     }
   }
 }
@@ -74,32 +71,24 @@ extension CodedHeader {
   }
 }
 
-extension ByteCursor {
-  /// A cursor at the start of bytes, which may be none.
-  init(_ bytes: UnsafeRawBufferPointer) {
-    let start = unsafe bytes.baseAddress.map { unsafe $0.assumingMemoryBound(to: UInt8.self) } ?? DecodeState.nowhere
-    unsafe self.init(next: start, end: start + bytes.count, base: start)
-  }
-}
-
-extension DecodeState {
-  /// Makes a state ready for bytes.
-  mutating func begin(
-    _ bytes: UnsafeRawBufferPointer, _ tables: TableView, identity: UInt64,
+extension DecodeStateRef {
+  /// Makes a state ready for bytes and gives the frame that they are decoded in.
+  func begin(
+    _ bytes: Borrowed<UInt8>, _ tables: TableView, identity: UInt64,
     userInfo: [CodingUserInfoKey: any Sendable], depthLimit: Int
-  ) {
-    let cursor = unsafe ByteCursor(bytes)
-    unsafe base = cursor.base
-    unsafe end = cursor.end
-    self.tables = tables
-    if identity == 0 || identity != tablesIdentity {
-      tablesEpoch += 1
-      tablesIdentity = identity
+  ) -> DecodeFrameRef {
+    guard let root = pointee.root else { preconditionFailure("a state without a frame") }
+    pointee.bytes = bytes
+    pointee.tables = tables
+    if identity == 0 || identity != pointee.tablesIdentity {
+      pointee.tablesEpoch += 1
+      pointee.tablesIdentity = identity
     }
-    if !userInfo.isEmpty { self.userInfo = userInfo }
-    self.depthLimit = min(max(depthLimit, 1), 1024)
-    allowance = 2 * bytes.count + 4096
-    unsafe root.pointee.depth = 0
-    unsafe root.pointee.pathKind = .none
+    if !userInfo.isEmpty { pointee.userInfo = userInfo }
+    pointee.depthLimit = min(max(depthLimit, 1), CodingLimits.depth)
+    pointee.preallocationBudget = 2 * bytes.count + 4096
+    root.pointee.depth = 0
+    root.pointee.pathKind = .none
+    return root
   }
 }

@@ -23,12 +23,10 @@ public struct ArchiveEncoder: Sendable {
   ///
   /// Throws `EncodingError`, or whatever the value's own `encode(to:)` throws.
   public func encode<T: Encodable>(_ value: T) throws -> Data {
-    unsafe try withEncoded(value) { header, payload in
+    try withEncoded(value) { header, payload in
       var data = Data(capacity: header.count + payload.count)
       data.append(contentsOf: header)
-      if let base = payload.baseAddress {
-        unsafe data.append(base.assumingMemoryBound(to: UInt8.self), count: payload.count)
-      }
+      data.append(payload)
       return data
     }
   }
@@ -37,26 +35,26 @@ public struct ArchiveEncoder: Sendable {
   ///
   /// A buffer that is used again and again saves the allocation of a new one each time.
   public func encode<T: Encodable>(_ value: T, into bytes: inout [UInt8]) throws {
-    unsafe try withEncoded(value) { header, payload in
+    try withEncoded(value) { header, payload in
       bytes.append(contentsOf: header)
-      unsafe bytes.append(contentsOf: payload)
+      bytes.append(payload)
     }
   }
 
   /// Encodes a value and lends its two parts.
   private func withEncoded<T: Encodable, Result>(
-    _ value: T, _ body: ([UInt8], UnsafeRawBufferPointer) throws -> Result
+    _ value: T, _ body: ([UInt8], Borrowed<UInt8>) throws -> Result
   ) throws -> Result {
-    let state = unsafe EncodePool.take()
-    defer { unsafe EncodePool.giveBack(state) }
-    let universe = unsafe state.pointee.universe
-    universe.begin()
-    let tag = try unsafe state.encodeTopLevel(value, userInfo: userInfo, depthLimit: depthLimit)
-    universe.header.removeAll(keepingCapacity: true)
-    CodedHeader.write(tag: tag, into: &universe.header)
-    universe.content.write(from: .start, into: &universe.header)
-    let payload = unsafe UnsafeRawBufferPointer(start: state.pointee.base, count: state.pointee.count)
-    return try unsafe body(universe.header, payload)
+    try EncodePool.withSession { session in
+      let state = session.state
+      let interner = state.pointee.interner
+      interner.begin()
+      let tag = try state.encodeTopLevel(value, userInfo: userInfo, depthLimit: depthLimit)
+      interner.header.removeAll(keepingCapacity: true)
+      CodedHeader.write(tag: tag, into: &interner.header)
+      interner.content.write(from: .start, into: &interner.header)
+      return try state.pointee.writer.withBytes { try body(interner.header, $0) }
+    }
   }
 }
 
@@ -72,18 +70,18 @@ enum CodedHeader {
   }
 }
 
-extension UnsafeMutablePointer where Pointee == EncodeState {
+extension EncodeStateRef {
   /// Encodes a value into the empty buffer and tells its tag.
   func encodeTopLevel<T: Encodable>(
     _ value: T, userInfo: [CodingUserInfoKey: any Sendable], depthLimit: Int
   ) throws -> UInt8 {
-    unsafe prepare(userInfo: userInfo, depthLimit: depthLimit)
-    let root = unsafe pointee.root
+    let root = prepare(userInfo: userInfo, depthLimit: depthLimit)
     // What an earlier value left there must not be taken for this one's.
-    unsafe root.pointee.child?.pointee.kind = .single
-    let tag = try unsafe root.encode(value)
-    if let misuse = unsafe pointee.misuse { throw misuse }
-    if unsafe root.pointee.child?.pointee.kind == .unopened && tag == ValueTag.map {
+    root.pointee.child?.pointee.kind = .single
+    let tag = try root.encode(value)
+    pointee.checkStaleUses()
+    if let misuse = pointee.misuse { throw misuse }
+    if root.pointee.child?.pointee.kind == .unopened && tag == ValueTag.map {
       throw EncodingError.invalidValue(
         value,
         EncodingError.Context(codingPath: [], debugDescription: "Top-level \(T.self) did not encode any values."))
@@ -91,14 +89,16 @@ extension UnsafeMutablePointer where Pointee == EncodeState {
     return tag
   }
 
-  /// Makes an empty state ready for values.
-  func prepare(userInfo: [CodingUserInfoKey: any Sendable], depthLimit: Int) {
-    unsafe pointee.epoch = pointee.universe.epoch
-    unsafe pointee.depthLimit = min(max(depthLimit, 1), 1024)
-    if !userInfo.isEmpty { unsafe pointee.userInfo = userInfo }
-    // A stale container may have been used meanwhile; that was told to whoever used it.
-    unsafe pointee.misuse = nil
-    unsafe pointee.root.pointee.depth = 0
-    unsafe pointee.root.pointee.kind = .single
+  /// Makes an empty state ready for values and gives the frame that they are encoded in.
+  func prepare(userInfo: [CodingUserInfoKey: any Sendable], depthLimit: Int) -> EncodeFrameRef {
+    guard let root = pointee.root else { preconditionFailure("a state without a frame") }
+    pointee.epoch = pointee.interner.epoch
+    pointee.depthLimit = min(max(depthLimit, 1), CodingLimits.depth)
+    if !userInfo.isEmpty { pointee.userInfo = userInfo }
+    pointee.checkStaleUses()
+    pointee.misuse = nil
+    root.pointee.depth = 0
+    root.pointee.kind = .single
+    return root
   }
 }

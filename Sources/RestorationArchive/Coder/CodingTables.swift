@@ -26,6 +26,9 @@ package struct CodingTables: Sendable {
   /// Makes empty tables.
   package init() {}
 
+  /// Makes tables of their content.
+  init(_ content: TableContent) { storage = TableStorage(content) }
+
   /// Where the tables are now.
   package var mark: Mark { storage.mark }
 
@@ -43,8 +46,8 @@ package struct CodingTables: Sendable {
     storage = TableStorage(TableContent())
     let before = Mark(keys: content.keyCount, shapes: content.shapeCount)
     var failure: CodingFailure?
-    unsafe bytes.withUnsafeBytes { bytes in
-      var cursor = unsafe ByteCursor(bytes)
+    bytes.withBytes { bytes in
+      var cursor = ByteCursor(bytes)
       do throws(CodingFailure) {
         try content.append(&cursor)
         if cursor.remaining > 0 { throw cursor.corrupt("there are more bytes than the tables have") }
@@ -68,63 +71,56 @@ package struct CodingTables: Sendable {
   @inline(__always)
   func withView<Result>(_ body: (TableView) throws -> Result) rethrows -> Result { try storage.withView(body) }
 
-  /// The state that encodes against these tables, which nobody else shares from now on.
-  mutating func takeEncodingState() -> EncodeStateRef {
+  /// The session that encodes against these tables, which nobody else shares from now on.
+  mutating func takeEncodingSession() -> EncodeSession {
     if !isKnownUniquelyReferenced(&storage) { storage = TableStorage(storage.content) }
-    return unsafe storage.encodingState()
+    return storage.encodingSession()
   }
 }
 
-/// The tables behind a ``CodingTables``, with the state that encodes against them once there is one.
-@safe final class TableStorage: @unchecked Sendable {
+/// The tables behind a ``CodingTables``, with the session that encodes against them once there is one.
+final class TableStorage: @unchecked Sendable {
   // Sendable: it is changed only through a reference that is known to be the only one.
 
   private var stored: TableContent
-  private var state: EncodeStateRef?
+  private var session: EncodeSession?
 
-  init(_ content: TableContent) {
-    stored = content
-    unsafe state = nil
-  }
+  init(_ content: TableContent) { stored = content }
 
   deinit {
-    guard let state = unsafe state else { return }
-    unsafe state.pointee.universe.content = TableContent()
-    unsafe EncodePool.giveBack(state)
+    guard let session else { return }
+    session.state.pointee.interner.content = TableContent()
+    EncodePool.giveBack(session)
   }
 
-  /// The keys and shapes; while there is an encoding state they live in it.
-  var content: TableContent { unsafe state?.pointee.universe.content ?? stored }
+  private var interner: ShapeInterner? { session?.state.pointee.interner }
+
+  /// The keys and shapes; while there is an encoding session they live in it.
+  var content: TableContent { interner?.content ?? stored }
 
   /// Where the tables are now.
   var mark: CodingTables.Mark {
-    if let universe = unsafe state?.pointee.universe {
-      return CodingTables.Mark(keys: universe.content.keyCount, shapes: universe.content.shapeCount)
-    }
-    return CodingTables.Mark(keys: stored.keyCount, shapes: stored.shapeCount)
+    if let interner { return interner.content.mark }
+    return stored.mark
   }
 
   /// Lends the tables as memory.
   @inline(__always)
   func withView<Result>(_ body: (TableView) throws -> Result) rethrows -> Result {
     // Tables that encode are copied: encoding may go on inside the body.
-    try unsafe state == nil ? stored.withView(body) : content.withView(body)
+    try session == nil ? stored.withView(body) : content.withView(body)
   }
 
-  /// The state, which knows the tables.
-  func encodingState() -> EncodeStateRef {
-    if let state = unsafe state {
-      if unsafe !state.pointee.universe.isBloatedBeyondTables { return unsafe state }
-      // It learnt much that the tables do not need: begin anew with the tables alone.
-      let content = unsafe state.pointee.universe.content
-      unsafe state.pointee.attach(EncodingUniverse())
-      unsafe state.pointee.universe.begin(with: content)
-      return unsafe state
-    }
-    let taken = unsafe EncodePool.take()
-    unsafe taken.pointee.universe.begin(with: stored)
+  /// The session, which knows the tables.
+  func encodingSession() -> EncodeSession {
+    if let session, !session.state.pointee.interner.isBloatedBeyondTables { return session }
+    // One that learnt much that the tables do not need begins anew with the tables alone.
+    let content = content
+    let taken = session ?? EncodePool.take()
+    if session != nil { taken.state.pointee.attach(ShapeInterner()) }
+    taken.state.pointee.interner.begin(with: content)
     stored = TableContent()
-    unsafe state = taken
-    return unsafe taken
+    session = taken
+    return taken
   }
 }

@@ -21,53 +21,54 @@ package struct RecordEncoder: Sendable {
   package func encode(
     _ entries: [RestorationArchive.Entry], tables: inout CodingTables
   ) throws(ArchiveError) -> [UInt8] {
-    let state = unsafe tables.takeEncodingState()
-    defer { unsafe state.pointee.reset() }
-    unsafe state.prepare(userInfo: userInfo, depthLimit: depthLimit)
-    let root = unsafe state.pointee.root
+    let session = tables.takeEncodingSession()
+    let state = session.state
+    defer { state.pointee.reset() }
+    let root = state.prepare(userInfo: userInfo, depthLimit: depthLimit)
     do {
-      unsafe state.pointee.writeByte(ValueTag.absent)
-      let frame = unsafe try root.push()
-      unsafe frame.openRecord()
-      for entry in entries { try unsafe frame.encode(entry) }
-      unsafe state.pointee.base[0] = frame.close()
-      unsafe root.pop(frame)
-      if let misuse = unsafe state.pointee.misuse { throw misuse }
+      state.pointee.writer.writeByte(ValueTag.absent)
+      let frame = try root.inside { frame in
+        frame.openRecord()
+        for entry in entries { try frame.encode(entry) }
+      }
+      state.pointee.writer[0] = frame.close()
+      root.pop(frame)
+      state.pointee.checkStaleUses()
+      if let misuse = state.pointee.misuse { throw misuse }
     } catch {
-      unsafe root.pop(root.pointee.child!)
       throw ArchiveError(
         .encodingFailed, "a value could not be encoded; see the cause for the key and the reason", cause: error)
     }
-    return unsafe [UInt8](UnsafeBufferPointer(start: state.pointee.base, count: state.pointee.count))
+    return state.pointee.writer.withBytes { $0.array }
   }
 }
 
-extension UnsafeMutablePointer where Pointee == EncodeFrame {
+extension EncodeFrameRef {
   /// Starts the object of a record.
   fileprivate func openRecord() {
-    let state = unsafe pointee.state
-    unsafe pointee.kind = .shape
-    unsafe pointee.facts = state.pointee.universe.recordFacts
-    unsafe pointee.node = pointee.facts.pointee.root
-    unsafe state.pointee.writeByte(0)
+    let info = pointee.state.pointee.interner.recordInfo
+    guard let root = info.pointee.root else { preconditionFailure("a key type of a decoder") }
+    pointee.kind = .shape
+    pointee.info = info
+    pointee.node = root
+    pointee.state.pointee.writer.writeByte(0)
   }
 
   /// Encodes an entry of a record.
   fileprivate func encode(_ entry: RestorationArchive.Entry) throws {
-    let universe = unsafe pointee.state.pointee.universe
+    let interner = pointee.state.pointee.interner
     // Records of one kind come with the same keys in the same order: try the one that came last time.
-    let likely = unsafe UInt32(truncatingIfNeeded: pointee.node.pointee.lastEdge >> 8)
-    let isLikely = likely != 0 && universe.keys[Int(likely)].hasSameBytes(as: entry.key)
-    let key = isLikely ? likely : universe.number(of: entry.key)
-    unsafe pointee.setCurrentText(entry.key)
-    let tag = try unsafe encodeAny(entry.value)
+    let likely = UInt32(truncatingIfNeeded: pointee.node.pointee.lastEdge >> 8)
+    let isLikely = likely != 0 && interner.keys[Int(likely)].hasSameBytes(as: entry.key)
+    let key = isLikely ? likely : interner.number(of: entry.key)
+    pointee.setCurrent(.text(entry.key))
+    var tag = try encodeAny(entry.value)
     if tag == ValueTag.null {
-      unsafe pointee.state.pointee.writeByte(ValueTag.null)
-      unsafe advance(key, ValueTag.any)
-    } else {
-      unsafe advance(key, tag)
+      pointee.state.pointee.writer.writeByte(ValueTag.null)
+      tag = ValueTag.any
     }
+    advance(key, tag)
   }
 
-  private func encodeAny(_ value: some Encodable) throws -> UInt8 { try unsafe encode(value) }
+  private func encodeAny(_ value: some Encodable) throws -> UInt8 { try encode(value) }
 }

@@ -39,13 +39,11 @@ public struct RestorationPath: Hashable, Codable, Sendable, ExpressibleByArrayLi
 
   /// The path of a child.
   public func appending(_ identifier: RestorationIdentifier) -> RestorationPath {
-    let count = components.count
+    var longer: [RestorationIdentifier] = []
     // Exactly as long as it is: restoring makes one for every node.
-    let longer = unsafe [RestorationIdentifier](unsafeUninitializedCapacity: count + 1) { places, filled in
-      for index in 0..<count { unsafe (places.baseAddress! + index).initialize(to: components[index]) }
-      unsafe (places.baseAddress! + count).initialize(to: identifier)
-      filled = count + 1
-    }
+    longer.reserveCapacity(components.count + 1)
+    longer.append(contentsOf: components)
+    longer.append(identifier)
     return RestorationPath(longer)
   }
 

@@ -147,4 +147,50 @@ struct RecordCoderTests {
       }
     }
   }
+
+  @Test func `a missing value reads as nil, alone and as an optional`() throws {
+    var tables = CodingTables()
+    let entries = [
+      RestorationArchive.Entry(key: "none", value: String?.none),
+      RestorationArchive.Entry(key: "some", value: String?.some("x")),
+      RestorationArchive.Entry(key: "nested", value: String??.some(.none)),
+    ]
+    let bytes = try RecordEncoder().encode(entries, tables: &tables)
+    let record = try RecordDecoder(Data(bytes), tables: tables.pinned())
+    #expect(record.contains("none"))
+    #expect(try record.decodeIfPresent(String.self, forKey: "none") == nil)
+    #expect(try record.decode(String?.self, forKey: "none") == .some(.none))
+    #expect(try record.decodeIfPresent(String.self, forKey: "some") == "x")
+    #expect(try record.decode(String?.self, forKey: "nested") == .some(.none))
+    #expect(throws: ArchiveError.self) { try record.decode(String.self, forKey: "none") }
+  }
+
+  @Test func `a record with damage anywhere is refused, so that no key of it is hidden`() throws {
+    var tables = CodingTables()
+    let bytes = try RecordEncoder().encode(entries(1), tables: &tables)
+    for count in bytes.indices {
+      #expect(throws: ArchiveError.self) { try RecordDecoder(Data(bytes.prefix(count)), tables: tables.pinned()) }
+    }
+    #expect(throws: ArchiveError.self) { try RecordDecoder(Data(bytes + [0]), tables: tables.pinned()) }
+  }
+
+  @Test func `keys that came to stand for text are found in what was written before`() throws {
+    struct Plain: Hashable, Codable { var name: String }
+    struct Representable: Hashable, Codable, CodingKeyRepresentable {
+      var name: String
+      var codingKey: any CodingKey { RuntimeKeyTests.TextKey(name) }
+      init(name: String) { self.name = name }
+      init?<T: CodingKey>(codingKey: T) { name = codingKey.stringValue }
+    }
+    let before = try ArchiveEncoder().encode([Plain(name: "a"): 1, Plain(name: "b"): 2])
+    let after = try ArchiveEncoder().encode([Representable(name: "a"): 1, Representable(name: "b"): 2])
+    #expect(before != after)
+    for data in [before, after] {
+      let back = try ArchiveDecoder().decode([Representable: Int].self, from: data)
+      #expect(back == [Representable(name: "a"): 1, Representable(name: "b"): 2])
+    }
+    #expect(throws: DecodingError.self) {
+      try ArchiveDecoder().decode([Representable: Int].self, from: ArchiveEncoder().encode("text"))
+    }
+  }
 }

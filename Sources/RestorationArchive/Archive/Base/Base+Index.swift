@@ -210,10 +210,3 @@ private struct IndexProbe {
     return block.bytes.word(at: offset % size)
   }
 }
-
-extension RawSpan {
-  /// The little-endian number at an offset; traps when it is not all within the span.
-  func word(at offset: Int) -> UInt64 {
-    unsafe UInt64(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
-  }
-}

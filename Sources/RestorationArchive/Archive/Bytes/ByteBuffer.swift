@@ -14,13 +14,8 @@ struct ByteBuffer: ByteSink, Sendable {
   }
 
   @inline(__always)
-  mutating func append(bytes other: UnsafeRawBufferPointer) {
-    unsafe bytes.append(contentsOf: other)
-  }
-
-  /// Writes bytes as they are.
-  mutating func append(_ data: Data) {
-    bytes.append(contentsOf: data)
+  mutating func append(_ other: Borrowed<UInt8>) {
+    bytes.append(other)
   }
 
   /// Writes zeroes up to a multiple of a power of two, counted from `origin` before the first byte.

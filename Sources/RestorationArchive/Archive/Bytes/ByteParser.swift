@@ -2,24 +2,22 @@ import FoundationEssentials
 
 /// Reads integers and texts from a run of bytes, checking every bound; it never reads past what it was given.
 ///
-/// Safe to use inside the closure that lends it: every access is checked against `bytes`, which that closure's caller
-/// keeps alive. It must not leave the closure.
-@safe
+/// It must not leave the closure that lends it.
 struct ByteParser {
-  private let bytes: UnsafeRawBufferPointer
+  private let bytes: Borrowed<UInt8>
   /// The position of the first byte in whatever errors count from.
   let origin: Int
   /// The next byte to be read, counted from the first.
   private(set) var position = 0
 
   /// Makes a parser of borrowed bytes.
-  init(_ bytes: UnsafeRawBufferPointer, origin: Int) {
-    unsafe self.bytes = unsafe bytes
+  init(_ bytes: Borrowed<UInt8>, origin: Int) {
+    self.bytes = bytes
     self.origin = origin
   }
 
   /// The number of all bytes.
-  var count: Int { unsafe bytes.count }
+  var count: Int { bytes.count }
 
   /// The number of bytes not read yet.
   var remaining: Int { count - position }
@@ -41,7 +39,7 @@ struct ByteParser {
   mutating func byte() throws(ArchiveError) -> UInt8 {
     guard position < count else { throw truncated("a byte") }
     defer { position += 1 }
-    return unsafe bytes[position]
+    return bytes[position]
   }
 
   /// Reads a little-endian integer of its own width.
@@ -50,7 +48,7 @@ struct ByteParser {
   ) throws(ArchiveError) -> T {
     guard remaining >= MemoryLayout<T>.size else { throw truncated("a number of \(MemoryLayout<T>.size) bytes") }
     defer { position += MemoryLayout<T>.size }
-    return unsafe T(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: T.self))
+    return bytes.load(T.self, at: position)
   }
 
   /// Reads a number of seven bits a byte, lowest first, in its shortest form.
@@ -100,24 +98,20 @@ struct ByteParser {
 
   /// Makes a text of bytes that were skipped before; refuses what is not UTF-8.
   func string(in range: Range<Int>) throws(ArchiveError) -> String {
-    let text = unsafe UnsafeRawBufferPointer(rebasing: bytes[range]).assumingMemoryBound(to: UInt8.self)
+    let text = bytes[range].text
     // Not by the initializer that validates, which asks the runtime for generic types each time.
-    guard unsafe ByteCursor.isText(text) else { throw corrupt("a text is not UTF-8") }
-    return unsafe String(decoding: text, as: UTF8.self)
+    guard bytes[range].isASCII || bytes[range].isRepairedNowhere(in: text) else { throw corrupt("a text is not UTF-8") }
+    return text
   }
 
   /// A copy of bytes that were skipped before.
   func data(in range: Range<Int>) -> Data {
-    unsafe Data(UnsafeRawBufferPointer(rebasing: bytes[range]))
+    bytes[range].data
   }
 
   /// Whether bytes that were skipped before are those of a text.
   func holds(_ text: String, in range: Range<Int>) -> Bool {
-    guard text.utf8.count == range.count else { return false }
-    var text = text
-    return text.withUTF8 { utf8 in
-      unsafe UnsafeRawBufferPointer(utf8).hasSameBytes(as: UnsafeRawBufferPointer(rebasing: bytes[range]))
-    }
+    text.utf8.count == range.count && bytes[range].isRepairedNowhere(in: text)
   }
 
   /// Goes to a position counted from the first byte.
@@ -128,18 +122,18 @@ struct ByteParser {
 
   /// A parser of a part, which must lie within the bytes.
   func part(_ range: Range<Int>) -> ByteParser {
-    unsafe ByteParser(UnsafeRawBufferPointer(rebasing: bytes[range]), origin: origin + range.lowerBound)
+    ByteParser(bytes[range], origin: origin + range.lowerBound)
   }
 
   /// The little-endian 64-bit number at a position.
   func word64(at target: Int) throws(ArchiveError) -> UInt64 {
     guard target >= 0, target <= count - 8 else { throw truncated("an index") }
-    return unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: target, as: UInt64.self))
+    return bytes.load(UInt64.self, at: target)
   }
 
   /// The little-endian 32-bit number at a position; nil past the end.
   func word(at target: Int) -> UInt32? {
     guard target >= 0, target <= count - 4 else { return nil }
-    return unsafe UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: target, as: UInt32.self))
+    return bytes.load(UInt32.self, at: target)
   }
 }

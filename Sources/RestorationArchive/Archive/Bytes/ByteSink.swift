@@ -4,14 +4,14 @@ protocol ByteSink: ~Copyable {
   mutating func append(_ byte: UInt8)
 
   /// Writes bytes as they are.
-  mutating func append(bytes: UnsafeRawBufferPointer)
+  mutating func append(_ bytes: Borrowed<UInt8>)
 }
 
 extension ByteSink where Self: ~Copyable {
   /// Writes an integer of its own width.
   @inline(__always)
   mutating func append<T: FixedWidthInteger>(integer value: T) {
-    unsafe withUnsafeBytes(of: value.littleEndian) { unsafe append(bytes: $0) }
+    for index in 0..<MemoryLayout<T>.size { append(UInt8(truncatingIfNeeded: value >> (8 * index))) }
   }
 
   /// Writes a number of seven bits a byte, lowest first.
@@ -28,10 +28,9 @@ extension ByteSink where Self: ~Copyable {
   /// Writes a text behind its length.
   @inline(__always)
   mutating func append(text: String) {
-    var text = text
-    text.withUTF8 { utf8 in
+    text.withBytes { utf8 in
       append(varint: UInt64(utf8.count))
-      unsafe append(bytes: UnsafeRawBufferPointer(utf8))
+      append(utf8)
     }
   }
 }
@@ -45,5 +44,5 @@ struct ByteCounter: ByteSink {
   mutating func append(_ byte: UInt8) { count += 1 }
 
   @inline(__always)
-  mutating func append(bytes: UnsafeRawBufferPointer) { count += bytes.count }
+  mutating func append(_ bytes: Borrowed<UInt8>) { count += bytes.count }
 }

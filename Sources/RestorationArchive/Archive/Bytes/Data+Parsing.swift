@@ -5,11 +5,9 @@ extension Data {
   func parse<Result>(
     _ range: Range<Int>, origin: Int, _ body: (inout ByteParser) throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
-    // Not by way of a span: asking `Data` for one costs several checks of exclusive access.
     do {
-      return try unsafe withUnsafeBytes { raw in
-        precondition(range.lowerBound >= 0 && range.upperBound <= raw.count, "A range outside of the bytes.")
-        var parser = unsafe ByteParser(UnsafeRawBufferPointer(rebasing: raw[range]), origin: origin)
+      return try withBytes { bytes in
+        var parser = ByteParser(bytes[range], origin: origin)
         return try body(&parser)
       }
     } catch {

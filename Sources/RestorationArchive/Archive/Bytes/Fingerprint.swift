@@ -8,15 +8,15 @@ enum Fingerprint {
   private static let basis: UInt64 = 0xCBF2_9CE4_8422_2325
 
   /// The fingerprint of some bytes.
-  static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+  static func of(_ bytes: Borrowed<UInt8>) -> UInt64 {
     let count = bytes.count
     var lanes: (UInt64, UInt64, UInt64, UInt64) = (basis, basis &+ 1, basis &+ 2, basis &+ 3)
     var offset = 0
     while offset + 32 <= count {
-      unsafe lanes.0 = (lanes.0 ^ word(bytes, offset)) &* prime
-      unsafe lanes.1 = (lanes.1 ^ word(bytes, offset + 8)) &* prime
-      unsafe lanes.2 = (lanes.2 ^ word(bytes, offset + 16)) &* prime
-      unsafe lanes.3 = (lanes.3 ^ word(bytes, offset + 24)) &* prime
+      lanes.0 = (lanes.0 ^ word(bytes, offset)) &* prime
+      lanes.1 = (lanes.1 ^ word(bytes, offset + 8)) &* prime
+      lanes.2 = (lanes.2 ^ word(bytes, offset + 16)) &* prime
+      lanes.3 = (lanes.3 ^ word(bytes, offset + 24)) &* prime
       // A multiplication only moves bits up; bring the upper ones down once a round.
       lanes.0 ^= lanes.0 >> 29
       lanes.1 ^= lanes.1 >> 29
@@ -27,7 +27,7 @@ enum Fingerprint {
     var tail: [UInt64] = [0, 0, 0, 0]
     while offset < count {
       let place = offset & 31
-      tail[place / 8] |= unsafe UInt64(bytes[offset]) << UInt64(8 * (place & 7))
+      tail[place / 8] |= UInt64(bytes[offset]) << UInt64(8 * (place & 7))
       offset += 1
     }
     var hash = basis
@@ -38,7 +38,7 @@ enum Fingerprint {
   }
 
   @inline(__always)
-  private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
-    unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  private static func word(_ bytes: Borrowed<UInt8>, _ offset: Int) -> UInt64 {
+    bytes.load(UInt64.self, at: offset)
   }
 }

@@ -13,10 +13,7 @@ struct PathHash: Hashable, Sendable {
   @inline(__always)
   func appending(_ identifier: String) -> PathHash {
     var result = self
-    var identifier = identifier
-    identifier.withUTF8 { utf8 in
-      for index in 0..<utf8.count { unsafe result.mix(utf8[index]) }
-    }
+    for byte in identifier.utf8 { result.mix(byte) }
     result.mix(0xFF)
     return result
   }

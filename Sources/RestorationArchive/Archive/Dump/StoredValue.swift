@@ -55,18 +55,12 @@ extension RestorationArchive {
 extension RestorationArchive.Record {
   /// The record's values as the bytes tell of them, under their keys.
   public func storedValues() throws(ArchiveError) -> [RestorationArchive.StoredValue.Field] {
-    let payload = try core.payload(at: state)
-    guard !payload.isEmpty else { return [] }
-    let content = try core.tables().coding.content
-    let value = try payload.parse { (parser) throws(ArchiveError) in
-      var reading = StoredValueParser(tables: content)
-      let value = try reading.value(&parser)
-      guard parser.remaining == 0 else { throw parser.corrupt("a node's state has bytes too many") }
-      return value
+    do {
+      return try decoder?.storedValues() ?? []
+    } catch {
+      var located = error
+      located.path = path
+      throw located
     }
-    guard case .object(let fields) = value else {
-      throw ArchiveError(.corrupt, "a node's state is not a list of values under keys", path: path)
-    }
-    return fields
   }
 }

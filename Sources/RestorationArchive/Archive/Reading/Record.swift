@@ -6,7 +6,7 @@ extension RestorationArchive {
     let core: ReaderCore
     /// Where the state is.
     let state: ReaderCore.State
-    private let decoder: RecordDecoder?
+    let decoder: RecordDecoder?
 
     /// Reads the outline of a node's state.
     init(core: ReaderCore, node: ReaderCore.Located) throws(ArchiveError) {

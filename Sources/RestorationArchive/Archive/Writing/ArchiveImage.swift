@@ -66,7 +66,7 @@ struct ArchiveImage: ~Copyable {
   }
 
   /// Writes the state of the node begun last.
-  mutating func append(state: UnsafeRawBufferPointer) { unsafe records.append(bytes: state) }
+  mutating func append(state: Borrowed<UInt8>) { records.append(state) }
 
   /// Puts the sections behind each other.
   consuming func assemble(
@@ -114,7 +114,7 @@ struct ArchiveImage: ~Copyable {
     records.append(paths, adding: UInt64(header.records))
     records.prepend(front.bytes)
     precondition(records.count == Int(header.end), "The sections are not as long as the header says.")
-    header.fingerprint = unsafe records.withBytes(from: BaseHeader.byteCount) { unsafe Fingerprint.of($0) }
+    header.fingerprint = records.withBytes(from: BaseHeader.byteCount) { Fingerprint.of($0) }
     var final = ByteBuffer()
     header.encode(into: &final)
     records.replace(with: final.bytes)

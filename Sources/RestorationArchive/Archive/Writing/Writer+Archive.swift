@@ -9,7 +9,16 @@ extension RestorationArchive.Writer {
   public mutating func makeArchive() throws(ArchiveError) -> Data {
     var lowestRank: SheddingRank?
     if liveBytes > limits.bytesPerArchive || !leftOut.isEmpty { lowestRank = try shedAll() } else { sheddings = [] }
-    return try makeArchiveOfAll(lowestRank: lowestRank)
+    if needsCollection {
+      // States that cannot be walked through are carried over as they are, with the tables that they may need.
+      let before = self
+      if let archive = try? makeArchiveOfAll(lowestRank: lowestRank, collector: TableCollector(tables.content)) {
+        return archive
+      }
+      self = before
+      collectedTableBytes = tables.content.byteCount
+    }
+    return try makeArchiveOfAll(lowestRank: lowestRank, collector: nil)
   }
 
   /// Makes a whole archive that leaves out nothing, whatever the budget: for state that is read and not stored.
@@ -18,10 +27,23 @@ extension RestorationArchive.Writer {
   package func makeArchiveOverBudget() throws(ArchiveError) -> Data {
     var copy = self
     copy.includeAll()
-    return try copy.makeArchiveOfAll(lowestRank: nil)
+    return try copy.makeArchiveOfAll(lowestRank: nil, collector: nil)
   }
 
-  private mutating func makeArchiveOfAll(lowestRank: SheddingRank?) throws(ArchiveError) -> Data {
+  /// Whether the tables are so big beside the states that those keys and shapes which no state uses should go.
+  private var needsCollection: Bool {
+    let bytes = tables.content.byteCount
+    return leftOut.isEmpty && bytes > max(Self.keptTableBytes, liveBytes / 16, 2 * collectedTableBytes)
+  }
+
+  /// Tables of this size are not worth a look at all states.
+  private static let keptTableBytes = 8192
+
+  /// - Parameter collector: Gives the states the numbers of tables that hold what they use, and nothing else.
+  private mutating func makeArchiveOfAll(
+    lowestRank: SheddingRank?, collector: TableCollector?
+  ) throws(ArchiveError) -> Data {
+    var collector = collector
     var image = ArchiveImage(
       nodeCount: nodeCount, liveBytes: liveBytes, front: Int(reader?.base.header.records ?? 0),
       depthLimit: limits.depth)
@@ -31,14 +53,24 @@ extension RestorationArchive.Writer {
     let (baseBytes, reader) = (baseBytes, reader)
     var moved: [MovedSlot] = []
     moved.reserveCapacity(slots.count)
-    try walk { (writer, node, children, depth) throws(ArchiveError) in
+    try walk { (writer, visited, children, depth) throws(ArchiveError) in
+      var node = visited
+      if collector != nil, node.payload.count > 0 {
+        var state = Data()
+        try node.payload.withBytes(base: baseBytes, reader: reader) { state = $0.data }
+        node.payload = .bytes(try collector?.transcode(state) ?? [])
+      }
       byteCount += node.payload.count
       try image.begin(node, children: children, depth: depth, tag: writer.index(of: node.tag))
       let start = image.recordBytes
-      try unsafe node.payload.withBytes(base: baseBytes, reader: reader) { unsafe image.append(state: $0) }
+      try node.payload.withBytes(base: baseBytes, reader: reader) { image.append(state: $0) }
       if let slot = node.slot {
         moved.append(MovedSlot(slot: slot, state: start..<image.recordBytes, children: children))
       }
+    }
+    if let content = collector?.collected {
+      tables = CodingTables(content)
+      collectedTableBytes = content.byteCount
     }
     let data = try image.assemble(
       context: context, tables: tables.additions(), tags: tags, nextID: nextID, nodeCount: nodeCount,

@@ -24,7 +24,7 @@ extension RestorationArchive.Writer {
   ) throws(ArchiveError) {
     guard !copies.isEmpty else { return }
     let content = try other.core.tables().coding.content
-    var transcoder = RecordTranscoder(tables: content, shapes: try tables.merge(content))
+    let transcoder = RecordTranscoder(tables: content, shapes: try tables.merge(content))
     for copy in copies {
       let slot = try load(copy.target)
       guard let located = try other.core.locate(copy.source.rawValue) else { throw other.core.noSuchNode(copy.source) }

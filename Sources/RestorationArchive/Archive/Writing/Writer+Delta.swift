@@ -95,7 +95,7 @@ extension RestorationArchive.Writer {
           id: slot.id, parent: slot.parent == BaseHeader.rootID ? 0 : slot.parent + 1, name: slot.name, branch: nil,
           tag: self.index(of: slot.attributes.classTag), attributes: slot.attributes, before: slot.payload.count,
           into: &blocks)
-        try unsafe slot.payload.withBytes(base: baseBytes, reader: reader) { unsafe blocks.append(bytes: $0) }
+        try slot.payload.withBytes(base: baseBytes, reader: reader) { blocks.append($0) }
       }
       if slot.hasChangedChildren {
         run.children.append(Delta.Entry(id: slot.id, delta: header.number, offset: UInt32(blocks.count)))

@@ -65,8 +65,8 @@ extension RestorationArchive.Writer {
       case (.bytes(let new), .stored):
         var isSame = false
         // Bytes that cannot be read are not the same.
-        try? unsafe slots[slot].payload.withBytes(base: baseBytes, reader: reader) { old in
-          isSame = unsafe new.withUnsafeBytes { unsafe old.hasSameBytes(as: $0) }
+        try? slots[slot].payload.withBytes(base: baseBytes, reader: reader) { old in
+          isSame = new.withBorrowed { old.hasSameBytes(as: $0) }
         }
         if isSame { return false }
       default: break

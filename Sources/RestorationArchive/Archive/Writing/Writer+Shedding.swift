@@ -102,7 +102,7 @@ extension RestorationArchive.Writer {
       state = bytes
     } else {
       // The archive that it was read from does not stay for ever.
-      try unsafe slots[index].payload.withBytes(base: baseBytes, reader: reader) { unsafe state = [UInt8]($0) }
+      try slots[index].payload.withBytes(base: baseBytes, reader: reader) { state = $0.array }
     }
     let rest = leftOut[rank.id] ?? tables.excerpt(of: state, keys: keptKeys)
     return Omission(index: index, rank: rank, state: state, rest: rest)

@@ -35,6 +35,8 @@ extension RestorationArchive {
     var sheddings: [Shedding] = []
     /// The nodes whose states are over the budget of a node, if nobody was told yet.
     var oversized: [NodeID: Shedding] = [:]
+    /// The size of the tables when they were last collected: they are not again before they have doubled.
+    var collectedTableBytes = 0
     /// What was last written of the context, the tables and the deltas.
     var written: Written
 

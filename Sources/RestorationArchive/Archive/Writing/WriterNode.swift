@@ -24,16 +24,16 @@ extension RestorationArchive.Writer {
       /// Lends the bytes; those in the base come from its bytes, when they are at hand, else from the reader.
       @inline(__always)
       func withBytes(
-        base: Data?, reader: ReaderCore?, _ body: (UnsafeRawBufferPointer) -> Void
+        base: Data?, reader: ReaderCore?, _ body: (Borrowed<UInt8>) -> Void
       ) throws(ArchiveError) {
         switch self {
         case .none: break
-        case .bytes(let bytes): unsafe bytes.withUnsafeBytes { unsafe body($0) }
+        case .bytes(let bytes): bytes.withBorrowed { body($0) }
         case .stored(let state):
           if state.delta == nil, let base {
-            unsafe base.bytes.extracting(state.range).withUnsafeBytes { unsafe body($0) }
+            base.withBytes { body($0[state.range]) }
           } else if let data = try reader?.payload(at: state) {
-            unsafe data.withUnsafeBytes { unsafe body($0) }
+            data.withBytes { body($0) }
           }
         }
       }

@@ -1,38 +1,58 @@
-/// A place in borrowed bytes; every read is checked against their end.
-@safe
-struct ByteCursor {
-  /// The next byte to read.
-  var next: UnsafePointer<UInt8>
-  /// The end of the bytes.
-  let end: UnsafePointer<UInt8>
-  /// The start of the bytes, from which offsets are counted.
-  let base: UnsafePointer<UInt8>
+// Unsafe memory, 3 of 6: reading.
+//
+// Relies on: the bytes are lent for as long as the cursor is used: a cursor lives in one call, and none is stored. Every
+// read is checked against the end before it is made.
 
-  /// The position of the next byte.
-  var offset: Int { unsafe next - base }
+/// A place in borrowed bytes; every read is checked against their end.
+@safe struct ByteCursor {
+  private let start: UnsafePointer<UInt8>?
+  /// The number of all bytes.
+  let end: Int
+  /// The number of bytes before the next one.
+  private(set) var offset: Int
+
+  /// A cursor at a place in bytes.
+  @inline(__always)
+  init(_ bytes: Borrowed<UInt8>, at offset: Int = 0) {
+    precondition(UInt(bitPattern: offset) <= UInt(bitPattern: bytes.count))
+    unsafe start = bytes.buffer.baseAddress
+    end = bytes.count
+    self.offset = offset
+  }
+
+  /// The next byte, of which there must be one.
+  @inline(__always)
+  private var next: UnsafePointer<UInt8> { unsafe start.unsafelyUnwrapped + offset }
 
   /// The number of bytes left.
   @inline(__always)
-  var remaining: Int { unsafe end - next }
+  var remaining: Int { end &- offset }
+
+  /// Goes to a place.
+  @inline(__always)
+  mutating func move(to offset: Int) {
+    precondition(UInt(bitPattern: offset) <= UInt(bitPattern: end))
+    self.offset = offset
+  }
 
   /// The failure of bytes that end too early.
   @inline(never)
-  func truncated() -> CodingFailure {
-    CodingFailure("it ends too early", at: offset, code: .truncated)
-  }
+  func truncated() -> CodingFailure { CodingFailure("it ends too early", at: offset, code: .truncated) }
 
   /// The failure of bytes that mean nothing.
   @inline(never)
-  func corrupt(_ message: String) -> CodingFailure {
-    CodingFailure(message, at: offset)
-  }
+  func corrupt(_ message: String) -> CodingFailure { CodingFailure(message, at: offset) }
+
+  /// The next byte, which is not passed; nil at the end.
+  @inline(__always)
+  var peek: UInt8? { remaining >= 1 ? unsafe next.pointee : nil }
 
   /// Reads a byte.
   @inline(__always)
   mutating func readByte() throws(CodingFailure) -> UInt8 {
     guard remaining >= 1 else { throw truncated() }
     let byte = unsafe next.pointee
-    unsafe next += 1
+    offset &+= 1
     return byte
   }
 
@@ -49,45 +69,74 @@ struct ByteCursor {
   mutating func readFixed<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type) throws(CodingFailure) -> T {
     guard remaining >= MemoryLayout<T>.size else { throw truncated() }
     let value = unsafe UnsafeRawPointer(next).loadUnaligned(as: T.self)
-    unsafe next += MemoryLayout<T>.size
+    offset &+= MemoryLayout<T>.size
     return T(littleEndian: value)
   }
 
-  /// Reads a number of the form that `EncodeState.writeNumber` writes.
+  /// Reads the sixteen bytes of a UUID as they lie.
+  @inline(__always)
+  mutating func readBytes16<T: BitwiseCopyable>(_ type: T.Type) throws(CodingFailure) -> T {
+    precondition(MemoryLayout<T>.size == 16)
+    guard remaining >= 16 else { throw truncated() }
+    let value = unsafe UnsafeRawPointer(next).loadUnaligned(as: T.self)
+    offset &+= 16
+    return value
+  }
+
+  /// Reads a number of the form that ``ByteWriter/writeNumber(_:)`` writes.
   @inline(__always)
   mutating func readNumber() throws(CodingFailure) -> UInt64 {
-    guard remaining >= 1 else { throw truncated() }
-    let first = unsafe next.pointee
-    if first < 240 {
-      unsafe next += 1
+    if let first = peek, first < 240 {
+      offset &+= 1
       return UInt64(first)
     }
-    return try readLongNumber(first)
+    return try readLongNumber()
   }
 
   @inline(never)
-  private mutating func readLongNumber(_ first: UInt8) throws(CodingFailure) -> UInt64 {
-    if let number = readTwoByteNumber(first) { return number }
-    guard first < 248 else {
-      throw first < TwoByteNumber.firstByte ? corrupt("\(first) does not begin a number") : truncated()
+  private mutating func readLongNumber() throws(CodingFailure) -> UInt64 {
+    let first = try readByte()
+    if first >= TwoByteNumber.firstByte {
+      return TwoByteNumber.first &+ UInt64(first &- TwoByteNumber.firstByte) &<< 8 &+ UInt64(try readByte())
     }
-    unsafe next += 1
+    guard first < 248 else {
+      offset &-= 1
+      throw corrupt("\(first) does not begin a number")
+    }
     return try readBits(width: Int(first) - 239)
   }
 
-  /// Reads a number whose first byte, not passed yet, says that it has two; nil when it has not, or there is one left.
+  /// Reads an integer whose number has a byte or two; nil, without reading, when it has another form.
   @inline(__always)
-  mutating func readTwoByteNumber(_ first: UInt8) -> UInt64? {
-    guard first >= TwoByteNumber.firstByte && remaining >= 2 else { return nil }
-    let second = unsafe next[1]
-    unsafe next += 2
-    return TwoByteNumber.first &+ UInt64(first &- TwoByteNumber.firstByte) &<< 8 &+ UInt64(second)
+  mutating func readShortInteger() -> Int? {
+    guard remaining >= 2 else { return nil }
+    let first = unsafe next.pointee
+    let number: Int
+    if first < 240 {
+      number = Int(first)
+      offset &+= 1
+    } else if first >= TwoByteNumber.firstByte {
+      let high = Int(first &- TwoByteNumber.firstByte) &<< 8
+      number = unsafe Int(TwoByteNumber.first) &+ high &+ Int(next[1])
+      offset &+= 2
+    } else {
+      return nil
+    }
+    return number &>> 1 ^ -(number & 1)
   }
 
-  /// Reads the payload of a short double.
+  /// Reads the payload of a short double; nil, without reading, near the end of the bytes or when it is damaged.
   @inline(__always)
-  mutating func readShortDouble() throws(CodingFailure) -> Double {
-    Double(bitPattern: try readNumber().byteSwapped)
+  mutating func readShortDouble() -> Double? {
+    guard remaining >= 9 else { return nil }
+    let first = unsafe next.pointee
+    guard first < 248 else { return nil }
+    // Eight more bytes are there, whatever the number's width: those that are not its own are masked out.
+    let width = first < 240 ? 0 : UInt64(first &- 239)
+    let bits = unsafe UInt64(littleEndian: UnsafeRawPointer(next + 1).loadUnaligned(as: UInt64.self))
+    let number = first < 240 ? UInt64(first) : bits & (UInt64.max &>> (64 &- 8 &* width))
+    offset &+= 1 &+ Int(truncatingIfNeeded: width)
+    return Double(bitPattern: number.byteSwapped)
   }
 
   /// Reads a count of things that take at least `size` bytes each.
@@ -101,89 +150,50 @@ struct ByteCursor {
 
   /// Reads bytes behind their number.
   @inline(__always)
-  mutating func readBytes() throws(CodingFailure) -> UnsafeBufferPointer<UInt8> {
+  mutating func readBytes() throws(CodingFailure) -> Borrowed<UInt8> {
     let count = try readCount()
-    let bytes = unsafe UnsafeBufferPointer(start: next, count: count)
-    unsafe next += count
-    return unsafe bytes
+    let bytes = unsafe Borrowed(UnsafeBufferPointer(start: start.map { unsafe $0 + offset }, count: count))
+    offset &+= count
+    return bytes
+  }
+
+  /// The bytes of a range, which is checked.
+  func bytes(in range: Range<Int>) -> Borrowed<UInt8> {
+    unsafe Borrowed(UnsafeBufferPointer(start: start, count: end))[range]
   }
 
   /// Reads a string, which must be valid UTF-8.
   @inline(__always)
   mutating func readString() throws(CodingFailure) -> String {
-    let start = self
-    let bytes = try unsafe readBytes()
-    let string = unsafe String(decoding: bytes, as: UTF8.self)
-    // Decoding repairs what is not valid: then the bytes are not the same. (The initializer that validates asks the
-    // runtime for two generic types each time, which takes longer than all this.)
-    if unsafe !Self.isASCII(bytes) && !Self.holds(string, bytes) {
-      throw start.corrupt("a string is not valid UTF-8")
+    let before = self
+    let bytes = try readBytes()
+    let string = bytes.text
+    // The initializer that validates asks the runtime for two generic types each time, which takes longer than all this.
+    if !bytes.isASCII && !bytes.isRepairedNowhere(in: string) {
+      throw before.corrupt("a string is not valid UTF-8")
     }
     return string
-  }
-
-  /// Whether bytes are valid UTF-8.
-  static func isText(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    unsafe isASCII(bytes) || holds(String(decoding: bytes, as: UTF8.self), bytes)
-  }
-
-  /// Whether a string has the same bytes.
-  private static func holds(_ string: String, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    var string = string
-    return string.withUTF8 { utf8 in
-      guard utf8.count == bytes.count, let one = unsafe UnsafeRawPointer(utf8.baseAddress),
-        let other = unsafe UnsafeRawPointer(bytes.baseAddress)
-      else { return utf8.count == bytes.count }
-      var index = 0
-      while index &+ 8 <= bytes.count {
-        let word = unsafe one.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-        if unsafe word != other.loadUnaligned(fromByteOffset: index, as: UInt64.self) { return false }
-        index &+= 8
-      }
-      while index < bytes.count {
-        if unsafe utf8[index] != bytes[index] { return false }
-        index &+= 1
-      }
-      return true
-    }
-  }
-
-  @inline(__always)
-  private static func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard let start = unsafe UnsafeRawPointer(bytes.baseAddress) else { return true }
-    var all: UInt64 = 0
-    var index = 0
-    while index &+ 8 <= bytes.count {
-      unsafe all |= start.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      index &+= 8
-    }
-    while index < bytes.count {
-      unsafe all |= UInt64(bytes[index])
-      index &+= 1
-    }
-    return all & 0x8080_8080_8080_8080 == 0
   }
 
   /// Reads an integer of 1 to 8 bytes.
   @inline(__always)
   mutating func readBits(width: Int) throws(CodingFailure) -> UInt64 {
     guard remaining >= width else { throw truncated() }
-    var bits: UInt64
+    var bits: UInt64 = 0
     if remaining >= 8 {
       bits = unsafe UInt64(littleEndian: UnsafeRawPointer(next).loadUnaligned(as: UInt64.self))
       bits &= UInt64.max &>> UInt64(64 &- 8 &* width)
     } else {
-      bits = 0
       for index in 0..<width { unsafe bits |= UInt64(next[index]) &<< UInt64(8 &* index) }
     }
-    unsafe next += width
+    offset &+= width
     return bits
   }
 
   /// Passes over bytes.
   @inline(__always)
   mutating func skip(_ count: Int) throws(CodingFailure) {
-    guard remaining >= count else { throw truncated() }
-    unsafe next += count
+    guard count >= 0 && remaining >= count else { throw truncated() }
+    offset &+= count
   }
 }

@@ -1,7 +1,7 @@
 /// The one byte that says how the bytes after it are to be read.
 ///
 /// Inside an object the tags lie in the shape, everywhere else before the value. `number` below is the form that
-/// ``EncodeState/writeNumber(_:)`` writes: one byte below 240, two below 1 520, or 239 + n and then n bytes, lowest first
+/// ``ByteWriter/writeNumber(_:)`` writes: one byte below 240, two below 1 520, or 239 + n and then n bytes, lowest first
 /// (n is 2 to 8). `Docs/ArchiveFormat.md` is the specification.
 ///
 /// | tag | what follows |
@@ -91,16 +91,20 @@ enum TwoByteNumber {
 
 /// Bounds of the format that reader and writer share.
 enum CodingLimits {
+  /// The most levels that values may be nested in each other, however a coder is set.
+  static let depth = 1024
   /// The most fields a shape may have; objects with more become maps.
   static let fieldsPerShape = 256
-  /// The most shapes that one key type brings into one archive; further objects become maps.
+  /// The most shapes that one key type adds to an archive in one run; further objects become maps.
   static let shapesPerKeyType = 64
-  /// The most shapes that the entries of records bring into one archive.
-  static let shapesOfRecords = 4096
+  /// The most shapes that a writer gives one archive, whichever run they come from; further objects become maps.
+  static let shapesPerArchive = 4096
+  /// The most keys that a writer gives one archive, so that keys made at run time cannot fill it.
+  static let keysPerArchive = 8192
   /// The longest key that the tables may hold, in bytes; objects with longer ones become maps.
   ///
   /// An entry names its key in less than a byte: without a bound, few bytes could stand for very much text.
   static let keyBytes = 1024
-  /// The most shapes and keys of one archive.
+  /// The most shapes and keys of one archive that a reader takes.
   static let tableEntries = 1 << 22
 }

@@ -1,73 +1,56 @@
-/// The tables of an archive as borrowed memory.
-@safe
-struct TableView {
-  let keyText: UnsafePointer<UInt8>?
-  let keyEnds: UnsafePointer<UInt32>?
-  let fields: UnsafePointer<UInt32>?
-  let shapeEnds: UnsafePointer<UInt32>?
-  let keyCount: Int
-  let shapeCount: Int
-
-  /// The fields of a shape, which must exist.
-  @inline(__always)
-  func shape(_ number: Int) -> UnsafeBufferPointer<UInt32> {
-    let start = unsafe number == 0 ? 0 : Int(shapeEnds.unsafelyUnwrapped[number - 1])
-    let end = unsafe Int(shapeEnds.unsafelyUnwrapped[number])
-    return unsafe UnsafeBufferPointer(start: fields.map { unsafe $0 + start }, count: end - start)
-  }
-
-  /// The text of a key, which must exist.
-  @inline(__always)
-  func key(_ number: Int) -> UnsafeBufferPointer<UInt8> {
-    let start = unsafe number == 0 ? 0 : Int(keyEnds.unsafelyUnwrapped[number - 1])
-    let end = unsafe Int(keyEnds.unsafelyUnwrapped[number])
-    return unsafe UnsafeBufferPointer(start: keyText.map { unsafe $0 + start }, count: end - start)
-  }
+/// Told of what a walk through values passes.
+protocol ValueVisitor {
+  /// An object: the number of its shape, and where that number stands.
+  mutating func visit(shape: Int, at range: Range<Int>)
 }
 
-extension TableContent {
-  /// Lends the tables as memory.
+/// A visitor who only wants to know where values end.
+struct NoVisitor: ValueVisitor {
   @inline(__always)
-  func withView<Result>(_ body: (TableView) throws -> Result) rethrows -> Result {
-    try unsafe keyText.withUnsafeBufferPointer { text in
-      try unsafe keyEnds.withUnsafeBufferPointer { keyEnds in
-        try unsafe fields.withUnsafeBufferPointer { fields in
-          try unsafe shapeEnds.withUnsafeBufferPointer { shapeEnds in
-            try unsafe body(
-              TableView(
-                keyText: text.baseAddress, keyEnds: keyEnds.baseAddress, fields: fields.baseAddress,
-                shapeEnds: shapeEnds.baseAddress, keyCount: keyEnds.count, shapeCount: shapeEnds.count))
-          }
-        }
-      }
-    }
-  }
+  mutating func visit(shape: Int, at range: Range<Int>) {}
 }
 
-/// Finds where values end without decoding them.
-@safe
+/// Walks through values without decoding them: the one place that knows the grammar besides the decoder.
 struct ValueWalker {
-  let base: UnsafePointer<UInt8>
-  let end: UnsafePointer<UInt8>
+  /// The keys and shapes.
   let tables: TableView
   /// The most levels that values may be nested in each other.
   let depthLimit: Int
 
-  /// Makes a walker over bytes, which may be empty.
-  init(_ bytes: UnsafeRawBufferPointer, tables: TableView, depthLimit: Int) {
-    let start = unsafe bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1).unsafelyUnwrapped
-    unsafe base = start.assumingMemoryBound(to: UInt8.self)
-    unsafe end = base + bytes.count
-    self.tables = tables
-    self.depthLimit = depthLimit
-  }
-
-  /// A cursor at a position.
-  func cursor(at offset: Int) -> ByteCursor { unsafe ByteCursor(next: base + offset, end: end, base: base) }
-
   /// Moves a cursor from the start of a payload to its end.
   func skip(_ tag: UInt8, _ cursor: inout ByteCursor) throws(CodingFailure) {
-    try skip(tag, &cursor, depth: 0)
+    var visitor = NoVisitor()
+    try walk(tag, &cursor, depth: 0, &visitor)
+  }
+
+  /// Walks through a payload and tells a visitor of it.
+  func walk(
+    _ tag: UInt8, _ cursor: inout ByteCursor, depth: Int = 0, _ visitor: inout some ValueVisitor
+  ) throws(CodingFailure) {
+    if try Self.skipScalar(tag, &cursor) { return }
+    guard depth < depthLimit else {
+      throw CodingFailure("values are nested more than \(depthLimit) deep", at: cursor.offset, code: .limitExceeded)
+    }
+    switch tag {
+    case ValueTag.object:
+      let start = cursor.offset
+      let (number, fields) = try readShape(&cursor)
+      visitor.visit(shape: number, at: start..<cursor.offset)
+      for index in 0..<fields.count { try walkField(fields[index], &cursor, depth: depth + 1, &visitor) }
+    case ValueTag.map:
+      let header = try MapHeader(&cursor)
+      for _ in 0..<header.count {
+        _ = try cursor.readBytes()
+        try walk(header.openValue(&cursor), &cursor, depth: depth + 1, &visitor)
+      }
+    case ValueTag.array:
+      for _ in 0..<(try cursor.readCount()) { try walk(cursor.readTag(), &cursor, depth: depth + 1, &visitor) }
+    case ValueTag.packed:
+      let header = try ArrayHeader(packed: &cursor)
+      for _ in 0..<header.count { _ = try Self.skipScalar(header.innerTag, &cursor) }
+    default:
+      throw cursor.corrupt("\(tag) is not the tag of a value")
+    }
   }
 
   /// Moves a cursor behind a payload that has neither a tag nor values inside.
@@ -81,9 +64,11 @@ struct ValueWalker {
     case ValueTag.double, ValueTag.date: try cursor.skip(8)
     case ValueTag.float: try cursor.skip(4)
     case ValueTag.half: try cursor.skip(2)
-    case ValueTag.string, ValueTag.data: _ = try unsafe cursor.readBytes()
+    case ValueTag.string, ValueTag.data: _ = try cursor.readBytes()
     case ValueTag.uuid: try cursor.skip(16)
-    case ValueTag.integers: _ = try IntegersHeader(&cursor).skip(&cursor)
+    case ValueTag.integers:
+      let header = try ArrayHeader(integers: &cursor)
+      try cursor.skip(header.count * header.width)
     case ValueTag.signedBits...: try cursor.skip(Int(tag & 15))
     default: return false
     }
@@ -91,90 +76,96 @@ struct ValueWalker {
   }
 
   private static func skipInteger(_ cursor: inout ByteCursor) throws(CodingFailure) {
-    let first = try cursor.readByte()
-    if first >= 240 {
-      switch first {
-      case 240..<248: try cursor.skip(Int(first) - 239)
-      case 248: try cursor.skip(8)
-      case 249, 250: try cursor.skip(16)
-      default: try cursor.skip(1)
-      }
-    }
-  }
-
-  private func skip(_ tag: UInt8, _ cursor: inout ByteCursor, depth: Int) throws(CodingFailure) {
-    if try Self.skipScalar(tag, &cursor) { return }
-    guard depth < depthLimit else {
-      throw CodingFailure("values are nested more than \(depthLimit) deep", at: cursor.offset, code: .limitExceeded)
-    }
-    switch tag {
-    case ValueTag.object:
-      let shape = try unsafe readShape(&cursor)
-      for index in shape.indices { try skipField(unsafe shape[index], &cursor, depth: depth + 1) }
-    case ValueTag.map:
-      let valueTag = try cursor.readByte()
-      guard ValueTag.isFieldTag(valueTag) else { throw cursor.corrupt("\(valueTag) is not the tag of a map's values") }
-      let count = try cursor.readCount(ofSize: 2)
-      for _ in 0..<count {
-        _ = try unsafe cursor.readBytes()
-        try skip(valueTag == ValueTag.any ? cursor.readTag() : valueTag, &cursor, depth: depth + 1)
-      }
-    case ValueTag.array:
-      let count = try cursor.readCount()
-      for _ in 0..<count { try skip(cursor.readTag(), &cursor, depth: depth + 1) }
-    case ValueTag.packed:
-      let elementTag = try cursor.readByte()
-      guard ValueTag.isPackable(elementTag) else {
-        throw cursor.corrupt("\(elementTag) is not the tag of packed elements")
-      }
-      let count = try cursor.readCount()
-      for _ in 0..<count { _ = try Self.skipScalar(elementTag, &cursor) }
-    default:
-      throw cursor.corrupt("\(tag) is not the tag of a value")
+    switch cursor.peek {
+    case 248: try cursor.skip(9)
+    case 249, 250: try cursor.skip(17)
+    default: _ = try cursor.readNumber()
     }
   }
 
   /// Moves a cursor behind a field of an object.
   @inline(__always)
-  func skipField(_ field: UInt32, _ cursor: inout ByteCursor, depth: Int = 0) throws(CodingFailure) {
-    var tag = UInt8(truncatingIfNeeded: field)
-    if tag == ValueTag.any {
-      tag = try cursor.readTag()
-      if tag == ValueTag.absent { return }
-    }
-    try skip(tag, &cursor, depth: depth)
+  func skipField(_ field: UInt32, _ cursor: inout ByteCursor) throws(CodingFailure) {
+    var visitor = NoVisitor()
+    try walkField(field, &cursor, depth: 0, &visitor)
+  }
+
+  @inline(__always)
+  private func walkField(
+    _ field: UInt32, _ cursor: inout ByteCursor, depth: Int, _ visitor: inout some ValueVisitor
+  ) throws(CodingFailure) {
+    let tag = try cursor.openField(field)
+    if tag != ValueTag.absent { try walk(tag, &cursor, depth: depth, &visitor) }
   }
 
   /// Reads the number of a shape and gives its fields, for which there are enough bytes left.
   @inline(__always)
-  func readShape(_ cursor: inout ByteCursor) throws(CodingFailure) -> UnsafeBufferPointer<UInt32> {
+  func readShape(_ cursor: inout ByteCursor) throws(CodingFailure) -> (number: Int, fields: Borrowed<UInt32>) {
     let number = try cursor.readNumber()
     guard number < UInt64(tables.shapeCount) else { throw cursor.corrupt("there is no shape \(number)") }
-    let shape = unsafe tables.shape(Int(number))
-    guard shape.count <= cursor.remaining else { throw cursor.truncated() }
-    return unsafe shape
+    let fields = tables.shape(Int(number))
+    guard fields.count <= cursor.remaining else { throw cursor.truncated() }
+    return (Int(number), fields)
+  }
+
+  /// Tells key, tag and place of every entry of an object or a map; false for any other value.
+  ///
+  /// - Parameter body: Returns before the entry is passed; `absent` entries are told as well.
+  func visitEntries(
+    _ tag: UInt8, _ cursor: inout ByteCursor,
+    _ body: (Borrowed<UInt8>, UInt8, Range<Int>) throws(CodingFailure) -> Void
+  ) throws(CodingFailure) -> Bool {
+    switch tag {
+    case ValueTag.object:
+      let fields = try readShape(&cursor).fields
+      for index in 0..<fields.count {
+        let tag = try cursor.openField(fields[index])
+        let start = cursor.offset
+        if tag != ValueTag.absent { try skip(tag, &cursor) }
+        try body(tables.key(Int(fields[index] >> 8)), tag, start..<cursor.offset)
+      }
+    case ValueTag.map:
+      let header = try MapHeader(&cursor)
+      for _ in 0..<header.count {
+        let key = try cursor.readBytes()
+        let tag = try header.openValue(&cursor)
+        let start = cursor.offset
+        try skip(tag, &cursor)
+        try body(key, tag, start..<cursor.offset)
+      }
+    default: return false
+    }
+    return true
   }
 }
 
-/// The start of an array of integers of one width.
-struct IntegersHeader {
-  /// The number of bytes of each, from 1 to 8.
-  let width: Int
-  /// Whether they are stored as they are rather than as zigzag.
-  let isUnsigned: Bool
-  /// The number of integers, for which there are enough bytes left.
+extension ByteCursor {
+  /// The tag of an object's field; `absent` when it was given no value.
+  @inline(__always)
+  mutating func openField(_ field: UInt32) throws(CodingFailure) -> UInt8 {
+    let tag = UInt8(truncatingIfNeeded: field)
+    return tag == ValueTag.any ? try readTag() : tag
+  }
+}
+
+/// The start of a map.
+struct MapHeader {
+  /// The tag of the values, or `any` when each has its own.
+  let innerTag: UInt8
+  /// The number of entries, each of which takes two bytes or more of those left.
   let count: Int
 
   init(_ cursor: inout ByteCursor) throws(CodingFailure) {
-    let byte = try cursor.readByte()
-    width = Int(byte & 127)
-    isUnsigned = byte >= 128
-    guard width >= 1 && width <= 8 else { throw cursor.corrupt("integers cannot be \(width) bytes wide") }
-    count = try cursor.readCount(ofSize: width)
+    innerTag = try cursor.readByte()
+    guard ValueTag.isFieldTag(innerTag) else { throw cursor.corrupt("\(innerTag) is not the tag of a map's values") }
+    count = try cursor.readCount(ofSize: 2)
   }
 
-  /// Moves a cursor behind the integers.
-  func skip(_ cursor: inout ByteCursor) throws(CodingFailure) { try cursor.skip(count * width) }
+  /// The tag of the value that comes next.
+  @inline(__always)
+  func openValue(_ cursor: inout ByteCursor) throws(CodingFailure) -> UInt8 {
+    innerTag == ValueTag.any ? try cursor.readTag() : innerTag
+  }
 }
 
 /// The start of an array of any form.
@@ -191,20 +182,30 @@ struct ArrayHeader {
     case ValueTag.array:
       innerTag = ValueTag.any
       count = try cursor.readCount()
-    case ValueTag.packed:
-      innerTag = try cursor.readByte()
-      guard ValueTag.isPackable(innerTag) else {
-        throw cursor.corrupt("\(innerTag) is not the tag of packed elements")
-      }
-      count = try cursor.readCount()
-    case ValueTag.integers:
-      let header = try IntegersHeader(&cursor)
-      innerTag = (header.isUnsigned ? ValueTag.unsignedBits : ValueTag.signedBits) + UInt8(header.width)
-      count = header.count
-    default:
-      return nil
+    case ValueTag.packed: self = try ArrayHeader(packed: &cursor)
+    case ValueTag.integers: self = try ArrayHeader(integers: &cursor)
+    default: return nil
     }
   }
+
+  /// Reads the start of an array whose elements have one tag.
+  init(packed cursor: inout ByteCursor) throws(CodingFailure) {
+    innerTag = try cursor.readByte()
+    guard ValueTag.isPackable(innerTag) else { throw cursor.corrupt("\(innerTag) is not the tag of packed elements") }
+    count = try cursor.readCount()
+  }
+
+  /// Reads the start of an array of integers of one width, for which there are enough bytes left.
+  init(integers cursor: inout ByteCursor) throws(CodingFailure) {
+    let byte = try cursor.readByte()
+    let width = byte & 127
+    guard width >= 1 && width <= 8 else { throw cursor.corrupt("integers cannot be \(width) bytes wide") }
+    innerTag = (byte >= 128 ? ValueTag.unsignedBits : ValueTag.signedBits) + width
+    count = try cursor.readCount(ofSize: Int(width))
+  }
+
+  /// The number of bytes of each integer.
+  var width: Int { Int(innerTag & 15) }
 
   /// The tag of the next element.
   @inline(__always)

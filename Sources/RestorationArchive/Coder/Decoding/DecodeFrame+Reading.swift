@@ -1,12 +1,10 @@
-import FoundationEssentials
-
-extension UnsafeMutablePointer where Pointee == DecodeFrame {
+extension DecodeFrameRef {
   // MARK: Errors
 
   /// The error of a value that is something else than what was asked for.
   @inline(never)
   func mismatch(_ type: Any.Type, found tag: UInt8) -> any Error {
-    let path = unsafe pathInside()
+    let path = pathInside()
     if tag == ValueTag.null {
       return DecodingError.valueNotFound(
         type,
@@ -21,138 +19,119 @@ extension UnsafeMutablePointer where Pointee == DecodeFrame {
 
   /// The error of damaged bytes.
   @inline(never)
-  func corrupt(_ failure: CodingFailure) -> any Error { unsafe failure.decodingError(pathInside()) }
-
-  // MARK: Values
-
-  /// Reads a Boolean.
-  @inline(__always)
-  func readBool(_ tag: UInt8, _ cursor: inout ByteCursor) throws -> Bool {
-    guard tag == ValueTag.bool else { throw unsafe mismatch(Bool.self, found: tag) }
-    do throws(CodingFailure) {
-      let byte = try cursor.readByte()
-      guard byte <= 1 else { throw cursor.corrupt("\(byte) is not a Boolean") }
-      return byte == 1
-    } catch { throw unsafe corrupt(error) }
-  }
-
-  /// Reads a string.
-  @inline(__always)
-  func readString(_ tag: UInt8, _ cursor: inout ByteCursor) throws -> String {
-    guard tag == ValueTag.string else { throw unsafe mismatch(String.self, found: tag) }
-    do throws(CodingFailure) {
-      return try cursor.readString()
-    } catch { throw unsafe corrupt(error) }
-  }
-
-  /// Reads data, or an array of bytes that was stored as integers.
-  func readData(_ tag: UInt8, _ cursor: inout ByteCursor) throws -> Data {
-    do throws(CodingFailure) {
-      if tag == ValueTag.data {
-        let bytes = try unsafe cursor.readBytes()
-        return unsafe Data(buffer: bytes)
-      }
-    } catch { throw unsafe corrupt(error) }
-    guard tag == ValueTag.integers || tag == ValueTag.array || tag == ValueTag.packed else {
-      throw unsafe mismatch(Data.self, found: tag)
-    }
-    return Data(try unsafe read([UInt8].self, tag, &cursor))
-  }
-
-  /// Reads a date, or a number of seconds since the reference date.
-  func readDate(_ tag: UInt8, _ cursor: inout ByteCursor) throws -> Date {
-    if tag == ValueTag.date {
-      do throws(CodingFailure) {
-        return Date(timeIntervalSinceReferenceDate: Double(bitPattern: try cursor.readFixed(UInt64.self)))
-      } catch { throw unsafe corrupt(error) }
-    }
-    return Date(timeIntervalSinceReferenceDate: try unsafe readOtherDouble(Date.self, tag, &cursor))
-  }
-
-  /// Reads a UUID, or its text.
-  func readUUID(_ tag: UInt8, _ cursor: inout ByteCursor) throws -> UUID {
-    if tag == ValueTag.uuid {
-      guard cursor.remaining >= 16 else { throw unsafe corrupt(cursor.truncated()) }
-      let bytes = unsafe UnsafeRawPointer(cursor.next).loadUnaligned(as: uuid_t.self)
-      unsafe cursor.next += 16
-      return UUID(uuid: bytes)
-    }
-    guard tag == ValueTag.string else { throw unsafe mismatch(UUID.self, found: tag) }
-    guard let uuid = UUID(uuidString: try unsafe readString(tag, &cursor)) else {
-      throw unsafe DecodingError.dataCorrupted(
-        DecodingError.Context(
-          codingPath: pathInside(), debugDescription: "Attempted to decode UUID from invalid UUID string."))
-    }
-    return uuid
-  }
+  func corrupt(_ failure: CodingFailure) -> any Error { failure.decodingError(pathInside()) }
 
   // MARK: Any value
 
   /// Decodes a value of any type inside this one and moves the cursor behind it.
   @inline(__always)
   func read<T: Decodable>(_ type: T.Type, _ tag: UInt8, _ cursor: inout ByteCursor) throws -> T {
-    let (kind, slot) = unsafe pointee.state.pointee.kind(of: type)
-    if kind == .general { return try unsafe readGeneral(type, tag, &cursor) }
-    return try unsafe readKnown(type, kind, slot, tag, &cursor)
+    let slot = pointee.state.pointee.types.slot(of: type)
+    if pointee.state.pointee.types.slots[slot].form == .general { return try readGeneral(type, tag, &cursor) }
+    return try ResultPlace.lending(type) { try readKnown(slot, into: $0, tag, &cursor) }
   }
 
   /// Lets a type decode itself.
   @inline(__always)
   private func readGeneral<T: Decodable>(_ type: T.Type, _ tag: UInt8, _ cursor: inout ByteCursor) throws -> T {
-    let child = try unsafe push(tag, at: cursor.next)
-    let mark = unsafe child.pointee.mark
-    do {
-      let value = try unsafe T(from: DecoderHandle(frame: child, mark: mark))
-      guard unsafe child.pointee.mark == mark else { throw unsafe misused("A decoder was used inside another value.") }
-      unsafe cursor.next = try unsafe child.findEnd()
-      unsafe pop(child)
-      return value
-    } catch {
-      unsafe pop(child)
-      throw error
-    }
+    let child = try push(tag, at: cursor.offset)
+    defer { pop(child) }
+    let (epochs, epoch) = (child.pointee.epochs, child.pointee.epochs.pointee.value)
+    let value = try T(from: DecoderHandle(epochs: epochs, epoch: epoch, keeper: nil))
+    guard epochs.pointee.value == epoch else { throw epochs.misused("A decoder was used inside another value.") }
+    cursor.move(to: try child.findEnd())
+    return value
   }
 
   /// Decodes a value of a well-known type.
-  private func readKnown<T: Decodable>(
-    _ type: T.Type, _ kind: TypeKind, _ slot: Int, _ tag: UInt8, _ cursor: inout ByteCursor
-  ) throws -> T {
-    @inline(__always)
-    func cast<U>(_ value: U) -> T {
-      // The kind says that T is U.
-      unsafe withUnsafePointer(to: value) { unsafe UnsafeRawPointer($0).assumingMemoryBound(to: T.self).pointee }
+  private func readKnown(
+    _ slot: Int, into place: ResultPlace, _ tag: UInt8, _ cursor: inout ByteCursor
+  ) throws -> ResultPlace.Filled {
+    let entry = pointee.state.pointee.types.slots[slot]
+    if let scalar = entry.scalar {
+      if entry.form == .scalar { return try scalar.read(into: place, self, tag, &cursor) }
+      if let filled = try scalar.read(entry.form, into: place, self, tag, &cursor) { return filled }
     }
-    switch kind {
-    case .date: return cast(try unsafe readDate(tag, &cursor))
-    case .data: return cast(try unsafe readData(tag, &cursor))
-    case .uuid: return cast(try unsafe readUUID(tag, &cursor))
-    case .string: return cast(try unsafe readString(tag, &cursor))
-    case .bool: return cast(try unsafe readBool(tag, &cursor))
-    case .double: return cast(try unsafe readDouble(tag, &cursor))
-    case .float: return cast(try unsafe readFloat(tag, &cursor))
-    case .half: return cast(try unsafe readHalf(tag, &cursor))
-    case .int: return cast(try unsafe readInteger(Int.self, tag, &cursor))
-    case .int8: return cast(try unsafe readInteger(Int8.self, tag, &cursor))
-    case .int16: return cast(try unsafe readInteger(Int16.self, tag, &cursor))
-    case .int32: return cast(try unsafe readInteger(Int32.self, tag, &cursor))
-    case .int64: return cast(try unsafe readInteger(Int64.self, tag, &cursor))
-    case .int128: return cast(try unsafe readInteger(Int128.self, tag, &cursor))
-    case .uint: return cast(try unsafe readInteger(UInt.self, tag, &cursor))
-    case .uint8: return cast(try unsafe readInteger(UInt8.self, tag, &cursor))
-    case .uint16: return cast(try unsafe readInteger(UInt16.self, tag, &cursor))
-    case .uint32: return cast(try unsafe readInteger(UInt32.self, tag, &cursor))
-    case .uint64: return cast(try unsafe readInteger(UInt64.self, tag, &cursor))
-    case .uint128: return cast(try unsafe readInteger(UInt128.self, tag, &cursor))
-    case .collection:
-      let collection = unsafe pointee.state.pointee.types[slot].collection!
-      // Every such collection is one word.
-      var place: UInt = 0
-      return try unsafe withUnsafeMutableBytes(of: &place) { place in
-        let address = place.baseAddress!
-        try unsafe collection.decodeCollection(into: address, tag, &cursor, in: self)
-        return unsafe address.assumingMemoryBound(to: T.self).move()
+    guard let collection = entry.decodable else { preconditionFailure("a type that nobody decodes") }
+    return try collection.decodeCollection(into: place, tag, &cursor, in: self)
+  }
+
+  // MARK: Collections of scalars
+
+  /// Reads an array of integers of one width.
+  @inline(__always)
+  func readIntegers<T: FixedWidthInteger>(_ type: T.Type, _ cursor: inout ByteCursor) throws -> [T] {
+    var result: [T] = []
+    do throws(CodingFailure) {
+      let header = try ArrayHeader(integers: &cursor)
+      let isUnsigned = header.innerTag >= ValueTag.unsignedBits
+      // Checked against the bytes left: eight times their number at most.
+      result.reserveCapacity(header.count)
+      for _ in 0..<header.count {
+        let bits = try cursor.readBits(width: header.width)
+        guard let value = isUnsigned ? T(exactly: bits) : T(exactly: Int64(zigzag: bits)) else { break }
+        result.append(value)
       }
-    case .unknown, .general: preconditionFailure("\(type) is not well-known")
+      if result.count == header.count { return result }
+    } catch { throw corrupt(error) }
+    throw DecodingError.dataCorrupted(
+      DecodingError.Context(
+        codingPath: pathInside() + [AnyCodingKey(intValue: result.count)],
+        debugDescription: "A number does not fit in \(type)."))
+  }
+
+  /// Reads an array of doubles of eight bytes each.
+  func readDoubles(_ cursor: inout ByteCursor) throws -> [Double] {
+    do throws(CodingFailure) {
+      _ = try cursor.readByte()
+      let count = try cursor.readCount(ofSize: 8)
+      var result: [Double] = []
+      result.reserveCapacity(count)
+      for _ in 0..<count { result.append(Double(bitPattern: try cursor.readFixed(UInt64.self))) }
+      return result
+    } catch { throw corrupt(error) }
+  }
+
+  /// Reads an array of strings.
+  func readStrings(_ cursor: inout ByteCursor) throws -> [String] {
+    var result: [String] = []
+    do throws(CodingFailure) {
+      _ = try cursor.readByte()
+      let count = try cursor.readCount()
+      let budget = pointee.state.pointee.preallocationBudget
+      defer { pointee.state.pointee.preallocationBudget = budget }
+      result.reserveCapacity(affordable(count, stride: MemoryLayout<String>.stride))
+      for _ in 0..<count { result.append(try cursor.readString()) }
+      return result
+    } catch {
+      throw error.decodingError(pathInside() + [AnyCodingKey(intValue: result.count)])
     }
+  }
+
+  /// Reads a map whose values are all of the tag of a scalar.
+  @inline(__always)
+  func readTextMap<Stored: Scalar>(_ type: Stored.Type, _ cursor: inout ByteCursor) throws -> [String: Stored] {
+    let header: MapHeader
+    do throws(CodingFailure) { header = try MapHeader(&cursor) } catch { throw corrupt(error) }
+    let stride = 2 * (MemoryLayout<String>.stride + MemoryLayout<Stored>.stride)
+    let budget = pointee.state.pointee.preallocationBudget
+    defer { pointee.state.pointee.preallocationBudget = budget }
+    var result = [String: Stored](minimumCapacity: affordable(header.count, stride: stride))
+    for _ in 0..<header.count {
+      let key = try String.read(self, ValueTag.string, &cursor)
+      result[key] = try Stored.read(self, header.innerTag, &cursor)
+    }
+    return result
+  }
+
+  /// How many elements may be given memory before they were read.
+  ///
+  /// All collections that are being decoded inside each other share one budget, twice the bytes of the input and some;
+  /// each takes half of what is left at most. Else each of many levels could claim to hold all the bytes there are.
+  func affordable(_ count: Int, stride: Int) -> Int {
+    let stride = Swift.max(1, stride)
+    let affordable = min(count, max(0, pointee.state.pointee.preallocationBudget / 2 / stride))
+    pointee.state.pointee.preallocationBudget -= affordable * stride
+    return affordable
   }
 }

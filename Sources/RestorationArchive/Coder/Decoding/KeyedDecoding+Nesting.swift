@@ -16,7 +16,7 @@ extension KeyedDecoding {
   func superDecoder(forKey key: Key) throws -> any Decoder { try superDecoder(key.stringValue, key) }
 
   private func missing(_ key: Key, _ what: String) -> any Error {
-    unsafe DecodingError.keyNotFound(
+    DecodingError.keyNotFound(
       key,
       DecodingError.Context(
         codingPath: frame.path(),
@@ -26,36 +26,24 @@ extension KeyedDecoding {
   /// A missing part reads as null, as with Foundation's coders.
   private func superDecoder(_ name: String, _ key: any CodingKey) throws -> any Decoder {
     if let decoder = try nestedDecoder(name, key) { return decoder }
-    return try unsafe NestedDecoderHandle(
-      NestedDecoding(ValueTag.null, at: frame.pointee.next, path: frame.path() + [key], inside: frame))
+    return DecoderHandle(
+      try NestedDecoding(ValueTag.null, at: frame.pointee.next, path: frame.path() + [key], inside: frame))
   }
 
   /// A decoder of the value under a key, or nil when there is none.
-  private func nestedDecoder(_ name: String, _ key: any CodingKey) throws -> NestedDecoderHandle? {
+  private func nestedDecoder(_ name: String, _ key: any CodingKey) throws -> DecoderHandle? {
     try check()
-    var name = name
-    guard let index = try name.withUTF8({ unsafe try frame.find($0) }) else { return nil }
-    var cursor = unsafe frame.cursor(at: frame.pointee.next)
-    let tag = try unsafe frame.open(entry: index, &cursor)
+    guard let index = try name.withBytes({ try frame.find($0) }) else { return nil }
+    var cursor = frame.cursor(at: 0)
+    let tag = try frame.open(entry: index, &cursor)
     if tag == ValueTag.absent { return nil }
-    let path = unsafe frame.path() + [key]
-    let start = unsafe cursor.next
+    let path = frame.path() + [key]
+    let start = cursor.offset
     do throws(CodingFailure) {
-      try unsafe frame.walker.skip(tag, &cursor)
+      try frame.walker().skip(tag, &cursor)
     } catch { throw error.decodingError(path) }
-    let nested = try unsafe NestedDecoding(tag, at: start, path: path, inside: frame)
-    unsafe frame.passed(entry: index, cursor)
-    return NestedDecoderHandle(nested)
-  }
-}
-
-/// Text that stays where it is for as long as the process lives: the names of coding keys.
-enum StableText {
-  /// Copies a text; the copy has an address even when it is empty.
-  static func copy(_ text: String) -> UnsafeBufferPointer<UInt8> {
-    let utf8 = Array(text.utf8)
-    let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, utf8.count))
-    _ = unsafe copy.initialize(from: utf8)
-    return unsafe UnsafeBufferPointer(start: copy.baseAddress, count: utf8.count)
+    let nested = try NestedDecoding(tag, at: start, path: path, inside: frame)
+    frame.passed(entry: index, cursor)
+    return DecoderHandle(nested)
   }
 }

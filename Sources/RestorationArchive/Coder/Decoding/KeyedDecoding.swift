@@ -1,28 +1,27 @@
-/// A keyed container: valid while its value is being decoded and nothing inside it is.
-@safe
+/// A keyed container: valid while its value is being decoded and nothing inside it is, which its epoch tells.
 struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let frame: DecodeFrameRef
-  let facts: KeyFactsRef
-  let mark: UInt64
-  /// Keeps the frame of a nested container.
-  let owner: NestedDecoding?
+  let epochs: DecodeEpochs
+  let info: KeyTypeRef
+  let epoch: UInt64
+  /// Keeps the frames of a nested value.
+  let keeper: NestedDecoding?
 
   /// What the key of an entry stands for.
   typealias Entry = (index: Int, tag: UInt8)
 
-  var codingPath: [any CodingKey] { unsafe frame.path(ifMarked: mark, container: true) }
+  var codingPath: [any CodingKey] { epochs.pointee.knows(epoch) ? frame.path() : [] }
 
   var allKeys: [Key] {
     guard (try? check()) != nil else { return [] }
-    return unsafe frame.allKeys().compactMap { Key(stringValue: $0) }
+    return frame.allKeys().compactMap { Key(stringValue: $0) }
   }
 
   @inline(__always)
   func check() throws {
-    guard unsafe frame.pointee.containerMark == mark else {
-      throw unsafe frame.misused("A keyed container was used after its value was decoded, or inside another value.")
+    guard epochs.pointee.containers == epoch else {
+      throw epochs.misused("A keyed container was used after its value was decoded, or inside another value.")
     }
-    if let owner { try owner.check() }
   }
 
   // MARK: Finding entries
@@ -30,43 +29,29 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   /// The number of a key's entry, or -1.
   @inline(__always)
   private func locate(_ key: Key) throws -> Int {
-    if unsafe facts.pointee.isByte, let fields = unsafe frame.plannedFields(facts) {
-      let byte = byte(of: key)
-      unsafe frame.setCurrentKey(byte, facts)
-      if byte < DecodeState.planWidth {
-        let known = unsafe fields[Int(byte)]
-        if known != 0 { return known == DecodeState.absent ? -1 : Int(known) &- 1 }
-      }
+    guard info.pointee.isIndexed else { return try locateByText(key) }
+    let index = info.pointee.index(of: key)
+    frame.pointee.setCurrent(index, info)
+    if index < DecodeState.FieldMap.width, let fields = frame.mappedFields(info) {
+      let known = fields[Int(index)]
+      if known != 0 { return known == DecodeState.FieldMap.absent ? -1 : Int(known) &- 1 }
     }
-    return try learn(key)
-  }
-
-  @inline(__always)
-  private func byte(of key: Key) -> UInt8 {
-    unsafe unsafeBitCast(key, to: UInt8.self)
+    return try learn(key, index)
   }
 
   @inline(never)
-  private func learn(_ key: Key) throws -> Int {
-    if unsafe facts.pointee.isByte {
-      unsafe frame.setCurrentKey(byte(of: key), facts)
-    } else {
-      unsafe frame.pointee.currentByte = -1
-      unsafe frame.pointee.currentKey = key
-    }
-    guard unsafe facts.pointee.isIndexed else {
-      var text = key.stringValue
-      return try text.withUTF8 { unsafe try frame.find($0) } ?? -1
-    }
-    let byte =
-      unsafe facts.pointee.isByte
-      ? Int(byte(of: key)) : 0
-    if unsafe facts.pointee.names[byte].baseAddress == nil {
-      unsafe facts.pointee.names[byte] = StableText.copy(key.stringValue)
-    }
-    let found = try unsafe frame.find(facts.pointee.names[byte]) ?? -1
-    if byte < DecodeState.planWidth, let fields = unsafe frame.plannedFields(facts) {
-      unsafe fields[byte] = found < 0 ? DecodeState.absent : UInt16(found + 1)
+  private func locateByText(_ key: Key) throws -> Int {
+    frame.pointee.setCurrent(.key(key))
+    return try key.stringValue.withBytes { try frame.find($0) } ?? -1
+  }
+
+  @inline(never)
+  private func learn(_ key: Key, _ index: UInt8) throws -> Int {
+    let name = info.pointee.names[Int(index)] ?? key.stringValue.withBytes { $0.copied() }
+    info.pointee.names[Int(index)] = name
+    let found = try frame.find(name) ?? -1
+    if index < DecodeState.FieldMap.width, let fields = frame.mappedFields(info) {
+      fields[Int(index)] = found < 0 ? DecodeState.FieldMap.absent : UInt16(found + 1)
     }
     return found
   }
@@ -74,16 +59,15 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   /// Puts a cursor at the payload of a key's entry; its tag is `absent` when there is none.
   @inline(__always)
   private func enter(_ key: Key, _ cursor: inout ByteCursor) throws -> Entry {
-    try check()
     let index = try locate(key)
-    if unsafe index == frame.pointee.index && frame.pointee.kind == .shape && frame.pointee.offsets == nil {
-      unsafe cursor.next = frame.pointee.next
-      let tag = unsafe UInt8(truncatingIfNeeded: frame.pointee.fields.unsafelyUnwrapped[index])
+    if index == frame.pointee.index && frame.pointee.kind == .shape && frame.pointee.offsets == nil {
+      cursor.move(to: frame.pointee.next)
+      let tag = UInt8(truncatingIfNeeded: frame.pointee.fields[index])
       if tag != ValueTag.any { return (index, tag) }
     } else if index < 0 {
       return (index, ValueTag.absent)
     }
-    return (index, try unsafe frame.open(entry: index, &cursor))
+    return (index, try frame.open(entry: index, &cursor))
   }
 
   /// Puts a cursor at the payload of a key's entry, which must exist, reads it, and moves on.
@@ -91,11 +75,12 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private func reading<Value>(
     _ key: Key, _ read: (DecodeFrameRef, UInt8, inout ByteCursor) throws -> Value
   ) throws -> Value {
-    var cursor = unsafe frame.cursor(at: frame.pointee.next)
+    try check()
+    var cursor = frame.cursor(at: 0)
     let (index, tag) = try enter(key, &cursor)
     if tag == ValueTag.absent { throw notFound(key) }
-    let value = try unsafe read(frame, tag, &cursor)
-    unsafe frame.passed(entry: index, cursor)
+    let value = try read(frame, tag, &cursor)
+    frame.passed(entry: index, cursor)
     return value
   }
 
@@ -104,20 +89,21 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private func readingIfPresent<Value>(
     _ key: Key, _ read: (DecodeFrameRef, UInt8, inout ByteCursor) throws -> Value
   ) throws -> Value? {
-    var cursor = unsafe frame.cursor(at: frame.pointee.next)
+    try check()
+    var cursor = frame.cursor(at: 0)
     let (index, tag) = try enter(key, &cursor)
     if tag <= ValueTag.null {
-      if index >= 0 { unsafe frame.passed(entry: index, cursor) }
+      if index >= 0 { frame.passed(entry: index, cursor) }
       return nil
     }
-    let value = try unsafe read(frame, tag, &cursor)
-    unsafe frame.passed(entry: index, cursor)
+    let value = try read(frame, tag, &cursor)
+    frame.passed(entry: index, cursor)
     return value
   }
 
   @inline(never)
   private func notFound(_ key: Key) -> any Error {
-    unsafe DecodingError.keyNotFound(
+    DecodingError.keyNotFound(
       key,
       DecodingError.Context(
         codingPath: frame.path(), debugDescription: "No value associated with key \(key) (\"\(key.stringValue)\")."))
@@ -126,13 +112,15 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   // MARK: Asking
 
   func contains(_ key: Key) -> Bool {
-    var cursor = unsafe frame.cursor(at: frame.pointee.next)
+    guard (try? check()) != nil else { return false }
+    var cursor = frame.cursor(at: 0)
     guard let (_, tag) = try? enter(key, &cursor) else { return false }
     return tag != ValueTag.absent
   }
 
   func decodeNil(forKey key: Key) throws -> Bool {
-    var cursor = unsafe frame.cursor(at: frame.pointee.next)
+    try check()
+    var cursor = frame.cursor(at: 0)
     let (_, tag) = try enter(key, &cursor)
     if tag == ValueTag.absent { throw notFound(key) }
     return tag == ValueTag.null
@@ -141,23 +129,23 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   // MARK: Decoding
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-    try unsafe reading(key) { frame, tag, cursor in try unsafe frame.read(type, tag, &cursor) }
+    try reading(key) { frame, tag, cursor in try frame.read(type, tag, &cursor) }
   }
 
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe frame.read(type, tag, &cursor) }
+    try readingIfPresent(key) { frame, tag, cursor in try frame.read(type, tag, &cursor) }
   }
 
-  // MARK: Scalars
+  // MARK: Scalars, as the protocol lists them
 
   @inline(__always)
   private func scalar<Value: Scalar>(_ key: Key) throws -> Value {
-    try unsafe reading(key) { frame, tag, cursor in try unsafe Value.read(frame, tag, &cursor) }
+    try reading(key) { frame, tag, cursor in try Value.read(frame, tag, &cursor) }
   }
 
   @inline(__always)
   private func scalarIfPresent<Value: Scalar>(_ key: Key) throws -> Value? {
-    try unsafe readingIfPresent(key) { frame, tag, cursor in try unsafe Value.read(frame, tag, &cursor) }
+    try readingIfPresent(key) { frame, tag, cursor in try Value.read(frame, tag, &cursor) }
   }
 
   func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try scalar(key) }

@@ -10,9 +10,9 @@ final class KnownTables {
   /// Longer tables are read anew each time.
   static let keptByteCount = 4096
 
-  init(_ content: TableContent, bytes: UnsafeRawBufferPointer) {
+  init(_ content: TableContent, bytes: Borrowed<UInt8>) {
     self.content = content
-    unsafe self.bytes = bytes.count <= Self.keptByteCount ? Array(bytes) : []
+    self.bytes = bytes.count <= Self.keptByteCount ? bytes.array : []
     identity = DecodePool.makeIdentity()
   }
 }
@@ -22,24 +22,18 @@ extension DecodeState {
   ///
   /// Tables tell themselves where they end: bytes that begin as tables that were read before are those tables.
   mutating func readTables(_ cursor: inout ByteCursor) throws(CodingFailure) -> KnownTables {
-    if let known = knownTables, cursor.begins(with: known.bytes) {
-      unsafe cursor.next += known.bytes.count
-      return known
+    let start = cursor.offset
+    if let known = knownTables, known.bytes.count <= cursor.remaining, !known.bytes.isEmpty {
+      let next = cursor.bytes(in: start..<start + known.bytes.count)
+      if known.bytes.withBorrowed({ $0.hasSameBytes(as: next) }) {
+        cursor.move(to: start + known.bytes.count)
+        return known
+      }
     }
-    let start = unsafe cursor.next
     var content = TableContent()
     try content.append(&cursor)
-    let tables = unsafe KnownTables(content, bytes: UnsafeRawBufferPointer(start: start, count: cursor.next - start))
+    let tables = KnownTables(content, bytes: cursor.bytes(in: start..<cursor.offset))
     knownTables = tables.bytes.isEmpty ? nil : tables
     return tables
-  }
-}
-
-extension ByteCursor {
-  /// Whether some bytes come next; there are none that begin with nothing.
-  fileprivate func begins(with bytes: [UInt8]) -> Bool {
-    guard !bytes.isEmpty, bytes.count <= remaining else { return false }
-    let next = unsafe UnsafeRawBufferPointer(start: next, count: bytes.count)
-    return unsafe bytes.withUnsafeBytes { unsafe next.hasSameBytes(as: $0) }
   }
 }

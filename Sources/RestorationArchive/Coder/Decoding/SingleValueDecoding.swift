@@ -1,50 +1,50 @@
 /// A single-value container: valid while its value is being decoded.
-@safe
 struct SingleValueDecoding: SingleValueDecodingContainer {
-  let frame: DecodeFrameRef
-  let mark: UInt64
-  /// Keeps the frame of a nested container.
-  let owner: NestedDecoding?
+  let epochs: DecodeEpochs
+  let epoch: UInt64
+  /// Keeps the frames of a nested value.
+  let keeper: NestedDecoding?
 
-  var codingPath: [any CodingKey] { unsafe frame.path(ifMarked: mark, container: false) }
+  private var frame: DecodeFrameRef { epochs.liveFrame }
+
+  var codingPath: [any CodingKey] { epochs.pointee.knows(epoch) ? frame.path() : [] }
 
   /// Reads the value.
   @inline(__always)
   private func reading<Value>(_ read: (DecodeFrameRef, UInt8, inout ByteCursor) throws -> Value) throws -> Value {
-    guard unsafe frame.pointee.mark == mark else {
-      throw unsafe frame.misused(
+    guard epochs.pointee.value == epoch else {
+      throw epochs.misused(
         "A single-value container was used after its value was decoded, or inside another value.")
     }
-    if let owner { try owner.check() }
-    var cursor = unsafe frame.cursor(at: frame.pointee.start)
-    let pathKind = unsafe frame.pointee.pathKind
-    unsafe frame.pointee.pathKind = .none
-    defer { unsafe frame.pointee.pathKind = pathKind }
-    let value = try unsafe read(frame, frame.pointee.tag, &cursor)
-    if unsafe frame.pointee.kind == .unopened {
-      unsafe frame.pointee.kind = .done
-      unsafe frame.pointee.next = cursor.next
+    var cursor = frame.cursor(at: frame.pointee.start)
+    let pathKind = frame.pointee.pathKind
+    frame.pointee.pathKind = .none
+    defer { frame.pointee.pathKind = pathKind }
+    let value = try read(frame, frame.pointee.tag, &cursor)
+    if frame.pointee.kind == .unopened {
+      frame.pointee.kind = .done
+      frame.pointee.next = cursor.offset
     }
     return value
   }
 
   func decodeNil() -> Bool {
-    guard unsafe frame.pointee.mark == mark else { return false }
-    if unsafe frame.pointee.tag != ValueTag.null { return false }
-    if unsafe frame.pointee.kind == .unopened {
-      unsafe frame.pointee.kind = .done
-      unsafe frame.pointee.next = frame.pointee.start
+    guard epochs.pointee.value == epoch else { return false }
+    if frame.pointee.tag != ValueTag.null { return false }
+    if frame.pointee.kind == .unopened {
+      frame.pointee.kind = .done
+      frame.pointee.next = frame.pointee.start
     }
     return true
   }
 
   func decode<T: Decodable>(_ type: T.Type) throws -> T {
-    try unsafe reading { frame, tag, cursor in try unsafe frame.read(type, tag, &cursor) }
+    try reading { frame, tag, cursor in try frame.read(type, tag, &cursor) }
   }
 
   @inline(__always)
   private func scalar<Value: Scalar>() throws -> Value {
-    try unsafe reading { frame, tag, cursor in try unsafe Value.read(frame, tag, &cursor) }
+    try reading { frame, tag, cursor in try Value.read(frame, tag, &cursor) }
   }
 
   func decode(_ type: Bool.Type) throws -> Bool { try scalar() }

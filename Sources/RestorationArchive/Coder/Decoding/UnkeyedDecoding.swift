@@ -1,40 +1,41 @@
 /// An unkeyed container: valid while its value is being decoded and nothing inside it is.
-@safe
 struct UnkeyedDecoding: UnkeyedDecodingContainer {
   let frame: DecodeFrameRef
-  let mark: UInt64
-  /// Keeps the frame of a nested container.
-  let owner: NestedDecoding?
+  let epochs: DecodeEpochs
+  let epoch: UInt64
+  /// Keeps the frames of a nested value.
+  let keeper: NestedDecoding?
   /// The number of the next element.
   private(set) var currentIndex = 0
   /// The next element.
-  private var next: UnsafePointer<UInt8>
+  private var next: Int
   private let header: ArrayHeader
 
   /// Starts to read an array.
-  init(_ frame: DecodeFrameRef, mark: UInt64, owner: NestedDecoding?) throws {
-    unsafe self.frame = frame
-    self.mark = mark
-    self.owner = owner
-    var cursor = unsafe frame.cursor(at: frame.pointee.start)
+  init(_ frame: DecodeFrameRef, _ epochs: DecodeEpochs, epoch: UInt64, keeper: NestedDecoding?) throws {
+    self.keeper = keeper
+    self.frame = frame
+    self.epochs = epochs
+    self.epoch = epoch
+    var cursor = frame.cursor(at: frame.pointee.start)
     let read: ArrayHeader?
     do throws(CodingFailure) {
-      read = try unsafe ArrayHeader(frame.pointee.tag, &cursor)
-    } catch { throw unsafe error.decodingError(frame.path()) }
-    guard let read else { throw unsafe frame.mismatchedContainer([Any].self) }
+      read = try ArrayHeader(frame.pointee.tag, &cursor)
+    } catch { throw error.decodingError(frame.path()) }
+    guard let read else { throw frame.mismatchedContainer([Any].self) }
     header = read
-    unsafe next = cursor.next
-    if unsafe frame.pointee.kind == .unopened {
-      unsafe frame.pointee.kind = .array
-      unsafe frame.pointee.innerTag = header.innerTag
-      unsafe frame.pointee.count = header.count
-      unsafe frame.pointee.index = 0
-      unsafe frame.pointee.next = next
+    next = cursor.offset
+    if frame.pointee.kind == .unopened {
+      frame.pointee.kind = .array
+      frame.pointee.innerTag = header.innerTag
+      frame.pointee.count = header.count
+      frame.pointee.index = 0
+      frame.pointee.next = next
     }
-    unsafe frame.pointee.pathKind = .index
+    frame.pointee.pathKind = .index
   }
 
-  var codingPath: [any CodingKey] { unsafe frame.path(ifMarked: mark, container: true) }
+  var codingPath: [any CodingKey] { epochs.pointee.knows(epoch) ? frame.path() : [] }
 
   var count: Int? { header.count }
 
@@ -42,15 +43,14 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
 
   @inline(__always)
   private func check() throws {
-    guard unsafe frame.pointee.containerMark == mark else {
-      throw unsafe frame.misused("An unkeyed container was used after its value was decoded, or inside another value.")
+    guard epochs.pointee.containers == epoch else {
+      throw epochs.misused("An unkeyed container was used after its value was decoded, or inside another value.")
     }
-    if let owner { try owner.check() }
   }
 
   @inline(never)
   private func atEnd(_ type: Any.Type) -> any Error {
-    unsafe DecodingError.valueNotFound(
+    DecodingError.valueNotFound(
       type,
       DecodingError.Context(
         codingPath: frame.pathInside(), debugDescription: "Unkeyed container is at end."))
@@ -62,14 +62,14 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     _ type: Any.Type, _ read: (DecodeFrameRef, UInt8, inout ByteCursor) throws -> Value
   ) throws -> Value {
     try check()
-    unsafe frame.pointee.currentIndex = currentIndex
+    frame.pointee.currentElement = currentIndex
     if isAtEnd { throw atEnd(type) }
-    var cursor = unsafe frame.cursor(at: next)
+    var cursor = frame.cursor(at: next)
     let tag: UInt8
     do throws(CodingFailure) {
       tag = try header.openElement(&cursor)
-    } catch { throw unsafe frame.corrupt(error) }
-    let value = try unsafe read(frame, tag, &cursor)
+    } catch { throw frame.corrupt(error) }
+    let value = try read(frame, tag, &cursor)
     moveOn(cursor)
     return value
   }
@@ -77,27 +77,27 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
   @inline(__always)
   private mutating func moveOn(_ cursor: ByteCursor) {
     currentIndex += 1
-    unsafe next = cursor.next
-    if unsafe frame.pointee.kind == .array {
-      unsafe frame.pointee.index = currentIndex
-      unsafe frame.pointee.next = next
+    next = cursor.offset
+    if frame.pointee.kind == .array {
+      frame.pointee.index = currentIndex
+      frame.pointee.next = next
     }
   }
 
   mutating func decodeNil() throws -> Bool {
     try check()
-    unsafe frame.pointee.currentIndex = currentIndex
+    frame.pointee.currentElement = currentIndex
     if isAtEnd { throw atEnd(Any?.self) }
-    var cursor = unsafe frame.cursor(at: next)
+    var cursor = frame.cursor(at: next)
     do throws(CodingFailure) {
       guard try header.openElement(&cursor) == ValueTag.null else { return false }
-    } catch { throw unsafe frame.corrupt(error) }
+    } catch { throw frame.corrupt(error) }
     moveOn(cursor)
     return true
   }
 
   mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
-    try unsafe reading(type) { frame, tag, cursor in try unsafe frame.read(type, tag, &cursor) }
+    try reading(type) { frame, tag, cursor in try frame.read(type, tag, &cursor) }
   }
 
   mutating func decodeIfPresent<T: Decodable>(_ type: T.Type) throws -> T? {
@@ -120,21 +120,21 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
 
   /// Makes a decoder of the next element, and moves on once it did what was asked.
   private mutating func nestedDecoder<Value>(
-    _ type: Any.Type, _ body: (NestedDecoderHandle) throws -> Value
+    _ type: Any.Type, _ body: (DecoderHandle) throws -> Value
   ) throws -> Value {
     try check()
-    unsafe frame.pointee.currentIndex = currentIndex
+    frame.pointee.currentElement = currentIndex
     if isAtEnd { throw atEnd(type) }
-    var cursor = unsafe frame.cursor(at: next)
+    var cursor = frame.cursor(at: next)
     let tag: UInt8
-    let start: UnsafePointer<UInt8>
+    let start: Int
     do throws(CodingFailure) {
       tag = try header.openElement(&cursor)
-      unsafe start = cursor.next
-      try unsafe frame.walker.skip(tag, &cursor)
-    } catch { throw unsafe frame.corrupt(error) }
-    let value = try unsafe body(
-      NestedDecoderHandle(NestedDecoding(tag, at: start, path: frame.pathInside(), inside: frame)))
+      start = cursor.offset
+      try frame.walker().skip(tag, &cursor)
+    } catch { throw frame.corrupt(error) }
+    let value = try body(
+      DecoderHandle(NestedDecoding(tag, at: start, path: frame.pathInside(), inside: frame)))
     moveOn(cursor)
     return value
   }
@@ -143,7 +143,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
 
   @inline(__always)
   private mutating func scalar<Value: Scalar>() throws -> Value {
-    try unsafe reading(Value.self) { frame, tag, cursor in try unsafe Value.read(frame, tag, &cursor) }
+    try reading(Value.self) { frame, tag, cursor in try Value.read(frame, tag, &cursor) }
   }
 
   mutating func decode(_ type: Bool.Type) throws -> Bool { try scalar() }

@@ -1,140 +1,141 @@
-extension UnsafeMutablePointer where Pointee == EncodeFrame {
+extension EncodeFrameRef {
   /// Starts an object or a map.
   @inline(__always)
-  func openKeyed(_ facts: KeyFactsRef) {
-    unsafe pointee.facts = facts
-    unsafe pointee.node = facts.pointee.root
-    let state = unsafe pointee.state
-    if unsafe facts.pointee.isIndexed && !state.pointee.isCanonical {
-      unsafe pointee.kind = .shape
-      unsafe state.pointee.writeByte(0)
-    } else {
-      unsafe openMap()
+  func openKeyed(_ info: KeyTypeRef) {
+    pointee.info = info
+    guard info.pointee.isIndexed, !pointee.state.pointee.isCanonical, let root = info.pointee.root else {
+      return openMap()
     }
+    pointee.node = root
+    pointee.kind = .shape
+    pointee.currentIndex = -2
+    pointee.state.pointee.writer.writeByte(0)
   }
 
   /// Starts a map whose values have tags.
   func openMap() {
-    unsafe pointee.kind = .map
-    unsafe pointee.count = 0
-    unsafe pointee.currentByte = -2
-    unsafe pointee.state.pointee.writeByte(ValueTag.any)
-    unsafe pointee.state.pointee.writeByte(0)
+    pointee.kind = .map
+    pointee.count = 0
+    pointee.currentIndex = -2
+    pointee.state.pointee.writer.writeByte(ValueTag.any)
+    pointee.state.pointee.writer.writeByte(0)
   }
 
   /// Starts an array whose elements have tags.
   func openArray() {
-    unsafe pointee.kind = .array
-    unsafe pointee.count = 0
-    unsafe pointee.state.pointee.writeByte(0)
+    pointee.kind = .array
+    pointee.count = 0
+    pointee.state.pointee.writer.writeByte(0)
   }
 
   /// Adds a field to the shape.
   @inline(__always)
-  func advance(_ key: UInt32, _ tag: UInt8) {
-    unsafe pointee.node = shape(adding: key, tag)
-  }
+  func advance(_ key: UInt32, _ tag: UInt8) { pointee.node = shape(adding: key, tag) }
 
   /// The shape with one more field.
   @inline(__always)
   func shape(adding key: UInt32, _ tag: UInt8) -> ShapeNodeRef {
     let edge = UInt64(key) &<< 8 | UInt64(tag)
-    let node = unsafe pointee.node
-    if unsafe node.pointee.lastEdge == edge, let next = unsafe node.pointee.lastNext { return unsafe next }
-    return unsafe pointee.state.pointee.universe.follow(edge, from: node)
+    let node = pointee.node
+    if node.pointee.lastEdge == edge, let next = node.pointee.lastNext { return next }
+    return pointee.state.pointee.interner.follow(edge, from: node)
+  }
+
+  /// Ends an entry of a map.
+  @inline(never)
+  func closeEntry(_ tag: UInt8) {
+    pointee.state.pointee.writer[pointee.tagPosition] = tag
+    pointee.count += 1
   }
 
   /// Completes the payload and tells its tag.
   @inline(__always)
   func close() -> UInt8 {
-    let state = unsafe pointee.state
-    if unsafe state.pointee.sideCount > pointee.sideStart { unsafe spliceSides() }
-    switch unsafe pointee.kind {
+    let state = pointee.state
+    if state.pointee.childCount > pointee.childStart { insertChildren() }
+    switch pointee.kind {
     case .shape:
-      let node = unsafe pointee.node
-      if unsafe node.pointee.epoch == state.pointee.epoch {
-        unsafe state.pointee.patchNumber(UInt64(node.pointee.local), at: pointee.start)
-        return ValueTag.object
-      }
-      return unsafe closeNewShape()
+      let node = pointee.node
+      guard node.pointee.epoch == state.pointee.epoch else { return closeNewShape() }
+      state.pointee.writer.patchNumber(UInt64(node.pointee.local), at: pointee.start)
+      return ValueTag.object
     case .single:
-      return unsafe pointee.tag
+      return pointee.tag
     case .array:
-      unsafe state.pointee.patchNumber(UInt64(pointee.count), at: pointee.start)
+      state.pointee.writer.patchNumber(UInt64(pointee.count), at: pointee.start)
       return ValueTag.array
     case .map:
-      return unsafe closeMap()
+      return closeMap()
     case .unopened:
-      return unsafe closeEmpty()
+      return closeEmpty()
     }
   }
 
   /// A value that asked for nothing is an empty object; the frame still says that it asked for nothing.
   @inline(never)
   private func closeEmpty() -> UInt8 {
-    unsafe openKeyed(pointee.state.pointee.universe.recordFacts)
-    let tag = unsafe closeMap()
-    unsafe pointee.kind = .unopened
-    return tag
+    openMap()
+    pointee.kind = .unopened
+    return ValueTag.map
   }
 
   @inline(never)
   private func closeNewShape() -> UInt8 {
-    let state = unsafe pointee.state
-    let node = unsafe pointee.node
-    let isRegular = unsafe !node.pointee.isIrregular
-    if isRegular, let local = unsafe state.pointee.universe.localShape(node, of: pointee.facts) {
-      unsafe state.pointee.patchNumber(UInt64(local), at: pointee.start)
+    let state = pointee.state
+    let isRegular = !pointee.node.pointee.isIrregular
+    if isRegular, let local = state.pointee.interner.localShape(pointee.node, of: pointee.info) {
+      state.pointee.writer.patchNumber(UInt64(local), at: pointee.start)
       return ValueTag.object
     }
-    unsafe rewriteAsMap()
+    let bytes = writtenBytes
+    let rewriter = MapRewriter(bytes, content: state.pointee.interner.content)
+    rewrite(rewriter.entries(fields: state.pointee.interner.fields(of: pointee.node)), of: bytes)
     return ValueTag.map
   }
 
   /// Completes a map: of entries with the same key the last one stays.
   @inline(never)
   private func closeMap() -> UInt8 {
-    let state = unsafe pointee.state
-    unsafe state.pointee.patchNumber(UInt64(pointee.count), at: pointee.start + 1)
-    if unsafe pointee.count > 1 {
-      let start = unsafe pointee.start
-      let bytes = unsafe [UInt8](
-        UnsafeBufferPointer(start: state.pointee.base + start, count: state.pointee.count - start))
-      let entries = unsafe MapRewriter(bytes, content: state.pointee.universe.content).mapEntries()
-      if Set(entries.map(\.key)).count < entries.count { unsafe write(entries, of: bytes) }
+    let state = pointee.state
+    state.pointee.writer.patchNumber(UInt64(pointee.count), at: pointee.start + 1)
+    if pointee.count > 1 {
+      let bytes = writtenBytes
+      let entries = MapRewriter(bytes, content: state.pointee.interner.content).entries()
+      if Set(entries.map(\.key)).count < entries.count { rewrite(entries, of: bytes) }
     }
     return ValueTag.map
   }
 
-  /// Replaces an object whose shape may not be stored by a map.
-  private func rewriteAsMap() {
-    let state = unsafe pointee.state
-    let start = unsafe pointee.start
-    let universe = unsafe state.pointee.universe
-    let bytes = unsafe [UInt8](
-      UnsafeBufferPointer(start: state.pointee.base + start, count: state.pointee.count - start))
-    let fields = unsafe universe.path(to: pointee.node).map {
-      (KeyText(rawValue: universe.keys[Int($0 >> 8)]), UInt8(truncatingIfNeeded: $0))
-    }
-    unsafe write(MapRewriter(bytes, content: universe.content).objectEntries(fields), of: bytes)
-  }
+  private var writtenBytes: [UInt8] { pointee.state.pointee.writer.withBytes(from: pointee.start) { $0.array } }
 
-  /// Writes entries, leaving out all but the last of each key and those that were given no value.
-  private func write(_ entries: [MapRewriter.Entry], of bytes: [UInt8]) {
-    let state = unsafe pointee.state
+  /// Writes entries anew, leaving out all but the last of each key and those that were given no value.
+  private func rewrite(_ entries: [MapRewriter.Entry], of bytes: [UInt8]) {
+    let state = pointee.state
     var last: [KeyText: Int] = [:]
     for (index, entry) in entries.enumerated() where entry.tag != ValueTag.absent { last[entry.key] = index }
-    unsafe checkInserted(among: entries)
-    unsafe state.pointee.truncate(to: pointee.start)
-    unsafe state.pointee.writeByte(ValueTag.any)
-    unsafe state.pointee.writeNumber(UInt64(last.count))
+    checkInserted(among: entries)
+    state.pointee.writer.truncate(to: pointee.start)
+    state.pointee.writer.writeByte(ValueTag.any)
+    state.pointee.writer.writeNumber(UInt64(last.count))
     for (index, entry) in entries.enumerated() where last[entry.key] == index {
-      unsafe state.pointee.writeString(entry.key.rawValue)
-      unsafe state.pointee.writeByte(entry.tag)
-      unsafe bytes.withUnsafeBytes { all in
-        unsafe state.pointee.append(UnsafeRawBufferPointer(rebasing: all[entry.payload]))
-      }
+      state.pointee.writer.write(entry, of: bytes)
     }
+  }
+}
+
+extension ShapeInterner {
+  /// The keys and tags of a sequence of fields.
+  func fields(of node: ShapeNodeRef) -> [(key: KeyText, tag: UInt8)] {
+    path(to: node).map { (KeyText(rawValue: keys[Int($0 >> 8)]), UInt8(truncatingIfNeeded: $0)) }
+  }
+}
+
+extension ByteWriter {
+  /// Writes an entry of a map, whose payload is among some bytes.
+  mutating func write(_ entry: MapRewriter.Entry, of bytes: [UInt8]) {
+    writeString(entry.key.rawValue)
+    writeByte(entry.tag)
+    bytes.withBorrowed { write($0[entry.payload]) }
   }
 }
 
@@ -155,28 +156,24 @@ struct MapRewriter {
     self.content = content
   }
 
-  /// The entries of a map whose values have tags.
-  func mapEntries() -> [Entry] {
-    walk { (walker, entries) throws(CodingFailure) in
-      var cursor = walker.cursor(at: 1)
-      let count = try cursor.readCount()
-      for _ in 0..<count {
-        let key = KeyText(rawValue: try cursor.readString())
-        let tag = try cursor.readByte()
-        let start = cursor.offset
-        try walker.skip(tag, &cursor)
-        entries.append(Entry(key: key, tag: tag, payload: start..<cursor.offset))
+  /// The entries of a map.
+  func entries() -> [Entry] {
+    walk { (walker, cursor, entries) throws(CodingFailure) in
+      _ = try walker.visitEntries(ValueTag.map, &cursor) { key, tag, payload in
+        entries.append(Entry(key: KeyText(rawValue: key.text), tag: tag, payload: payload))
       }
     }
   }
 
   /// The entries of an object with a placeholder for the number of its shape.
-  func objectEntries(_ fields: [(key: KeyText, tag: UInt8)]) -> [Entry] {
-    walk { (walker, entries) throws(CodingFailure) in
-      var cursor = walker.cursor(at: 1)
-      for field in fields {
-        var tag = field.tag
-        if tag == ValueTag.any { tag = try cursor.readTag() }
+  ///
+  /// - Parameter children: The numbers of the fields that nothing was written of so far.
+  func entries(fields: [(key: KeyText, tag: UInt8)], children: [Int] = []) -> [Entry] {
+    walk { (walker, cursor, entries) throws(CodingFailure) in
+      try cursor.skip(1)
+      for (index, field) in fields.enumerated() {
+        let isChild = children.contains(index)
+        let tag = isChild ? ValueTag.absent : try cursor.openField(UInt32(field.tag))
         let start = cursor.offset
         if tag != ValueTag.absent { try walker.skip(tag, &cursor) }
         entries.append(Entry(key: field.key, tag: tag, payload: start..<cursor.offset))
@@ -184,12 +181,15 @@ struct MapRewriter {
     }
   }
 
-  private func walk(_ body: (ValueWalker, inout [Entry]) throws(CodingFailure) -> Void) -> [Entry] {
+  private func walk(
+    _ body: (ValueWalker, inout ByteCursor, inout [Entry]) throws(CodingFailure) -> Void
+  ) -> [Entry] {
     var entries: [Entry] = []
-    unsafe bytes.withUnsafeBytes { bytes in
+    bytes.withBorrowed { bytes in
       content.withView { view in
+        var cursor = ByteCursor(bytes)
         do throws(CodingFailure) {
-          try unsafe body(ValueWalker(bytes, tables: view, depthLimit: .max), &entries)
+          try body(ValueWalker(tables: view, depthLimit: .max), &cursor, &entries)
         } catch {
           preconditionFailure("the coder cannot read what it wrote: \(error.message)")
         }

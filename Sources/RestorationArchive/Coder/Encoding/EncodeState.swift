@@ -1,130 +1,128 @@
-typealias EncodeStateRef = UnsafeMutablePointer<EncodeState>
+typealias EncodeStateRef = Cell<EncodeState>
 
 /// A buffer being written and the chain of values being encoded into it.
-///
-/// Its memory is pooled and never freed.
-@safe struct EncodeState {
+struct EncodeState {
   /// What a nested container or a super encoder writes, to be inserted when its owner is complete.
-  @safe struct Side {
+  struct DeferredChild {
     /// Where in the owner's buffer.
     var position: Int
-    /// The state that holds the bytes.
-    var state: EncodeStateRef
+    /// The session that holds the bytes.
+    var session: EncodeSession
     /// The number of entries or elements before it.
     var entry: Int
     /// The number of entries there were when a nested container of its key was last asked for; 0 when none was.
     var asked: Int
   }
 
-  /// The next byte to write.
-  var next: UnsafeMutablePointer<UInt8>
-  /// The end of the buffer, with ``slack`` bytes to spare behind it.
-  var limit: UnsafeMutablePointer<UInt8>
-  /// The first byte.
-  var base: UnsafeMutablePointer<UInt8>
-  /// The chain's first frame: never a value itself for the state of an archive, the nested value for a side.
-  var root: EncodeFrameRef
+  /// The bytes.
+  var writer: ByteWriter
+  /// The chain's first frame: never a value itself for the state of an archive, the nested value for a child.
+  var root: EncodeFrameRef?
   /// The most levels of values.
   var depthLimit = 64
-  /// The number of ``sides``.
-  var sideCount = 0
-  /// The universe's epoch.
+  /// The number of ``children``.
+  var childCount = 0
+  /// The interner's epoch.
   var epoch: UInt64 = 0
-  /// The universe's front cache of types.
-  var types: UnsafeMutablePointer<EncodingUniverse.TypeEntry>
-  /// The universe's front cache of key types.
-  var facts: UnsafeMutablePointer<(type: UInt, facts: KeyFactsRef?)>
+  /// What is known of types.
+  var types = TypeCache()
+  /// The interner's front cache of key types.
+  var keyTypes: Slab<ShapeInterner.KeyTypeSlot>
   /// Whether keys are written out instead of interned, so that the bytes can be compared.
   var isCanonical = false
-  /// What it knows of types, keys and shapes; shared with its sides.
-  var universe: EncodingUniverse
+  /// What it knows of keys and shapes; shared with its children.
+  var interner: ShapeInterner
   /// What waits to be inserted.
-  var sides: [Side] = []
+  var children: [DeferredChild] = []
   /// What the values find in their encoder's `userInfo`.
   var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// The first misuse, so that it is not lost where the protocols cannot throw or the value swallows it.
   var misuse: (any Error)?
-  /// For a side: the value that owns it.
+  /// What ``StaleUses`` counted when somebody looked last.
+  var staleUses: UInt = 0
+  /// For a child: the value that owns it.
   var owner: EncodeFrameRef?
-  /// For a side: the key in its owner, when a byte is not enough.
-  var ownerKey: (any CodingKey)?
-  /// For a side: the key's byte, and its type, when that is enough to make the key.
-  var ownerByte: UInt8 = 0
-  var ownerFacts: KeyFactsRef?
+  /// For a child: the key in its owner.
+  var ownerKey = CurrentKey.none
   /// Entries being sorted.
   var sorter = EntrySorter(capacity: EntrySorter.fewEntries)
 
-  /// The bytes that can always be written behind ``limit``: the longest number.
-  static let slack = 32
   /// The buffers kept for the next archive are not larger than this.
-  static let keptCapacity = 1 << 20
+  private static let keptCapacity = 1 << 20
 
-  /// The number of bytes written.
-  @inline(__always)
-  var count: Int { unsafe next - base }
-
-  /// Makes a state that lives for ever.
-  static func make(universe: EncodingUniverse, capacity: Int) -> EncodeStateRef {
-    let state = EncodeStateRef.allocate(capacity: 1)
-    let root = EncodeFrameRef.allocate(capacity: 1)
-    let base = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity + slack)
-    unsafe state.initialize(
-      to: EncodeState(
-        next: base, limit: base + capacity, base: base, root: root, types: universe.types, facts: universe.facts,
-        universe: universe))
-    unsafe root.initialize(
-      to: EncodeFrame(
-        state: state, parent: nil, node: universe.recordFacts.pointee.root, facts: universe.recordFacts))
-    return unsafe state
+  init(interner: ShapeInterner, capacity: Int) {
+    writer = ByteWriter(capacity: capacity)
+    self.interner = interner
+    keyTypes = interner.keyTypes
+    epoch = interner.epoch
   }
 
-  /// Makes it write for a universe.
-  mutating func attach(_ universe: EncodingUniverse) {
-    self.universe = universe
-    unsafe types = universe.types
-    unsafe facts = universe.facts
-    epoch = universe.epoch
+  /// Makes it write for an interner.
+  mutating func attach(_ interner: ShapeInterner) {
+    self.interner = interner
+    keyTypes = interner.keyTypes
+    epoch = interner.epoch
   }
 
   /// Empties it, keeping a buffer of moderate size.
   mutating func reset() {
-    dropSides(downTo: 0)
-    unsafe next = base
-    if unsafe limit - base > Self.keptCapacity {
-      unsafe base.deallocate()
-      unsafe base = .allocate(capacity: 4096 + Self.slack)
-      unsafe next = base
-      unsafe limit = base + 4096
+    dropChildren(downTo: 0)
+    // Those of a child are told to its owner; at the end of all nobody is left to tell.
+    checkStaleUses()
+    writer.truncate(to: 0)
+    if writer.capacity > Self.keptCapacity {
+      writer.free()
+      writer = ByteWriter(capacity: 4096)
     }
-    if sorter.capacity > EntrySorter.keptCapacity {
-      unsafe sorter.entries.deallocate()
-      sorter = EntrySorter(capacity: EntrySorter.fewEntries)
-    }
-    if !userInfo.isEmpty { userInfo = [:] }
+    if sorter.entries.count > EntrySorter.keptCapacity { sorter.grow(to: EntrySorter.fewEntries) }
     if misuse != nil { misuse = nil }
+    if !userInfo.isEmpty { userInfo = [:] }
     isCanonical = false
-    unsafe root.pointee.mark = 0
-    unsafe root.pointee.containerMark = 0
+    root?.pointee.epochs.pointee.end()
   }
 
   /// Remembers the first misuse.
   mutating func noteMisuse(_ error: any Error) {
-    if let owner = unsafe owner {
-      unsafe owner.pointee.state.pointee.noteMisuse(error)
+    if let owner {
+      owner.pointee.state.pointee.noteMisuse(error)
     } else if misuse == nil {
       misuse = error
     }
   }
 
-  /// The path to a side's value.
-  func basePath() -> [any CodingKey] {
-    guard let owner = unsafe owner else { return [] }
-    return unsafe owner.path() + (keyInOwner.map { [$0] } ?? [])
+  /// The path to a child's value.
+  var basePath: [any CodingKey] {
+    guard let owner else { return [] }
+    return owner.path() + (ownerKey.key.map { [$0] } ?? [])
   }
 
-  /// For a side: the key in its owner.
-  var keyInOwner: (any CodingKey)? {
-    if let ownerKey { return ownerKey }
-    return unsafe ownerFacts.map { unsafe $0.pointee.key(of: ownerByte) }
+  /// What is known of a key type.
+  @inline(__always)
+  mutating func info<Key: CodingKey>(of type: Key.Type) -> KeyTypeRef {
+    let address = UInt(bitPattern: ObjectIdentifier(type))
+    let slot = TypeTable.keyTypes.slot(of: address)
+    if keyTypes[slot].type == address, let known = keyTypes[slot].info { return known }
+    return interner.learn(type, slot: slot)
+  }
+}
+
+/// The key of a value, in the cheapest form that can be made into a key.
+enum CurrentKey {
+  case none
+  /// A key of a type that can be indexed.
+  case index(UInt8, KeyTypeRef)
+  /// Any other key.
+  case key(any CodingKey)
+  /// The text of an entry's key.
+  case text(String)
+
+  /// The key itself.
+  var key: (any CodingKey)? {
+    switch self {
+    case .none: nil
+    case .index(let index, let info): info.pointee.key(at: index)
+    case .key(let key): key
+    case .text(let text): AnyCodingKey(stringValue: text)
+    }
   }
 }

@@ -1,121 +1,117 @@
-/// A keyed container: three words, valid while its value is being encoded and nothing inside it is.
-@safe
+/// A keyed container: valid while its value is being encoded and nothing inside it is, which its epoch tells.
 struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let frame: EncodeFrameRef
-  let facts: KeyFactsRef
-  let mark: UInt64
+  let epochs: EncodeEpochs
+  private let keyType: KeyTypeRef?
+  let epoch: UInt64
 
-  var codingPath: [any CodingKey] { unsafe frame.path(ifMarked: mark, container: true) }
+  /// Makes a container; one without a key type must be of a dead epoch.
+  init(frame: EncodeFrameRef, epochs: EncodeEpochs, info: KeyTypeRef?, epoch: UInt64) {
+    self.frame = frame
+    self.epochs = epochs
+    keyType = info
+    self.epoch = epoch
+  }
+
+  var codingPath: [any CodingKey] { epochs.pointee.knows(epoch) ? frame.path() : [] }
+
+  /// What is known of the key type.
+  @inline(__always)
+  var info: KeyTypeRef {
+    guard let keyType else { preconditionFailure("a dead container was used") }
+    return keyType
+  }
 
   /// The bytes being written.
   @inline(__always)
-  private var state: EncodeStateRef { unsafe frame.pointee.state }
+  private var state: EncodeStateRef { frame.pointee.state }
 
   /// Begins an entry and tells the number of its key, or 0 in a map.
   @inline(__always)
   private func open(_ key: Key) throws -> UInt32 {
-    guard unsafe frame.pointee.containerMark == mark else {
-      throw unsafe frame.misused("A keyed container was used after its value was encoded, or inside another value.")
+    try check()
+    guard frame.pointee.kind == .shape else {
+      openMapEntry(key)
+      return 0
     }
-    if unsafe frame.pointee.kind == .shape {
-      if unsafe facts.pointee.isByte {
-        let byte = byte(of: key)
-        unsafe frame.setCurrentKey(byte, facts)
-        let number = unsafe facts.pointee.numbers[Int(byte)]
-        if number != 0 { return number }
-      }
-      return learn(key)
-    }
-    remember(key)
-    unsafe state.pointee.writeString(key.stringValue)
-    unsafe frame.pointee.tagPosition = state.pointee.count
-    unsafe state.pointee.writeByte(0)
-    return 0
-  }
-
-  /// Remembers a key for the coding path.
-  @inline(never)
-  private func remember(_ key: Key) {
-    if unsafe facts.pointee.isByte {
-      unsafe frame.setCurrentKey(byte(of: key), facts)
-    } else {
-      unsafe frame.pointee.currentByte = -1
-      unsafe frame.pointee.currentKey = key
-    }
+    let index = info.pointee.index(of: key)
+    frame.pointee.setCurrent(index, info)
+    let number = info.pointee.numbers[Int(index)]
+    return number != 0 ? number : learn(key, index)
   }
 
   @inline(__always)
-  private func byte(of key: Key) -> UInt8 {
-    unsafe unsafeBitCast(key, to: UInt8.self)
+  func check() throws {
+    guard epochs.pointee.containers == epoch else {
+      throw epochs.misused("A keyed container was used after its value was encoded, or inside another value.", epoch)
+    }
   }
 
   @inline(never)
-  private func learn(_ key: Key) -> UInt32 {
-    remember(key)
-    if unsafe facts.pointee.isEmpty && facts.pointee.numbers[0] != 0 { return unsafe facts.pointee.numbers[0] }
-    let number = unsafe state.pointee.universe.number(of: key.stringValue)
-    if unsafe facts.pointee.isIndexed {
-      let index =
-        unsafe facts.pointee.isByte
-        ? Int(byte(of: key)) : 0
-      unsafe facts.pointee.numbers[index] = number
+  private func openMapEntry(_ key: Key) {
+    if info.pointee.isIndexed {
+      frame.pointee.setCurrent(info.pointee.index(of: key), info)
+    } else {
+      frame.pointee.setCurrent(.key(key))
     }
+    state.pointee.writer.writeString(key.stringValue)
+    frame.pointee.tagPosition = state.pointee.writer.count
+    state.pointee.writer.writeByte(0)
+  }
+
+  /// Finds the number of a key of a type that can be indexed: others write maps.
+  @inline(never)
+  private func learn(_ key: Key, _ index: UInt8) -> UInt32 {
+    let number = state.pointee.interner.number(of: key.stringValue)
+    info.pointee.numbers[Int(index)] = number
     return number
   }
 
   /// Ends an entry.
   @inline(__always)
   private func close(_ number: UInt32, _ tag: UInt8) {
-    if number != 0 {
-      unsafe frame.advance(number, tag)
-    } else {
-      unsafe frame.closeEntry(tag)
-    }
+    if number != 0 { frame.advance(number, tag) } else { frame.closeEntry(tag) }
   }
 
   /// Begins an entry that may be absent.
   @inline(__always)
   private func openOptional(_ key: Key, _ tag: UInt8) throws -> UInt32 {
     let number = try open(key)
-    if number != 0 { unsafe state.pointee.writeByte(tag) }
+    if number != 0 { state.pointee.writer.writeByte(tag) }
     return number
   }
 
   /// Ends an entry that may be absent.
   @inline(__always)
-  private func closeOptional(_ number: UInt32, _ tag: UInt8) {
-    close(number, number != 0 ? ValueTag.any : tag)
-  }
+  private func closeOptional(_ number: UInt32, _ tag: UInt8) { close(number, number != 0 ? ValueTag.any : tag) }
 
   /// Marks a key as given no value, so that the shape does not depend on it.
   @inline(__always)
   private func encodeAbsent(_ key: Key) throws {
-    if unsafe frame.pointee.kind == .shape || frame.pointee.containerMark != mark {
-      let number = try openOptional(key, ValueTag.absent)
-      unsafe frame.advance(number, ValueTag.any)
+    try check()
+    if frame.pointee.kind == .shape {
+      closeOptional(try openOptional(key, ValueTag.absent), ValueTag.absent)
     }
   }
 
   // MARK: Encoding
 
-  func encodeNil(forKey key: Key) throws {
-    let number = try openOptional(key, ValueTag.null)
-    closeOptional(number, ValueTag.null)
-  }
+  func encodeNil(forKey key: Key) throws { closeOptional(try openOptional(key, ValueTag.null), ValueTag.null) }
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-    let before = unsafe state.pointee.count
+    try check()
+    let before = state.pointee.writer.count
     let number = try open(key)
     let tag: UInt8
     do {
-      tag = try unsafe frame.encode(value)
+      tag = try frame.encode(value)
     } catch {
-      unsafe state.pointee.truncate(to: before)
+      state.pointee.writer.truncate(to: before)
       throw error
     }
     if tag == ValueTag.null && number != 0 {
-      unsafe state.pointee.writeByte(ValueTag.null)
-      unsafe frame.advance(number, ValueTag.any)
+      state.pointee.writer.writeByte(ValueTag.null)
+      frame.advance(number, ValueTag.any)
     } else {
       close(number, tag)
     }
@@ -123,26 +119,27 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
     guard let value else { return try encodeAbsent(key) }
-    let before = unsafe state.pointee.count
+    try check()
+    let before = state.pointee.writer.count
     let number = try openOptional(key, 0)
-    let start = unsafe state.pointee.count
+    let start = state.pointee.writer.count
     let tag: UInt8
     do {
-      tag = try unsafe frame.encode(value)
+      tag = try frame.encode(value)
     } catch {
-      unsafe state.pointee.truncate(to: before)
+      state.pointee.writer.truncate(to: before)
       throw error
     }
-    if number != 0 { unsafe state.pointee.base[start - 1] = tag }
+    if number != 0 { state.pointee.writer[start - 1] = tag }
     closeOptional(number, tag)
   }
 
-  // MARK: Scalars
+  // MARK: Scalars, as the protocol lists them
 
   @inline(__always)
   private func encode<Value: Scalar>(scalar value: Value, _ key: Key) throws {
     let number = try open(key)
-    unsafe value.write(to: state)
+    value.write(to: &state.pointee.writer)
     close(number, Value.tag)
   }
 
@@ -150,7 +147,7 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
   private func encode<Value: Scalar>(scalarIfPresent value: Value?, _ key: Key) throws {
     guard let value else { return try encodeAbsent(key) }
     let number = try openOptional(key, Value.tag)
-    unsafe value.write(to: state)
+    value.write(to: &state.pointee.writer)
     closeOptional(number, Value.tag)
   }
 

@@ -1,15 +1,16 @@
 /// A container that writes a value's payload as soon as it knows the tag: all but those with keys.
 protocol PlainEncoding {
-  /// Takes the place for a value with a tag and gives the bytes being written.
+  /// Takes the place for a value with a tag and gives the state that writes it.
   func open(_ tag: UInt8) throws -> EncodeStateRef
 }
 
 extension PlainEncoding {
-  func encodeNil() throws { _ = try unsafe open(ValueTag.null) }
+  func encodeNil() throws { _ = try open(ValueTag.null) }
 
   @inline(__always)
-  func encode<Value: Scalar>(scalar value: Value) throws { unsafe value.write(to: try open(Value.tag)) }
+  func encode<Value: Scalar>(scalar value: Value) throws { value.write(to: &(try open(Value.tag)).pointee.writer) }
 
+  // As the protocols list them.
   func encode(_ value: Bool) throws { try encode(scalar: value) }
   func encode(_ value: String) throws { try encode(scalar: value) }
   func encode(_ value: Double) throws { try encode(scalar: value) }

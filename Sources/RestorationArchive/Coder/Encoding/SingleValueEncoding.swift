@@ -1,23 +1,26 @@
-/// A single-value container: two words, valid until a value is written or its owner's encoding ends.
-@safe
+/// A single-value container: valid until a value is written or its owner's encoding ends.
 struct SingleValueEncoding: SingleValueEncodingContainer, PlainEncoding {
   let frame: EncodeFrameRef
-  let mark: UInt64
+  let epochs: EncodeEpochs
+  let epoch: UInt64
 
-  var codingPath: [any CodingKey] { unsafe frame.path(ifMarked: mark, container: false) }
+  var codingPath: [any CodingKey] { epochs.pointee.knows(epoch) ? frame.path() : [] }
 
-  /// Takes the one place for a value and gives the bytes being written.
+  /// Takes the one place for a value and gives the state that writes it.
   @inline(__always)
   func open(_ tag: UInt8) throws -> EncodeStateRef {
-    guard unsafe frame.pointee.mark == mark && frame.pointee.kind == .unopened else { throw misuse() }
-    unsafe frame.pointee.kind = .single
-    unsafe frame.pointee.tag = tag
-    return unsafe frame.pointee.state
+    try check()
+    frame.pointee.kind = .single
+    frame.pointee.tag = tag
+    return frame.pointee.state
   }
 
-  @inline(never)
-  private func misuse() -> any Error {
-    unsafe frame.misused("A single-value container was given a second value, or used after its value was encoded.")
+  @inline(__always)
+  private func check() throws {
+    guard epochs.pointee.value == epoch && frame.pointee.kind == .unopened else {
+      throw epochs.misused(
+        "A single-value container was given a second value, or used after its value was encoded.", epoch)
+    }
   }
 
   // Here and not with the others, as the standard library has defaults for these two.
@@ -25,8 +28,8 @@ struct SingleValueEncoding: SingleValueEncodingContainer, PlainEncoding {
   func encode(_ value: UInt128) throws { try encode(scalar: value) }
 
   func encode<T: Encodable>(_ value: T) throws {
-    guard unsafe frame.pointee.mark == mark && frame.pointee.kind == .unopened else { throw misuse() }
-    unsafe frame.pointee.tag = try unsafe frame.encode(value)
-    unsafe frame.pointee.kind = .single
+    try check()
+    frame.pointee.tag = try frame.encode(value)
+    frame.pointee.kind = .single
   }
 }

@@ -1,25 +1,28 @@
-/// An unkeyed container: two words, valid while its value is being encoded and nothing inside it is.
-@safe
+/// An unkeyed container: valid while its value is being encoded and nothing inside it is, which its epoch tells.
 struct UnkeyedEncoding: UnkeyedEncodingContainer, PlainEncoding {
   let frame: EncodeFrameRef
-  let mark: UInt64
+  let epochs: EncodeEpochs
+  let epoch: UInt64
 
-  var codingPath: [any CodingKey] { unsafe frame.path(ifMarked: mark, container: true) }
+  var codingPath: [any CodingKey] { epochs.pointee.knows(epoch) ? frame.path() : [] }
 
-  var count: Int { unsafe frame.pointee.containerMark & ~EncodeFrame.suspended == mark ? frame.pointee.count : 0 }
+  var count: Int { epochs.pointee.knows(epoch) ? frame.pointee.count : 0 }
 
-  /// Begins an element and gives the bytes being written.
+  /// Begins an element and gives the state that writes it.
   @inline(__always)
   func open(_ tag: UInt8) throws -> EncodeStateRef {
-    guard unsafe frame.pointee.containerMark == mark else { throw misuse() }
-    let state = unsafe frame.pointee.state
-    unsafe state.pointee.writeByte(tag)
-    unsafe frame.pointee.count &+= 1
-    return unsafe state
+    try check()
+    let state = frame.pointee.state
+    state.pointee.writer.writeByte(tag)
+    frame.pointee.count &+= 1
+    return state
   }
 
-  private func misuse() -> any Error {
-    unsafe frame.misused("An unkeyed container was used after its value was encoded, or inside another value.")
+  @inline(__always)
+  private func check() throws {
+    guard epochs.pointee.containers == epoch else {
+      throw epochs.misused("An unkeyed container was used after its value was encoded, or inside another value.", epoch)
+    }
   }
 
   // Here and not with the others, as the standard library has defaults for these two.
@@ -27,8 +30,8 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer, PlainEncoding {
   func encode(_ value: UInt128) throws { try encode(scalar: value) }
 
   func encode<T: Encodable>(_ value: T) throws {
-    guard unsafe frame.pointee.containerMark == mark else { throw misuse() }
-    try unsafe frame.encodeElement(value)
+    try check()
+    try frame.encodeElement(value)
   }
 
   func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type) -> KeyedEncodingContainer<NestedKey> {
@@ -40,35 +43,13 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer, PlainEncoding {
   func superEncoder() -> any Encoder { nestedEncoder() }
 
   private func nestedEncoder() -> EncoderHandle {
-    guard unsafe frame.pointee.containerMark == mark else {
-      _ = misuse()
-      return unsafe EncoderHandle(frame: frame, mark: EncodeFrame.dead)
-    }
     do {
-      let side = try unsafe frame.makeSide()
-      unsafe side.pointee.ownerKey = unsafe AnyCodingKey(intValue: frame.pointee.count)
-      unsafe frame.pointee.count += 1
-      return unsafe EncoderHandle(frame: side.pointee.root, mark: side.pointee.root.pointee.mark)
+      try check()
+      let child = try frame.makeChild(.key(AnyCodingKey(intValue: frame.pointee.count)))
+      frame.pointee.count += 1
+      return child
     } catch {
-      return unsafe EncoderHandle(frame: frame, mark: EncodeFrame.dead)
+      return EncoderHandle(frame: frame, epochs: epochs, epoch: EncoderHandle.dead)
     }
-  }
-}
-
-extension UnsafeMutablePointer where Pointee == EncodeFrame {
-  /// Encodes an element with its tag.
-  @inline(__always)
-  func encodeElement<T: Encodable>(_ value: T) throws {
-    let state = unsafe pointee.state
-    let start = unsafe state.pointee.count
-    unsafe state.pointee.writeByte(0)
-    do {
-      let tag = try unsafe encode(value)
-      unsafe state.pointee.base[start] = tag
-    } catch {
-      unsafe state.pointee.truncate(to: start)
-      throw error
-    }
-    unsafe pointee.count &+= 1
   }
 }

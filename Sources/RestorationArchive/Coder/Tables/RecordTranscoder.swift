@@ -6,147 +6,93 @@ struct RecordTranscoder {
   let tables: TableContent
   /// The number of each shape in the other tables.
   let shapes: [UInt32]
-  private var output: [UInt8] = []
-  private var depth = 0
-  private let depthLimit = 64
-
-  /// Prepares for records against tables whose shapes have new numbers.
-  init(tables: TableContent, shapes: [UInt32]) {
-    self.tables = tables
-    self.shapes = shapes
-  }
 
   /// The bytes of a record against the other tables; hostile bytes throw.
+  func transcode(_ record: Data) throws(ArchiveError) -> [UInt8] {
+    try record.copyRecord(tables) { Int(shapes[$0]) }
+  }
+}
+
+/// Finds the keys and shapes that records use, and rewrites the records so that they fit tables of those alone.
+struct TableCollector {
+  /// The keys and shapes that were used so far, in the order of first use.
+  private(set) var collected = TableContent()
+  private let tables: TableContent
+  private var keys: [UInt32?]
+  private var shapes: [UInt32?]
+
+  /// Prepares for records against tables.
+  init(_ tables: TableContent) {
+    self.tables = tables
+    keys = Array(repeating: nil, count: tables.keyCount)
+    shapes = Array(repeating: nil, count: tables.shapeCount)
+  }
+
+  /// The bytes of a record against the collected tables; hostile bytes throw.
   mutating func transcode(_ record: Data) throws(ArchiveError) -> [UInt8] {
-    output = []
-    depth = 0
-    output.reserveCapacity(record.count)
-    return try record.parse { (parser) throws(ArchiveError) in
-      try tagged(&parser)
-      guard parser.remaining == 0 else { throw parser.corrupt("a node's state has bytes too many") }
-      return output
-    }
+    try record.copyRecord(tables) { Int(collect($0)) }
   }
 
-  private mutating func tagged(_ parser: inout ByteParser) throws(ArchiveError) {
-    let tag = try copyByte(&parser)
-    guard tag != ValueTag.absent, tag != ValueTag.any else { throw parser.corrupt("\(tag) is not the tag of a value") }
-    try value(tag, &parser)
+  private mutating func collect(_ shape: Int) -> UInt32 {
+    if let known = shapes[shape] { return known }
+    for field in tables.fields[tables.fieldRange(shape)] {
+      let old = Int(field >> 8)
+      let key = keys[old] ?? collected.appendKey(tables.key(old))
+      keys[old] = key
+      collected.fields.append(key << 8 | field & 0xFF)
+    }
+    collected.shapeEnds.append(UInt32(collected.fields.count))
+    let number = UInt32(collected.shapeCount - 1)
+    shapes[shape] = number
+    return number
   }
+}
 
-  private mutating func value(_ tag: UInt8, _ parser: inout ByteParser) throws(ArchiveError) {
-    switch tag {
-    case ValueTag.null: return
-    case ValueTag.bool: return try copy(1, &parser)
-    case ValueTag.integer: return try integer(&parser)
-    case ValueTag.short: return write(try number(&parser))
-    case ValueTag.double, ValueTag.date: return try copy(8, &parser)
-    case ValueTag.float: return try copy(4, &parser)
-    case ValueTag.half: return try copy(2, &parser)
-    case ValueTag.string, ValueTag.data: return try copy(try count(&parser), &parser)
-    case ValueTag.uuid: return try copy(16, &parser)
-    case ValueTag.integers:
-      let width = Int(try copyByte(&parser) & 127)
-      guard (1...8).contains(width) else { throw parser.corrupt("integers cannot be \(width) bytes wide") }
-      return try copy(try count(&parser) * width, &parser)
-    default: break
-    }
-    guard depth < depthLimit else {
-      throw ArchiveError(.limitExceeded, "values are nested more than \(depthLimit) deep", offset: parser.offset)
-    }
-    depth += 1
-    defer { depth -= 1 }
-    switch tag {
-    case ValueTag.object: try object(&parser)
-    case ValueTag.map:
-      let tag = try copyByte(&parser)
-      guard ValueTag.isFieldTag(tag) else { throw parser.corrupt("\(tag) is not the tag of a map's values") }
-      for _ in 0..<(try count(&parser)) {
-        try copy(try count(&parser), &parser)
-        if tag == ValueTag.any { try tagged(&parser) } else { try value(tag, &parser) }
+extension Data {
+  /// The bytes of a record with other numbers of shapes.
+  fileprivate func copyRecord(
+    _ tables: TableContent, _ number: (Int) -> Int
+  ) throws(ArchiveError) -> [UInt8] {
+    // Found first, copied then: the walk's visitor cannot hold a closure that does not escape.
+    let result: Result<[UInt8], CodingFailure> = withBytes { bytes in
+      Result { () throws(CodingFailure) in
+        var found = FoundShapes()
+        try bytes.walk(tables, &found)
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count)
+        var copied = 0
+        for (shape, range) in found.shapes {
+          output.append(bytes[copied..<range.lowerBound])
+          output.append(number: number(shape))
+          copied = range.upperBound
+        }
+        output.append(bytes[copied..<bytes.count])
+        return output
       }
-    case ValueTag.array:
-      for _ in 0..<(try count(&parser)) { try tagged(&parser) }
-    case ValueTag.packed:
-      let inner = try copyByte(&parser)
-      guard ValueTag.isPackable(inner) else { throw parser.corrupt("\(inner) is not the tag of packed elements") }
-      for _ in 0..<(try count(&parser)) { try value(inner, &parser) }
-    default: throw parser.corrupt("\(tag) is not the tag of a value")
     }
+    do throws(CodingFailure) { return try result.get() } catch { throw error.archiveError }
   }
+}
 
-  /// The one thing that changes: the number of the shape.
-  private mutating func object(_ parser: inout ByteParser) throws(ArchiveError) {
-    let shape = try number(&parser)
-    guard shape < UInt64(shapes.count) else { throw parser.corrupt("there is no shape \(shape)") }
-    write(UInt64(shapes[Int(shape)]))
-    for field in tables.fields[tables.fieldRange(Int(shape))] {
-      var tag = UInt8(truncatingIfNeeded: field)
-      if tag == ValueTag.any {
-        tag = try copyByte(&parser)
-        if tag == ValueTag.absent { continue }
+/// The shapes that a walk came by, in order.
+private struct FoundShapes: ValueVisitor {
+  var shapes: [(shape: Int, range: Range<Int>)] = []
+
+  mutating func visit(shape: Int, at range: Range<Int>) { shapes.append((shape, range)) }
+}
+
+extension Borrowed where Element == UInt8 {
+  /// Walks through a record, which must be whole and nothing more.
+  func walk(_ tables: TableContent, _ visitor: inout some ValueVisitor) throws(CodingFailure) {
+    var cursor = ByteCursor(self)
+    let tag = try cursor.readTag()
+    let result: Result<Void, CodingFailure> = tables.withView { view in
+      Result { () throws(CodingFailure) in
+        try ValueWalker(tables: view, depthLimit: CodingLimits.depth).walk(tag, &cursor, &visitor)
       }
-      try value(tag, &parser)
     }
-  }
-
-  private mutating func integer(_ parser: inout ByteParser) throws(ArchiveError) {
-    let first = try copyByte(&parser)
-    switch first {
-    case ..<240: break
-    case ..<248: try copy(Int(first) - 239, &parser)
-    case 248: try copy(8, &parser)
-    case 249, 250: try copy(16, &parser)
-    case TwoByteNumber.firstByte...: try copy(1, &parser)
-    default: throw parser.corrupt("\(first) does not begin an integer")
-    }
-  }
-
-  // MARK: Parts
-
-  /// Reads a count, which the bytes left must allow, and writes it as it stood.
-  private mutating func count(_ parser: inout ByteParser) throws(ArchiveError) -> Int {
-    let count = try number(&parser)
-    guard count <= UInt64(parser.remaining) else { throw parser.truncated("a list") }
-    write(count)
-    return Int(count)
-  }
-
-  private func number(_ parser: inout ByteParser) throws(ArchiveError) -> UInt64 {
-    let first = try parser.byte()
-    if first < 240 { return UInt64(first) }
-    if first >= TwoByteNumber.firstByte {
-      return TwoByteNumber.first + UInt64(first - TwoByteNumber.firstByte) << 8 + UInt64(try parser.byte())
-    }
-    guard first < 248 else { throw parser.corrupt("\(first) does not begin a number") }
-    var value: UInt64 = 0
-    for index in 0..<(Int(first) - 239) { value |= UInt64(try parser.byte()) << UInt64(8 * index) }
-    return value
-  }
-
-  private mutating func write(_ number: UInt64) {
-    guard number >= TwoByteNumber.first else { return output.append(UInt8(number)) }
-    if number < TwoByteNumber.end {
-      let rest = number - TwoByteNumber.first
-      output.append(TwoByteNumber.firstByte + UInt8(rest >> 8))
-      return output.append(UInt8(truncatingIfNeeded: rest))
-    }
-    let width = (64 - number.leadingZeroBitCount + 7) / 8
-    output.append(UInt8(239 + width))
-    for index in 0..<width { output.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * index))) }
-  }
-
-  private mutating func copyByte(_ parser: inout ByteParser) throws(ArchiveError) -> UInt8 {
-    let byte = try parser.byte()
-    output.append(byte)
-    return byte
-  }
-
-  private mutating func copy(_ length: Int, _ parser: inout ByteParser) throws(ArchiveError) {
-    guard length <= parser.remaining else { throw parser.truncated("a value") }
-    let start = parser.position
-    try parser.seek(to: start + length)
-    output.append(contentsOf: parser.data(in: start..<parser.position))
+    try result.get()
+    guard cursor.remaining == 0 else { throw cursor.corrupt("a node's state has bytes too many") }
   }
 }
 

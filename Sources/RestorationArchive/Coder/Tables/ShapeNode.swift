@@ -1,11 +1,11 @@
-typealias ShapeNodeRef = UnsafeMutablePointer<ShapeNode>
+typealias ShapeNodeRef = Cell<ShapeNode>
 
 /// A sequence of fields, each a key and a tag, as a node of a tree whose edges are fields.
 ///
 /// While an object is encoded, each field is one step along an edge: nearly always the one that was taken last time,
 /// which costs a comparison.
-@safe struct ShapeNode {
-  /// The edge taken last: the key's number in the universe × 256 + the tag; 0 for none.
+struct ShapeNode {
+  /// The edge taken last: the key's number in the interner × 256 + the tag; 0 for none.
   var lastEdge: UInt64 = 0
   /// Where the edge taken last leads.
   var lastNext: ShapeNodeRef?
@@ -27,7 +27,7 @@ typealias ShapeNodeRef = UnsafeMutablePointer<ShapeNode>
 
 /// An edge of the tree of shapes.
 struct ShapeEdge: Hashable {
-  /// The address of the node it leaves.
+  /// The identity of the node it leaves.
   var node: UInt
   /// The field.
   var edge: UInt64

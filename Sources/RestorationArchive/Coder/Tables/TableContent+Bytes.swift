@@ -2,24 +2,21 @@ extension TableContent {
   /// Writes everything that came after a mark: the number of keys, each as a string; the number of shapes, for each
   /// the number of its fields, and for each field the number of its key and its tag.
   func write(from mark: CodingTables.Mark, into bytes: inout [UInt8]) {
-    var writer = TableWriter(bytes: bytes)
-    bytes = []
-    writer.append(keyCount - mark.keys)
+    bytes.append(number: keyCount - mark.keys)
     for key in mark.keys..<keyCount {
       let range = keyRange(key)
-      writer.append(range.count)
-      writer.bytes.append(contentsOf: keyText[range])
+      bytes.append(number: range.count)
+      bytes.append(contentsOf: keyText[range])
     }
-    writer.append(shapeCount - mark.shapes)
+    bytes.append(number: shapeCount - mark.shapes)
     for shape in mark.shapes..<shapeCount {
       let range = fieldRange(shape)
-      writer.append(range.count)
+      bytes.append(number: range.count)
       for field in fields[range] {
-        writer.append(Int(field >> 8))
-        writer.bytes.append(UInt8(truncatingIfNeeded: field))
+        bytes.append(number: Int(field >> 8))
+        bytes.append(UInt8(truncatingIfNeeded: field))
       }
     }
-    bytes = writer.bytes
   }
 
   /// Adds what ``write(from:into:)`` wrote and moves the cursor behind it.
@@ -32,13 +29,13 @@ extension TableContent {
     let keys = try cursor.readCount()
     guard keyCount + keys <= CodingLimits.tableEntries else { throw cursor.corrupt("there are too many keys") }
     for _ in 0..<keys {
-      let bytes = try unsafe cursor.readBytes()
-      guard unsafe ByteCursor.isText(bytes) else {
+      let bytes = try cursor.readBytes()
+      guard bytes.isText else {
         throw cursor.corrupt("a key is not valid UTF-8")
       }
       guard bytes.count <= CodingLimits.keyBytes else { throw cursor.corrupt("a key is too long for the tables") }
       guard keyText.count + bytes.count <= Int32.max else { throw cursor.corrupt("there are too many keys") }
-      unsafe keyText.append(contentsOf: bytes)
+      keyText.append(bytes)
       keyEnds.append(UInt32(keyText.count))
     }
     let shapes = try cursor.readCount()
@@ -67,7 +64,7 @@ extension TableContent {
     var cursor = cursor
     var (text, fieldCount) = (0, 0)
     let keys = try cursor.readCount()
-    for _ in 0..<keys { text += try unsafe cursor.readBytes().count }
+    for _ in 0..<keys { text += try cursor.readBytes().count }
     let shapes = try cursor.readCount()
     for _ in 0..<shapes {
       let count = try cursor.readCount(ofSize: 2)
@@ -93,22 +90,14 @@ private func repeatsKey(in fields: ArraySlice<UInt32>) -> Bool {
   return false
 }
 
-/// Writes numbers into an array of bytes.
-struct TableWriter {
-  var bytes: [UInt8]
-
-  /// Writes a number of the form that `EncodeState.writeNumber` writes.
-  mutating func append(_ number: Int) {
-    if number < TwoByteNumber.first {
-      bytes.append(UInt8(number))
-    } else if number < TwoByteNumber.end {
-      let rest = number - Int(TwoByteNumber.first)
-      bytes.append(TwoByteNumber.firstByte + UInt8(rest >> 8))
-      bytes.append(UInt8(truncatingIfNeeded: rest))
-    } else {
-      let length = (71 - number.leadingZeroBitCount) >> 3
-      bytes.append(UInt8(239 + length))
-      for index in 0..<length { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * index))) }
-    }
+extension [UInt8] {
+  /// Appends a number that the tables hold, as ``ByteWriter/writeNumber(_:)`` would.
+  mutating func append(number: Int) {
+    // One byte is the commonest by far; the rest goes the one way that numbers are written.
+    if number < TwoByteNumber.first { return append(UInt8(number)) }
+    var writer = ByteWriter(capacity: 9)
+    defer { writer.free() }
+    writer.writeNumber(UInt64(number))
+    writer.withBytes { append($0) }
   }
 }

@@ -14,6 +14,12 @@ struct TableContent: Sendable {
   /// The number of shapes.
   var shapeCount: Int { shapeEnds.count }
 
+  /// About the number of bytes that the tables take in an archive.
+  var byteCount: Int { keyText.count + 2 * keyCount + 2 * fields.count + shapeCount }
+
+  /// How far the tables have grown.
+  var mark: CodingTables.Mark { CodingTables.Mark(keys: keyCount, shapes: shapeCount) }
+
   /// Where a key's text lies.
   func keyRange(_ key: Int) -> Range<Int> {
     (key == 0 ? 0 : Int(keyEnds[key - 1]))..<Int(keyEnds[key])

@@ -1,4 +1,4 @@
-/// The small tables in which the coder keeps what it knows of types, by their addresses.
+/// The sizes of the small tables in which the coder keeps what it knows of types, by their addresses.
 ///
 /// What has no other slot than another one takes that one's, at any time: whoever holds on to a slot has to ask each time
 /// whose it is.
@@ -8,17 +8,14 @@ enum TypeTable {
   /// What is known of key types.
   case keyTypes
   /// Where the fields of shapes are for key types.
-  case plans
-  /// The containers of one level, by key type.
-  case containers
+  case fieldMaps
 
   @inline(__always)
   private var bits: UInt {
     switch self {
     case .types: 9
     case .keyTypes: 7
-    case .plans: 8
-    case .containers: 3
+    case .fieldMaps: 8
     }
   }
 
@@ -33,5 +30,97 @@ enum TypeTable {
     let bits: UInt = 1
     #endif
     return Int(truncatingIfNeeded: (number &* 0x9E37_79B9_7F4A_7C15) &>> (64 - bits))
+  }
+}
+
+/// How a type is coded: found once for each type, and looked up by its metatype from then on.
+struct TypeEntry {
+  /// What is done with a value.
+  enum Form: UInt8 {
+    /// Nobody has asked yet.
+    case unknown
+    /// It codes itself.
+    case general
+    /// A row of the table of scalars, or an array, a set or a dictionary by texts of one.
+    case scalar, array, set, textMap
+    /// Any other array, dictionary or set.
+    case collection
+  }
+
+  /// The type's address; 0 in an empty slot.
+  var type: UInt = 0
+  /// What is done with a value.
+  var form = Form.unknown
+  /// The tag that a scalar writes.
+  var tag = ValueTag.absent
+  /// The row of the table of scalars.
+  var scalar: (any Scalar.Type)?
+  /// How a collection is encoded.
+  var encodable: (any EncodableCollection.Type)?
+  /// How a collection is decoded.
+  var decodable: (any DecodableCollection.Type)?
+
+  /// An empty slot.
+  init() {}
+
+  /// Finds out about a type.
+  init(_ type: Any.Type) {
+    self.type = UInt(bitPattern: ObjectIdentifier(type))
+    form = .general
+    if let scalar = type as? any Scalar.Type {
+      form = .scalar
+      self.scalar = scalar
+      tag = scalar.tag
+    }
+    encodable = type as? any EncodableCollection.Type
+    decodable = type as? any DecodableCollection.Type
+    if encodable != nil || decodable != nil { form = .collection }
+    if let common = (type as? any ScalarCollection.Type)?.common { (form, scalar) = common }
+  }
+}
+
+/// What is known of types, behind a table of slots for those that came last.
+struct TypeCache {
+  /// The slots.
+  let slots = Slab(repeating: TypeEntry(), count: TypeTable.types.count)
+  private var known: [UInt: TypeEntry] = [:]
+
+  /// The slot in which a type's entry is now.
+  @inline(__always)
+  mutating func slot<T>(of type: T.Type) -> Int {
+    let address = UInt(bitPattern: ObjectIdentifier(type))
+    let slot = TypeTable.types.slot(of: address)
+    if slots[slot].type != address { learn(type, address, slot) }
+    return slot
+  }
+
+  @inline(never)
+  private mutating func learn(_ type: Any.Type, _ address: UInt, _ slot: Int) {
+    let entry = known[address] ?? TypeEntry(type)
+    known[address] = entry
+    slots[slot] = entry
+  }
+
+  /// Frees the slots.
+  func free() { slots.free() }
+}
+
+/// A collection that may be of scalars.
+protocol ScalarCollection {
+  /// The form for the table of types and the row of the elements; nil when they are no scalars.
+  static var common: (TypeEntry.Form, (any Scalar.Type)?)? { get }
+}
+
+extension Array: ScalarCollection {
+  static var common: (TypeEntry.Form, (any Scalar.Type)?)? { (Element.self as? any Scalar.Type).map { (.array, $0) } }
+}
+
+extension Set: ScalarCollection {
+  static var common: (TypeEntry.Form, (any Scalar.Type)?)? { (Element.self as? any Scalar.Type).map { (.set, $0) } }
+}
+
+extension Dictionary: ScalarCollection {
+  static var common: (TypeEntry.Form, (any Scalar.Type)?)? {
+    Key.self == String.self ? (Value.self as? any Scalar.Type).map { (.textMap, $0) } : nil
   }
 }
