@@ -91,14 +91,24 @@ extension RestorationCoordinator {
       if let parent = turn.plan.nodes[index].parent.flatMap({ turn.object(at: $0) }) {
         invalidateRestorableState(of: parent)
       }
-      if let root {
-        let batch = capture(root, scope: .noticed, context: configuration.context)
-        worker.post { $0.take(batch) }
-      }
+      meetLateObjects()
       turn.letGo(range)
     }
     hasNewOutcomes = true
     return turn.reports(in: range).first ?? turn.reports(in: index..<index + 1).first
+  }
+
+  /// Meets late objects at the end of this turn, all that were registered in it together.
+  private func meetLateObjects() {
+    guard !isLookDue else { return }
+    isLookDue = true
+    Task { [weak self] in
+      guard let self else { return }
+      isLookDue = false
+      guard standing == .live, operations.current != .restoring, let root else { return }
+      let batch = capture(root, scope: .noticed, context: configuration.context)
+      worker.post { $0.take(batch) }
+    }
   }
 
   /// Removes preserved state that no object uses, with everything below it and every variant, from the next save on.

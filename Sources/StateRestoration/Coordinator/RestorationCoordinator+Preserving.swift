@@ -152,7 +152,8 @@ extension RestorationCoordinator {
   }
 
   func loader() -> StateLoader {
-    StateLoader(store: store, limits: limits, configuration: configuration, tags: registry.tagTable,
+    StateLoader(
+      store: store, limits: limits, configuration: configuration, tags: registry.tagTable,
       context: configuration.context)
   }
 }

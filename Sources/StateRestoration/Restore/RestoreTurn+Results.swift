@@ -11,7 +11,9 @@ extension RestoreTurn {
     tree.reserveRestored(range.count)
     for index in range {
       guard let object = object(at: index), isOwner(index) else { continue }
-      tree.noteRestored(object, from: plan.nodes[index].id, outlives: plan.nodes[index].kind == .shared || plan.nodes[index].flags.contains(.byHand))
+      tree.noteRestored(
+        object, from: plan.nodes[index].id,
+        outlives: plan.nodes[index].kind == .shared || plan.nodes[index].flags.contains(.byHand))
       spent.insert(index)
     }
   }

@@ -117,7 +117,7 @@ import Testing
       let (root, late) = hierarchy()
       root.restorationChildren.append(late)
       let report = try await bench.launch().restore(into: root)
-      #expect(report[["root", "late"]]?.notRestoredReason == .leftOutAfterCrash)
+      #expect(report[["root", "late"]]?.notRestoredReason == .leftOutAfterCrash, "\(report)")
       #expect(root.text == (save == .nothing || isByRestoring ? "r" : "typed"))
       #expect(root["other"]?.text == (isByRestoring ? "" : "other"))
       #expect(late.value == 0)

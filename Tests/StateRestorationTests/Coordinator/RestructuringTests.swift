@@ -18,6 +18,8 @@ import Testing
     bench.delegate.make = { path, _ in Screen(path.last) }
     _ = try await bench.launch().restore(into: root)
     bench.delegate.make = { _, _ in nil }
+    // The other coordinator saves again.
+    bench.closePlaces()
     return content(root)
   }
 

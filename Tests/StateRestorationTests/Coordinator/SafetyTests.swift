@@ -349,7 +349,9 @@ import Testing
     #expect(values(again) == [1, 2, 3])
   }
 
-  @Test func `extended restoring guards what the next launch restores, also when that was saved meanwhile`() async throws {
+  @Test func `extended restoring guards what the next launch restores, also when that was saved meanwhile`()
+    async throws
+  {
     let bench = try await preserved()
     let (coordinator, root, _) = try await extended(bench)
     root.text = "typed"
