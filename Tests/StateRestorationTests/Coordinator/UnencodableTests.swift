@@ -193,6 +193,8 @@ import Testing
     _ = try await bench.launch(with: other).restore(into: again)
     #expect(again.text == "round 1")
     #expect(other.state.text == "earlier")
+    // The other coordinator saves again.
+    bench.closePlaces()
     delegate.state.fails = false
     _ = try await coordinator.preserve(root)
     _ = try await bench.launch(with: other).restore(into: again)
