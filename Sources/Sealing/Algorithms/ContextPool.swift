@@ -1,5 +1,4 @@
 import CLibcrypto
-import Glibc
 import Synchronization
 
 /// Working contexts of libcrypto, reused because making one costs as much as using it.
@@ -74,21 +73,14 @@ package enum CryptographicContexts {
   package static func prefetch() { prefetched }
 
   private static let prefetched: Void = {
-    // libcrypto frees itself at exit, and must not while the thread is in it: a program that ends at once crashed. What is
-    // registered later runs earlier, and waits there for the look-ups under way.
-    guard OPENSSL_init_crypto(0, nil) == 1, atexit({ CryptographicContexts.fetchAll() }) == 0 else {
-      return
+    _ = DetachedThread.start {
+      // In the order in which an opening needs them.
+      _ = Algorithm.hkdf
+      _ = Algorithm.hmac
+      _ = Algorithm.aes256Wrap
+      _ = Algorithm.aes256GCM
     }
-    _ = DetachedThread.start { fetchAll() }
   }()
-
-  /// Looks the algorithms up, in the order in which an opening needs them.
-  private static func fetchAll() {
-    _ = Algorithm.hkdf
-    _ = Algorithm.hmac
-    _ = Algorithm.aes256Wrap
-    _ = Algorithm.aes256GCM
-  }
 
   /// How often each algorithm was looked up in libcrypto; once, however much was sealed.
   package static var fetchCounts: [String: Int] { Algorithm.fetchCounts }
