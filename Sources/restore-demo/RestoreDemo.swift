@@ -43,6 +43,10 @@ import Musl
     // The screen is blank from the first moment, so the keys go at once as well.
     options.gracePeriod = .zero
     let device = try await ProtectedDevice.open(at: .directory(directory), options: options)
+    // The device opens for reading there; a program that preserves nothing is of no use to its user.
+    if unsafe access(directory, W_OK) != 0, errno == EROFS {
+      fail("\(directory): \(Explanation.advice(for: EROFS))", status: 1)
+    }
     var log: any RestorationLog = SilentRestorationLog()
     if let path = arguments.log {
       guard let file = FileLog(path: path) else {

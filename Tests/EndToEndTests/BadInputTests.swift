@@ -194,7 +194,7 @@ import Musl
       ("keybag", 300, "The keybag is damaged"), ("effaceable", 40, "The keybag's key is damaged"),
       ("device.key", 3, "put that key back, or erase and begin anew."),
     ] {
-      let path = try #require(try harness.stateFile(containing: file))
+      let path = try #require(try harness.stateFile(beginning: file))
       try flip(path, offset)
       let before = try harness.stateBytes()
       expect(try await harness.run(["screen"]), says: text)
@@ -203,7 +203,7 @@ import Musl
     }
     #expect(try await harness.run(["screen"]).output.contains("Search: kept"))
     for file in ["keybag", "effaceable", "device.key"] {
-      let path = try #require(try harness.stateFile(containing: file))
+      let path = try #require(try harness.stateFile(beginning: file))
       try FileManager.default.moveItem(atPath: path, toPath: harness.folder + "/.away")
       let before = try harness.stateBytes()
       let run = try await harness.run(["screen"])
@@ -217,7 +217,7 @@ import Musl
   @Test func `a damaged archive is set aside and told; nothing of it is deleted`() async throws {
     let harness = try DemoHarness()
     _ = try await harness.run(["key f2", "text kept", "wait preserved", "kill"])
-    let path = try #require(try harness.stateFile(containing: ".archive"))
+    let path = try #require(try harness.stateFile(beginning: "g-"))
     try flip(path, 400)
     let bytes = try #require(FileManager.default.contents(atPath: path))
     let run = try await harness.run(["status", "key f2", "text new", "wait preserved", "screen"])
@@ -227,23 +227,26 @@ import Musl
     #expect(try await harness.run(["screen"]).output.contains("Search: new"))
   }
 
-  @Test func `a damaged journal is told, and the generation below it comes back`() async throws {
+  @Test func `damaged changes are told, and the generation below them comes back`() async throws {
     let harness = try DemoHarness()
     _ = try await harness.run(
       ["key f2", "text first", "wait preserved", "text second", "wait preserved", "kill"])
-    let path = try #require(try harness.stateFile(containing: ".journal"))
-    try flip(path, 300)
+    let path = try #require(try harness.stateFile(beginning: "g-"))
+    // The frames begin behind the base, of which the header tells the length.
+    let header = [UInt8](try #require(FileManager.default.contents(atPath: path)).prefix(94))
+    let length = header[88..<94].reversed().reduce(0) { $0 << 8 | Int($1) }
+    try flip(path, Int(header[12]) + length + 8)
     let run = try await harness.run(["status", "screen"])
     #expect(run.output.hasPrefix("the last "), "\(run.output)")
     #expect(run.output.contains("of the journal were not whole and are not used"))
     #expect(run.output.contains("Search: first") && !run.output.contains("second"))
   }
 
-  @Test(arguments: [(".archive", 8), ("ledger", 8), ("keybag", 8)])
+  @Test(arguments: [("g-", 8), ("ledger", 8), ("keybag", 8)])
   func `a newer format is kept as it is`(file: String, offset: Int) async throws {
     let harness = try DemoHarness()
     _ = try await harness.run(["key f2", "text kept", "wait preserved", "kill"])
-    let path = try #require(try harness.stateFile(containing: file))
+    let path = try #require(try harness.stateFile(beginning: file))
     try flip(path, offset)
     let bytes = try #require(FileManager.default.contents(atPath: path))
     let run = try await harness.run(["status", "kill"])

@@ -30,7 +30,7 @@ import Testing
     #expect(look.output.hasPrefix(line + "\n"), "\(look.output)")
     #expect(!look.output.contains("Search: kept"))
     #expect(look.output.contains("written by a newer version; kept"), "\(look.output)")
-    for (name, bytes) in before where name.hasSuffix(".archive") || name.hasSuffix(".journal") {
+    for (name, bytes) in before where name.contains("/g-") {
       #expect(FileManager.default.contents(atPath: harness.state + "/" + name) == bytes, "\(name)")
     }
 
@@ -45,8 +45,8 @@ import Testing
 
   /// The newest generation's file.
   private static func newest(_ harness: DemoHarness) throws -> String {
-    let names = try harness.stateBytes().keys.filter { $0.hasSuffix(".archive") }
-    return harness.state + "/" + (try #require(names.max()))
+    let names = try harness.stateBytes().keys.filter { $0.contains("/g-") }
+    return harness.state + "/" + (try #require(names.max { ($0.count, $0) < ($1.count, $1) }))
   }
 
   /// Preserves in the program's state what a newer version would.

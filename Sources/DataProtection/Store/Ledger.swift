@@ -116,7 +116,8 @@ extension Ledger {
     keybagRevision = reader.integer()
     counter = reader.integer()
     let counts = reader.take(4).map(Int.init)
-    guard counts[0] < 2, counts[1] < 2, counts[2] <= Self.pendingLimit, counts[3] <= Self.setAsideLimit,
+    guard counter < SlotDirectory.numberLimit, counts[0] < 2, counts[1] < 2, counts[2] <= Self.pendingLimit,
+      counts[3] <= Self.setAsideLimit,
       body.count == Self.fixedByteCount + counts.reduce(0, +) * Self.recordByteCount
     else { throw corrupt }
     if counts[0] > 0 { current = try Self.record(&reader) }

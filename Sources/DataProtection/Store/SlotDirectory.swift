@@ -36,8 +36,8 @@ final class SlotDirectory: Sendable {
     return Array(numbers.sorted(by: >).prefix(Self.nameLimit))
   }
 
-  /// No slot ever gets so far; what claims to be beyond it was planted.
-  private static let numberLimit: UInt64 = 1 << 56
+  /// No slot ever gets so far; a name or a ledger that claims to be beyond it was planted.
+  static let numberLimit: UInt64 = 1 << 56
 
   /// Opens a file; nil when there is none.
   ///

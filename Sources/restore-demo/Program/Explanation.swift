@@ -55,7 +55,8 @@ enum Explanation {
     return "everything is where it was: \(report.restoredCount) controllers (^R)"
   }
 
-  private static func advice(for number: Int32) -> String {
+  /// What to do about an error of the operating system.
+  static func advice(for number: Int32) -> String {
     let reason = unsafe String(cString: strerror(number))
     switch number {
     case ENOSPC, EDQUOT, EFBIG: return "\(reason): make room, or choose another place with --state."

@@ -104,18 +104,19 @@ final class DemoHarness {
     ((try? String(contentsOfFile: kills, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
   }
 
-  /// The bytes of every file below the state directory, by path.
+  /// The bytes of every file below the state directory, by path; but for locks, which say who had them last.
   func stateBytes() throws -> [String: Data] {
     var files: [String: Data] = [:]
-    for name in try FileManager.default.subpathsOfDirectory(atPath: state) {
+    for name in try FileManager.default.subpathsOfDirectory(atPath: state)
+    where URL(fileURLWithPath: name).lastPathComponent != "lock" {
       files[name] = FileManager.default.contents(atPath: state + "/" + name)
     }
     return files
   }
 
-  /// The path of the only file of the state whose name holds a text.
-  func stateFile(containing text: String) throws -> String? {
-    let paths = try stateBytes().keys.filter { URL(fileURLWithPath: $0).lastPathComponent.contains(text) }
+  /// The path of the only file of the state whose name begins so.
+  func stateFile(beginning text: String) throws -> String? {
+    let paths = try stateBytes().keys.filter { URL(fileURLWithPath: $0).lastPathComponent.hasPrefix(text) }
     return paths.count == 1 ? paths.first.map { state + "/" + $0 } : nil
   }
 

@@ -14,24 +14,25 @@ enum KillPhase: CaseIterable {
   func kill(_ n: Int) -> String {
     let choice = n / 16
     return switch self {
-    // The first save of a run makes a journal, the others append to it; while locked a generation is published.
+    // A run appends to the generation that it found; while locked a file of its own is published.
     case .capture: "capturing/log:\(1 + n % 4):\(["before", "after"][choice % 2])"
     case .write: "pwrite:\(1 + n % 6):\(["before", "torn", "after"][choice % 3])"
     case .sync:
       ["fsync:1", "fsync:2", "fdatasync:1", "fdatasync:2", "fdatasync:3"][n % 5] + ":\(["before", "after"][choice % 2])"
     case .publish:
-      ["linkat:1", "linkat:2", "renameat2:1"][n % 3] + ":\(["before", "after"][choice % 2])"
+      ["renameat2:1", "renameat2:2", "fsync:3"][n % 3] + ":\(["before", "after"][choice % 2])"
     case .restore:
-      // The marker is overwritten for each of some fifteen nodes, and taken away at the end.
+      // The marker is overwritten for each of some fifteen nodes, and synced beside.
       [
         "restoring/log:1:before", "restoring/log:1:after", "restoring/pwrite:\(1 + choice % 15):torn",
-        "restoring/pwrite:\(1 + choice % 15):after", "restoring/unlinkat:1:\(["before", "after"][choice % 2])",
+        "restoring/pwrite:\(1 + choice % 15):after", "restoring/fdatasync:1:\(["before", "after"][choice % 2])",
       ][n % 5]
     case .promotion:
-      // One ledger write: temporary, sync, rename, sync of the directory.
+      // Armed at the unlock: the counted passcode, then the save that joins the jot.
       [
-        "promoting/log:1:before", "promoting/log:1:after", "promoting/pwrite:1:torn", "promoting/fsync:1:before",
-        "promoting/renameat2:1:before", "promoting/renameat2:1:after", "promoting/fsync:2:after",
+        "pwrite:\(1 + choice % 6):torn", "pwrite:\(1 + choice % 6):after", "fsync:\(1 + choice % 6):before",
+        "fsync:\(1 + choice % 6):after", "renameat2:\(1 + choice % 3):before", "renameat2:\(1 + choice % 3):after",
+        "openat:\(1 + choice % 12):after",
       ][n % 7]
     }
   }

@@ -62,14 +62,14 @@ struct Typist {
       try await waitForNote(in: terminal, told)
       takeUp(terminal.screen)
       if hasSecond { second = try await startSecond() }
-      harness.arm()
+      if phase != .promotion { harness.arm() }
       for number in 0..<(phase.isLocking ? 3 : 10) {
         let word = (0..<Int(random.next() % 4 + 1)).map { _ in "abcdefgh".randomElement(using: &random) ?? "x" }
         try await type(String(word), into: terminal)
         await second?.type("z")
         if number == 3, seed % 2 == 0 { second?.send(SIGKILL) }
       }
-      if phase.isLocking { try await lockAndJot(terminal) }
+      if phase.isLocking { try await lockAndJot(terminal, armsAtUnlock: phase == .promotion) }
     } catch is PseudoTerminal.Ended {
       // The kill landed while somebody waited for something.
     }
@@ -81,11 +81,15 @@ struct Typist {
     #expect(second.screen.complaints.isEmpty, "\(second.screen.complaints)")
   }
 
-  /// Starts a second instance, which shows the note and preserves nothing.
+  /// Starts a second instance, which begins anew, and opens the note; it preserves nothing.
   private func startSecond() async throws -> PseudoTerminal {
     let second = try await harness.start(rows: 40)
     try await unlock(second)
+    try await second.wait(forText: "Folders")
+    await second.type("\r")
     try await second.wait(forText: "Diary.md")
+    await second.type("\r")
+    try await second.wait(forText: "end")
     return second
   }
 
@@ -137,12 +141,13 @@ struct Typist {
     try await terminal.wait(for: "Diary.md after \(lastLife), with \"\(told)\"") { $0.text.contains("Diary.md") }
   }
 
-  /// A jot while locked is sealed one-way; the unlock promotes it.
-  private func lockAndJot(_ terminal: PseudoTerminal) async throws {
+  /// A jot while locked is sealed one-way; the save after the unlock joins it.
+  private func lockAndJot(_ terminal: PseudoTerminal, armsAtUnlock: Bool) async throws {
     try await harness.lock(terminal)
     await terminal.type("\tjot")
     try await terminal.wait(forText: "jot")
     await terminal.pump(milliseconds: 700)
+    if armsAtUnlock { harness.arm() }
     await terminal.type("\t0\r")
     try await terminal.wait(forText: "Diary.md")
     await terminal.pump(milliseconds: 400)

@@ -30,7 +30,7 @@ private func openChanged(_ changes: [UInt8], isInFrames: Bool) {
       !isClean || changed.prefix(bytes.count).starts(with: bytes[..<opened.scan.end]), "a change was not noticed")
     try? archives.open()
     if let again = try? archives.openNewest(),
-      (try? archives.append(Data("new".utf8), to: again.generation)) as? PublishReceipt != nil
+      let receipt = try? archives.append(Data("new".utf8), to: again.generation), receipt.durability == .durable
     {
       let found = try? device.archives(on: memory).openNewest()
       precondition(found?.frames == again.frames + [Data("new".utf8)], "an appended frame is not found")
