@@ -25,7 +25,6 @@ extension ProtectedDevice {
   package static func open(
     at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), environment: DeviceEnvironment
   ) async throws(ProtectionError) -> ProtectedDevice {
-    CryptographicContexts.prefetch()
     let directory = try DeviceDirectory.open(
       try location.path(variables: environment.variables), environment.fileSystem, options: options)
     try directory.joinSession()

@@ -67,21 +67,6 @@ package enum CryptographicContexts {
     HKDF.sha512Contexts.freeIdle()
   }
 
-  /// Begins to look the algorithms up, on a thread of its own: a millisecond, in which the first keys can be read.
-  ///
-  /// Only the first call does anything; whoever needs an algorithm meanwhile waits for it or looks it up itself.
-  package static func prefetch() { prefetched }
-
-  private static let prefetched: Void = {
-    _ = DetachedThread.start {
-      // In the order in which an opening needs them.
-      _ = Algorithm.hkdf
-      _ = Algorithm.hmac
-      _ = Algorithm.aes256Wrap
-      _ = Algorithm.aes256GCM
-    }
-  }()
-
   /// How often each algorithm was looked up in libcrypto; once, however much was sealed.
   package static var fetchCounts: [String: Int] { Algorithm.fetchCounts }
 }

@@ -116,6 +116,8 @@ extension RestorationCoordinator {
   /// - Returns: False when nothing is carried over at the path, or a live object owns it or something below it.
   @discardableResult
   public func forget(_ path: RestorationPath) async -> Bool {
+    // A late object may have it that no capture has met yet.
+    if let restored, let index = restored.index(at: path), restored.object(at: index) != nil { return false }
     let forgotten = await operations.run(.forgetting) {
       await worker.run { (try? $0.draft.forget(path)) ?? false }
     }

@@ -14,7 +14,7 @@ package struct DeviceStore: PreservationStore {
   }
 
   /// How long a coordinator that has gone may still hold the slot, on its worker's thread.
-  private static let handover = Duration.milliseconds(200)
+  private static let handover = Duration.seconds(1)
 
   package func open(waiting patience: Duration) throws(ProtectionError) {
     do throws(ProtectionError) {

@@ -88,6 +88,8 @@ import Testing
     }
     var extending: Task<Void, Never>?
     defer { extending?.cancel() }
+    // Extended restoring has not ended: its death is the second at the state, and the delegate decides.
+    bench.delegate.crashDecision = .tryAgain
     let coordinator = bench.launch()
     if isExtended, save.isWithoutExtension { root.onFinish = { coordinator.extendStateRestoration() } }
     _ = try await coordinator.restore(into: root)
