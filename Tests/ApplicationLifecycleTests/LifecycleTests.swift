@@ -116,12 +116,13 @@ import Testing
     }
   }
 
-  @Test func `a background launch restores, shows nothing, handles its event and is suspended`() async throws {
+  @Test
+  func `a background launch restores, shows nothing, handles its event, preserves and is suspended`() async throws {
     try await lifecycle.launch(.backgroundEvent("fetch"))
     #expect(
       recorder.calls == [
         "willFinishLaunching [background]", "restore [background]", "didFinishLaunching [background]",
-        "event:fetch [background]",
+        "event:fetch [background]", "preserve [background]",
       ])
     #expect(lifecycle.state == .suspended)
     recorder.calls = []
