@@ -45,9 +45,9 @@ extension RestorationCoordinator {
     turn.noteApplication(application.node)
     let applicationNode = decodeApplicationState(turn, application, &report)
     turn.finish()
+    turn.noteEnd()
     lateObjects = nil
     let batch = bind(turn, root, applicationNode, isMarkedLeftOut: application.isLeftOut)
-    turn.noteEnd()
     report.nodes = turn.reports()
     report.mainActorDuration = clock.now - start
     standing = .live
@@ -65,7 +65,7 @@ extension RestorationCoordinator {
   private func makeTurn(for loaded: LoadedState, keeping edits: Edits, retriesLeftOut: Bool) -> RestoreTurn {
     let turn = RestoreTurn(
       plan: loaded.plan, registry: registry, delegate: delegate, log: log, now: configuration.now(),
-      note: { [weak self] in self?.attempt?.note(node: $0) })
+      note: { [weak self] in self?.note(node: $0) })
     turn.edited = edits.objects
     // Edits since the last look are newer, too.
     for key in changes.drain() where standing == .locked {
@@ -168,6 +168,15 @@ extension RestorationCoordinator {
   private func resumeAttempt(_ former: (any RestorationAttempting)?) {
     attempt = former
     if isRestorationExtended { former?.note(node: nil) }
+  }
+
+  /// Notes which node's code runs; once restoring is over, a late object's end is the attempt's.
+  private func note(node: UInt32?) {
+    if node == nil, lateObjects == nil, standing == .live, !isRestorationExtended {
+      endAttempt()
+    } else {
+      attempt?.note(node: node)
+    }
   }
 
   /// Says that no code of the program runs with the state any more.

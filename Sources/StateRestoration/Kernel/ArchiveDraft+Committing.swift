@@ -7,9 +7,9 @@ extension ArchiveDraft {
     unencoded = []
     if let tags = batch.tags { self.tags = tags }
     for key in batch.releases { unbind(key) }
-    try bindRestored(batch)
     if !batch.placements.isEmpty {
       var arrivals = Arrivals(batch)
+      try bindRestored(arrivals)
       for placement in batch.placements { try placeIfPossible(placement, &arrivals) }
     }
     for key in batch.removals {

@@ -45,10 +45,19 @@ extension ArchiveDraft {
   }
 
   /// Gives restored objects their nodes, before anybody else can come to their places, which they may have left.
-  mutating func bindRestored(_ batch: CaptureBatch) throws(ArchiveError) {
-    for placement in batch.placements {
-      guard let node = placement.restored, binding(placement.key) == nil, ownerOf[node] == nil else { continue }
-      if try writer.node(node) != nil { own(node, placement.key) }
+  ///
+  /// One that shows another model since is no owner of what it was given.
+  mutating func bindRestored(_ arrivals: Arrivals) throws(ArchiveError) {
+    for placement in arrivals.batch.placements {
+      guard let node = placement.restored, binding(placement.key) == nil, ownerOf[node] == nil,
+        let stored = try writer.node(node)?.attributes.identity
+      else { continue }
+      if let found = arrivals.attributes(placement.key)?.identity, found != stored,
+        arrivals.claimant(placement.key).mismatch(with: stored) != nil
+      {
+        continue
+      }
+      own(node, placement.key)
     }
   }
 
