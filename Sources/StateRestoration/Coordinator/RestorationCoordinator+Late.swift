@@ -91,7 +91,13 @@ extension RestorationCoordinator {
       if let parent = turn.plan.nodes[index].parent.flatMap({ turn.object(at: $0) }) {
         invalidateRestorableState(of: parent)
       }
-      meetLateObjects()
+      if turn.outcomes.isRestored(top) {
+        meetLateObjects()
+      } else if let root {
+        // Met at once: the next edit is one.
+        let batch = capture(root, scope: .noticed, context: configuration.context)
+        worker.post { $0.take(batch) }
+      }
       turn.letGo(range)
     }
     hasNewOutcomes = true
