@@ -92,7 +92,8 @@ extension RestorationCoordinator {
         invalidateRestorableState(of: parent)
       }
       if turn.outcomes.isRestored(top) {
-        meetLateObjects()
+        // Together with all that are registered in this turn.
+        lookAtNewcomers(.noticed)
       } else if let root {
         // Met at once: the next edit is one.
         let batch = capture(root, scope: .noticed, context: configuration.context)
@@ -102,19 +103,6 @@ extension RestorationCoordinator {
     }
     hasNewOutcomes = true
     return turn.reports(in: range).first ?? turn.reports(in: index..<index + 1).first
-  }
-
-  /// Meets late objects at the end of this turn, all that were registered in it together.
-  private func meetLateObjects() {
-    guard !isLookDue else { return }
-    isLookDue = true
-    Task { [weak self] in
-      guard let self else { return }
-      isLookDue = false
-      guard standing == .live, operations.current != .restoring, let root else { return }
-      let batch = capture(root, scope: .noticed, context: configuration.context)
-      worker.post { $0.take(batch) }
-    }
   }
 
   /// Removes preserved state that no object uses, with everything below it and every variant, from the next save on.

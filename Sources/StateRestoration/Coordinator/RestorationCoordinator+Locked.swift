@@ -27,16 +27,16 @@ extension RestorationCoordinator {
     }
   }
 
-  /// Meets the objects that have come since a locked launch, at the end of this turn, before the user can edit them.
+  /// Meets the objects that have come, since a locked launch or as late objects, at the end of this turn.
   func lookAtNewcomers(_ scope: LiveTree.Scope) {
     guard !isLookDue else { return }
     isLookDue = true
+    let expected = standing
     Task { [weak self] in
       guard let self else { return }
       isLookDue = false
-      guard standing == .locked, operations.current != .restoring, let root else { return }
+      guard standing == expected, operations.current != .restoring, let root else { return }
       let batch = capture(root, scope: scope, context: configuration.context, isMeeting: scope == .all)
-      guard !batch.isEmpty else { return }
       worker.post { $0.take(batch) }
     }
   }
