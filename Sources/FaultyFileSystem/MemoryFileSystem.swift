@@ -1,4 +1,5 @@
 package import FileSystem
+import Glibc
 import Synchronization
 
 /// A file system in memory that knows what would survive a power cut.
@@ -148,7 +149,12 @@ package final class MemoryFileSystem: FileSystem {
 
   package func pause(for duration: Duration) {
     state.withLock { $0.waited += duration }
+    // A lock may be held by a thread that is about to let it go.
+    usleep(1_000)
   }
+
+  /// Whether somebody holds a lock.
+  package var isAnythingLocked: Bool { state.withLock { !$0.locks.isEmpty } }
 
   package func close(_ descriptor: Descriptor) {
     state.withLock { state in

@@ -28,7 +28,7 @@
 /// place of the variant of the same identity, if the program can read that, and stands in front of it otherwise. Who was not
 /// edited has what is stored, and what was edited below goes below that.
 ///
-/// What these rules leave open an engine answers always in the same way (``Answers``). Where a rule says that something may
+/// What these rules leave open an engine answers always in the same way (``Question``). Where a rule says that something may
 /// be there, it is marked as optional.
 struct Rules {
   /// The running program.
@@ -41,10 +41,13 @@ struct Rules {
   var isAskedFor = false
   /// Whether any state may be left out that the report names, because a process died somewhere in restoring.
   var leavesOutAny = false
-  /// What is open, answered.
-  var answers = Answers()
+  /// Who answers what is open.
+  var inquiry = Inquiry(Answers())
   /// What the program makes at a path; nil where it makes nothing.
   var makes: ([Int]) -> Kind? = { _ in nil }
+
+  /// What may be true at most, before a script ends early.
+  let bound = Bound()
 
   // MARK: - Restoring
 
@@ -54,7 +57,7 @@ struct Rules {
   ) -> [Live] {
     var found: [Live] = []
     look(sight, variants, at: path, underOwner, from: 0, kept: [], seen: [], &found, &why)
-    return found
+    return found.distinct
   }
 
   private func look(
@@ -154,6 +157,7 @@ struct Rules {
         return []
       }
       let pages = bind(child, stored, at: path, underOwner: underOwner, &why)
+      guard bound.admits(all.count * pages.count) else { return [] }
       all = all.flatMap { below in pages.map { (below.children + [$0], below.carried) } }
     }
     for (name, stored) in places where !sight.children.contains(where: { $0.name == name }) {
@@ -202,8 +206,9 @@ struct Rules {
 
   /// Whether a save has to store the page.
   private func isSaved(_ page: Live) -> Bool {
-    let open = page.others.isEmpty ? answers.savesUneditedBelowBlank : answers.savesUneditedInFront
-    return page.isOwner || page.isEdited || (page.isUnsettled && open == true) || page.children.contains(where: isSaved)
+    let question: Question = page.others.isEmpty ? .savesUneditedBelowBlank : .savesUneditedInFront
+    return page.isOwner || page.isEdited || page.children.contains(where: isSaved)
+      || (page.isUnsettled && inquiry.says(question))
   }
 
   private func hasEdits(_ page: Live) -> Bool {
@@ -274,7 +279,7 @@ struct Rules {
 
   /// What is stored in a place once what a run has edited that was launched locked is joined to it.
   func join(_ page: Live, to variants: [Variant]) -> [Variant] {
-    if page.isEdited || (answers.countsPresented == true && page.isPresented && page.isUnsettled) {
+    if page.isEdited || (page.isPresented && page.isUnsettled && inquiry.says(.countsPresented)) {
       let header = own(page, [:])
       let former = variants.firstIndex {
         program.isSameIdentity(header, $0) && $0.version <= program.number && !$0.diedAt
@@ -293,8 +298,8 @@ struct Rules {
         + variants.map { $0 == fitting || program.isSameIdentity(own, $0) ? $0.asOptional() : $0 }
     }
     let fitting = variants.firstIndex {
-      program.accepts(page.kind, $0) && (answers.joinsBelowNewer == true || $0.version <= program.number) && !$0.diedAt
-        && !$0.isOptional
+      program.accepts(page.kind, $0) && !$0.diedAt && !$0.isOptional
+        && ($0.version <= program.number || inquiry.says(.joinsBelowNewer))
     }
     if let fitting {
       var variants = variants
@@ -303,16 +308,17 @@ struct Rules {
     }
     let below = joinBelow(page, [:])
     let own = own(page, below)
-    let open = variants.isEmpty ? answers.joinsUneditedBelowBlank : answers.joinsUneditedInFront
+    let question: Question = variants.isEmpty ? .joinsUneditedBelowBlank : .joinsUneditedInFront
     let isNew = page.isUnsettled || page.children.contains(where: isJoined)
-    return hasEdits(page) || (isNew && open == true) ? [own] + retire(variants, behind: own) : variants
+    let joins = hasEdits(page) || (isNew && inquiry.says(question))
+    return joins ? [own] + retire(variants, behind: own) : variants
   }
 
   /// Whether a save while locked has to store the page.
   private func isJoined(_ page: Live) -> Bool {
-    let open = page.others.isEmpty ? answers.joinsUneditedBelowBlank : answers.joinsUneditedInFront
-    return page.isOwner || page.isEdited || (page.isUnsettled && open == true)
-      || page.children.contains(where: isJoined)
+    let question: Question = page.others.isEmpty ? .joinsUneditedBelowBlank : .joinsUneditedInFront
+    return page.isOwner || page.isEdited || page.children.contains(where: isJoined)
+      || (page.isUnsettled && inquiry.says(question))
   }
 
   private func joinBelow(_ page: Live, _ places: [Int: [Variant]]) -> [Int: [Variant]] {
@@ -322,5 +328,17 @@ struct Rules {
       if !joined.isEmpty { places[child.name] = joined }
     }
     return places
+  }
+}
+
+/// A limit on how many things may be true at once.
+final class Bound {
+  static let limit = 32
+
+  private(set) var isExceeded = false
+
+  func admits(_ count: Int) -> Bool {
+    if count > Self.limit { isExceeded = true }
+    return !isExceeded
   }
 }

@@ -4,7 +4,7 @@ import StateRestoration
 /// One scene of the program under test: its coordinator and hierarchy, and the worlds that may be true of it.
 @MainActor final class Scene {
   let session: SceneSession.ID
-  var worlds: Set<World> = [World()]
+  var worlds: [World] = [World()]
   /// How often restoring was cut off by a death since it ended well.
   var deaths = 0
   var rules = Rules(program: ProgramVersion(1))
@@ -34,12 +34,8 @@ import StateRestoration
   // MARK: - Worlds
 
   func change(_ body: (inout World) -> Void) {
-    worlds = Set(
-      worlds.map { world in
-        var world = world
-        body(&world)
-        return world
-      })
+    for index in worlds.indices { body(&worlds[index]) }
+    worlds = worlds.distinct
   }
 
   /// Whether something is stored in a place that no page is in.
@@ -69,7 +65,7 @@ import StateRestoration
   /// Ends a run: the process is gone.
   func end() {
     for (path, page) in pages { plan[path] = page.kind }
-    worlds = Set(worlds.map { $0.ended() })
+    worlds = worlds.map { $0.ended() }.distinct
     coordinator = nil
     root = nil
     isDeferred = false
@@ -121,7 +117,7 @@ import StateRestoration
       if why.isEmpty { why = ["no world agrees with the outcome “\(report.outcome)”"] }
       return "\(why.sorted().joined(separator: "; or "))\n\(seen.text)\n\(report)"
     }
-    worlds = Set(found)
+    worlds = found.distinct
     isDeferred = report.outcome == .locked
     carriedPlaces = worlds.first?.live?.carriedPaths ?? []
     if report.outcome == .restored {
@@ -189,7 +185,7 @@ import StateRestoration
       let reasons = why.sorted().joined(separator: "; or ")
       return "\(reasons)\n\(seen.text)\n\(report.map { "\($0)" } ?? "no report")"
     }
-    worlds = Set(found)
+    worlds = found.distinct
     return nil
   }
 

@@ -18,6 +18,8 @@ import StateRestorationTesting
   private var goneModels: Set<Int> = []
   /// How many steps were run so far.
   package private(set) var stepCount = 0
+  /// How many scripts ended early, as too much may have been true.
+  package private(set) var abandonedCount = 0
 
   /// Makes a device to run scripts on, one after another.
   package init(without excluded: Set<Dimension> = []) async throws {
@@ -38,9 +40,13 @@ import StateRestorationTesting
       isLocked = false
       for step in steps {
         stepCount += 1
-        if let difference = try await run(step) { return "step \(number) \(step): \(difference)" }
+        let difference = try await run(step)
         // Nobody can say any more what may be there.
-        if scenes.contains(where: { $0.worlds.count > 64 }) { return nil }
+        if scenes.contains(where: { !$0.rules.bound.admits($0.worlds.count) }) {
+          abandonedCount += 1
+          return nil
+        }
+        if let difference { return "step \(number) \(step): \(difference)" }
         // What turns up in one step is seen before the user does the next one.
         if scene?.isDeferred == true { await finishTurns() }
         number += 1
@@ -145,13 +151,13 @@ import StateRestorationTesting
     do {
       outcome = try await coordinator.preserve(root)
     } catch {
-      scene.worlds = Set(scene.worlds.flatMap { $0.uncertain(rules) })
+      scene.worlds = scene.worlds.flatMap { $0.uncertain(rules) }.distinct
       return nil
     }
     switch outcome {
     case .preserved(let receipt) where receipt.durability == .unknown:
-      scene.worlds = Set(scene.worlds.flatMap { $0.uncertain(rules) })
-    case .preserved, .unchanged: scene.worlds = Set(scene.worlds.flatMap { $0.acknowledged(rules) })
+      scene.worlds = scene.worlds.flatMap { $0.uncertain(rules) }.distinct
+    case .preserved, .unchanged: scene.worlds = scene.worlds.flatMap { $0.acknowledged(rules) }.distinct
     case .declined: return "the save was declined"
     case .deferred:
       guard scene.isDeferred else { return "a save of a run that has read its state was \(outcome)" }
@@ -181,7 +187,7 @@ import StateRestorationTesting
     device.cutPower(losing: .changes(mask))
     isLocked = true
     for scene in scenes {
-      scene.worlds = Set(scene.worlds.flatMap { $0.afterPowerCut() })
+      scene.worlds = scene.worlds.flatMap { $0.afterPowerCut() }.distinct
       // A restart of the machine is nobody's fault the first time.
       scene.culprit = nil
     }

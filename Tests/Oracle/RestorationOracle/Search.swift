@@ -21,6 +21,9 @@
   /// How many scripts failed and then did not.
   package private(set) var unsteadyCount = 0
 
+  /// How many scripts ended early, as too much may have been true.
+  package var abandonedCount: Int { runner.abandonedCount }
+
   /// Prepares a search.
   ///
   /// - Parameters:

@@ -14,7 +14,7 @@ struct World: Hashable {
   /// How the engine answers what the rules leave open.
   var answers = Answers()
 
-  private struct Save: Hashable {
+  private struct Save: Equatable {
     var stored: [Variant]
     var live: Live
   }
@@ -22,9 +22,9 @@ struct World: Hashable {
   /// What a save of the program stores; one of these.
   private func saves(_ rules: Rules) -> [(save: Save, answers: Answers)] {
     guard let live else { return [] }
-    return answers.each { answers in
+    return answers.each { inquiry in
       var (rules, live) = (rules, live)
-      rules.answers = answers
+      rules.inquiry = inquiry
       if let base { return Save(stored: rules.join(live, to: base), live: live) }
       return Save(stored: rules.commit(&live), live: live)
     }.map { ($0.result, $0.answers) }
@@ -159,4 +159,13 @@ extension Live {
 
 extension World {
   fileprivate mutating func change(_ path: ArraySlice<Int>, _ body: (inout Live) -> Void) { live?.change(path, body) }
+}
+
+extension Array where Element: Hashable {
+  /// The elements without repetitions, in order.
+  var distinct: [Element] {
+    guard count > 1 else { return self }
+    var seen: Set<Element> = []
+    return filter { seen.insert($0).inserted }
+  }
 }

@@ -88,8 +88,9 @@ import RestorationOracle
     }
     let seconds = (clock.now - start) / .seconds(1)
     print(
-      "seed \(options.seed): \(search.stepCount) steps in \(number - options.first) scripts, \(findings) failed"
-        + (search.unsteadyCount > 0 ? ", \(search.unsteadyCount) only once," : ",")
+      "seed \(options.seed): \(search.stepCount) steps in \(number - options.first) scripts, \(findings) failed,"
+        + (search.abandonedCount > 0 ? " \(search.abandonedCount) ended early," : "")
+        + (search.unsteadyCount > 0 ? " \(search.unsteadyCount) only once," : "")
         + " \(Int(Double(search.stepCount) / max(seconds, 0.001))) steps/s")
     exit(findings == 0 ? 0 : 1)
   }
