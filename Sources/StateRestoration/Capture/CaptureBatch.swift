@@ -19,14 +19,22 @@ struct CaptureBatch: Sendable {
     /// Where roots that belong to the framework go; nil for everything below another live object.
     var section: Section?
     var identifier: RestorationIdentifier
-    /// The node whose state the object was given, if it was.
-    var restored: NodeID?
+    /// What the object was given in the turn in which it comes.
+    var given: Given?
     /// The key that the object had before the state was restored once more.
     var former: Key?
     /// Whether the object asked for its state and was refused, so that it is met as it is at the end of this turn.
     var wasRefused = false
     /// Whether the object is another class's or model's from now on: it comes anew, though it was here before.
     var isAnew = false
+  }
+
+  /// What restoring gave to an object: the outcome of the table *Select*.
+  enum Given: Hashable, Sendable {
+    /// The state of a node, which is the object's.
+    case owner(NodeID)
+    /// Nothing of a node that is its own, and that it could not read: only the places of its children.
+    case over(NodeID)
   }
 
   /// The places at the top of an archive.

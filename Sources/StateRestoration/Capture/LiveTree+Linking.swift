@@ -109,9 +109,11 @@ extension LiveTree {
     pending.append(node)
     hasMoved = true
     let given = node.object.flatMap { takeRestored($0, node.objectIdentity) }
-    let wasRefused = given == nil && takeRefused(node)
+    var isOwner = false
+    if case .owner? = given { isOwner = true }
+    let wasRefused = !isOwner && takeRefused(node)
     if given == nil, !wasRefused { batch.newcomers.append(node.key) }
-    put(node, restored: given, wasRefused: wasRefused)
+    put(node, given: given, wasRefused: wasRefused)
   }
 
   func place(_ node: LiveNode, identifier: RestorationIdentifier, parent: LiveNode?) {
@@ -125,12 +127,12 @@ extension LiveTree {
   }
 
   /// Tells where a node is now.
-  func put(_ node: LiveNode, restored: NodeID? = nil, wasRefused: Bool = false, isAnew: Bool = false) {
+  func put(_ node: LiveNode, given: CaptureBatch.Given? = nil, wasRefused: Bool = false, isAnew: Bool = false) {
     let section: CaptureBatch.Section? =
       node.parent != nil ? nil : node.kind == .shared ? .shared : .interface
     batch.placements.append(
       .init(
-        key: node.key, parent: node.parent?.key, section: section, identifier: node.identifier, restored: restored,
+        key: node.key, parent: node.parent?.key, section: section, identifier: node.identifier, given: given,
         former: formerKey(of: node), wasRefused: wasRefused, isAnew: isAnew))
   }
 

@@ -21,16 +21,18 @@ internal import RestorationArchive
   var byObject: [ObjectIdentifier: LiveNode] = [:]
   var roots: [LiveNode] = []
   private var shared: [LiveNode] = []
-  /// Live objects that were given their state in this turn, until its capture meets them.
-  private var restored: [ObjectIdentifier: RestoredObject] = [:]
+  /// Live objects that were given something in this turn, until its capture meets them.
+  private var restored: [RestoredObject] = []
+  /// Where they stand there; one that has died may have left its address to another.
+  private var restoredIndex: [ObjectIdentifier: Int] = [:]
   /// Objects that were refused their state and that no capture has met since.
   private var refused: [ObjectIdentifier: LiveObjects.Living] = [:]
   /// The keys that objects had before the state was restored once more, until the capture at the end of that turn.
   private var formerKeys: [ObjectIdentifier: CaptureBatch.Key] = [:]
   /// Those, and the objects below them, as the capture has met them.
   private var refusedKeys: Set<CaptureBatch.Key> = []
-  /// The node that the app-level state was read from in this turn, nil for none; outside of such a turn there is nothing.
-  private var metApplication: NodeID??
+  /// What the app-level state was given in this turn, nil for nothing; outside of such a turn there is nothing.
+  private var metApplication: CaptureBatch.Given??
   /// Whether the app-level state had its place before the state was restored once more.
   private var hadApplication = false
   /// Whether the app-level state has its place.
@@ -55,12 +57,14 @@ internal import RestorationArchive
   /// The revision of the registry that the worker knows.
   private var sentRevision: Int?
 
-  /// An object that was given the state of a node.
-  struct RestoredObject {
+  /// An object that restoring gave something.
+  private struct RestoredObject {
     weak var object: (any RestorableObject)?
-    let node: NodeID
+    let given: CaptureBatch.Given
     /// Whether the state outlives it: it is a shared object, or one that only references name.
-    var outlives = false
+    let outlives: Bool
+    /// Whether the capture has met it.
+    var isMet = false
     /// Whether a sibling has its identifier.
     var isDuplicate = false
   }
@@ -122,21 +126,26 @@ internal import RestorationArchive
     return batch
   }
 
-  /// Remembers, until the capture at the end of this turn, which node an object was given the state of.
-  func noteRestored(_ object: any RestorableObject, from node: NodeID, outlives: Bool = false) {
-    restored[ObjectIdentifier(object)] = RestoredObject(object: object, node: node, outlives: outlives)
+  /// Remembers, until the capture at the end of this turn, what an object was given.
+  func noteRestored(_ object: any RestorableObject, _ given: CaptureBatch.Given, outlives: Bool = false) {
+    restoredIndex[ObjectIdentifier(object)] = restored.count
+    restored.append(RestoredObject(object: object, given: given, outlives: outlives))
   }
 
-  /// Remembers the same of the app-level state; nil when the stored one could not be read.
-  func noteApplication(from node: NodeID?) { metApplication = .some(node) }
+  /// Remembers the same of the app-level state.
+  func noteApplication(_ given: CaptureBatch.Given?) { metApplication = .some(given) }
 
   /// Makes room for the objects that a restoration is about to name.
-  func reserveRestored(_ count: Int) { restored.reserveCapacity(count) }
+  func reserveRestored(_ count: Int) {
+    restored.reserveCapacity(restored.count + count)
+    restoredIndex.reserveCapacity(restored.count + count)
+  }
 
-  /// The node that an object was given the state of in this turn.
-  func takeRestored(_ object: any RestorableObject, _ identity: ObjectIdentifier) -> NodeID? {
-    guard !restored.isEmpty, let one = restored.removeValue(forKey: identity), one.object === object else { return nil }
-    return one.node
+  /// What an object was given in this turn.
+  func takeRestored(_ object: any RestorableObject, _ identity: ObjectIdentifier) -> CaptureBatch.Given? {
+    guard !restored.isEmpty, let index = restoredIndex[identity], restored[index].object === object else { return nil }
+    restored[index].isMet = true
+    return restored[index].given
   }
 
   /// Remembers, until a capture meets it, that an object was refused its state.
@@ -164,7 +173,7 @@ internal import RestorationArchive
 
   /// Notes that a sibling has an object's identifier.
   func noteDuplicate(_ object: any RestorableObject) {
-    restored[ObjectIdentifier(object)]?.isDuplicate = true
+    if let index = restoredIndex[ObjectIdentifier(object)] { restored[index].isDuplicate = true }
   }
 
   /// Restored objects that the capture did not meet have left the hierarchy in the same turn, and their state with them.
@@ -173,8 +182,10 @@ internal import RestorationArchive
     formerKeys = [:]
     refused = refused.filter { $0.value.object != nil }
     guard !restored.isEmpty else { return }
-    for one in restored.values where !one.outlives && !one.isDuplicate { batch.removedNodes.append(one.node) }
-    restored = [:]
+    for one in restored where !one.isMet && !one.outlives && !one.isDuplicate {
+      if case .owner(let node) = one.given { batch.removedNodes.append(node) }
+    }
+    (restored, restoredIndex) = ([], [:])
   }
 
   /// Adds the app-level state to the capture, and its place before that.
@@ -188,7 +199,7 @@ internal import RestorationArchive
       batch.placements.append(
         .init(
           key: CaptureBatch.application, section: .application, identifier: ReservedNode.application,
-          restored: met.flatMap { $0 }, former: hadApplication ? CaptureBatch.application : nil))
+          given: met.flatMap { $0 }, former: hadApplication ? CaptureBatch.application : nil))
     }
     guard let captured, hasApplication else { return }
     batch.records.append(
@@ -220,7 +231,7 @@ internal import RestorationArchive
     shared = []
     polled = []
     referrers = [:]
-    restored = [:]
+    (restored, restoredIndex) = ([], [:])
     refusedKeys = []
     metApplication = nil
     hasApplication = false

@@ -14,8 +14,8 @@ typealias ApplicationState = (entries: [RestorationArchive.Entry], references: [
   var isLeftOut = false
   /// Whether it had been left out, and is tried again.
   var isRetried = false
-  /// Why the newest can't be read; nil when it can.
-  var damage: String?
+  /// The newest that can't be read, and why; nil when all can.
+  var damaged: (node: NodeID, reason: String)?
   /// Whether it was edited while locked: that is newer.
   var isEdited = false
 
@@ -30,8 +30,8 @@ typealias ApplicationState = (entries: [RestorationArchive.Entry], references: [
       let isCrashNode = variant.id == turn.crashNode
       if isCrashNode || (variant.isLeftOut && !retries) {
         isLeftOut = true
-      } else if let found = variant.damage {
-        damage = damage ?? found
+      } else if let reason = variant.damage {
+        damaged = damaged ?? (variant.id, reason)
       } else {
         (node, record, isRetried) = (variant.id, variant.record, variant.isLeftOut)
         return
@@ -55,19 +55,20 @@ extension RestorationCoordinator {
 
   /// Lets the delegate read the app-level state; nothing is in it when restoring died there before.
   ///
-  /// - Returns: The node that the delegate's state is from now on; nil when it could not read the stored one.
+  /// - Returns: What the delegate was given; nil for nothing.
   func decodeApplicationState(
     _ turn: RestoreTurn, _ application: ApplicationTurn, _ report: inout RestorationReport
-  ) -> NodeID? {
+  ) -> CaptureBatch.Given? {
     if application.isEdited {
       report.remarks.append(.applicationStateTouched)
-      return application.node
+      return application.node.map { .owner($0) }
     }
     if application.isLeftOut {
       report.remarks.append(.applicationStateFailed("left out, because restoring died there"))
-    } else if let damage = application.damage {
-      report.remarks.append(.applicationStateFailed(damage))
+    } else if let damaged = application.damaged {
+      report.remarks.append(.applicationStateFailed(damaged.reason))
     }
+    let unread = (application.node ?? application.damaged?.node).map { CaptureBatch.Given.over($0) }
     let decoder = RestorationDecoder(
       record: application.record, path: [], context: turn.plan.context, resolve: { turn.resolve($0) })
     defer { decoder.finish() }
@@ -76,8 +77,9 @@ extension RestorationCoordinator {
       try delegate?.didDecodeRestorableState(with: decoder)
     } catch {
       if application.node != nil { report.remarks.append(.applicationStateFailed(error.description)) }
-      return nil
+      return unread
     }
-    return turn.missesTarget ? nil : application.node
+    guard !turn.missesTarget, let node = application.node else { return unread }
+    return .owner(node)
   }
 }

@@ -43,11 +43,11 @@ extension RestorationCoordinator {
     restored = turn
     giveLateObjectsState()
     turn.noteApplication(application.node)
-    let applicationNode = decodeApplicationState(turn, application, &report)
+    let given = decodeApplicationState(turn, application, &report)
     turn.finish()
     turn.noteEnd()
     lateObjects = nil
-    let batch = bind(turn, root, applicationNode, isMarkedLeftOut: application.isLeftOut)
+    let batch = bind(turn, root, given)
     report.nodes = turn.reports()
     report.mainActorDuration = clock.now - start
     standing = .live
@@ -83,16 +83,18 @@ extension RestorationCoordinator {
   }
 
   /// Binds every object of the hierarchy: owners to their nodes, all others to what they have at the end of this turn.
+  ///
+  /// - Parameter application: What the app-level state was given.
   private func bind(
-    _ turn: RestoreTurn, _ root: any RestorableController, _ application: NodeID?, isMarkedLeftOut: Bool
+    _ turn: RestoreTurn, _ root: any RestorableController, _ application: CaptureBatch.Given?
   ) -> CaptureBatch {
     let context = configuration.context
     tree.reset(remembersKeys: true)
     turn.noteOwners(in: tree)
     var state: ApplicationState?
     if !turn.plan.application.isEmpty {
-      tree.noteApplication(from: application)
-      if application == nil { state = takeApplicationState(context: context) }
+      tree.noteApplication(application)
+      if case .owner? = application {} else { state = takeApplicationState(context: context) }
     }
     return capture(root, scope: .all, context: context, application: state, isMeeting: true)
   }

@@ -67,12 +67,7 @@ extension ArchiveDraft {
     let claimant = tags.claimant(of: node.attributes)
     for variant in try variants(of: parent, identifier) {
       guard let stored = try writer.node(variant) else { continue }
-      let attributes = stored.attributes
-      let verdict = Selection.verdict(
-        on: .init(
-          identity: attributes.identity, version: attributes.version, isLeftOut: attributes.flags.contains(.leftOut)),
-        for: claimant)
-      switch verdict {
+      switch Selection.verdict(on: .init(stored.attributes), for: claimant) {
       case .refused: continue
       case .unreadable where node.byteCount > 0 && stored.byteCount > 0: return try renew(variant, stored)
       case .unreadable, .fits:

@@ -49,16 +49,20 @@ extension ArchiveDraft {
   /// One that shows another model since is no owner of what it was given.
   mutating func bindRestored(_ arrivals: Arrivals) throws(ArchiveError) {
     for placement in arrivals.batch.placements {
-      guard let node = placement.restored, binding(placement.key) == nil, ownerOf[node] == nil,
-        let stored = try writer.node(node)?.attributes.identity
+      guard case .owner(let node)? = placement.given, binding(placement.key) == nil,
+        try isOwn(node, placement.key, arrivals)
       else { continue }
-      if let found = arrivals.attributes(placement.key)?.identity, found != stored,
-        arrivals.claimant(placement.key).mismatch(with: stored) != nil
-      {
-        continue
-      }
       own(node, placement.key)
     }
+  }
+
+  /// Whether a node that an object was given is still its own, and nobody else's.
+  private func isOwn(
+    _ node: NodeID, _ key: CaptureBatch.Key, _ arrivals: Arrivals
+  ) throws(ArchiveError) -> Bool {
+    guard ownerOf[node] == nil, let stored = try writer.node(node)?.attributes.identity else { return false }
+    guard let found = arrivals.attributes(key)?.identity, found != stored else { return true }
+    return arrivals.claimant(key).mismatch(with: stored) == nil
   }
 
   /// Does what ``place(_:_:)`` does; an object for which the archive has no place stays unbound, with all below it, and is named.
@@ -89,7 +93,7 @@ extension ArchiveDraft {
     }
   }
 
-  /// Another class's or model's object from now on: what it owned goes dormant where it is.
+  /// Another class's or model's object from now on: what it owned goes dormant where it is, with everything below it.
   ///
   /// While the stored state can't be read, an owner gets a variant in front at once, and a blank object stays blank.
   private mutating func renounce(_ placement: CaptureBatch.Placement, _ arrivals: Arrivals) throws(ArchiveError) {
@@ -124,50 +128,67 @@ extension ArchiveDraft {
     if let over = blank.over { try move(over, to: placement) }
   }
 
-  /// The table *Select* for an object that came without having been given state.
+  /// Binds an object that came without state of its own.
   ///
-  /// In a turn that meets a whole hierarchy, what is stored in its place was refused, so that it is blank. Later it has come by
-  /// the user's doing: what it has is newer than stored state of its own, and in front of every other.
+  /// In a turn that meets a whole hierarchy it is blank where there is something stored that it was not given. Later it has come
+  /// by the user's doing: what it has is newer than stored state of its own, and in front of every other.
   private mutating func meet(_ placement: CaptureBatch.Placement, _ arrivals: inout Arrivals) throws(ArchiveError) {
     if isBlind { return beBlank(placement, over: nil) }
-    let isNew = !arrivals.batch.isMeeting && !placement.wasRefused
-    if !isNew, case .nothing = try above(placement) { return beBlank(placement, over: nil) }
-    let parent = try nodeAbove(placement)
-    let claimant = arrivals.claimant(placement.key)
-    let variants = try variants(of: parent, placement.identifier)
-    var verdicts: [Selection.Verdict] = []
-    var passed: [Identity] = []
-    for variant in variants {
-      // Of several variants of one identity only the newest counts.
-      let identity = try writer.node(variant)?.attributes.identity ?? Identity()
-      let isOlder = passed.contains { tags.isSameIdentity($0, identity) }
-      passed.append(identity)
-      verdicts.append(
-        isOlder ? .refused(.otherModel) : try verdict(on: variant, for: claimant, arrivals, isNew: isNew))
+    guard arrivals.batch.isMeeting || placement.wasRefused else { return try meetNewcomer(placement, &arrivals) }
+    let parent: NodeID?
+    switch try above(placement) {
+    case .nothing: return beBlank(placement, over: nil)
+    case .top(let node): parent = node
+    case .node(let node): parent = node
     }
-    switch (Selection.choose(verdicts), variants.isEmpty) {
-    case (.owner(let position), _) where isNew:
-      try bringForward(variants[position], under: parent, as: placement.identifier, for: placement.key)
-    case (.owner(let position), _): beBlank(placement, over: variants[position])
-    case (.blank, false) where isNew && isUnencodable(placement.key, arrivals):
-      bind(.blank(Blank(place: placement, over: nil, baseline: .unencodable)), placement.key)
-    case (.blank, let isEmpty) where isEmpty || isNew:
+    if case .over(let node)? = placement.given, try isOwn(node, placement.key, arrivals),
+      let stored = try writer.node(node), stored.parent == parent, stored.placeIdentifier == placement.identifier
+    {
+      return beBlank(placement, over: node)
+    }
+    let variants = try variants(of: parent, placement.identifier)
+    if variants.isEmpty {
       own(try insertInFront(parent, placement.identifier, arrivals.attributes(placement.key)), placement.key)
-    case (.blank(let position), _): beBlank(placement, over: position.map { variants[$0] })
+    } else if arrivals.batch.isMeeting {
+      beBlank(placement, over: nil)
+    } else {
+      // It was refused before anybody looked at what is stored.
+      switch try choose(among: variants, for: placement.key, arrivals) {
+      case .owner(let position), .blank(let position?): beBlank(placement, over: variants[position])
+      case .blank(nil): beBlank(placement, over: nil)
+      }
     }
   }
 
-  /// Judges a stored variant for an object that has come; one that another live object has is nobody else's.
-  private func verdict(
-    on variant: NodeID, for claimant: Claimant, _ arrivals: Arrivals, isNew: Bool
-  ) throws(ArchiveError) -> Selection.Verdict {
-    guard let node = try writer.node(variant) else { return .refused(.otherClass) }
-    if let owner = ownerOf[variant], !isNew || !arrivals.leaving.contains(owner) { return .refused(.otherModel) }
-    let attributes = node.attributes
-    return Selection.verdict(
-      on: .init(
-        identity: attributes.identity, version: attributes.version, isLeftOut: attributes.flags.contains(.leftOut)),
-      for: claimant)
+  /// Gives an object that came by itself a variant in front.
+  private mutating func meetNewcomer(
+    _ placement: CaptureBatch.Placement, _ arrivals: inout Arrivals
+  ) throws(ArchiveError) {
+    let parent = try nodeAbove(placement)
+    let variants = try variants(of: parent, placement.identifier)
+    switch try choose(among: variants, for: placement.key, arrivals) {
+    case .owner(let position):
+      try bringForward(variants[position], under: parent, as: placement.identifier, for: placement.key)
+    case .blank where !variants.isEmpty && isUnencodable(placement.key, arrivals):
+      bind(.blank(Blank(place: placement, over: nil, baseline: .unencodable)), placement.key)
+    case .blank:
+      own(try insertInFront(parent, placement.identifier, arrivals.attributes(placement.key)), placement.key)
+    }
+  }
+
+  /// The table *Select* for an object that restoring did not see.
+  private func choose(
+    among variants: [NodeID], for key: CaptureBatch.Key, _ arrivals: Arrivals
+  ) throws(ArchiveError) -> Selection.Choice {
+    let claimant = arrivals.claimant(key)
+    return try Selection.choose(among: variants, tags: tags) { variant throws(ArchiveError) in
+      guard let attributes = try writer.node(variant)?.attributes else { return (Identity(), .refused(.otherClass)) }
+      // One that another live object has is nobody else's, unless that is leaving.
+      if let owner = ownerOf[variant], !arrivals.leaving.contains(owner) {
+        return (attributes.identity, .refused(.otherModel))
+      }
+      return (attributes.identity, Selection.verdict(on: .init(attributes), for: claimant))
+    }
   }
 
   private mutating func beBlank(_ placement: CaptureBatch.Placement, over node: NodeID?) {

@@ -30,6 +30,8 @@ enum Selection {
   /// Why a variant is not for an object.
   enum Refusal: Hashable, Sendable {
     case leftOut, otherClass, otherModel
+    /// It is expired, or its model is gone.
+    case deleted
   }
 
   /// The variant that an object gets.
@@ -52,16 +54,34 @@ enum Selection {
     return candidate.isDamaged ? .unreadable(.damaged) : .fits
   }
 
-  /// Goes through the verdicts on a place's variants, newest first; the first that fits wins.
-  static func choose(_ verdicts: some Sequence<Verdict>) -> Choice {
+  /// Goes through a place's variants, newest first; the first that fits wins.
+  ///
+  /// Of several variants of one identity only the newest counts, unless it is deleted.
+  static func choose<Variants: Collection, Failure: Error>(
+    among variants: Variants, tags: @autoclosure () -> TagTable,
+    _ judge: (Variants.Element) throws(Failure) -> (identity: Identity, verdict: Verdict)
+  ) throws(Failure) -> Choice {
     var own: Int?
-    for (position, verdict) in verdicts.enumerated() {
+    var passed: [Identity] = []
+    for (position, variant) in variants.enumerated() {
+      let (identity, verdict) = try judge(variant)
+      guard passed.isEmpty || !passed.contains(where: { tags().isSameIdentity($0, identity) }) else { continue }
       switch verdict {
       case .fits: return .owner(position)
+      case .refused(.deleted): continue
       case .unreadable: own = own ?? position
-      case .refused: continue
+      case .refused: break
       }
+      passed.append(identity)
     }
     return .blank(over: own)
+  }
+}
+
+extension Selection.Candidate {
+  /// What a node's attributes tell of it.
+  init(_ attributes: RestorationArchive.Attributes) {
+    self.init(
+      identity: attributes.identity, version: attributes.version, isLeftOut: attributes.flags.contains(.leftOut))
   }
 }

@@ -55,24 +55,26 @@ extension RestoreTurn {
     if variants.count > 1, retries(plan.paths[lead]) {
       variants = variants.filter { isMarkedLeftOut($0) } + variants.filter { !isMarkedLeftOut($0) }
     }
-    var own: (index: Int, reason: NotRestoredReason)?
-    var passed: [Int] = []
-    for variant in variants where !passed.contains(where: { isSameIdentity($0, variant) }) {
+    var reasons: [Int: NotRestoredReason] = [:]
+    let choice = Selection.choose(among: variants, tags: tags) { variant in
       let known = outcomes.isMet(variant) ? outcomes.reason(variant) : obstacle(at: variant)
       let (verdict, reason) = verdict(on: variant, for: claimant, object, obstacle: known)
-      switch verdict {
-      case .fits: return admit(object, at: variant, ledBy: lead, origin)
-      case .unreadable: if own == nil, let reason { own = (variant, reason) }
-      // That a dormant variant is not for the object is no news.
-      case .refused: if variant == lead, let reason { fail(variant, reason) }
+      if let reason {
+        reasons[variant] = reason
+        // That a dormant variant is not for the object is no news.
+        if case .refused = verdict, variant == lead { fail(variant, reason) }
       }
-      // Of several variants of one identity only the newest counts, unless its own rules have deleted it.
-      if reason?.deletesState != true { passed.append(variant) }
+      return (plan.identity(of: variant), verdict)
     }
-    // The object's own, though it can't read it: its children are below it.
-    guard let own else { return }
-    admit(object, at: own.index, ledBy: lead, origin)
-    if outcomes.isRestored(own.index) { reject(own.index, own.reason) }
+    switch choice {
+    case .owner(let position): admit(object, at: variants[position], ledBy: lead, origin)
+    case .blank(over: let position?):
+      // The object's own, though it can't read it: its children are below it.
+      let own = variants[position]
+      admit(object, at: own, ledBy: lead, origin)
+      if outcomes.isRestored(own), let reason = reasons[own] { reject(own, reason) }
+    case .blank(over: nil): break
+    }
   }
 
   /// Whether two variants are of one class and one model.
@@ -83,7 +85,7 @@ extension RestoreTurn {
   private func verdict(
     on index: Int, for claimant: Claimant, _ object: any RestorableObject, obstacle: NotRestoredReason?
   ) -> (Selection.Verdict, NotRestoredReason?) {
-    if let obstacle { return (.refused(.leftOut), obstacle) }
+    if let obstacle { return (.refused(obstacle.deletesState ? .deleted : .leftOut), obstacle) }
     let details = plan.details(of: index)
     let verdict = Selection.verdict(
       on: .init(

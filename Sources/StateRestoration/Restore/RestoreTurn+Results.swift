@@ -1,20 +1,21 @@
 internal import RestorationArchive
 
 extension RestoreTurn {
-  /// Tells a tree which live objects own which nodes, before the capture at the end of the turn.
+  /// Tells a tree which live objects were given which nodes, before the capture at the end of the turn.
   ///
-  /// Objects whose stored state they could not read, or that refer to what was not restored, are not among them: they are
-  /// blank.
+  /// Objects that could not read their own state, or that refer to what was not restored, are blank over it.
   func noteOwners(in tree: LiveTree, range: Range<Int>? = nil) {
     let range = range ?? plan.nodes.indices
     for uninstalled in uninstalled { uninstalled.object.map(tree.noteRefused) }
     tree.reserveRestored(range.count)
     for index in range {
-      guard let object = object(at: index), isOwner(index) else { continue }
+      guard let object = object(at: index) else { continue }
+      let isOwner = isOwner(index)
+      let node = plan.nodes[index].id
       tree.noteRestored(
-        object, from: plan.nodes[index].id,
+        object, isOwner ? .owner(node) : .over(node),
         outlives: plan.nodes[index].kind == .shared || plan.nodes[index].flags.contains(.byHand))
-      spent.insert(index)
+      if isOwner { spent.insert(index) }
     }
   }
 

@@ -27,8 +27,8 @@ struct PreservationSession: Sendable {
   private var retiresEverything = false
   /// The generation that the next change is of; nil when a whole one has to be written instead.
   private var continued: Generation?
-  /// Whether nodes that were edited while locked are on the disk.
-  private var hasOverlay = false
+  /// Whether the disk has what this run has edited while locked; nil when it has saved nothing of that.
+  private var overlay: Durability?
 
   init(
     store: any PreservationStore, context: RestorationContext, limits: RestorationArchive.Limits, nodeBudget: Int
@@ -52,7 +52,7 @@ struct PreservationSession: Sendable {
     retiresEverything = false
     let isOnDisk = loaded.choice == .newest && !loaded.isMerged && succession.retiring.isEmpty
     continued = isOnDisk && loaded.state.generation.rawValue > 0 ? loaded.state.generation : nil
-    hasOverlay = false
+    overlay = nil
   }
 
   /// Begins anew.
@@ -64,7 +64,7 @@ struct PreservationSession: Sendable {
     succession = Succession(retiring: retiring ?? [])
     retiresEverything = retiring == nil
     continued = nil
-    hasOverlay = false
+    overlay = nil
   }
 
   /// Begins a run on a locked device, or another hierarchy in it: what was edited before stays, as nobody's.
@@ -98,9 +98,9 @@ struct PreservationSession: Sendable {
 
   // MARK: - Edits while locked
 
-  /// The nodes that were edited since a locked launch, as an archive; nil when there are none.
+  /// The nodes that were edited since a locked launch, as an archive; nil when there are none, and none were saved.
   var edits: Data? {
-    guard base == .locked, draft.writer.nodeCount > 0 else { return nil }
+    guard base == .locked, draft.writer.nodeCount > 0 || overlay != nil else { return nil }
     return try? draft.writer.makeArchiveOverBudget()
   }
 
@@ -147,7 +147,7 @@ struct PreservationSession: Sendable {
       throw error
     }
     // A save that can't tell leaves its findings to the next one.
-    if base == .locked, !hasOverlay, draft.writer.nodeCount == 0 {
+    if base == .locked, overlay == nil, draft.writer.nodeCount == 0 {
       draft.owedFindings += findings.filter { !draft.owedFindings.contains($0) }
       return saved(nil, findings, isWaiting: true)
     }
@@ -196,7 +196,7 @@ struct PreservationSession: Sendable {
   ///
   /// - Parameter isCapture: Whether the live objects were captured, so that what none of them owns is carried over.
   mutating func write(context: RestorationContext, loader: StateLoader, isCapture: Bool = true) throws -> Written? {
-    let isOwed = continued == nil && draft.writer.nodeCount > 0 && !hasOverlay
+    let isOwed = continued == nil && draft.writer.nodeCount > 0 && overlay != .durable
     guard draft.writer.hasChanges || !succession.consuming.isEmpty || isOwed else {
       if base == .opened { try store.requireDurable() }
       return nil
@@ -243,9 +243,9 @@ struct PreservationSession: Sendable {
   }
 
   private mutating func writeOverlay() throws(ProtectionError) -> Written {
-    hasOverlay = false
+    overlay = .unknown
     let receipt = try store.publishPending(try archived())
-    hasOverlay = receipt.durability == .durable
+    overlay = receipt.durability
     return Written(kind: .pendingChange, receipt: receipt, findings: takeSheddings())
   }
 

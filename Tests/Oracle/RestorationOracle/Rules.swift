@@ -79,7 +79,6 @@ struct Rules {
         name: sight.name, kind: sight.kind, value: sight.value, isPresented: sight.isPresented,
         binding: isOwner ? .owner(nil) : .blank(baseline: sight.value))
       page.behind = kept
-      page.isUnsettled = !isOwner && kept.isEmpty
       for below in children(of: sight, [:], at: path, underOwner: isOwner, &why) {
         page.children = below.children
         found.append(page)
@@ -125,11 +124,22 @@ struct Rules {
     let variant = variants[index]
     var page = Live(
       name: sight.name, kind: sight.kind, value: sight.value, isPresented: sight.isPresented, binding: binding)
+    if case .owner(var own?) = binding {
+      // Whatever is saved of it next is today's form of it.
+      let today = self.variant(of: page)
+      if program.isSameIdentity(today, own) { (own.tag, own.version) = (today.tag, today.version) }
+      page.binding = .owner(own)
+    }
     let others = retire(variants[(index + 1)...], behind: variant)
     // What was asked for is the newest from now on.
     let comesFirst = isAskedFor && variant.diedAt
-    page.before = comesFirst ? [] : kept
-    page.behind = comesFirst ? kept.map { $0.asOptional() } + others : others
+    if case .below = binding {
+      page.before = kept
+      page.behind = others
+    } else {
+      // What an object owns comes to the front.
+      page.behind = (comesFirst ? kept.map { $0.asOptional() } : kept) + others
+    }
     // What was below a state that this one has replaced may go on below it.
     var places = variant.places
     for former in variants[(index + 1)...] where former.isOptional || program.isSameIdentity(variant, former) {
@@ -177,7 +187,7 @@ struct Rules {
 
   /// Whether a place that holds variants may be without a page: there is none for it, or nothing in it fits that.
   private func mayBeAway(_ variants: [Variant], at path: [Int], beside sight: Sight) -> Bool {
-    guard let kind = makes(path), !variants.allSatisfy(\.isLeft) else { return true }
+    guard let kind = makes(path), !variants.allSatisfy({ $0.isLeft || $0.isOptional }) else { return true }
     // Nobody is made for what stands behind the state of a model object that is gone.
     if let first = variants.first, goneModels.contains(first.model) { return true }
     let given = variants.first { !$0.isOptional && program.accepts(kind, $0) && $0.version <= program.number }
@@ -198,6 +208,9 @@ struct Rules {
 
   // MARK: - Saving
 
+  /// A page's state as a save would store it, without what is below it.
+  func variant(of page: Live) -> Variant { own(page, [:]) }
+
   private func own(_ page: Live, _ places: [Int: [Variant]]) -> Variant {
     Variant(
       tag: program.tag(of: page.kind), model: page.kind.model, version: program.number, value: page.value,
@@ -211,13 +224,14 @@ struct Rules {
       || (page.isUnsettled && inquiry.says(question))
   }
 
-  private func hasEdits(_ page: Live) -> Bool {
+  func hasEdits(_ page: Live) -> Bool {
     page.isOwner || page.isEdited || page.children.contains(where: hasEdits)
   }
 
   /// What a save stores in a page's place; the page is then bound to it.
   func commit(_ page: inout Live) -> [Variant] {
     page.departed = [:]
+    (page.hasMoved, page.showsOther) = (false, false)
     if case .owner(let former?) = page.binding, !program.isSameIdentity(own(page, [:]), former) {
       // All that is below stays with the former state, or comes along.
       for index in page.children.indices { page.children[index].loosenCarried() }
@@ -247,7 +261,7 @@ struct Rules {
         for (name, variants) in page.carried { own.places[name] = variants }
       }
     } else if !isSaved(page) {
-      return page.others
+      return page.isHolder ? page.others.map { $0.left() } : page.others
     }
     for former in page.others where !page.isOwner && program.accepts(page.kind, former) {
       // What was below a state that this one replaces may go on below it, wherever the page goes.
@@ -259,7 +273,8 @@ struct Rules {
     // What is another's and fits all the same may be taken for the page's own.
     page.behind = page.others.map { program.accepts(page.kind, $0) ? $0.asOptional() : $0 }
     page.before = []
-    page.binding = .owner(own)
+    page.isHolder = !page.isOwner && !page.isEdited && !page.isUnsettled
+    if !page.isHolder { page.binding = .owner(own) }
     page.isUnsettled = false
     return [own] + page.behind
   }
@@ -287,15 +302,17 @@ struct Rules {
       if let former {
         var others = variants
         var own = others.remove(at: former)
+        // A program that doesn't know the tag may join it, and leaves this one behind it.
+        if own.tag != header.tag { others.insert(own.asOptional(), at: 0) }
         // Somebody else may be presented there, below whom nothing was.
         let below = joinBelow(page, page.isEdited ? own.places : own.asOptional().places)
         own = self.own(page, below)
-        return [own] + retire(others, behind: own)
+        return [own] + retire(others, behind: own) + page.formerly
       }
       let fitting = variants.first { program.accepts(page.kind, $0) }
       let own = own(page, joinBelow(page, fitting?.asOptional().places ?? [:]))
       return [own]
-        + variants.map { $0 == fitting || program.isSameIdentity(own, $0) ? $0.asOptional() : $0 }
+        + variants.map { $0 == fitting || program.isSameIdentity(own, $0) ? $0.asOptional() : $0 } + page.formerly
     }
     let fitting = variants.firstIndex {
       program.accepts(page.kind, $0) && !$0.diedAt && !$0.isOptional
@@ -310,6 +327,7 @@ struct Rules {
     let own = own(page, below)
     let question: Question = variants.isEmpty ? .joinsUneditedBelowBlank : .joinsUneditedInFront
     let isNew = page.isUnsettled || page.children.contains(where: isJoined)
+    if !page.formerly.isEmpty, !hasEdits(page) { return [own.asOptional()] + variants + page.formerly }
     let joins = hasEdits(page) || (isNew && inquiry.says(question))
     return joins ? [own] + retire(variants, behind: own) : variants
   }

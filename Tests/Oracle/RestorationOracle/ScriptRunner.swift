@@ -134,9 +134,26 @@ import StateRestorationTesting
       scene.change { world in world.change(path.dropLast()) { $0.carried[path.last ?? 0] = nil } }
       return nil
     default:
+      if isBoth(scene, step), let difference = await save(scene) { return difference }
       let left = edit(scene, step)
       // Until the next save a page that comes to the place of one that has left may be taken for it.
       return left ? await save(scene) : nil
+    }
+  }
+
+  /// Whether a page would show another model and be in another place than at the last save: nobody says where the state of the
+  /// former model stays then.
+  private func isBoth(_ scene: Scene, _ step: Step) -> Bool {
+    let pages = scene.pages
+    guard !pages.isEmpty else { return false }
+    func live(_ number: Int) -> [Live] {
+      let path = pages[abs(number) % pages.count].path
+      return scene.worlds.compactMap { $0.live?[path[...]] }
+    }
+    return switch step {
+    case .showOtherModel(let number): live(number).contains(where: \.hasMoved)
+    case .rename(let number, _), .move(let number, _): live(number).contains(where: \.showsOther)
+    default: false
     }
   }
 
@@ -382,9 +399,19 @@ import StateRestorationTesting
       let (path, page) = pick(number)
       guard let kind = page.kind.otherModel else { return false }
       page.show(kind)
+      let rules = scene.rules
       scene.change { world in
+        let isLocked = world.base != nil
         world.change(path) { page in
+          // Looks at the edits come at any time while locked.
+          if isLocked, rules.hasEdits(page) { page.formerly.append(rules.variant(of: page).asOptional()) }
           page.kind = kind
+          page.showsOther = true
+          if case .below(let newer, let baseline) = page.binding {
+            // It is another's from now on.
+            page.binding = .blank(baseline: baseline)
+            page.behind.insert(newer, at: 0)
+          }
           if !page.isOwner { page.isUnsettled = true }
         }
       }

@@ -85,9 +85,18 @@ struct Live: Hashable {
   var carried: [Int: [Variant]] = [:]
   /// What was stored for pages that have left it since the last save; who comes to their places may be taken for them.
   var departed: [Int: [Variant]] = [:]
-  /// Whether it came to a place in which something was stored, or to a page that is blank: then rules leave open
-  /// whether it is saved before it is edited.
+  /// Whether it came to a place in which something was stored, or to a page that is blank, after restoring: then rules leave
+  /// open whether it is saved before it is edited.
   var isUnsettled = false
+
+  /// Whether it shows another model than at the last save.
+  var showsOther = false
+  /// Whether it has come from another place since the last save.
+  var hasMoved = false
+  /// Whether it was saved for the sake of the pages below it alone.
+  var isHolder = false
+  /// What it had for other models since it was met on a locked device.
+  var formerly: [Variant] = []
 
   var others: [Variant] { before + behind }
 
@@ -143,6 +152,6 @@ extension Variant: CustomStringConvertible {
   var description: String {
     let below = places.sorted { $0.key < $1.key }.map { "\($0.key)\($0.value)" }.joined(separator: " ")
     return (isOptional ? "?" : "") + (tag ?? "-") + (model == 0 ? "" : "/\(model)") + " v\(version)=\(value)"
-      + (isPresented ? "^" : "") + (diedAt ? "†" : "") + (below.isEmpty ? "" : " {\(below)}")
+      + (isPresented ? "^" : "") + (isLeft ? "~" : "") + (diedAt ? "†" : "") + (below.isEmpty ? "" : " {\(below)}")
   }
 }

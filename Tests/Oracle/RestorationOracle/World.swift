@@ -81,7 +81,15 @@ struct World: Hashable {
 
   /// Restoring died at a path, or has left it out.
   mutating func die(at path: [Int]) {
-    for index in (stored ?? []).indices { stored?[index].die(at: path.dropFirst()) }
+    func marked(_ variants: [Variant]?) -> [Variant]? {
+      variants?.map { variant in
+        var variant = variant
+        variant.die(at: path.dropFirst())
+        return variant
+      }
+    }
+    stored = marked(stored)
+    fallbacks = Set(fallbacks.map(marked))
   }
 
   /// How many states are stored at a path.
@@ -131,7 +139,9 @@ struct World: Hashable {
       guard let index = parent.children.firstIndex(where: { $0.name == path.last }) else { return }
       var page = parent.children.remove(at: index)
       if case .owner(let former?) = page.binding { parent.departed[page.name] = [former.asOptional()] }
-      if !page.others.isEmpty { parent.carried[page.name] = page.isOwner ? page.others.map { $0.left() } : page.others }
+      if !page.others.isEmpty {
+        parent.carried[page.name] = page.isOwner || page.isHolder ? page.others.map { $0.left() } : page.others
+      }
       (page.before, page.behind) = ([], [])
       taken = page
     }
@@ -144,7 +154,7 @@ struct World: Hashable {
     page.name = name
     change(parent) { parent in
       page.behind = parent.takePlace(name)
-      if !page.isOwner { page.isUnsettled = true }
+      page.hasMoved = true
       parent.children.append(page)
     }
   }

@@ -25,6 +25,38 @@ import Testing
     }
   }
 
+  /// Scripts that the engine got wrong once.
+  nonisolated static let regressions: [(name: String, script: String)] = [
+    (
+      "what was saved while locked and closed before the unlock stays closed",
+      """
+      [.lock, .save, .launch(version: 3, hiding: 0, making: 0, kind: 0), .present(parent: 0, name: 2, kind: 4),
+      .edit(page: 67, value: 1), .save, .dismiss(parent: 96), .unlock]
+      """
+    ),
+    (
+      "a late page that closes in its turn stays closed, though another has its address",
+      """
+      [.push(parent: 0, name: 1, kind: 0), .save, .launch(version: 1, hiding: 1, making: 0, kind: 1),
+      .register(number: 0), .pop(page: 85), .push(parent: 0, name: 2, kind: 0), .restoreAgain]
+      """
+    ),
+    (
+      "an older program that retries a newer state keeps it in front",
+      """
+      [.push(parent: 0, name: 3, kind: 4), .save, .launch(version: 3, hiding: 0, making: 0, kind: 4),
+      .edit(page: 60, value: 2), .save, .killInLaunch(call: 31), .launch(version: 1, hiding: 0, making: 0, kind: 2),
+      .retry, .save, .launch(version: 3, hiding: 0, making: 0, kind: 0)]
+      """
+    ),
+  ]
+
+  @Test(arguments: regressions) func `a script that once failed agrees`(name: String, script: String) async throws {
+    let search = try await Search(seed: 1, length: 40)
+    let steps = try #require(Step.script(script))
+    #expect(await search.difference(steps) == nil, "\(name)")
+  }
+
   @Test func `a script reads back as it is written`() throws {
     let steps: [Step] = [
       .push(parent: 1, name: 2, kind: 3), .cutPowerInSave(call: 4, losing: .max), .edit(page: 5, value: 6), .save,

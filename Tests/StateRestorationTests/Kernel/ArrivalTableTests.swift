@@ -65,7 +65,9 @@ import Testing
     ])
     var batch = CaptureBatch()
     batch.isMeeting = true
-    batch.place(Self.parent, restored: tag == "a" && version == 1 ? try draft.writer.roots.first : nil)
+    let isGiven = tag == "a" && version == 1
+    let own = try draft.own(of: Self.parent)
+    batch.place(Self.parent, restored: isGiven ? own : nil, over: own)
     batch.record(Self.parent, "P")
     _ = try draft.commit(batch)
     return draft
@@ -91,7 +93,7 @@ import Testing
   @Test(arguments: rows) func `an object that was refused is blank until it is edited`(_ row: Row) throws {
     var draft = try draft(row)
     var batch = CaptureBatch()
-    batch.place(Self.object, wasRefused: true)
+    batch.place(Self.object, over: try draft.own(of: Self.object, below: draft.writer.roots.first), wasRefused: true)
     batch.record(Self.object, "B")
     // As a turn that meets everything does.
     batch.isMeeting = true
@@ -107,7 +109,7 @@ import Testing
   @Test(arguments: rows) func `a late object that was refused is met as it is in its own turn`(_ row: Row) throws {
     var draft = try draft(row)
     var batch = CaptureBatch()
-    batch.place(Self.object, wasRefused: true)
+    batch.place(Self.object, over: try draft.own(of: Self.object, below: draft.writer.roots.first), wasRefused: true)
     batch.record(Self.object, "B")
     #expect(try draft.commit(batch).isEmpty)
     #expect(try VariantTree.text(of: draft) == "top:P*(\(row.refused))")

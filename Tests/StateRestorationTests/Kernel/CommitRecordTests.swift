@@ -14,7 +14,7 @@ import Testing
     var draft = try ArchiveDraft(continuing: reader, dormants: [], limits: .default, nodeBudget: nodeBudget)
     var batch = CaptureBatch()
     batch.isMeeting = true
-    batch.place(Self.object, restored: isGiven ? try reader.roots.first : nil)
+    batch.place(Self.object, restored: isGiven ? try reader.roots.first : nil, over: try draft.own(of: Self.object))
     batch.record(Self.object, "B")
     _ = try draft.commit(batch)
     return draft

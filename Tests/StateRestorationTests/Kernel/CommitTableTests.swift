@@ -81,8 +81,9 @@ import Testing
   ) throws -> [PreservationFinding] {
     var batch = CaptureBatch()
     batch.isMeeting = true
-    batch.place(Self.parent, restored: parent)
-    batch.place(Self.object, restored: child)
+    let top = try draft.own(of: Self.parent)
+    batch.place(Self.parent, restored: parent, over: top)
+    batch.place(Self.object, restored: child, over: try top.flatMap { try draft.own(of: Self.object, below: $0) })
     batch.record(Self.parent, parent == nil ? "B" : "P")
     batch.record(Self.object, value)
     #expect(try draft.commit(batch).isEmpty)

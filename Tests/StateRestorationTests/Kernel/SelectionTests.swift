@@ -92,16 +92,39 @@ import Testing
           default: .refused([.leftOut, .otherClass, .otherModel][position % 3])
           }
         }
-        let choice =
-          switch Selection.choose(verdicts) {
-          case .owner(let position): "owner \(position)"
-          case .blank(let over?): "over \(over)"
-          case .blank(nil): "blank"
-          }
+        let choice = choice(verdicts.enumerated().map { (Identity(classTag: "class \($0)"), $1) })
         #expect(choice == row.choice, "\(letters)")
         count += 1
       }
     }
     #expect(count == 85)
+  }
+
+  /// Variants of one place, newest first: a letter for the class (a and A are tags of one), and what they are to the object.
+  @Test(arguments: [
+    ("aN aF", "over 0"), ("aN AF", "over 0"), ("aN bF", "owner 1"), ("aR aF", "blank"), ("aR bN aF", "over 1"),
+    ("aX aF", "owner 1"), ("aX aN aF", "over 1"), ("aX", "blank"), ("aN bR bF cF", "owner 3"),
+  ]) func `of several variants of one identity only the newest counts, unless it is deleted`(
+    place: String, expected: String
+  ) {
+    let variants: [(identity: Identity, verdict: Selection.Verdict)] = place.split(separator: " ").map { variant in
+      let verdict: Selection.Verdict =
+        switch variant.last {
+        case "F": .fits
+        case "N": .unreadable(.newerVersion)
+        case "X": .refused(.deleted)
+        default: .refused(.leftOut)
+        }
+      return (Identity(classTag: RestorationClass(rawValue: String(variant.prefix(1)))), verdict)
+    }
+    #expect(choice(variants) == expected)
+  }
+
+  private func choice(_ variants: [(identity: Identity, verdict: Selection.Verdict)]) -> String {
+    switch Selection.choose(among: variants, tags: TagTable(["a": ["a", "A"], "A": ["a", "A"]]), { $0 }) {
+    case .owner(let position): "owner \(position)"
+    case .blank(let over?): "over \(over)"
+    case .blank(nil): "blank"
+    }
   }
 }

@@ -122,12 +122,14 @@ struct LiveObject {
 extension CaptureBatch {
   /// The objects that come, or go elsewhere, with this capture.
   mutating func place(
-    _ object: LiveObject, restored: NodeID? = nil, wasRefused: Bool = false, isAnew: Bool = false
+    _ object: LiveObject, restored: NodeID? = nil, over own: NodeID? = nil, wasRefused: Bool = false,
+    isAnew: Bool = false
   ) {
     placements.append(
       Placement(
         key: object.key, parent: object.parent, section: object.parent == nil ? .interface : nil,
-        identifier: object.identifier, restored: restored, wasRefused: wasRefused, isAnew: isAnew))
+        identifier: object.identifier, given: restored.map { .owner($0) } ?? own.map { .over($0) },
+        wasRefused: wasRefused, isAnew: isAnew))
   }
 
   /// The values of an object.
@@ -144,4 +146,22 @@ struct Unencodable: Encodable, Sendable {
   struct Failure: Error {}
 
   func encode(to encoder: any Encoder) throws { throw Failure() }
+}
+
+extension ArchiveDraft {
+  /// The variant in its place that is an object's own, by the table *Select*; restoring finds it before anybody is met.
+  func own(of object: LiveObject, below parent: NodeID? = nil) throws -> NodeID? {
+    let claimant = Claimant(
+      identity: Identity(classTag: object.tag, model: object.model), version: 1,
+      acceptedTags: Set([object.tag].compactMap(\.self)))
+    let variants = try variants(of: parent, object.identifier)
+    let choice = try Selection.choose(among: variants, tags: tags) { variant in
+      let attributes = try writer.node(variant)?.attributes ?? .init()
+      return (attributes.identity, Selection.verdict(on: .init(attributes), for: claimant))
+    }
+    switch choice {
+    case .owner(let position), .blank(let position?): return variants[position]
+    case .blank(nil): return nil
+    }
+  }
 }
