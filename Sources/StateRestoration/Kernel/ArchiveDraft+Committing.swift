@@ -9,6 +9,8 @@ extension ArchiveDraft {
     for key in batch.releases { unbind(key) }
     if !batch.placements.isEmpty {
       var arrivals = Arrivals(batch)
+      // Before anybody is put below what they owned: that stays as it was.
+      if !isBlind { for placement in batch.placements where placement.isAnew { unbind(placement.key) } }
       try bindRestored(arrivals)
       for placement in batch.placements { try placeIfPossible(placement, &arrivals) }
     }

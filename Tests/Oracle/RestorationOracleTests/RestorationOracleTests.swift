@@ -42,6 +42,14 @@ import Testing
       """
     ),
     (
+      "what is pushed while a page shows another model is not below its former state",
+      """
+      [.push(parent: 0, name: 2, kind: 1), .push(parent: 11, name: 1, kind: 0), .save, .showOtherModel(page: 37),
+      .push(parent: 47, name: 3, kind: 0), .save, .launch(version: 1, hiding: 2, making: 0, kind: 3),
+      .push(parent: 0, name: 2, kind: 1), .launch(version: 1, hiding: 0, making: 0, kind: 0)]
+      """
+    ),
+    (
       "an older program that retries a newer state keeps it in front",
       """
       [.push(parent: 0, name: 3, kind: 4), .save, .launch(version: 3, hiding: 0, making: 0, kind: 4),
