@@ -24,7 +24,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { sector = 512 };
+// So much a disk writes wholly or not.
+enum { sector = 4096 };
 
 struct written {
   off_t offset;
@@ -95,9 +96,10 @@ static void cut(const char *path, const char *mode) {
   copy_data(stable, image);
   for (size_t index = 0; index < pending_count && strcmp(mode, "lost") != 0; index++) {
     struct written *one = &pending[index];
-    for (size_t position = 0; position < one->size; position += sector) {
+    for (size_t position = 0, size; position < one->size; position += size) {
+      size = sector - (one->offset + position) % sector;
+      if (size > one->size - position) size = one->size - position;
       if (strcmp(mode, "mixed") == 0 && next_random() % 2) continue;
-      size_t size = one->size - position < sector ? one->size - position : sector;
       write_whole(image, one->bytes + position, size, one->offset + position);
     }
   }
