@@ -15,7 +15,7 @@ extension ArchiveStore {
       let old = try ledgerToContinue(&state)
       let verification = try verify(old, &state, succession)
       let written = try writeGeneration(
-        plaintext, as: protection, orOneWay: sealsOneWay, over: old, &state
+        plaintext, as: protection, orOneWay: keepsState, over: old, &state
       ) { record in
         var next = old.succeeded(by: record, succession, verification)
         if !record.flags.contains(.oneWay) { next.removed += next.ledger.forgetOtherClasses() }
@@ -65,7 +65,7 @@ extension ArchiveStore {
 
   /// The ledger that a save goes on from; made anew from the files when it is lost.
   private func ledgerToContinue(_ state: inout ArchiveStoreState) throws(ProtectionError) -> Ledger {
-    if let ledger = state.reading.ledger.ledger { return ledger }
+    if let ledger = state.reading.ledger.value { return ledger }
     if case .invalid(let error) = state.reading.ledger, error.code == .unsupportedVersion { throw error }
     if case .invalid(let error)? = state.reading.list, error.code == .unsupportedVersion { throw error }
     // A deletion whose slot could not be taken off the list has used its epoch up.
@@ -73,7 +73,7 @@ extension ArchiveStore {
     if let entry = state.reading.entry, try !state.reading.isDeleted(entry) { epoch = entry.epoch }
     var ledger = Ledger(identity: identity, epoch: epoch)
     do throws(ProtectionError) {
-      let opened = try state.reading.openUnverified(as: followsRecordedClass ? nil : protection, forWriting: false)
+      let opened = try state.reading.openUnverified(as: keepsState ? nil : protection, forWriting: false)
       ledger.counter = opened.generation.rawValue
       ledger.current = Ledger.Record(
         generation: ledger.counter, commitment: opened.commitment, protection: opened.protection,
@@ -188,7 +188,7 @@ extension ArchiveStore {
         try store.fileSystem.synchronize(descriptor)
         // If the ledger's name survived a power cut and this one didn't, everything that the old ledger vouched for has to
         // be in the new one. Where it isn't, or nobody goes on from an older generation, this name has to be durable first.
-        if !sealsOneWay || !next.ledger.vouchesForAll(of: old) { try store.fileSystem.synchronize(slot.descriptor) }
+        if !keepsState || !next.ledger.vouchesForAll(of: old) { try store.fileSystem.synchronize(slot.descriptor) }
       }
       let ledgerBytes = try commit(next.ledger, &state)
       var receipt = PublishReceipt(
@@ -272,7 +272,7 @@ extension ArchiveStore {
 
   /// Puts the slot on the list before its first generation; says whether this is its first save.
   func listFirst(_ ledger: Ledger, _ state: inout ArchiveStoreState) throws(ProtectionError) -> Bool {
-    let isNew = state.reading.ledger.ledger == nil
+    let isNew = state.reading.ledger.value == nil
     guard isListed else { return isNew || state.isUnknown }
     if let entry = state.reading.entry, entry.epoch == ledger.epoch { return isNew || entry.isNew || state.isUnknown }
     try changeEntry(&state, SlotList.Entry(epoch: ledger.epoch, isNew: isNew))

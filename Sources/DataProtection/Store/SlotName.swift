@@ -13,8 +13,12 @@ struct SlotName: Hashable, Comparable, Sendable {
 
   /// Reads a directory's name; nil for anything that the store would not have written, letter by letter.
   init?(_ text: String) {
-    guard text.utf8.count == SlotName.byteCount * 2, let bytes = parseHexadecimal(text) else { return nil }
-    self.bytes = bytes
+    let digits = Array(text.utf8)
+    guard digits.count == SlotName.byteCount * 2 else { return nil }
+    bytes = stride(from: 0, to: digits.count, by: 2).compactMap { position in
+      UInt8(String(decoding: digits[position..<position + 2], as: UTF8.self), radix: 16)
+    }
+    guard bytes.count == SlotName.byteCount, self.text == text else { return nil }
   }
 
   /// The name in hexadecimal digits.
@@ -61,25 +65,4 @@ enum SlotFile: Hashable, Sendable {
     // Leading zeroes and signs name other files.
     guard self.text == text else { return nil }
   }
-}
-
-/// Bytes of lower-case hexadecimal digits; nil for anything else.
-private func parseHexadecimal(_ text: String) -> [UInt8]? {
-  var bytes: [UInt8] = []
-  var high: UInt8?
-  for digit in text.utf8 {
-    let value: UInt8
-    switch digit {
-    case 0x30...0x39: value = digit - 0x30
-    case 0x61...0x66: value = digit - 0x61 + 10
-    default: return nil
-    }
-    if let first = high {
-      bytes.append(first << 4 | value)
-      high = nil
-    } else {
-      high = value
-    }
-  }
-  return high == nil ? bytes : nil
 }

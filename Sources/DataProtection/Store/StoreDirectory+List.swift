@@ -1,15 +1,5 @@
 import FileSystem
 
-/// What became of reading the list of slots.
-enum SlotListReading {
-  /// It is authentic.
-  case valid(SlotList)
-  /// There is none.
-  case absent
-  /// It is damaged, another device's, or of a newer format.
-  case invalid(ProtectionError)
-}
-
 extension StoreDirectory {
   /// The beginning of the names of slots that are being deleted.
   static let deletedPrefix = "deleted-"
@@ -17,25 +7,12 @@ extension StoreDirectory {
   /// Reads the list of slots.
   ///
   /// Throws `.rolledBack` when it has seen a later keybag than the device has now.
-  func readList() throws(ProtectionError) -> SlotListReading {
-    let reading = try readListWithoutCheck()
-    if case .valid(let list) = reading { try check(revision: list.keybagRevision) }
-    return reading
-  }
-
-  private func readListWithoutCheck() throws(ProtectionError) -> SlotListReading {
-    do throws(ProtectionError) {
-      guard
-        let bytes = try readSmallFile(
-          SlotList.fileName, in: parent.descriptor, limit: SlotList.byteLimit, fileSystem)
-      else { return .absent }
-      return .valid(try SlotList(bytes, keys: keys))
-    } catch {
-      switch error.code {
-      case .corrupt, .otherDevice, .unsupportedVersion: return .invalid(error)
-      default: throw error
-      }
+  func readList() throws(ProtectionError) -> RecordReading<SlotList> {
+    let reading = try readRecord(SlotList.fileName, in: parent.descriptor, limit: SlotList.byteLimit) {
+      bytes throws(ProtectionError) in try SlotList(bytes, keys: keys)
     }
+    if let list = reading.value { try check(revision: list.keybagRevision) }
+    return reading
   }
 
   /// Refuses a keybag that is older than what the store has seen.
@@ -49,7 +26,7 @@ extension StoreDirectory {
 
   /// Changes the list durably, while nobody else does.
   ///
-  /// A list that is damaged goes aside and is made anew from the slots that are there. Throws `.unsupportedVersion` for a
+  /// A list that is damaged is made anew from the slots that are there. Throws `.unsupportedVersion` for a
   /// newer format.
   ///
   /// - Parameter body: Changes the list; false when it needs no change.
@@ -71,8 +48,6 @@ extension StoreDirectory {
       case .invalid:
         list = try rebuiltList()
         list.wasRebuilt = true
-        try? fileSystem.rename(
-          SlotList.fileName, to: SlotList.damagedFileName, in: parent.descriptor, replacing: true)
       }
       guard try body(&list) else { return }
       guard list.count <= SlotList.entryLimit else {
@@ -82,13 +57,7 @@ extension StoreDirectory {
       let bytes = try list.encoded(keys: keys)
       try replaceFile(
         SlotList.fileName, by: SlotList.newFileName, in: parent.descriptor, with: bytes, fileSystem)
-      do throws(FileSystemError) {
-        try uninterrupted { () throws(FileSystemError) in try fileSystem.synchronize(parent.descriptor) }
-      } catch {
-        throw ProtectionError(
-          .durabilityUnknown, "The list of slots may not survive a power cut.", errno: error.code.rawValue, cause: error
-        )
-      }
+      try fileSystem.synchronize(parent.descriptor, orSay: "The list of slots may not survive a power cut.")
       sweepDeleted(list)
     }
   }
@@ -97,7 +66,7 @@ extension StoreDirectory {
   private func rebuiltList() throws(ProtectionError) -> SlotList {
     var list = SlotList()
     for name in try slotNames() {
-      guard let slot = try? look(at: name), let ledger = try? readLedger(in: slot).ledger else { continue }
+      guard let slot = try? look(at: name), let ledger = try? readLedger(in: slot).value else { continue }
       list.entries[name] = SlotList.Entry(epoch: ledger.epoch, isNew: false)
     }
     list.wasRebuilt = !list.entries.isEmpty

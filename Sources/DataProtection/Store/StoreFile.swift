@@ -55,6 +55,17 @@ func attempt<R>(
   }
 }
 
+extension FileSystem {
+  /// Syncs; throws `.durabilityUnknown` with a sentence of the caller's when that failed.
+  func synchronize(_ descriptor: Descriptor, orSay text: String) throws(ProtectionError) {
+    do throws(FileSystemError) {
+      try uninterrupted { () throws(FileSystemError) in try synchronize(descriptor) }
+    } catch {
+      throw ProtectionError(.durabilityUnknown, text, errno: error.code.rawValue, cause: error)
+    }
+  }
+}
+
 extension ProtectionError {
   /// What the operating system refused; a full disk is said so, because somebody can do something about it.
   init(failedTo what: String, _ error: FileSystemError) {
