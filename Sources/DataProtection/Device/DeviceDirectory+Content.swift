@@ -116,11 +116,7 @@ extension DeviceDirectory {
 
   private func kind(of name: String, in parent: Descriptor) throws(ProtectionError) -> FileStatus.Kind? {
     try attempt("look at a directory") { () throws(FileSystemError) in
-      do throws(FileSystemError) {
-        return try fileSystem.status(ofName: name, in: parent).kind
-      } catch  where error.code == .noSuchFile {
-        return nil
-      }
+      try fileSystem.statusIfAny(ofName: name, in: parent)?.kind
     }
   }
 }

@@ -74,6 +74,6 @@ extension ArchiveStore {
   private func forget() throws(ProtectionError) {
     let name = name
     guard try entryOnList() != nil else { return }
-    try store.changeList { list throws(ProtectionError) in list.entries.removeValue(forKey: name) != nil }
+    try store.changeList { $0.entries[name] = nil }
   }
 }

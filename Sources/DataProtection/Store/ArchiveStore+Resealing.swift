@@ -79,10 +79,9 @@ extension ArchiveStore {
   ) throws(ProtectionError) -> PublishReceipt {
     guard let old = state.reading.ledger.value else { throw .nothingSaved }
     return try writeGeneration(
-      try opened.readAll(), opened.frames, as: opened.protection, over: old, &state
+      try opened.readAll(), appending: opened.frames, as: opened.protection, over: old, &state
     ) { record in
       var next = Ledger.Successor(ledger: old)
-      next.ledger.counter = record.generation
       if old.current?.generation == opened.generation.rawValue {
         next.ledger.current = record
         next.ledger.predecessor = nil

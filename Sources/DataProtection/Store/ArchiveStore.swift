@@ -172,12 +172,8 @@ package final class ArchiveStore: Sendable {
   func attributes() throws(ProtectionError) -> (record: Ledger.Record, modified: Double)? {
     try looking { reading throws(ProtectionError) in
       guard let slot = reading.slot, let record = reading.ledger.value?.current else { return nil }
-      let status = try attempt("look at an archive") { () throws(FileSystemError) -> FileStatus? in
-        do throws(FileSystemError) {
-          return try slot.fileSystem.status(ofName: record.file.text, in: slot.descriptor)
-        } catch  where error.code == .noSuchFile {
-          return nil
-        }
+      let status = try attempt("look at an archive") { () throws(FileSystemError) in
+        try slot.fileSystem.statusIfAny(ofName: record.file.text, in: slot.descriptor)
       }
       guard let status else { return nil }
       return (record, status.modificationTime)
@@ -225,7 +221,6 @@ package final class ArchiveStore: Sendable {
     state.base = ArchiveStoreState.Base(
       record: record, file: opened.file, frames: opened.content.frames, room: room,
       frameCount: opened.frames.count, end: opened.scan.end, commitment: opened.scan.commitment,
-      allocated: opened.file.byteCount, isAppendable: opened.tailDropped == 0 && opened.file.isWritable,
-      wasRead: opened.wasRead)
+      allocated: opened.file.byteCount, isAppendable: opened.tailDropped == 0 && opened.file.isWritable)
   }
 }

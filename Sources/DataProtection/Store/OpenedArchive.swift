@@ -1,5 +1,4 @@
 package import FoundationEssentials
-import Synchronization
 
 /// One generation, opened: its content by ranges, and the changes that were appended to it.
 ///
@@ -26,8 +25,6 @@ package final class OpenedArchive: Sendable {
   let file: StoreFile
   let content: any SealedContent
   let scan: FrameScan
-  /// Says that the whole content was read, and is authentic to the last byte.
-  let wasRead = ReadMark()
 
   init(
     generation: UInt64, standing: ArchiveStanding, file: StoreFile, content: any SealedContent, scan: FrameScan
@@ -43,20 +40,9 @@ package final class OpenedArchive: Sendable {
   ///
   /// Throws `.locked` once the class's key is gone, `.corrupt` when a chunk is not what was written.
   package func read(_ range: Range<Int>) throws(ProtectionError) -> Data {
-    let data = try content.read(range)
-    if range == 0..<byteCount { wasRead.set() }
-    return data
+    try content.read(range)
   }
 
   /// Reads the whole content.
   package func readAll() throws(ProtectionError) -> Data { try read(0..<byteCount) }
-}
-
-/// Something that is true from some moment on.
-final class ReadMark: Sendable {
-  private let value = Atomic(false)
-
-  var isSet: Bool { value.load(ordering: .relaxed) }
-
-  func set() { value.store(true, ordering: .relaxed) }
 }

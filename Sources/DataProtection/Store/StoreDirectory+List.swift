@@ -29,8 +29,10 @@ extension StoreDirectory {
   /// A list that is damaged is made anew from the slots that are there. Throws `.unsupportedVersion` for a
   /// newer format.
   ///
-  /// - Parameter body: Changes the list; false when it needs no change.
-  func changeList(_ body: (inout SlotList) throws(ProtectionError) -> Bool) throws(ProtectionError) {
+  /// - Parameter body: Changes the list; nothing is written when it leaves it as it is.
+  /// - Returns: The list as it is now.
+  @discardableResult
+  func changeList(_ body: (inout SlotList) -> Void) throws(ProtectionError) -> SlotList {
     try listTurn.take { () throws(ProtectionError) in
       let lock = try TrustedDirectory.openLock(Self.lockName, in: directory, fileSystem)
       defer { fileSystem.close(lock) }
@@ -49,7 +51,9 @@ extension StoreDirectory {
         list = try rebuiltList()
         list.wasRebuilt = true
       }
-      guard try body(&list) else { return }
+      let before = list
+      body(&list)
+      guard list != before else { return list }
       guard list.count <= SlotList.entryLimit else {
         throw ProtectionError(.io, "The device has \(SlotList.entryLimit) archives already; delete some.")
       }
@@ -59,6 +63,7 @@ extension StoreDirectory {
         SlotList.fileName, by: SlotList.newFileName, in: parent.descriptor, with: bytes, fileSystem)
       try fileSystem.synchronize(parent.descriptor, orSay: "The list of slots may not survive a power cut.")
       sweepDeleted(list)
+      return list
     }
   }
 
@@ -90,8 +95,9 @@ extension StoreDirectory {
 
   /// Records that the passcode has changed: an old keybag put back is noticed from now on.
   func noteRevision() throws(ProtectionError) {
-    try changeList { list throws(ProtectionError) in
-      list.keybagRevision < keys.keybagRevision && (!list.entries.isEmpty || list.wasRebuilt)
+    try changeList { list in
+      guard !list.entries.isEmpty || list.wasRebuilt else { return }
+      list.keybagRevision = max(list.keybagRevision, keys.keybagRevision)
     }
   }
 

@@ -52,18 +52,9 @@ package final class StoreDirectory: Sendable {
     _ fileSystem: any FileSystem, in parent: OpenDirectory, keys: any StoreKeys, sealer: any StoreSealing,
     options: StoreOptions = StoreOptions()
   ) throws(ProtectionError) -> StoreDirectory {
+    // Its name is made durable by the first save in it.
     let directory = try attempt("open the store's directory") { () throws(FileSystemError) in
-      do throws(FileSystemError) {
-        return try fileSystem.openDirectory(name, in: parent.descriptor)
-      } catch  where error.code == .noSuchFile {
-        // Its name is made durable by the first save in it.
-        do throws(FileSystemError) {
-          try fileSystem.makeDirectory(name, in: parent.descriptor, mode: 0o700)
-        } catch  where error.code == .fileExists {
-          // Another process was first; its directory is as good.
-        }
-        return try fileSystem.openDirectory(name, in: parent.descriptor)
-      }
+      try openOrMake(name, in: parent.descriptor, fileSystem)
     }
     do throws(ProtectionError) {
       try TrustedDirectory.check(
@@ -135,28 +126,31 @@ package final class StoreDirectory: Sendable {
   func isNamed(_ directory: Descriptor, _ name: SlotName) throws(ProtectionError) -> Bool {
     try attempt("look at a slot") { () throws(FileSystemError) in
       let own = try fileSystem.status(of: directory)
+      let named = try fileSystem.statusIfAny(ofName: name.text, in: self.directory)
+      return named?.inode == own.inode && named?.device == own.device
+    }
+  }
+
+  private static func openOrMake(
+    _ name: String, in parent: Descriptor, _ fileSystem: any FileSystem
+  ) throws(FileSystemError) -> Descriptor {
+    do throws(FileSystemError) {
+      return try fileSystem.openDirectory(name, in: parent)
+    } catch  where error.code == .noSuchFile {
+      // Another process may be first; its directory is as good.
       do throws(FileSystemError) {
-        let named = try fileSystem.status(ofName: name.text, in: self.directory)
-        return named.inode == own.inode && named.device == own.device
-      } catch  where error.code == .noSuchFile {
-        return false
-      }
+        try fileSystem.makeDirectory(name, in: parent, mode: 0o700)
+      } catch  where error.code == .fileExists {}
+      return try fileSystem.openDirectory(name, in: parent)
     }
   }
 
   private func openSlot(_ name: SlotName, making: Bool = false) throws(ProtectionError) -> Descriptor? {
     do throws(ProtectionError) {
       return try attempt("open a slot") { () throws(FileSystemError) in
-        do throws(FileSystemError) {
-          return try fileSystem.openDirectory(name.text, in: directory)
-        } catch  where error.code == .noSuchFile && making {
-          do throws(FileSystemError) {
-            try fileSystem.makeDirectory(name.text, in: directory, mode: 0o700)
-          } catch  where error.code == .fileExists {
-            // Another process was first.
-          }
-          return try fileSystem.openDirectory(name.text, in: directory)
-        }
+        try making
+          ? Self.openOrMake(name.text, in: directory, fileSystem)
+          : fileSystem.openDirectory(name.text, in: directory)
       }
     } catch {
       switch (error.cause as? FileSystemError)?.code {
@@ -180,11 +174,8 @@ package final class StoreDirectory: Sendable {
     let bytes = (try? fileSystem.readBytes(lock, count: 11)) ?? []
     let holder = Int32(String(decoding: bytes.prefix { $0 != 0x20 }, as: UTF8.self))
     let who =
-      switch holder {
-      case nil: "Another process"
-      case processIdentifier: "Another part of this process"
-      case let holder?: "Process \(holder)"
-      }
+      holder == processIdentifier
+      ? "Another part of this process" : holder.map { "Process \($0)" } ?? "Another process"
     var error = ProtectionError(
       .inUse, "\(who) has this archive open for writing; nothing was changed. Use that one, or close it and try again.")
     error.processIdentifier = holder

@@ -56,6 +56,15 @@ func attempt<R>(
 }
 
 extension FileSystem {
+  /// The status of a name; nil when there is none.
+  func statusIfAny(ofName name: String, in directory: Descriptor) throws(FileSystemError) -> FileStatus? {
+    do throws(FileSystemError) {
+      return try status(ofName: name, in: directory)
+    } catch  where error.code == .noSuchFile {
+      return nil
+    }
+  }
+
   /// Syncs; throws `.durabilityUnknown` with a sentence of the caller's when that failed.
   func synchronize(_ descriptor: Descriptor, orSay text: String) throws(ProtectionError) {
     do throws(FileSystemError) {

@@ -75,7 +75,6 @@ extension Ledger {
     aside += pending.filter { retiring.contains($0.generation) && !consumed.contains($0.generation) }
     next.ledger.pending.removeAll { consumed.contains($0.generation) || retiring.contains($0.generation) }
     next.ledger.current = record
-    next.ledger.counter = max(counter, record.generation)
     next.setAside = aside.sorted { $0.generation < $1.generation }
     next.ledger.setAside += next.setAside
     next.removed = next.ledger.makeRoom()
@@ -111,20 +110,10 @@ extension Ledger {
     if let predecessor, !predecessor.flags.contains(.oneWay), predecessor.protection != current.protection {
       self.predecessor = nil
     }
-    let weaker = setAside.filter { $0.protection.strength < current.protection.strength }
+    let weaker = setAside.filter {
+      $0.protection.isWeaker(than: current.protection) && !$0.flags.contains(.oneWay)
+    }
     setAside.removeAll { weaker.contains($0) }
     return weaker
-  }
-}
-
-extension ProtectionClass {
-  /// The order of the classes by when their keys are there.
-  fileprivate var strength: Int {
-    switch self {
-    case .none: 0
-    case .completeUntilFirstUserAuthentication: 1
-    case .completeUnlessOpen: 2
-    case .complete: 2
-    }
   }
 }
