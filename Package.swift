@@ -186,7 +186,9 @@ if Context.environment["RESTORATION_DESKTOP"] != nil {
 
 // The program whose disk loses its power, and the modules that it needs: see Tests/PowerCuts/run.
 if Context.environment["RESTORATION_POWER_CUTS"] != nil {
-  let modules = ["CLibcrypto", "CSystem", "FileSystem", "FaultyFileSystem", "Sealing", "DataProtection", "SeededRandom"]
+  let modules = [
+    "CLibcrypto", "CSystem", "FileSystem", "FaultyFileSystem", "Sealing", "DataProtection", "SeededRandom",
+  ]
   package.products = []
   package.targets = package.targets.filter { modules.contains($0.name) }
   package.targets.append(

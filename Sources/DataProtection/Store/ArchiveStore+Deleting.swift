@@ -13,7 +13,7 @@ extension ArchiveStore {
       if let taken = state.withLock({ $0 }) {
         slot = taken.slot
         epoch = taken.reading.ledger.value?.epoch ?? taken.reading.entry?.epoch ?? []
-        guard try store.isNamed(slot.descriptor, name) else {
+        guard try store.isNamed(slot, name) else {
           letGo()
           throw .erased
         }

@@ -58,7 +58,7 @@ extension ArchiveStore {
 
   /// Throws unless the slot's name still means what this store has open.
   func requireName(_ state: ArchiveStoreState) throws(ProtectionError) {
-    guard try store.isNamed(state.slot.descriptor, name) else {
+    guard try store.isNamed(state.slot, name) else {
       letGo()
       throw .erased
     }
@@ -67,11 +67,11 @@ extension ArchiveStore {
   /// The ledger that a save goes on from; made anew from the files when it is lost.
   private func ledgerToContinue(_ state: inout ArchiveStoreState) throws(ProtectionError) -> Ledger {
     if let ledger = state.reading.ledger.value { return ledger }
-    if case .invalid(let error) = state.reading.ledger, error.code == .unsupportedVersion { throw error }
-    if case .invalid(let error)? = state.reading.list, error.code == .unsupportedVersion { throw error }
+    if let problem = state.reading.ledger.problem, problem.code == .unsupportedVersion { throw problem }
+    if let problem = state.reading.list?.problem, problem.code == .unsupportedVersion { throw problem }
     // A deletion whose slot could not be taken off the list has used its epoch up.
     var epoch = randomBytes(Ledger.epochByteCount)
-    if let entry = state.reading.entry, try !state.reading.isDeleted(entry) { epoch = entry.epoch }
+    if let entry = state.reading.entry, try !store.isDeleted(name, entry) { epoch = entry.epoch }
     var ledger = Ledger(identity: identity, epoch: epoch)
     do throws(ProtectionError) {
       let opened = try state.reading.openUnverified(as: keepsState ? nil : protection, forWriting: false)
@@ -82,7 +82,7 @@ extension ArchiveStore {
         byteCount: UInt64(opened.file.byteCount))
     } catch  where error.code.isDamage || error.code == .notFound {
       // Nothing that can be read is there; what can't be goes aside below, unless nobody ever acknowledged it.
-      if case .invalid(let problem) = state.reading.ledger, problem.code == .rolledBack { return ledger }
+      if state.reading.ledger.problem?.code == .rolledBack { return ledger }
       if state.reading.entry?.isNew == true { return ledger }
     }
     // Damaged files keep their names and numbers: those above the authentic one, or the highest.
@@ -116,7 +116,7 @@ extension ArchiveStore {
     } catch {
       switch error.code {
       case .locked: return .locked
-      case .missing: return .missing
+      case .missing: return .passing
       case _ where error.code.isDamage || error.code == .unsupportedVersion: return .damaged
       default: throw error
       }

@@ -119,7 +119,7 @@ package final class ArchiveStore: Sendable {
     do throws(ProtectionError) {
       return try body()
     } catch  where error.code.isDamage {
-      guard try store.isNamed(state.slot.descriptor, name) else { throw .erased }
+      guard try store.isNamed(state.slot, name) else { throw .erased }
       throw error
     }
   }
@@ -160,6 +160,15 @@ package final class ArchiveStore: Sendable {
         throw ProtectionError(.notFound, "There is no generation \(generation) aside.")
       }
       return try reading.open(record, as: record.protection, standing: .olderGeneration(because: nil))
+    }
+  }
+
+  /// The numbers of the newest generation, the one before and what is pending; opens none, works while locked.
+  package func generations() throws(ProtectionError) -> [Generation] {
+    try looking { reading throws(ProtectionError) in
+      guard let ledger = reading.ledger.value else { return [] }
+      let records = [ledger.current, ledger.predecessor].compactMap(\.self) + ledger.pending
+      return records.map { Generation(rawValue: $0.generation) }
     }
   }
 

@@ -3,20 +3,17 @@ import FileSystem
 /// The open directory of one slot, with its lock if it is open for writing.
 final class SlotDirectory: Sendable {
   let fileSystem: any FileSystem
-  let descriptor: Descriptor
+  /// The open directory.
+  var descriptor: Descriptor { directory.descriptor }
+  private let directory: OwnedDescriptor
   /// The lock file, locked; nil for who only looks.
-  private let lock: Descriptor?
+  private let lock: OwnedDescriptor?
 
-  /// Takes the descriptors over.
-  init(_ fileSystem: any FileSystem, _ descriptor: Descriptor, lock: Descriptor?) {
+  /// Keeps the descriptors open.
+  init(_ fileSystem: any FileSystem, _ directory: OwnedDescriptor, lock: OwnedDescriptor?) {
     self.fileSystem = fileSystem
-    self.descriptor = descriptor
+    self.directory = directory
     self.lock = lock
-  }
-
-  deinit {
-    if let lock { fileSystem.close(lock) }
-    fileSystem.close(descriptor)
   }
 
   /// More names than this are nobody's slot: the rest is left alone.

@@ -20,9 +20,6 @@ package struct SlotList: Hashable, Sendable {
 
   /// A list of nothing.
   package init() {}
-
-  /// How many slots it knows.
-  package var count: Int { entries.count }
 }
 
 // MARK: Bytes

@@ -1,5 +1,5 @@
 /// What a slot's directory is called: the first half of the slot's HMAC, so that no identifier becomes part of a path.
-struct SlotName: Hashable, Comparable, Sendable {
+package struct SlotName: Hashable, Comparable, Sendable {
   /// So many bytes of the HMAC name the slot.
   static let byteCount = 16
 
@@ -22,9 +22,9 @@ struct SlotName: Hashable, Comparable, Sendable {
   }
 
   /// The name in hexadecimal digits.
-  var text: String { hexadecimal(bytes) }
+  package var text: String { hexadecimal(bytes) }
 
-  static func < (left: SlotName, right: SlotName) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
+  package static func < (left: SlotName, right: SlotName) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
 }
 
 /// The names in a slot's directory.
@@ -41,6 +41,9 @@ enum SlotFile: Hashable, Sendable {
   case lock
   /// The crash marker.
   case marker
+
+  /// Whether it is what a locked run has saved.
+  var isPending: Bool { if case .pending = self { true } else { false } }
 
   /// The name as it stands in the directory.
   var text: String {

@@ -44,7 +44,7 @@ struct SlotReading {
   /// `.notFound` only if this device never had the slot, or has deleted it.
   func absence() throws(ProtectionError) -> ProtectionError {
     let missing = ProtectionError(.missing, "There was an archive here, and it is gone: somebody removed it.")
-    if slot != nil, try hasLeftovers() { return missing }
+    if entry?.isNew != true, try slot?.files().contains(where: { $0.isPending }) == true { return missing }
     switch list {
     case nil: return .nothingSaved
     case .invalid(let error): return error
@@ -56,20 +56,8 @@ struct SlotReading {
           .missing, "The list of archives was lost once, and nobody knows whether this one was in it.")
       }
       if entry.isNew { return .nothingSaved }
-      return try isDeleted(entry) ? .nothingSaved : missing
+      return try store.isDeleted(name, entry) ? .nothingSaved : missing
     }
-  }
-
-  /// Whether what the list names was deleted, and could not be taken off the list.
-  func isDeleted(_ entry: SlotList.Entry) throws(ProtectionError) -> Bool {
-    let deleted = try store.deletedName(name, epoch: entry.epoch)
-    return (try? store.fileSystem.status(ofName: deleted, in: store.directory)) != nil
-  }
-
-  /// Whether anything is left of a slot whose ledger is gone.
-  private func hasLeftovers() throws(ProtectionError) -> Bool {
-    guard entry?.isNew != true else { return false }
-    return try slot?.files().contains { if case .pending = $0 { true } else { false } } ?? false
   }
 
   /// Opens a generation that the ledger vouches for.
@@ -117,7 +105,7 @@ struct SlotReading {
         guard let file = try slot?.open(.generation(number), forWriting: forWriting) else { continue }
         let opened = try openClaimed(file, number, as: protection)
         guard !opened.content.fields.flags.contains(.partial) else { continue }
-        guard !store.options.isStrict else {
+        guard !store.options.refusesUnverifiableArchives else {
           throw ProtectionError(
             .rolledBack, "The ledger is lost, so that nobody knows whether this is the newest archive; it is refused.")
         }
@@ -127,8 +115,7 @@ struct SlotReading {
         problem = problem ?? error
       }
     }
-    if case .invalid(let error) = ledger { throw problem ?? error }
-    if let problem { throw problem }
+    if let problem = problem ?? ledger.problem { throw problem }
     throw try absence()
   }
 }

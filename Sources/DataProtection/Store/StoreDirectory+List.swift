@@ -54,7 +54,7 @@ extension StoreDirectory {
       let before = list
       body(&list)
       guard list != before else { return list }
-      guard list.count <= SlotList.entryLimit else {
+      guard list.entries.count <= SlotList.entryLimit else {
         throw ProtectionError(.io, "The device has \(SlotList.entryLimit) archives already; delete some.")
       }
       list.keybagRevision = max(list.keybagRevision, keys.keybagRevision)
@@ -107,6 +107,12 @@ extension StoreDirectory {
   func deletedName(_ slot: SlotName, epoch: [UInt8]) throws(ProtectionError) -> String {
     let code = try keys.authenticationCode(.name, over: Array("deleted/".utf8) + slot.bytes + epoch)
     return Self.deletedPrefix + hexadecimal(code.prefix(SlotName.byteCount))
+  }
+
+  /// Whether what the list names was deleted, and could not be taken off the list.
+  func isDeleted(_ slot: SlotName, _ entry: SlotList.Entry) throws(ProtectionError) -> Bool {
+    let deleted = try deletedName(slot, epoch: entry.epoch)
+    return (try? fileSystem.status(ofName: deleted, in: directory)) != nil
   }
 
   /// Removes what deletions have left, of slots that are not on the list any more.

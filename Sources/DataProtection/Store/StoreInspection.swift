@@ -5,14 +5,6 @@ import FileSystem
 /// A slot's name is a hash and can't be told back, but its ledger and its files hold the whole hash, and that is enough to
 /// open them. Nothing is changed, and nobody is kept from writing.
 package struct StoreInspection: Sendable {
-  /// A slot, by the beginning of its hash.
-  package struct Slot: Hashable, Sendable {
-    let name: SlotName
-
-    /// What its directory is called.
-    package var text: String { name.text }
-  }
-
   /// What became of reading a slot.
   package struct Findings: Sendable {
     /// Its files; newest generations first.
@@ -25,7 +17,7 @@ package struct StoreInspection: Sendable {
 
   private let store: StoreDirectory
   /// Every slot that has a directory, or ought to have one.
-  package let slots: [Slot]
+  package let slots: [SlotName]
   /// What is wrong with the list of slots; nil when it is whole, or when none is needed yet.
   package let listProblem: ProtectionError.Code?
   /// Whether there is a list of slots.
@@ -41,8 +33,7 @@ package struct StoreInspection: Sendable {
       switch try store.readList() {
       case .valid(let list):
         for (name, entry) in list.entries where !entry.isNew && !names.contains(name) {
-          let deleted = try store.deletedName(name, epoch: entry.epoch)
-          if (try? store.fileSystem.status(ofName: deleted, in: store.directory)) == nil { names.insert(name) }
+          if try !store.isDeleted(name, entry) { names.insert(name) }
         }
       case .absent:
         hasList = false
@@ -52,14 +43,14 @@ package struct StoreInspection: Sendable {
     } catch  where error.code == .rolledBack {
       problem = .rolledBack
     }
-    slots = names.sorted().map(Slot.init)
+    slots = names.sorted()
     listProblem = problem
     self.hasList = hasList
   }
 
   /// The slot of an archive that can be named.
-  package func slot(of archive: ArchiveSlot) throws(ProtectionError) -> Slot {
-    Slot(name: SlotName(identity: try store.identity(of: archive)))
+  package func slot(of archive: ArchiveSlot) throws(ProtectionError) -> SlotName {
+    SlotName(identity: try store.identity(of: archive))
   }
 
   /// So often a slot is read anew because somebody saved there meanwhile.
@@ -68,19 +59,23 @@ package struct StoreInspection: Sendable {
   /// Reads everything of a slot; again when somebody saved there meanwhile, a few times.
   ///
   /// Throws `otherDevice` once the device was erased, and `io`.
-  package func examine(_ slot: Slot) throws(ProtectionError) -> Findings {
+  package func examine(_ slot: SlotName) throws(ProtectionError) -> Findings {
     var findings = try examineOnce(slot)
     for _ in 1..<Self.attemptLimit where findings.hasChanged { findings = try examineOnce(slot) }
     return findings
   }
 
-  private func examineOnce(_ slot: Slot) throws(ProtectionError) -> Findings {
-    guard let directory = try store.look(at: slot.name) else {
-      return Findings(material: [], newest: .failure(try absence(of: slot)), hasChanged: false)
+  private func examineOnce(_ slot: SlotName) throws(ProtectionError) -> Findings {
+    guard let directory = try store.look(at: slot) else {
+      return Findings(
+        material: [],
+        newest: .failure(
+          try SlotReading(store, identity: slot.bytes + slot.bytes, slot: nil, isListed: true).absence()),
+        hasChanged: false)
     }
     let before = try store.readLedger(in: directory)
     let identity =
-      try store.claimedIdentity(of: slot.name, in: directory, before.value) ?? slot.name.bytes + slot.name.bytes
+      try store.claimedIdentity(of: slot, in: directory, before.value) ?? slot.bytes + slot.bytes
     let archives = ArchiveStore(store, identity: identity, protection: .complete, isListed: true)
     archives.keepState()
     let newest = Result { () throws(ProtectionError) in try archives.openNewest() }
@@ -89,7 +84,7 @@ package struct StoreInspection: Sendable {
       if let found = try examine(file, in: directory, before, identity) { material.append(found) }
     }
     material += missing(before.value, in: directory)
-    if case .absent = before, isLedgerDue(slot.name, material) {
+    if case .absent = before, isLedgerDue(slot, material) {
       material.append(
         ArchiveMaterial(
           name: SlotFile.ledger.text, kind: .ledger, generation: nil, byteCount: 0, isCurrent: false, problem: .missing)
@@ -99,11 +94,6 @@ package struct StoreInspection: Sendable {
     return Findings(
       material: material.sorted { ($0.generation?.rawValue ?? 0, $1.name) > ($1.generation?.rawValue ?? 0, $0.name) },
       newest: newest, hasChanged: before.value != after.value)
-  }
-
-  /// Why a slot has no directory: it was deleted since the list was read, or somebody removed it.
-  private func absence(of slot: Slot) throws(ProtectionError) -> ProtectionError {
-    try SlotReading(store, identity: slot.name.bytes + slot.name.bytes, slot: nil, isListed: true).absence()
   }
 
   /// Whether a slot that has a directory and no ledger has lost it, and its first save was not just cut short.
@@ -191,8 +181,7 @@ package struct StoreInspection: Sendable {
   private func markerProblem(_ directory: SlotDirectory, _ identity: [UInt8]) -> ProtectionError.Code? {
     func look() -> ProtectionError.Code? {
       do throws(ProtectionError) {
-        if case .invalid(let error) = try store.readMarker(in: directory, identity) { return error.code }
-        return nil
+        return try store.readMarker(in: directory, identity).problem?.code
       } catch {
         return error.code
       }

@@ -23,9 +23,7 @@ enum Verification {
   case locked
   /// It is damaged.
   case damaged
-  /// Its file is gone.
-  case missing
-  /// It is the last one's in-between state: the one before it stays.
+  /// It is gone, or nothing to fall back to: the one before it stays.
   case passing
 }
 
@@ -61,7 +59,7 @@ extension Ledger {
       } else {
         switch verification {
         case .whole: next.ledger.predecessor = current
-        case .missing, .passing: break
+        case .passing: break
         case .locked:
           // Nobody knows whether it is whole, so what is known to be stays, too.
           if let predecessor = next.ledger.predecessor { aside.append(predecessor) }

@@ -160,8 +160,8 @@ import Musl
   }
 
   private static func archives(_ path: String, _ disk: any FileSystem = LinuxFileSystem()) throws -> ArchiveStore {
-    let root = OpenDirectory(disk, try disk.openDirectory(atPath: path))
-    return try StoreDirectory.open(disk, in: root, keys: ToyKeys(), sealer: ToySealing())
+    let root = OwnedDescriptor(disk, try disk.openDirectory(atPath: path))
+    return try StoreDirectory(disk, in: root, keys: ToyKeys(), sealer: ToySealing())
       .archives(for: ArchiveSlot(application: "one"), protection: .complete)
   }
 }

@@ -87,7 +87,7 @@ import Testing
       let found = try rig.observe(memory)
       #expect(found.content == Data("2".utf8) && found.standing == .rollbackUnverifiable)
       var strict = rig
-      strict.options.isStrict = true
+      strict.options.refusesUnverifiableArchives = true
       #expect(try outcome(strict) == .rolledBack)
       // A save goes on from it, and the next run is sure.
       let store = try rig.archives(memory)
