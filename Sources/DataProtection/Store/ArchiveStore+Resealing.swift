@@ -27,7 +27,7 @@ extension StoreDirectory {
     guard let slot = try look(at: name) else { return nil }
     let identity = try claimedIdentity(of: name, in: slot, try readLedger(in: slot).value)
     let store = ArchiveStore(
-      self, identity: identity ?? name.bytes + name.bytes, protection: .complete, isListed: false)
+      self, identity: identity, protection: .complete, isListed: false)
     store.keepState()
     return store
   }

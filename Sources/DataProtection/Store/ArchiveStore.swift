@@ -17,12 +17,7 @@ package final class ArchiveStore: Sendable {
   package let protection: ProtectionClass
   private let isForState = Mutex(false)
   /// What this store has saved while locked last, and in which life of the slot.
-  let ownPending = Mutex<OwnPending?>(nil)
-
-  struct OwnPending {
-    var generation: UInt64
-    var epoch: [UInt8]
-  }
+  let ownPending = Mutex<(generation: UInt64, epoch: [UInt8])?>(nil)
 
   init(_ store: StoreDirectory, identity: [UInt8], protection: ProtectionClass, isListed: Bool) {
     self.store = store
@@ -230,6 +225,7 @@ package final class ArchiveStore: Sendable {
     state.base = ArchiveStoreState.Base(
       record: record, file: opened.file, frames: opened.content.frames, room: room,
       frameCount: opened.frames.count, end: opened.scan.end, commitment: opened.scan.commitment,
-      allocated: opened.file.byteCount, isAppendable: opened.tailDropped == 0 && opened.file.isWritable)
+      allocated: opened.file.byteCount, isAppendable: opened.tailDropped == 0 && opened.file.isWritable,
+      opened: opened)
   }
 }

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import Synchronization
 
 /// One generation, opened: its content by ranges, and the changes that were appended to it.
 ///
@@ -26,6 +27,10 @@ package final class OpenedArchive: Sendable {
   let content: any SealedContent
   let scan: FrameScan
 
+  /// Whether the whole content was read, and is authentic to the last byte.
+  var hasBeenRead: Bool { wasRead.withLock { $0 } }
+  private let wasRead = Mutex(false)
+
   init(
     generation: UInt64, standing: ArchiveStanding, file: StoreFile, content: any SealedContent, scan: FrameScan
   ) {
@@ -40,7 +45,9 @@ package final class OpenedArchive: Sendable {
   ///
   /// Throws `.locked` once the class's key is gone, `.corrupt` when a chunk is not what was written.
   package func read(_ range: Range<Int>) throws(ProtectionError) -> Data {
-    try content.read(range)
+    let data = try content.read(range)
+    if range == 0..<byteCount { wasRead.withLock { $0 = true } }
+    return data
   }
 
   /// Reads the whole content.

@@ -83,7 +83,4 @@ extension ProtectionError {
       .io, "The operating system failed to \(what)\(reason); nothing saved before is lost.",
       errno: error.code.rawValue, cause: error)
   }
-
-  /// Whether the operating system said that there is no such file or directory.
-  var isNoSuchFile: Bool { (cause as? FileSystemError)?.code == .noSuchFile }
 }

@@ -74,8 +74,7 @@ package struct StoreInspection: Sendable {
         hasChanged: false)
     }
     let before = try store.readLedger(in: directory)
-    let identity =
-      try store.claimedIdentity(of: slot, in: directory, before.value) ?? slot.bytes + slot.bytes
+    let identity = try store.claimedIdentity(of: slot, in: directory, before.value)
     let archives = ArchiveStore(store, identity: identity, protection: .complete, isListed: true)
     archives.keepState()
     let newest = Result { () throws(ProtectionError) in try archives.openNewest() }
