@@ -213,6 +213,18 @@ import Testing
     for _ in 0..<20 { #expect(try next.publish(Data("again".utf8)).generation.rawValue < 1 << 57) }
   }
 
+  @Test(arguments: [48, 56])
+  func `the highest number that a name can claim leaves room for what is saved after it`(_ bits: UInt64) throws {
+    try saved()
+    memory.remove(atPath: rig.path() + "/ledger")
+    memory.plant([1, 2, 3], atPath: rig.path() + "/g-\((UInt64(1) << bits) - 1)")
+    let store = try rig.archives(memory)
+    for number in 0..<3 { #expect(try store.publish(Data("\(number)".utf8)).durability == .durable) }
+    store.close()
+    let found = try rig.observe(memory)
+    #expect(found.content == Data("2".utf8) && found.standing == .current)
+  }
+
   @Test(arguments: [FileStatus.Kind.directory, .symbolicLink, .other])
   func `something that is no file in a file's place is no crash`(kind: FileStatus.Kind) throws {
     for name in ["ledger", "g-2", "marker", "lock"] {
