@@ -138,8 +138,8 @@ import Musl
       second.close()
     }
     #expect(refusals > 20)
-    // Between taking the lock and writing its number into it.
-    #expect(misnamed <= 1)
+    // Three calls are between taking the lock and having written its number into it.
+    #expect(misnamed <= 3)
     #expect(FileManager.default.fileExists(atPath: path + "/log"))
   }
 
