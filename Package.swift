@@ -183,3 +183,16 @@ if Context.environment["RESTORATION_DESKTOP"] != nil {
       exclude: ["Support/desktop-mock.py", "Support/private-bus.conf"], swiftSettings: settings),
   ]
 }
+
+// The program whose disk loses its power, and the modules that it needs: see Tests/PowerCuts/run.
+if Context.environment["RESTORATION_POWER_CUTS"] != nil {
+  let modules = [
+    "CLibcrypto", "CSystem", "FileSystem", "FaultyFileSystem", "Sealing", "DataProtection", "SeededRandom",
+  ]
+  package.products = []
+  package.targets = package.targets.filter { modules.contains($0.name) }
+  package.targets.append(
+    .executableTarget(
+      name: "power-cut-writer", dependencies: ["DataProtection", "FileSystem", "FaultyFileSystem", "SeededRandom"],
+      path: "Tests/PowerCuts/power-cut-writer", swiftSettings: settings))
+}

@@ -42,8 +42,8 @@ struct DeviceCheck {
   ) {
     do throws(ProtectionError) {
       guard let store = try open() else { return }
-      var names: [StoreInspection.Slot: String] = [:]
-      var known: [StoreInspection.Slot] = []
+      var names: [SlotName: String] = [:]
+      var known: [SlotName] = []
       for slot in scope?.slots ?? [] {
         known.append(try store.slot(of: slot))
         names[known[known.count - 1]] = slot.slot
@@ -72,7 +72,7 @@ struct DeviceCheck {
   }
 
   private mutating func add(
-    _ findings: StoreInspection.Findings, in directory: String, name: String?, of slot: StoreInspection.Slot
+    _ findings: StoreInspection.Findings, in directory: String, name: String?, of slot: SlotName
   ) {
     guard !findings.material.isEmpty || Self.problem(findings, name) != nil else { return }
     isEmpty = false

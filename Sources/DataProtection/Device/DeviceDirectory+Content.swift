@@ -39,8 +39,7 @@ extension DeviceDirectory {
   /// Not durable yet: what comes next, the end of the keybags or a new one, synchronises the same names.
   func removeContent() throws(ProtectionError) {
     for name in [StoreDirectory.name, Self.filesName] { try removeTree(name, in: descriptor) }
-    for name in [SlotList.fileName, SlotList.newFileName, SlotList.damagedFileName] { try clear(name) }
-    try clear(AttemptRecord.fileName)
+    for name in [SlotList.fileName, SlotList.newFileName, AttemptRecord.fileName] { try clear(name) }
   }
 
   /// Removes a directory and all in it, also while somebody who doesn't know yet goes on writing there.
@@ -90,7 +89,7 @@ extension DeviceDirectory {
   func makeSubdirectory(_ name: String, in parent: Descriptor) throws(ProtectionError) -> Descriptor {
     if let found = try openSubdirectory(name, in: parent) { return found }
     return try attempt("make a directory") { () throws(FileSystemError) in
-      try TrustedDirectory.make(name, in: parent, fileSystem)
+      try Self.makeDirectory(name, in: parent, fileSystem)
       return try fileSystem.openDirectory(name, in: parent)
     }
   }
@@ -117,11 +116,7 @@ extension DeviceDirectory {
 
   private func kind(of name: String, in parent: Descriptor) throws(ProtectionError) -> FileStatus.Kind? {
     try attempt("look at a directory") { () throws(FileSystemError) in
-      do throws(FileSystemError) {
-        return try fileSystem.status(ofName: name, in: parent).kind
-      } catch  where error.code == .noSuchFile {
-        return nil
-      }
+      try fileSystem.statusIfAny(ofName: name, in: parent)?.kind
     }
   }
 }

@@ -25,6 +25,24 @@ extension DeviceDirectory {
     try synchronize()
   }
 
+  /// Makes a directory whose name is durable, or none.
+  static func makeDirectory(
+    _ name: String, in parent: Descriptor, _ fileSystem: any FileSystem
+  ) throws(FileSystemError) {
+    do throws(FileSystemError) {
+      try fileSystem.makeDirectory(name, in: parent, mode: 0o700)
+    } catch  where error.code == .fileExists {
+      // Another process was first; its directory is as good.
+    }
+    do throws(FileSystemError) {
+      try fileSystem.synchronize(parent)
+    } catch {
+      // A directory whose name may not last must not be taken for one whose name does.
+      if error.code != .interrupted { try? fileSystem.removeDirectory(name, in: parent) }
+      throw error
+    }
+  }
+
   /// Makes the directory's names durable.
   func synchronize() throws(ProtectionError) {
     do throws(FileSystemError) {

@@ -86,7 +86,7 @@ final class DeviceDirectory: Sendable {
     let parent = try openOrMake("/" + components.dropLast().joined(separator: "/"), fileSystem)
     defer { fileSystem.close(parent) }
     return try attempt("make the directory \"\(path)\"") { () throws(FileSystemError) in
-      try TrustedDirectory.make(String(name), in: parent, fileSystem)
+      try makeDirectory(String(name), in: parent, fileSystem)
       return try fileSystem.openDirectory(String(name), in: parent)
     }
   }

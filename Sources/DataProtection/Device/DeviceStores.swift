@@ -28,24 +28,17 @@ final class DeviceStores: Sendable {
     self.ring = ring
   }
 
-  private var storeOptions: StoreOptions {
-    var options = StoreOptions()
-    options.patience = self.options.patience
-    options.allowsNetworkVolumes = self.options.allowsNetworkVolumes
-    options.isStrict = self.options.refusesUnverifiableArchives
-    return options
-  }
-
   private var sealer: FileSealer { FileSealer(keys: ring, random: environment.random) }
 
   /// The store of the archives; made, and marked as not for backup, when it isn't there.
   func archives() throws(ProtectionError) -> StoreDirectory {
     try turn.take { () throws(ProtectionError) in
       if let open = state.withLock({ $0.archives }) { return open }
-      let store = try StoreDirectory.open(
+      let store = try StoreDirectory(
         environment.fileSystem,
-        in: OpenDirectory(environment.fileSystem, directory.descriptor, ownedBy: directory), keys: ring, sealer: sealer,
-        options: storeOptions)
+        in: OwnedDescriptor(environment.fileSystem, directory.descriptor, ownedBy: directory), keys: ring,
+        sealer: sealer,
+        options: options)
       CacheDirectoryTag.write(in: store.directory, environment.fileSystem)
       state.withLock { $0.archives = store }
       return store
@@ -67,7 +60,7 @@ final class DeviceStores: Sendable {
   private func openCollection(named name: String, at place: String) throws(ProtectionError) -> FileCollection {
     let files = try directory.makeSubdirectory(DeviceDirectory.filesName, in: directory.descriptor)
     defer { environment.fileSystem.close(files) }
-    let place = OpenDirectory(environment.fileSystem, try directory.makeSubdirectory(place, in: files))
+    let place = OwnedDescriptor(environment.fileSystem, try directory.makeSubdirectory(place, in: files))
     if try !directory.hasItem(FileCollection.lockName, in: place.descriptor) {
       // Whoever made the directories may have been killed before their names were durable.
       try attempt("make the directories of the protected files durable") { () throws(FileSystemError) in
@@ -75,8 +68,8 @@ final class DeviceStores: Sendable {
         try environment.fileSystem.synchronize(directory.descriptor)
       }
     }
-    let store = try StoreDirectory.open(
-      environment.fileSystem, in: place, keys: ring, sealer: FileKindSealer(sealer: sealer), options: storeOptions)
+    let store = try StoreDirectory(
+      environment.fileSystem, in: place, keys: ring, sealer: FileKindSealer(sealer: sealer), options: options)
     return try FileCollection(
       name: name, store: store, place: place, ring: ring, random: environment.random, patience: options.patience)
   }
@@ -118,10 +111,10 @@ final class DeviceStores: Sendable {
   func fileStore(at place: String) throws(ProtectionError) -> StoreDirectory {
     let files = try directory.makeSubdirectory(DeviceDirectory.filesName, in: directory.descriptor)
     defer { environment.fileSystem.close(files) }
-    return try StoreDirectory.open(
+    return try StoreDirectory(
       environment.fileSystem,
-      in: OpenDirectory(environment.fileSystem, try directory.makeSubdirectory(place, in: files)),
-      keys: ring, sealer: FileKindSealer(sealer: sealer), options: storeOptions)
+      in: OwnedDescriptor(environment.fileSystem, try directory.makeSubdirectory(place, in: files)),
+      keys: ring, sealer: FileKindSealer(sealer: sealer), options: options)
   }
 
   /// Whether anything stands where the store at a place would be, or its list says that something should.

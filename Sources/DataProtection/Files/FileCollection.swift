@@ -17,7 +17,7 @@ final class FileCollection: Sendable {
   let name: String
   let store: StoreDirectory
   let ring: KeyRing
-  private let place: OpenDirectory
+  private let place: OwnedDescriptor
   private let lockFile: Descriptor
   private let random: any RandomSource
   private let patience: Duration
@@ -27,7 +27,7 @@ final class FileCollection: Sendable {
   private let durableIndex = Mutex<Generation?>(nil)
 
   init(
-    name: String, store: StoreDirectory, place: OpenDirectory, ring: KeyRing, random: any RandomSource,
+    name: String, store: StoreDirectory, place: OwnedDescriptor, ring: KeyRing, random: any RandomSource,
     patience: Duration
   ) throws(ProtectionError) {
     self.name = name

@@ -74,7 +74,7 @@ extension ArchiveStore {
   /// generation.
   package func requireDurable() throws(ProtectionError) {
     try writing { state throws(ProtectionError) in
-      guard state.isReopened, state.reading.ledger.ledger != nil else { return }
+      guard state.isReopened, state.reading.ledger.value != nil else { return }
       try requireName(state)
       do throws(ProtectionError) {
         try makeDurable(&state)
@@ -90,7 +90,7 @@ extension ArchiveStore {
   /// A run that was killed between a write and its sync, or whose sync failed, has left them in the page cache and perhaps
   /// nowhere else: marked as clean, so that a sync alone would do nothing.
   private func makeDurable(_ state: inout ArchiveStoreState) throws(ProtectionError) {
-    guard let ledger = state.reading.ledger.ledger else { return }
+    guard let ledger = state.reading.ledger.value else { return }
     try rewriteFrames(&state)
     let isFirst = try listFirst(ledger, &state)
     _ = try commit(ledger, &state)
@@ -102,13 +102,13 @@ extension ArchiveStore {
 
   /// Writes what is behind the newest generation's base once more where it is, and syncs the file; needs no key.
   func rewriteFrames(_ state: inout ArchiveStoreState) throws(ProtectionError) {
-    guard let current = state.reading.ledger.ledger?.current else { return }
+    guard let current = state.reading.ledger.value?.current else { return }
     var known = state.base?.file
     if known == nil { known = try state.slot.open(current.file, forWriting: true) }
     guard let file = known, file.isWritable else { return }
     let claims: SealedClaims
     do throws(ProtectionError) {
-      claims = try store.sealer.claims(of: try file.read(0..<min(file.byteCount, 256))[...])
+      claims = try store.claims(of: file)
     } catch  where error.code.isDamage {
       // There is nothing to build on.
       return
@@ -125,12 +125,7 @@ extension ArchiveStore {
       bytes.removeSubrange((last + 1)...)
       try unsafe store.fileSystem.writeAll(file.descriptor, bytes.span.bytes, at: Int64(start))
     }
-    do throws(FileSystemError) {
-      try uninterrupted { () throws(FileSystemError) in try store.fileSystem.synchronize(file.descriptor) }
-    } catch {
-      throw ProtectionError(
-        .durabilityUnknown, "What was appended before may not survive a power cut; save the whole state again.",
-        errno: error.code.rawValue, cause: error)
-    }
+    try store.fileSystem.synchronize(
+      file.descriptor, orSay: "What was appended before may not survive a power cut; save the whole state again.")
   }
 }

@@ -12,8 +12,8 @@ extension ArchiveStore {
       let epoch: [UInt8]
       if let taken = state.withLock({ $0 }) {
         slot = taken.slot
-        epoch = taken.reading.ledger.ledger?.epoch ?? taken.reading.entry?.epoch ?? []
-        guard try store.isNamed(slot.descriptor, name) else {
+        epoch = taken.reading.ledger.value?.epoch ?? taken.reading.entry?.epoch ?? []
+        guard try store.isNamed(slot, name) else {
           letGo()
           throw .erased
         }
@@ -21,7 +21,7 @@ extension ArchiveStore {
         guard try exists() else { return }
         slot = try store.openForWriting(name, waiting: .zero)
         let entry = try? entryOnList()
-        epoch = (try? store.readLedger(in: slot))?.ledger?.epoch ?? entry?.epoch ?? []
+        epoch = (try? store.readLedger(in: slot))?.value?.epoch ?? entry?.epoch ?? []
       }
       letGo()
       try delete(slot, try store.deletedName(name, epoch: epoch))
@@ -31,7 +31,7 @@ extension ArchiveStore {
   /// Removes one generation that is set aside; false when it is not there.
   package func removeSetAside(_ generation: Generation) throws(ProtectionError) -> Bool {
     try writing { state throws(ProtectionError) in
-      guard var ledger = state.reading.ledger.ledger,
+      guard var ledger = state.reading.ledger.value,
         let index = ledger.setAside.firstIndex(where: { $0.generation == generation.rawValue })
       else { return false }
       try requireName(state)
@@ -47,8 +47,7 @@ extension ArchiveStore {
   }
 
   private func entryOnList() throws(ProtectionError) -> SlotList.Entry? {
-    guard isListed, case .valid(let list) = try store.readList() else { return nil }
-    return list.entries[name]
+    isListed ? try store.readList().value?.entries[name] : nil
   }
 
   /// Whether there is a directory to delete; what is on the list without one is taken off it.
@@ -64,13 +63,8 @@ extension ArchiveStore {
     try attempt("delete an archive") { () throws(FileSystemError) in
       try store.fileSystem.rename(name.text, to: deleted, in: store.directory, replacing: false)
     }
-    do throws(FileSystemError) {
-      try uninterrupted { () throws(FileSystemError) in try store.fileSystem.synchronize(store.directory) }
-    } catch {
-      throw ProtectionError(
-        .durabilityUnknown, "The archive was deleted, but a power cut may bring it back; delete it again.",
-        errno: error.code.rawValue, cause: error)
-    }
+    try store.fileSystem.synchronize(
+      store.directory, orSay: "The archive was deleted, but a power cut may bring it back; delete it again.")
     store.emptyDeleted(deleted)
     // As long as the list names the slot, the empty directory says that it was deleted: a full disk can't change the list.
     if (try? forget()) != nil { store.removeDeleted(deleted) }
@@ -78,9 +72,8 @@ extension ArchiveStore {
 
   /// Takes the slot off the list.
   private func forget() throws(ProtectionError) {
-    guard isListed else { return }
     let name = name
-    guard case .valid(let list) = try store.readList(), list.entries[name] != nil else { return }
-    try store.changeList { list throws(ProtectionError) in list.entries.removeValue(forKey: name) != nil }
+    guard try entryOnList() != nil else { return }
+    try store.changeList { $0.entries[name] = nil }
   }
 }

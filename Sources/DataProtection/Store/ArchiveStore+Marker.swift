@@ -41,11 +41,11 @@ extension ArchiveStore {
   /// Reads the marker that earlier runs have left, once.
   private func loadMarker(_ state: inout ArchiveStoreState) throws(ProtectionError) {
     guard state.marker == nil else { return }
-    let bytes = try readSmallFile(
-      SlotFile.marker.text, in: state.slot.descriptor, limit: CrashMarker.byteCount, store.fileSystem)
-    guard let bytes else { return state.marker = CrashMarker() }
-    state.marker = try CrashMarker(bytes, identity: identity, keys: store.keys)
-      .settled(boot: store.keys.bootIdentifier)
+    switch try store.readMarker(in: state.slot, identity) {
+    case .valid(let marker): state.marker = marker.settled(boot: store.keys.bootIdentifier)
+    case .absent: state.marker = CrashMarker()
+    case .invalid(let error): throw error
+    }
   }
 
   private func openMarker(_ slot: SlotDirectory) throws(ProtectionError) -> StoreFile {

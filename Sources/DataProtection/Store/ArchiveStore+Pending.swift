@@ -7,7 +7,7 @@ extension ArchiveStore {
     let own = state.withLock { $0?.ownPending }
     return try looking { reading throws(ProtectionError) in
       var found = PendingArchives()
-      for record in reading.ledger.ledger?.pending ?? [] {
+      for record in reading.ledger.value?.pending ?? [] {
         let generation = Generation(rawValue: record.generation)
         do throws(ProtectionError) {
           found.archives.append(

@@ -15,7 +15,7 @@ extension ArchiveStore {
       let old = try ledgerToContinue(&state)
       let verification = try verify(old, &state, succession)
       let written = try writeGeneration(
-        plaintext, as: protection, orOneWay: sealsOneWay, over: old, &state
+        plaintext, as: protection, orOneWay: keepsState, over: old, &state
       ) { record in
         var next = old.succeeded(by: record, succession, verification)
         if !record.flags.contains(.oneWay) { next.removed += next.ledger.forgetOtherClasses() }
@@ -39,17 +39,18 @@ extension ArchiveStore {
           .locked, "\(others.count) saves wait for the device to be unlocked, and no more are taken; unlock it.")
       }
       if state.isReopened { try rewriteFrames(&state) }
-      let sealed = try seal(touchedNodes, old.counter + 1, .completeUnlessOpen, [.oneWay, .partial])
-      let record = Ledger.Record(
-        generation: old.counter + 1, commitment: sealed.commitment, protection: .completeUnlessOpen,
-        flags: [.oneWay, .partial], byteCount: UInt64(sealed.bytes.count), base: old.current?.generation ?? 0)
-      var next = Ledger.Successor(ledger: old)
-      next.ledger.counter = record.generation
-      next.ledger.pending = others + [record]
-      let receipt = try write(record, sealed.bytes, next, over: old, &state).receipt
-      state.ownPending = record.generation
-      ownPending.withLock { $0 = OwnPending(generation: record.generation, epoch: old.epoch) }
-      return receipt
+      let written = try writeGeneration(
+        touchedNodes, as: .completeUnlessOpen, [.oneWay, .partial], over: old, &state
+      ) { record in
+        var next = Ledger.Successor(ledger: old)
+        next.ledger.pending = others + [record]
+        next.ledger.pending[others.count].base = old.current?.generation ?? 0
+        return next
+      }
+      let number = written.base.record.generation
+      state.ownPending = number
+      ownPending.withLock { $0 = (number, old.epoch) }
+      return written.receipt
     }
   }
 
@@ -57,7 +58,7 @@ extension ArchiveStore {
 
   /// Throws unless the slot's name still means what this store has open.
   func requireName(_ state: ArchiveStoreState) throws(ProtectionError) {
-    guard try store.isNamed(state.slot.descriptor, name) else {
+    guard try store.isNamed(state.slot, name) else {
       letGo()
       throw .erased
     }
@@ -65,15 +66,15 @@ extension ArchiveStore {
 
   /// The ledger that a save goes on from; made anew from the files when it is lost.
   private func ledgerToContinue(_ state: inout ArchiveStoreState) throws(ProtectionError) -> Ledger {
-    if let ledger = state.reading.ledger.ledger { return ledger }
-    if case .invalid(let error) = state.reading.ledger, error.code == .unsupportedVersion { throw error }
-    if case .invalid(let error)? = state.reading.list, error.code == .unsupportedVersion { throw error }
+    if let ledger = state.reading.ledger.value { return ledger }
+    if let problem = state.reading.ledger.problem, problem.code == .unsupportedVersion { throw problem }
+    if let problem = state.reading.list?.problem, problem.code == .unsupportedVersion { throw problem }
     // A deletion whose slot could not be taken off the list has used its epoch up.
     var epoch = randomBytes(Ledger.epochByteCount)
-    if let entry = state.reading.entry, try !state.reading.isDeleted(entry) { epoch = entry.epoch }
+    if let entry = state.reading.entry, try !store.isDeleted(name, entry) { epoch = entry.epoch }
     var ledger = Ledger(identity: identity, epoch: epoch)
     do throws(ProtectionError) {
-      let opened = try state.reading.openUnverified(as: followsRecordedClass ? nil : protection, forWriting: false)
+      let opened = try state.reading.openUnverified(as: keepsState ? nil : protection, forWriting: false)
       ledger.counter = opened.generation.rawValue
       ledger.current = Ledger.Record(
         generation: ledger.counter, commitment: opened.commitment, protection: opened.protection,
@@ -81,7 +82,7 @@ extension ArchiveStore {
         byteCount: UInt64(opened.file.byteCount))
     } catch  where error.code.isDamage || error.code == .notFound {
       // Nothing that can be read is there; what can't be goes aside below, unless nobody ever acknowledged it.
-      if case .invalid(let problem) = state.reading.ledger, problem.code == .rolledBack { return ledger }
+      if state.reading.ledger.problem?.code == .rolledBack { return ledger }
       if state.reading.entry?.isNew == true { return ledger }
     }
     // Damaged files keep their names and numbers: those above the authentic one, or the highest.
@@ -107,7 +108,7 @@ extension ArchiveStore {
     // What may be lost in a power cut is nothing to fall back to; nor is what this run has saved meanwhile, while locked.
     if state.isUnknown { return .passing }
     if current.flags.contains(.oneWay), state.verified.contains(current.generation) { return .passing }
-    if state.verified.contains(current.generation) || state.base?.hasBeenRead == true { return .whole }
+    if state.verified.contains(current.generation) || state.base?.opened?.hasBeenRead == true { return .whole }
     do throws(ProtectionError) {
       try state.reading.open(current, as: expected(current)).content.readThrough()
       state.verified.insert(current.generation)
@@ -115,7 +116,7 @@ extension ArchiveStore {
     } catch {
       switch error.code {
       case .locked: return .locked
-      case .missing: return .missing
+      case .missing: return .passing
       case _ where error.code.isDamage || error.code == .unsupportedVersion: return .damaged
       default: throw error
       }
@@ -126,19 +127,27 @@ extension ArchiveStore {
 
   /// Seals a generation and its frames, writes them, and commits the ledger that a body makes with its record.
   func writeGeneration(
-    _ plaintext: Data, _ frames: [Data] = [], as wanted: ProtectionClass, orOneWay sealsOneWay: Bool = false,
-    over old: Ledger, _ state: inout ArchiveStoreState, _ makeLedger: (Ledger.Record) -> Ledger.Successor
+    _ plaintext: Data, appending frames: [Data] = [], as wanted: ProtectionClass,
+    _ wantedFlags: Ledger.Record.Flags = [],
+    orOneWay sealsOneWay: Bool = false, over old: Ledger, _ state: inout ArchiveStoreState,
+    _ makeLedger: (Ledger.Record) -> Ledger.Successor
   ) throws(ProtectionError) -> (receipt: PublishReceipt, base: ArchiveStoreState.Base) {
     let number = old.counter + 1
-    var flags: Ledger.Record.Flags = []
-    var protection = wanted
+    var (flags, protection) = (wantedFlags, wanted)
+    func seal() throws(ProtectionError) -> SealedBytes {
+      try store.sealer.seal(
+        plaintext,
+        SealedFields(
+          kind: .archive, protection: protection, identity: identity, generation: number,
+          flags: SealedFields.Flags(rawValue: UInt16(flags.rawValue)), identifier: randomBytes(16)))
+    }
     let sealed: SealedBytes
     do throws(ProtectionError) {
-      sealed = try seal(plaintext, number, protection, [])
+      sealed = try seal()
     } catch  where error.code == .locked && sealsOneWay {
       flags = .oneWay
       protection = .completeUnlessOpen
-      sealed = try seal(plaintext, number, protection, .oneWay)
+      sealed = try seal()
     }
     var bytes = sealed.bytes
     var scan = FrameScan(behind: bytes.count, commitment: sealed.commitment)
@@ -152,7 +161,8 @@ extension ArchiveStore {
     let record = Ledger.Record(
       generation: number, commitment: sealed.commitment, protection: protection, flags: flags,
       byteCount: UInt64(bytes.count))
-    let next = makeLedger(record)
+    var next = makeLedger(record)
+    next.ledger.counter = number
     let written = try write(record, bytes, next, over: old, &state)
     state.verified.insert(number)
     let base = ArchiveStoreState.Base(
@@ -160,16 +170,6 @@ extension ArchiveStore {
       commitment: scan.commitment, allocated: bytes.count,
       isAppendable: written.receipt.durability == .durable && flags.isEmpty)
     return (written.receipt, base)
-  }
-
-  private func seal(
-    _ plaintext: Data, _ number: UInt64, _ protection: ProtectionClass, _ flags: SealedFields.Flags
-  ) throws(ProtectionError) -> SealedBytes {
-    try store.sealer.seal(
-      plaintext,
-      SealedFields(
-        kind: .archive, protection: protection, identity: identity, generation: number, flags: flags,
-        identifier: randomBytes(16)))
   }
 
   /// Writes a generation's file, synced, and commits the ledger that names it.
@@ -188,7 +188,7 @@ extension ArchiveStore {
         try store.fileSystem.synchronize(descriptor)
         // If the ledger's name survived a power cut and this one didn't, everything that the old ledger vouched for has to
         // be in the new one. Where it isn't, or nobody goes on from an older generation, this name has to be durable first.
-        if !sealsOneWay || !next.ledger.vouchesForAll(of: old) { try store.fileSystem.synchronize(slot.descriptor) }
+        if !keepsState || !next.ledger.vouchesForAll(of: old) { try store.fileSystem.synchronize(slot.descriptor) }
       }
       let ledgerBytes = try commit(next.ledger, &state)
       var receipt = PublishReceipt(
@@ -235,7 +235,10 @@ extension ArchiveStore {
     }
     state.isUnknown = false
     state.isReopened = false
-    if isFirst { try? acknowledgeFirst(&state) }
+    if isFirst, let entry = state.reading.entry, entry.isNew {
+      // From now on the slot has something.
+      try? changeEntry(&state, SlotList.Entry(epoch: entry.epoch, isNew: false))
+    }
     return .durable
   }
 
@@ -272,31 +275,16 @@ extension ArchiveStore {
 
   /// Puts the slot on the list before its first generation; says whether this is its first save.
   func listFirst(_ ledger: Ledger, _ state: inout ArchiveStoreState) throws(ProtectionError) -> Bool {
-    let isNew = state.reading.ledger.ledger == nil
+    let isNew = state.reading.ledger.value == nil
     guard isListed else { return isNew || state.isUnknown }
     if let entry = state.reading.entry, entry.epoch == ledger.epoch { return isNew || entry.isNew || state.isUnknown }
     try changeEntry(&state, SlotList.Entry(epoch: ledger.epoch, isNew: isNew))
     return true
   }
 
-  /// Says on the list that the slot has something from now on.
-  private func acknowledgeFirst(_ state: inout ArchiveStoreState) throws(ProtectionError) {
-    guard let entry = state.reading.entry, entry.isNew else { return }
-    try changeEntry(&state, SlotList.Entry(epoch: entry.epoch, isNew: false))
-  }
-
-  func changeEntry(
-    _ state: inout ArchiveStoreState, _ entry: SlotList.Entry?
-  ) throws(ProtectionError) {
+  private func changeEntry(_ state: inout ArchiveStoreState, _ entry: SlotList.Entry) throws(ProtectionError) {
     let name = name
-    var changed: SlotList?
-    try store.changeList { list throws(ProtectionError) in
-      let isChange = list.entries[name] != entry
-      list.entries[name] = entry
-      changed = list
-      return isChange
-    }
-    if let changed { state.reading.list = .valid(changed) }
+    state.reading.list = .valid(try store.changeList { $0.entries[name] = entry })
   }
 }
 

@@ -25,21 +25,9 @@ extension StoreDirectory {
   /// nothing to reseal when there is none.
   private func openForResealing(_ name: SlotName) throws(ProtectionError) -> ArchiveStore? {
     guard let slot = try look(at: name) else { return nil }
-    var identity: [UInt8]?
-    switch try readLedger(in: slot) {
-    case .valid(let ledger): identity = ledger.identity
-    case .absent, .invalid:
-      // What only its header names is taken under the next save.
-      for number in try slot.claimedGenerations() {
-        guard let file = try? slot.open(.generation(number)), let start = try? file.read(0..<min(file.byteCount, 256)),
-          let claims = try? sealer.claims(of: start[...]), SlotName(identity: claims.fields.identity) == name
-        else { continue }
-        identity = claims.fields.identity
-        break
-      }
-    }
+    let identity = try claimedIdentity(of: name, in: slot, try readLedger(in: slot).value)
     let store = ArchiveStore(
-      self, identity: identity ?? name.bytes + name.bytes, protection: .complete, isListed: false)
+      self, identity: identity, protection: .complete, isListed: false)
     store.keepState()
     return store
   }
@@ -60,7 +48,7 @@ extension ArchiveStore {
   private func reseal(_ state: inout ArchiveStoreState) throws(ProtectionError) -> Bool {
     // From here on this run appends to nothing that is under the older keys.
     state.base?.isAppendable = false
-    guard let ledger = state.reading.ledger.ledger else {
+    guard let ledger = state.reading.ledger.value else {
       // An older one that is whole must keep its key, until a save makes a ledger.
       do throws(ProtectionError) {
         return try state.reading.openUnverified(as: nil, forWriting: false).protection == .none
@@ -70,51 +58,35 @@ extension ArchiveStore {
     }
     // What was saved while locked waits for the next whole save, which replaces it.
     guard ledger.pending.isEmpty, !ledger.records.contains(where: { $0.flags.contains(.oneWay) }) else { return false }
-    var isComplete = try resealSetAside(&state)
-    guard let current = ledger.current, current.protection != .none else { return isComplete }
-    do throws(ProtectionError) {
-      let opened = try state.reading.open(current, as: current.protection)
-      let receipt = try reseal(opened, &state) { ledger, record in
-        ledger.current = record
-        ledger.predecessor = nil
+    var isComplete = true
+    for record in ledger.setAside + [ledger.current].compactMap(\.self)
+    where record.protection != .none && !record.flags.contains(.damaged) {
+      do throws(ProtectionError) {
+        let opened = try state.reading.open(record, as: record.protection)
+        if try reseal(opened, &state).durability != .durable { isComplete = false }
+      } catch  where error.code.isDamage {
+        // Sealed anew the older one would pass for the newest: the next whole save puts it in its place.
+        if record == ledger.current, ledger.predecessor != nil { isComplete = false }
       }
-      if receipt.durability != .durable { isComplete = false }
-    } catch  where error.code.isDamage {
-      // Sealed anew the older one would pass for the newest: the next whole save puts it in its place.
-      if ledger.predecessor != nil { isComplete = false }
     }
     state.base?.isAppendable = false
     return isComplete
   }
 
-  private func resealSetAside(_ state: inout ArchiveStoreState) throws(ProtectionError) -> Bool {
-    var isComplete = true
-    for record in state.reading.ledger.ledger?.setAside ?? [] where record.protection != .none {
-      guard !record.flags.contains(.damaged) else { continue }
-      do throws(ProtectionError) {
-        let opened = try state.reading.open(record, as: record.protection)
-        let receipt = try reseal(opened, &state) { ledger, new in
-          ledger.setAside = ledger.setAside.map { $0.generation == record.generation ? new : $0 }
-        }
-        if receipt.durability != .durable { isComplete = false }
-      } catch  where error.code.isDamage {
-        continue
-      }
-    }
-    return isComplete
-  }
-
-  /// Writes an opened generation anew under its class's active key, and the ledger that a body makes with it.
+  /// Writes an opened generation anew under its class's active key, in its place.
   private func reseal(
-    _ opened: OpenedArchive, _ state: inout ArchiveStoreState, _ edit: (inout Ledger, Ledger.Record) -> Void
+    _ opened: OpenedArchive, _ state: inout ArchiveStoreState
   ) throws(ProtectionError) -> PublishReceipt {
-    guard let old = state.reading.ledger.ledger else { throw .nothingSaved }
+    guard let old = state.reading.ledger.value else { throw .nothingSaved }
     return try writeGeneration(
-      try opened.readAll(), opened.frames, as: opened.protection, over: old, &state
+      try opened.readAll(), appending: opened.frames, as: opened.protection, over: old, &state
     ) { record in
       var next = Ledger.Successor(ledger: old)
-      next.ledger.counter = record.generation
-      edit(&next.ledger, record)
+      if old.current?.generation == opened.generation.rawValue {
+        next.ledger.current = record
+        next.ledger.predecessor = nil
+      }
+      next.ledger.setAside = old.setAside.map { $0.generation == opened.generation.rawValue ? record : $0 }
       return next
     }.receipt
   }

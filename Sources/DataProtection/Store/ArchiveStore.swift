@@ -13,26 +13,17 @@ package final class ArchiveStore: Sendable {
   let turn = Turn()
   /// Nil as long as this store has not taken the slot.
   let state = Mutex<ArchiveStoreState?>(nil)
-  private let wanted: Mutex<Wanted>
+  /// The class that new generations get.
+  package let protection: ProtectionClass
+  private let isForState = Mutex(false)
   /// What this store has saved while locked last, and in which life of the slot.
-  let ownPending = Mutex<OwnPending?>(nil)
-
-  struct OwnPending {
-    var generation: UInt64
-    var epoch: [UInt8]
-  }
-
-  private struct Wanted {
-    var protection: ProtectionClass
-    var followsRecordedClass = false
-    var sealsOneWay = false
-  }
+  let ownPending = Mutex<(generation: UInt64, epoch: [UInt8])?>(nil)
 
   init(_ store: StoreDirectory, identity: [UInt8], protection: ProtectionClass, isListed: Bool) {
     self.store = store
     self.identity = identity
     self.isListed = isListed
-    wanted = Mutex(Wanted(protection: protection))
+    self.protection = protection
   }
 
   /// Any slot by the name of its directory, for deleting it, or sealing it anew by what its ledger says.
@@ -42,22 +33,11 @@ package final class ArchiveStore: Sendable {
 
   var name: SlotName { SlotName(identity: identity) }
 
-  /// The class that new generations get.
-  package var protection: ProtectionClass { wanted.withLock { $0.protection } }
-
-  /// Whether what is read may have another class than new generations get; it is moved by the next save then.
-  var followsRecordedClass: Bool { wanted.withLock { $0.followsRecordedClass } }
-
-  /// Whether a generation is sealed one-way while its class has no key.
-  var sealsOneWay: Bool { wanted.withLock { $0.sealsOneWay } }
+  /// Whether what is read may have another class, and what has no key is sealed one-way; see ``keepState()``.
+  var keepsState: Bool { isForState.withLock { $0 } }
 
   /// Reads what is there whatever its class is, and saves while locked: for state that a program goes on with.
-  package func keepState() {
-    wanted.withLock { wanted in
-      wanted.followsRecordedClass = true
-      wanted.sealsOneWay = true
-    }
-  }
+  package func keepState() { isForState.withLock { $0 = true } }
 
   // MARK: The slot
 
@@ -84,7 +64,7 @@ package final class ArchiveStore: Sendable {
     let reading = try SlotReading(store, identity: identity, slot: slot, isListed: isListed)
     var taken = ArchiveStoreState(reading: reading)
     // Who lets the slot go between two saves still replaces its own.
-    if let own = ownPending.withLock({ $0 }), own.epoch == reading.ledger.ledger?.epoch {
+    if let own = ownPending.withLock({ $0 }), own.epoch == reading.ledger.value?.epoch {
       taken.ownPending = own.generation
     }
     state.withLock { $0 = taken }
@@ -121,7 +101,7 @@ package final class ArchiveStore: Sendable {
       } catch  where error.code.isDamage || error.code == .notFound {
         // The writer may have gone on meanwhile, and deleted what this look was about to open.
         let again = try look()
-        guard again.ledger.ledger != reading.ledger.ledger else { throw error }
+        guard again.ledger.value != reading.ledger.value else { throw error }
         reading = again
       }
     }
@@ -134,7 +114,7 @@ package final class ArchiveStore: Sendable {
     do throws(ProtectionError) {
       return try body()
     } catch  where error.code.isDamage {
-      guard try store.isNamed(state.slot.descriptor, name) else { throw .erased }
+      guard try store.isNamed(state.slot, name) else { throw .erased }
       throw error
     }
   }
@@ -161,7 +141,7 @@ package final class ArchiveStore: Sendable {
   /// Opens the generation before the newest.
   package func openPredecessor() throws(ProtectionError) -> OpenedArchive {
     try looking { reading throws(ProtectionError) in
-      guard let record = reading.ledger.ledger?.predecessor else {
+      guard let record = reading.ledger.value?.predecessor else {
         throw ProtectionError(.notFound, "There is no generation before the newest.")
       }
       return try reading.open(record, as: expected(record), standing: .olderGeneration(because: nil))
@@ -171,28 +151,33 @@ package final class ArchiveStore: Sendable {
   /// Opens a generation that is set aside.
   package func openSetAside(_ generation: Generation) throws(ProtectionError) -> OpenedArchive {
     try looking { reading throws(ProtectionError) in
-      guard let record = reading.ledger.ledger?.setAside.first(where: { $0.generation == generation.rawValue }) else {
+      guard let record = reading.ledger.value?.setAside.first(where: { $0.generation == generation.rawValue }) else {
         throw ProtectionError(.notFound, "There is no generation \(generation) aside.")
       }
       return try reading.open(record, as: record.protection, standing: .olderGeneration(because: nil))
     }
   }
 
+  /// The numbers of the newest generation, the one before and what is pending; opens none, works while locked.
+  package func generations() throws(ProtectionError) -> [Generation] {
+    try looking { reading throws(ProtectionError) in
+      guard let ledger = reading.ledger.value else { return [] }
+      let records = [ledger.current, ledger.predecessor].compactMap(\.self) + ledger.pending
+      return records.map { Generation(rawValue: $0.generation) }
+    }
+  }
+
   /// The generations that are set aside, oldest first; opens none.
   package func setAsideRecords() throws(ProtectionError) -> [Ledger.Record] {
-    try looking { reading throws(ProtectionError) in reading.ledger.ledger?.setAside ?? [] }
+    try looking { reading throws(ProtectionError) in reading.ledger.value?.setAside ?? [] }
   }
 
   /// What is known of the newest generation without any key, and when its file last changed; nil when nothing is saved.
   func attributes() throws(ProtectionError) -> (record: Ledger.Record, modified: Double)? {
     try looking { reading throws(ProtectionError) in
-      guard let slot = reading.slot, let record = reading.ledger.ledger?.current else { return nil }
-      let status = try attempt("look at an archive") { () throws(FileSystemError) -> FileStatus? in
-        do throws(FileSystemError) {
-          return try slot.fileSystem.status(ofName: record.file.text, in: slot.descriptor)
-        } catch  where error.code == .noSuchFile {
-          return nil
-        }
+      guard let slot = reading.slot, let record = reading.ledger.value?.current else { return nil }
+      let status = try attempt("look at an archive") { () throws(FileSystemError) in
+        try slot.fileSystem.statusIfAny(ofName: record.file.text, in: slot.descriptor)
       }
       guard let status else { return nil }
       return (record, status.modificationTime)
@@ -201,12 +186,12 @@ package final class ArchiveStore: Sendable {
 
   /// The class that a generation has to be opened as.
   func expected(_ record: Ledger.Record) -> ProtectionClass {
-    followsRecordedClass || record.flags.contains(.oneWay) ? record.protection : protection
+    keepsState || record.flags.contains(.oneWay) ? record.protection : protection
   }
 
   func openNewest(_ reading: SlotReading, forWriting: Bool = false) throws(ProtectionError) -> OpenedArchive {
-    guard let ledger = reading.ledger.ledger else {
-      return try reading.openUnverified(as: followsRecordedClass ? nil : protection, forWriting: forWriting)
+    guard let ledger = reading.ledger.value else {
+      return try reading.openUnverified(as: keepsState ? nil : protection, forWriting: forWriting)
     }
     guard let current = ledger.current else { throw .nothingSaved }
     do throws(ProtectionError) {
@@ -232,7 +217,7 @@ package final class ArchiveStore: Sendable {
   /// Goes on from an opened generation, if it is the newest that the ledger knows.
   private func adopt(_ opened: OpenedArchive, _ state: inout ArchiveStoreState) {
     guard opened.standing == .current, state.base?.record.generation != opened.generation.rawValue,
-      let record = state.reading.ledger.ledger?.current
+      let record = state.reading.ledger.value?.current
     else { return }
     let room =
       opened.content.endOffset..<opened.content.endOffset
@@ -241,6 +226,6 @@ package final class ArchiveStore: Sendable {
       record: record, file: opened.file, frames: opened.content.frames, room: room,
       frameCount: opened.frames.count, end: opened.scan.end, commitment: opened.scan.commitment,
       allocated: opened.file.byteCount, isAppendable: opened.tailDropped == 0 && opened.file.isWritable,
-      wasRead: opened.wasRead)
+      opened: opened)
   }
 }

@@ -18,10 +18,8 @@ struct ArchiveStoreState {
     var allocated: Int
     /// Whether another frame may follow.
     var isAppendable: Bool
-    /// Says that its base was read to the last byte; nil for one that this run has written.
-    var wasRead: ReadMark?
-
-    var hasBeenRead: Bool { wasRead?.isSet == true }
+    /// As it was opened; nil for one that this run has written.
+    var opened: OpenedArchive?
   }
 
   /// The slot as it was found when it was taken; its ledger is what the disk has now.

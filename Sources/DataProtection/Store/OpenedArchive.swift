@@ -26,8 +26,10 @@ package final class OpenedArchive: Sendable {
   let file: StoreFile
   let content: any SealedContent
   let scan: FrameScan
-  /// Says that the whole content was read, and is authentic to the last byte.
-  let wasRead = ReadMark()
+
+  /// Whether the whole content was read, and is authentic to the last byte.
+  var hasBeenRead: Bool { wasRead.withLock { $0 } }
+  private let wasRead = Mutex(false)
 
   init(
     generation: UInt64, standing: ArchiveStanding, file: StoreFile, content: any SealedContent, scan: FrameScan
@@ -44,19 +46,10 @@ package final class OpenedArchive: Sendable {
   /// Throws `.locked` once the class's key is gone, `.corrupt` when a chunk is not what was written.
   package func read(_ range: Range<Int>) throws(ProtectionError) -> Data {
     let data = try content.read(range)
-    if range == 0..<byteCount { wasRead.set() }
+    if range == 0..<byteCount { wasRead.withLock { $0 = true } }
     return data
   }
 
   /// Reads the whole content.
   package func readAll() throws(ProtectionError) -> Data { try read(0..<byteCount) }
-}
-
-/// Something that is true from some moment on.
-final class ReadMark: Sendable {
-  private let value = Atomic(false)
-
-  var isSet: Bool { value.load(ordering: .relaxed) }
-
-  func set() { value.store(true, ordering: .relaxed) }
 }

@@ -12,13 +12,6 @@ package struct PublishReceipt: Hashable, Sendable {
   package var setAside: [Ledger.Record] = []
   /// What was set aside and had to make room; its content is gone.
   package var removed: [Ledger.Record] = []
-
-  /// Puts a receipt together.
-  package init(generation: Generation, bytesWritten: Int, durability: Durability) {
-    self.generation = generation
-    self.bytesWritten = bytesWritten
-    self.durability = durability
-  }
 }
 
 /// Whether what was written would survive a power cut.

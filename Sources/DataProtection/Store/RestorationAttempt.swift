@@ -40,7 +40,6 @@ package final class RestorationAttempt: Sendable {
   /// Notes the node whose code runs from now on, nil for code outside any; after ``end()`` it marks the attempt again.
   package func note(node: UInt32?) {
     state.withLock { state in
-      guard !state.marker.records.isEmpty else { return }
       state.marker.running = node ?? CrashMarker.noNode
       store(&state)
     }

@@ -1,3 +1,4 @@
+import FileSystem
 import Sealing
 
 /// The frame of the store's own small files: magic, version, keybag, body, and a code over all of it.
@@ -59,4 +60,51 @@ enum SealedRecord {
   }
 
   private static let version: UInt16 = 1
+}
+
+/// What became of reading one of the store's own small files.
+enum RecordReading<Record: Sendable>: Sendable {
+  /// It is authentic.
+  case valid(Record)
+  /// There is none.
+  case absent
+  /// It is damaged, of another device or slot, or of a newer format.
+  case invalid(ProtectionError)
+
+  /// What is wrong with it; nil when nothing is.
+  var problem: ProtectionError? { if case .invalid(let error) = self { error } else { nil } }
+
+  /// What it says, if it is authentic.
+  var value: Record? { if case .valid(let record) = self { record } else { nil } }
+}
+
+extension StoreDirectory {
+  /// Reads one of the store's own small files; throws only what the disk says.
+  func readRecord<Record>(
+    _ name: String, in directory: Descriptor, limit: Int, _ parse: ([UInt8]) throws(ProtectionError) -> Record
+  ) throws(ProtectionError) -> RecordReading<Record> {
+    do throws(ProtectionError) {
+      guard let bytes = try readSmallFile(name, in: directory, limit: limit, fileSystem) else { return .absent }
+      return .valid(try parse(bytes))
+    } catch {
+      switch error.code {
+      case .corrupt, .otherDevice, .unsupportedVersion: return .invalid(error)
+      default: throw error
+      }
+    }
+  }
+
+  /// Reads the ledger of a slot, whosever it is.
+  func readLedger(in slot: SlotDirectory) throws(ProtectionError) -> RecordReading<Ledger> {
+    try readRecord(SlotFile.ledger.text, in: slot.descriptor, limit: Ledger.byteLimit) {
+      bytes throws(ProtectionError) in try Ledger(bytes, keys: keys)
+    }
+  }
+
+  /// Reads the crash marker of a slot.
+  func readMarker(in slot: SlotDirectory, _ identity: [UInt8]) throws(ProtectionError) -> RecordReading<CrashMarker> {
+    try readRecord(SlotFile.marker.text, in: slot.descriptor, limit: CrashMarker.byteCount) {
+      bytes throws(ProtectionError) in try CrashMarker(bytes, identity: identity, keys: keys)
+    }
+  }
 }

@@ -3,20 +3,17 @@ import FileSystem
 /// The open directory of one slot, with its lock if it is open for writing.
 final class SlotDirectory: Sendable {
   let fileSystem: any FileSystem
-  let descriptor: Descriptor
+  /// The open directory.
+  var descriptor: Descriptor { directory.descriptor }
+  private let directory: OwnedDescriptor
   /// The lock file, locked; nil for who only looks.
-  private let lock: Descriptor?
+  private let lock: OwnedDescriptor?
 
-  /// Takes the descriptors over.
-  init(_ fileSystem: any FileSystem, _ descriptor: Descriptor, lock: Descriptor?) {
+  /// Keeps the descriptors open.
+  init(_ fileSystem: any FileSystem, _ directory: OwnedDescriptor, lock: OwnedDescriptor?) {
     self.fileSystem = fileSystem
-    self.descriptor = descriptor
+    self.directory = directory
     self.lock = lock
-  }
-
-  deinit {
-    if let lock { fileSystem.close(lock) }
-    fileSystem.close(descriptor)
   }
 
   /// More names than this are nobody's slot: the rest is left alone.
@@ -31,7 +28,8 @@ final class SlotDirectory: Sendable {
   /// The numbers of whole generations by their names, highest first: claims of whoever made the names.
   func claimedGenerations() throws(ProtectionError) -> [UInt64] {
     let numbers = try files().compactMap { file in
-      if case .generation(let number) = file, number < Self.numberLimit { number } else { nil }
+      // Whoever plants the highest number that counts leaves room for those after it.
+      if case .generation(let number) = file, number < Self.numberLimit >> 8 { number } else { nil }
     }
     return Array(numbers.sorted(by: >).prefix(Self.nameLimit))
   }
@@ -43,22 +41,16 @@ final class SlotDirectory: Sendable {
   ///
   /// What isn't a regular file of ours with one name is `.corrupt`.
   func open(_ file: SlotFile, forWriting: Bool = false) throws(ProtectionError) -> StoreFile? {
-    let opened: Descriptor
+    var found: Descriptor?
     do throws(ProtectionError) {
-      opened = try attempt("open an archive") { () throws(FileSystemError) in
-        try fileSystem.openFile(file.text, in: descriptor, forWriting ? .write : [])
-      }
+      found = try openRegular(file.text, in: descriptor, forWriting ? .write : [], fileSystem)
     } catch {
-      switch (error.cause as? FileSystemError)?.code {
-      case .noSuchFile: return nil
-      case .symbolicLink, .isDirectory, .noSuchDevice:
-        throw ProtectionError(
-          .corrupt, "Something that is no regular file stands in place of an archive.", cause: error)
       // Only reading is asked of what can't be written: a volume mounted read-only can be looked at.
-      case .accessDenied where forWriting, .readOnlyFileSystem where forWriting: return try open(file)
-      default: throw error
-      }
+      let code = (error.cause as? FileSystemError)?.code
+      guard forWriting, code == .accessDenied || code == .readOnlyFileSystem else { throw error }
+      return try open(file)
     }
+    guard let opened = found else { return nil }
     do throws(ProtectionError) {
       let status = try attempt("look at an archive") { () throws(FileSystemError) in
         try fileSystem.status(of: opened)
@@ -79,14 +71,7 @@ final class SlotDirectory: Sendable {
 
   /// Makes a file of that name, whatever has it now; throws when that can't be removed.
   func make(_ file: SlotFile) throws(ProtectionError) -> Descriptor {
-    try attempt("make a file") { () throws(FileSystemError) in
-      do throws(FileSystemError) {
-        return try fileSystem.openFile(file.text, in: descriptor, [.write, .create, .exclusive])
-      } catch  where error.code == .fileExists {
-        try clearName(file.text, in: descriptor, fileSystem)
-        return try fileSystem.openFile(file.text, in: descriptor, [.write, .create, .exclusive])
-      }
-    }
+    try attempt("make a file") { () throws(FileSystemError) in try makeFile(file.text, in: descriptor, fileSystem) }
   }
 
   /// Removes a file; false when it can't be removed now, and is left to a later sweep.
@@ -101,14 +86,13 @@ final class SlotDirectory: Sendable {
   }
 }
 
-/// Reads the whole of a small file; nil when there is none, `.corrupt` when it is longer than it can be.
-func readSmallFile(
-  _ name: String, in directory: Descriptor, limit: Int, _ fileSystem: any FileSystem
-) throws(ProtectionError) -> [UInt8]? {
-  let file: Descriptor
+/// Opens a file; nil when there is none, `.corrupt` when something else stands in its place.
+private func openRegular(
+  _ name: String, in directory: Descriptor, _ options: OpenOptions, _ fileSystem: any FileSystem
+) throws(ProtectionError) -> Descriptor? {
   do throws(ProtectionError) {
-    file = try attempt("open \"\(name)\"") { () throws(FileSystemError) in
-      try fileSystem.openFile(name, in: directory, [])
+    return try attempt("open \"\(name)\"") { () throws(FileSystemError) in
+      try fileSystem.openFile(name, in: directory, options)
     }
   } catch {
     switch (error.cause as? FileSystemError)?.code {
@@ -118,6 +102,26 @@ func readSmallFile(
     default: throw error
     }
   }
+}
+
+/// Makes a file, whatever has its name now; throws when that can't be removed.
+private func makeFile(
+  _ name: String, in directory: Descriptor, _ fileSystem: any FileSystem
+) throws(FileSystemError) -> Descriptor {
+  let options: OpenOptions = [.write, .create, .exclusive]
+  do throws(FileSystemError) {
+    return try fileSystem.openFile(name, in: directory, options)
+  } catch  where error.code == .fileExists {
+    try clearName(name, in: directory, fileSystem)
+    return try fileSystem.openFile(name, in: directory, options)
+  }
+}
+
+/// Reads the whole of a small file; nil when there is none, `.corrupt` when it is longer than it can be.
+func readSmallFile(
+  _ name: String, in directory: Descriptor, limit: Int, _ fileSystem: any FileSystem
+) throws(ProtectionError) -> [UInt8]? {
+  guard let file = try openRegular(name, in: directory, [], fileSystem) else { return nil }
   defer { fileSystem.close(file) }
   // At once for what is usual; only a file that is longer is read on.
   let usual = 8192
@@ -140,13 +144,7 @@ func replaceFile(
   _ name: String, by newName: String, in directory: Descriptor, with bytes: [UInt8], _ fileSystem: any FileSystem
 ) throws(ProtectionError) {
   try attempt("write \"\(name)\"") { () throws(FileSystemError) in
-    var file: Descriptor
-    do throws(FileSystemError) {
-      file = try fileSystem.openFile(newName, in: directory, [.write, .create, .exclusive])
-    } catch  where error.code == .fileExists {
-      try clearName(newName, in: directory, fileSystem)
-      file = try fileSystem.openFile(newName, in: directory, [.write, .create, .exclusive])
-    }
+    let file = try makeFile(newName, in: directory, fileSystem)
     defer { fileSystem.close(file) }
     do throws(FileSystemError) {
       try unsafe fileSystem.writeAll(file, bytes.span.bytes, at: 0)

@@ -20,9 +20,6 @@ package struct SlotList: Hashable, Sendable {
 
   /// A list of nothing.
   package init() {}
-
-  /// How many slots it knows.
-  package var count: Int { entries.count }
 }
 
 // MARK: Bytes
@@ -30,8 +27,6 @@ package struct SlotList: Hashable, Sendable {
 extension SlotList {
   static let fileName = "slots"
   static let newFileName = "slots.new"
-  /// A list that could not be read, kept for whoever wants to know why.
-  static let damagedFileName = "slots.damaged"
   private static let magic = "SRSLOTS\n"
   private static let entryByteCount = SlotName.byteCount + Ledger.epochByteCount + 1
   private static let fixedByteCount = 13

@@ -1,5 +1,5 @@
 /// What a slot's directory is called: the first half of the slot's HMAC, so that no identifier becomes part of a path.
-struct SlotName: Hashable, Comparable, Sendable {
+package struct SlotName: Hashable, Comparable, Sendable {
   /// So many bytes of the HMAC name the slot.
   static let byteCount = 16
 
@@ -13,14 +13,18 @@ struct SlotName: Hashable, Comparable, Sendable {
 
   /// Reads a directory's name; nil for anything that the store would not have written, letter by letter.
   init?(_ text: String) {
-    guard text.utf8.count == SlotName.byteCount * 2, let bytes = parseHexadecimal(text) else { return nil }
-    self.bytes = bytes
+    let digits = Array(text.utf8)
+    guard digits.count == SlotName.byteCount * 2 else { return nil }
+    bytes = stride(from: 0, to: digits.count, by: 2).compactMap { position in
+      UInt8(String(decoding: digits[position..<position + 2], as: UTF8.self), radix: 16)
+    }
+    guard bytes.count == SlotName.byteCount, self.text == text else { return nil }
   }
 
   /// The name in hexadecimal digits.
-  var text: String { hexadecimal(bytes) }
+  package var text: String { hexadecimal(bytes) }
 
-  static func < (left: SlotName, right: SlotName) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
+  package static func < (left: SlotName, right: SlotName) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
 }
 
 /// The names in a slot's directory.
@@ -37,6 +41,9 @@ enum SlotFile: Hashable, Sendable {
   case lock
   /// The crash marker.
   case marker
+
+  /// Whether it is what a locked run has saved.
+  var isPending: Bool { if case .pending = self { true } else { false } }
 
   /// The name as it stands in the directory.
   var text: String {
@@ -61,25 +68,4 @@ enum SlotFile: Hashable, Sendable {
     // Leading zeroes and signs name other files.
     guard self.text == text else { return nil }
   }
-}
-
-/// Bytes of lower-case hexadecimal digits; nil for anything else.
-private func parseHexadecimal(_ text: String) -> [UInt8]? {
-  var bytes: [UInt8] = []
-  var high: UInt8?
-  for digit in text.utf8 {
-    let value: UInt8
-    switch digit {
-    case 0x30...0x39: value = digit - 0x30
-    case 0x61...0x66: value = digit - 0x61 + 10
-    default: return nil
-    }
-    if let first = high {
-      bytes.append(first << 4 | value)
-      high = nil
-    } else {
-      high = value
-    }
-  }
-  return high == nil ? bytes : nil
 }

@@ -1,51 +1,18 @@
 import FileSystem
 
-/// What became of reading a slot's ledger.
-enum LedgerReading {
-  /// It is authentic.
-  case valid(Ledger)
-  /// There is none.
-  case absent
-  /// It is damaged, of another device or slot, or of a newer format.
-  case invalid(ProtectionError)
-
-  /// The ledger, if it is authentic.
-  var ledger: Ledger? { if case .valid(let ledger) = self { ledger } else { nil } }
-}
-
-extension StoreDirectory {
-  /// Reads the ledger of a slot, whosever it is.
-  func readLedger(in slot: SlotDirectory) throws(ProtectionError) -> LedgerReading {
-    do throws(ProtectionError) {
-      guard
-        let bytes = try readSmallFile(
-          SlotFile.ledger.text, in: slot.descriptor, limit: Ledger.byteLimit, fileSystem)
-      else { return .absent }
-      return .valid(try Ledger(bytes, keys: keys))
-    } catch {
-      switch error.code {
-      case .corrupt, .otherDevice, .unsupportedVersion: return .invalid(error)
-      default: throw error
-      }
-    }
-  }
-}
-
 /// A slot as one look finds it: its directory, its ledger, and what the list says of it.
 struct SlotReading {
   let store: StoreDirectory
   let identity: [UInt8]
   /// Nil when there is none.
   var slot: SlotDirectory?
-  var ledger: LedgerReading = .absent
+  var ledger: RecordReading<Ledger> = .absent
   /// Nil for a slot that no list names.
-  var list: SlotListReading?
+  var list: RecordReading<SlotList>?
 
   var name: SlotName { SlotName(identity: identity) }
   /// What the list says of the slot.
-  var entry: SlotList.Entry? {
-    if case .valid(let list) = list { list.entries[name] } else { nil }
-  }
+  var entry: SlotList.Entry? { list?.value?.entries[name] }
 
   /// Looks at a slot.
   ///
@@ -59,7 +26,7 @@ struct SlotReading {
     if isListed { list = try store.readList() }
     guard let slot else { return }
     ledger = try store.readLedger(in: slot)
-    guard case .valid(let found) = ledger else { return }
+    guard let found = ledger.value else { return }
     guard found.identity == identity else {
       ledger = .invalid(ProtectionError(.wrongIdentity, "The ledger of another archive stands in this one's place."))
       return
@@ -77,7 +44,7 @@ struct SlotReading {
   /// `.notFound` only if this device never had the slot, or has deleted it.
   func absence() throws(ProtectionError) -> ProtectionError {
     let missing = ProtectionError(.missing, "There was an archive here, and it is gone: somebody removed it.")
-    if slot != nil, try hasLeftovers() { return missing }
+    if entry?.isNew != true, try slot?.files().contains(where: { $0.isPending }) == true { return missing }
     switch list {
     case nil: return .nothingSaved
     case .invalid(let error): return error
@@ -89,20 +56,8 @@ struct SlotReading {
           .missing, "The list of archives was lost once, and nobody knows whether this one was in it.")
       }
       if entry.isNew { return .nothingSaved }
-      return try isDeleted(entry) ? .nothingSaved : missing
+      return try store.isDeleted(name, entry) ? .nothingSaved : missing
     }
-  }
-
-  /// Whether what the list names was deleted, and could not be taken off the list.
-  func isDeleted(_ entry: SlotList.Entry) throws(ProtectionError) -> Bool {
-    let deleted = try store.deletedName(name, epoch: entry.epoch)
-    return (try? store.fileSystem.status(ofName: deleted, in: store.directory)) != nil
-  }
-
-  /// Whether anything is left of a slot whose ledger is gone.
-  private func hasLeftovers() throws(ProtectionError) -> Bool {
-    guard entry?.isNew != true else { return false }
-    return try slot?.files().contains { if case .pending = $0 { true } else { false } } ?? false
   }
 
   /// Opens a generation that the ledger vouches for.
@@ -123,6 +78,20 @@ struct SlotReading {
       scan: try FrameScan(file, content))
   }
 
+  /// Opens a file that no ledger vouches for, as a class or as what it claims.
+  func openClaimed(
+    _ file: StoreFile, _ number: UInt64, as protection: ProtectionClass?
+  ) throws(ProtectionError) -> OpenedArchive {
+    let claims = try store.claims(of: file).fields
+    let isOneWay = claims.flags.contains(.oneWay) && claims.protection == .completeUnlessOpen
+    let content = try store.sealer.open(
+      file, protection: isOneWay ? .completeUnlessOpen : protection ?? claims.protection, identity: identity,
+      generation: number)
+    return OpenedArchive(
+      generation: number, standing: .rollbackUnverifiable, file: file, content: content,
+      scan: try FrameScan(file, content))
+  }
+
   /// The newest authentic generation by the names alone, when there is no ledger that vouches for any.
   ///
   /// Throws why there is none: the first file's problem, or the ledger's.
@@ -134,26 +103,19 @@ struct SlotReading {
     for number in numbers {
       do throws(ProtectionError) {
         guard let file = try slot?.open(.generation(number), forWriting: forWriting) else { continue }
-        let claims = try store.sealer.claims(of: try file.read(0..<min(file.byteCount, 256))[...])
-        let isOneWay = claims.fields.flags.contains(.oneWay) && claims.fields.protection == .completeUnlessOpen
-        let content = try store.sealer.open(
-          file, protection: isOneWay ? .completeUnlessOpen : protection ?? claims.fields.protection,
-          identity: identity, generation: number)
-        guard !content.fields.flags.contains(.partial) else { continue }
-        guard !store.options.isStrict else {
+        let opened = try openClaimed(file, number, as: protection)
+        guard !opened.content.fields.flags.contains(.partial) else { continue }
+        guard !store.options.refusesUnverifiableArchives else {
           throw ProtectionError(
             .rolledBack, "The ledger is lost, so that nobody knows whether this is the newest archive; it is refused.")
         }
-        return OpenedArchive(
-          generation: number, standing: .rollbackUnverifiable, file: file, content: content,
-          scan: try FrameScan(file, content))
+        return opened
       } catch {
         guard error.code.isDamage else { throw error }
         problem = problem ?? error
       }
     }
-    if case .invalid(let error) = ledger { throw problem ?? error }
-    if let problem { throw problem }
+    if let problem = problem ?? ledger.problem { throw problem }
     throw try absence()
   }
 }

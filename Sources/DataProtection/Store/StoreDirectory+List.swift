@@ -1,15 +1,5 @@
 import FileSystem
 
-/// What became of reading the list of slots.
-enum SlotListReading {
-  /// It is authentic.
-  case valid(SlotList)
-  /// There is none.
-  case absent
-  /// It is damaged, another device's, or of a newer format.
-  case invalid(ProtectionError)
-}
-
 extension StoreDirectory {
   /// The beginning of the names of slots that are being deleted.
   static let deletedPrefix = "deleted-"
@@ -17,25 +7,12 @@ extension StoreDirectory {
   /// Reads the list of slots.
   ///
   /// Throws `.rolledBack` when it has seen a later keybag than the device has now.
-  func readList() throws(ProtectionError) -> SlotListReading {
-    let reading = try readListWithoutCheck()
-    if case .valid(let list) = reading { try check(revision: list.keybagRevision) }
-    return reading
-  }
-
-  private func readListWithoutCheck() throws(ProtectionError) -> SlotListReading {
-    do throws(ProtectionError) {
-      guard
-        let bytes = try readSmallFile(
-          SlotList.fileName, in: parent.descriptor, limit: SlotList.byteLimit, fileSystem)
-      else { return .absent }
-      return .valid(try SlotList(bytes, keys: keys))
-    } catch {
-      switch error.code {
-      case .corrupt, .otherDevice, .unsupportedVersion: return .invalid(error)
-      default: throw error
-      }
+  func readList() throws(ProtectionError) -> RecordReading<SlotList> {
+    let reading = try readRecord(SlotList.fileName, in: parent.descriptor, limit: SlotList.byteLimit) {
+      bytes throws(ProtectionError) in try SlotList(bytes, keys: keys)
     }
+    if let list = reading.value { try check(revision: list.keybagRevision) }
+    return reading
   }
 
   /// Refuses a keybag that is older than what the store has seen.
@@ -49,11 +26,13 @@ extension StoreDirectory {
 
   /// Changes the list durably, while nobody else does.
   ///
-  /// A list that is damaged goes aside and is made anew from the slots that are there. Throws `.unsupportedVersion` for a
+  /// A list that is damaged is made anew from the slots that are there. Throws `.unsupportedVersion` for a
   /// newer format.
   ///
-  /// - Parameter body: Changes the list; false when it needs no change.
-  func changeList(_ body: (inout SlotList) throws(ProtectionError) -> Bool) throws(ProtectionError) {
+  /// - Parameter body: Changes the list; nothing is written when it leaves it as it is.
+  /// - Returns: The list as it is now.
+  @discardableResult
+  func changeList(_ body: (inout SlotList) -> Void) throws(ProtectionError) -> SlotList {
     try listTurn.take { () throws(ProtectionError) in
       let lock = try TrustedDirectory.openLock(Self.lockName, in: directory, fileSystem)
       defer { fileSystem.close(lock) }
@@ -71,25 +50,20 @@ extension StoreDirectory {
       case .invalid:
         list = try rebuiltList()
         list.wasRebuilt = true
-        try? fileSystem.rename(
-          SlotList.fileName, to: SlotList.damagedFileName, in: parent.descriptor, replacing: true)
       }
-      guard try body(&list) else { return }
-      guard list.count <= SlotList.entryLimit else {
+      let before = list
+      body(&list)
+      guard list != before else { return list }
+      guard list.entries.count <= SlotList.entryLimit else {
         throw ProtectionError(.io, "The device has \(SlotList.entryLimit) archives already; delete some.")
       }
       list.keybagRevision = max(list.keybagRevision, keys.keybagRevision)
       let bytes = try list.encoded(keys: keys)
       try replaceFile(
         SlotList.fileName, by: SlotList.newFileName, in: parent.descriptor, with: bytes, fileSystem)
-      do throws(FileSystemError) {
-        try uninterrupted { () throws(FileSystemError) in try fileSystem.synchronize(parent.descriptor) }
-      } catch {
-        throw ProtectionError(
-          .durabilityUnknown, "The list of slots may not survive a power cut.", errno: error.code.rawValue, cause: error
-        )
-      }
+      try fileSystem.synchronize(parent.descriptor, orSay: "The list of slots may not survive a power cut.")
       sweepDeleted(list)
+      return list
     }
   }
 
@@ -97,7 +71,7 @@ extension StoreDirectory {
   private func rebuiltList() throws(ProtectionError) -> SlotList {
     var list = SlotList()
     for name in try slotNames() {
-      guard let slot = try? look(at: name), let ledger = try? readLedger(in: slot).ledger else { continue }
+      guard let slot = try? look(at: name), let ledger = try? readLedger(in: slot).value else { continue }
       list.entries[name] = SlotList.Entry(epoch: ledger.epoch, isNew: false)
     }
     list.wasRebuilt = !list.entries.isEmpty
@@ -121,8 +95,9 @@ extension StoreDirectory {
 
   /// Records that the passcode has changed: an old keybag put back is noticed from now on.
   func noteRevision() throws(ProtectionError) {
-    try changeList { list throws(ProtectionError) in
-      list.keybagRevision < keys.keybagRevision && (!list.entries.isEmpty || list.wasRebuilt)
+    try changeList { list in
+      guard !list.entries.isEmpty || list.wasRebuilt else { return }
+      list.keybagRevision = max(list.keybagRevision, keys.keybagRevision)
     }
   }
 
@@ -132,6 +107,12 @@ extension StoreDirectory {
   func deletedName(_ slot: SlotName, epoch: [UInt8]) throws(ProtectionError) -> String {
     let code = try keys.authenticationCode(.name, over: Array("deleted/".utf8) + slot.bytes + epoch)
     return Self.deletedPrefix + hexadecimal(code.prefix(SlotName.byteCount))
+  }
+
+  /// Whether what the list names was deleted, and could not be taken off the list.
+  func isDeleted(_ slot: SlotName, _ entry: SlotList.Entry) throws(ProtectionError) -> Bool {
+    let deleted = try deletedName(slot, epoch: entry.epoch)
+    return (try? fileSystem.status(ofName: deleted, in: directory)) != nil
   }
 
   /// Removes what deletions have left, of slots that are not on the list any more.

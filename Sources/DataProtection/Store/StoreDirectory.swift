@@ -14,11 +14,12 @@ package final class StoreDirectory: Sendable {
   let fileSystem: any FileSystem
   let keys: any StoreKeys
   let sealer: any StoreSealing
-  let options: StoreOptions
+  let options: DeviceOptions
   /// The directory of the slots.
-  let directory: Descriptor
+  var directory: Descriptor { slots.descriptor }
+  private let slots: OwnedDescriptor
   /// The directory of that, where the list lies.
-  let parent: OpenDirectory
+  let parent: OwnedDescriptor
   /// What this process has open for writing, for sealing it anew.
   private let writers = Mutex<[SlotName: Writer]>([:])
   /// The list is changed by one thread at a time; the lock of the disk is between processes.
@@ -28,52 +29,25 @@ package final class StoreDirectory: Sendable {
     weak var store: ArchiveStore?
   }
 
-  private init(
-    fileSystem: any FileSystem, keys: any StoreKeys, sealer: any StoreSealing, options: StoreOptions,
-    directory: Descriptor, parent: OpenDirectory
-  ) {
-    self.fileSystem = fileSystem
-    self.keys = keys
-    self.sealer = sealer
-    self.options = options
-    self.directory = directory
-    self.parent = parent
-  }
-
-  deinit {
-    fileSystem.close(directory)
-  }
-
   /// Opens the store in the device's directory, and makes it when it isn't there.
   ///
   /// Throws `.unsafeLocation` when the directory is a link, not ours, open to others, or on a network volume that
   /// was not opted for; nothing is changed then.
-  static func open(
-    _ fileSystem: any FileSystem, in parent: OpenDirectory, keys: any StoreKeys, sealer: any StoreSealing,
-    options: StoreOptions = StoreOptions()
-  ) throws(ProtectionError) -> StoreDirectory {
-    let directory = try attempt("open the store's directory") { () throws(FileSystemError) in
-      do throws(FileSystemError) {
-        return try fileSystem.openDirectory(name, in: parent.descriptor)
-      } catch  where error.code == .noSuchFile {
-        // Its name is made durable by the first save in it.
-        do throws(FileSystemError) {
-          try fileSystem.makeDirectory(name, in: parent.descriptor, mode: 0o700)
-        } catch  where error.code == .fileExists {
-          // Another process was first; its directory is as good.
-        }
-        return try fileSystem.openDirectory(name, in: parent.descriptor)
-      }
+  init(
+    _ fileSystem: any FileSystem, in parent: OwnedDescriptor, keys: any StoreKeys, sealer: any StoreSealing,
+    options: DeviceOptions = DeviceOptions()
+  ) throws(ProtectionError) {
+    let descriptor = try attempt("open the store's directory") { () throws(FileSystemError) in
+      try Self.openOrMake(Self.name, in: parent.descriptor, fileSystem)
     }
-    do throws(ProtectionError) {
-      try TrustedDirectory.check(
-        directory, called: "The store's directory", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes)
-    } catch {
-      fileSystem.close(directory)
-      throw error
-    }
-    return StoreDirectory(
-      fileSystem: fileSystem, keys: keys, sealer: sealer, options: options, directory: directory, parent: parent)
+    self.fileSystem = fileSystem
+    self.keys = keys
+    self.sealer = sealer
+    self.options = options
+    self.slots = OwnedDescriptor(fileSystem, descriptor)
+    self.parent = parent
+    try TrustedDirectory.check(
+      directory, called: "The store's directory", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes)
   }
 
   /// The HMAC that names a slot; 32 bytes.
@@ -94,8 +68,7 @@ package final class StoreDirectory: Sendable {
 
   /// Opens the directory of a slot for looking; nil when there is none.
   func look(at name: SlotName) throws(ProtectionError) -> SlotDirectory? {
-    guard let descriptor = try openSlot(name) else { return nil }
-    return SlotDirectory(fileSystem, descriptor, lock: nil)
+    try openSlot(name).map { SlotDirectory(fileSystem, $0, lock: nil) }
   }
 
   /// Opens the directory of a slot for its one writer, and makes it when it isn't there; nothing is synced.
@@ -103,61 +76,57 @@ package final class StoreDirectory: Sendable {
   /// Throws `.inUse` when somebody else has it and does not let go within the patience.
   func openForWriting(_ name: SlotName, waiting patience: Duration) throws(ProtectionError) -> SlotDirectory {
     while true {
-      guard let descriptor = try openSlot(name, making: true) else { continue }
-      var lock: Descriptor?
-      do throws(ProtectionError) {
-        let opened = try attempt("open a lock file") { () throws(FileSystemError) in
-          try fileSystem.openFile(SlotFile.lock.text, in: descriptor, [.write, .create])
-        }
-        lock = opened
-        let isOurs = try attempt("lock a slot") { () throws(FileSystemError) in
-          try fileSystem.lock(opened, .exclusive, patience: patience)
-        }
-        guard isOurs else { throw inUse(opened) }
-        if try isNamed(descriptor, name) {
-          let text = Array("\(ProcessInfo.processInfo.processIdentifier)          ".utf8.prefix(11))
-          // Only for the others' message.
-          try? unsafe fileSystem.writeAll(opened, text.span.bytes, at: 0)
-          return SlotDirectory(fileSystem, descriptor, lock: opened)
-        }
-      } catch {
-        if let lock { fileSystem.close(lock) }
-        fileSystem.close(descriptor)
-        throw error
+      guard let directory = try openSlot(name, making: true) else { continue }
+      let lock = OwnedDescriptor(
+        fileSystem,
+        try attempt("open a lock file") { () throws(FileSystemError) in
+          try fileSystem.openFile(SlotFile.lock.text, in: directory.descriptor, [.write, .create])
+        })
+      let slot = SlotDirectory(fileSystem, directory, lock: lock)
+      let isOurs = try attempt("lock a slot") { () throws(FileSystemError) in
+        try fileSystem.lock(lock.descriptor, .exclusive, patience: patience)
       }
-      // Its writer has deleted it while this one waited.
-      if let lock { fileSystem.close(lock) }
-      fileSystem.close(descriptor)
+      guard isOurs else { throw inUse(lock) }
+      // Otherwise its writer has deleted it while this one waited.
+      guard try isNamed(slot, name) else { continue }
+      let text = Array("\(ProcessInfo.processInfo.processIdentifier)          ".utf8.prefix(11))
+      // Only for the others' message.
+      try? unsafe fileSystem.writeAll(lock.descriptor, text.span.bytes, at: 0)
+      return slot
     }
   }
 
   /// Whether the slot's name still means an open directory: it may have been deleted, or the device erased.
-  func isNamed(_ directory: Descriptor, _ name: SlotName) throws(ProtectionError) -> Bool {
+  func isNamed(_ slot: SlotDirectory, _ name: SlotName) throws(ProtectionError) -> Bool {
     try attempt("look at a slot") { () throws(FileSystemError) in
-      let own = try fileSystem.status(of: directory)
-      do throws(FileSystemError) {
-        let named = try fileSystem.status(ofName: name.text, in: self.directory)
-        return named.inode == own.inode && named.device == own.device
-      } catch  where error.code == .noSuchFile {
-        return false
-      }
+      let own = try fileSystem.status(of: slot.descriptor)
+      let named = try fileSystem.statusIfAny(ofName: name.text, in: directory)
+      return named?.inode == own.inode && named?.device == own.device
     }
   }
 
-  private func openSlot(_ name: SlotName, making: Bool = false) throws(ProtectionError) -> Descriptor? {
+  private static func openOrMake(
+    _ name: String, in parent: Descriptor, _ fileSystem: any FileSystem
+  ) throws(FileSystemError) -> Descriptor {
+    do throws(FileSystemError) {
+      return try fileSystem.openDirectory(name, in: parent)
+    } catch  where error.code == .noSuchFile {
+      // Another process may be first; its directory is as good.
+      do throws(FileSystemError) {
+        try fileSystem.makeDirectory(name, in: parent, mode: 0o700)
+      } catch  where error.code == .fileExists {}
+      return try fileSystem.openDirectory(name, in: parent)
+    }
+  }
+
+  private func openSlot(_ name: SlotName, making: Bool = false) throws(ProtectionError) -> OwnedDescriptor? {
     do throws(ProtectionError) {
-      return try attempt("open a slot") { () throws(FileSystemError) in
-        do throws(FileSystemError) {
-          return try fileSystem.openDirectory(name.text, in: directory)
-        } catch  where error.code == .noSuchFile && making {
-          do throws(FileSystemError) {
-            try fileSystem.makeDirectory(name.text, in: directory, mode: 0o700)
-          } catch  where error.code == .fileExists {
-            // Another process was first.
-          }
-          return try fileSystem.openDirectory(name.text, in: directory)
-        }
+      let descriptor = try attempt("open a slot") { () throws(FileSystemError) in
+        try making
+          ? Self.openOrMake(name.text, in: directory, fileSystem)
+          : fileSystem.openDirectory(name.text, in: directory)
       }
+      return OwnedDescriptor(fileSystem, descriptor)
     } catch {
       switch (error.cause as? FileSystemError)?.code {
       case .noSuchFile:
@@ -175,16 +144,13 @@ package final class StoreDirectory: Sendable {
     }
   }
 
-  private func inUse(_ lock: Descriptor) -> ProtectionError {
+  private func inUse(_ lock: OwnedDescriptor) -> ProtectionError {
     let processIdentifier = ProcessInfo.processInfo.processIdentifier
-    let bytes = (try? fileSystem.readBytes(lock, count: 11)) ?? []
+    let bytes = (try? fileSystem.readBytes(lock.descriptor, count: 11)) ?? []
     let holder = Int32(String(decoding: bytes.prefix { $0 != 0x20 }, as: UTF8.self))
     let who =
-      switch holder {
-      case nil: "Another process"
-      case processIdentifier: "Another part of this process"
-      case let holder?: "Process \(holder)"
-      }
+      holder == processIdentifier
+      ? "Another part of this process" : holder.map { "Process \($0)" } ?? "Another process"
     var error = ProtectionError(
       .inUse, "\(who) has this archive open for writing; nothing was changed. Use that one, or close it and try again.")
     error.processIdentifier = holder
@@ -202,8 +168,8 @@ package final class StoreDirectory: Sendable {
   func writer(of name: SlotName) -> ArchiveStore? { writers.withLock { $0[name]?.store } }
 }
 
-/// A directory that is closed when nobody needs it any more.
-final class OpenDirectory: Sendable {
+/// A descriptor that is closed when nobody needs it any more.
+final class OwnedDescriptor: Sendable {
   let fileSystem: any FileSystem
   let descriptor: Descriptor
   /// Who closes the descriptor, if it isn't this.
@@ -219,19 +185,6 @@ final class OpenDirectory: Sendable {
   deinit {
     if owner == nil { fileSystem.close(descriptor) }
   }
-}
-
-/// How a store behaves where there is a choice.
-package struct StoreOptions: Sendable {
-  /// How long to wait for another process that changes the list of slots before `.busy`.
-  package var patience: Duration = .seconds(5)
-  /// Whether a network volume is taken all the same.
-  package var allowsNetworkVolumes = false
-  /// Whether a lost ledger refuses everything that it would have vouched for.
-  package var isStrict = false
-
-  /// The choices that are made by default.
-  package init() {}
 }
 
 extension ProtectionError {

@@ -55,6 +55,26 @@ func attempt<R>(
   }
 }
 
+extension FileSystem {
+  /// The status of a name; nil when there is none.
+  func statusIfAny(ofName name: String, in directory: Descriptor) throws(FileSystemError) -> FileStatus? {
+    do throws(FileSystemError) {
+      return try status(ofName: name, in: directory)
+    } catch  where error.code == .noSuchFile {
+      return nil
+    }
+  }
+
+  /// Syncs; throws `.durabilityUnknown` with a sentence of the caller's when that failed.
+  func synchronize(_ descriptor: Descriptor, orSay text: String) throws(ProtectionError) {
+    do throws(FileSystemError) {
+      try uninterrupted { () throws(FileSystemError) in try synchronize(descriptor) }
+    } catch {
+      throw ProtectionError(.durabilityUnknown, text, errno: error.code.rawValue, cause: error)
+    }
+  }
+}
+
 extension ProtectionError {
   /// What the operating system refused; a full disk is said so, because somebody can do something about it.
   init(failedTo what: String, _ error: FileSystemError) {
@@ -63,7 +83,4 @@ extension ProtectionError {
       .io, "The operating system failed to \(what)\(reason); nothing saved before is lost.",
       errno: error.code.rawValue, cause: error)
   }
-
-  /// Whether the operating system said that there is no such file or directory.
-  var isNoSuchFile: Bool { (cause as? FileSystemError)?.code == .noSuchFile }
 }

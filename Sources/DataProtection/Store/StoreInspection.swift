@@ -5,14 +5,6 @@ import FileSystem
 /// A slot's name is a hash and can't be told back, but its ledger and its files hold the whole hash, and that is enough to
 /// open them. Nothing is changed, and nobody is kept from writing.
 package struct StoreInspection: Sendable {
-  /// A slot, by the beginning of its hash.
-  package struct Slot: Hashable, Sendable {
-    let name: SlotName
-
-    /// What its directory is called.
-    package var text: String { name.text }
-  }
-
   /// What became of reading a slot.
   package struct Findings: Sendable {
     /// Its files; newest generations first.
@@ -25,7 +17,7 @@ package struct StoreInspection: Sendable {
 
   private let store: StoreDirectory
   /// Every slot that has a directory, or ought to have one.
-  package let slots: [Slot]
+  package let slots: [SlotName]
   /// What is wrong with the list of slots; nil when it is whole, or when none is needed yet.
   package let listProblem: ProtectionError.Code?
   /// Whether there is a list of slots.
@@ -41,8 +33,7 @@ package struct StoreInspection: Sendable {
       switch try store.readList() {
       case .valid(let list):
         for (name, entry) in list.entries where !entry.isNew && !names.contains(name) {
-          let deleted = try store.deletedName(name, epoch: entry.epoch)
-          if (try? store.fileSystem.status(ofName: deleted, in: store.directory)) == nil { names.insert(name) }
+          if try !store.isDeleted(name, entry) { names.insert(name) }
         }
       case .absent:
         hasList = false
@@ -52,14 +43,14 @@ package struct StoreInspection: Sendable {
     } catch  where error.code == .rolledBack {
       problem = .rolledBack
     }
-    slots = names.sorted().map(Slot.init)
+    slots = names.sorted()
     listProblem = problem
     self.hasList = hasList
   }
 
   /// The slot of an archive that can be named.
-  package func slot(of archive: ArchiveSlot) throws(ProtectionError) -> Slot {
-    Slot(name: SlotName(identity: try store.identity(of: archive)))
+  package func slot(of archive: ArchiveSlot) throws(ProtectionError) -> SlotName {
+    SlotName(identity: try store.identity(of: archive))
   }
 
   /// So often a slot is read anew because somebody saved there meanwhile.
@@ -68,30 +59,31 @@ package struct StoreInspection: Sendable {
   /// Reads everything of a slot; again when somebody saved there meanwhile, a few times.
   ///
   /// Throws `otherDevice` once the device was erased, and `io`.
-  package func examine(_ slot: Slot) throws(ProtectionError) -> Findings {
+  package func examine(_ slot: SlotName) throws(ProtectionError) -> Findings {
     var findings = try examineOnce(slot)
     for _ in 1..<Self.attemptLimit where findings.hasChanged { findings = try examineOnce(slot) }
     return findings
   }
 
-  private func examineOnce(_ slot: Slot) throws(ProtectionError) -> Findings {
-    guard let directory = try store.look(at: slot.name) else {
-      return Findings(material: [], newest: .failure(try absence(of: slot)), hasChanged: false)
+  private func examineOnce(_ slot: SlotName) throws(ProtectionError) -> Findings {
+    guard let directory = try store.look(at: slot) else {
+      return Findings(
+        material: [],
+        newest: .failure(
+          try SlotReading(store, identity: slot.bytes + slot.bytes, slot: nil, isListed: true).absence()),
+        hasChanged: false)
     }
     let before = try store.readLedger(in: directory)
-    let identity = try identity(of: slot.name, directory, before)
+    let identity = try store.claimedIdentity(of: slot, in: directory, before.value)
     let archives = ArchiveStore(store, identity: identity, protection: .complete, isListed: true)
     archives.keepState()
-    let newest = Result { () throws(ProtectionError) in
-      let opened = try archives.openNewest()
-      return opened
-    }
+    let newest = Result { () throws(ProtectionError) in try archives.openNewest() }
     var material: [ArchiveMaterial] = []
     for file in try directory.files() {
       if let found = try examine(file, in: directory, before, identity) { material.append(found) }
     }
-    material += missing(before.ledger, in: directory)
-    if case .absent = before, isLedgerDue(slot.name, material) {
+    material += missing(before.value, in: directory)
+    if case .absent = before, isLedgerDue(slot, material) {
       material.append(
         ArchiveMaterial(
           name: SlotFile.ledger.text, kind: .ledger, generation: nil, byteCount: 0, isCurrent: false, problem: .missing)
@@ -100,39 +92,19 @@ package struct StoreInspection: Sendable {
     let after = try store.readLedger(in: directory)
     return Findings(
       material: material.sorted { ($0.generation?.rawValue ?? 0, $1.name) > ($1.generation?.rawValue ?? 0, $0.name) },
-      newest: newest, hasChanged: before.ledger != after.ledger)
-  }
-
-  /// Why a slot has no directory: it was deleted since the list was read, or somebody removed it.
-  private func absence(of slot: Slot) throws(ProtectionError) -> ProtectionError {
-    try SlotReading(store, identity: slot.name.bytes + slot.name.bytes, slot: nil, isListed: true).absence()
+      newest: newest, hasChanged: before.value != after.value)
   }
 
   /// Whether a slot that has a directory and no ledger has lost it, and its first save was not just cut short.
   private func isLedgerDue(_ name: SlotName, _ material: [ArchiveMaterial]) -> Bool {
-    guard let reading = try? store.readList(), case .valid(let list) = reading, !list.wasRebuilt else {
+    guard let list = try? store.readList().value, !list.wasRebuilt else {
       return material.contains { $0.generation != nil }
     }
     return list.entries[name].map { !$0.isNew } ?? false
   }
 
-  /// The whole hash of a slot: the ledger's, or what a file claims that nobody can check then.
-  private func identity(
-    of name: SlotName, _ directory: SlotDirectory, _ ledger: LedgerReading
-  ) throws(ProtectionError) -> [UInt8] {
-    if let ledger = ledger.ledger { return ledger.identity }
-    for number in try directory.claimedGenerations() {
-      guard let file = try? directory.open(.generation(number)),
-        let start = try? file.read(0..<min(file.byteCount, 256)),
-        let claims = try? store.sealer.claims(of: start[...]), SlotName(identity: claims.fields.identity) == name
-      else { continue }
-      return claims.fields.identity
-    }
-    return name.bytes + name.bytes
-  }
-
   private func examine(
-    _ file: SlotFile, in directory: SlotDirectory, _ ledger: LedgerReading, _ identity: [UInt8]
+    _ file: SlotFile, in directory: SlotDirectory, _ ledger: RecordReading<Ledger>, _ identity: [UInt8]
   ) throws(ProtectionError) -> ArchiveMaterial? {
     let status = try? store.fileSystem.status(ofName: file.text, in: directory.descriptor)
     guard let status else { return nil }
@@ -152,45 +124,39 @@ package struct StoreInspection: Sendable {
       return found(.ledger)
     case .marker: return found(.marker, nil, markerProblem(directory, identity))
     case .generation(let number), .pending(let number):
-      guard let known = ledger.ledger else {
-        return unverified(file, number, directory, identity, found(.generation, number))
+      guard let record = ledger.value?.records.first(where: { $0.file == file }) else {
+        guard ledger.value == nil else { return found(.unlisted, number) }
+        return check(found(.generation, number)) { () throws(ProtectionError) in
+          guard let opened = try directory.open(file) else { return nil }
+          return try reading(directory, identity).openClaimed(opened, number, as: nil)
+        }
       }
-      guard let record = known.records.first(where: { $0.file == file }) else { return found(.unlisted, number) }
-      let kind: ArchiveMaterial.Kind =
-        known.setAside.contains(record) ? .setAside : known.pending.contains(record) ? .pending : .generation
-      return check(record, in: directory, identity, found(kind, number, isCurrent: record == known.current))
+      let material = found(kind(of: record, in: ledger.value), number, isCurrent: record == ledger.value?.current)
+      return check(material) { () throws(ProtectionError) in
+        try reading(directory, identity).open(record, as: record.protection)
+      }
     }
   }
 
-  /// Reads a generation that the ledger names to its last byte, piece by piece.
+  private func reading(_ directory: SlotDirectory, _ identity: [UInt8]) throws(ProtectionError) -> SlotReading {
+    try SlotReading(store, identity: identity, slot: directory, isListed: false)
+  }
+
+  /// What a generation that a ledger names is for.
+  private func kind(of record: Ledger.Record, in ledger: Ledger?) -> ArchiveMaterial.Kind {
+    guard let ledger else { return .unlisted }
+    return ledger.setAside.contains(record) ? .setAside : ledger.pending.contains(record) ? .pending : .generation
+  }
+
+  /// Reads a generation to its last byte, piece by piece.
   private func check(
-    _ record: Ledger.Record, in directory: SlotDirectory, _ identity: [UInt8], _ material: ArchiveMaterial
+    _ material: ArchiveMaterial, _ open: () throws(ProtectionError) -> OpenedArchive?
   ) -> ArchiveMaterial {
     var material = material
     do throws(ProtectionError) {
-      var reading = try SlotReading(store, identity: identity, slot: directory, isListed: false)
-      reading.ledger = .absent
-      let opened = try reading.open(record, as: record.protection)
+      guard let opened = try open() else { return material }
       try opened.content.readThrough()
       material.tailDropped = opened.tailDropped
-    } catch {
-      material.problem = error.code
-    }
-    return material
-  }
-
-  /// The same of one that no ledger vouches for.
-  private func unverified(
-    _ file: SlotFile, _ number: UInt64, _ directory: SlotDirectory, _ identity: [UInt8], _ material: ArchiveMaterial
-  ) -> ArchiveMaterial {
-    var material = material
-    do throws(ProtectionError) {
-      guard let opened = try directory.open(file) else { return material }
-      let claims = try store.sealer.claims(of: try opened.read(0..<min(opened.byteCount, 256))[...])
-      let content = try store.sealer.open(
-        opened, protection: claims.fields.protection, identity: identity, generation: number)
-      try content.readThrough()
-      material.tailDropped = try FrameScan(opened, content).tailDropped
     } catch {
       material.problem = error.code
     }
@@ -204,26 +170,22 @@ package struct StoreInspection: Sendable {
       guard (try? store.fileSystem.status(ofName: record.file.text, in: directory.descriptor)) == nil else {
         return nil
       }
-      let kind: ArchiveMaterial.Kind =
-        ledger.setAside.contains(record) ? .setAside : ledger.pending.contains(record) ? .pending : .generation
       return ArchiveMaterial(
-        name: record.file.text, kind: kind, generation: Generation(rawValue: record.generation), byteCount: 0,
+        name: record.file.text, kind: kind(of: record, in: ledger), generation: Generation(rawValue: record.generation),
+        byteCount: 0,
         isCurrent: record == ledger.current, problem: .missing)
     }
   }
 
   private func markerProblem(_ directory: SlotDirectory, _ identity: [UInt8]) -> ProtectionError.Code? {
-    // It is changed in place without a lock: what looks damaged is read once more.
-    for isLast in [false, true] {
+    func look() -> ProtectionError.Code? {
       do throws(ProtectionError) {
-        let bytes = try readSmallFile(
-          SlotFile.marker.text, in: directory.descriptor, limit: CrashMarker.byteCount, store.fileSystem)
-        if let bytes { _ = try CrashMarker(bytes, identity: identity, keys: store.keys) }
-        return nil
+        return try store.readMarker(in: directory, identity).problem?.code
       } catch {
-        if isLast { return error.code }
+        return error.code
       }
     }
-    return nil
+    // It is changed in place without a lock: what looks damaged is read once more.
+    return look() == nil ? nil : look()
   }
 }

@@ -106,6 +106,25 @@ protocol StoreSealing: Sendable {
   func claims(of start: ArraySlice<UInt8>) throws(ProtectionError) -> SealedClaims
 }
 
+extension StoreDirectory {
+  /// What the header of a file claims.
+  func claims(of file: StoreFile) throws(ProtectionError) -> SealedClaims {
+    try sealer.claims(of: try file.read(0..<min(file.byteCount, 256))[...])
+  }
+
+  /// The whole hash that names a slot: its ledger's, or what a file claims; the name twice when nothing says.
+  func claimedIdentity(
+    of name: SlotName, in slot: SlotDirectory, _ ledger: Ledger?
+  ) throws(ProtectionError) -> [UInt8] {
+    if let ledger { return ledger.identity }
+    for number in try slot.claimedGenerations() {
+      guard let file = try? slot.open(.generation(number)), let claims = try? claims(of: file) else { continue }
+      if SlotName(identity: claims.fields.identity) == name { return claims.fields.identity }
+    }
+    return name.bytes + name.bytes
+  }
+}
+
 /// So much of a content is in memory while it is only checked.
 private let pieceByteCount = 1 << 20
 

@@ -23,9 +23,7 @@ enum Verification {
   case locked
   /// It is damaged.
   case damaged
-  /// Its file is gone.
-  case missing
-  /// It is the last one's in-between state: the one before it stays.
+  /// It is gone, or nothing to fall back to: the one before it stays.
   case passing
 }
 
@@ -61,7 +59,7 @@ extension Ledger {
       } else {
         switch verification {
         case .whole: next.ledger.predecessor = current
-        case .missing, .passing: break
+        case .passing: break
         case .locked:
           // Nobody knows whether it is whole, so what is known to be stays, too.
           if let predecessor = next.ledger.predecessor { aside.append(predecessor) }
@@ -75,7 +73,6 @@ extension Ledger {
     aside += pending.filter { retiring.contains($0.generation) && !consumed.contains($0.generation) }
     next.ledger.pending.removeAll { consumed.contains($0.generation) || retiring.contains($0.generation) }
     next.ledger.current = record
-    next.ledger.counter = max(counter, record.generation)
     next.setAside = aside.sorted { $0.generation < $1.generation }
     next.ledger.setAside += next.setAside
     next.removed = next.ledger.makeRoom()
@@ -111,20 +108,10 @@ extension Ledger {
     if let predecessor, !predecessor.flags.contains(.oneWay), predecessor.protection != current.protection {
       self.predecessor = nil
     }
-    let weaker = setAside.filter { $0.protection.strength < current.protection.strength }
+    let weaker = setAside.filter {
+      $0.protection.isWeaker(than: current.protection) && !$0.flags.contains(.oneWay)
+    }
     setAside.removeAll { weaker.contains($0) }
     return weaker
-  }
-}
-
-extension ProtectionClass {
-  /// The order of the classes by when their keys are there.
-  fileprivate var strength: Int {
-    switch self {
-    case .none: 0
-    case .completeUntilFirstUserAuthentication: 1
-    case .completeUnlessOpen: 2
-    case .complete: 2
-    }
   }
 }

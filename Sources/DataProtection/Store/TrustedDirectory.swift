@@ -64,29 +64,4 @@ enum TrustedDirectory {
   static func isTarget(_ status: FileStatus, user: UInt32) -> Bool {
     status.kind == .regular && status.owner == user && status.linkCount == 1
   }
-
-  /// Makes a directory whose name is durable, or none.
-  static func make(
-    _ name: String, in parent: Descriptor, _ fileSystem: any FileSystem
-  ) throws(FileSystemError) {
-    do throws(FileSystemError) {
-      try fileSystem.makeDirectory(name, in: parent, mode: 0o700)
-    } catch  where error.code == .fileExists {
-      // Another process was first; its directory is as good.
-    }
-    try synchronizeName(name, in: parent, fileSystem)
-  }
-
-  /// Makes the name of a directory that is still empty durable; removes it if that fails.
-  static func synchronizeName(
-    _ name: String, in parent: Descriptor, _ fileSystem: any FileSystem
-  ) throws(FileSystemError) {
-    do throws(FileSystemError) {
-      try fileSystem.synchronize(parent)
-    } catch {
-      // A directory whose name may not last must not be taken for one whose name does.
-      if error.code != .interrupted { try? fileSystem.removeDirectory(name, in: parent) }
-      throw error
-    }
-  }
 }

@@ -105,39 +105,73 @@ import Musl
     }
   }
 
-  /// A process of its own saves until it kills itself at a call; what it was told is durable stands in a log.
-  @Test func `a holder killed at any call leaves the slot free and what it acknowledged`() async throws {
+  /// A process of its own saves until it kills itself at a call, and logs what it was told is durable.
+  ///
+  /// Meanwhile this process asks for the slot.
+  @Test func `a holder killed at any call is the only one until then, and leaves what it acknowledged`() async throws {
     let path = NSTemporaryDirectory() + "one-writer-\(UUID().uuidString)"
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     defer { try? FileManager.default.removeItem(atPath: path) }
     try Self.archives(path).publish(Data("0".utf8))
-    for call in stride(from: 12, through: 90, by: 6) {
-      await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, call = call as Int] in
-        let disk = FaultyFileSystem(LinuxFileSystem())
-        disk.onCall { number, _ in if number == call { kill(getpid(), SIGKILL) } }
-        let store = try Self.archives(path, disk)
-        try store.open()
-        let opened = try store.openNewest()
-        var newest = opened.generation
-        let first = try Int(String(decoding: opened.frames.last ?? opened.readAll(), as: UTF8.self))! + 1
-        for number in first... {
-          let content = Data("\(number)".utf8)
-          var receipt: PublishReceipt?
-          if number % 3 != 0 { receipt = try store.append(content, to: newest) }
-          if receipt == nil { receipt = try store.publish(content) }
-          newest = receipt!.generation
-          try content.write(to: URL(filePath: path + "/log"))
-        }
+    var refusals = 0
+    var misnamed = 0
+    // Opening, an append with all that a run's first one makes durable, another one, and a whole generation.
+    for call in 1...Self.lastCall {
+      try? FileManager.default.removeItem(atPath: path + "/holder")
+      async let end: Void = Self.expectDeath(path, call)
+      // The holder says that it has the slot; a kill before that leaves nothing to wait for.
+      while !FileManager.default.fileExists(atPath: path + "/holder") { try await Task.sleep(for: .milliseconds(1)) }
+      let second = try Self.archives(path)
+      if let refusal = error({ try second.open() }) {
+        let holder = try String(contentsOfFile: path + "/holder", encoding: .utf8)
+        #expect(refusal.code == .inUse, "call \(call)")
+        refusals += 1
+        if refusal.processIdentifier.map({ "\($0)" }) != holder { misnamed += 1 }
       }
+      await end
+      try second.open()
       let log = try? String(contentsOfFile: path + "/log", encoding: .utf8)
-      let next = try Self.archives(path)
-      try next.open()
-      let opened = try next.openNewest()
+      let opened = try second.openNewest()
       let last = try #require(Int(String(decoding: opened.frames.last ?? opened.readAll(), as: UTF8.self)))
-      #expect(last >= log.flatMap { Int($0) } ?? 0 && opened.standing == .current)
+      #expect(last >= log.flatMap { Int($0) } ?? 0 && opened.standing == .current, "call \(call)")
+      second.close()
     }
+    #expect(refusals > 20)
+    // Three calls are between taking the lock and having written its number into it.
+    #expect(misnamed <= 3)
     #expect(FileManager.default.fileExists(atPath: path + "/log"))
+  }
+
+  /// So many calls the holder makes at least, before it has made each kind of save.
+  private static let lastCall = 60
+
+  /// Runs a holder that saves and dies before a call.
+  private static func expectDeath(_ path: String, _ call: Int) async {
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, call = call as Int] in
+      let disk = FaultyFileSystem(LinuxFileSystem())
+      let identifier = Data("\(getpid())".utf8)
+      disk.onCall { number, operation in
+        guard number == call else { return }
+        try? identifier.write(to: URL(filePath: path + "/holder"), options: .atomic)
+        // Long enough for somebody to ask for the slot while this one is in the middle of something.
+        Thread.sleep(forTimeInterval: 0.02)
+        kill(getpid(), SIGKILL)
+      }
+      let store = try Self.archives(path, disk)
+      try store.open()
+      let opened = try store.openNewest()
+      var newest = opened.generation
+      let first = try Int(String(decoding: opened.frames.last ?? opened.readAll(), as: UTF8.self))! + 1
+      for number in first... {
+        let content = Data("\(number)".utf8)
+        var receipt: PublishReceipt?
+        if number % 3 != 0 { receipt = try store.append(content, to: newest) }
+        if receipt == nil { receipt = try store.publish(content) }
+        newest = receipt!.generation
+        try content.write(to: URL(filePath: path + "/log"))
+      }
+    }
   }
 
   @Test func `another process is told which process has the slot`() async throws {
@@ -160,8 +194,8 @@ import Musl
   }
 
   private static func archives(_ path: String, _ disk: any FileSystem = LinuxFileSystem()) throws -> ArchiveStore {
-    let root = OpenDirectory(disk, try disk.openDirectory(atPath: path))
-    return try StoreDirectory.open(disk, in: root, keys: ToyKeys(), sealer: ToySealing())
+    let root = OwnedDescriptor(disk, try disk.openDirectory(atPath: path))
+    return try StoreDirectory(disk, in: root, keys: ToyKeys(), sealer: ToySealing())
       .archives(for: ArchiveSlot(application: "one"), protection: .complete)
   }
 }

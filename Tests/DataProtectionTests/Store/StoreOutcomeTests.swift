@@ -87,7 +87,7 @@ import Testing
       let found = try rig.observe(memory)
       #expect(found.content == Data("2".utf8) && found.standing == .rollbackUnverifiable)
       var strict = rig
-      strict.options.isStrict = true
+      strict.options.refusesUnverifiableArchives = true
       #expect(try outcome(strict) == .rolledBack)
       // A save goes on from it, and the next run is sure.
       let store = try rig.archives(memory)
@@ -211,6 +211,18 @@ import Testing
     #expect(try rig.observe(memory).content == Data("40".utf8))
     let next = try rig.archives(memory)
     for _ in 0..<20 { #expect(try next.publish(Data("again".utf8)).generation.rawValue < 1 << 57) }
+  }
+
+  @Test(arguments: [48, 56])
+  func `the highest number that a name can claim leaves room for what is saved after it`(_ bits: UInt64) throws {
+    try saved()
+    memory.remove(atPath: rig.path() + "/ledger")
+    memory.plant([1, 2, 3], atPath: rig.path() + "/g-\((UInt64(1) << bits) - 1)")
+    let store = try rig.archives(memory)
+    for number in 0..<3 { #expect(try store.publish(Data("\(number)".utf8)).durability == .durable) }
+    store.close()
+    let found = try rig.observe(memory)
+    #expect(found.content == Data("2".utf8) && found.standing == .current)
   }
 
   @Test(arguments: [FileStatus.Kind.directory, .symbolicLink, .other])

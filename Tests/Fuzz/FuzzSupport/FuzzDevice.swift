@@ -38,7 +38,7 @@ package struct FuzzDevice: Sendable {
   ) throws -> ArchiveStore {
     let root = try memory.openDirectory(atPath: "/")
     let sealer = FileSealer(keys: keys, random: random)
-    let store = try StoreDirectory.open(memory, in: OpenDirectory(memory, root), keys: keys, sealer: sealer)
+    let store = try StoreDirectory(memory, in: OwnedDescriptor(memory, root), keys: keys, sealer: sealer)
       .archives(for: slot, protection: protection)
     store.keepState()
     return store

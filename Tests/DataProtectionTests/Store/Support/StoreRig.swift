@@ -11,7 +11,7 @@ struct StoreRig {
 
   var sealing = ToySealing()
   var keys = ToyKeys()
-  var options = StoreOptions()
+  var options = DeviceOptions()
   var slot = ArchiveSlot(application: "com.example.notes", scene: "main")
   var protection = ProtectionClass.complete
 
@@ -20,8 +20,8 @@ struct StoreRig {
     let root = try attempt("open the root") { () throws(FileSystemError) in
       try fileSystem.openDirectory(atPath: "/")
     }
-    return try StoreDirectory.open(
-      fileSystem, in: OpenDirectory(fileSystem, root), keys: keys, sealer: sealing, options: options)
+    return try StoreDirectory(
+      fileSystem, in: OwnedDescriptor(fileSystem, root), keys: keys, sealer: sealing, options: options)
   }
 
   /// The same after a start of the machine, by its number.
