@@ -36,7 +36,7 @@ public struct ArchiveDecoder: Sendable {
       var cursor = ByteCursor(bytes)
       let tag: UInt8
       let tables: KnownTables
-      do throws(CodingFailure) {
+      do throws(ArchiveError) {
         tag = try CodedHeader.read(&cursor)
         tables = try state.pointee.readTables(&cursor)
       } catch { throw error.decodingError([]) }
@@ -57,15 +57,15 @@ public struct ArchiveDecoder: Sendable {
 
 extension CodedHeader {
   /// Reads the start of a self-contained value and tells the tag of the value.
-  static func read(_ cursor: inout ByteCursor) throws(CodingFailure) -> UInt8 {
+  static func read(_ cursor: inout ByteCursor) throws(ArchiveError) -> UInt8 {
     for byte in magic {
       guard try cursor.readByte() == byte else {
-        throw CodingFailure("this was not made by an ArchiveEncoder", at: 0, code: .notAnArchive)
+        throw ArchiveError(.notAnArchive, "this was not made by an ArchiveEncoder", offset: 0)
       }
     }
     let version = try cursor.readByte()
     guard 1...Self.version ~= version else {
-      throw CodingFailure("format version \(version) is unknown", at: 2, code: .unsupportedVersion)
+      throw ArchiveError(.unsupportedVersion, "format version \(version) is unknown", offset: 2)
     }
     return try cursor.readTag()
   }

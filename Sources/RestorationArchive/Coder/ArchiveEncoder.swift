@@ -5,9 +5,10 @@ public import FoundationEssentials
 /// All of `Codable` works as it does with Foundation's coders. Dictionaries and sets are written in the order of their
 /// keys' bytes; a type's own `encode(to:)` that walks through a set answers for its own order.
 ///
-/// Misuse that the protocols allow never does harm: a second value in a single-value container, containers of two kinds
-/// for one value, and a container used after its value was encoded make `encode` throw `EncodingError.invalidValue`. A
-/// nested container asked for again with its key goes on where it was; with a key that was given a value it throws too.
+/// Misuse that the protocols allow never does harm: a second value in a single-value container, and containers of two
+/// kinds for one value, make `encode` throw `EncodingError.invalidValue`. A nested container asked for again with its key
+/// goes on where it was; with a key that was given a value it throws too. A container used after its value was encoded
+/// throws.
 public struct ArchiveEncoder: Sendable {
   /// What the encoded values find in their encoder's `userInfo`.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
@@ -79,7 +80,6 @@ extension EncodeStateRef {
     // What an earlier value left there must not be taken for this one's.
     root.pointee.child?.pointee.kind = .single
     let tag = try root.encode(value)
-    pointee.checkStaleUses()
     if let misuse = pointee.misuse { throw misuse }
     if root.pointee.child?.pointee.kind == .unopened && tag == ValueTag.map {
       throw EncodingError.invalidValue(
@@ -95,7 +95,6 @@ extension EncodeStateRef {
     pointee.epoch = pointee.interner.epoch
     pointee.depthLimit = min(max(depthLimit, 1), CodingLimits.depth)
     if !userInfo.isEmpty { pointee.userInfo = userInfo }
-    pointee.checkStaleUses()
     pointee.misuse = nil
     root.pointee.depth = 0
     root.pointee.kind = .single

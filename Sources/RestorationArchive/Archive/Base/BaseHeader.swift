@@ -43,6 +43,11 @@ struct BaseHeader: Hashable, Sendable {
   /// The number of bytes of the archive.
   var end: UInt32 = 0
 
+  /// The fields that stand one after the other in the header.
+  private static var fields: [WritableKeyPath<Self, UInt32>] {
+    [\.tables, \.tags, \.branches, \.branchCount, \.records, \.numberIndex, \.pathIndex, \.end]
+  }
+
   /// Where the context begins.
   var context: Int { Self.byteCount }
 
@@ -59,9 +64,7 @@ struct BaseHeader: Hashable, Sendable {
     buffer.append(integer: nodeCount)
     buffer.append(integer: nextID)
     buffer.append(integer: liveBytes)
-    for field in [tables, tags, branches, branchCount, records, numberIndex, pathIndex, end] {
-      buffer.append(integer: field)
-    }
+    for field in Self.fields { buffer.append(integer: self[keyPath: field]) }
     buffer.append(integer: UInt64(0))
   }
 
@@ -83,14 +86,7 @@ struct BaseHeader: Hashable, Sendable {
     nodeCount = try parser.integer()
     nextID = try parser.integer()
     liveBytes = try parser.integer()
-    tables = try parser.integer()
-    tags = try parser.integer()
-    branches = try parser.integer()
-    branchCount = try parser.integer()
-    records = try parser.integer()
-    numberIndex = try parser.integer()
-    pathIndex = try parser.integer()
-    end = try parser.integer()
+    for field in Self.fields { self[keyPath: field] = try parser.integer() }
     guard try parser.integer(UInt64.self) == 0 else { throw parser.corrupt("reserved bytes are not zero") }
     guard Int(end) <= byteCount else {
       throw ArchiveError(

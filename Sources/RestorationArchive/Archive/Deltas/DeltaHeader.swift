@@ -50,6 +50,14 @@ struct DeltaHeader: Hashable, Sendable {
   /// The number of bytes of all deltas up to this one, or the greatest number when there are more.
   var totalBytes: UInt32 = 0
 
+  private static var counts: [WritableKeyPath<Self, UInt32>] {
+    [\.contextDelta, \.tablesDelta, \.earlierTablesDelta, \.nodeCount, \.nextID]
+  }
+
+  private static var sections: [WritableKeyPath<Self, UInt32>] {
+    [\.tables, \.tags, \.blocks, \.nodeIndex, \.childIndex, \.linkIndex, \.end, \.totalBytes]
+  }
+
   /// The first delta whose changes the indexes cover: they cover as many as the lowest one bit of the number says.
   static func firstCovered(by number: Int) -> Int {
     number - (number & -number) + 1
@@ -74,13 +82,10 @@ struct DeltaHeader: Hashable, Sendable {
     buffer.append(integer: number)
     buffer.append(integer: base)
     buffer.append(integer: timeSaved)
-    for field in [contextDelta, tablesDelta, earlierTablesDelta, nodeCount, nextID, changesTree ? 1 : 0] {
-      buffer.append(integer: field)
-    }
+    for field in Self.counts { buffer.append(integer: self[keyPath: field]) }
+    buffer.append(integer: UInt32(changesTree ? 1 : 0))
     buffer.append(integer: liveBytes)
-    for field in [tables, tags, blocks, nodeIndex, childIndex, linkIndex, end, totalBytes] {
-      buffer.append(integer: field)
-    }
+    for field in Self.sections { buffer.append(integer: self[keyPath: field]) }
   }
 
   /// Makes a header to be filled in.
@@ -112,22 +117,11 @@ struct DeltaHeader: Hashable, Sendable {
         offset: 12)
     }
     timeSaved = try parser.integer()
-    contextDelta = try parser.integer()
-    tablesDelta = try parser.integer()
-    earlierTablesDelta = try parser.integer()
-    nodeCount = try parser.integer()
-    nextID = try parser.integer()
+    for field in Self.counts { self[keyPath: field] = try parser.integer() }
     let marks = try parser.integer(UInt32.self)
     changesTree = marks == 1
     liveBytes = try parser.integer()
-    tables = try parser.integer()
-    tags = try parser.integer()
-    blocks = try parser.integer()
-    nodeIndex = try parser.integer()
-    childIndex = try parser.integer()
-    linkIndex = try parser.integer()
-    end = try parser.integer()
-    totalBytes = try parser.integer()
+    for field in Self.sections { self[keyPath: field] = try parser.integer() }
     guard Int(end) == parser.count else {
       throw ArchiveError(
         Int(end) > parser.count ? .truncated : .corrupt,

@@ -108,8 +108,9 @@ struct ArchiveImage: ~Copyable {
     header.numberIndex = header.records + UInt32(records.count)
     header.pathIndex = header.numberIndex + UInt32(8 * nodeCount)
     header.end = header.pathIndex + UInt32(8 * nodeCount)
-    numbers.sortByUpperHalf()
-    paths.sortByUpperHalf()
+    // Of those with one key the places come in rising order.
+    numbers.sort()
+    paths.sort()
     records.append(numbers, adding: UInt64(header.records))
     records.append(paths, adding: UInt64(header.records))
     records.prepend(front.bytes)
@@ -129,30 +130,6 @@ extension ByteBuffer {
   ) {
     for field in [branch.id, branch.parent, body, branch.count] {
       append(integer: field)
-    }
-  }
-}
-
-extension [UInt64] {
-  /// Sorts the entries of an index by their upper halves; those whose are equal stay in their order.
-  ///
-  /// The lower halves are places, which come in rising order: so the whole numbers are sorted afterwards.
-  fileprivate mutating func sortByUpperHalf() {
-    // The numbers of nodes mostly are in their order.
-    if indices.dropFirst().allSatisfy({ self[$0 - 1] <= self[$0] }) { return }
-    guard count > 256 else { return sort() }
-    var sorted = [UInt64](repeating: 0, count: count)
-    for shift: UInt64 in [32, 43, 54] {
-      var places = [Int](repeating: 0, count: 1 << 11)
-      for entry in self { places[Int(truncatingIfNeeded: entry >> shift) & 0x7FF] += 1 }
-      var next = 0
-      for digit in places.indices { (places[digit], next) = (next, next + places[digit]) }
-      for entry in self {
-        let digit = Int(truncatingIfNeeded: entry >> shift) & 0x7FF
-        sorted[places[digit]] = entry
-        places[digit] += 1
-      }
-      swap(&self, &sorted)
     }
   }
 }

@@ -37,11 +37,11 @@
 
   /// The failure of bytes that end too early.
   @inline(never)
-  func truncated() -> CodingFailure { CodingFailure("it ends too early", at: offset, code: .truncated) }
+  func truncated() -> ArchiveError { ArchiveError(.truncated, "it ends too early", offset: offset) }
 
   /// The failure of bytes that mean nothing.
   @inline(never)
-  func corrupt(_ message: String) -> CodingFailure { CodingFailure(message, at: offset) }
+  func corrupt(_ message: String) -> ArchiveError { ArchiveError(.corrupt, message, offset: offset) }
 
   /// The next byte, which is not passed; nil at the end.
   @inline(__always)
@@ -49,7 +49,7 @@
 
   /// Reads a byte.
   @inline(__always)
-  mutating func readByte() throws(CodingFailure) -> UInt8 {
+  mutating func readByte() throws(ArchiveError) -> UInt8 {
     guard remaining >= 1 else { throw truncated() }
     let byte = unsafe next.pointee
     offset &+= 1
@@ -58,7 +58,7 @@
 
   /// Reads a tag that may stand before a value; `absent` only means something where a shape says `any`.
   @inline(__always)
-  mutating func readTag() throws(CodingFailure) -> UInt8 {
+  mutating func readTag() throws(ArchiveError) -> UInt8 {
     let tag = try readByte()
     guard ValueTag.isValueTag(tag) else { throw corrupt("\(tag) is not the tag of a value") }
     return tag
@@ -66,7 +66,7 @@
 
   /// Reads an integer of a fixed width, lowest byte first.
   @inline(__always)
-  mutating func readFixed<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type) throws(CodingFailure) -> T {
+  mutating func readFixed<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type) throws(ArchiveError) -> T {
     guard remaining >= MemoryLayout<T>.size else { throw truncated() }
     let value = unsafe UnsafeRawPointer(next).loadUnaligned(as: T.self)
     offset &+= MemoryLayout<T>.size
@@ -75,7 +75,7 @@
 
   /// Reads the sixteen bytes of a UUID as they lie.
   @inline(__always)
-  mutating func readBytes16<T: BitwiseCopyable>(_ type: T.Type) throws(CodingFailure) -> T {
+  mutating func readBytes16<T: BitwiseCopyable>(_ type: T.Type) throws(ArchiveError) -> T {
     precondition(MemoryLayout<T>.size == 16)
     guard remaining >= 16 else { throw truncated() }
     let value = unsafe UnsafeRawPointer(next).loadUnaligned(as: T.self)
@@ -85,7 +85,7 @@
 
   /// Reads a number of the form that ``ByteWriter/writeNumber(_:)`` writes.
   @inline(__always)
-  mutating func readNumber() throws(CodingFailure) -> UInt64 {
+  mutating func readNumber() throws(ArchiveError) -> UInt64 {
     if let first = peek, first < 240 {
       offset &+= 1
       return UInt64(first)
@@ -94,7 +94,7 @@
   }
 
   @inline(never)
-  private mutating func readLongNumber() throws(CodingFailure) -> UInt64 {
+  private mutating func readLongNumber() throws(ArchiveError) -> UInt64 {
     let first = try readByte()
     if first >= TwoByteNumber.firstByte {
       return TwoByteNumber.first &+ UInt64(first &- TwoByteNumber.firstByte) &<< 8 &+ UInt64(try readByte())
@@ -141,7 +141,7 @@
 
   /// Reads a count of things that take at least `size` bytes each.
   @inline(__always)
-  mutating func readCount(ofSize size: Int = 1) throws(CodingFailure) -> Int {
+  mutating func readCount(ofSize size: Int = 1) throws(ArchiveError) -> Int {
     let number = try readNumber()
     guard number <= UInt64(remaining) else { throw truncated() }
     if size > 1 { guard Int(number) <= remaining / size else { throw truncated() } }
@@ -150,7 +150,7 @@
 
   /// Reads bytes behind their number.
   @inline(__always)
-  mutating func readBytes() throws(CodingFailure) -> Borrowed<UInt8> {
+  mutating func readBytes() throws(ArchiveError) -> Borrowed<UInt8> {
     let count = try readCount()
     let bytes = unsafe Borrowed(UnsafeBufferPointer(start: start.map { unsafe $0 + offset }, count: count))
     offset &+= count
@@ -164,7 +164,7 @@
 
   /// Reads a string, which must be valid UTF-8.
   @inline(__always)
-  mutating func readString() throws(CodingFailure) -> String {
+  mutating func readString() throws(ArchiveError) -> String {
     let before = self
     let bytes = try readBytes()
     let string = bytes.text
@@ -177,7 +177,7 @@
 
   /// Reads an integer of 1 to 8 bytes.
   @inline(__always)
-  mutating func readBits(width: Int) throws(CodingFailure) -> UInt64 {
+  mutating func readBits(width: Int) throws(ArchiveError) -> UInt64 {
     guard remaining >= width else { throw truncated() }
     var bits: UInt64 = 0
     if remaining >= 8 {
@@ -192,7 +192,7 @@
 
   /// Passes over bytes.
   @inline(__always)
-  mutating func skip(_ count: Int) throws(CodingFailure) {
+  mutating func skip(_ count: Int) throws(ArchiveError) {
     guard count >= 0 && remaining >= count else { throw truncated() }
     offset &+= count
   }

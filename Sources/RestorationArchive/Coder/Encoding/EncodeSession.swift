@@ -73,7 +73,7 @@ enum EncodePool {
   static func giveBack(child session: EncodeSession) {
     session.state.pointee.reset()
     session.state.pointee.owner = nil
-    session.state.pointee.ownerKey = .none
+    session.state.pointee.ownerKey = nil
     content.withLock { if $0.children.count < childLimit { $0.children.append(session) } }
   }
 

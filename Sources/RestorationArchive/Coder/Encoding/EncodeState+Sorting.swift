@@ -14,7 +14,7 @@ struct SortedEntry {
 
 /// The entries of one dictionary or set, while they are brought into order; the memory is the state's.
 struct EntrySorter {
-  /// So many entries are put into their places one by one.
+  /// The memory there is at first.
   static let fewEntries = 24
   /// The memory kept for the next value is not larger than this.
   static let keptCapacity = 4096
@@ -23,8 +23,6 @@ struct EntrySorter {
   var entries: Slab<SortedEntry>
   /// How many there are.
   var count = 0
-  /// Whether the few entries so far came in their order.
-  var isSorted = true
 
   init(capacity: Int) { entries = Slab(repeating: SortedEntry(), count: capacity) }
 
@@ -71,27 +69,17 @@ extension EncodeState {
   @inline(__always)
   private mutating func beginSorting(_ entries: Int) {
     sorter.count = 0
-    sorter.isSorted = true
     if entries > sorter.entries.count { sorter.grow(to: entries) }
   }
 
-  /// Lists what was just written; few entries are brought into order as they come.
+  /// Lists what was just written.
   @inline(__always)
   private mutating func addToSorter(start: Int, keyStart: Int, keyEnd: Int) {
     let length = keyEnd - keyStart
     let prefix = length == 0 ? 0 : writer.word(at: keyStart) & ~(length >= 8 ? 0 : UInt64.max &>> UInt64(8 &* length))
     let entry = SortedEntry(start: start, prefix: prefix, keyStart: keyStart, keyEnd: keyEnd, end: writer.count)
-    let entries = sorter.entries
-    var place = sorter.count
-    sorter.count = place &+ 1
-    if place < EntrySorter.fewEntries {
-      while place > 0 && precedes(entry, entries[place &- 1]) {
-        entries[place] = entries[place &- 1]
-        place &-= 1
-        sorter.isSorted = false
-      }
-    }
-    entries[place] = entry
+    sorter.entries[sorter.count] = entry
+    sorter.count &+= 1
   }
 
   /// Whether an entry comes before another.
@@ -109,11 +97,7 @@ extension EncodeState {
   @inline(__always)
   private mutating func sortEntries(from first: Int) {
     let entries = sorter.entries
-    if sorter.count > EntrySorter.fewEntries {
-      entries.sort(first: sorter.count) { precedes($0, $1) }
-    } else if sorter.isSorted {
-      return
-    }
+    entries.sort(first: sorter.count) { precedes($0, $1) }
     writer.reorder(from: first, sorter.count) { (entries[$0].start, entries[$0].end) }
   }
 }

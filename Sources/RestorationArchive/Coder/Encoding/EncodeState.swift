@@ -38,12 +38,10 @@ struct EncodeState {
   var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// The first misuse, so that it is not lost where the protocols cannot throw or the value swallows it.
   var misuse: (any Error)?
-  /// What ``StaleUses`` counted when somebody looked last.
-  var staleUses: UInt = 0
   /// For a child: the value that owns it.
   var owner: EncodeFrameRef?
   /// For a child: the key in its owner.
-  var ownerKey = CurrentKey.none
+  var ownerKey: (any CodingKey)?
   /// Entries being sorted.
   var sorter = EntrySorter(capacity: EntrySorter.fewEntries)
 
@@ -67,8 +65,6 @@ struct EncodeState {
   /// Empties it, keeping a buffer of moderate size.
   mutating func reset() {
     dropChildren(downTo: 0)
-    // Those of a child are told to its owner; at the end of all nobody is left to tell.
-    checkStaleUses()
     writer.truncate(to: 0)
     if writer.capacity > Self.keptCapacity {
       writer.free()
@@ -93,7 +89,7 @@ struct EncodeState {
   /// The path to a child's value.
   var basePath: [any CodingKey] {
     guard let owner else { return [] }
-    return owner.path() + (ownerKey.key.map { [$0] } ?? [])
+    return owner.path() + (ownerKey.map { [$0] } ?? [])
   }
 
   /// What is known of a key type.
@@ -103,26 +99,5 @@ struct EncodeState {
     let slot = TypeTable.keyTypes.slot(of: address)
     if keyTypes[slot].type == address, let known = keyTypes[slot].info { return known }
     return interner.learn(type, slot: slot)
-  }
-}
-
-/// The key of a value, in the cheapest form that can be made into a key.
-enum CurrentKey {
-  case none
-  /// A key of a type that can be indexed.
-  case index(UInt8, KeyTypeRef)
-  /// Any other key.
-  case key(any CodingKey)
-  /// The text of an entry's key.
-  case text(String)
-
-  /// The key itself.
-  var key: (any CodingKey)? {
-    switch self {
-    case .none: nil
-    case .index(let index, let info): info.pointee.key(at: index)
-    case .key(let key): key
-    case .text(let text): AnyCodingKey(stringValue: text)
-    }
   }
 }

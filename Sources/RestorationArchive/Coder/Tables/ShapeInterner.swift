@@ -22,10 +22,12 @@ final class ShapeInterner {
   private var keyNumbers: [KeyText: UInt32] = [:]
   private var keyLocals: [(epoch: UInt64, local: UInt32)] = [(0, 0)]
   private let canonicalRoot = ShapeNodeRef(ShapeNode())
-  /// Whether a look at all that was learnt is due; not in the object, where each look would be checked for exclusivity.
-  private let mayBeBloated = Cell(false)
+  /// How much was learnt, about; not in the object, where each look would be checked for exclusivity.
+  private let learntCount = Cell(0)
   private var edges: [ShapeEdge: ShapeNodeRef] = [:]
   private var nodes: [ShapeNodeRef] = []
+  /// The edges to a node; kept for its memory.
+  private var path: [UInt64] = []
 
   init() {
     let root = ShapeNodeRef(ShapeNode())
@@ -41,32 +43,20 @@ final class ShapeInterner {
     }
     nodes.forEach { $0.free() }
     canonicalRoot.free()
-    mayBeBloated.free()
+    learntCount.free()
     keyTypes.free()
   }
 
   /// Whether it has learnt so much that a new one is better for memory.
-  var isBloated: Bool { isBloated(beyond: 0, fields: 0) }
+  var isBloated: Bool { learntCount.pointee > Self.learntLimit }
 
   /// Whether it has learnt much more than the tables of the archive being encoded hold.
   @inline(__always)
   var isBloatedBeyondTables: Bool {
-    mayBeBloated.pointee && isBloated(beyond: content.keyCount, fields: content.fields.count)
+    isBloated && learntCount.pointee > Self.learntLimit + 4 * (content.keyCount + content.fields.count)
   }
 
-  private func isBloated(beyond keyCount: Int, fields fieldCount: Int) -> Bool {
-    keys.count > Self.keyLimit + 2 * keyCount || nodes.count > Self.nodeLimit + 4 * fieldCount
-      || knownKeyTypes.count > Self.keyTypeLimit
-  }
-
-  /// Looks, after something was learnt, whether it may be too much.
-  private func noteSize() {
-    if isBloated { mayBeBloated.pointee = true }
-  }
-
-  private static let keyLimit = 1 << 13
-  private static let nodeLimit = 1 << 15
-  private static let keyTypeLimit = 1 << 12
+  private static let learntLimit = 1 << 15
 
   // MARK: Keys
 
@@ -76,7 +66,8 @@ final class ShapeInterner {
     let address = UInt(bitPattern: ObjectIdentifier(type))
     let found = knownKeyTypes[address] ?? KeyTypeRef(KeyTypeInfo(type, root: makeNode()))
     knownKeyTypes[address] = found
-    noteSize()
+    // Its two tables by byte are large.
+    learntCount.pointee += 8
     keyTypes[slot] = (address, found)
     return found
   }
@@ -89,7 +80,7 @@ final class ShapeInterner {
     keys.append(key)
     keyLocals.append((0, 0))
     keyNumbers[text] = number
-    noteSize()
+    learntCount.pointee += 4
     return number
   }
 
@@ -107,7 +98,7 @@ final class ShapeInterner {
   private func makeNode() -> ShapeNodeRef {
     let node = ShapeNodeRef(ShapeNode())
     nodes.append(node)
-    noteSize()
+    learntCount.pointee += 1
     return node
   }
 
@@ -144,7 +135,7 @@ final class ShapeInterner {
 
   /// The edges from the empty shape to a node, for what happens rarely.
   func path(to node: ShapeNodeRef) -> [UInt64] {
-    var path: [UInt64] = []
+    path.removeAll(keepingCapacity: true)
     var next: ShapeNodeRef? = node
     while let node = next, node.pointee.fieldCount > 0 {
       path.append(node.pointee.edge)
