@@ -63,7 +63,7 @@ extension DecodeFrameRef {
   private func findOffsets() throws {
     let (count, start) = (pointee.count, pointee.start)
     let walker = walker()
-    let offsets = Slab<UInt32>(repeating: 0, count: count)
+    var offsets = [UInt32](repeating: 0, count: count)
     do throws(ArchiveError) {
       // Before the cursor's place the entries are known to be good, but not where they were.
       var cursor = cursor(at: start)
@@ -76,18 +76,15 @@ extension DecodeFrameRef {
         try skipEntry(index, &cursor, walker)
       }
       pointee.end = cursor.offset
-    } catch {
-      offsets.free()
-      throw corrupt(error)
-    }
-    pointee.offsets = offsets
+    } catch { throw corrupt(error) }
     if pointee.kind == .map && count > 8 {
-      offsets.sort(first: count) { one, other in
+      offsets.sort { one, other in
         let difference = key(at: one).compare(key(at: other))
         return difference == 0 ? one < other : difference < 0
       }
       pointee.isSorted = true
     }
+    pointee.offsets = offsets
   }
 
   /// Moves a cursor from the start of an object or map to its first entry.

@@ -43,7 +43,7 @@ struct DecodeFrame {
   /// The fields of an object's shape.
   var fields = Borrowed<UInt32>()
   /// Where each field or entry starts, counted from ``start``, once they were asked for out of order.
-  var offsets: Slab<UInt32>?
+  var offsets: [UInt32]?
   /// Whether ``offsets`` are in the order of the keys, as those of a map with many entries are.
   var isSorted = false
   /// Where the value ends, once that is known.
@@ -77,7 +77,7 @@ struct DecodeFrame {
 extension DecodeFrameRef {
   /// Makes a frame and gives it its epochs.
   static func make(_ state: DecodeStateRef, parent: DecodeFrameRef?) -> DecodeFrameRef {
-    let frame = DecodeFrameRef(DecodeFrame(state: state, parent: parent))
+    let frame = DecodeFrameRef(DecodeFrame(state: state, parent: parent), in: state.pointee.memory)
     frame.pointee.epochs.pointee.assign(frame)
     return frame
   }
@@ -121,7 +121,6 @@ extension DecodeFrameRef {
 
   @inline(never)
   private func forgetOffsets() {
-    pointee.offsets?.free()
     pointee.offsets = nil
     pointee.isSorted = false
   }

@@ -67,7 +67,7 @@ struct EncodeFrame {
 extension EncodeFrameRef {
   /// Makes a frame and gives it its epochs.
   static func make(_ state: EncodeStateRef, parent: EncodeFrameRef?, info: KeyTypeRef) -> EncodeFrameRef {
-    let frame = EncodeFrameRef(EncodeFrame(state: state, parent: parent, info: info))
+    let frame = EncodeFrameRef(EncodeFrame(state: state, parent: parent, info: info), in: state.pointee.memory)
     frame.pointee.epochs.pointee.assign(frame)
     return frame
   }

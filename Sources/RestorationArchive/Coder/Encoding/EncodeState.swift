@@ -14,6 +14,8 @@ struct EncodeState {
     var asked: Int
   }
 
+  /// What the state and its frames lie in.
+  unowned let memory: SessionMemory
   /// The bytes.
   var writer: ByteWriter
   /// The chain's first frame: never a value itself for the state of an archive, the nested value for a child.
@@ -25,7 +27,7 @@ struct EncodeState {
   /// The interner's epoch.
   var epoch: UInt64 = 0
   /// What is known of types.
-  var types = TypeCache()
+  var types: TypeCache
   /// The interner's front cache of key types.
   var keyTypes: Slab<ShapeInterner.KeyTypeSlot>
   /// Whether keys are written out instead of interned, so that the bytes can be compared.
@@ -42,13 +44,16 @@ struct EncodeState {
   var owner: EncodeFrameRef?
   /// For a child: the key in its owner.
   var ownerKey: (any CodingKey)?
-  /// Entries being sorted.
-  var sorter = EntrySorter(capacity: EntrySorter.fewEntries)
+  /// The entries of a dictionary or set while they are brought into order; kept for its memory.
+  var sorted: [SortedEntry] = []
 
   /// The buffers kept for the next archive are not larger than this.
   private static let keptCapacity = 1 << 20
+  private static let keptEntries = 1 << 12
 
-  init(interner: ShapeInterner, capacity: Int) {
+  init(interner: ShapeInterner, capacity: Int, memory: SessionMemory) {
+    self.memory = memory
+    types = TypeCache(in: memory)
     writer = ByteWriter(capacity: capacity)
     self.interner = interner
     keyTypes = interner.keyTypes
@@ -67,10 +72,9 @@ struct EncodeState {
     dropChildren(downTo: 0)
     writer.truncate(to: 0)
     if writer.capacity > Self.keptCapacity {
-      writer.free()
       writer = ByteWriter(capacity: 4096)
     }
-    if sorter.entries.count > EntrySorter.keptCapacity { sorter.grow(to: EntrySorter.fewEntries) }
+    if sorted.capacity > Self.keptEntries { sorted = [] }
     if misuse != nil { misuse = nil }
     if !userInfo.isEmpty { userInfo = [:] }
     isCanonical = false

@@ -6,6 +6,7 @@ final class ShapeInterner {
   /// A slot of the front cache of key types.
   typealias KeyTypeSlot = (type: UInt, info: KeyTypeRef?)
 
+  private let memory = SessionMemory()
   /// The tables of the archive being encoded.
   var content = TableContent()
   /// Where the header and the tables of a value alone are written; kept for its memory.
@@ -15,36 +16,26 @@ final class ShapeInterner {
   /// The shapes of records start here.
   let recordInfo: KeyTypeRef
   /// The front cache of key types.
-  let keyTypes = Slab<KeyTypeSlot>(repeating: (0, nil), count: TypeTable.keyTypes.count)
+  let keyTypes: Slab<KeyTypeSlot>
 
   private var knownKeyTypes: [UInt: KeyTypeRef] = [:]
   private(set) var keys: [String] = [""]
   private var keyNumbers: [KeyText: UInt32] = [:]
   private var keyLocals: [(epoch: UInt64, local: UInt32)] = [(0, 0)]
-  private let canonicalRoot = ShapeNodeRef(ShapeNode())
+  private let canonicalRoot: ShapeNodeRef
   /// How much was learnt, about; not in the object, where each look would be checked for exclusivity.
-  private let learntCount = Cell(0)
+  private let learntCount: Cell<Int>
   private var edges: [ShapeEdge: ShapeNodeRef] = [:]
-  private var nodes: [ShapeNodeRef] = []
   /// The edges to a node; kept for its memory.
   private var path: [UInt64] = []
 
   init() {
-    let root = ShapeNodeRef(ShapeNode())
-    nodes.append(root)
-    recordInfo = KeyTypeRef(KeyTypeInfo(AnyCodingKey.self, root: root))
+    keyTypes = Slab(repeating: (0, nil), count: TypeTable.keyTypes.count, in: memory)
+    canonicalRoot = Cell(ShapeNode(), in: memory)
+    learntCount = Cell(0, in: memory)
+    let root = ShapeNodeRef(ShapeNode(), in: memory)
+    recordInfo = KeyTypeRef(KeyTypeInfo(AnyCodingKey.self, root: root, in: memory), in: memory)
     canonicalRoot.pointee.canonical = canonicalRoot
-  }
-
-  deinit {
-    for info in Array(knownKeyTypes.values) + [recordInfo] {
-      info.pointee.free()
-      info.free()
-    }
-    nodes.forEach { $0.free() }
-    canonicalRoot.free()
-    learntCount.free()
-    keyTypes.free()
   }
 
   /// Whether it has learnt so much that a new one is better for memory.
@@ -64,7 +55,7 @@ final class ShapeInterner {
   @inline(never)
   func learn<Key: CodingKey>(_ type: Key.Type, slot: Int) -> KeyTypeRef {
     let address = UInt(bitPattern: ObjectIdentifier(type))
-    let found = knownKeyTypes[address] ?? KeyTypeRef(KeyTypeInfo(type, root: makeNode()))
+    let found = knownKeyTypes[address] ?? KeyTypeRef(KeyTypeInfo(type, root: makeNode(), in: memory), in: memory)
     knownKeyTypes[address] = found
     // Its two tables by byte are large.
     learntCount.pointee += 8
@@ -96,10 +87,8 @@ final class ShapeInterner {
   // MARK: Shapes
 
   private func makeNode() -> ShapeNodeRef {
-    let node = ShapeNodeRef(ShapeNode())
-    nodes.append(node)
     learntCount.pointee += 1
-    return node
+    return ShapeNodeRef(ShapeNode(), in: memory)
   }
 
   /// Follows an edge other than the one taken last.

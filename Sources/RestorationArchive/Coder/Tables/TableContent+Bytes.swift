@@ -96,7 +96,6 @@ extension [UInt8] {
     // One byte is the commonest by far; the rest goes the one way that numbers are written.
     if number < TwoByteNumber.first { return append(UInt8(number)) }
     var writer = ByteWriter(capacity: 9)
-    defer { writer.free() }
     writer.writeNumber(UInt64(number))
     writer.withBytes { append($0) }
   }
