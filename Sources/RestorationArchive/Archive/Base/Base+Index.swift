@@ -23,17 +23,18 @@ extension Base {
     guard let memory = cache.memory, id < header.nodeCount else { return nil }
     let header = header
     return try memory.parse { (parser) throws(ArchiveError) in
-      let entry = try parser.word64(at: Int(header.numberIndex) + Int(id) * BaseHeader.indexEntryByteCount)
+      parser.move(to: Int(header.numberIndex) + Int(id) * BaseHeader.indexEntryByteCount)
+      let entry = try parser.readFixed(UInt64.self)
       let offset = UInt32(truncatingIfNeeded: entry)
       guard entry >> 32 == UInt64(id), offset >= header.records, offset < header.numberIndex else { return nil }
-      try parser.seek(to: Int(offset))
+      parser.move(to: Int(offset))
       let length = try NodeBlock.length(&parser)
-      guard length <= Int(header.numberIndex) - parser.position else { return nil }
-      let range = parser.position..<parser.position + length
-      var part = parser.part(range)
+      guard length <= Int(header.numberIndex) - parser.offset else { return nil }
+      let range = parser.offset..<parser.offset + length
+      var part = ByteCursor(parser.bytes(in: range), origin: range.lowerBound)
       let block = try NodeBlock(parsing: &part)
       guard block.id == id, id < header.nextID, case .inline(let name) = block.name else { return nil }
-      return (Place(range: range), block, try part.string(in: name))
+      return (Place(range: range), block, try part.text(in: name))
     }
   }
 
@@ -60,16 +61,16 @@ extension Base {
   }
 
   /// The name of a node whose block a parser lends.
-  func name(of block: NodeBlock, _ parser: inout ByteParser) throws(ArchiveError) -> String {
+  func name(of block: NodeBlock, _ parser: inout ByteCursor) throws(ArchiveError) -> String {
     switch block.name {
-    case .inline(let range): try parser.string(in: range)
+    case .inline(let range): try parser.text(in: range)
     case .branch(let index): try name(of: branch(index))
     }
   }
 
   /// The first node of a key in the index by path that is the right one.
   private func candidates(
-    _ key: UInt32, isRight: (NodeBlock, inout ByteParser) throws(ArchiveError) -> Bool
+    _ key: UInt32, isRight: (NodeBlock, inout ByteCursor) throws(ArchiveError) -> Bool
   ) throws(ArchiveError) -> (place: Place, block: NodeBlock)? {
     let count = Int(header.nodeCount)
     let guess = Int((UInt64(key) * UInt64(count)) >> 32)
@@ -89,14 +90,14 @@ extension Base {
   }
 
   private func isNamed(
-    _ name: String, _ block: NodeBlock, _ parser: inout ByteParser
+    _ name: String, _ block: NodeBlock, _ parser: inout ByteCursor
   ) throws(ArchiveError) -> Bool {
     switch block.name {
     case .inline(let range):
       return parser.holds(name, in: range)
     case .branch(let index):
       return try parseBody(of: branch(index)) { (parser) throws(ArchiveError) in
-        let range = try parser.run()
+        let range = try parser.readRun()
         return parser.holds(name, in: range)
       }
     }
@@ -110,7 +111,7 @@ extension Base {
       guard index != 0 else { return false }
       let branch = try branch(index)
       let matches = try parseBody(of: branch) { (parser) throws(ArchiveError) in
-        let range = try parser.run()
+        let range = try parser.readRun()
         return parser.holds(component.rawValue, in: range)
       }
       guard matches else { return false }

@@ -6,6 +6,8 @@
 /// A place in borrowed bytes; every read is checked against their end.
 @safe struct ByteCursor {
   private let start: UnsafePointer<UInt8>?
+  /// What comes before the first byte in whatever errors count from.
+  private let origin: Int
   /// The number of all bytes.
   let end: Int
   /// The number of bytes before the next one.
@@ -13,12 +15,16 @@
 
   /// A cursor at a place in bytes.
   @inline(__always)
-  init(_ bytes: Borrowed<UInt8>, at offset: Int = 0) {
+  init(_ bytes: Borrowed<UInt8>, at offset: Int = 0, origin: Int = 0) {
     precondition(UInt(bitPattern: offset) <= UInt(bitPattern: bytes.count))
     unsafe start = bytes.buffer.baseAddress
     end = bytes.count
     self.offset = offset
+    self.origin = origin
   }
+
+  /// Where the next byte is in whatever errors count from.
+  var place: Int { origin + offset }
 
   /// The next byte, of which there must be one.
   @inline(__always)
@@ -37,11 +43,11 @@
 
   /// The failure of bytes that end too early.
   @inline(never)
-  func truncated() -> ArchiveError { ArchiveError(.truncated, "it ends too early", offset: offset) }
+  func truncated() -> ArchiveError { ArchiveError(.truncated, "it ends too early", offset: place) }
 
   /// The failure of bytes that mean nothing.
   @inline(never)
-  func corrupt(_ message: String) -> ArchiveError { ArchiveError(.corrupt, message, offset: offset) }
+  func corrupt(_ message: String) -> ArchiveError { ArchiveError(.corrupt, message, offset: place) }
 
   /// The next byte, which is not passed; nil at the end.
   @inline(__always)
@@ -66,7 +72,7 @@
 
   /// Reads an integer of a fixed width, lowest byte first.
   @inline(__always)
-  mutating func readFixed<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type) throws(ArchiveError) -> T {
+  mutating func readFixed<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type = T.self) throws(ArchiveError) -> T {
     guard remaining >= MemoryLayout<T>.size else { throw truncated() }
     let value = unsafe UnsafeRawPointer(next).loadUnaligned(as: T.self)
     offset &+= MemoryLayout<T>.size
