@@ -25,11 +25,6 @@ public struct ArchiveDecoder: Sendable {
     try data.withBytes { try decode(type, $0) }
   }
 
-  /// Decodes a value from borrowed bytes.
-  public func decode<T: Decodable>(_ type: T.Type = T.self, from bytes: RawSpan) throws -> T {
-    try bytes.withBytes { try decode(type, $0) }
-  }
-
   private func decode<T: Decodable>(_ type: T.Type, _ bytes: Borrowed<UInt8>) throws -> T {
     try DecodePool.withSession { session in
       let state = session.state

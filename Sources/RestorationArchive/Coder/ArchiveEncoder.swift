@@ -24,28 +24,6 @@ public struct ArchiveEncoder: Sendable {
   ///
   /// Throws `EncodingError`, or whatever the value's own `encode(to:)` throws.
   public func encode<T: Encodable>(_ value: T) throws -> Data {
-    try withEncoded(value) { header, payload in
-      var data = Data(capacity: header.count + payload.count)
-      data.append(contentsOf: header)
-      data.append(payload)
-      return data
-    }
-  }
-
-  /// Encodes a value and appends its bytes to a buffer, which is unchanged when this throws.
-  ///
-  /// A buffer that is used again and again saves the allocation of a new one each time.
-  public func encode<T: Encodable>(_ value: T, into bytes: inout [UInt8]) throws {
-    try withEncoded(value) { header, payload in
-      bytes.append(contentsOf: header)
-      bytes.append(payload)
-    }
-  }
-
-  /// Encodes a value and lends its two parts.
-  private func withEncoded<T: Encodable, Result>(
-    _ value: T, _ body: ([UInt8], Borrowed<UInt8>) throws -> Result
-  ) throws -> Result {
     try EncodePool.withSession { session in
       let state = session.state
       let interner = state.pointee.interner
@@ -54,7 +32,12 @@ public struct ArchiveEncoder: Sendable {
       interner.header.removeAll(keepingCapacity: true)
       CodedHeader.write(tag: tag, into: &interner.header)
       interner.content.write(from: .start, into: &interner.header)
-      return try state.pointee.writer.withBytes { try body(interner.header, $0) }
+      return state.pointee.writer.withBytes { payload in
+        var data = Data(capacity: interner.header.count + payload.count)
+        data.append(contentsOf: interner.header)
+        data.append(payload)
+        return data
+      }
     }
   }
 }

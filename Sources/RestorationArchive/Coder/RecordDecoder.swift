@@ -14,18 +14,14 @@ package struct RecordDecoder: Sendable {
   package init(_ bytes: Data, tables: PinnedTables) throws(ArchiveError) {
     self.bytes = bytes
     self.tables = tables
-    let count: Result<Int, ArchiveError> = bytes.withBytes { bytes in
-      Result { () throws(ArchiveError) in
-        var cursor = ByteCursor(bytes)
-        var count = 0
-        let walker = ValueWalker(tables: tables.view, depthLimit: CodingLimits.depth)
-        let isKeyed = try walker.visitEntries(try cursor.readTag(), &cursor) { _, _, _ in count += 1 }
-        guard isKeyed else { throw ArchiveError(.corrupt, "a record is not a list of values under keys", offset: 0) }
-        guard cursor.remaining == 0 else { throw cursor.corrupt("a record has bytes too many") }
-        return count
-      }
+    entryCount = try bytes.parse { (cursor) throws(ArchiveError) in
+      var count = 0
+      let walker = ValueWalker(tables: tables.view, depthLimit: CodingLimits.depth)
+      let isKeyed = try walker.visitEntries(try cursor.readTag(), &cursor) { _, _, _ in count += 1 }
+      guard isKeyed else { throw ArchiveError(.corrupt, "a record is not a list of values under keys", offset: 0) }
+      guard cursor.remaining == 0 else { throw cursor.corrupt("a record has bytes too many") }
+      return count
     }
-    entryCount = try count.get()
   }
 
   /// The keys, in the order in which they were encoded.

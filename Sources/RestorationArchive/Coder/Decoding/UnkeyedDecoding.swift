@@ -65,11 +65,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     frame.pointee.currentElement = currentIndex
     if isAtEnd { throw atEnd(type) }
     var cursor = frame.cursor(at: next)
-    let tag: UInt8
-    do throws(ArchiveError) {
-      tag = try header.openElement(&cursor)
-    } catch { throw frame.corrupt(error) }
-    let value = try read(frame, tag, &cursor)
+    let value = try read(frame, try frame.openElement(header, &cursor), &cursor)
     moveOn(cursor)
     return value
   }
@@ -89,9 +85,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     frame.pointee.currentElement = currentIndex
     if isAtEnd { throw atEnd(Any?.self) }
     var cursor = frame.cursor(at: next)
-    do throws(ArchiveError) {
-      guard try header.openElement(&cursor) == ValueTag.null else { return false }
-    } catch { throw frame.corrupt(error) }
+    guard try frame.openElement(header, &cursor) == ValueTag.null else { return false }
     moveOn(cursor)
     return true
   }

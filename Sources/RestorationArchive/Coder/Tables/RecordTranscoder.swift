@@ -28,22 +28,22 @@ struct RecordTranscoder {
   ///
   /// Throws `limitExceeded` when those would hold too much.
   mutating func transcode(_ record: Data) throws(ArchiveError) -> [UInt8] {
-    let found: Result<FoundShapes, ArchiveError> = record.withBytes { bytes in
-      source.withView { view in
+    let found = try record.parse { (cursor) throws(ArchiveError) in
+      let tag = try cursor.readTag()
+      var found = FoundShapes()
+      let result: Result<Void, ArchiveError> = source.withView { view in
         Result { () throws(ArchiveError) in
-          var found = FoundShapes()
-          var cursor = ByteCursor(bytes)
-          let tag = try cursor.readTag()
           try ValueWalker(tables: view, depthLimit: CodingLimits.depth).walk(tag, &cursor, &found)
-          guard cursor.remaining == 0 else { throw cursor.corrupt("a node's state has bytes too many") }
-          return found
         }
       }
+      try result.get()
+      guard cursor.remaining == 0 else { throw cursor.corrupt("a node's state has bytes too many") }
+      return found.shapes
     }
     var output: [UInt8] = []
     output.reserveCapacity(record.count)
     var copied = 0
-    for (shape, range) in try found.get().shapes {
+    for (shape, range) in found {
       let number = try number(of: shape)
       record.withBytes { output.append($0[copied..<range.lowerBound]) }
       output.append(number: Int(number))
