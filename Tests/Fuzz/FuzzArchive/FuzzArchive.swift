@@ -82,7 +82,8 @@ private struct Unknown: Decodable {
     } else {
       let container = try decoder.singleValueContainer()
       if container.decodeNil() { return }
-      for type in [Bool.self, UInt128.self, Int128.self, Double.self, Date.self, UUID.self, String.self] as [any Decodable.Type]
+      for type in [Bool.self, UInt128.self, Int128.self, Double.self, Date.self, UUID.self, String.self]
+        as [any Decodable.Type]
       where (try? container.decode(type)) != nil { return }
       _ = try container.decode(Data.self)
     }

@@ -12,7 +12,8 @@ extension RestorationArchive.Writer {
     if needsCollection {
       // States that cannot be walked through are carried over as they are, with the tables that they may need.
       let before = self
-      if let archive = try? makeArchiveOfAll(lowestRank: lowestRank, collector: RecordTranscoder(from: tables.content)) {
+      if let archive = try? makeArchiveOfAll(lowestRank: lowestRank, collector: RecordTranscoder(from: tables.content))
+      {
         return archive
       }
       self = before

@@ -101,7 +101,9 @@ enum DecodePool {
   }
 
   /// Takes the epochs for a level; whoever makes the frame assigns them to it.
-  static func takeEpochs() -> DecodeEpochs { content.withLock { $0.epochs.popLast() } ?? DecodeEpochs(immortal: Epochs()) }
+  static func takeEpochs() -> DecodeEpochs {
+    content.withLock { $0.epochs.popLast() } ?? DecodeEpochs(immortal: Epochs())
+  }
 
   /// Gives the epochs of a level back.
   static func giveBack(_ epochs: DecodeEpochs) {

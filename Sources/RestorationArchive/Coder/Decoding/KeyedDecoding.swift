@@ -47,7 +47,8 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   @inline(never)
   private func learn(_ key: Key, _ index: UInt8) throws -> Int {
-    let name = info.pointee.names[Int(index)] ?? key.stringValue.withBytes { $0.copied(in: frame.pointee.state.pointee.memory) }
+    let name =
+      info.pointee.names[Int(index)] ?? key.stringValue.withBytes { $0.copied(in: frame.pointee.state.pointee.memory) }
     info.pointee.names[Int(index)] = name
     let found = try frame.find(name) ?? -1
     if index < DecodeState.FieldMap.width, let fields = frame.mappedFields(info) {

@@ -76,7 +76,9 @@ enum EncodePool {
   // MARK: Epochs
 
   /// Takes the epochs for a level; whoever makes the frame assigns them to it.
-  static func takeEpochs() -> EncodeEpochs { content.withLock { $0.epochs.popLast() } ?? EncodeEpochs(immortal: Epochs()) }
+  static func takeEpochs() -> EncodeEpochs {
+    content.withLock { $0.epochs.popLast() } ?? EncodeEpochs(immortal: Epochs())
+  }
 
   /// Gives the epochs of a level back.
   static func giveBack(_ epochs: EncodeEpochs) {

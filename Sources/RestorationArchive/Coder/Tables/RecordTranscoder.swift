@@ -55,7 +55,12 @@ struct RecordTranscoder {
 
   private mutating func number(of shape: Int) throws(ArchiveError) -> UInt32 {
     if let number = numbers[shape] { return number }
-    let fields = source.fields[source.fieldRange(shape)].map { field in
+    let range = source.fieldRange(shape)
+    guard target.keyCount + range.count <= CodingLimits.tableEntries, target.shapeCount < CodingLimits.tableEntries
+    else {
+      throw ArchiveError(.limitExceeded, "the archives have too many keys and kinds of state together")
+    }
+    let fields = source.fields[range].map { field in
       let text = source.key(Int(field >> 8))
       let key = keys[KeyText(rawValue: text)] ?? target.appendKey(text)
       keys[KeyText(rawValue: text)] = key
@@ -66,9 +71,6 @@ struct RecordTranscoder {
       target.fields += fields
       target.shapeEnds.append(UInt32(target.fields.count))
       known[fields] = number
-    }
-    guard target.keyCount <= CodingLimits.tableEntries, target.shapeCount <= CodingLimits.tableEntries else {
-      throw ArchiveError(.limitExceeded, "the archives have too many keys and kinds of state together")
     }
     numbers[shape] = number
     return number
