@@ -3,9 +3,9 @@
 /// Children that were inserted one after another, or a whole list with one child more, take a few bytes.
 enum ChildList {
   /// Writes a list.
-  static func encode(_ children: [UInt32], into buffer: inout ByteBuffer) {
+  static func encode(_ children: [UInt32], into buffer: inout [UInt8]) {
     var runs = 0
-    var body = ByteBuffer()
+    var body = [UInt8]()
     var previousEnd: Int64 = 0
     var index = 0
     while index < children.count {
@@ -19,19 +19,19 @@ enum ChildList {
       index += 1
     }
     buffer.append(varint: UInt64(runs))
-    buffer.bytes.append(contentsOf: body.bytes)
+    buffer.append(contentsOf: body)
   }
 
   /// Reads a list of at most `limit` numbers, each below `nextID`.
   static func parse(
-    _ parser: inout ByteParser, limit: Int, nextID: UInt32
+    _ parser: inout ByteCursor, limit: Int, nextID: UInt32
   ) throws(ArchiveError) -> [UInt32] {
     var children: [UInt32] = []
     var previousEnd: Int64 = 0
-    for _ in 0..<(try parser.count(bytesEach: 2)) {
-      let zigzag = try parser.varint()
+    for _ in 0..<(try parser.readLength(bytesEach: 2)) {
+      let zigzag = try parser.readVarint()
       let step = Int64(bitPattern: (zigzag >> 1)) ^ -Int64(bitPattern: zigzag & 1)
-      let extra = try parser.varint32()
+      let extra = try parser.readVarint32()
       let (start, overflow) = previousEnd.addingReportingOverflow(step)
       // Compared one by one: a sum could be more than a number holds.
       guard !overflow, start >= 0, start < Int64(nextID), Int64(extra) < Int64(nextID) - start else {

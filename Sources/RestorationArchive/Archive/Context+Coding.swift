@@ -2,7 +2,7 @@ import FoundationEssentials
 
 extension RestorationArchive.Context {
   /// Writes the context as an archive holds it.
-  func encode(into buffer: inout ByteBuffer) {
+  func encode(into buffer: inout [UInt8]) {
     buffer.append(integer: timeSaved.timeIntervalSinceReferenceDate.bitPattern)
     buffer.append(varint: UInt64(schemaVersion.rawValue))
     buffer.append(text: applicationVersion.rawValue)
@@ -13,15 +13,15 @@ extension RestorationArchive.Context {
   }
 
   /// Reads a context from a parser that ends where the context does.
-  init(parsing parser: inout ByteParser) throws(ArchiveError) {
-    timeSaved = Date(timeIntervalSinceReferenceDate: Double(bitPattern: try parser.integer()))
-    schemaVersion = StateVersion(rawValue: try parser.varint32())
-    applicationVersion = ApplicationVersion(try parser.text())
-    systemVersion = try parser.text()
-    interfaceIdiom = InterfaceIdiom(rawValue: try parser.text())
-    switch try parser.byte() {
+  init(parsing parser: inout ByteCursor) throws(ArchiveError) {
+    timeSaved = Date(timeIntervalSinceReferenceDate: Double(bitPattern: try parser.readFixed()))
+    schemaVersion = StateVersion(rawValue: try parser.readVarint32())
+    applicationVersion = ApplicationVersion(try parser.readText())
+    systemVersion = try parser.readText()
+    interfaceIdiom = InterfaceIdiom(rawValue: try parser.readText())
+    switch try parser.readByte() {
     case 0: versionTag = nil
-    case 1: versionTag = VersionTag(try parser.text())
+    case 1: versionTag = VersionTag(try parser.readText())
     default: throw parser.corrupt("the context is not one of this format")
     }
     guard parser.remaining == 0 else { throw parser.corrupt("the context has bytes too many") }

@@ -38,36 +38,33 @@ struct NodeBlock: Sendable {
   /// The number of bytes of the state; none when it was left out, whatever stays of it.
   var stateByteCount: Int { attributes.flags.contains(.shed) ? 0 : payload.count }
 
-  /// The most bytes a block's own length takes.
-  static let lengthByteCount = 5
-
   /// Reads the length of a block: the number of bytes after it.
-  static func length(_ parser: inout ByteParser) throws(ArchiveError) -> Int {
-    Int(try parser.varint32())
+  static func length(_ parser: inout ByteCursor) throws(ArchiveError) -> Int {
+    Int(try parser.readVarint32())
   }
 
   /// Reads a block from a parser that ends where the block does.
-  init(parsing parser: inout ByteParser) throws(ArchiveError) {
-    id = try parser.varint32()
-    parent = try parser.varint32()
-    let head = try parser.varint()
+  init(parsing parser: inout ByteCursor) throws(ArchiveError) {
+    id = try parser.readVarint32()
+    parent = try parser.readVarint32()
+    let head = try parser.readVarint()
     guard head >> Mark.flagShift <= UInt64(UInt16.max) else { throw parser.corrupt("a node has unknown marks") }
     name =
       if head & Mark.branch != 0 {
-        .branch(try parser.varint32())
+        .branch(try parser.readVarint32())
       } else {
-        .inline(try parser.run())
+        .inline(try parser.readRun())
       }
-    tag = head & Mark.tag != 0 ? try parser.varint32() : nil
+    tag = head & Mark.tag != 0 ? try parser.readVarint32() : nil
     attributes = RestorationArchive.Attributes(
-      version: StateVersion(rawValue: head & Mark.version != 0 ? try parser.varint32() : 1),
+      version: StateVersion(rawValue: head & Mark.version != 0 ? try parser.readVarint32() : 1),
       priority: PreservationPriority(rawValue: UInt8(head & Mark.priority)) ?? .normal,
       flags: RestorationArchive.NodeFlags(rawValue: UInt16(head >> Mark.flagShift)))
     if head & Mark.savedAt != 0 {
-      attributes.savedAt = Date(timeIntervalSinceReferenceDate: Double(bitPattern: try parser.integer()))
+      attributes.savedAt = Date(timeIntervalSinceReferenceDate: Double(bitPattern: try parser.readFixed()))
     }
-    model = head & Mark.model != 0 ? try parser.run() : nil
-    payload = parser.position..<parser.count
+    model = head & Mark.model != 0 ? try parser.readRun() : nil
+    payload = parser.offset..<parser.end
   }
 
   /// Writes a block but for its state, which must follow; the block's own length comes first.

@@ -25,18 +25,13 @@ public struct ArchiveDecoder: Sendable {
     try data.withBytes { try decode(type, $0) }
   }
 
-  /// Decodes a value from borrowed bytes.
-  public func decode<T: Decodable>(_ type: T.Type = T.self, from bytes: RawSpan) throws -> T {
-    try bytes.withBytes { try decode(type, $0) }
-  }
-
   private func decode<T: Decodable>(_ type: T.Type, _ bytes: Borrowed<UInt8>) throws -> T {
     try DecodePool.withSession { session in
       let state = session.state
       var cursor = ByteCursor(bytes)
       let tag: UInt8
       let tables: KnownTables
-      do throws(CodingFailure) {
+      do throws(ArchiveError) {
         tag = try CodedHeader.read(&cursor)
         tables = try state.pointee.readTables(&cursor)
       } catch { throw error.decodingError([]) }
@@ -57,15 +52,15 @@ public struct ArchiveDecoder: Sendable {
 
 extension CodedHeader {
   /// Reads the start of a self-contained value and tells the tag of the value.
-  static func read(_ cursor: inout ByteCursor) throws(CodingFailure) -> UInt8 {
+  static func read(_ cursor: inout ByteCursor) throws(ArchiveError) -> UInt8 {
     for byte in magic {
       guard try cursor.readByte() == byte else {
-        throw CodingFailure("this was not made by an ArchiveEncoder", at: 0, code: .notAnArchive)
+        throw ArchiveError(.notAnArchive, "this was not made by an ArchiveEncoder", offset: 0)
       }
     }
     let version = try cursor.readByte()
     guard 1...Self.version ~= version else {
-      throw CodingFailure("format version \(version) is unknown", at: 2, code: .unsupportedVersion)
+      throw ArchiveError(.unsupportedVersion, "format version \(version) is unknown", offset: 2)
     }
     return try cursor.readTag()
   }

@@ -5,9 +5,10 @@ public import FoundationEssentials
 /// All of `Codable` works as it does with Foundation's coders. Dictionaries and sets are written in the order of their
 /// keys' bytes; a type's own `encode(to:)` that walks through a set answers for its own order.
 ///
-/// Misuse that the protocols allow never does harm: a second value in a single-value container, containers of two kinds
-/// for one value, and a container used after its value was encoded make `encode` throw `EncodingError.invalidValue`. A
-/// nested container asked for again with its key goes on where it was; with a key that was given a value it throws too.
+/// Misuse that the protocols allow never does harm: a second value in a single-value container, and containers of two
+/// kinds for one value, make `encode` throw `EncodingError.invalidValue`. A nested container asked for again with its key
+/// goes on where it was; with a key that was given a value it throws too. A container used after its value was encoded
+/// throws.
 public struct ArchiveEncoder: Sendable {
   /// What the encoded values find in their encoder's `userInfo`.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
@@ -23,28 +24,6 @@ public struct ArchiveEncoder: Sendable {
   ///
   /// Throws `EncodingError`, or whatever the value's own `encode(to:)` throws.
   public func encode<T: Encodable>(_ value: T) throws -> Data {
-    try withEncoded(value) { header, payload in
-      var data = Data(capacity: header.count + payload.count)
-      data.append(contentsOf: header)
-      data.append(payload)
-      return data
-    }
-  }
-
-  /// Encodes a value and appends its bytes to a buffer, which is unchanged when this throws.
-  ///
-  /// A buffer that is used again and again saves the allocation of a new one each time.
-  public func encode<T: Encodable>(_ value: T, into bytes: inout [UInt8]) throws {
-    try withEncoded(value) { header, payload in
-      bytes.append(contentsOf: header)
-      bytes.append(payload)
-    }
-  }
-
-  /// Encodes a value and lends its two parts.
-  private func withEncoded<T: Encodable, Result>(
-    _ value: T, _ body: ([UInt8], Borrowed<UInt8>) throws -> Result
-  ) throws -> Result {
     try EncodePool.withSession { session in
       let state = session.state
       let interner = state.pointee.interner
@@ -53,7 +32,12 @@ public struct ArchiveEncoder: Sendable {
       interner.header.removeAll(keepingCapacity: true)
       CodedHeader.write(tag: tag, into: &interner.header)
       interner.content.write(from: .start, into: &interner.header)
-      return try state.pointee.writer.withBytes { try body(interner.header, $0) }
+      return state.pointee.writer.withBytes { payload in
+        var data = Data(capacity: interner.header.count + payload.count)
+        data.append(contentsOf: interner.header)
+        data.append(payload)
+        return data
+      }
     }
   }
 }
@@ -79,7 +63,6 @@ extension EncodeStateRef {
     // What an earlier value left there must not be taken for this one's.
     root.pointee.child?.pointee.kind = .single
     let tag = try root.encode(value)
-    pointee.checkStaleUses()
     if let misuse = pointee.misuse { throw misuse }
     if root.pointee.child?.pointee.kind == .unopened && tag == ValueTag.map {
       throw EncodingError.invalidValue(
@@ -95,7 +78,6 @@ extension EncodeStateRef {
     pointee.epoch = pointee.interner.epoch
     pointee.depthLimit = min(max(depthLimit, 1), CodingLimits.depth)
     if !userInfo.isEmpty { pointee.userInfo = userInfo }
-    pointee.checkStaleUses()
     pointee.misuse = nil
     root.pointee.depth = 0
     root.pointee.kind = .single

@@ -45,17 +45,16 @@ package struct CodingTables: Sendable {
     // Let go of, so that nothing is copied when nobody shares the tables: a journal may bring a thousand additions.
     storage = TableStorage(TableContent())
     let before = Mark(keys: content.keyCount, shapes: content.shapeCount)
-    var failure: CodingFailure?
-    bytes.withBytes { bytes in
-      var cursor = ByteCursor(bytes)
-      do throws(CodingFailure) {
+    defer { storage = TableStorage(content) }
+    do {
+      try bytes.parse { (cursor) throws(ArchiveError) in
         try content.append(&cursor)
         if cursor.remaining > 0 { throw cursor.corrupt("there are more bytes than the tables have") }
-      } catch { failure = error }
+      }
+    } catch {
+      content.remove(after: before)
+      throw error
     }
-    if failure != nil { content.remove(after: before) }
-    storage = TableStorage(content)
-    if let failure { throw failure.archiveError }
   }
 
   /// Takes content that goes on from what the tables hold.

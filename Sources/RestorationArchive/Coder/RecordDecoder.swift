@@ -14,18 +14,14 @@ package struct RecordDecoder: Sendable {
   package init(_ bytes: Data, tables: PinnedTables) throws(ArchiveError) {
     self.bytes = bytes
     self.tables = tables
-    let count: Result<Int, CodingFailure> = bytes.withBytes { bytes in
-      Result { () throws(CodingFailure) in
-        var cursor = ByteCursor(bytes)
-        var count = 0
-        let walker = ValueWalker(tables: tables.view, depthLimit: CodingLimits.depth)
-        let isKeyed = try walker.visitEntries(try cursor.readTag(), &cursor) { _, _, _ in count += 1 }
-        guard isKeyed else { throw CodingFailure("a record is not a list of values under keys", at: 0) }
-        guard cursor.remaining == 0 else { throw cursor.corrupt("a record has bytes too many") }
-        return count
-      }
+    entryCount = try bytes.parse { (cursor) throws(ArchiveError) in
+      var count = 0
+      let walker = ValueWalker(tables: tables.view, depthLimit: CodingLimits.depth)
+      let isKeyed = try walker.visitEntries(try cursor.readTag(), &cursor) { _, _, _ in count += 1 }
+      guard isKeyed else { throw ArchiveError(.corrupt, "a record is not a list of values under keys", offset: 0) }
+      guard cursor.remaining == 0 else { throw cursor.corrupt("a record has bytes too many") }
+      return count
     }
-    do throws(CodingFailure) { entryCount = try count.get() } catch { throw error.archiveError }
   }
 
   /// The keys, in the order in which they were encoded.
@@ -43,45 +39,44 @@ package struct RecordDecoder: Sendable {
 
   /// Decodes the entry with a key: `keyNotFound` when there is none, `decodingFailed` or `corrupt` when it doesn't fit.
   package func decode<T: Decodable>(
-    _ type: T.Type, forKey key: String, path: RestorationPath? = nil, userInfo: [CodingUserInfoKey: any Sendable] = [:],
+    _ type: T.Type, forKey key: String, userInfo: [CodingUserInfoKey: any Sendable] = [:],
     depthLimit: Int = 64
   ) throws(ArchiveError) -> T {
-    guard let value = try read(type, key, path, userInfo, depthLimit, nullIsNil: false) else {
-      throw ArchiveError(.keyNotFound, "nothing is stored under \"\(key)\"", path: path)
+    guard let value = try read(type, key, userInfo, depthLimit, nullIsNil: false) else {
+      throw ArchiveError(.keyNotFound, "nothing is stored under \"\(key)\"")
     }
     return value
   }
 
   /// Decodes the entry with a key, found in the same pass; nil when there is none, or a null.
   package func decodeIfPresent<T: Decodable>(
-    _ type: T.Type, forKey key: String, path: RestorationPath? = nil, userInfo: [CodingUserInfoKey: any Sendable] = [:],
+    _ type: T.Type, forKey key: String, userInfo: [CodingUserInfoKey: any Sendable] = [:],
     depthLimit: Int = 64
   ) throws(ArchiveError) -> T? {
-    try read(type, key, path, userInfo, depthLimit, nullIsNil: true)
+    try read(type, key, userInfo, depthLimit, nullIsNil: true)
   }
 
   private func read<T: Decodable>(
-    _ type: T.Type, _ key: String, _ path: RestorationPath?, _ userInfo: [CodingUserInfoKey: any Sendable],
+    _ type: T.Type, _ key: String, _ userInfo: [CodingUserInfoKey: any Sendable],
     _ depthLimit: Int, nullIsNil: Bool
   ) throws(ArchiveError) -> T? {
     do {
       return try withEntries(userInfo: userInfo, depthLimit: depthLimit) { frame -> T? in
         var cursor = frame.cursor(at: 0)
         guard let tag = try frame.enter(key, &cursor), !nullIsNil || tag != ValueTag.null else { return nil }
-        frame.pointee.setCurrent(.text(key))
+        frame.pointee.current.set(.text(key))
         return try frame.read(type, tag, &cursor)
       }
-    } catch { throw Self.archiveError(error, path) }
+    } catch { throw Self.archiveError(error) }
   }
 
   /// What was thrown while a value was decoded, as an error of this module.
-  static func archiveError(_ error: any Error, _ path: RestorationPath?) -> ArchiveError {
+  static func archiveError(_ error: any Error) -> ArchiveError {
     if case DecodingError.dataCorrupted(let context) = error, var known = context.underlyingError as? ArchiveError {
-      known.path = path
       known.cause = error
       return known
     }
-    return ArchiveError(.decodingFailed, "a value could not be decoded; see the cause", path: path, cause: error)
+    return ArchiveError(.decodingFailed, "a value could not be decoded; see the cause", cause: error)
   }
 
   /// Lends the record's object as a frame.
@@ -109,7 +104,7 @@ extension DecodeFrameRef {
     if pointee.offsets == nil {
       // Walk there: one entry is wanted, so remembering where the others are would not pay.
       let walker = walker()
-      do throws(CodingFailure) {
+      do throws(ArchiveError) {
         var place = self.cursor(at: pointee.next)
         for passed in pointee.index..<index { try skipEntry(passed, &place, walker) }
         pointee.next = place.offset

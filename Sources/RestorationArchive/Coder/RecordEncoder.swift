@@ -33,7 +33,6 @@ package struct RecordEncoder: Sendable {
       }
       state.pointee.writer[0] = frame.close()
       root.pop(frame)
-      state.pointee.checkStaleUses()
       if let misuse = state.pointee.misuse { throw misuse }
     } catch {
       throw ArchiveError(
@@ -61,7 +60,7 @@ extension EncodeFrameRef {
     let likely = UInt32(truncatingIfNeeded: pointee.node.pointee.lastEdge >> 8)
     let isLikely = likely != 0 && interner.keys[Int(likely)].hasSameBytes(as: entry.key)
     let key = isLikely ? likely : interner.number(of: entry.key)
-    pointee.setCurrent(.text(entry.key))
+    pointee.current.set(.text(entry.key))
     var tag = try encodeAny(entry.value)
     if tag == ValueTag.null {
       pointee.state.pointee.writer.writeByte(ValueTag.null)

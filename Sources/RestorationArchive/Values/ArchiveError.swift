@@ -65,6 +65,14 @@ public struct ArchiveError: Error, Sendable, CustomStringConvertible {
     self.cause = cause
   }
 
+  /// The error as `Codable` knows it.
+  func decodingError(_ path: [any CodingKey]) -> DecodingError {
+    .dataCorrupted(
+      DecodingError.Context(
+        codingPath: path, debugDescription: "The bytes are damaged at byte \(offset ?? 0): \(message).",
+        underlyingError: self))
+  }
+
   /// One line: the code, the message, then the place and the kind of the cause.
   ///
   /// It quotes no state: an error of the program's, or of `Codable`'s, is told by its kind and the types it names; see

@@ -61,8 +61,8 @@ struct LyingArchiveTests {
     #expect(throws: ArchiveError.self) { try writer.insert("d", parent: first) }
     #expect(throws: ArchiveError.self) { try writer.remove(first) }
     #expect(throws: ArchiveError.self) { try writer.makeArchive() }
-    // What the roots lead to is shown.
-    #expect(try Archive.Dump(reader).text().contains("c"))
+    // What the roots lead to can be read.
+    #expect(try reader.path(of: other) == ["c"])
   }
 
   @Test func `lists that share children cost no more than the archive is big`() throws {
@@ -80,8 +80,6 @@ struct LyingArchiveTests {
       // 800 lists of 800 numbers would take 1.3 MB and more.
       #expect(allocation_counter_followed_peak() < 8 * bytes.count)
     }
-    let reader = try Archive.Reader(base: Archive.Source(bytes))
-    #expect(throws: ArchiveError.self) { try Archive.Dump(reader).text() }
   }
 
   @Test func `states of another size than was told are counted anew`() throws {

@@ -368,13 +368,4 @@ struct ArchiveCoderTests {
       value = try container.decode(Int.self, forKey: .init(stringValue: "ho\u{308}he \(last)"))
     }
   }
-
-  @Test func `a value can be appended to a buffer and read from a span`() throws {
-    var bytes: [UInt8] = [1, 2, 3]
-    try ArchiveEncoder().encode(["a", "b"], into: &bytes)
-    #expect(Array(bytes.prefix(3)) == [1, 2, 3])
-    bytes.removeFirst(3)
-    unsafe #expect(try ArchiveDecoder().decode([String].self, from: bytes.span.bytes) == ["a", "b"])
-    #expect(try ArchiveEncoder().encode(["a", "b"]) == Data(bytes))
-  }
 }

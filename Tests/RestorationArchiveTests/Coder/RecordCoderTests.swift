@@ -84,10 +84,9 @@ struct RecordCoderTests {
     var tables = CodingTables()
     let bytes = try RecordEncoder().encode(entries(1), tables: &tables)
     let record = try RecordDecoder(Data(bytes), tables: tables.pinned())
-    let path: RestorationPath = ["a", "b"]
-    let missing = #expect(throws: ArchiveError.self) { try record.decode(Int.self, forKey: "x", path: path) }
-    #expect(missing?.code == .keyNotFound && missing?.path == path)
-    let wrong = #expect(throws: ArchiveError.self) { try record.decode(Int.self, forKey: "title", path: path) }
+    let missing = #expect(throws: ArchiveError.self) { try record.decode(Int.self, forKey: "x") }
+    #expect(missing?.code == .keyNotFound)
+    let wrong = #expect(throws: ArchiveError.self) { try record.decode(Int.self, forKey: "title") }
     #expect(wrong?.code == .decodingFailed)
     guard case DecodingError.typeMismatch(_, let context)? = wrong?.cause else { throw try #require(wrong) }
     #expect(context.codingPath.map(\.stringValue) == ["title"])

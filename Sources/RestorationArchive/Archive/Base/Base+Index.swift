@@ -23,17 +23,18 @@ extension Base {
     guard let memory = cache.memory, id < header.nodeCount else { return nil }
     let header = header
     return try memory.parse { (parser) throws(ArchiveError) in
-      let entry = try parser.word64(at: Int(header.numberIndex) + Int(id) * BaseHeader.indexEntryByteCount)
+      parser.move(to: Int(header.numberIndex) + Int(id) * BaseHeader.indexEntryByteCount)
+      let entry = try parser.readFixed(UInt64.self)
       let offset = UInt32(truncatingIfNeeded: entry)
       guard entry >> 32 == UInt64(id), offset >= header.records, offset < header.numberIndex else { return nil }
-      try parser.seek(to: Int(offset))
+      parser.move(to: Int(offset))
       let length = try NodeBlock.length(&parser)
-      guard length <= Int(header.numberIndex) - parser.position else { return nil }
-      let range = parser.position..<parser.position + length
-      var part = parser.part(range)
+      guard length <= Int(header.numberIndex) - parser.offset else { return nil }
+      let range = parser.offset..<parser.offset + length
+      var part = ByteCursor(parser.bytes(in: range), origin: range.lowerBound)
       let block = try NodeBlock(parsing: &part)
       guard block.id == id, id < header.nextID, case .inline(let name) = block.name else { return nil }
-      return (Place(range: range), block, try part.string(in: name))
+      return (Place(range: range), block, try part.text(in: name))
     }
   }
 
@@ -60,16 +61,16 @@ extension Base {
   }
 
   /// The name of a node whose block a parser lends.
-  func name(of block: NodeBlock, _ parser: inout ByteParser) throws(ArchiveError) -> String {
+  func name(of block: NodeBlock, _ parser: inout ByteCursor) throws(ArchiveError) -> String {
     switch block.name {
-    case .inline(let range): try parser.string(in: range)
+    case .inline(let range): try parser.text(in: range)
     case .branch(let index): try name(of: branch(index))
     }
   }
 
   /// The first node of a key in the index by path that is the right one.
   private func candidates(
-    _ key: UInt32, isRight: (NodeBlock, inout ByteParser) throws(ArchiveError) -> Bool
+    _ key: UInt32, isRight: (NodeBlock, inout ByteCursor) throws(ArchiveError) -> Bool
   ) throws(ArchiveError) -> (place: Place, block: NodeBlock)? {
     let count = Int(header.nodeCount)
     let guess = Int((UInt64(key) * UInt64(count)) >> 32)
@@ -89,14 +90,14 @@ extension Base {
   }
 
   private func isNamed(
-    _ name: String, _ block: NodeBlock, _ parser: inout ByteParser
+    _ name: String, _ block: NodeBlock, _ parser: inout ByteCursor
   ) throws(ArchiveError) -> Bool {
     switch block.name {
     case .inline(let range):
       return parser.holds(name, in: range)
     case .branch(let index):
       return try parseBody(of: branch(index)) { (parser) throws(ArchiveError) in
-        let range = try parser.run()
+        let range = try parser.readRun()
         return parser.holds(name, in: range)
       }
     }
@@ -110,7 +111,7 @@ extension Base {
       guard index != 0 else { return false }
       let branch = try branch(index)
       let matches = try parseBody(of: branch) { (parser) throws(ArchiveError) in
-        let range = try parser.run()
+        let range = try parser.readRun()
         return parser.holds(component.rawValue, in: range)
       }
       guard matches else { return false }
@@ -139,56 +140,27 @@ extension Base {
       position: position, key: UInt32(truncatingIfNeeded: word >> 32), value: UInt32(truncatingIfNeeded: word))
   }
 
-  /// The first entry whose key isn't below the one sought, found from a guess outward; nil past the last.
+  /// The first entry whose key isn't below the one sought, found by halves; nil past the last.
   ///
-  /// The distance doubles until the place is enclosed, so a good guess stays within a block.
+  /// A good guess leaves only what is near it, which mostly lies in one block.
   private func search(
     _ section: UInt32, for sought: UInt32, guess: Int
   ) throws(ArchiveError) -> IndexEntry? {
-    let count = Int(header.nodeCount)
-    guard count > 0 else { return nil }
     var index = IndexProbe(cache: cache, section: Int(section))
-    let sought = UInt64(sought) << 32
     var low = 0
-    var high = count
-    var probe = min(max(guess, 0), count - 1)
-    var stride = 1
-    if try index.word(probe) < sought {
-      low = probe + 1
-      while low < count {
-        probe = min(probe + stride, count - 1)
-        guard try index.word(probe) < sought else {
-          high = probe
-          break
-        }
-        low = probe + 1
-        stride *= 2
-      }
-    } else {
-      high = probe
-      while high > 0 {
-        probe = max(probe - stride, 0)
-        guard try index.word(probe) >= sought else {
-          low = probe + 1
-          break
-        }
-        high = probe
-        stride *= 2
-      }
-    }
+    var high = Int(header.nodeCount)
+    var middle = min(max(guess - Self.guessedDistance, 0), high - 1)
+    var isNear = true
     while low < high {
-      let middle = low + (high - low) / 2
-      if try index.word(middle) < sought {
-        low = middle + 1
-      } else {
-        high = middle
-      }
+      if try index.word(middle) >> 32 < sought { low = middle + 1 } else { high = middle }
+      middle = isNear && low < high ? min(max(guess + Self.guessedDistance, low), high - 1) : (low + high) / 2
+      isNear = false
     }
-    guard low < count else { return nil }
-    let word = try index.word(low)
-    return IndexEntry(
-      position: low, key: UInt32(truncatingIfNeeded: word >> 32), value: UInt32(truncatingIfNeeded: word))
+    return try entry(section, low)
   }
+
+  /// Of ten thousand nodes whose keys are random, a guess is so far off at the most, nearly always.
+  private static var guessedDistance: Int { 256 }
 }
 
 /// Reads entries of an index, holding on to the block that the last one was in.

@@ -48,10 +48,10 @@ final class Base: Sendable {
     }
     let bodies = header.branchBodies
     let branch = try cache.parse(offset..<offset + BaseHeader.branchByteCount) { (parser) throws(ArchiveError) in
-      let id = try parser.integer(UInt32.self)
-      let parent = try parser.integer(UInt32.self)
-      let start = try parser.integer(UInt32.self)
-      let childCount = try parser.integer(UInt32.self)
+      let id = try parser.readFixed(UInt32.self)
+      let parent = try parser.readFixed(UInt32.self)
+      let start = try parser.readFixed(UInt32.self)
+      let childCount = try parser.readFixed(UInt32.self)
       guard index == 0 ? parent == 0 && id == BaseHeader.rootID : parent < index && id < self.header.nextID,
         Int(start) >= bodies, start <= self.header.records, childCount <= self.header.nodeCount
       else { throw parser.corrupt("an entry of the table of branches contradicts the rest") }
@@ -63,15 +63,23 @@ final class Base: Sendable {
 
   /// Lends a parser of a branch's name and children, which need not use all of it.
   func parseBody<Result>(
-    of branch: Branch, _ body: (inout ByteParser) throws(ArchiveError) -> Result
+    of branch: Branch, _ body: (inout ByteCursor) throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
-    // Most bodies lie in one block; one that doesn't is parsed again with more.
-    var window = cache.window(at: branch.body.lowerBound, limit: branch.body.upperBound)
-    while window.upperBound < branch.body.upperBound {
+    try parse(from: branch.body.lowerBound, to: branch.body.upperBound, body)
+  }
+
+  /// Lends a parser of what begins at a position, which need not use all that there is up to a limit.
+  private func parse<Result>(
+    from position: Int, to limit: Int, _ body: (inout ByteCursor) throws(ArchiveError) -> Result
+  ) throws(ArchiveError) -> Result {
+    // Mostly it lies in one block; what doesn't is parsed again with more.
+    var window = cache.window(at: position, limit: limit)
+    while window.upperBound < limit {
       do {
         return try cache.parse(window, body)
       } catch  where error.code == .truncated {
-        window = window.lowerBound..<min(window.upperBound + window.count, branch.body.upperBound)
+        let more = max(window.count, RestorationArchive.Source.blockSize)
+        window = position..<min(window.upperBound + more, limit)
       }
     }
     return try cache.parse(window, body)
@@ -79,14 +87,14 @@ final class Base: Sendable {
 
   /// The name of a branch.
   func name(of branch: Branch) throws(ArchiveError) -> String {
-    try parseBody(of: branch) { (parser) throws(ArchiveError) in try parser.text() }
+    try parseBody(of: branch) { (parser) throws(ArchiveError) in try parser.readText() }
   }
 
   /// The numbers of a branch's children, in order.
   func children(of branch: Branch) throws(ArchiveError) -> [UInt32] {
     let header = header
     return try parseBody(of: branch) { (parser) throws(ArchiveError) in
-      _ = try parser.run()
+      _ = try parser.readRun()
       let children = try ChildList.parse(&parser, limit: Int(header.nodeCount), nextID: header.nextID)
       guard children.count == Int(branch.childCount) else {
         throw parser.corrupt("a branch has \(children.count) children instead of \(branch.childCount)")
@@ -103,18 +111,11 @@ final class Base: Sendable {
     guard offset >= Int(header.records), offset < limit else {
       throw ArchiveError(.corrupt, "an index points outside the records", offset: offset)
     }
-    func length(_ window: Range<Int>) throws(ArchiveError) -> Range<Int> {
-      try cache.parse(window) { (parser) throws(ArchiveError) in
-        let length = try NodeBlock.length(&parser)
-        guard length <= limit - parser.offset else { throw parser.truncated("a node") }
-        return parser.offset..<parser.offset + length
-      }
+    return try parse(from: offset, to: limit) { (parser) throws(ArchiveError) in
+      let length = try NodeBlock.length(&parser)
+      guard length <= limit - parser.place else { throw parser.corrupt("a node reaches beyond the records") }
+      return Place(range: parser.place..<parser.place + length)
     }
-    let window = cache.window(at: offset, limit: limit)
-    if window.count >= NodeBlock.lengthByteCount || window.upperBound == limit {
-      return Place(range: try length(window))
-    }
-    return Place(range: try length(offset..<min(offset + NodeBlock.lengthByteCount, limit)))
   }
 
   /// The block at a place.

@@ -43,6 +43,11 @@ struct BaseHeader: Hashable, Sendable {
   /// The number of bytes of the archive.
   var end: UInt32 = 0
 
+  /// The fields that stand one after the other in the header.
+  private static var fields: [WritableKeyPath<Self, UInt32>] {
+    [\.tables, \.tags, \.branches, \.branchCount, \.records, \.numberIndex, \.pathIndex, \.end]
+  }
+
   /// Where the context begins.
   var context: Int { Self.byteCount }
 
@@ -50,7 +55,7 @@ struct BaseHeader: Hashable, Sendable {
   var branchBodies: Int { Int(branches) + Int(branchCount) * Self.branchByteCount }
 
   /// Writes the header.
-  func encode(into buffer: inout ByteBuffer) {
+  func encode(into buffer: inout [UInt8]) {
     buffer.append(integer: Self.magic)
     buffer.append(integer: Self.formatVersion)
     buffer.append(integer: UInt16(Self.byteCount))
@@ -59,39 +64,30 @@ struct BaseHeader: Hashable, Sendable {
     buffer.append(integer: nodeCount)
     buffer.append(integer: nextID)
     buffer.append(integer: liveBytes)
-    for field in [tables, tags, branches, branchCount, records, numberIndex, pathIndex, end] {
-      buffer.append(integer: field)
-    }
+    for field in Self.fields { buffer.append(integer: self[keyPath: field]) }
     buffer.append(integer: UInt64(0))
   }
 
   /// Reads and checks the header of an archive of `byteCount` bytes.
-  init(parsing parser: inout ByteParser, byteCount: Int, limits: RestorationArchive.Limits) throws(ArchiveError) {
-    guard parser.remaining >= 8, try parser.integer(UInt64.self) == Self.magic else {
+  init(parsing parser: inout ByteCursor, byteCount: Int, limits: RestorationArchive.Limits) throws(ArchiveError) {
+    guard parser.remaining >= 8, try parser.readFixed(UInt64.self) == Self.magic else {
       throw ArchiveError(.notAnArchive, "these bytes do not begin as an archive does", offset: 0)
     }
-    let version = try parser.integer(UInt16.self)
+    let version = try parser.readFixed(UInt16.self)
     guard 1...Self.formatVersion ~= version else {
       throw ArchiveError(
         version > Self.formatVersion ? .unsupportedVersion : .corrupt,
         "the archive is of format \(version) and this program reads formats 1 to \(Self.formatVersion)", offset: 8)
     }
-    guard try parser.integer(UInt16.self) == Self.byteCount, try parser.integer(UInt32.self) == 0 else {
+    guard try parser.readFixed(UInt16.self) == Self.byteCount, try parser.readFixed(UInt32.self) == 0 else {
       throw ArchiveError(.corrupt, "the archive's header is not one of format \(version)", offset: 10)
     }
-    fingerprint = try parser.integer()
-    nodeCount = try parser.integer()
-    nextID = try parser.integer()
-    liveBytes = try parser.integer()
-    tables = try parser.integer()
-    tags = try parser.integer()
-    branches = try parser.integer()
-    branchCount = try parser.integer()
-    records = try parser.integer()
-    numberIndex = try parser.integer()
-    pathIndex = try parser.integer()
-    end = try parser.integer()
-    guard try parser.integer(UInt64.self) == 0 else { throw parser.corrupt("reserved bytes are not zero") }
+    fingerprint = try parser.readFixed()
+    nodeCount = try parser.readFixed()
+    nextID = try parser.readFixed()
+    liveBytes = try parser.readFixed()
+    for field in Self.fields { self[keyPath: field] = try parser.readFixed() }
+    guard try parser.readFixed(UInt64.self) == 0 else { throw parser.corrupt("reserved bytes are not zero") }
     guard Int(end) <= byteCount else {
       throw ArchiveError(
         .truncated, "the archive has \(byteCount) bytes of \(end); take another copy", offset: byteCount)

@@ -35,6 +35,8 @@ extension ByteSink where Self: ~Copyable {
   }
 }
 
+extension [UInt8]: ByteSink {}
+
 /// Counts bytes instead of writing them, as a length stands before what it is the length of.
 struct ByteCounter: ByteSink {
   /// The number of bytes.

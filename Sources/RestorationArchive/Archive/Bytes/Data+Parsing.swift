@@ -3,11 +3,11 @@ import FoundationEssentials
 extension Data {
   /// Lends a parser of a range counted from the first byte; `origin` is what errors count its start from.
   func parse<Result>(
-    _ range: Range<Int>, origin: Int, _ body: (inout ByteParser) throws(ArchiveError) -> Result
+    _ range: Range<Int>, origin: Int, _ body: (inout ByteCursor) throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
     do {
       return try withBytes { bytes in
-        var parser = ByteParser(bytes[range], origin: origin)
+        var parser = ByteCursor(bytes[range], origin: origin)
         return try body(&parser)
       }
     } catch {
@@ -18,7 +18,7 @@ extension Data {
 
   /// Lends a parser of all bytes.
   func parse<Result>(
-    _ body: (inout ByteParser) throws(ArchiveError) -> Result
+    _ body: (inout ByteCursor) throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
     try parse(0..<count, origin: 0, body)
   }

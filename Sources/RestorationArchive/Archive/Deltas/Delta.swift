@@ -100,8 +100,8 @@ final class Delta: Sendable {
   func block(at offset: UInt32) throws(ArchiveError) -> Range<Int> {
     try parse(at: offset) { (parser) throws(ArchiveError) in
       let length = try NodeBlock.length(&parser)
-      guard length <= parser.remaining else { throw parser.truncated("a node") }
-      return parser.offset..<parser.offset + length
+      guard length <= parser.remaining else { throw parser.truncated() }
+      return parser.place..<parser.place + length
     }
   }
 
@@ -113,7 +113,7 @@ final class Delta: Sendable {
   }
 
   private func parse<Result>(
-    at offset: UInt32, _ body: (inout ByteParser) throws(ArchiveError) -> Result
+    at offset: UInt32, _ body: (inout ByteCursor) throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
     guard offset >= header.blocks, offset < header.nodeIndex else {
       throw ArchiveError(

@@ -3,14 +3,7 @@ import Synchronization
 
 /// The deltas of an archive: a few of them hold indexes that cover all, the others are fetched when something is there.
 final class DeltaChain: Sendable {
-  private struct State {
-    var deltas: [Int: Delta] = [:]
-    var order: [Int] = []
-    var oldest = 0
-  }
-
-  private static let capacity = 256
-  private let state = Mutex(State())
+  private let deltas = Mutex(RecentValues<Delta>(capacity: 256))
   private let source: RestorationArchive.DeltaSource
   private let base: UInt64
   private let limits: RestorationArchive.Limits
@@ -53,24 +46,15 @@ final class DeltaChain: Sendable {
     }
     let number = Int(number)
     for delta in covering where delta.header.number == UInt32(number) { return delta }
-    if let delta = state.withLock({ $0.deltas[number] }) { return delta }
+    if let delta = deltas.withLock({ $0[number] }) { return delta }
     let delta = try Delta(try source.read(number - 1), number: number, base: base, limits: limits)
-    state.withLock { state in
-      guard state.deltas.updateValue(delta, forKey: number) == nil else { return }
-      if state.order.count < Self.capacity {
-        state.order.append(number)
-      } else {
-        state.deltas[state.order[state.oldest]] = nil
-        state.order[state.oldest] = number
-        state.oldest = (state.oldest + 1) % Self.capacity
-      }
-    }
+    deltas.withLock { $0[number] = delta }
     return delta
   }
 
   /// Forgets what it can fetch again, so that no more plaintext stays here than the indexes' deltas.
   func removeAll() {
-    state.withLock { $0 = State() }
+    deltas.withLock { $0.removeAll() }
   }
 
   /// The newest place of a node; nil when no delta has it.

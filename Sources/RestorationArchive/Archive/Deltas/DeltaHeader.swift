@@ -50,6 +50,14 @@ struct DeltaHeader: Hashable, Sendable {
   /// The number of bytes of all deltas up to this one, or the greatest number when there are more.
   var totalBytes: UInt32 = 0
 
+  private static var counts: [WritableKeyPath<Self, UInt32>] {
+    [\.contextDelta, \.tablesDelta, \.earlierTablesDelta, \.nodeCount, \.nextID]
+  }
+
+  private static var sections: [WritableKeyPath<Self, UInt32>] {
+    [\.tables, \.tags, \.blocks, \.nodeIndex, \.childIndex, \.linkIndex, \.end, \.totalBytes]
+  }
+
   /// The first delta whose changes the indexes cover: they cover as many as the lowest one bit of the number says.
   static func firstCovered(by number: Int) -> Int {
     number - (number & -number) + 1
@@ -67,20 +75,17 @@ struct DeltaHeader: Hashable, Sendable {
   }
 
   /// Writes the header.
-  func encode(into buffer: inout ByteBuffer) {
+  func encode(into buffer: inout [UInt8]) {
     buffer.append(integer: Self.magic)
     buffer.append(integer: BaseHeader.formatVersion)
     buffer.append(integer: UInt16(Self.byteCount))
     buffer.append(integer: number)
     buffer.append(integer: base)
     buffer.append(integer: timeSaved)
-    for field in [contextDelta, tablesDelta, earlierTablesDelta, nodeCount, nextID, changesTree ? 1 : 0] {
-      buffer.append(integer: field)
-    }
+    for field in Self.counts { buffer.append(integer: self[keyPath: field]) }
+    buffer.append(integer: UInt32(changesTree ? 1 : 0))
     buffer.append(integer: liveBytes)
-    for field in [tables, tags, blocks, nodeIndex, childIndex, linkIndex, end, totalBytes] {
-      buffer.append(integer: field)
-    }
+    for field in Self.sections { buffer.append(integer: self[keyPath: field]) }
   }
 
   /// Makes a header to be filled in.
@@ -88,50 +93,39 @@ struct DeltaHeader: Hashable, Sendable {
 
   /// Reads and checks the header of the delta that should have a number and a base.
   init(
-    parsing parser: inout ByteParser, number expected: Int, base fingerprint: UInt64,
+    parsing parser: inout ByteCursor, number expected: Int, base fingerprint: UInt64,
     limits: RestorationArchive.Limits
   ) throws(ArchiveError) {
-    guard parser.remaining >= 8, try parser.integer(UInt64.self) == Self.magic else {
+    guard parser.remaining >= 8, try parser.readFixed(UInt64.self) == Self.magic else {
       throw ArchiveError(.notAnArchive, "delta \(expected) does not begin as a delta does", offset: 0)
     }
-    let version = try parser.integer(UInt16.self)
+    let version = try parser.readFixed(UInt16.self)
     guard 1...BaseHeader.formatVersion ~= version else {
       throw ArchiveError(
         version > BaseHeader.formatVersion ? .unsupportedVersion : .corrupt,
         "delta \(expected) is of format \(version) and this program reads formats 1 to \(BaseHeader.formatVersion)",
         offset: 8)
     }
-    guard try parser.integer(UInt16.self) == Self.byteCount else {
+    guard try parser.readFixed(UInt16.self) == Self.byteCount else {
       throw ArchiveError(.corrupt, "delta \(expected) has a header that is not one of format \(version)", offset: 10)
     }
-    number = try parser.integer()
-    base = try parser.integer()
+    number = try parser.readFixed()
+    base = try parser.readFixed()
     guard number == UInt32(expected), base == fingerprint else {
       throw ArchiveError(
         .wrongBase, "delta \(expected) is number \(number) of \(base == fingerprint ? "this" : "another") base",
         offset: 12)
     }
-    timeSaved = try parser.integer()
-    contextDelta = try parser.integer()
-    tablesDelta = try parser.integer()
-    earlierTablesDelta = try parser.integer()
-    nodeCount = try parser.integer()
-    nextID = try parser.integer()
-    let marks = try parser.integer(UInt32.self)
+    timeSaved = try parser.readFixed()
+    for field in Self.counts { self[keyPath: field] = try parser.readFixed() }
+    let marks = try parser.readFixed(UInt32.self)
     changesTree = marks == 1
-    liveBytes = try parser.integer()
-    tables = try parser.integer()
-    tags = try parser.integer()
-    blocks = try parser.integer()
-    nodeIndex = try parser.integer()
-    childIndex = try parser.integer()
-    linkIndex = try parser.integer()
-    end = try parser.integer()
-    totalBytes = try parser.integer()
-    guard Int(end) == parser.count else {
+    liveBytes = try parser.readFixed()
+    for field in Self.sections { self[keyPath: field] = try parser.readFixed() }
+    guard Int(end) == parser.end else {
       throw ArchiveError(
-        Int(end) > parser.count ? .truncated : .corrupt,
-        "delta \(expected) has \(parser.count) bytes instead of \(end)", offset: parser.count)
+        Int(end) > parser.end ? .truncated : .corrupt,
+        "delta \(expected) has \(parser.end) bytes instead of \(end)", offset: parser.end)
     }
     guard
       end <= totalBytes, marks <= 1, liveBytes < 1 << 40, Self.byteCount <= tables, tables <= tags, tags <= blocks,

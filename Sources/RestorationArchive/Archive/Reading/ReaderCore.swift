@@ -106,9 +106,9 @@ final class ReaderCore: Sendable {
   }
 
   private static func parseTags(
-    _ parser: inout ByteParser, into tags: inout [RestorationClass]
+    _ parser: inout ByteCursor, into tags: inout [RestorationClass]
   ) throws(ArchiveError) {
-    for _ in 0..<(try parser.count()) { tags.append(RestorationClass(try parser.text())) }
+    for _ in 0..<(try parser.readLength()) { tags.append(RestorationClass(try parser.readText())) }
   }
 
   // MARK: Nodes
@@ -139,7 +139,7 @@ final class ReaderCore: Sendable {
 
   /// Lends a parser of a node's block.
   func parse<Result>(
-    _ node: Located, _ body: (inout ByteParser) throws(ArchiveError) -> Result
+    _ node: Located, _ body: (inout ByteCursor) throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
     if let delta = node.delta { return try delta.data.parse(node.range, origin: node.range.lowerBound, body) }
     return try base.cache.parse(node.range, body)
@@ -177,7 +177,7 @@ final class ReaderCore: Sendable {
     }
     if let model = node.block.model {
       attributes.model = ModelIdentifier(
-        try parse(node) { (parser) throws(ArchiveError) in try parser.string(in: model) })
+        try parse(node) { (parser) throws(ArchiveError) in try parser.text(in: model) })
     }
     return attributes
   }

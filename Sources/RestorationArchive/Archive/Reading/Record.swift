@@ -45,13 +45,7 @@ extension RestorationArchive {
       guard let decoder else {
         throw ArchiveError(.keyNotFound, "the object has no state, so none under \"\(key)\"", path: path)
       }
-      do {
-        return try decoder.decode(type, forKey: key, path: nil, userInfo: userInfo)
-      } catch {
-        var located = error
-        located.path = path
-        throw located
-      }
+      return try located { () throws(ArchiveError) in try decoder.decode(type, forKey: key, userInfo: userInfo) }
     }
 
     /// Decodes the value under a key; nil only when there is none.
@@ -60,9 +54,11 @@ extension RestorationArchive {
     public func decodeIfPresent<T: Decodable>(
       _ type: T.Type = T.self, forKey key: String, userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws(ArchiveError) -> T? {
-      do {
-        return try decoder?.decodeIfPresent(type, forKey: key, path: nil, userInfo: userInfo)
-      } catch {
+      try located { () throws(ArchiveError) in try decoder?.decodeIfPresent(type, forKey: key, userInfo: userInfo) }
+    }
+
+    private func located<T>(_ body: () throws(ArchiveError) -> T) throws(ArchiveError) -> T {
+      do { return try body() } catch {
         var located = error
         located.path = path
         throw located

@@ -11,7 +11,7 @@ struct ArchiveImage: ~Copyable {
   /// The records, each a length and a block.
   private var records: ImageMemory
   private var branchEntries: [(id: UInt32, parent: UInt32, body: UInt32, count: UInt32)] = []
-  private var branchBodies = ByteBuffer()
+  private var branchBodies = [UInt8]()
   private var numbers: [UInt64] = []
   private var paths: [UInt64] = []
   private var open: [Open] = [Open(branch: 0, hash: .root)]
@@ -77,19 +77,19 @@ struct ArchiveImage: ~Copyable {
     header.nodeCount = UInt32(clamping: nodeCount)
     header.nextID = nextID
     header.liveBytes = UInt64(clamping: liveBytes)
-    var front = ByteBuffer()
+    var front = [UInt8]()
     header.encode(into: &front)
     context.encode(into: &front)
     header.tables = UInt32(front.count)
-    front.bytes.append(contentsOf: tables)
+    front.append(contentsOf: tables)
     header.tags = UInt32(front.count)
     front.append(varint: UInt64(tags.count))
     for tag in tags { front.append(text: tag.rawValue) }
-    front.align(to: 16)
+    while front.count & 15 != 0 { front.append(0) }
     header.branches = UInt32(front.count)
     header.branchCount = UInt32(branchEntries.count + 1)
 
-    var rootBody = ByteBuffer()
+    var rootBody = [UInt8]()
     rootBody.append(text: "")
     ChildList.encode(rootChildren, into: &rootBody)
     let bodies = UInt32(header.branchBodies)
@@ -98,8 +98,8 @@ struct ArchiveImage: ~Copyable {
     for entry in branchEntries {
       front.append(branch: entry, body: bodies + UInt32(rootBody.count) + entry.body)
     }
-    front.bytes.append(contentsOf: rootBody.bytes)
-    front.bytes.append(contentsOf: branchBodies.bytes)
+    front.append(contentsOf: rootBody)
+    front.append(contentsOf: branchBodies)
     header.records = UInt32(front.count)
     while (front.count + records.count) & 7 != 0 { records.append(0) }
     guard front.count + records.count + 16 * nodeCount < Int(UInt32.max) else {
@@ -108,51 +108,28 @@ struct ArchiveImage: ~Copyable {
     header.numberIndex = header.records + UInt32(records.count)
     header.pathIndex = header.numberIndex + UInt32(8 * nodeCount)
     header.end = header.pathIndex + UInt32(8 * nodeCount)
-    numbers.sortByUpperHalf()
-    paths.sortByUpperHalf()
+    // Of those with one key the places come in rising order.
+    numbers.sort()
+    paths.sort()
     records.append(numbers, adding: UInt64(header.records))
     records.append(paths, adding: UInt64(header.records))
-    records.prepend(front.bytes)
+    records.prepend(front)
     precondition(records.count == Int(header.end), "The sections are not as long as the header says.")
     header.fingerprint = records.withBytes(from: BaseHeader.byteCount) { Fingerprint.of($0) }
-    var final = ByteBuffer()
+    var final = [UInt8]()
     header.encode(into: &final)
-    records.replace(with: final.bytes)
+    records.replace(with: final)
     return records.takeData()
   }
 }
 
-extension ByteBuffer {
+extension [UInt8] {
   /// Writes an entry of the table of branches.
   fileprivate mutating func append(
     branch: (id: UInt32, parent: UInt32, body: UInt32, count: UInt32), body: UInt32
   ) {
     for field in [branch.id, branch.parent, body, branch.count] {
       append(integer: field)
-    }
-  }
-}
-
-extension [UInt64] {
-  /// Sorts the entries of an index by their upper halves; those whose are equal stay in their order.
-  ///
-  /// The lower halves are places, which come in rising order: so the whole numbers are sorted afterwards.
-  fileprivate mutating func sortByUpperHalf() {
-    // The numbers of nodes mostly are in their order.
-    if indices.dropFirst().allSatisfy({ self[$0 - 1] <= self[$0] }) { return }
-    guard count > 256 else { return sort() }
-    var sorted = [UInt64](repeating: 0, count: count)
-    for shift: UInt64 in [32, 43, 54] {
-      var places = [Int](repeating: 0, count: 1 << 11)
-      for entry in self { places[Int(truncatingIfNeeded: entry >> shift) & 0x7FF] += 1 }
-      var next = 0
-      for digit in places.indices { (places[digit], next) = (next, next + places[digit]) }
-      for entry in self {
-        let digit = Int(truncatingIfNeeded: entry >> shift) & 0x7FF
-        sorted[places[digit]] = entry
-        places[digit] += 1
-      }
-      swap(&self, &sorted)
     }
   }
 }

@@ -13,8 +13,6 @@ struct ImageMemory: ~Copyable, ByteSink {
     self.front = front
   }
 
-  deinit { writer.free() }
-
   /// The bytes written behind those left free.
   var count: Int { writer.count - front }
 
@@ -47,17 +45,12 @@ struct ImageMemory: ~Copyable, ByteSink {
   }
 
   /// Hands everything over as it lies.
-  consuming func takeData() -> Data {
-    let (writer, front) = (writer, front)
-    discard self
-    return writer.takeData(from: front)
-  }
+  consuming func takeData() -> Data { writer.takeData(from: front) }
 
   private mutating func makeRoom(_ missing: Int) {
     var moved = ByteWriter(capacity: missing + writer.count)
     moved.skip(missing)
     writer.withBytes { moved.write($0) }
-    writer.free()
     writer = moved
     front += missing
   }

@@ -12,7 +12,8 @@ extension RestorationArchive.Writer {
     if needsCollection {
       // States that cannot be walked through are carried over as they are, with the tables that they may need.
       let before = self
-      if let archive = try? makeArchiveOfAll(lowestRank: lowestRank, collector: TableCollector(tables.content)) {
+      if let archive = try? makeArchiveOfAll(lowestRank: lowestRank, collector: RecordTranscoder(from: tables.content))
+      {
         return archive
       }
       self = before
@@ -41,7 +42,7 @@ extension RestorationArchive.Writer {
 
   /// - Parameter collector: Gives the states the numbers of tables that hold what they use, and nothing else.
   private mutating func makeArchiveOfAll(
-    lowestRank: SheddingRank?, collector: TableCollector?
+    lowestRank: SheddingRank?, collector: RecordTranscoder?
   ) throws(ArchiveError) -> Data {
     var collector = collector
     var image = ArchiveImage(
@@ -68,7 +69,7 @@ extension RestorationArchive.Writer {
         moved.append(MovedSlot(slot: slot, state: start..<image.recordBytes, children: children))
       }
     }
-    if let content = collector?.collected {
+    if let content = collector?.target {
       tables = CodingTables(content)
       collectedTableBytes = content.byteCount
     }
@@ -111,7 +112,7 @@ extension RestorationArchive.Writer {
         slots[index].markStored()
         slots[index].children = nil
       }
-      slotOfNode = SlotIndex(slots.lazy.map(\.id))
+      numberSlots()
       links = Dictionary(
         uniqueKeysWithValues: slots.lazy.map { (Link(parent: $0.parent, name: RestorationIdentifier($0.name)), $0.id) })
       return
@@ -127,7 +128,11 @@ extension RestorationArchive.Writer {
     if let root = slotOfNode[BaseHeader.rootID] { slots[root].markStored() }
     guard slots.contains(where: \.isRemoved) else { return }
     slots.removeAll(where: \.isRemoved)
-    slotOfNode = SlotIndex(slots.lazy.map(\.id))
+    numberSlots()
+  }
+
+  private mutating func numberSlots() {
+    slotOfNode = Dictionary(uniqueKeysWithValues: zip(slots.lazy.map(\.id), slots.indices))
   }
 
   /// A node as the walk meets it: with a slot, or as the reader has it.

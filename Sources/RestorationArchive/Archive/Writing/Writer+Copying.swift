@@ -23,8 +23,8 @@ extension RestorationArchive.Writer {
     _ copies: [Copy], from other: RestorationArchive.Reader
   ) throws(ArchiveError) {
     guard !copies.isEmpty else { return }
-    let content = try other.core.tables().coding.content
-    let transcoder = RecordTranscoder(tables: content, shapes: try tables.merge(content))
+    var transcoder = RecordTranscoder(from: try other.core.tables().coding.content, to: tables.content)
+    defer { tables.replace(transcoder.target) }
     for copy in copies {
       let slot = try load(copy.target)
       guard let located = try other.core.locate(copy.source.rawValue) else { throw other.core.noSuchNode(copy.source) }

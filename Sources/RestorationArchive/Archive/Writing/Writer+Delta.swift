@@ -31,10 +31,10 @@ extension RestorationArchive.Writer {
     header.number = UInt32(written.deltaCount + 1)
     header.base = reader.base.header.fingerprint
     header.timeSaved = context.timeSaved.timeIntervalSinceReferenceDate.bitPattern
-    var buffer = ByteBuffer()
-    buffer.bytes.reserveCapacity(1024)
+    var buffer = [UInt8]()
+    buffer.reserveCapacity(1024)
     // The header is written over these at the end, when all of it is known.
-    buffer.bytes.append(contentsOf: repeatElement(0, count: DeltaHeader.byteCount))
+    buffer.append(contentsOf: repeatElement(0, count: DeltaHeader.byteCount))
 
     if hasNewContext { context.encode(into: &buffer) }
     header.contextDelta = hasNewContext ? header.number : written.contextDelta
@@ -64,16 +64,16 @@ extension RestorationArchive.Writer {
     }
     for index in dirty { slots[index].markStored() }
     dirty.removeAll(keepingCapacity: true)
-    return Data(buffer.bytes)
+    return Data(buffer)
   }
 
   /// Writes tables, nodes, lists and indexes, and returns what the indexes hold.
   private mutating func encodeBlocks(
-    _ header: inout DeltaHeader, _ buffer: inout ByteBuffer
+    _ header: inout DeltaHeader, _ buffer: inout [UInt8]
   ) throws(ArchiveError) -> DeltaRun {
     // Nodes come after the tables in the delta, and they add tags: they are encoded aside.
-    var blocks = ByteBuffer()
-    blocks.bytes.reserveCapacity(dirty.count < 1 << 10 ? dirty.reduce(0) { $0 + slots[$1].payload.count + 64 } : 0)
+    var blocks = [UInt8]()
+    blocks.reserveCapacity(dirty.count < 1 << 10 ? dirty.reduce(0) { $0 + slots[$1].payload.count + 64 } : 0)
     var run = DeltaRun()
     header.changesTree = written.changesTree
     for index in dirty {
@@ -105,7 +105,7 @@ extension RestorationArchive.Writer {
         throw ArchiveError(.limitExceeded, "the delta would be too big; make an archive")
       }
     }
-    if tables.mark != written.tables { buffer.bytes.append(contentsOf: tables.additions(since: written.tables)) }
+    if tables.mark != written.tables { buffer.append(contentsOf: tables.additions(since: written.tables)) }
     header.tags = UInt32(buffer.count)
     if tags.count > written.tagCount {
       buffer.append(varint: UInt64(tags.count - written.tagCount))
@@ -115,7 +115,7 @@ extension RestorationArchive.Writer {
     let adds = header.blocks > header.tables
     header.tablesDelta = adds ? header.number : written.tablesDelta
     header.earlierTablesDelta = adds ? written.tablesDelta : 0
-    buffer.bytes.append(contentsOf: blocks.bytes)
+    buffer.append(contentsOf: blocks)
 
     for index in run.nodes.indices where run.nodes[index].offset != DeltaHeader.removed {
       run.nodes[index].offset += header.blocks
@@ -153,15 +153,15 @@ extension RestorationArchive.Writer.Slot {
 
 extension DeltaHeader {
   /// Writes the header over the first bytes of a buffer.
-  func encode(over buffer: inout ByteBuffer) {
-    var header = ByteBuffer()
-    header.bytes.reserveCapacity(Self.byteCount)
+  func encode(over buffer: inout [UInt8]) {
+    var header = [UInt8]()
+    header.reserveCapacity(Self.byteCount)
     encode(into: &header)
-    buffer.bytes.replaceSubrange(0..<Self.byteCount, with: header.bytes)
+    buffer.replaceSubrange(0..<Self.byteCount, with: header)
   }
 }
 
-extension ByteBuffer {
+extension [UInt8] {
   /// Writes an entry of an index of nodes or of children.
   mutating func append(_ entry: Delta.Entry) {
     append(integer: UInt64(entry.delta) << 32 | UInt64(entry.id))

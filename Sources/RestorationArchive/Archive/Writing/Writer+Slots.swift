@@ -15,7 +15,7 @@ extension RestorationArchive.Writer {
     guard let reader, let located = try reader.locate(id.rawValue) else { throw noSuchNode(id) }
     let node = try reader.node(located)
     let parent = node.parent?.rawValue ?? BaseHeader.rootID
-    slotOfNode.insert(slots.count, for: id.rawValue)
+    slotOfNode[id.rawValue] = slots.count
     links[Link(parent: parent, name: node.identifier)] = id.rawValue
     slots.append(
       Slot(
@@ -34,7 +34,7 @@ extension RestorationArchive.Writer {
       } else {
         index = slots.count
         slots.append(Self.rootSlot(children: nil))
-        slotOfNode.insert(index, for: number)
+        slotOfNode[number] = index
       }
     } else {
       index = try load(NodeID(rawValue: number))

@@ -40,7 +40,7 @@ extension RestorationArchive.Writer {
     let id = nextID
     nextID += 1
     nodeCount += 1
-    slotOfNode.insert(slots.count, for: id)
+    slotOfNode[id] = slots.count
     links[Link(parent: parentNumber, name: identifier)] = id
     slots.append(
       Slot(

@@ -20,7 +20,7 @@ extension RestorationArchive {
     var baseBytes: Data?
     var slots: [Slot]
     /// The position in `slots` of each node that has one.
-    var slotOfNode: SlotIndex
+    var slotOfNode: [UInt32: Int]
     /// The names of the nodes that have slots.
     var links: [Link: UInt32]
     /// The positions in `slots` of what the next delta must hold.
@@ -79,7 +79,7 @@ extension RestorationArchive {
       self.limits = limits
       self.keptKeys = keptKeys
       slots = [Self.rootSlot(children: [])]
-      slotOfNode = SlotIndex([BaseHeader.rootID])
+      slotOfNode = [BaseHeader.rootID: 0]
       links = [:]
       nextID = 0
       tables = CodingTables()
@@ -110,7 +110,7 @@ extension RestorationArchive {
       self.keptKeys = keptKeys
       self.reader = core
       slots = []
-      slotOfNode = SlotIndex()
+      slotOfNode = [:]
       links = [:]
       nextID = core.nextID
       self.tables = tables.coding

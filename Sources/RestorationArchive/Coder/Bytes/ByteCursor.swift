@@ -6,6 +6,8 @@
 /// A place in borrowed bytes; every read is checked against their end.
 @safe struct ByteCursor {
   private let start: UnsafePointer<UInt8>?
+  /// What comes before the first byte in whatever errors count from.
+  private let origin: Int
   /// The number of all bytes.
   let end: Int
   /// The number of bytes before the next one.
@@ -13,12 +15,16 @@
 
   /// A cursor at a place in bytes.
   @inline(__always)
-  init(_ bytes: Borrowed<UInt8>, at offset: Int = 0) {
+  init(_ bytes: Borrowed<UInt8>, at offset: Int = 0, origin: Int = 0) {
     precondition(UInt(bitPattern: offset) <= UInt(bitPattern: bytes.count))
     unsafe start = bytes.buffer.baseAddress
     end = bytes.count
     self.offset = offset
+    self.origin = origin
   }
+
+  /// Where the next byte is in whatever errors count from.
+  var place: Int { origin + offset }
 
   /// The next byte, of which there must be one.
   @inline(__always)
@@ -37,11 +43,11 @@
 
   /// The failure of bytes that end too early.
   @inline(never)
-  func truncated() -> CodingFailure { CodingFailure("it ends too early", at: offset, code: .truncated) }
+  func truncated() -> ArchiveError { ArchiveError(.truncated, "it ends too early", offset: place) }
 
   /// The failure of bytes that mean nothing.
   @inline(never)
-  func corrupt(_ message: String) -> CodingFailure { CodingFailure(message, at: offset) }
+  func corrupt(_ message: String) -> ArchiveError { ArchiveError(.corrupt, message, offset: place) }
 
   /// The next byte, which is not passed; nil at the end.
   @inline(__always)
@@ -49,7 +55,7 @@
 
   /// Reads a byte.
   @inline(__always)
-  mutating func readByte() throws(CodingFailure) -> UInt8 {
+  mutating func readByte() throws(ArchiveError) -> UInt8 {
     guard remaining >= 1 else { throw truncated() }
     let byte = unsafe next.pointee
     offset &+= 1
@@ -58,7 +64,7 @@
 
   /// Reads a tag that may stand before a value; `absent` only means something where a shape says `any`.
   @inline(__always)
-  mutating func readTag() throws(CodingFailure) -> UInt8 {
+  mutating func readTag() throws(ArchiveError) -> UInt8 {
     let tag = try readByte()
     guard ValueTag.isValueTag(tag) else { throw corrupt("\(tag) is not the tag of a value") }
     return tag
@@ -66,7 +72,7 @@
 
   /// Reads an integer of a fixed width, lowest byte first.
   @inline(__always)
-  mutating func readFixed<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type) throws(CodingFailure) -> T {
+  mutating func readFixed<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type = T.self) throws(ArchiveError) -> T {
     guard remaining >= MemoryLayout<T>.size else { throw truncated() }
     let value = unsafe UnsafeRawPointer(next).loadUnaligned(as: T.self)
     offset &+= MemoryLayout<T>.size
@@ -75,7 +81,7 @@
 
   /// Reads the sixteen bytes of a UUID as they lie.
   @inline(__always)
-  mutating func readBytes16<T: BitwiseCopyable>(_ type: T.Type) throws(CodingFailure) -> T {
+  mutating func readBytes16<T: BitwiseCopyable>(_ type: T.Type) throws(ArchiveError) -> T {
     precondition(MemoryLayout<T>.size == 16)
     guard remaining >= 16 else { throw truncated() }
     let value = unsafe UnsafeRawPointer(next).loadUnaligned(as: T.self)
@@ -85,7 +91,7 @@
 
   /// Reads a number of the form that ``ByteWriter/writeNumber(_:)`` writes.
   @inline(__always)
-  mutating func readNumber() throws(CodingFailure) -> UInt64 {
+  mutating func readNumber() throws(ArchiveError) -> UInt64 {
     if let first = peek, first < 240 {
       offset &+= 1
       return UInt64(first)
@@ -94,7 +100,7 @@
   }
 
   @inline(never)
-  private mutating func readLongNumber() throws(CodingFailure) -> UInt64 {
+  private mutating func readLongNumber() throws(ArchiveError) -> UInt64 {
     let first = try readByte()
     if first >= TwoByteNumber.firstByte {
       return TwoByteNumber.first &+ UInt64(first &- TwoByteNumber.firstByte) &<< 8 &+ UInt64(try readByte())
@@ -141,7 +147,7 @@
 
   /// Reads a count of things that take at least `size` bytes each.
   @inline(__always)
-  mutating func readCount(ofSize size: Int = 1) throws(CodingFailure) -> Int {
+  mutating func readCount(ofSize size: Int = 1) throws(ArchiveError) -> Int {
     let number = try readNumber()
     guard number <= UInt64(remaining) else { throw truncated() }
     if size > 1 { guard Int(number) <= remaining / size else { throw truncated() } }
@@ -150,7 +156,7 @@
 
   /// Reads bytes behind their number.
   @inline(__always)
-  mutating func readBytes() throws(CodingFailure) -> Borrowed<UInt8> {
+  mutating func readBytes() throws(ArchiveError) -> Borrowed<UInt8> {
     let count = try readCount()
     let bytes = unsafe Borrowed(UnsafeBufferPointer(start: start.map { unsafe $0 + offset }, count: count))
     offset &+= count
@@ -164,7 +170,7 @@
 
   /// Reads a string, which must be valid UTF-8.
   @inline(__always)
-  mutating func readString() throws(CodingFailure) -> String {
+  mutating func readString() throws(ArchiveError) -> String {
     let before = self
     let bytes = try readBytes()
     let string = bytes.text
@@ -177,7 +183,7 @@
 
   /// Reads an integer of 1 to 8 bytes.
   @inline(__always)
-  mutating func readBits(width: Int) throws(CodingFailure) -> UInt64 {
+  mutating func readBits(width: Int) throws(ArchiveError) -> UInt64 {
     guard remaining >= width else { throw truncated() }
     var bits: UInt64 = 0
     if remaining >= 8 {
@@ -192,7 +198,7 @@
 
   /// Passes over bytes.
   @inline(__always)
-  mutating func skip(_ count: Int) throws(CodingFailure) {
+  mutating func skip(_ count: Int) throws(ArchiveError) {
     guard count >= 0 && remaining >= count else { throw truncated() }
     offset &+= count
   }

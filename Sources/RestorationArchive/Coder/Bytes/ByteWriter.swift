@@ -1,12 +1,22 @@
 // Unsafe memory, 4 of 6: writing.
 //
-// Relies on: `reserve` comes before each write, `slack` bytes more are always there, and the owner frees the buffer once.
-// Positions that others give are checked against what was written.
+// Relies on: `reserve` comes before each write, and `slack` bytes more are always there. The memory goes when no writer has it
+// any more. Positions that others give are checked against what was written.
 
 import FoundationEssentials
 
 /// A growing buffer that values are written into.
 @safe struct ByteWriter {
+  /// Owns the bytes.
+  @safe private final class Memory {
+    let start: UnsafeMutablePointer<UInt8>
+
+    init(capacity: Int) { unsafe start = .allocate(capacity: capacity) }
+
+    deinit { unsafe start.deallocate() }
+  }
+
+  private var memory: Memory
   private var start: UnsafeMutablePointer<UInt8>
   private var next: UnsafeMutablePointer<UInt8>
   private var limit: UnsafeMutablePointer<UInt8>
@@ -16,13 +26,11 @@ import FoundationEssentials
 
   /// Makes an empty buffer.
   init(capacity: Int) {
-    unsafe start = .allocate(capacity: capacity + Self.slack)
+    memory = Memory(capacity: capacity + Self.slack)
+    unsafe start = memory.start
     unsafe next = start
     unsafe limit = start + capacity
   }
-
-  /// Frees the buffer.
-  func free() { unsafe start.deallocate() }
 
   /// The number of bytes written.
   @inline(__always)
@@ -41,12 +49,12 @@ import FoundationEssentials
   private mutating func grow(by bytes: Int) {
     let used = count
     let capacity = max(2 * capacity, used + bytes)
-    let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity + Self.slack)
-    unsafe moved.update(from: start, count: used)
-    unsafe start.deallocate()
-    unsafe start = moved
-    unsafe next = moved + used
-    unsafe limit = moved + capacity
+    let moved = Memory(capacity: capacity + Self.slack)
+    unsafe moved.start.update(from: start, count: used)
+    memory = moved
+    unsafe start = moved.start
+    unsafe next = start + used
+    unsafe limit = start + capacity
   }
 
   /// Takes back what was written behind a position.
@@ -234,10 +242,9 @@ import FoundationEssentials
 
   /// Hands over what was written from a position on, as it lies: copying it once more would cost as much as writing it.
   consuming func takeData(from position: Int) -> Data {
-    let (memory, count) = unsafe (start, count)
     precondition(position <= count)
     return unsafe Data(
-      bytesNoCopy: memory + position, count: count - position,
-      deallocator: .custom { _, _ in unsafe memory.deallocate() })
+      bytesNoCopy: start + position, count: count - position,
+      deallocator: .custom { [memory] _, _ in withExtendedLifetime(memory) {} })
   }
 }

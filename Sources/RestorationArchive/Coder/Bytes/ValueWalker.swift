@@ -18,7 +18,7 @@ struct ValueWalker {
   let depthLimit: Int
 
   /// Moves a cursor from the start of a payload to its end.
-  func skip(_ tag: UInt8, _ cursor: inout ByteCursor) throws(CodingFailure) {
+  func skip(_ tag: UInt8, _ cursor: inout ByteCursor) throws(ArchiveError) {
     var visitor = NoVisitor()
     try walk(tag, &cursor, depth: 0, &visitor)
   }
@@ -26,10 +26,10 @@ struct ValueWalker {
   /// Walks through a payload and tells a visitor of it.
   func walk(
     _ tag: UInt8, _ cursor: inout ByteCursor, depth: Int = 0, _ visitor: inout some ValueVisitor
-  ) throws(CodingFailure) {
+  ) throws(ArchiveError) {
     if try Self.skipScalar(tag, &cursor) { return }
     guard depth < depthLimit else {
-      throw CodingFailure("values are nested more than \(depthLimit) deep", at: cursor.offset, code: .limitExceeded)
+      throw ArchiveError(.limitExceeded, "values are nested more than \(depthLimit) deep", offset: cursor.offset)
     }
     switch tag {
     case ValueTag.object:
@@ -55,7 +55,7 @@ struct ValueWalker {
 
   /// Moves a cursor behind a payload that has neither a tag nor values inside.
   @inline(__always)
-  static func skipScalar(_ tag: UInt8, _ cursor: inout ByteCursor) throws(CodingFailure) -> Bool {
+  static func skipScalar(_ tag: UInt8, _ cursor: inout ByteCursor) throws(ArchiveError) -> Bool {
     switch tag {
     case ValueTag.null: break
     case ValueTag.bool: try cursor.skip(1)
@@ -75,7 +75,7 @@ struct ValueWalker {
     return true
   }
 
-  private static func skipInteger(_ cursor: inout ByteCursor) throws(CodingFailure) {
+  private static func skipInteger(_ cursor: inout ByteCursor) throws(ArchiveError) {
     switch cursor.peek {
     case 248: try cursor.skip(9)
     case 249, 250: try cursor.skip(17)
@@ -85,7 +85,7 @@ struct ValueWalker {
 
   /// Moves a cursor behind a field of an object.
   @inline(__always)
-  func skipField(_ field: UInt32, _ cursor: inout ByteCursor) throws(CodingFailure) {
+  func skipField(_ field: UInt32, _ cursor: inout ByteCursor) throws(ArchiveError) {
     var visitor = NoVisitor()
     try walkField(field, &cursor, depth: 0, &visitor)
   }
@@ -93,14 +93,14 @@ struct ValueWalker {
   @inline(__always)
   private func walkField(
     _ field: UInt32, _ cursor: inout ByteCursor, depth: Int, _ visitor: inout some ValueVisitor
-  ) throws(CodingFailure) {
+  ) throws(ArchiveError) {
     let tag = try cursor.openField(field)
     if tag != ValueTag.absent { try walk(tag, &cursor, depth: depth, &visitor) }
   }
 
   /// Reads the number of a shape and gives its fields, for which there are enough bytes left.
   @inline(__always)
-  func readShape(_ cursor: inout ByteCursor) throws(CodingFailure) -> (number: Int, fields: Borrowed<UInt32>) {
+  func readShape(_ cursor: inout ByteCursor) throws(ArchiveError) -> (number: Int, fields: Borrowed<UInt32>) {
     let number = try cursor.readNumber()
     guard number < UInt64(tables.shapeCount) else { throw cursor.corrupt("there is no shape \(number)") }
     let fields = tables.shape(Int(number))
@@ -113,8 +113,8 @@ struct ValueWalker {
   /// - Parameter body: Returns before the entry is passed; `absent` entries are told as well.
   func visitEntries(
     _ tag: UInt8, _ cursor: inout ByteCursor,
-    _ body: (Borrowed<UInt8>, UInt8, Range<Int>) throws(CodingFailure) -> Void
-  ) throws(CodingFailure) -> Bool {
+    _ body: (Borrowed<UInt8>, UInt8, Range<Int>) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) -> Bool {
     switch tag {
     case ValueTag.object:
       let fields = try readShape(&cursor).fields
@@ -142,7 +142,7 @@ struct ValueWalker {
 extension ByteCursor {
   /// The tag of an object's field; `absent` when it was given no value.
   @inline(__always)
-  mutating func openField(_ field: UInt32) throws(CodingFailure) -> UInt8 {
+  mutating func openField(_ field: UInt32) throws(ArchiveError) -> UInt8 {
     let tag = UInt8(truncatingIfNeeded: field)
     return tag == ValueTag.any ? try readTag() : tag
   }
@@ -155,7 +155,7 @@ struct MapHeader {
   /// The number of entries, each of which takes two bytes or more of those left.
   let count: Int
 
-  init(_ cursor: inout ByteCursor) throws(CodingFailure) {
+  init(_ cursor: inout ByteCursor) throws(ArchiveError) {
     innerTag = try cursor.readByte()
     guard ValueTag.isFieldTag(innerTag) else { throw cursor.corrupt("\(innerTag) is not the tag of a map's values") }
     count = try cursor.readCount(ofSize: 2)
@@ -163,7 +163,7 @@ struct MapHeader {
 
   /// The tag of the value that comes next.
   @inline(__always)
-  func openValue(_ cursor: inout ByteCursor) throws(CodingFailure) -> UInt8 {
+  func openValue(_ cursor: inout ByteCursor) throws(ArchiveError) -> UInt8 {
     innerTag == ValueTag.any ? try cursor.readTag() : innerTag
   }
 }
@@ -177,7 +177,7 @@ struct ArrayHeader {
 
   /// Reads the start of the payload; nil when it is no array's.
   @inline(__always)
-  init?(_ tag: UInt8, _ cursor: inout ByteCursor) throws(CodingFailure) {
+  init?(_ tag: UInt8, _ cursor: inout ByteCursor) throws(ArchiveError) {
     switch tag {
     case ValueTag.array:
       innerTag = ValueTag.any
@@ -189,14 +189,14 @@ struct ArrayHeader {
   }
 
   /// Reads the start of an array whose elements have one tag.
-  init(packed cursor: inout ByteCursor) throws(CodingFailure) {
+  init(packed cursor: inout ByteCursor) throws(ArchiveError) {
     innerTag = try cursor.readByte()
     guard ValueTag.isPackable(innerTag) else { throw cursor.corrupt("\(innerTag) is not the tag of packed elements") }
     count = try cursor.readCount()
   }
 
   /// Reads the start of an array of integers of one width, for which there are enough bytes left.
-  init(integers cursor: inout ByteCursor) throws(CodingFailure) {
+  init(integers cursor: inout ByteCursor) throws(ArchiveError) {
     let byte = try cursor.readByte()
     let width = byte & 127
     guard width >= 1 && width <= 8 else { throw cursor.corrupt("integers cannot be \(width) bytes wide") }
@@ -209,7 +209,7 @@ struct ArrayHeader {
 
   /// The tag of the next element.
   @inline(__always)
-  func openElement(_ cursor: inout ByteCursor) throws(CodingFailure) -> UInt8 {
+  func openElement(_ cursor: inout ByteCursor) throws(ArchiveError) -> UInt8 {
     innerTag == ValueTag.any ? try cursor.readTag() : innerTag
   }
 }

@@ -77,11 +77,11 @@ extension Dictionary: DecodableCollection where Key: Decodable, Value: Decodable
     for index in 0..<count {
       let text: String
       let inner: UInt8
-      do throws(CodingFailure) {
+      do throws(ArchiveError) {
         (text, inner) = try child.openEntry(index, &cursor)
       } catch { throw error.decodingError(child.path()) }
       if inner == ValueTag.absent && child.pointee.kind == .shape { continue }
-      child.pointee.setCurrent(.key(AnyCodingKey(dictionaryKey: text)))
+      child.pointee.current.set(.key(AnyCodingKey(dictionaryKey: text)))
       let key = try convert(text, child)
       result[key] = try child.read(Value.self, inner, &cursor)
     }
@@ -122,7 +122,7 @@ extension DecodeFrameRef {
   /// The tag of the next element.
   @inline(__always)
   func openElement(_ header: ArrayHeader, _ cursor: inout ByteCursor) throws -> UInt8 {
-    do throws(CodingFailure) { return try header.openElement(&cursor) } catch { throw corrupt(error) }
+    do throws(ArchiveError) { return try header.openElement(&cursor) } catch { throw corrupt(error) }
   }
 
   /// Reads an array of any form inside this value.
@@ -133,7 +133,7 @@ extension DecodeFrameRef {
   ) throws -> Result {
     let start = cursor.offset
     let header: ArrayHeader?
-    do throws(CodingFailure) { header = try ArrayHeader(tag, &cursor) } catch { throw corrupt(error) }
+    do throws(ArchiveError) { header = try ArrayHeader(tag, &cursor) } catch { throw corrupt(error) }
     guard let header else { throw mismatch([Any].self, found: tag) }
     let child = try push(tag, at: start)
     let budget = pointee.state.pointee.preallocationBudget

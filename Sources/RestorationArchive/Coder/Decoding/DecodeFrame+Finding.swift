@@ -10,7 +10,7 @@ extension DecodeFrameRef {
   @inline(never)
   private func findDistantEnd() throws -> Int {
     if let end = pointee.end { return end }
-    do throws(CodingFailure) {
+    do throws(ArchiveError) {
       if pointee.kind == .unopened {
         var cursor = cursor(at: pointee.start)
         // The walker's depth counts what is inside this value; the value itself takes a level too.
@@ -26,7 +26,7 @@ extension DecodeFrameRef {
 
   /// Moves a cursor behind a field, entry or element.
   @inline(__always)
-  func skipEntry(_ index: Int, _ cursor: inout ByteCursor, _ walker: ValueWalker) throws(CodingFailure) {
+  func skipEntry(_ index: Int, _ cursor: inout ByteCursor, _ walker: ValueWalker) throws(ArchiveError) {
     switch pointee.kind {
     case .shape:
       try walker.skipField(pointee.fields[index], &cursor)
@@ -41,14 +41,14 @@ extension DecodeFrameRef {
 
   /// The tag of an entry or element.
   @inline(__always)
-  private func readInnerTag(_ cursor: inout ByteCursor) throws(CodingFailure) -> UInt8 {
+  private func readInnerTag(_ cursor: inout ByteCursor) throws(ArchiveError) -> UInt8 {
     let tag = pointee.innerTag
     return tag == ValueTag.any ? try cursor.readTag() : tag
   }
 
   /// The key and the tag of an entry that a cursor stands at.
   @inline(__always)
-  func openEntry(_ index: Int, _ cursor: inout ByteCursor) throws(CodingFailure) -> (key: String, tag: UInt8) {
+  func openEntry(_ index: Int, _ cursor: inout ByteCursor) throws(ArchiveError) -> (key: String, tag: UInt8) {
     if pointee.kind == .map { return (try cursor.readString(), try readInnerTag(&cursor)) }
     let field = pointee.fields[index]
     return (pointee.state.pointee.tables.key(Int(field >> 8)).text, try cursor.openField(field))
@@ -63,35 +63,32 @@ extension DecodeFrameRef {
   private func findOffsets() throws {
     let (count, start) = (pointee.count, pointee.start)
     let walker = walker()
-    let offsets = Slab<UInt32>(repeating: 0, count: count)
-    do throws(CodingFailure) {
+    var offsets = [UInt32](repeating: 0, count: count)
+    do throws(ArchiveError) {
       // Before the cursor's place the entries are known to be good, but not where they were.
       var cursor = cursor(at: start)
       try skipHead(&cursor)
       for index in 0..<count {
         guard let offset = UInt32(exactly: cursor.offset - start) else {
-          throw CodingFailure("entries lie over 4 GiB apart", at: cursor.offset, code: .limitExceeded)
+          throw ArchiveError(.limitExceeded, "entries lie over 4 GiB apart", offset: cursor.offset)
         }
         offsets[index] = offset
         try skipEntry(index, &cursor, walker)
       }
       pointee.end = cursor.offset
-    } catch {
-      offsets.free()
-      throw corrupt(error)
-    }
-    pointee.offsets = offsets
+    } catch { throw corrupt(error) }
     if pointee.kind == .map && count > 8 {
-      offsets.sort(first: count) { one, other in
+      offsets.sort { one, other in
         let difference = key(at: one).compare(key(at: other))
         return difference == 0 ? one < other : difference < 0
       }
       pointee.isSorted = true
     }
+    pointee.offsets = offsets
   }
 
   /// Moves a cursor from the start of an object or map to its first entry.
-  private func skipHead(_ cursor: inout ByteCursor) throws(CodingFailure) {
+  private func skipHead(_ cursor: inout ByteCursor) throws(ArchiveError) {
     if pointee.kind == .map { _ = try cursor.readByte() }
     _ = try cursor.readNumber()
   }
@@ -143,7 +140,7 @@ extension DecodeFrameRef {
     }
     if pointee.isSorted ? pointee.next != pointee.end : pointee.index < count {
       var cursor = cursor(at: pointee.next)
-      do throws(CodingFailure) {
+      do throws(ArchiveError) {
         if try cursor.readBytes().hasSameBytes(as: name) { return pointee.isSorted ? Self.following : pointee.index }
       } catch { throw corrupt(error) }
     }
@@ -166,7 +163,7 @@ extension DecodeFrameRef {
       if pointee.offsets == nil { try findOffsets() }
       cursor.move(to: pointee.start + Int(pointee.offsets.map { $0[index] } ?? 0))
     }
-    do throws(CodingFailure) {
+    do throws(ArchiveError) {
       guard pointee.kind == .map else { return try cursor.openField(pointee.fields[index]) }
       _ = try cursor.readBytes()
       return try readInnerTag(&cursor)

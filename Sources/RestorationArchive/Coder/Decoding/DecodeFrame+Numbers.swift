@@ -29,7 +29,7 @@ extension DecodeFrameRef {
       default:
         throw mismatch(type, found: tag)
       }
-    } catch let failure as CodingFailure {
+    } catch let failure as ArchiveError {
       throw corrupt(failure)
     }
   }
@@ -50,7 +50,7 @@ extension DecodeFrameRef {
         throw unfit(value, type)
       default: throw mismatch(type, found: tag)
       }
-    } catch let failure as CodingFailure {
+    } catch let failure as ArchiveError {
       throw corrupt(failure)
     }
   }

@@ -1,25 +1,9 @@
 extension DecodeFrameRef {
-  /// The error of asking for a container that the value is not.
-  @inline(never)
-  func mismatchedContainer(_ type: Any.Type) -> any Error {
-    let path = path()
-    if pointee.tag == ValueTag.null {
-      return DecodingError.valueNotFound(
-        type,
-        DecodingError.Context(codingPath: path, debugDescription: "Cannot get a container -- found null value instead"))
-    }
-    let found = ValueTag.name(pointee.tag)
-    return DecodingError.typeMismatch(
-      type,
-      DecodingError.Context(
-        codingPath: path, debugDescription: "Expected to decode \(type) but found \(found) instead."))
-  }
-
   /// Starts to read an object or a map.
   @inline(__always)
   func openKeyed(_ info: KeyTypeRef) throws {
     pointee.pathKind = .key
-    pointee.currentIndex = -2
+    pointee.current.clear()
     if pointee.tag == ValueTag.object {
       var cursor = cursor(at: pointee.start)
       if let first = cursor.peek, first < 240, Int(first) < pointee.state.pointee.tables.shapeCount {
@@ -55,7 +39,7 @@ extension DecodeFrameRef {
   @inline(never)
   private func openOther(_ info: KeyTypeRef) throws {
     var cursor = cursor(at: pointee.start)
-    do throws(CodingFailure) {
+    do throws(ArchiveError) {
       switch pointee.tag {
       case ValueTag.object:
         let (number, fields) = try walker().readShape(&cursor)

@@ -1,25 +1,23 @@
 extension DecodeFrameRef {
   // MARK: Errors
 
-  /// The error of a value that is something else than what was asked for.
+  /// The error of a value inside this one that is something else than what was asked for.
   @inline(never)
-  func mismatch(_ type: Any.Type, found tag: UInt8) -> any Error {
-    let path = pathInside()
-    if tag == ValueTag.null {
-      return DecodingError.valueNotFound(
-        type,
-        DecodingError.Context(
-          codingPath: path, debugDescription: "Cannot get a value of type \(type) -- found null instead."))
-    }
-    return DecodingError.typeMismatch(
-      type,
-      DecodingError.Context(
-        codingPath: path, debugDescription: "Expected to decode \(type) but found \(ValueTag.name(tag)) instead."))
+  func mismatch(_ type: Any.Type, found tag: UInt8) -> any Error { mismatch(type, found: tag, at: pathInside()) }
+
+  /// The error of asking for a container that this value is not.
+  @inline(never)
+  func mismatchedContainer(_ type: Any.Type) -> any Error { mismatch(type, found: pointee.tag, at: path()) }
+
+  private func mismatch(_ type: Any.Type, found tag: UInt8, at path: [any CodingKey]) -> any Error {
+    let context = DecodingError.Context(
+      codingPath: path, debugDescription: "Expected to decode \(type) but found \(ValueTag.name(tag)) instead.")
+    return tag == ValueTag.null ? DecodingError.valueNotFound(type, context) : .typeMismatch(type, context)
   }
 
   /// The error of damaged bytes.
   @inline(never)
-  func corrupt(_ failure: CodingFailure) -> any Error { failure.decodingError(pathInside()) }
+  func corrupt(_ failure: ArchiveError) -> any Error { failure.decodingError(pathInside()) }
 
   // MARK: Any value
 
@@ -62,7 +60,7 @@ extension DecodeFrameRef {
   @inline(__always)
   func readIntegers<T: FixedWidthInteger>(_ type: T.Type, _ cursor: inout ByteCursor) throws -> [T] {
     var result: [T] = []
-    do throws(CodingFailure) {
+    do throws(ArchiveError) {
       let header = try ArrayHeader(integers: &cursor)
       let isUnsigned = header.innerTag >= ValueTag.unsignedBits
       // Checked against the bytes left: eight times their number at most.
@@ -82,7 +80,7 @@ extension DecodeFrameRef {
 
   /// Reads an array of doubles of eight bytes each.
   func readDoubles(_ cursor: inout ByteCursor) throws -> [Double] {
-    do throws(CodingFailure) {
+    do throws(ArchiveError) {
       _ = try cursor.readByte()
       let count = try cursor.readCount(ofSize: 8)
       var result: [Double] = []
@@ -95,7 +93,7 @@ extension DecodeFrameRef {
   /// Reads an array of strings.
   func readStrings(_ cursor: inout ByteCursor) throws -> [String] {
     var result: [String] = []
-    do throws(CodingFailure) {
+    do throws(ArchiveError) {
       _ = try cursor.readByte()
       let count = try cursor.readCount()
       let budget = pointee.state.pointee.preallocationBudget
@@ -112,7 +110,7 @@ extension DecodeFrameRef {
   @inline(__always)
   func readTextMap<Stored: Scalar>(_ type: Stored.Type, _ cursor: inout ByteCursor) throws -> [String: Stored] {
     let header: MapHeader
-    do throws(CodingFailure) { header = try MapHeader(&cursor) } catch { throw corrupt(error) }
+    do throws(ArchiveError) { header = try MapHeader(&cursor) } catch { throw corrupt(error) }
     let stride = 2 * (MemoryLayout<String>.stride + MemoryLayout<Stored>.stride)
     let budget = pointee.state.pointee.preallocationBudget
     defer { pointee.state.pointee.preallocationBudget = budget }

@@ -43,7 +43,7 @@ struct DecodeFrame {
   /// The fields of an object's shape.
   var fields = Borrowed<UInt32>()
   /// Where each field or entry starts, counted from ``start``, once they were asked for out of order.
-  var offsets: Slab<UInt32>?
+  var offsets: [UInt32]?
   /// Whether ``offsets`` are in the order of the keys, as those of a map with many entries are.
   var isSorted = false
   /// Where the value ends, once that is known.
@@ -52,12 +52,8 @@ struct DecodeFrame {
   var shape = 0
   /// The slot of the field map of that shape and of the key type that opened it, until a value inside needs it; -1 for none.
   var fieldMap = -1
-  /// The index of the key whose value is being decoded; -1 for one in ``currentKey``, -2 for none.
-  var currentIndex: Int16 = -2
-  /// The type of the key known by its index.
-  var currentInfo: KeyTypeRef?
-  /// The key whose value is being decoded, when it is not known by an index.
-  var currentKey = CurrentKey.none
+  /// The key whose value is being decoded.
+  var current = CurrentKey()
   /// The number of the element being decoded.
   var currentElement = 0
   /// The number of values this one lies in.
@@ -76,25 +72,12 @@ struct DecodeFrame {
     self.parent = parent
     epochs = DecodePool.takeEpochs()
   }
-
-  /// Remembers the key whose value comes next, which is not known by an index.
-  mutating func setCurrent(_ key: CurrentKey) {
-    currentIndex = -1
-    currentKey = key
-  }
-
-  /// Remembers the key whose value comes next by its index and its type, which belong together.
-  @inline(__always)
-  mutating func setCurrent(_ index: UInt8, _ info: KeyTypeRef) {
-    currentIndex = Int16(index)
-    currentInfo = info
-  }
 }
 
 extension DecodeFrameRef {
   /// Makes a frame and gives it its epochs.
   static func make(_ state: DecodeStateRef, parent: DecodeFrameRef?) -> DecodeFrameRef {
-    let frame = DecodeFrameRef(DecodeFrame(state: state, parent: parent))
+    let frame = DecodeFrameRef(DecodeFrame(state: state, parent: parent), in: state.pointee.memory)
     frame.pointee.epochs.pointee.assign(frame)
     return frame
   }
@@ -138,7 +121,6 @@ extension DecodeFrameRef {
 
   @inline(never)
   private func forgetOffsets() {
-    pointee.offsets?.free()
     pointee.offsets = nil
     pointee.isSorted = false
   }
@@ -153,7 +135,7 @@ extension DecodeFrameRef {
   @inline(never)
   func tooDeep(at start: Int) -> any Error {
     let limit = pointee.state.pointee.depthLimit
-    return CodingFailure("values are nested more than \(limit) deep", at: start, code: .limitExceeded)
+    return ArchiveError(.limitExceeded, "values are nested more than \(limit) deep", offset: start)
       .decodingError(pathInside())
   }
 
@@ -165,11 +147,7 @@ extension DecodeFrameRef {
     switch pointee.pathKind {
     case .none: return path()
     case .index: return path() + [AnyCodingKey(intValue: pointee.currentElement)]
-    case .key:
-      let index = pointee.currentIndex
-      let known = index >= 0 ? pointee.currentInfo.map { CurrentKey.index(UInt8(index), $0) } : nil
-      let key: CurrentKey = known ?? (index == -1 ? pointee.currentKey : .none)
-      return path() + (key.key.map { [$0] } ?? [])
+    case .key: return path() + pointee.current.path
     }
   }
 

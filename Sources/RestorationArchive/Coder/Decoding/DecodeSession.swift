@@ -4,11 +4,12 @@ import Synchronization
 ///
 /// Handles do not hold it: they ask their epochs, which stay.
 final class DecodeSession {
+  private let memory = SessionMemory()
   /// The bytes and the chain of values.
   let state: DecodeStateRef
 
   init() {
-    state = DecodeStateRef(DecodeState())
+    state = DecodeStateRef(DecodeState(memory: memory), in: memory)
     state.pointee.root = DecodeFrameRef.make(state, parent: nil)
   }
 
@@ -18,11 +19,8 @@ final class DecodeSession {
       while let frame = next {
         next = frame.pointee.child
         DecodePool.giveBack(frame.pointee.epochs)
-        frame.free()
       }
     }
-    state.pointee.free()
-    state.free()
   }
 }
 
@@ -103,7 +101,9 @@ enum DecodePool {
   }
 
   /// Takes the epochs for a level; whoever makes the frame assigns them to it.
-  static func takeEpochs() -> DecodeEpochs { content.withLock { $0.epochs.popLast() } ?? DecodeEpochs(Epochs()) }
+  static func takeEpochs() -> DecodeEpochs {
+    content.withLock { $0.epochs.popLast() } ?? DecodeEpochs(immortal: Epochs())
+  }
 
   /// Gives the epochs of a level back.
   static func giveBack(_ epochs: DecodeEpochs) {

@@ -25,6 +25,8 @@ struct DecodeState {
     }
   }
 
+  /// What the state and its frames lie in.
+  unowned let memory: SessionMemory
   /// What is read.
   var bytes = Borrowed<UInt8>()
   /// The keys and shapes.
@@ -40,11 +42,11 @@ struct DecodeState {
   /// Which tables the field maps are for; 0 before the first.
   var tablesIdentity: UInt64 = 0
   /// What is known of types.
-  var types = TypeCache()
+  var types: TypeCache
   /// The front cache of key types.
-  private let keyTypes = Slab<ShapeInterner.KeyTypeSlot>(repeating: (0, nil), count: TypeTable.keyTypes.count)
+  private let keyTypes: Slab<ShapeInterner.KeyTypeSlot>
   /// The field maps, by a hash of shape and key type.
-  let fieldMaps = Slab(repeating: FieldMap(), count: TypeTable.fieldMaps.count)
+  let fieldMaps: Slab<FieldMap>
   /// What the values find in their decoder's `userInfo`.
   var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// The tables of the last self-contained value, unless they were long.
@@ -54,6 +56,13 @@ struct DecodeState {
   var freeChains: [DecodeFrameRef] = []
 
   private var knownKeyTypes: [UInt: KeyTypeRef] = [:]
+
+  init(memory: SessionMemory) {
+    self.memory = memory
+    types = TypeCache(in: memory)
+    keyTypes = Slab(repeating: (0, nil), count: TypeTable.keyTypes.count, in: memory)
+    fieldMaps = Slab(repeating: FieldMap(), count: TypeTable.fieldMaps.count, in: memory)
+  }
 
   /// Takes a chain that nobody uses; the first time it is made.
   mutating func takeChain(_ make: () -> DecodeFrameRef) -> DecodeFrameRef {
@@ -75,18 +84,6 @@ struct DecodeState {
     tables = .empty
   }
 
-  /// Frees what it points to, but for the frames.
-  func free() {
-    types.free()
-    keyTypes.free()
-    for slot in 0..<fieldMaps.count { fieldMaps[slot].fields?.free() }
-    fieldMaps.free()
-    for info in knownKeyTypes.values {
-      info.pointee.free()
-      info.free()
-    }
-  }
-
   /// What is known of a key type.
   @inline(__always)
   mutating func info<Key: CodingKey>(of type: Key.Type) -> KeyTypeRef {
@@ -99,7 +96,7 @@ struct DecodeState {
   @inline(never)
   private mutating func learn<Key: CodingKey>(_ type: Key.Type, _ slot: Int) -> KeyTypeRef {
     let address = UInt(bitPattern: ObjectIdentifier(type))
-    let found = knownKeyTypes[address] ?? KeyTypeRef(KeyTypeInfo(type, root: nil))
+    let found = knownKeyTypes[address] ?? KeyTypeRef(KeyTypeInfo(type, root: nil, in: memory), in: memory)
     knownKeyTypes[address] = found
     keyTypes[slot] = (address, found)
     return found
@@ -115,7 +112,7 @@ struct DecodeState {
 
   @inline(never)
   private func renew(_ slot: Int, _ shape: Int, _ info: KeyTypeRef) {
-    let fields = fieldMaps[slot].fields ?? Slab(repeating: 0, count: FieldMap.width)
+    let fields = fieldMaps[slot].fields ?? Slab(repeating: 0, count: FieldMap.width, in: memory)
     for index in 0..<FieldMap.width { fields[index] = 0 }
     fieldMaps[slot] = FieldMap(shape: shape, info: info, epoch: tablesEpoch, fields: fields)
   }

@@ -39,7 +39,7 @@ extension KeyedDecoding {
     if tag == ValueTag.absent { return nil }
     let path = frame.path() + [key]
     let start = cursor.offset
-    do throws(CodingFailure) {
+    do throws(ArchiveError) {
       try frame.walker().skip(tag, &cursor)
     } catch { throw error.decodingError(path) }
     let nested = try NestedDecoding(tag, at: start, path: path, inside: frame)

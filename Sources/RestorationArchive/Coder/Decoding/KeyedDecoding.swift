@@ -1,11 +1,11 @@
 /// A keyed container: valid while its value is being decoded and nothing inside it is, which its epoch tells.
+///
+/// It holds no reference: the standard library copies it for each field.
 struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let frame: DecodeFrameRef
   let epochs: DecodeEpochs
   let info: KeyTypeRef
   let epoch: UInt64
-  /// Keeps the frames of a nested value.
-  let keeper: NestedDecoding?
 
   /// What the key of an entry stands for.
   typealias Entry = (index: Int, tag: UInt8)
@@ -31,7 +31,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private func locate(_ key: Key) throws -> Int {
     guard info.pointee.isIndexed else { return try locateByText(key) }
     let index = info.pointee.index(of: key)
-    frame.pointee.setCurrent(index, info)
+    frame.pointee.current.set(index, info)
     if index < DecodeState.FieldMap.width, let fields = frame.mappedFields(info) {
       let known = fields[Int(index)]
       if known != 0 { return known == DecodeState.FieldMap.absent ? -1 : Int(known) &- 1 }
@@ -41,13 +41,14 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   @inline(never)
   private func locateByText(_ key: Key) throws -> Int {
-    frame.pointee.setCurrent(.key(key))
+    frame.pointee.current.set(.key(key))
     return try key.stringValue.withBytes { try frame.find($0) } ?? -1
   }
 
   @inline(never)
   private func learn(_ key: Key, _ index: UInt8) throws -> Int {
-    let name = info.pointee.names[Int(index)] ?? key.stringValue.withBytes { $0.copied() }
+    let name =
+      info.pointee.names[Int(index)] ?? key.stringValue.withBytes { $0.copied(in: frame.pointee.state.pointee.memory) }
     info.pointee.names[Int(index)] = name
     let found = try frame.find(name) ?? -1
     if index < DecodeState.FieldMap.width, let fields = frame.mappedFields(info) {
@@ -136,7 +137,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try readingIfPresent(key) { frame, tag, cursor in try frame.read(type, tag, &cursor) }
   }
 
-  // MARK: Scalars, as the protocol lists them
+  // MARK: Scalars
 
   @inline(__always)
   private func scalar<Value: Scalar>(_ key: Key) throws -> Value {
@@ -148,21 +149,9 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try readingIfPresent(key) { frame, tag, cursor in try Value.read(frame, tag, &cursor) }
   }
 
-  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try scalar(key) }
-  func decode(_ type: String.Type, forKey key: Key) throws -> String { try scalar(key) }
-  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try scalar(key) }
-  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try scalar(key) }
-  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try scalar(key) }
-  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try scalar(key) }
-  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try scalar(key) }
-  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try scalar(key) }
-  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try scalar(key) }
+  // One for all that the protocol lists, but for those that it has a default of its own for.
+  func decode<Value: Scalar>(_ type: Value.Type, forKey key: Key) throws -> Value { try scalar(key) }
   func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try scalar(key) }
-  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try scalar(key) }
-  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try scalar(key) }
-  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try scalar(key) }
-  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try scalar(key) }
-  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try scalar(key) }
   func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try scalar(key) }
 
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try scalarIfPresent(key) }

@@ -21,7 +21,7 @@ extension DecodeState {
   /// Reads the tables at a cursor, or takes those of the last value when the same bytes come again.
   ///
   /// Tables tell themselves where they end: bytes that begin as tables that were read before are those tables.
-  mutating func readTables(_ cursor: inout ByteCursor) throws(CodingFailure) -> KnownTables {
+  mutating func readTables(_ cursor: inout ByteCursor) throws(ArchiveError) -> KnownTables {
     let start = cursor.offset
     if let known = knownTables, known.bytes.count <= cursor.remaining, !known.bytes.isEmpty {
       let next = cursor.bytes(in: start..<start + known.bytes.count)

@@ -47,20 +47,8 @@ struct SingleValueDecoding: SingleValueDecodingContainer {
     try reading { frame, tag, cursor in try Value.read(frame, tag, &cursor) }
   }
 
-  func decode(_ type: Bool.Type) throws -> Bool { try scalar() }
-  func decode(_ type: String.Type) throws -> String { try scalar() }
-  func decode(_ type: Double.Type) throws -> Double { try scalar() }
-  func decode(_ type: Float.Type) throws -> Float { try scalar() }
-  func decode(_ type: Int.Type) throws -> Int { try scalar() }
-  func decode(_ type: Int8.Type) throws -> Int8 { try scalar() }
-  func decode(_ type: Int16.Type) throws -> Int16 { try scalar() }
-  func decode(_ type: Int32.Type) throws -> Int32 { try scalar() }
-  func decode(_ type: Int64.Type) throws -> Int64 { try scalar() }
+  // One for all that the protocol lists, but for those that it has a default of its own for.
+  func decode<Value: Scalar>(_ type: Value.Type) throws -> Value { try scalar() }
   func decode(_ type: Int128.Type) throws -> Int128 { try scalar() }
-  func decode(_ type: UInt.Type) throws -> UInt { try scalar() }
-  func decode(_ type: UInt8.Type) throws -> UInt8 { try scalar() }
-  func decode(_ type: UInt16.Type) throws -> UInt16 { try scalar() }
-  func decode(_ type: UInt32.Type) throws -> UInt32 { try scalar() }
-  func decode(_ type: UInt64.Type) throws -> UInt64 { try scalar() }
   func decode(_ type: UInt128.Type) throws -> UInt128 { try scalar() }
 }

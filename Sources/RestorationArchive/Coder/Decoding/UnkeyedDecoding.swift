@@ -19,7 +19,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     self.epoch = epoch
     var cursor = frame.cursor(at: frame.pointee.start)
     let read: ArrayHeader?
-    do throws(CodingFailure) {
+    do throws(ArchiveError) {
       read = try ArrayHeader(frame.pointee.tag, &cursor)
     } catch { throw error.decodingError(frame.path()) }
     guard let read else { throw frame.mismatchedContainer([Any].self) }
@@ -65,11 +65,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     frame.pointee.currentElement = currentIndex
     if isAtEnd { throw atEnd(type) }
     var cursor = frame.cursor(at: next)
-    let tag: UInt8
-    do throws(CodingFailure) {
-      tag = try header.openElement(&cursor)
-    } catch { throw frame.corrupt(error) }
-    let value = try read(frame, tag, &cursor)
+    let value = try read(frame, try frame.openElement(header, &cursor), &cursor)
     moveOn(cursor)
     return value
   }
@@ -89,9 +85,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     frame.pointee.currentElement = currentIndex
     if isAtEnd { throw atEnd(Any?.self) }
     var cursor = frame.cursor(at: next)
-    do throws(CodingFailure) {
-      guard try header.openElement(&cursor) == ValueTag.null else { return false }
-    } catch { throw frame.corrupt(error) }
+    guard try frame.openElement(header, &cursor) == ValueTag.null else { return false }
     moveOn(cursor)
     return true
   }
@@ -128,7 +122,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     var cursor = frame.cursor(at: next)
     let tag: UInt8
     let start: Int
-    do throws(CodingFailure) {
+    do throws(ArchiveError) {
       tag = try header.openElement(&cursor)
       start = cursor.offset
       try frame.walker().skip(tag, &cursor)
@@ -146,20 +140,8 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     try reading(Value.self) { frame, tag, cursor in try Value.read(frame, tag, &cursor) }
   }
 
-  mutating func decode(_ type: Bool.Type) throws -> Bool { try scalar() }
-  mutating func decode(_ type: String.Type) throws -> String { try scalar() }
-  mutating func decode(_ type: Double.Type) throws -> Double { try scalar() }
-  mutating func decode(_ type: Float.Type) throws -> Float { try scalar() }
-  mutating func decode(_ type: Int.Type) throws -> Int { try scalar() }
-  mutating func decode(_ type: Int8.Type) throws -> Int8 { try scalar() }
-  mutating func decode(_ type: Int16.Type) throws -> Int16 { try scalar() }
-  mutating func decode(_ type: Int32.Type) throws -> Int32 { try scalar() }
-  mutating func decode(_ type: Int64.Type) throws -> Int64 { try scalar() }
+  // One for all that the protocol lists, but for those that it has a default of its own for.
+  mutating func decode<Value: Scalar>(_ type: Value.Type) throws -> Value { try scalar() }
   mutating func decode(_ type: Int128.Type) throws -> Int128 { try scalar() }
-  mutating func decode(_ type: UInt.Type) throws -> UInt { try scalar() }
-  mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try scalar() }
-  mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try scalar() }
-  mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try scalar() }
-  mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try scalar() }
   mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try scalar() }
 }

@@ -50,7 +50,7 @@ extension Dictionary: EncodableCollection where Key: Encodable, Value: Encodable
       state.pointee.writer.writeNumber(UInt64(dictionary.count))
       for (key, value) in dictionary.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
         state.pointee.writer.writeString(key)
-        child.pointee.setCurrent(.key(AnyCodingKey(dictionaryKey: key)))
+        child.pointee.current.set(.key(AnyCodingKey(dictionaryKey: key)))
         try child.encodeElement(value)
       }
     }

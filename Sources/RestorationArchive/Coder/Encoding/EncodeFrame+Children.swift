@@ -6,7 +6,7 @@ extension EncodeFrameRef {
   /// - Parameters:
   ///   - key: The child's key in this value.
   ///   - isNested: Whether it is a nested container of a key, which goes on with what the key has.
-  func makeChild(_ key: CurrentKey, isNested: Bool = false) throws -> EncoderHandle {
+  func makeChild(_ key: any CodingKey, isNested: Bool = false) throws -> EncoderHandle {
     let state = pointee.state
     let depth = pointee.depth + 1
     if depth > state.pointee.depthLimit {
@@ -19,8 +19,6 @@ extension EncodeFrameRef {
     child.pointee.depthLimit = state.pointee.depthLimit
     child.pointee.isCanonical = state.pointee.isCanonical
     if !state.pointee.userInfo.isEmpty { child.pointee.userInfo = state.pointee.userInfo }
-    // A stale use of before is not this encoding's.
-    child.pointee.checkStaleUses()
     child.pointee.misuse = nil
     child.pointee.owner = self
     child.pointee.ownerKey = key
@@ -63,7 +61,7 @@ extension EncodeFrameRef {
       pointee.childNames = EncodeFrame.ChildNames(epoch: epoch, end: pointee.childStart)
     }
     for position in pointee.childNames.end..<state.pointee.childCount {
-      guard let key = state.pointee.children[position].session.state.pointee.ownerKey.key else { continue }
+      guard let key = state.pointee.children[position].session.state.pointee.ownerKey else { continue }
       pointee.childNames.positions[KeyText(rawValue: key.stringValue)] = position
     }
     pointee.childNames.end = state.pointee.childCount

@@ -8,7 +8,7 @@ extension EncodeFrameRef {
     }
     pointee.node = root
     pointee.kind = .shape
-    pointee.currentIndex = -2
+    pointee.current.clear()
     pointee.state.pointee.writer.writeByte(0)
   }
 
@@ -16,7 +16,7 @@ extension EncodeFrameRef {
   func openMap() {
     pointee.kind = .map
     pointee.count = 0
-    pointee.currentIndex = -2
+    pointee.current.clear()
     pointee.state.pointee.writer.writeByte(ValueTag.any)
     pointee.state.pointee.writer.writeByte(0)
   }
@@ -158,7 +158,7 @@ struct MapRewriter {
 
   /// The entries of a map.
   func entries() -> [Entry] {
-    walk { (walker, cursor, entries) throws(CodingFailure) in
+    walk { (walker, cursor, entries) throws(ArchiveError) in
       _ = try walker.visitEntries(ValueTag.map, &cursor) { key, tag, payload in
         entries.append(Entry(key: KeyText(rawValue: key.text), tag: tag, payload: payload))
       }
@@ -169,7 +169,7 @@ struct MapRewriter {
   ///
   /// - Parameter children: The numbers of the fields that nothing was written of so far.
   func entries(fields: [(key: KeyText, tag: UInt8)], children: [Int] = []) -> [Entry] {
-    walk { (walker, cursor, entries) throws(CodingFailure) in
+    walk { (walker, cursor, entries) throws(ArchiveError) in
       try cursor.skip(1)
       for (index, field) in fields.enumerated() {
         let isChild = children.contains(index)
@@ -182,13 +182,13 @@ struct MapRewriter {
   }
 
   private func walk(
-    _ body: (ValueWalker, inout ByteCursor, inout [Entry]) throws(CodingFailure) -> Void
+    _ body: (ValueWalker, inout ByteCursor, inout [Entry]) throws(ArchiveError) -> Void
   ) -> [Entry] {
     var entries: [Entry] = []
     bytes.withBorrowed { bytes in
       content.withView { view in
         var cursor = ByteCursor(bytes)
-        do throws(CodingFailure) {
+        do throws(ArchiveError) {
           try body(ValueWalker(tables: view, depthLimit: .max), &cursor, &entries)
         } catch {
           preconditionFailure("the coder cannot read what it wrote: \(error.message)")

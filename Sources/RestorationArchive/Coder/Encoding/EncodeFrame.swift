@@ -1,5 +1,3 @@
-import Synchronization
-
 typealias EncodeFrameRef = Cell<EncodeFrame>
 typealias EncodeEpochs = Cell<Epochs<EncodeFrame>>
 
@@ -32,12 +30,8 @@ struct EncodeFrame {
   var node: ShapeNodeRef
   /// The key type that opened it.
   var info: KeyTypeRef
-  /// The index of the key whose value is being encoded; -1 for one in ``currentKey``, -2 for none.
-  var currentIndex: Int16 = -2
-  /// The type of the key known by its index.
-  var currentInfo: KeyTypeRef
-  /// The key whose value is being encoded, when it is not known by an index.
-  var currentKey = CurrentKey.none
+  /// The key whose value is being encoded.
+  var current = CurrentKey()
   /// Where the payload starts in the state's buffer.
   var start = 0
   /// The number of deferred children the state had when the value began.
@@ -67,27 +61,13 @@ struct EncodeFrame {
     epochs = EncodePool.takeEpochs()
     node = root
     self.info = info
-    currentInfo = info
-  }
-
-  /// Remembers the key whose value comes next, which is not known by an index.
-  mutating func setCurrent(_ key: CurrentKey) {
-    currentIndex = -1
-    currentKey = key
-  }
-
-  /// Remembers the key whose value comes next by its index and its type, which belong together.
-  @inline(__always)
-  mutating func setCurrent(_ index: UInt8, _ info: KeyTypeRef) {
-    currentIndex = Int16(index)
-    currentInfo = info
   }
 }
 
 extension EncodeFrameRef {
   /// Makes a frame and gives it its epochs.
   static func make(_ state: EncodeStateRef, parent: EncodeFrameRef?, info: KeyTypeRef) -> EncodeFrameRef {
-    let frame = EncodeFrameRef(EncodeFrame(state: state, parent: parent, info: info))
+    let frame = EncodeFrameRef(EncodeFrame(state: state, parent: parent, info: info), in: state.pointee.memory)
     frame.pointee.epochs.pointee.assign(frame)
     return frame
   }
@@ -166,11 +146,7 @@ extension EncodeFrameRef {
   func pathInside() -> [any CodingKey] {
     switch pointee.kind {
     case .array: return path() + [AnyCodingKey(intValue: pointee.count)]
-    case .shape, .map:
-      let index = pointee.currentIndex
-      let key: CurrentKey =
-        index >= 0 ? .index(UInt8(index), pointee.currentInfo) : index == -1 ? pointee.currentKey : .none
-      return path() + (key.key.map { [$0] } ?? [])
+    case .shape, .map: return path() + pointee.current.path
     case .unopened, .single: return path()
     }
   }
@@ -179,29 +155,11 @@ extension EncodeFrameRef {
 extension EncodeEpochs {
   /// The error of a container or encoder that was kept for too long, or used while a value inside was being encoded.
   ///
-  /// The encoding that goes on, if one does, ends with it: the protocols cannot always throw, and values may swallow it.
+  /// An encoding in which the value still is ends with it: the protocols cannot always throw, and values may swallow it.
   @inline(never)
   func misused(_ what: String, _ epoch: UInt64, at path: [any CodingKey] = []) -> any Error {
     let error = EncodingError.invalidValue(what, EncodingError.Context(codingPath: path, debugDescription: what))
-    if pointee.knows(epoch) { pointee.frame?.pointee.state.pointee.noteMisuse(error) } else { pointee.noteStaleUse() }
+    if pointee.knows(epoch) { pointee.frame?.pointee.state.pointee.noteMisuse(error) }
     return error
-  }
-}
-
-extension EncodeState {
-  /// Finds out whether a handle on a value that has ended was used meanwhile.
-  mutating func checkStaleUses() {
-    let count = StaleUses.count.load(ordering: .relaxed)
-    guard count != staleUses else { return }
-    staleUses = count
-    var next = root
-    while let frame = next {
-      if frame.pointee.epochs.pointee.takeStaleUse() {
-        let what = "A container or an encoder was used after its value was encoded."
-        noteMisuse(
-          EncodingError.invalidValue(what, EncodingError.Context(codingPath: [], debugDescription: what)))
-      }
-      next = frame.pointee.child
-    }
   }
 }

@@ -4,11 +4,12 @@ import Synchronization
 ///
 /// Handles do not hold it: they ask their epochs, which stay.
 final class EncodeSession {
+  private let memory = SessionMemory()
   /// The buffer and the chain of values.
   let state: EncodeStateRef
 
   init(interner: ShapeInterner, capacity: Int) {
-    state = EncodeStateRef(EncodeState(interner: interner, capacity: capacity))
+    state = EncodeStateRef(EncodeState(interner: interner, capacity: capacity, memory: memory), in: memory)
     state.pointee.root = EncodeFrameRef.make(state, parent: nil, info: interner.recordInfo)
   }
 
@@ -18,12 +19,7 @@ final class EncodeSession {
     while let frame = next {
       next = frame.pointee.child
       EncodePool.giveBack(frame.pointee.epochs)
-      frame.free()
     }
-    state.pointee.writer.free()
-    state.pointee.sorter.entries.free()
-    state.pointee.types.free()
-    state.free()
   }
 }
 
@@ -73,14 +69,16 @@ enum EncodePool {
   static func giveBack(child session: EncodeSession) {
     session.state.pointee.reset()
     session.state.pointee.owner = nil
-    session.state.pointee.ownerKey = .none
+    session.state.pointee.ownerKey = nil
     content.withLock { if $0.children.count < childLimit { $0.children.append(session) } }
   }
 
   // MARK: Epochs
 
   /// Takes the epochs for a level; whoever makes the frame assigns them to it.
-  static func takeEpochs() -> EncodeEpochs { content.withLock { $0.epochs.popLast() } ?? EncodeEpochs(Epochs()) }
+  static func takeEpochs() -> EncodeEpochs {
+    content.withLock { $0.epochs.popLast() } ?? EncodeEpochs(immortal: Epochs())
+  }
 
   /// Gives the epochs of a level back.
   static func giveBack(_ epochs: EncodeEpochs) {

@@ -12,37 +12,12 @@ struct SortedEntry {
   var end = 0
 }
 
-/// The entries of one dictionary or set, while they are brought into order; the memory is the state's.
-struct EntrySorter {
-  /// So many entries are put into their places one by one.
-  static let fewEntries = 24
-  /// The memory kept for the next value is not larger than this.
-  static let keptCapacity = 4096
-
-  /// The entries.
-  var entries: Slab<SortedEntry>
-  /// How many there are.
-  var count = 0
-  /// Whether the few entries so far came in their order.
-  var isSorted = true
-
-  init(capacity: Int) { entries = Slab(repeating: SortedEntry(), count: capacity) }
-
-  /// Makes room for another number of entries; those there were are forgotten.
-  @inline(never)
-  mutating func grow(to capacity: Int) {
-    entries.free()
-    entries = Slab(repeating: SortedEntry(), count: capacity)
-  }
-}
-
 extension EncodeState {
   /// Writes the entries of a dictionary with values of a well-known type, by the bytes of their keys.
   @inline(__always)
   mutating func writeEntries<Value>(
     of dictionary: [String: Value], writing write: (inout ByteWriter, Value) -> Void
   ) {
-    beginSorting(dictionary.count)
     let first = writer.count
     for (key, value) in dictionary {
       let start = writer.count
@@ -57,7 +32,6 @@ extension EncodeState {
   /// Writes the elements of a set of a well-known type, by their bytes.
   @inline(__always)
   mutating func writeElements<Element: Scalar>(of set: Set<Element>) {
-    beginSorting(set.count)
     let first = writer.count
     for element in set {
       let start = writer.count
@@ -67,31 +41,13 @@ extension EncodeState {
     sortEntries(from: first)
   }
 
-  /// Makes room to list so many entries; those of an earlier list are done with.
-  @inline(__always)
-  private mutating func beginSorting(_ entries: Int) {
-    sorter.count = 0
-    sorter.isSorted = true
-    if entries > sorter.entries.count { sorter.grow(to: entries) }
-  }
-
-  /// Lists what was just written; few entries are brought into order as they come.
+  /// Lists what was just written.
   @inline(__always)
   private mutating func addToSorter(start: Int, keyStart: Int, keyEnd: Int) {
     let length = keyEnd - keyStart
     let prefix = length == 0 ? 0 : writer.word(at: keyStart) & ~(length >= 8 ? 0 : UInt64.max &>> UInt64(8 &* length))
-    let entry = SortedEntry(start: start, prefix: prefix, keyStart: keyStart, keyEnd: keyEnd, end: writer.count)
-    let entries = sorter.entries
-    var place = sorter.count
-    sorter.count = place &+ 1
-    if place < EntrySorter.fewEntries {
-      while place > 0 && precedes(entry, entries[place &- 1]) {
-        entries[place] = entries[place &- 1]
-        place &-= 1
-        sorter.isSorted = false
-      }
-    }
-    entries[place] = entry
+    sorted.append(
+      SortedEntry(start: start, prefix: prefix, keyStart: keyStart, keyEnd: keyEnd, end: writer.count))
   }
 
   /// Whether an entry comes before another.
@@ -105,15 +61,14 @@ extension EncodeState {
     writer.withBytes { $0[one.keyStart..<one.keyEnd].compare($0[other.keyStart..<other.keyEnd]) < 0 }
   }
 
-  /// Brings what ``sorter`` lists, which is everything written since a position, into the order of its bytes.
+  /// Brings what ``sorted`` lists, which is everything written since a position, into the order of its bytes.
   @inline(__always)
   private mutating func sortEntries(from first: Int) {
-    let entries = sorter.entries
-    if sorter.count > EntrySorter.fewEntries {
-      entries.sort(first: sorter.count) { precedes($0, $1) }
-    } else if sorter.isSorted {
-      return
-    }
-    writer.reorder(from: first, sorter.count) { (entries[$0].start, entries[$0].end) }
+    var entries: [SortedEntry] = []
+    swap(&entries, &sorted)
+    entries.sort { precedes($0, $1) }
+    writer.reorder(from: first, entries.count) { (entries[$0].start, entries[$0].end) }
+    entries.removeAll(keepingCapacity: true)
+    swap(&entries, &sorted)
   }
 }

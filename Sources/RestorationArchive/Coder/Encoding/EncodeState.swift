@@ -14,6 +14,8 @@ struct EncodeState {
     var asked: Int
   }
 
+  /// What the state and its frames lie in.
+  unowned let memory: SessionMemory
   /// The bytes.
   var writer: ByteWriter
   /// The chain's first frame: never a value itself for the state of an archive, the nested value for a child.
@@ -25,7 +27,7 @@ struct EncodeState {
   /// The interner's epoch.
   var epoch: UInt64 = 0
   /// What is known of types.
-  var types = TypeCache()
+  var types: TypeCache
   /// The interner's front cache of key types.
   var keyTypes: Slab<ShapeInterner.KeyTypeSlot>
   /// Whether keys are written out instead of interned, so that the bytes can be compared.
@@ -38,19 +40,20 @@ struct EncodeState {
   var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// The first misuse, so that it is not lost where the protocols cannot throw or the value swallows it.
   var misuse: (any Error)?
-  /// What ``StaleUses`` counted when somebody looked last.
-  var staleUses: UInt = 0
   /// For a child: the value that owns it.
   var owner: EncodeFrameRef?
   /// For a child: the key in its owner.
-  var ownerKey = CurrentKey.none
-  /// Entries being sorted.
-  var sorter = EntrySorter(capacity: EntrySorter.fewEntries)
+  var ownerKey: (any CodingKey)?
+  /// The entries of a dictionary or set while they are brought into order; kept for its memory.
+  var sorted: [SortedEntry] = []
 
   /// The buffers kept for the next archive are not larger than this.
   private static let keptCapacity = 1 << 20
+  private static let keptEntries = 1 << 12
 
-  init(interner: ShapeInterner, capacity: Int) {
+  init(interner: ShapeInterner, capacity: Int, memory: SessionMemory) {
+    self.memory = memory
+    types = TypeCache(in: memory)
     writer = ByteWriter(capacity: capacity)
     self.interner = interner
     keyTypes = interner.keyTypes
@@ -67,14 +70,11 @@ struct EncodeState {
   /// Empties it, keeping a buffer of moderate size.
   mutating func reset() {
     dropChildren(downTo: 0)
-    // Those of a child are told to its owner; at the end of all nobody is left to tell.
-    checkStaleUses()
     writer.truncate(to: 0)
     if writer.capacity > Self.keptCapacity {
-      writer.free()
       writer = ByteWriter(capacity: 4096)
     }
-    if sorter.entries.count > EntrySorter.keptCapacity { sorter.grow(to: EntrySorter.fewEntries) }
+    if sorted.capacity > Self.keptEntries { sorted = [] }
     if misuse != nil { misuse = nil }
     if !userInfo.isEmpty { userInfo = [:] }
     isCanonical = false
@@ -93,7 +93,7 @@ struct EncodeState {
   /// The path to a child's value.
   var basePath: [any CodingKey] {
     guard let owner else { return [] }
-    return owner.path() + (ownerKey.key.map { [$0] } ?? [])
+    return owner.path() + (ownerKey.map { [$0] } ?? [])
   }
 
   /// What is known of a key type.
@@ -103,26 +103,5 @@ struct EncodeState {
     let slot = TypeTable.keyTypes.slot(of: address)
     if keyTypes[slot].type == address, let known = keyTypes[slot].info { return known }
     return interner.learn(type, slot: slot)
-  }
-}
-
-/// The key of a value, in the cheapest form that can be made into a key.
-enum CurrentKey {
-  case none
-  /// A key of a type that can be indexed.
-  case index(UInt8, KeyTypeRef)
-  /// Any other key.
-  case key(any CodingKey)
-  /// The text of an entry's key.
-  case text(String)
-
-  /// The key itself.
-  var key: (any CodingKey)? {
-    switch self {
-    case .none: nil
-    case .index(let index, let info): info.pointee.key(at: index)
-    case .key(let key): key
-    case .text(let text): AnyCodingKey(stringValue: text)
-    }
   }
 }

@@ -2,29 +2,23 @@ extension KeyedEncoding {
   func nestedContainer<NestedKey: CodingKey>(
     keyedBy type: NestedKey.Type, forKey key: Key
   ) -> KeyedEncodingContainer<NestedKey> {
-    nestedEncoder(forKey: key, continuing: true).container(keyedBy: type)
+    encoder(key, continuing: true).container(keyedBy: type)
   }
 
   func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    nestedEncoder(forKey: key, continuing: true).unkeyedContainer()
+    encoder(key, continuing: true).unkeyedContainer()
   }
 
-  func superEncoder(forKey key: Key) -> any Encoder { nestedEncoder(forKey: key, continuing: false) }
+  func superEncoder(forKey key: Key) -> any Encoder { encoder(key, continuing: false) }
 
-  func superEncoder() -> any Encoder { encoder(.key(AnyCodingKey.super), "super", continuing: false) }
-
-  private func nestedEncoder(forKey key: Key, continuing: Bool) -> EncoderHandle {
-    // What is known of the key type may be gone, unless the container is valid.
-    let isIndexed = epochs.pointee.containers == epoch && info.pointee.isIndexed
-    let current: CurrentKey = isIndexed ? .index(info.pointee.index(of: key), info) : .key(key)
-    return encoder(current, key.stringValue, continuing: continuing)
-  }
+  func superEncoder() -> any Encoder { encoder(AnyCodingKey.super, continuing: false) }
 
   /// An encoder whose value is inserted here when the container's value is complete.
   ///
   /// - Parameter continuing: Whether it goes on with what an earlier one for the same key has written; else its value
   ///   takes that one's place.
-  private func encoder(_ key: CurrentKey, _ text: String, continuing: Bool) -> EncoderHandle {
+  private func encoder(_ key: any CodingKey, continuing: Bool) -> EncoderHandle {
+    let text = key.stringValue
     let dead = EncoderHandle(frame: frame, epochs: epochs, epoch: EncoderHandle.dead)
     guard (try? check()) != nil else { return dead }
     let state = frame.pointee.state

@@ -35,7 +35,7 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
       return 0
     }
     let index = info.pointee.index(of: key)
-    frame.pointee.setCurrent(index, info)
+    frame.pointee.current.set(index, info)
     let number = info.pointee.numbers[Int(index)]
     return number != 0 ? number : learn(key, index)
   }
@@ -50,9 +50,9 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
   @inline(never)
   private func openMapEntry(_ key: Key) {
     if info.pointee.isIndexed {
-      frame.pointee.setCurrent(info.pointee.index(of: key), info)
+      frame.pointee.current.set(info.pointee.index(of: key), info)
     } else {
-      frame.pointee.setCurrent(.key(key))
+      frame.pointee.current.set(.key(key))
     }
     state.pointee.writer.writeString(key.stringValue)
     frame.pointee.tagPosition = state.pointee.writer.count
@@ -134,7 +134,7 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     closeOptional(number, tag)
   }
 
-  // MARK: Scalars, as the protocol lists them
+  // MARK: Scalars
 
   @inline(__always)
   private func encode<Value: Scalar>(scalar value: Value, _ key: Key) throws {
@@ -151,21 +151,9 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     closeOptional(number, Value.tag)
   }
 
-  func encode(_ value: Bool, forKey key: Key) throws { try encode(scalar: value, key) }
-  func encode(_ value: String, forKey key: Key) throws { try encode(scalar: value, key) }
-  func encode(_ value: Double, forKey key: Key) throws { try encode(scalar: value, key) }
-  func encode(_ value: Float, forKey key: Key) throws { try encode(scalar: value, key) }
-  func encode(_ value: Int, forKey key: Key) throws { try encode(scalar: value, key) }
-  func encode(_ value: Int8, forKey key: Key) throws { try encode(scalar: value, key) }
-  func encode(_ value: Int16, forKey key: Key) throws { try encode(scalar: value, key) }
-  func encode(_ value: Int32, forKey key: Key) throws { try encode(scalar: value, key) }
-  func encode(_ value: Int64, forKey key: Key) throws { try encode(scalar: value, key) }
+  // One for all that the protocol lists, but for those that it has a default of its own for.
+  func encode<Value: Scalar>(_ value: Value, forKey key: Key) throws { try encode(scalar: value, key) }
   func encode(_ value: Int128, forKey key: Key) throws { try encode(scalar: value, key) }
-  func encode(_ value: UInt, forKey key: Key) throws { try encode(scalar: value, key) }
-  func encode(_ value: UInt8, forKey key: Key) throws { try encode(scalar: value, key) }
-  func encode(_ value: UInt16, forKey key: Key) throws { try encode(scalar: value, key) }
-  func encode(_ value: UInt32, forKey key: Key) throws { try encode(scalar: value, key) }
-  func encode(_ value: UInt64, forKey key: Key) throws { try encode(scalar: value, key) }
   func encode(_ value: UInt128, forKey key: Key) throws { try encode(scalar: value, key) }
 
   func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encode(scalarIfPresent: value, key) }

@@ -45,7 +45,7 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer, PlainEncoding {
   private func nestedEncoder() -> EncoderHandle {
     do {
       try check()
-      let child = try frame.makeChild(.key(AnyCodingKey(intValue: frame.pointee.count)))
+      let child = try frame.makeChild(AnyCodingKey(intValue: frame.pointee.count))
       frame.pointee.count += 1
       return child
     } catch {

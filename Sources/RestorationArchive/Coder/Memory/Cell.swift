@@ -1,15 +1,40 @@
 // Unsafe memory, 1 of 6: cells, slabs and borrowed elements.
 //
-// Relies on: a session (`EncodeSession`, `DecodeSession`, `ShapeInterner`) makes each cell and slab, keeps it to itself, and
-// frees it once, in its `deinit`. A handle may outlive the session: it first compares its epoch with a cell that is never freed
-// (`Epochs`). Every index is checked. Borrowed elements stay in the call of whoever lent them.
+// Relies on: only `SessionMemory` frees, once, when it goes; whoever holds a cell or a slab holds the owner of its memory as
+// well, or compares its epoch first with a cell that is never freed (`Epochs`). Every index is checked. Borrowed elements stay
+// in the call of whoever lent them, or with the owner of their copy.
 
-/// A value at a place of its own, which its session frees.
+/// Owns the memory of a session: its cells, slabs and copies go when it goes, and not before.
+final class SessionMemory {
+  private var ends: [() -> Void] = []
+
+  deinit { for end in ends { end() } }
+
+  /// Allocates memory for elements, which the body initializes.
+  fileprivate func allocate<Element>(
+    _ count: Int, _ initialize: (UnsafeMutablePointer<Element>) -> Void
+  ) -> UnsafeMutablePointer<Element> {
+    let start = UnsafeMutablePointer<Element>.allocate(capacity: max(count, 1))
+    unsafe initialize(start)
+    ends.append {
+      unsafe start.deinitialize(count: count)
+      unsafe start.deallocate()
+    }
+    return unsafe start
+  }
+}
+
+/// A value at a place of its own.
 @safe struct Cell<Value> {
   private let place: UnsafeMutablePointer<Value>
 
-  /// Makes a place for a value.
-  init(_ value: consuming Value) {
+  /// Makes a place for a value that its session owns.
+  init(_ value: Value, in memory: SessionMemory) {
+    unsafe place = memory.allocate(1) { unsafe $0.initialize(to: value) }
+  }
+
+  /// Makes a place that is never freed.
+  init(immortal value: Value) {
     unsafe place = .allocate(capacity: 1)
     unsafe place.initialize(to: value)
   }
@@ -24,26 +49,19 @@
   @inline(__always)
   var identity: UInt { unsafe UInt(bitPattern: place) }
 
-  /// Ends the value and frees its place.
-  func free() {
-    unsafe place.deinitialize(count: 1)
-    unsafe place.deallocate()
-  }
-
   @inline(__always)
   static func == (left: Cell, right: Cell) -> Bool { left.identity == right.identity }
 }
 
-/// A fixed number of elements side by side, which their session frees.
+/// A fixed number of elements side by side, which their session owns.
 @safe struct Slab<Element> {
   private let start: UnsafeMutablePointer<Element>
   /// The number of elements.
   let count: Int
 
   /// Makes elements that are all the same.
-  init(repeating element: Element, count: Int) {
-    unsafe start = .allocate(capacity: count)
-    unsafe start.initialize(repeating: element, count: count)
+  init(repeating element: Element, count: Int, in memory: SessionMemory) {
+    unsafe start = memory.allocate(count) { unsafe $0.initialize(repeating: element, count: count) }
     self.count = count
   }
 
@@ -57,19 +75,6 @@
       precondition(UInt(bitPattern: index) < UInt(bitPattern: count))
       return unsafe start + index
     }
-  }
-
-  /// The elements before a limit, to be sorted in their place.
-  func sort(first limit: Int, by precedes: (Element, Element) -> Bool) {
-    precondition(limit <= count)
-    var part = unsafe UnsafeMutableBufferPointer(start: start, count: limit)
-    unsafe part.sort(by: precedes)
-  }
-
-  /// Ends the elements and frees their memory.
-  func free() {
-    unsafe start.deinitialize(count: count)
-    unsafe start.deallocate()
   }
 }
 
@@ -111,13 +116,11 @@
     return unsafe Borrowed(UnsafeBufferPointer(start: start.map { unsafe $0 + range.lowerBound }, count: range.count))
   }
 
-  /// A copy of the elements that lasts until it is freed.
-  func copied() -> Borrowed {
-    let copy = UnsafeMutableBufferPointer<Element>.allocate(capacity: max(count, 1))
-    _ = unsafe copy.initialize(from: buffer)
-    return unsafe Borrowed(UnsafeBufferPointer(start: copy.baseAddress, count: count))
+  /// A copy of the elements that lasts as long as the owner of its memory.
+  func copied(in memory: SessionMemory) -> Borrowed {
+    let start = unsafe memory.allocate(count) { start in
+      for index in 0..<count { unsafe (start + index).initialize(to: self[index]) }
+    }
+    return unsafe Borrowed(UnsafeBufferPointer(start: start, count: count))
   }
-
-  /// Frees what ``copied()`` made.
-  func free() { unsafe start?.deallocate() }
 }

@@ -1,10 +1,3 @@
-import Synchronization
-
-/// How often a handle was used that was kept too long: told to nobody's encoding but that of its own thread, if at all.
-enum StaleUses {
-  static let count = Atomic<UInt>(0)
-}
-
 /// The epochs of one level of values.
 ///
 /// Its cell is the one thing that is never freed: it is used again for another level of another coder, with epochs that go on
@@ -18,7 +11,6 @@ struct Epochs<Frame> {
   /// The frame of the level; nil while it belongs to none.
   private(set) var frame: Cell<Frame>?
   private var last: UInt64 = 0
-  private var hasStaleUse = false
 
   /// Set in an epoch while a value inside is being coded: nothing may be done here until it is done.
   private static var suspended: UInt64 { 1 << 63 }
@@ -69,22 +61,9 @@ struct Epochs<Frame> {
     epoch != 0 && (value & ~Self.suspended == epoch || containers & ~Self.suspended == epoch)
   }
 
-  /// Notes that a handle was used whose value has ended, without a look at whose the level is now.
-  mutating func noteStaleUse() {
-    hasStaleUse = true
-    StaleUses.count.add(1, ordering: .relaxed)
-  }
-
-  /// Whether such a handle was used since this was asked last.
-  mutating func takeStaleUse() -> Bool {
-    defer { hasStaleUse = false }
-    return hasStaleUse
-  }
-
   /// Gives the level to a frame, or takes it away.
   mutating func assign(_ frame: Cell<Frame>?) {
     end()
-    hasStaleUse = false
     self.frame = frame
   }
 }

@@ -7,7 +7,7 @@ extension Bool: Scalar {
   func write(to writer: inout ByteWriter) { writer.writeByte(self ? 1 : 0) }
   static func read(_ frame: DecodeFrameRef, _ tag: UInt8, _ cursor: inout ByteCursor) throws -> Bool {
     guard tag == ValueTag.bool else { throw frame.mismatch(Bool.self, found: tag) }
-    do throws(CodingFailure) {
+    do throws(ArchiveError) {
       let byte = try cursor.readByte()
       guard byte <= 1 else { throw cursor.corrupt("\(byte) is not a Boolean") }
       return byte == 1
@@ -20,7 +20,7 @@ extension String: Scalar {
   func write(to writer: inout ByteWriter) { writer.writeString(self) }
   static func read(_ frame: DecodeFrameRef, _ tag: UInt8, _ cursor: inout ByteCursor) throws -> String {
     guard tag == ValueTag.string else { throw frame.mismatch(String.self, found: tag) }
-    do throws(CodingFailure) {
+    do throws(ArchiveError) {
       return try cursor.readString()
     } catch { throw frame.corrupt(error) }
   }
@@ -79,7 +79,7 @@ extension Data: Scalar {
   /// Reads data, or an array of bytes that was stored as integers.
   static func read(_ frame: DecodeFrameRef, _ tag: UInt8, _ cursor: inout ByteCursor) throws -> Data {
     if tag == ValueTag.data {
-      do throws(CodingFailure) { return try cursor.readBytes().data } catch { throw frame.corrupt(error) }
+      do throws(ArchiveError) { return try cursor.readBytes().data } catch { throw frame.corrupt(error) }
     }
     guard tag == ValueTag.integers || tag == ValueTag.array || tag == ValueTag.packed else {
       throw frame.mismatch(Data.self, found: tag)
@@ -94,7 +94,7 @@ extension Date: Scalar {
   /// Reads a date, or a number of seconds since the reference date.
   static func read(_ frame: DecodeFrameRef, _ tag: UInt8, _ cursor: inout ByteCursor) throws -> Date {
     if tag == ValueTag.date {
-      do throws(CodingFailure) {
+      do throws(ArchiveError) {
         return Date(timeIntervalSinceReferenceDate: Double(bitPattern: try cursor.readFixed(UInt64.self)))
       } catch { throw frame.corrupt(error) }
     }
@@ -108,7 +108,7 @@ extension UUID: Scalar {
   /// Reads a UUID, or its text.
   static func read(_ frame: DecodeFrameRef, _ tag: UInt8, _ cursor: inout ByteCursor) throws -> UUID {
     if tag == ValueTag.uuid {
-      do throws(CodingFailure) { return UUID(uuid: try cursor.readBytes16(uuid_t.self)) } catch {
+      do throws(ArchiveError) { return UUID(uuid: try cursor.readBytes16(uuid_t.self)) } catch {
         throw frame.corrupt(error)
       }
     }
@@ -186,7 +186,7 @@ extension Scalar where Self: FixedWidthInteger {
   static func readArray(_ frame: DecodeFrameRef, _ tag: UInt8, _ cursor: inout ByteCursor) throws -> [Self]? {
     if tag == ValueTag.integers && bitWidth <= 64 { return try frame.readIntegers(Self.self, &cursor) }
     if Self.self == UInt8.self && tag == ValueTag.data {
-      do throws(CodingFailure) { return sameType(try cursor.readBytes().array, as: [Self].self) } catch {
+      do throws(ArchiveError) { return sameType(try cursor.readBytes().array, as: [Self].self) } catch {
         throw frame.corrupt(error)
       }
     }

@@ -25,13 +25,13 @@ struct KeyTypeInfo {
   var shapes = 0
 
   /// Finds out about a type.
-  init<Key: CodingKey>(_ type: Key.Type, root: ShapeNodeRef?) {
+  init<Key: CodingKey>(_ type: Key.Type, root: ShapeNodeRef?, in memory: SessionMemory) {
     self.type = type
     let isTrivial = _isPOD(Key.self)
     isByte = isTrivial && MemoryLayout<Key>.size == 1
     isIndexed = isTrivial && MemoryLayout<Key>.size <= 1
-    numbers = Slab(repeating: 0, count: root != nil && isByte ? 256 : 1)
-    names = Slab(repeating: nil, count: root == nil && isByte ? 256 : 1)
+    numbers = Slab(repeating: 0, count: root != nil && isByte ? 256 : 1, in: memory)
+    names = Slab(repeating: nil, count: root == nil && isByte ? 256 : 1, in: memory)
     self.root = root
   }
 
@@ -43,13 +43,6 @@ struct KeyTypeInfo {
 
   /// Makes the key of an index that a key had.
   func key(at index: UInt8) -> any CodingKey { type.key(at: index) }
-
-  /// Frees what it knows.
-  func free() {
-    numbers.free()
-    for index in 0..<names.count { names[index]?.free() }
-    names.free()
-  }
 }
 
 extension CodingKey {

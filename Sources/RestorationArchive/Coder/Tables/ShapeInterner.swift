@@ -6,6 +6,7 @@ final class ShapeInterner {
   /// A slot of the front cache of key types.
   typealias KeyTypeSlot = (type: UInt, info: KeyTypeRef?)
 
+  private let memory = SessionMemory()
   /// The tables of the archive being encoded.
   var content = TableContent()
   /// Where the header and the tables of a value alone are written; kept for its memory.
@@ -15,58 +16,38 @@ final class ShapeInterner {
   /// The shapes of records start here.
   let recordInfo: KeyTypeRef
   /// The front cache of key types.
-  let keyTypes = Slab<KeyTypeSlot>(repeating: (0, nil), count: TypeTable.keyTypes.count)
+  let keyTypes: Slab<KeyTypeSlot>
 
   private var knownKeyTypes: [UInt: KeyTypeRef] = [:]
   private(set) var keys: [String] = [""]
   private var keyNumbers: [KeyText: UInt32] = [:]
   private var keyLocals: [(epoch: UInt64, local: UInt32)] = [(0, 0)]
-  private let canonicalRoot = ShapeNodeRef(ShapeNode())
-  /// Whether a look at all that was learnt is due; not in the object, where each look would be checked for exclusivity.
-  private let mayBeBloated = Cell(false)
+  private let canonicalRoot: ShapeNodeRef
+  /// How much was learnt, about; not in the object, where each look would be checked for exclusivity.
+  private let learntCount: Cell<Int>
   private var edges: [ShapeEdge: ShapeNodeRef] = [:]
-  private var nodes: [ShapeNodeRef] = []
+  /// The edges to a node; kept for its memory.
+  private var path: [UInt64] = []
 
   init() {
-    let root = ShapeNodeRef(ShapeNode())
-    nodes.append(root)
-    recordInfo = KeyTypeRef(KeyTypeInfo(AnyCodingKey.self, root: root))
+    keyTypes = Slab(repeating: (0, nil), count: TypeTable.keyTypes.count, in: memory)
+    canonicalRoot = Cell(ShapeNode(), in: memory)
+    learntCount = Cell(0, in: memory)
+    let root = ShapeNodeRef(ShapeNode(), in: memory)
+    recordInfo = KeyTypeRef(KeyTypeInfo(AnyCodingKey.self, root: root, in: memory), in: memory)
     canonicalRoot.pointee.canonical = canonicalRoot
   }
 
-  deinit {
-    for info in Array(knownKeyTypes.values) + [recordInfo] {
-      info.pointee.free()
-      info.free()
-    }
-    nodes.forEach { $0.free() }
-    canonicalRoot.free()
-    mayBeBloated.free()
-    keyTypes.free()
-  }
-
   /// Whether it has learnt so much that a new one is better for memory.
-  var isBloated: Bool { isBloated(beyond: 0, fields: 0) }
+  var isBloated: Bool { learntCount.pointee > Self.learntLimit }
 
   /// Whether it has learnt much more than the tables of the archive being encoded hold.
   @inline(__always)
   var isBloatedBeyondTables: Bool {
-    mayBeBloated.pointee && isBloated(beyond: content.keyCount, fields: content.fields.count)
+    isBloated && learntCount.pointee > Self.learntLimit + 4 * (content.keyCount + content.fields.count)
   }
 
-  private func isBloated(beyond keyCount: Int, fields fieldCount: Int) -> Bool {
-    keys.count > Self.keyLimit + 2 * keyCount || nodes.count > Self.nodeLimit + 4 * fieldCount
-      || knownKeyTypes.count > Self.keyTypeLimit
-  }
-
-  /// Looks, after something was learnt, whether it may be too much.
-  private func noteSize() {
-    if isBloated { mayBeBloated.pointee = true }
-  }
-
-  private static let keyLimit = 1 << 13
-  private static let nodeLimit = 1 << 15
-  private static let keyTypeLimit = 1 << 12
+  private static let learntLimit = 1 << 15
 
   // MARK: Keys
 
@@ -74,9 +55,10 @@ final class ShapeInterner {
   @inline(never)
   func learn<Key: CodingKey>(_ type: Key.Type, slot: Int) -> KeyTypeRef {
     let address = UInt(bitPattern: ObjectIdentifier(type))
-    let found = knownKeyTypes[address] ?? KeyTypeRef(KeyTypeInfo(type, root: makeNode()))
+    let found = knownKeyTypes[address] ?? KeyTypeRef(KeyTypeInfo(type, root: makeNode(), in: memory), in: memory)
     knownKeyTypes[address] = found
-    noteSize()
+    // Its two tables by byte are large.
+    learntCount.pointee += 8
     keyTypes[slot] = (address, found)
     return found
   }
@@ -89,7 +71,7 @@ final class ShapeInterner {
     keys.append(key)
     keyLocals.append((0, 0))
     keyNumbers[text] = number
-    noteSize()
+    learntCount.pointee += 4
     return number
   }
 
@@ -105,10 +87,8 @@ final class ShapeInterner {
   // MARK: Shapes
 
   private func makeNode() -> ShapeNodeRef {
-    let node = ShapeNodeRef(ShapeNode())
-    nodes.append(node)
-    noteSize()
-    return node
+    learntCount.pointee += 1
+    return ShapeNodeRef(ShapeNode(), in: memory)
   }
 
   /// Follows an edge other than the one taken last.
@@ -144,7 +124,7 @@ final class ShapeInterner {
 
   /// The edges from the empty shape to a node, for what happens rarely.
   func path(to node: ShapeNodeRef) -> [UInt64] {
-    var path: [UInt64] = []
+    path.removeAll(keepingCapacity: true)
     var next: ShapeNodeRef? = node
     while let node = next, node.pointee.fieldCount > 0 {
       path.append(node.pointee.edge)

@@ -22,7 +22,7 @@ extension TableContent {
   /// Adds what ``write(from:into:)`` wrote and moves the cursor behind it.
   ///
   /// All of it takes at most four times as much memory as the bytes did.
-  mutating func append(_ cursor: inout ByteCursor) throws(CodingFailure) {
+  mutating func append(_ cursor: inout ByteCursor) throws(ArchiveError) {
     // Exact room for the first tables, and none for what is only claimed; those that deltas add to must grow by
     // doubling, or many would copy much.
     if keyEnds.isEmpty { try makeRoom(for: cursor) }
@@ -60,7 +60,7 @@ extension TableContent {
 
   /// Counts what comes at a cursor, to its end, and reserves as much: a key and a shape take a byte and more, a field
   /// takes two.
-  private mutating func makeRoom(for cursor: ByteCursor) throws(CodingFailure) {
+  private mutating func makeRoom(for cursor: ByteCursor) throws(ArchiveError) {
     var cursor = cursor
     var (text, fieldCount) = (0, 0)
     let keys = try cursor.readCount()
@@ -96,7 +96,6 @@ extension [UInt8] {
     // One byte is the commonest by far; the rest goes the one way that numbers are written.
     if number < TwoByteNumber.first { return append(UInt8(number)) }
     var writer = ByteWriter(capacity: 9)
-    defer { writer.free() }
     writer.writeNumber(UInt64(number))
     writer.withBytes { append($0) }
   }

@@ -49,6 +49,7 @@ extension TableContent {
 package final class PinnedTables: @unchecked Sendable {
   // Sendable: the memory is written before anybody else sees it, and never again.
 
+  private let memory = SessionMemory()
   /// What the tables hold.
   let view: TableView
   /// A number that only these tables have.
@@ -56,17 +57,10 @@ package final class PinnedTables: @unchecked Sendable {
 
   /// Copies tables.
   init(_ content: TableContent) {
-    view = content.withView {
+    view = content.withView { [memory] in
       TableView(
-        keyText: $0.keyText.copied(), keyEnds: $0.keyEnds.copied(), fields: $0.fields.copied(),
-        shapeEnds: $0.shapeEnds.copied())
+        keyText: $0.keyText.copied(in: memory), keyEnds: $0.keyEnds.copied(in: memory),
+        fields: $0.fields.copied(in: memory), shapeEnds: $0.shapeEnds.copied(in: memory))
     }
-  }
-
-  deinit {
-    view.keyText.free()
-    view.keyEnds.free()
-    view.fields.free()
-    view.shapeEnds.free()
   }
 }

@@ -82,8 +82,13 @@ struct TypeEntry {
 /// What is known of types, behind a table of slots for those that came last.
 struct TypeCache {
   /// The slots.
-  let slots = Slab(repeating: TypeEntry(), count: TypeTable.types.count)
+  let slots: Slab<TypeEntry>
   private var known: [UInt: TypeEntry] = [:]
+
+  /// Makes an empty cache.
+  init(in memory: SessionMemory) {
+    slots = Slab(repeating: TypeEntry(), count: TypeTable.types.count, in: memory)
+  }
 
   /// The slot in which a type's entry is now.
   @inline(__always)
@@ -100,9 +105,6 @@ struct TypeCache {
     known[address] = entry
     slots[slot] = entry
   }
-
-  /// Frees the slots.
-  func free() { slots.free() }
 }
 
 /// A collection that may be of scalars.

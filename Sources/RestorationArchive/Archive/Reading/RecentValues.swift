@@ -1,0 +1,25 @@
+/// What was fetched last, by its number: when there is too much, the oldest goes.
+struct RecentValues<Value> {
+  private let capacity: Int
+  private var values: [Int: Value] = [:]
+  private var order: [Int] = []
+  private var oldest = 0
+
+  /// Makes room for so many.
+  init(capacity: Int) { self.capacity = capacity }
+
+  /// The value of a number; setting one that is there already changes nothing in the order.
+  subscript(number: Int) -> Value? {
+    get { values[number] }
+    set {
+      guard let newValue, values.updateValue(newValue, forKey: number) == nil else { return }
+      if order.count < capacity { return order.append(number) }
+      values[order[oldest]] = nil
+      order[oldest] = number
+      oldest = (oldest + 1) % capacity
+    }
+  }
+
+  /// Forgets everything.
+  mutating func removeAll() { self = RecentValues(capacity: capacity) }
+}
