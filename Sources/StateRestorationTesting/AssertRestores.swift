@@ -39,13 +39,13 @@ public import Testing
       let differences = expected.differences(to: subject.values(of: restored.root)).filter { !found.contains($0) }
       for difference in differences {
         let order = isReversed ? " when objects decode in the opposite order" : ""
-        Issue.record("\(difference)\(order)\(reasonText(harness, difference))", sourceLocation: sourceLocation)
+        TestIssues.record("\(difference)\(order)\(reasonText(harness, difference))", at: sourceLocation)
       }
       found += differences
     }
     return found
   } catch {
-    Issue.record("\(error)", sourceLocation: sourceLocation)
+    TestIssues.record("\(error)", at: sourceLocation)
     return []
   }
 }

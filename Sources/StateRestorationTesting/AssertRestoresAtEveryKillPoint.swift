@@ -58,7 +58,7 @@ public struct KillPointReport: Sendable, Hashable {
     }
   } catch {
     report.failures.append("\(error)")
-    Issue.record("\(error)", sourceLocation: sourceLocation)
+    TestIssues.record("\(error)", at: sourceLocation)
   }
   return report
 }
@@ -113,6 +113,6 @@ public struct KillPointReport: Sendable, Hashable {
       ? "After \(end) at step \(number) an acknowledged save was lost: \(difference)"
       : "After \(end) at step \(number) neither the old nor the new state came back: \(difference)"
     report.failures.append(text)
-    Issue.record("\(text)", sourceLocation: sourceLocation)
+    TestIssues.record(text, at: sourceLocation)
   }
 }

@@ -83,10 +83,10 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
           found.append("\(path).\(name): \(text) → \(after[name] ?? "nothing")")
         }
       }
-      for text in found { Issue.record("\(text)", sourceLocation: sourceLocation) }
+      for text in found { TestIssues.record(text, at: sourceLocation) }
       return found
     } catch {
-      Issue.record("\(error)", sourceLocation: sourceLocation)
+      TestIssues.record("\(error)", at: sourceLocation)
       return ["\(error)"]
     }
   }
@@ -128,15 +128,15 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
       try FileManager.default.createDirectory(
         at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
       try golden.data.write(to: url)
-      Issue.record(
+      TestIssues.record(
         "There was no golden archive; one was recorded in \(url.path). Commit it, and never record it again.",
-        sourceLocation: sourceLocation)
+        at: sourceLocation)
       return []
     }
     let golden = try GoldenArchive(Data(contentsOf: url))
     return await golden.assertStillRestores(in: subject, sourceLocation: sourceLocation)
   } catch {
-    Issue.record("The golden archive \(url.path): \(error)", sourceLocation: sourceLocation)
+    TestIssues.record("The golden archive \(url.path): \(error)", at: sourceLocation)
     return ["\(error)"]
   }
 }

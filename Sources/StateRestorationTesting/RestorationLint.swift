@@ -72,7 +72,7 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
   } catch {
     findings.append(.reported("\(error)"))
   }
-  for finding in findings { Issue.record("\(finding)", sourceLocation: sourceLocation) }
+  for finding in findings { TestIssues.record("\(finding)", at: sourceLocation) }
   return findings
 }
 

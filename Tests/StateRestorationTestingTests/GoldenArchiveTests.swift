@@ -21,11 +21,8 @@ import Testing
     let url = FileManager.default.temporaryDirectory.appending(path: "golden-\(UUID().uuidString).json")
     defer { try? FileManager.default.removeItem(at: url) }
     let subject = RestorationSubject { NotesWindow() }
-    await withKnownIssue {
-      await assertGoldenArchive(at: url, of: subject, after: Self.use)
-    } matching: { issue in
-      issue.description.contains("Commit it")
-    }
+    let issues = await TestIssues.collect { await assertGoldenArchive(at: url, of: subject, after: Self.use) }
+    #expect(issues.count == 1 && issues[0].text.contains("Commit it"))
     let recorded = try Data(contentsOf: url)
     await assertGoldenArchive(at: url, of: subject, after: { $0.editor.draft = "never used" })
     #expect(try Data(contentsOf: url) == recorded)
@@ -40,21 +37,21 @@ import Testing
 
   @Test func `an archive that is destroyed is caught, whatever it was to hold`() async throws {
     let destroyed = try GoldenArchive(Data(#"{"archive": "AAAA", "values": {}}"#.utf8))
-    await withKnownIssue {
+    let issues = await TestIssues.collect {
       let found = await destroyed.assertStillRestores(in: RestorationSubject { NotesWindow() })
       #expect(found.count == 1)
-    } matching: { issue in
-      issue.description.contains("can't be restored at all")
     }
+    #expect(issues.count == 1 && issues[0].text.contains("can't be restored at all"))
   }
 
   @Test func `an archive whose object is no more is caught`() async throws {
     let golden = try await GoldenArchive.record(RestorationSubject { NotesWindow() }, after: Self.use)
     let smaller = RestorationSubject { NotesEditorAlone() }
-    await withKnownIssue {
+    let issues = await TestIssues.collect {
       let found = await golden.assertStillRestores(in: smaller)
       #expect(found.contains { $0.hasSuffix("list: did not come back") })
     }
+    #expect(!issues.isEmpty)
   }
 }
 
