@@ -30,6 +30,7 @@ public import Testing
     let application = try await harness.launch { subject.application() }
     try await change(application.root)
     let expected = subject.values(of: application.root)
+    for mistake in subject.mistakes(in: application.root) { TestIssues.record("\(mistake)", at: sourceLocation) }
     try await harness.enterBackground()
     try requirePreserved(harness)
     var found: [HierarchyDifference] = []
@@ -43,6 +44,11 @@ public import Testing
       }
       found += differences
     }
+    let missing = notRestored(harness.report).filter { finding in
+      !found.contains { if case .notRestored($0.path, _) = finding { true } else { false } }
+    }
+    for finding in missing { TestIssues.record("\(finding)", at: sourceLocation) }
+    if !found.isEmpty || !missing.isEmpty { await attachEvidence(of: harness, at: sourceLocation) }
     return found
   } catch {
     TestIssues.record("\(error)", at: sourceLocation)

@@ -56,6 +56,7 @@ public struct KillPointReport: Sendable, Hashable {
       report.killPoints = number
       number += 1
     }
+    if !report.failures.isEmpty { await attachEvidence(of: harness, at: sourceLocation) }
   } catch {
     report.failures.append("\(error)")
     TestIssues.record("\(error)", at: sourceLocation)

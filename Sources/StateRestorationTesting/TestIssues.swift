@@ -14,6 +14,7 @@ package enum TestIssues {
   /// Takes the failures of one task.
   fileprivate final class Collector: Sendable {
     let issues = Mutex<[Issue]>([])
+    let attachments = Mutex<[String: String]>([:])
   }
 
   @TaskLocal fileprivate static var collector: Collector?
@@ -26,6 +27,18 @@ package enum TestIssues {
       Testing.Issue.record("\(text)", sourceLocation: location)
     }
   }
+
+  /// Attaches a text to the test that failed.
+  static func attach(_ text: String, named name: String, at location: SourceLocation) {
+    if let collector {
+      collector.attachments.withLock { $0[name] = text }
+    } else {
+      Attachment.record(text, named: name, sourceLocation: location)
+    }
+  }
+
+  /// The texts that a check attached, by name; for a test of the checks, inside ``collect(_:)``.
+  package static var attachments: [String: String] { collector?.attachments.withLock { $0 } ?? [:] }
 
   /// Runs checks of programs with planted mistakes: their failures are the result, and the test goes on.
   @MainActor package static func collect(_ body: @MainActor () async throws -> Void) async rethrows -> [Issue] {

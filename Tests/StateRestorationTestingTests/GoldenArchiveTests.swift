@@ -28,6 +28,36 @@ import Testing
     #expect(try Data(contentsOf: url) == recorded)
   }
 
+  @Test func `a property that is ignored is not compared, also when it was recorded`() async throws {
+    let golden = try await GoldenArchive.record(RestorationSubject { Renamed() }) { $0.note.text = "hello" }
+    // Today's program keeps another value in memory under the recorded property's name.
+    let today = RestorationSubject(ignoring: ["note", "suffix"]) { Renamed() }
+    #expect(await golden.assertStillRestores(in: today).isEmpty)
+    let changed = RestorationSubject(ignoring: ["note", "suffix"]) { Renamed(suffix: "!") }
+    #expect(await golden.assertStillRestores(in: changed).isEmpty)
+    let issues = await TestIssues.collect {
+      await golden.assertStillRestores(in: RestorationSubject(ignoring: ["suffix"]) { Renamed(suffix: "!") })
+      #expect(TestIssues.attachments.keys.sorted() == ["preserved-state.txt", "restoration-report.txt"])
+    }
+    #expect(issues.map(\.text) == ["renamed.note.text: \"hello\" → \"hello!\""])
+  }
+
+  @Test func `expectations of the test's own take the place of the recorded values`() async throws {
+    let url = FileManager.default.temporaryDirectory.appending(path: "golden-\(UUID().uuidString).json")
+    defer { try? FileManager.default.removeItem(at: url) }
+    let golden = try await GoldenArchive.record(RestorationSubject { Renamed() }) { $0.note.text = "hello" }
+    try golden.data.write(to: url)
+    var restored = ""
+    await assertGoldenArchive(
+      at: url, of: RestorationSubject { Renamed(suffix: "!") }, expecting: { restored = $0.note.text })
+    #expect(restored == "hello!")
+    let issues = await TestIssues.collect {
+      await assertGoldenArchive(
+        at: url, of: RestorationSubject { Renamed() }, expecting: { _ in throw CocoaError(.featureUnsupported) })
+    }
+    #expect(issues.count == 1)
+  }
+
   @Test func `recording is repeatable: same state, same values`() async throws {
     let subject = RestorationSubject { NotesWindow() }
     let first = try await GoldenArchive.record(subject, after: Self.use)
@@ -59,4 +89,19 @@ import Testing
   let restorationIdentifier: RestorationIdentifier? = "root"
   let editor = NotesEditor()
   var restorationChildren: [any RestorableController] { [editor] }
+}
+
+/// A controller whose newer version changes what it restores.
+@MainActor final class Renamed: CodingController {
+  struct Note { var text = "" }
+
+  let restorationIdentifier: RestorationIdentifier? = "renamed"
+  var note = Note()
+  private let suffix: String
+  init(suffix: String = "") { self.suffix = suffix }
+
+  func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(note.text, forKey: "text") }
+  func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+    note.text = try coder.decode(String.self, forKey: "text") + suffix
+  }
 }
