@@ -77,7 +77,7 @@ public import Testing
 
 /// Why a check could not be made.
 public struct HarnessError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What happened.
+  /// The reason.
   public let description: String
 
   init(_ description: String) { self.description = description }

@@ -35,7 +35,7 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
         + "Take them from the data or write them down; never make them up at launch."
     case .unreadKeys(let path, let keys): "\(path): written and never read: \(keys.joined(separator: ", "))."
     case .changesByRestoring(let path, let keys):
-      "\(path): restoring changes what is preserved: \(keys.joined(separator: ", "))."
+      "\(path): restoring changes preserved values: \(keys.joined(separator: ", "))."
     case .overBudget(let path, let bytes, let limit):
       "\(path): \(bytes) bytes of state, the budget is \(limit). Keep identifiers of model objects, not the objects."
     case .looksLikeModelData(let path, let key, let why):
