@@ -20,9 +20,9 @@ func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-/// A test target under `Tests` with the common settings.
+/// A test target under `Tests` with the common settings, whose tests don't all start at once.
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+  .testTarget(name: name, dependencies: dependencies + ["CTestProcess"], swiftSettings: settings)
 }
 
 let package = Package(
@@ -82,12 +82,15 @@ let package = Package(
     tests("FileSystemTests", ["FileSystem", "CSystem"]),
     tests("FaultyFileSystemTests", ["FaultyFileSystem", "FileSystem"]),
     tests("SimulatedTimeTests", ["SimulatedTime"]),
-    tests("SealingTests", ["Sealing", "CSystem", "ProcessMemory"]),
+    tests("SealingTests", ["Sealing", "CSystem", "OwnThread", "ProcessMemory"]),
     tests(
       "DataProtectionTests",
       [
-        "DataProtection", "FileSystem", "FaultyFileSystem", "Sealing", "SimulatedTime", "ProcessMemory", "SeededRandom",
+        "DataProtection", "FileSystem", "FaultyFileSystem", "Sealing", "SimulatedTime", "OwnThread", "ProcessMemory",
+        "SeededRandom",
       ]),
+    .target(name: "CTestProcess", path: "Tests/Support/CTestProcess"),
+    .target(name: "OwnThread", path: "Tests/Support/OwnThread", swiftSettings: settings),
     .target(name: "ProcessMemory", path: "Tests/Support/ProcessMemory", swiftSettings: settings),
     .target(name: "SeededRandom", path: "Tests/Support/SeededRandom", swiftSettings: settings),
     tests(
@@ -110,7 +113,7 @@ let package = Package(
       "RestoreInspectTests",
       [
         "restore-inspect", "StateRestorationTesting", "StateRestoration", "RestorationArchive", "DataProtection",
-        "FileSystem", "FaultyFileSystem", "SimulatedTime", "SeededRandom",
+        "FileSystem", "FaultyFileSystem", "SimulatedTime", "OwnThread", "SeededRandom",
       ]),
     .target(
       name: "RestorationOracle",
@@ -123,13 +126,16 @@ let package = Package(
       name: "restoration-oracle", dependencies: ["RestorationOracle"], path: "Tests/Oracle/restoration-oracle",
       swiftSettings: settings),
     .testTarget(
-      name: "RestorationOracleTests", dependencies: ["RestorationOracle"],
+      name: "RestorationOracleTests", dependencies: ["RestorationOracle", "CTestProcess"],
       path: "Tests/Oracle/RestorationOracleTests", swiftSettings: settings),
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["restore-demo", "StateRestoration", "RestorationArchive", "DataProtection", "SeededRandom"],
+      dependencies: [
+        "restore-demo", "StateRestoration", "RestorationArchive", "DataProtection", "OwnThread", "SeededRandom",
+        "CTestProcess",
+      ],
       exclude: ["Desktop"], swiftSettings: settings),
-    tests("DocumentationTests", ["StateRestoration", "StateRestorationTesting", "DesktopSession"]),
+    tests("DocumentationTests", ["StateRestoration", "StateRestorationTesting", "DesktopSession", "OwnThread"]),
   ]
 )
 
@@ -172,10 +178,10 @@ if Context.environment["RESTORATION_DESKTOP"] != nil {
   }
   package.targets += [
     .testTarget(
-      name: "DesktopDemoTests", dependencies: ["restore-demo"], path: "Tests/EndToEndTests",
+      name: "DesktopDemoTests", dependencies: ["restore-demo", "OwnThread"], path: "Tests/EndToEndTests",
       sources: [
         "Desktop", "Support/DemoHarness.swift", "Support/KillSwitch.swift", "Support/ProgramRun.swift",
-        "Support/PseudoTerminal.swift", "Support/ScreenEmulator.swift", "Support/WaitingThread.swift",
+        "Support/PseudoTerminal.swift", "Support/ScreenEmulator.swift",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -1,7 +1,7 @@
 import DataProtection
 import Foundation
 
-/// Runs what was asked for.
+/// Runs the metrics of the options.
 struct Bench {
   /// The names of all metrics, in the order of the table.
   static let metricNames = [
@@ -12,7 +12,7 @@ struct Bench {
 
   /// What the command line asks for.
   var options: Options
-  /// Tells what is being measured.
+  /// Tells the metric in progress.
   var progress: (String) -> Void
 
   /// Whether a metric was asked for.

@@ -12,8 +12,8 @@ struct Options: Sendable {
   var isLinear = false
   /// JSON instead of a table.
   var printsJSON = false
-  /// Where to write the picture.
-  var plot: String?
+  /// The folder of the page that gets the figures and the picture.
+  var page: String?
   /// Where to write the results.
   var save: String?
   /// The results to compare with.
@@ -23,11 +23,11 @@ struct Options: Sendable {
 
   static let usage = """
     usage: restore-bench [--nodes 100,1000,10000] [--only NAME,…] [--quick] [--linear] [--format table|json]
-                         [--plot FILE.svg] [--save FILE] [--compare FILE] [--directory DIR]
+                         [--page FOLDER] [--save FILE] [--compare FILE] [--directory DIR]
     metrics: \(Bench.metricNames.joined(separator: ", "))
     """
 
-  /// What is wrong with the arguments, in one line.
+  /// The mistake in the arguments, in one line.
   struct Problem: Error, CustomStringConvertible {
     /// The line.
     var description: String
@@ -64,7 +64,7 @@ struct Options: Sendable {
     return options
   }
 
-  private static let names: Set = ["--nodes", "--only", "--format", "--plot", "--save", "--compare", "--directory"]
+  private static let names: Set = ["--nodes", "--only", "--format", "--page", "--save", "--compare", "--directory"]
 
   private mutating func set(_ name: String, _ value: String) throws(Problem) {
     switch name {
@@ -84,7 +84,11 @@ struct Options: Sendable {
         throw Problem(description: "--format is table or json, not \(value)")
       }
       printsJSON = value == "json"
-    case "--plot": plot = try Self.writable(value)
+    case "--page":
+      guard FileManager.default.isWritableFile(atPath: value + "/Performance.md") else {
+        throw Problem(description: "--page: \(value)/Performance.md is missing or read-only")
+      }
+      page = value
     case "--save": save = try Self.writable(value)
     case "--compare":
       guard FileManager.default.isReadableFile(atPath: value) else {

@@ -59,7 +59,7 @@ do {
     // Beside a JSON object nothing else may be printed where it goes.
     for line in Comparison.lines(report, with: before) { options.printsJSON ? complain(line) : print(line) }
   }
-  if let path = options.plot { try Plot.svg(report).write(toFile: path, atomically: false, encoding: .utf8) }
+  if let folder = options.page { try Page.write(report, to: folder) }
 } catch {
   complain("\(isTerminal ? "\r\u{1B}[K" : "")restore-bench: \(error)")
   exit(1)

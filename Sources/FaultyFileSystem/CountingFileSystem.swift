@@ -1,9 +1,9 @@
 package import FileSystem
 import Synchronization
 
-/// A file system that counts what is asked of another.
+/// A file system that counts the calls of another.
 package final class CountingFileSystem: FileSystem {
-  /// What was asked for so far.
+  /// The calls so far.
   package struct Counts: Hashable, Sendable {
     /// The calls of each kind; those that failed too.
     package var calls: [FileSystemError.Operation: Int] = [:]

@@ -1,6 +1,6 @@
 import FileSystem
 
-/// What is on a simulated disk: what programs see, what would survive a power cut, and the changes between the two.
+/// A simulated disk: the files that programs see, those that would survive a power cut, and the changes between.
 ///
 /// The model is stricter than any real file system: synchronising a file does not make its name durable, and
 /// changes to different files may become durable in any order.
@@ -127,7 +127,7 @@ struct Disk {
     return possiblePolicies.filter { found.insert(afterPowerCut($0).reachable).inserted }
   }
 
-  /// What has a name.
+  /// Named things.
   private var reachable: [Int: Inode] {
     var reachable: [Int: Inode] = [:]
     var waiting = [Disk.root]

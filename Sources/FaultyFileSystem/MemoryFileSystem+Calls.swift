@@ -273,7 +273,7 @@ extension MemoryFileSystem.State {
     guard disk.live[inode]!.kind == .directory else { throw .notDirectory }
     if let user {
       guard disk.live[inode]!.permits(0o300, user) else { throw .accessDenied }
-      // A directory that was removed takes no names any more, whoever has it open.
+      // A directory that was removed takes no names any more, even from a process that has it open.
       guard inode == Disk.root || disk.linkCount(of: inode) > 0 else { throw .noSuchFile }
     }
     return inode

@@ -2,7 +2,7 @@ package import FileSystem
 import Glibc
 import Synchronization
 
-/// A file system in memory that knows what would survive a power cut.
+/// A file system in memory that knows which changes would survive a power cut.
 ///
 /// It models what protected storage relies on and nothing kinder: content and names become durable only when they
 /// are synchronised, each by itself. `cutPower(afterCall:)` makes every later call fail as for a dead process;
@@ -115,7 +115,7 @@ package final class MemoryFileSystem: FileSystem {
     MemoryFileSystem(disk: state.withLock { $0.disk }, user: currentUser, features: features)
   }
 
-  /// A sync of the descriptor failed: what was not synchronised will never be, whatever later syncs report.
+  /// A sync of the descriptor failed: later syncs report success and synchronise none of its changes.
   package func loseUnsynchronized(_ descriptor: Descriptor) {
     state.withLock { state in
       guard let file = state.open[descriptor.rawValue] else { return }

@@ -1,7 +1,7 @@
 /// What a power cut leaves of the changes that were not synchronised.
 ///
 /// Changes are numbered in the order in which they were made: each page of each write, each new length, each name
-/// added, moved or removed. What was synchronised before is always left whole.
+/// added, moved or removed. Synchronised changes always stay whole.
 package enum PowerCutPolicy: Hashable, Sendable {
   /// Nothing that was not synchronised is left.
   case dropAll

@@ -151,7 +151,7 @@ public final class ManualClock: Clock, Sendable {
     sleeper?.continuation.resume(throwing: CancellationError())
   }
 
-  /// Takes the next sleeper who is due by `instant` and sets the time to its deadline; else sets it to `instant`.
+  /// Takes the next sleeper due by `instant` and sets the time to its deadline; else sets it to `instant`.
   private func nextSleeper(until instant: Instant) -> Sleeper? {
     state.withLock { state in
       guard let first = state.sleepers.first, first.deadline <= instant else {

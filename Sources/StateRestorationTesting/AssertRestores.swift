@@ -30,6 +30,7 @@ public import Testing
     let application = try await harness.launch { subject.application() }
     try await change(application.root)
     let expected = subject.values(of: application.root)
+    for mistake in subject.mistakes(in: application.root) { TestIssues.record("\(mistake)", at: sourceLocation) }
     try await harness.enterBackground()
     try requirePreserved(harness)
     var found: [HierarchyDifference] = []
@@ -39,13 +40,18 @@ public import Testing
       let differences = expected.differences(to: subject.values(of: restored.root)).filter { !found.contains($0) }
       for difference in differences {
         let order = isReversed ? " when objects decode in the opposite order" : ""
-        Issue.record("\(difference)\(order)\(reasonText(harness, difference))", sourceLocation: sourceLocation)
+        TestIssues.record("\(difference)\(order)\(reasonText(harness, difference))", at: sourceLocation)
       }
       found += differences
     }
+    let missing = notRestored(harness.report).filter { finding in
+      !found.contains { if case .notRestored($0.path, _) = finding { true } else { false } }
+    }
+    for finding in missing { TestIssues.record("\(finding)", at: sourceLocation) }
+    if !found.isEmpty || !missing.isEmpty { await attachEvidence(of: harness, at: sourceLocation) }
     return found
   } catch {
-    Issue.record("\(error)", sourceLocation: sourceLocation)
+    TestIssues.record("\(error)", at: sourceLocation)
     return []
   }
 }
@@ -71,7 +77,7 @@ public import Testing
 
 /// Why a check could not be made.
 public struct HarnessError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What happened.
+  /// The reason.
   public let description: String
 
   init(_ description: String) { self.description = description }

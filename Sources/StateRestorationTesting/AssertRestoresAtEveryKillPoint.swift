@@ -12,7 +12,7 @@ public struct KillPointReport: Sendable, Hashable {
   /// How many times the new values came back.
   public internal(set) var newStates = 0
 
-  /// What was found wrong, each also recorded as an issue.
+  /// The failures, each also recorded as an issue.
   public internal(set) var failures: [String] = []
 }
 
@@ -26,7 +26,7 @@ public struct KillPointReport: Sendable, Hashable {
 ///   - prepare: Makes the old state, which is preserved without being killed.
 ///   - change: Makes the new state, whose saving is killed.
 ///   - sourceLocation: The line of the test at which failures are shown.
-/// - Returns: What came back how often, for a test that wants to see that both did.
+/// - Returns: How often each state came back, for a test that wants to see both.
 @discardableResult
 @MainActor public func assertRestoresAtEveryKillPoint<Root: RestorableController>(
   _ subject: RestorationSubject<Root>, from prepare: @MainActor (Root) async throws -> Void = { _ in },
@@ -56,9 +56,10 @@ public struct KillPointReport: Sendable, Hashable {
       report.killPoints = number
       number += 1
     }
+    if !report.failures.isEmpty { await attachEvidence(of: harness, at: sourceLocation) }
   } catch {
     report.failures.append("\(error)")
-    Issue.record("\(error)", sourceLocation: sourceLocation)
+    TestIssues.record("\(error)", at: sourceLocation)
   }
   return report
 }
@@ -113,6 +114,6 @@ public struct KillPointReport: Sendable, Hashable {
       ? "After \(end) at step \(number) an acknowledged save was lost: \(difference)"
       : "After \(end) at step \(number) neither the old nor the new state came back: \(difference)"
     report.failures.append(text)
-    Issue.record("\(text)", sourceLocation: sourceLocation)
+    TestIssues.record(text, at: sourceLocation)
   }
 }

@@ -20,7 +20,7 @@ public enum PowerCutLoss: Sendable, Hashable {
 
 /// How a simulated disk goes wrong.
 public enum DiskFault: Sendable, Hashable {
-  /// No space is left: what needs some fails.
+  /// No space is left: calls that need some fail.
   case full
 
   /// Every call fails.

@@ -14,9 +14,15 @@ extension HarnessApplication {
 }
 
 /// A program that is nothing but a hierarchy, and wants everything preserved and restored.
-@MainActor public final class HierarchyApplication<Root: RestorableController>: HarnessApplication {
+@MainActor
+public final class HierarchyApplication<Root: RestorableController>: HarnessApplication,
+  RestorationRecoveryDelegate
+{
   /// The root of the hierarchy.
   public let root: Root
+
+  /// Every save that the program was told of, the first one first: those of leaving and those that come by themselves.
+  public private(set) var preservations: [Result<PreservationOutcome, any Error>] = []
 
   private let registration: @MainActor (RestorationCoordinator) -> Void
 
@@ -38,4 +44,17 @@ extension HarnessApplication {
 
   /// Yes.
   public func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
+
+  /// Notes a save of leaving the foreground or ending.
+  public func didPreserve(_ result: Result<PreservationOutcome, any Error>) { preservations.append(result) }
+
+  /// Notes a save that came by itself.
+  public func coordinator(_ coordinator: RestorationCoordinator, didPreserve outcome: PreservationOutcome) {
+    preservations.append(.success(outcome))
+  }
+
+  /// Notes a save that came by itself and failed.
+  public func coordinator(_ coordinator: RestorationCoordinator, didFailToPreserve error: RestorationError) {
+    preservations.append(.failure(error))
+  }
 }

@@ -25,7 +25,7 @@ struct PreservedState {
     }
   }
 
-  /// Nodes of both whose values differ; what is only in one is not restoring's doing.
+  /// Nodes of both whose values differ; restoring neither adds nor removes nodes.
   func changes(to other: PreservedState) -> [LintFinding] {
     nodes.keys.sorted { $0.description < $1.description }.compactMap { path in
       guard let before = nodes[path], let after = other.nodes[path] else { return nil }

@@ -157,7 +157,7 @@ public import StateRestoration
 
   // MARK: - The disk
 
-  /// What is on the device's disk now.
+  /// The contents of the device's disk now.
   public func snapshot() -> SimulatedDisk { device.contents }
 
   /// Puts the disk back to what it was; every program on the device ends.

@@ -16,6 +16,14 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
   case overBudget(RestorationPath, bytes: Int, limit: Int)
   /// A value that looks like model data, which has a store of its own (R3.6).
   case looksLikeModelData(RestorationPath, key: String, why: String)
+  /// A listed object without an identifier: it and everything below it is not preserved.
+  case missingIdentifier(below: RestorationPath, type: String)
+  /// A property with a controller that no list of children or views names: it is not preserved.
+  case unlistedChild(RestorationPath, property: String)
+  /// A property that is called like a requirement of the framework and is not read, because it has another type.
+  case unusedDeclaration(RestorationPath, property: String)
+  /// An object that did not come back in the round trip.
+  case notRestored(RestorationPath, reason: String)
   /// Something that saving or restoring reported.
   case reported(String)
 
@@ -27,11 +35,22 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
         + "Take them from the data or write them down; never make them up at launch."
     case .unreadKeys(let path, let keys): "\(path): written and never read: \(keys.joined(separator: ", "))."
     case .changesByRestoring(let path, let keys):
-      "\(path): restoring changes what is preserved: \(keys.joined(separator: ", "))."
+      "\(path): restoring changes preserved values: \(keys.joined(separator: ", "))."
     case .overBudget(let path, let bytes, let limit):
       "\(path): \(bytes) bytes of state, the budget is \(limit). Keep identifiers of model objects, not the objects."
     case .looksLikeModelData(let path, let key, let why):
       "\(path): “\(key)” looks like model data (\(why)). Keep its identifier instead."
+    case .missingIdentifier(let path, let type):
+      "\(path): a \(type) below has no restoration identifier, so nothing of it is preserved. "
+        + "Give it one, or ignore \(type)."
+    case .unlistedChild(let path, let property):
+      "\(path): the controller in “\(property)” is not among the children, so it is not preserved. "
+        + "List it in restorationChildren, or ignore \(property)."
+    case .unusedDeclaration(let path, let property):
+      "\(path): “\(property)” is not the one that the framework reads. Give it exactly the type that the protocol "
+        + "has, and declare it in the base class."
+    case .notRestored(let path, let reason):
+      "\(path): did not come back: \(reason). Register its class or make it at launch."
     case .reported(let text): text
     }
   }
@@ -57,11 +76,14 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
     let harness = subject.harness(on: device)
     let application = try await harness.launch { subject.application() }
     try await change(application.root)
+    findings += subject.mistakes(in: application.root)
     try await harness.enterBackground()
     try requirePreserved(harness)
     findings += preservationFindings(harness)
     let before = try await PreservedState(harness)
     try await harness.relaunch()
+    // Of objects with made-up identifiers nobody expects that they come back.
+    if unstable.isEmpty { findings += notRestored(harness.report) }
     for node in harness.report?.nodes ?? [] {
       for case .unreadKeys(let keys) in node.findings { findings.append(.unreadKeys(node.path, keys)) }
     }
@@ -69,10 +91,11 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
     try await harness.enterBackground()
     let after = try await PreservedState(harness)
     findings += before.changes(to: after) + before.modelData
+    if !findings.isEmpty { await attachEvidence(of: harness, at: sourceLocation) }
   } catch {
     findings.append(.reported("\(error)"))
   }
-  for finding in findings { Issue.record("\(finding)", sourceLocation: sourceLocation) }
+  for finding in findings { TestIssues.record("\(finding)", at: sourceLocation) }
   return findings
 }
 

@@ -5,7 +5,7 @@ public struct RestorationSubject<Root: RestorableController>: Sendable {
   /// What the program says about itself; its `clock` and `now` are replaced by those of the simulated device.
   public var configuration = RestorationConfiguration()
 
-  /// Properties that are not meant to come back: caches, results, moments.
+  /// Properties and types that are not meant to come back: caches, results, moments.
   public var ignoredProperties: Set<String> = []
 
   /// How ``assertRestoresAtEveryKillPoint(_:from:to:sourceLocation:)`` saves: by `RestorableApplication.preserve()`.
@@ -23,7 +23,7 @@ public struct RestorationSubject<Root: RestorableController>: Sendable {
   /// Describes a hierarchy.
   ///
   /// - Parameters:
-  ///   - ignoring: Names of properties that are not meant to come back.
+  ///   - ignoring: Names of properties and types that are not meant to come back.
   ///   - make: Makes the hierarchy as it is at launch, before anything is restored.
   ///   - register: Registers restoration classes, blueprints and shared objects.
   public init(
@@ -35,6 +35,11 @@ public struct RestorationSubject<Root: RestorableController>: Sendable {
     self.register = register
   }
 
+  /// Whether a recorded value is not meant to come back any more: its property is ignored, or one that it is a field of.
+  func ignores(_ name: String) -> Bool {
+    ignoredProperties.contains(name) || ignoredProperties.contains { name.hasPrefix("\($0).") }
+  }
+
   /// Installs the hierarchy on a device as a program of its own.
   @MainActor func harness(on device: SimulatedDevice) -> RestorationHarness<HierarchyApplication<Root>> {
     RestorationHarness(on: device, configuration: configuration)
@@ -43,6 +48,11 @@ public struct RestorationSubject<Root: RestorableController>: Sendable {
   /// Makes the program of one launch.
   @MainActor func application() -> HierarchyApplication<Root> {
     HierarchyApplication(make(), registering: register)
+  }
+
+  /// Declarations of a hierarchy that leave something out.
+  @MainActor func mistakes(in root: Root) -> [LintFinding] {
+    HierarchyMistakes(in: root, ignoring: ignoredProperties).findings
   }
 
   /// The user's own values of a hierarchy.

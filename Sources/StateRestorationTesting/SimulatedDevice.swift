@@ -164,7 +164,7 @@ public import SimulatedTime
     start()
   }
 
-  /// Cuts the power, and starts the device again with what is left on the disk.
+  /// Cuts the power, and starts the device again with the rest of the disk.
   ///
   /// - Precondition: The device is simulated in memory, or nothing is to be lost.
   public func cutPower(losing loss: PowerCutLoss = .everythingUnsynchronized) {
@@ -205,7 +205,7 @@ public import SimulatedTime
   /// The disk itself, until the next restart, with its count of calls; `nil` for a folder.
   package var memory: MemoryFileSystem? { volume.memory }
 
-  /// What is on the disk now; setting it ends every program first.
+  /// The contents of the disk now; setting them ends every program first.
   public var contents: SimulatedDisk {
     get { volume.contents }
     set {

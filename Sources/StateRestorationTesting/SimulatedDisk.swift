@@ -1,11 +1,11 @@
 package import FaultyFileSystem
 public import FoundationEssentials
 
-/// What lies on a simulated device's disk, at one moment: to look at, to compare, and to come back to later.
+/// The contents of a simulated device's disk at one moment: to look at, to compare, and to come back to later.
 public struct SimulatedDisk: Sendable {
   /// The disk as it was kept.
   enum Content: Sendable {
-    /// All of a memory disk, with what was not synchronised yet.
+    /// All of a memory disk, with changes that are not synchronised yet.
     case memory(MemoryFileSystem)
     /// The bytes of each file in a folder.
     case folder([String: Data])

@@ -47,7 +47,7 @@ import Foundation
     if case .memory(let memory) = medium { memory } else { nil }
   }
 
-  /// What is on the disk.
+  /// The contents of the disk.
   ///
   /// No process may live while it is replaced.
   var contents: SimulatedDisk {

@@ -5,7 +5,7 @@ import StateRestoration
 ///
 /// It reads the value itself, not what a coder makes of it, so that a key that is neither written nor read shows.
 enum ValueText {
-  /// The text of a value; `nil` for what can't be compared: closures, and objects that are not preserved.
+  /// The text of a value; `nil` for values without a comparison: closures, and objects that are not preserved.
   @MainActor static func text(of value: Any, depth: Int = 0) -> String? {
     if depth > 32 { return "…" }
     return scalar(value) ?? structured(value, depth)

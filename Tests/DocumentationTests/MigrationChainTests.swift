@@ -1,4 +1,5 @@
 import Foundation
+import OwnThread
 import Testing
 
 /// A chain of migrations with a missing or a wrong step must not compile.
@@ -12,8 +13,8 @@ import Testing
 
     """
 
-  @Test func `an unbroken chain compiles`() throws {
-    let errors = try typecheck(
+  @Test func `an unbroken chain compiles`() async throws {
+    let errors = try await typecheck(
       """
       @StateMigrationsBuilder nonisolated func chain() -> StateMigrations<V3> {
         Migration(from: 1) { (old: V1) in V2(text: old.text) }
@@ -45,20 +46,27 @@ import Testing
     }
     """,
   ])
-  func `a broken chain is an error of the compiler, in the chain`(_ chain: String) throws {
-    let errors = try typecheck(chain)
+  func `a broken chain is an error of the compiler, in the chain`(_ chain: String) async throws {
+    let errors = try await typecheck(chain)
     #expect(!errors.isEmpty)
     let first = Self.states.split(separator: "\n", omittingEmptySubsequences: false).count
     #expect(errors.allSatisfy { $0 >= first }, "errors at \(errors), the chain begins at \(first)")
   }
 
   /// The lines at which the compiler finds errors.
-  private func typecheck(_ chain: String) throws -> [Int] {
+  private func typecheck(_ chain: String) async throws -> [Int] {
+    let (lines, text, status) = try await onThread { try Self.compile(chain) }
+    #expect(lines.isEmpty == (status == 0), "\(text)")
+    #expect(!lines.contains(0), "an error that is not in the chain: \(text)")
+    return lines
+  }
+
+  private static func compile(_ chain: String) throws -> (lines: [Int], output: String, status: Int32) {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let file = folder.appendingPathComponent("Chain.swift")
-    try (Self.states + chain).write(to: file, atomically: true, encoding: .utf8)
+    try (states + chain).write(to: file, atomically: true, encoding: .utf8)
     let products = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
@@ -79,13 +87,11 @@ import Testing
     try process.run()
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
-    let errors = text.split(separator: "\n").compactMap { line -> Int? in
+    let lines = text.split(separator: "\n").compactMap { line -> Int? in
       guard line.contains(": error: ") else { return nil }
       let parts = line.split(separator: ":")
       return parts.count > 2 && line.contains("Chain.swift") ? Int(parts[1]) : 0
     }
-    #expect(errors.isEmpty == (process.terminationStatus == 0), "\(text)")
-    #expect(!errors.contains(0), "an error that is not in the chain: \(text)")
-    return errors
+    return (lines, text, process.terminationStatus)
   }
 }

@@ -79,7 +79,7 @@ struct SnippetTests {
       + [
         "StateRestoration", "GettingStarted", "PreservingAList", "VersionsAndMigrations", "LockedDevices",
         "WhenSomethingDoesNotComeBack", "FromUIKit", "TestingYourRestoration", "ADesktopSession", "AGTKProgram",
-      ].map { "Docs/StateRestoration.docc/\($0).md" }
+      ].map { "Sources/StateRestoration/StateRestoration.docc/\($0).md" }
   }
 
   @Test(arguments: pages) func `every code block of a page is compiled as it stands there`(_ page: String) throws {
@@ -101,9 +101,9 @@ struct SnippetTests {
   }
 
   @Test func `every article of the catalog is checked`() throws {
-    let folder = Self.root.appendingPathComponent("Docs/StateRestoration.docc")
+    let folder = Self.root.appendingPathComponent("Sources/StateRestoration/StateRestoration.docc")
     let articles = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
-    #expect(Set(articles.map { "Docs/StateRestoration.docc/\($0)" }).isSubset(of: Self.pages))
+    #expect(Set(articles.map { "Sources/StateRestoration/StateRestoration.docc/\($0)" }).isSubset(of: Self.pages))
   }
 
   @Test func `every snippet is shown somewhere`() throws {

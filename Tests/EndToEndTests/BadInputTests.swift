@@ -40,9 +40,10 @@ import Musl
   func `a folder that can't be read`() async throws {
     let harness = try DemoHarness()
     #expect(unsafe chmod(harness.folder, 0o700) == 0)
-    // The program is where somebody else may not reach it, so it is started from a copy.
+    // The program is where somebody else may not reach it, so it is started from a copy. Another process makes it: a child
+    // that a test beside this one starts could keep it open for writing.
     let copy = FileManager.default.temporaryDirectory.appendingPathComponent("demo-\(UUID().uuidString)").path
-    try FileManager.default.copyItem(atPath: DemoHarness.program, toPath: copy)
+    #expect(try await ProgramRun("/bin/cp", [DemoHarness.program, copy]).status == 0)
     defer { try? FileManager.default.removeItem(atPath: copy) }
     let run = try await ProgramRun(
       "/usr/bin/env",

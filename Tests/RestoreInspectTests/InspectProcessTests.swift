@@ -8,14 +8,14 @@ import restore_inspect
 @Suite struct InspectProcessTests {
   @Test func `the program prints to the right places and ends with the right code`() async throws {
     let real = try await RealDevice()
-    let keybag = try InspectProcess.run(["keybag", real.path])
+    let keybag = try await InspectProcess.run(["keybag", real.path])
     #expect(keybag.code == 0 && keybag.output.contains("no passcode") && keybag.error.isEmpty)
-    let other = try InspectProcess.run(["tree", real.path, "--application", "nobody"])
+    let other = try await InspectProcess.run(["tree", real.path, "--application", "nobody"])
     #expect(other.code == InspectExitCode.notFound.rawValue && other.output.isEmpty)
     #expect(other.error.hasPrefix("restore-inspect: ") && other.error.split(separator: "\n").count == 1)
-    let usage = try InspectProcess.run(["look"])
+    let usage = try await InspectProcess.run(["look"])
     #expect(usage.code == InspectExitCode.usage.rawValue && usage.output.isEmpty)
-    let help = try InspectProcess.run(["--help"])
+    let help = try await InspectProcess.run(["--help"])
     #expect(help.code == 0 && help.output == InspectHelp.text + "\n" && help.error.isEmpty)
   }
 
@@ -25,13 +25,14 @@ import restore_inspect
   ) async throws {
     let real = try await RealDevice()
     let before = try real.contents()
-    let result = try InspectProcess.run([verb.rawValue, real.path, "--node", "root", "--json"])
+    let result = try await InspectProcess.run([verb.rawValue, real.path, "--node", "root", "--json"])
     #expect(result.code == (verb == .diff ? 1 : 0), "\(result.error)")
     #expect(try real.contents() == before)
     try real.save("third")
     #expect(
-      try InspectProcess.run(["show", real.path, "--node", "root", "--node", "editor", "--reveal"]).output.contains(
-        "third"))
+      try await InspectProcess.run(["show", real.path, "--node", "root", "--node", "editor", "--reveal"]).output
+        .contains(
+          "third"))
   }
 
   @Test func `reading while another process saves disturbs neither`() async throws {
@@ -57,9 +58,9 @@ import restore_inspect
     // However busy the machine is, the saver has had a turn before the first reading.
     for await _ in saves { break }
     for _ in 0..<8 {
-      let verified = try InspectProcess.run(["verify", real.path])
+      let verified = try await InspectProcess.run(["verify", real.path])
       #expect(verified.code == 0, "\(verified.output)\(verified.error)")
-      let shown = try InspectProcess.run(["show", real.path, "--node", "root", "--node", "editor", "--reveal"])
+      let shown = try await InspectProcess.run(["show", real.path, "--node", "root", "--node", "editor", "--reveal"])
       #expect(shown.code == 0 && shown.output.contains("draft"), "\(shown.error)")
     }
     saver.cancel()
@@ -69,10 +70,10 @@ import restore_inspect
   @Test func `the passcode is asked for without echo, and the terminal is given back`() async throws {
     let real = try await RealDevice(passcode: "correct horse")
     let terminal = try TerminalRun(["tree", real.path, "--passcode-prompt"])
-    try terminal.wait(for: "Passcode: ")
+    try await terminal.wait(for: "Passcode: ")
     #expect(!terminal.echoes)
     terminal.type("correct horse\n")
-    #expect(try terminal.waitForEnd() == 0)
+    #expect(try await terminal.waitForEnd() == 0)
     #expect(terminal.echoes)
     #expect(terminal.shown.contains("editor") && !terminal.shown.contains("horse"))
   }
@@ -81,24 +82,24 @@ import restore_inspect
   func `a prompt that is left gives the echo back`(key: String, end: Int32) async throws {
     let real = try await RealDevice(passcode: "correct horse")
     let terminal = try TerminalRun(["tree", real.path, "--passcode-prompt"])
-    try terminal.wait(for: "Passcode: ")
+    try await terminal.wait(for: "Passcode: ")
     terminal.type(key)
-    #expect(try terminal.waitForEnd() == end)
+    #expect(try await terminal.waitForEnd() == end)
     #expect(terminal.echoes)
   }
 
   @Test func `a signal to end at the prompt gives the echo back`() async throws {
     let real = try await RealDevice(passcode: "correct horse")
     let terminal = try TerminalRun(["tree", real.path, "--passcode-prompt"])
-    try terminal.wait(for: "Passcode: ")
+    try await terminal.wait(for: "Passcode: ")
     kill(terminal.processIdentifier, SIGTERM)
-    #expect(try terminal.waitForEnd() == -SIGTERM)
+    #expect(try await terminal.waitForEnd() == -SIGTERM)
     #expect(terminal.echoes)
   }
 
   @Test func `without a terminal the prompt says so`() async throws {
     let real = try await RealDevice(passcode: "correct horse")
-    let result = try InspectProcess.shell(
+    let result = try await InspectProcess.shell(
       "exec setsid --wait \"$0\" tree \"$1\" --passcode-prompt < /dev/null", [real.path])
     #expect(result.code == InspectExitCode.usage.rawValue && result.error.contains("--passcode-fd"))
   }
@@ -108,16 +109,17 @@ import restore_inspect
   {
     let real = try await RealDevice(passcode: "correct horse")
     let before = try real.contents()
-    let right = try InspectProcess.run(["verify", real.path, "--passcode-fd", "0"], input: "correct horse\nnot this")
+    let right = try await InspectProcess.run(
+      ["verify", real.path, "--passcode-fd", "0"], input: "correct horse\nnot this")
     #expect(right.code == 0, "\(right.error)")
-    let third = try InspectProcess.shell(
+    let third = try await InspectProcess.shell(
       "printf 'correct horse' > \"$1.passcode\"; \"$0\" tree \"$1\" --passcode-fd 3 3< \"$1.passcode\"; code=$?; "
         + "rm \"$1.passcode\"; exit $code", [real.path])
     #expect(third.code == 0 && third.output.contains("editor"), "\(third.error)")
-    let wrong = try InspectProcess.run(["tree", real.path, "--passcode-fd", "0"], input: "wrong cow\n")
+    let wrong = try await InspectProcess.run(["tree", real.path, "--passcode-fd", "0"], input: "wrong cow\n")
     #expect(wrong.code == InspectExitCode.wrongPasscode.rawValue)
     #expect(!(wrong.error + wrong.output).contains("cow"))
-    let closed = try InspectProcess.run(["tree", real.path, "--passcode-fd", "77"])
+    let closed = try await InspectProcess.run(["tree", real.path, "--passcode-fd", "77"])
     #expect(closed.code == InspectExitCode.usage.rawValue && closed.error.contains("77"))
     let after = try real.contents()
     // The counter is replaced, which changes its directory's time.
@@ -127,7 +129,7 @@ import restore_inspect
 
   @Test func `memory is shielded before the passcode is read`() async throws {
     let real = try await RealDevice(passcode: "correct horse")
-    let result = try InspectProcess.run(
+    let result = try await InspectProcess.run(
       ["tree", real.path, "--passcode-fd", "0"], input: "correct horse\n",
       whileWaiting: { identifier in
         // The process waits for its passcode, and has only so long to turn its core dumps off.
@@ -145,28 +147,28 @@ import restore_inspect
   @Test func `colours are for terminals, and for nothing else`() async throws {
     let real = try await RealDevice()
     let escape = "\u{1B}["
-    func shown(_ arguments: [String], _ environment: [String: String] = [:]) throws -> String {
+    func shown(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> String {
       let terminal = try TerminalRun(arguments, environment: environment)
-      #expect(try terminal.waitForEnd() == 0)
+      #expect(try await terminal.waitForEnd() == 0)
       return terminal.shown
     }
-    #expect(try shown(["tree", real.path]).contains(escape))
-    #expect(try shown(["tree", real.path], ["NO_COLOR": ""]).contains(escape), "an empty one counts as none")
-    #expect(try !shown(["tree", real.path], ["NO_COLOR": "1"]).contains(escape))
-    #expect(try !shown(["tree", real.path], ["TERM": "dumb"]).contains(escape))
-    #expect(try !shown(["tree", real.path, "--json"]).contains(escape))
-    #expect(try !InspectProcess.run(["tree", real.path]).output.contains(escape))
+    #expect(try await shown(["tree", real.path]).contains(escape))
+    #expect(try await shown(["tree", real.path], ["NO_COLOR": ""]).contains(escape), "an empty one counts as none")
+    #expect(try await !shown(["tree", real.path], ["NO_COLOR": "1"]).contains(escape))
+    #expect(try await !shown(["tree", real.path], ["TERM": "dumb"]).contains(escape))
+    #expect(try await !shown(["tree", real.path, "--json"]).contains(escape))
+    #expect(try await !InspectProcess.run(["tree", real.path]).output.contains(escape))
   }
 
   @Test func `output that can't be written is no success`() async throws {
     let real = try await RealDevice()
-    let result = try InspectProcess.shell("\"$0\" tree \"$1\" --json > /dev/full", [real.path])
+    let result = try await InspectProcess.shell("\"$0\" tree \"$1\" --json > /dev/full", [real.path])
     #expect(result.code == InspectExitCode.unavailable.rawValue && result.error.contains("could not be written"))
   }
 
   @Test func `a reader that goes away is no reason to crash`() async throws {
     let real = try await RealDevice()
-    let result = try InspectProcess.shell("{ \"$0\" tree \"$1\"; echo $? >&2; } | true", [real.path])
+    let result = try await InspectProcess.shell("{ \"$0\" tree \"$1\"; echo $? >&2; } | true", [real.path])
     #expect(result.error == "0\n")
   }
 }

@@ -17,14 +17,11 @@ import Testing
 
   /// Every issue that a body records is at this line of this file, and there is one.
   private func expectIssues(
-    at line: Int, _ body: () async throws -> Void
+    at line: Int, _ body: @MainActor () async throws -> Void
   ) async throws {
-    let file = SourceLocation(fileID: #fileID, filePath: #filePath, line: line, column: 1)
-    try await withKnownIssue {
-      try await body()
-    } matching: { issue in
-      issue.sourceLocation?.fileID == file.fileID && issue.sourceLocation?.line == line
-    }
+    let issues = try await TestIssues.collect(body)
+    #expect(!issues.isEmpty)
+    #expect(issues.allSatisfy { $0.location.fileID == #fileID && $0.location.line == line }, "\(issues)")
   }
 
   @Test func `assertRestores points at its caller, for a difference and for an error`() async throws {

@@ -2,7 +2,7 @@ import Foundation
 
 /// A Codable decoder that reads nothing: every value is a constant, every list has a fixed number of elements.
 ///
-/// What is left is what the machinery of Codable and the making of the decoded values cost.
+/// The rest is the cost of Codable's machinery and of making the decoded values.
 struct NoOpDecoder: Decoder {
   let codingPath: [any CodingKey] = []
   let userInfo: [CodingUserInfoKey: Any] = [:]

@@ -4,7 +4,7 @@ import StateRestoration
 
 /// What a capture of everything costs the main actor, for each way in which a controller can hand over its state.
 ///
-/// What was captured is freed after the clock was read, and so are the bare copies: a save hands it over, and it is freed
+/// Captured values are freed after the clock was read, and so are the bare copies: a save hands it over, and it is freed
 /// where the main actor doesn't wait.
 @MainActor
 struct CaptureMetrics {

@@ -166,9 +166,9 @@ struct CodingMetrics {
   }
 }
 
-/// A decoded value isn't its input, or a count is not what is promised.
+/// A decoded value isn't its input, or a count is above its limit.
 struct WrongValue: Error, CustomStringConvertible {
-  /// What is wrong.
+  /// The mistake.
   var description: String
 }
 

@@ -176,7 +176,7 @@ final class DiskBench {
 
   // MARK: Restoring
 
-  /// Opens what is on the disk.
+  /// Opens the preserved state.
   func openReader() throws -> (reader: RestorationArchive.Reader, archive: OpenedArchive) {
     let archive = try device.archives(for: slot).openNewest()
     return (try RestorationArchive.Reader(archive), archive)

@@ -12,7 +12,7 @@ struct LaunchTaken: Codable, Sendable {
   var wall = 0.0
   /// Nanoseconds of processor time, of all threads.
   var processor = 0.0
-  /// What was counted, by name.
+  /// The counts by name.
   var counts: [String: Double] = [:]
 }
 
@@ -108,7 +108,7 @@ struct LaunchChild {
 }
 
 extension LaunchTaken {
-  /// Notes what has passed since a beginning.
+  /// Notes the time since a beginning.
   fileprivate mutating func end(_ begun: (wall: Double, processor: Double)) {
     wall = Clock.wall.now - begun.wall
     processor = Clock.process.now - begun.processor

@@ -79,7 +79,7 @@ struct SealingMetrics {
     return (taken[Lane.ours]?.nanoseconds ?? .nan) / 1_000
   }
 
-  /// Unlocking with a passcode: what a guess costs whoever has the whole disk.
+  /// Unlocking with a passcode: the cost of one guess with a copy of the whole disk.
   func unlock(_ device: ProtectedDevice, rounds: Int) async throws -> [Result] {
     guard wants("unlock") else { return [] }
     try await device.setPasscode(try Passcode("2580"))

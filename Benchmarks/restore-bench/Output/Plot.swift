@@ -1,74 +1,82 @@
 import Foundation
 
-/// Draws the results: for each metric the baselines as bars, in times of ours, on a logarithmic axis.
+/// Draws what users feel: for each of a few metrics the time or size of ours beside that of others.
 enum Plot {
-  private static let left = 230.0
-  private static let width = 560.0
-  private static let colours = [
-    "json": "#c0504d", "plist": "#9b5fb0", "sqlite": "#2e75b6", "floor": "#7f7f7f", "raw": "#7f7f7f",
-  ]
+  /// One group of bars.
+  struct Group {
+    /// The task, as a user would say it.
+    var title: String
+    /// The unit of all its bars.
+    var unit: String
+    /// A name and a value each; ours is the first.
+    var bars: [(name: String, value: Double)]
+  }
 
-  /// The picture as SVG.
-  static func svg(_ report: Report) -> String {
-    var rows: [(label: String, bars: [(name: String, ratio: Double)])] = []
-    let biggest = report.results.map(\.nodes).max() ?? 0
-    for result in report.results {
-      let isSpecial = result.metric == "launch" || (result.workload.map { $0 != "typical" } ?? false)
-      let isShown = isSpecial || result.nodes == 1 || result.nodes == biggest
-      guard isShown, result.value > 0 else { continue }
-      let bars = result.baselines.keys.sorted().compactMap { name in
-        result.ratio(name).flatMap { $0.isFinite && $0 > 0 ? (name: name, ratio: $0) : nil }
+  private static let width = 760.0
+  private static let left = 150.0
+  private static let right = 130.0
+  private static let colours = ["ours": "#1f77b4", "JSON": "#c7c7c7", "SQLite": "#a0a0a0"]
+
+  /// The groups of a report, in the order of the page; those that were not measured are left out.
+  static func groups(_ report: Report) -> [Group] {
+    let metrics = [
+      ("preserveAll", "Save %@ objects"), ("preserveOne", "Save one change among %@ objects"),
+      ("restoreAll", "Restore %@ objects"), ("restoreOneCold", "Read one object of %@ after a start"),
+      ("launch", "Launch a program with %@ objects"), ("size", "Bytes per object on disk"),
+    ]
+    let names = [("json", "JSON"), ("sqlite", "SQLite")]
+    return metrics.compactMap { metric, title in
+      guard let result = Page.largest(metric, in: report) else { return nil }
+      var bars = [(name: "ours", value: result.value)]
+      for (key, name) in names {
+        if let value = result.baselines[key] { bars.append((name: name, value: value)) }
       }
-      guard !bars.isEmpty else { continue }
-      let kind = result.workload == nil || result.workload == "typical" ? "" : " (\(result.workload ?? ""))"
-      let size = result.metric == "launch" ? " of \(result.nodes)" : ""
-      rows.append(("\(result.metric)\(size)\(kind): \(Table.quantity(result.value, result.unit))", bars))
+      let number = result.nodes.formatted(.number.grouping(.automatic).locale(Locale(identifier: "fr")))
+      return Group(
+        title: title.replacingOccurrences(of: "%@", with: number), unit: result.unit, bars: bars)
     }
-    let highest = max(10, rows.flatMap(\.bars).map(\.ratio).max() ?? 10)
-    let decades = ceil(log10(highest))
-    func x(_ ratio: Double) -> Double { left + width * (log10(max(ratio, 0.1)) + 1) / (decades + 1) }
+  }
+
+  /// The picture as SVG: each group has a scale of its own, from nothing to its longest bar.
+  static func svg(_ report: Report) -> String {
     var body = ""
-    var y = 70.0
-    for row in rows {
-      let height = Double(row.bars.count) * 14
-      body += text(row.label, x: left - 8, y: y + height / 2 + 4, anchor: "end", size: 12)
-      for bar in row.bars {
-        let end = x(bar.ratio)
-        let start = x(1)
+    var y = 64.0
+    for group in groups(report) {
+      body += text(group.title, x: 20, y: y, size: 15, weight: "bold")
+      y += 10
+      let longest = group.bars.map(\.value).max() ?? 1
+      for bar in group.bars {
+        let length = max(2, (width - left - right) * bar.value / longest)
+        body += text(bar.name, x: left - 10, y: y + 14, anchor: "end", size: 13)
         body += """
-          <rect x="\(min(start, end))" y="\(y)" width="\(abs(end - start))" height="11" fill="\(colour(bar.name))"/>
+          <rect x="\(left)" y="\(y)" width="\(Table.format(length))" height="18" fill="\(colours[bar.name] ?? "#888888")"/>
 
           """
-        body += text(
-          "\(bar.name) \(Table.format(bar.ratio))×", x: max(start, end) + 4, y: y + 9, anchor: "start", size: 10)
-        y += 14
+        var label = Table.quantity(bar.value, group.unit).replacingOccurrences(of: "/node", with: "")
+        if bar.name != "ours", let ours = group.bars.first?.value {
+          label += "  (\(Table.format(bar.value / ours))×)"
+        }
+        body += text(label, x: left + length + 8, y: y + 14, size: 13)
+        y += 22
       }
-      y += 10
+      y += 26
     }
-    var grid = ""
-    for decade in -1...Int(decades) {
-      let place = x(pow(10, Double(decade)))
-      let stroke = decade == 0 ? "#000000" : "#dddddd"
-      grid += "<line x1=\"\(place)\" y1=\"56\" x2=\"\(place)\" y2=\"\(y)\" stroke=\"\(stroke)\"/>\n"
-      grid += text("\(Table.format(pow(10, Double(decade))))×", x: place, y: 50, anchor: "middle", size: 11)
-    }
-    let title = text("Times of ours that others take (right of the black line: ours is better)", x: 20, y: 24, size: 15)
+    let title = text("How long it takes: shorter is better", x: 20, y: 30, size: 18, weight: "bold")
     return """
-      <svg xmlns="http://www.w3.org/2000/svg" width="\(left + width + 140)" height="\(y + 20)" font-family="sans-serif">
+      <svg xmlns="http://www.w3.org/2000/svg" width="\(Int(width))" height="\(Int(y))" viewBox="0 0 \(Int(width)) \(Int(y))" font-family="Helvetica, Arial, sans-serif" fill="#222222">
       <rect width="100%" height="100%" fill="#ffffff"/>
-      \(title)\(grid)\(body)</svg>
+      \(title)\(body)</svg>
 
       """
   }
 
-  private static func colour(_ name: String) -> String {
-    colours.first { name.hasPrefix($0.key) }?.value ?? "#4f9d69"
-  }
-
   private static func text(
-    _ text: String, x: Double, y: Double, anchor: String = "start", size: Int
+    _ text: String, x: Double, y: Double, anchor: String = "start", size: Int, weight: String = "normal"
   ) -> String {
     let escaped = text.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
-    return "<text x=\"\(x)\" y=\"\(y)\" text-anchor=\"\(anchor)\" font-size=\"\(size)\">\(escaped)</text>\n"
+    return """
+      <text x="\(Table.format(x))" y="\(Table.format(y))" text-anchor="\(anchor)" font-size="\(size)" font-weight="\(weight)">\(escaped)</text>
+
+      """
   }
 }

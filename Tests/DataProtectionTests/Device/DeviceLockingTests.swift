@@ -3,6 +3,7 @@ import Dispatch
 import FaultyFileSystem
 import FileSystem
 import Foundation
+import OwnThread
 import SimulatedTime
 import Synchronization
 import Testing
@@ -68,7 +69,7 @@ import Testing
       mayGo.wait()
     }
     Thread.detachNewThread { device.lock() }
-    waitOnThread(isHanging)
+    await waitOnThread(isHanging)
     #expect(device.lockState == .locked)
     #expect(await code { try device.files().create("x", protection: .complete) } == .locked)
     device.lock()
@@ -86,8 +87,8 @@ import Testing
     let device = try await world.open()
     try await device.setPasscode(Passcode("1234"))
     custody.hangs.set()
-    Task.detached { try await device.unlock(passcode: Passcode("1234")) }
-    waitOnThread(custody.isHanging)
+    Task.detached(executorPreference: OwnThreads.shared) { try await device.unlock(passcode: Passcode("1234")) }
+    await waitOnThread(custody.isHanging)
     #expect(device.lockState == .unlocked)
     let didLock = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
@@ -97,7 +98,7 @@ import Testing
     while device.lockState != .locked { await Task.yield() }
     #expect(await code { try device.files().create("x", protection: .complete) } == .locked)
     custody.mayGo.signal()
-    waitOnThread(didLock)
+    await waitOnThread(didLock)
     #expect(custody.entries.isEmpty)
   }
 
@@ -112,10 +113,10 @@ import Testing
       environment: DeviceEnvironment(fileSystem: world.memory, scrypt: .test, variables: { _ in nil }))
     try await device.setPasscode(Passcode("1234"))
     custody.hangsForgetting.set()
-    device.lock()
-    waitOnThread(custody.isHanging)
+    await onThread { device.lock() }
+    await waitOnThread(custody.isHanging)
     #expect(device.lockState == .locked)
-    Task.detached { try await device.unlock(passcode: Passcode("1234")) }
+    Task.detached(executorPreference: OwnThreads.shared) { try await device.unlock(passcode: Passcode("1234")) }
     while device.lockState != .unlocked { await Task.yield() }
     device.lock()
     while device.lockState != .locked { await Task.yield() }
@@ -148,8 +149,8 @@ import Testing
   }
 
   /// Waits on a thread that isn't the concurrency's; a test that waits for ever is stopped by its suite's limit.
-  private func waitOnThread(_ semaphore: DispatchSemaphore) {
-    #expect(semaphore.wait(timeout: .now() + 60) == .success)
+  private func waitOnThread(_ semaphore: DispatchSemaphore) async {
+    #expect(await onThread { semaphore.wait(timeout: .now() + 60) } == .success)
   }
 
   @Test func `an unlock in the grace period undoes the lock, and its end comes to nothing`() async throws {
@@ -298,7 +299,7 @@ import Testing
       while device.lockState == .locking {}
       log.append(device.lockState)
     }
-    device.lock()
+    await onThread { device.lock() }
     #expect(log.all == [.locked])
     _ = observation
   }

@@ -1,5 +1,6 @@
 import DataProtection
 import Foundation
+import OwnThread
 import ProcessMemory
 import Testing
 
@@ -18,7 +19,7 @@ import Glibc
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let pipes = try ["unlocked", "scanned", "locked", "done"].map { try Rendezvous("\(folder)/\($0)").make() }
 
-    let reader = Task.detached { () throws -> (all: Set<String>, dumped: Set<String>, locked: Set<String>) in
+    let reader = OwnThread { () throws -> (all: Set<String>, dumped: Set<String>, locked: Set<String>) in
       guard Rendezvous(folder + "/unlocked").wait() else { throw CocoaError(.fileReadUnknown) }
       let process = try String(contentsOfFile: folder + "/process", encoding: .utf8)
       let needles = try Self.needles(in: folder)

@@ -37,10 +37,9 @@ final class DemoHarness {
 
   deinit { try? FileManager.default.removeItem(atPath: scratch) }
 
-  /// The program as built beside these tests; another one where `RESTORATION_DEMO` names it.
+  /// The program as built beside these tests.
   static var program: String {
-    if let other = ProcessInfo.processInfo.environment["RESTORATION_DEMO"] { return other }
-    return URL(fileURLWithPath: testProgram).deletingLastPathComponent().appendingPathComponent("restore-demo").path
+    URL(fileURLWithPath: testProgram).deletingLastPathComponent().appendingPathComponent("restore-demo").path
   }
 
   /// The program of these tests.

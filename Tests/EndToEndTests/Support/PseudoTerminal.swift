@@ -1,4 +1,5 @@
 import Foundation
+import OwnThread
 import Testing
 
 #if canImport(Glibc)
@@ -10,7 +11,7 @@ import Musl
 /// A program running in a pseudo-terminal of its own, with the screen it shows.
 ///
 /// The program is a session leader with the terminal as its controlling terminal, so that signals, suspension and hangup
-/// are the real ones. Whatever has to be waited for is waited for on a thread of the terminal's own, so that a test in a
+/// are the real ones. Whatever has to be waited for is waited for on another thread, so that a test in a
 /// terminal takes no thread from the tests beside it. Not safe for use by two tasks at once.
 final class PseudoTerminal {
   /// The program did not come to show what the test waited for.
@@ -25,8 +26,6 @@ final class PseudoTerminal {
   var screen: ScreenEmulator
   private var master: Int32
   private var status: Int32?
-  /// The thread on which to wait.
-  private let waiting = WaitingThread(named: "pseudo-terminal")
 
   /// How long a test waits for something that should come at once; long, as other tests and builds share the machine.
   static let patience = Duration.seconds(60)
@@ -153,7 +152,7 @@ final class PseudoTerminal {
     guard master >= 0 else { return false }
     if feed() { return true }
     guard milliseconds > 0 else { return false }
-    await waiting.run { [master] in
+    await onThread { [master] in
       var descriptor = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
       _ = unsafe poll(&descriptor, 1, milliseconds)
       // A terminal that the program has closed is ready at once, but only with its end.
@@ -188,7 +187,7 @@ final class PseudoTerminal {
     let end = clock.now + timeout
     while isRunning {
       if clock.now > end { throw TimedOut(description: "the program did not end; the screen was:\n\(screen.text)") }
-      if master < 0 { await waiting.run { _ = poll(nil, 0, 20) } } else { await pump(milliseconds: 20) }
+      if master < 0 { await onThread { _ = poll(nil, 0, 20) } } else { await pump(milliseconds: 20) }
     }
     while await pump(milliseconds: 0) {}
     screen.finish()

@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
+import OwnThread
 import Testing
 
 /// The tool as a process of its own.
 enum InspectProcess {
   /// What a run came to.
-  struct Result {
+  struct Result: Sendable {
     let code: Int32
     let output: String
     let error: String
@@ -24,38 +25,37 @@ enum InspectProcess {
   ///   - input: What the standard input gives.
   ///   - whileWaiting: Runs before the input is given, with the process's number.
   static func run(
-    _ arguments: [String], input: String? = nil, whileWaiting: (pid_t) throws -> Void = { _ in }
-  ) throws -> Result {
-    let process = Process()
-    process.executableURL = URL(filePath: program)
-    process.arguments = arguments
-    let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
-    process.standardInput = stdin
-    process.standardOutput = stdout
-    process.standardError = stderr
-    try process.run()
-    try whileWaiting(process.processIdentifier)
-    if let input { try stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8)) }
-    try stdin.fileHandleForWriting.close()
-    let output = String(decoding: stdout.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    let error = String(decoding: stderr.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return Result(code: process.terminationStatus, output: output, error: error)
+    _ arguments: [String], input: String = "", whileWaiting: @escaping @Sendable (pid_t) throws -> Void = { _ in }
+  ) async throws -> Result {
+    try await run(program, arguments, input: input, whileWaiting: whileWaiting)
   }
 
   /// Runs a line of shell in which `$0` is the tool.
-  static func shell(_ line: String, _ arguments: [String]) throws -> Result {
-    let process = Process()
-    process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", line, program] + arguments
-    let (stdout, stderr) = (Pipe(), Pipe())
-    process.standardOutput = stdout
-    process.standardError = stderr
-    try process.run()
-    let output = String(decoding: stdout.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    let error = String(decoding: stderr.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return Result(code: process.terminationStatus, output: output, error: error)
+  static func shell(_ line: String, _ arguments: [String]) async throws -> Result {
+    try await run("/bin/sh", ["-c", line, program] + arguments)
+  }
+
+  private static func run(
+    _ executable: String, _ arguments: [String], input: String = "",
+    whileWaiting: @escaping @Sendable (pid_t) throws -> Void = { _ in }
+  ) async throws -> Result {
+    try await onThread {
+      let process = Process()
+      process.executableURL = URL(filePath: executable)
+      process.arguments = arguments
+      let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
+      process.standardInput = stdin
+      process.standardOutput = stdout
+      process.standardError = stderr
+      try process.run()
+      try whileWaiting(process.processIdentifier)
+      if !input.isEmpty { try stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8)) }
+      try stdin.fileHandleForWriting.close()
+      let output = String(decoding: stdout.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      let error = String(decoding: stderr.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      return Result(code: process.terminationStatus, output: output, error: error)
+    }
   }
 }
 
@@ -134,22 +134,23 @@ final class TerminalRun {
   }
 
   /// Waits until the terminal shows a text.
-  func wait(for text: String) throws {
+  func wait(for text: String) async throws {
     let end = ContinuousClock.now + .seconds(30)
     while !shown.contains(text) {
-      guard ContinuousClock.now < end, isRunning || pump() else { throw TimedOut(shown: shown) }
-      pump()
+      guard ContinuousClock.now < end else { throw TimedOut(shown: shown) }
+      let didRun = isRunning
+      guard await pump() || didRun else { throw TimedOut(shown: shown) }
     }
   }
 
   /// Waits for the end: the exit status, or the negative number of the signal.
-  func waitForEnd() throws -> Int32 {
+  func waitForEnd() async throws -> Int32 {
     let end = ContinuousClock.now + .seconds(30)
     while isRunning {
       guard ContinuousClock.now < end else { throw TimedOut(shown: shown) }
-      pump()
+      await pump()
     }
-    while pump(milliseconds: 0) {}
+    while await pump(milliseconds: 0) {}
     let status = status ?? 0
     return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
   }
@@ -163,9 +164,12 @@ final class TerminalRun {
   }
 
   @discardableResult
-  private func pump(milliseconds: Int32 = 50) -> Bool {
-    var descriptor = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
-    guard unsafe poll(&descriptor, 1, milliseconds) > 0 else { return false }
+  private func pump(milliseconds: Int32 = 50) async -> Bool {
+    let isReady = await onThread { [master] in
+      var descriptor = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+      return unsafe poll(&descriptor, 1, milliseconds) > 0
+    }
+    guard isReady else { return false }
     var buffer = [UInt8](repeating: 0, count: 65_536)
     let count = unsafe read(master, &buffer, buffer.count)
     guard count > 0 else { return false }

@@ -1,4 +1,5 @@
 import Foundation
+import OwnThread
 import ProcessMemory
 import Testing
 
@@ -45,39 +46,12 @@ import Testing
       Rendezvous(folder + "/wiped").tell()
       precondition(Rendezvous(folder + "/done").wait())
     }
-    let found = try #require(try await reader.value)
+    let found = try await reader.value
     // Without this the scan could be blind.
     for name in Self.names { #expect(found.all.contains("\(name) in anonymous memory")) }
     #expect(found.dumped == [])
     #expect(found.left == [])
     withExtendedLifetime(pipes) {}
-  }
-}
-
-/// Work on a thread of its own, which begins at once: a task would first wait for the tests before it, and one that waits for
-/// another process must not block a thread that tasks share.
-private struct OwnThread<Value: Sendable> {
-  private let values: AsyncThrowingStream<Value, any Error>
-
-  init(_ body: @escaping @Sendable () throws -> Value) {
-    let (values, continuation) = AsyncThrowingStream.makeStream(of: Value.self)
-    self.values = values
-    Thread {
-      do {
-        continuation.yield(try body())
-        continuation.finish()
-      } catch {
-        continuation.finish(throwing: error)
-      }
-    }.start()
-  }
-
-  /// What the work gave.
-  var value: Value? {
-    get async throws {
-      for try await value in values { return value }
-      return nil
-    }
   }
 }
 

@@ -1,0 +1,87 @@
+import Foundation
+
+/// Writes the figures of `Docs/Performance.md` and its picture.
+enum Page {
+  /// What a metric should reach, beside others in the same run.
+  private struct Target {
+    var metric: String
+    var title: String
+    var text: String
+    var isMet: @Sendable (Result) -> Bool
+  }
+
+  private static let targets = [
+    Target(metric: "encode", title: "Encode one object", text: "12 times as fast as JSON") { atLeast($0, 12, "json") },
+    Target(metric: "decode", title: "Decode one object", text: "7.5 times as fast as JSON") {
+      atLeast($0, 7.5, "json")
+    },
+    Target(metric: "size", title: "Bytes per object", text: "half of JSON's") { atLeast($0, 2, "json") },
+    Target(
+      metric: "preserveAll", title: "Save everything, durably", text: "8 times as fast as JSON, faster than SQLite"
+    ) {
+      atLeast($0, 8, "json") && atLeast($0, 1, "sqlite")
+    },
+    Target(metric: "preserveOne", title: "Save one change, durably", text: "1.3 times a raw append with its sync") {
+      atLeast($0, 1 / 1.3, "raw")
+    },
+    Target(metric: "preserveNone", title: "Save without a change", text: "no call of the file system") {
+      $0.value < 1e3
+    },
+    Target(metric: "captureOne", title: "Main actor, per save of one change", text: "20 µs") { $0.value <= 20e3 },
+    Target(metric: "restoreAll", title: "Restore everything", text: "3.8 times as fast as decoding JSON") {
+      atLeast($0, 3.8, "json")
+    },
+    Target(metric: "restoreOneCold", title: "Read one object after a start", text: "1.6 times SQLite's time") {
+      atLeast($0, 1 / 1.6, "sqlite")
+    },
+    Target(metric: "launch", title: "Launch: open the device and restore", text: "faster than a file of JSON") {
+      atLeast($0, 1, "json")
+    },
+    Target(metric: "unlock", title: "Check a passcode", text: "slow on purpose") { _ in true },
+  ]
+
+  private static let marks = ("<!-- figures: restore-bench --page -->", "<!-- end of the figures -->")
+
+  private static func atLeast(_ result: Result, _ ratio: Double, _ baseline: String) -> Bool {
+    (result.ratio(baseline) ?? 0) >= ratio
+  }
+
+  /// Replaces the figures in `Performance.md` of a folder and draws `performance.svg` beside it.
+  static func write(_ report: Report, to folder: String) throws {
+    let page = URL(fileURLWithPath: folder).appendingPathComponent("Performance.md")
+    let text = try String(contentsOf: page, encoding: .utf8)
+    guard let start = text.range(of: marks.0), let end = text.range(of: marks.1), start.upperBound <= end.lowerBound
+    else {
+      throw Options.Problem(description: "\(page.path) has no place for the figures")
+    }
+    let figures = "\n" + lines(report).joined(separator: "\n") + "\n"
+    let new = text.replacingCharacters(in: start.upperBound..<end.lowerBound, with: figures)
+    try new.write(to: page, atomically: true, encoding: .utf8)
+    let picture = page.deletingLastPathComponent().appendingPathComponent("performance.svg")
+    try Plot.svg(report).write(to: picture, atomically: true, encoding: .utf8)
+  }
+
+  private static func lines(_ report: Report) -> [String] {
+    var lines = ["| | Objects | Ours | Against | Target | |", "|---|---|---|---|---|---|"]
+    for target in targets {
+      guard let result = largest(target.metric, in: report) else { continue }
+      let others = [("json", "JSON"), ("sqlite", "SQLite"), ("raw", "raw")].compactMap { key, name in
+        result.ratio(key).map { "\(name) \(Table.format($0))×" }
+      }
+      let ours = Table.quantity(result.value, result.unit).replacingOccurrences(of: "/node", with: "")
+      lines.append(
+        "| \(target.title) | \(result.nodes) | \(ours) | \(others.joined(separator: ", ")) | \(target.text) | "
+          + "\(target.isMet(result) ? "met" : "missed") |")
+    }
+    let facts = ["processor", "processors", "system", "build", "clock"].compactMap { name in
+      report.environment[name].map { "\(name): \($0)" }
+    }
+    return lines + ["", "Measured on: " + facts.joined(separator: "; ") + "."]
+  }
+
+  /// The result with most objects, of the typical workload and without a passcode.
+  static func largest(_ metric: String, in report: Report) -> Result? {
+    report.results.filter { $0.metric == metric && ($0.workload == nil || $0.workload == "typical") && $0.value > 0 }
+      .max { $0.nodes < $1.nodes }
+  }
+}

@@ -1,0 +1,5 @@
+/// Settles how a process runs tests; linking the module is enough.
+///
+/// Tests run side by side, twice as many as there are cores, unless the environment says another number. Without a limit
+/// Swift Testing starts all at once, and a limit of time then measures the queue; later toolchains have this limit.
+void test_process_settle(void);
