@@ -1,8 +1,12 @@
+package import ApplicationLifecycle
 package import DataProtection
 package import FoundationEssentials
 
 /// What an application needs of the coordinator; a border at which tests can stand in.
 @MainActor package protocol ApplicationEngine: AnyObject {
+  /// How much restoring brings back.
+  var extent: RestorationExtent { get set }
+
   /// Restores into the hierarchy below a root.
   func restoreState(into root: any RestorableController) async throws -> RestorationReport
 

@@ -166,7 +166,8 @@ extension ArchiveDraft {
     let attributes = node.attributes
     return Selection.verdict(
       on: .init(
-        identity: attributes.identity, version: attributes.version, isLeftOut: attributes.flags.contains(.leftOut)),
+        identity: attributes.identity, version: attributes.version, isLeftOut: attributes.flags.contains(.leftOut),
+        isWithheld: withheld.contains(variant)),
       for: claimant)
   }
 

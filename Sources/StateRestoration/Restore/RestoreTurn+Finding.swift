@@ -51,6 +51,7 @@ extension RestoreTurn {
   func select(_ object: any RestorableObject, ledBy lead: Int, origin: NodeReport.Origin) {
     let claimant = registry.claimant(object)
     var variants = plan.variants(ledBy: lead)
+    if origin == .registration { variants.forEach { extent.ask(for: $0) } }
     // Another try of what was left out goes before what has come in front of it since.
     if variants.count > 1, retries(plan.paths[lead]) {
       variants = variants.filter { isMarkedLeftOut($0) } + variants.filter { !isMarkedLeftOut($0) }
@@ -58,7 +59,8 @@ extension RestoreTurn {
     var own: (index: Int, reason: NotRestoredReason)?
     var passed: [Int] = []
     for variant in variants where !passed.contains(where: { isSameIdentity($0, variant) }) {
-      let known = outcomes.isMet(variant) ? outcomes.reason(variant) : obstacle(at: variant)
+      let isKnown = outcomes.isMet(variant) && outcomes.reason(variant)?.isOfExtent != true
+      let known = isKnown ? outcomes.reason(variant) : obstacle(at: variant)
       let (verdict, reason) = verdict(on: variant, for: claimant, object, obstacle: known)
       switch verdict {
       case .fits: return admit(object, at: variant, ledBy: lead, origin)
@@ -85,15 +87,18 @@ extension RestoreTurn {
   ) -> (Selection.Verdict, NotRestoredReason?) {
     if let obstacle { return (.refused(.leftOut), obstacle) }
     let details = plan.details(of: index)
+    let withheld = reasonToWithhold(index, from: object)
     let verdict = Selection.verdict(
       on: .init(
-        identity: plan.identity(of: index), version: plan.nodes[index].version, isDamaged: details.damage != nil),
+        identity: plan.identity(of: index), version: plan.nodes[index].version, isDamaged: details.damage != nil,
+        isWithheld: withheld != nil),
       for: claimant)
     switch verdict {
     case .fits: return (verdict, nil)
     case .unreadable(.newerVersion):
       return (verdict, .newerVersion(stored: plan.nodes[index].version, known: claimant.version))
     case .unreadable(.damaged): return (verdict, .damaged(details.damage ?? ""))
+    case .unreadable(.withheld): return (verdict, withheld)
     case .refused(.otherModel):
       return (verdict, .modelMismatch(recorded: details.model, found: claimant.identity.model))
     case .refused:
@@ -176,7 +181,7 @@ extension RestoreTurn {
       existing[lead] = true
       return select(object, ledBy: lead, origin: .existing)
     }
-    if let reason = obstacle(at: lead) {
+    if let reason = obstacle(at: lead) ?? reasonToWithhold(lead) {
       fail(lead, reason)
       guard let object = existingChild(at: lead) else { return }
       existing[lead] = true
@@ -186,6 +191,7 @@ extension RestoreTurn {
     var start: ContinuousClock.Instant?
     guard let (object, origin) = makeController(lead, &start) else { return }
     if origin == .existing || existingChild(at: lead) === object { existing[lead] = true }
+    if !existing[lead], let reason = reasonToWithhold(lead, from: object) { return fail(lead, reason) }
     select(object, ledBy: lead, origin: origin)
     if let start, outcomes.isRestored(lead) { outcomes.add(clock.now - start, at: lead) }
   }

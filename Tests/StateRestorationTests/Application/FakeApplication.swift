@@ -23,12 +23,13 @@ final class CallLog: Sendable {
   var outcome: Result<PreservationOutcome, any Error> = .success(.unchanged(nil))
   var restoreError: (any Error)?
   var keepsStateForDebugging = false
+  var extent = RestorationExtent.restore
   var onRestore: @MainActor () async -> Void = {}
 
   init(_ log: CallLog) { self.log = log }
 
   func restoreState(into root: any RestorableController) async throws -> RestorationReport {
-    log.add("restore")
+    log.add(extent == .restore ? "restore" : "restore as \(extent)")
     await onRestore()
     if let restoreError { throw restoreError }
     lastReport = RestorationReport(outcome: .restored)

@@ -155,6 +155,19 @@ import Testing
     #expect(fake.application.report == nil)
   }
 
+  @Test func `a launch asks for its extent, and a pristine one declines`() async throws {
+    for (extent, call) in [
+      (RestorationExtent.restore, "restore"), (.launch, "restore as launch"), (.recover, "restore as recover"),
+      (.pristine, "declineRestoring"),
+    ] {
+      fake.log.clear()
+      let report = try await fake.application.launch(LaunchOptions(extent: extent))
+      #expect(fake.log.all.filter { $0.hasPrefix("restore") || $0 == "declineRestoring" } == [call])
+      #expect((report == nil) == (extent == .pristine))
+      try await fake.lifecycle.terminate()
+    }
+  }
+
   @Test func `what a launch declined is kept from its first save, also from one during the launch`() async throws {
     fake.delegate.response = .declinesRestoring
     let saved = Saving()
