@@ -101,6 +101,7 @@ final class PortalService: SessionService {
   // MARK: - The question
 
   private func ask() {
+    monitor.log("the session asks whether it may end")
     guard query == nil else { return }
     let ticket = QueryTicket(number: monitor.nextTicket())
     let timer = monitor.after(monitor.options.queryEndBudget) { [weak self] in

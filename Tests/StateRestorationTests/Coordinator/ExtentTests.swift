@@ -134,9 +134,14 @@ import Testing
     let root = root(Document("1"), Document("3"))
     let coordinator = launch(bench, as: .launch)
     #expect(try await coordinator.restore(into: root).outcome == .locked)
+    // What it has is met now; what comes later is an edit.
+    _ = try await coordinator.preserve(root)
     (root.restorationChildren.last as? Document)?.restorableState = "three"
     try await bench.unlock(coordinator)
     #expect(root["window"]?.text == "wide" && documents(root) == ["", "three"])
+    let report = try #require(bench.delegate.lateReports.last)
+    #expect(report[["root", "1"]]?.notRestoredReason == .notAskedFor(.restore))
+    #expect(report[["root", "3"]]?.notRestoredReason == .touchedMeanwhile)
     _ = try await coordinator.preserve(root)
     try await bench.kill()
     let next = self.root()
