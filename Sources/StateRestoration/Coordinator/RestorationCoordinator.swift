@@ -62,9 +62,9 @@ public import RestorationArchive
   /// ``NotRestoredReason/notAskedFor(_:)``. Nobody is made for it. An object that is there keeps what it has: its first edit
   /// stands in front of the stored state, which goes dormant. The next launch that asks for more gets everything in
   /// front of which nothing has come. Restoring again with a greater extent brings it back in the same run, and so does
-  /// ``register(_:at:)`` for a single object. A state that is asked for by name comes back whole.
+  /// ``RestorationCoordinator/register(_:at:)`` for a single object. A state that is asked for by name comes back whole.
   ///
-  /// With ``RestorationExtent/pristine`` the outcome is ``RestorationOutcome/declined``, and the first save sets the state aside.
+  /// With `pristine` the outcome is ``RestorationOutcome/declined``, and the first save sets the state aside.
   public var extent = RestorationExtent.restore
 
   /// What the next save does.

@@ -20,7 +20,7 @@ public import RestorationArchive
 
   /// The least extent of a launch that brings this class's objects back. Nil by default: that of what is above the object.
   ///
-  /// At the top nil is ``RestorationExtent/launch``, as `pristine` is everywhere: such objects come back every time. Objects that
+  /// At the top nil is `launch`, as `pristine` is everywhere: such objects come back every time. Objects that
   /// are not asked for keep their stored state, see ``RestorationCoordinator/extent``. Write `class var` in classes that are
   /// subclassed.
   static var restorationExtent: RestorationExtent? { get }

@@ -11,5 +11,6 @@ echo "$2" >"$2/power/private"
 mount --bind "$2/power" /sys/power
 [ "$(cat /sys/power/private)" = "$2" ]
 export DBUS_SYSTEM_BUS_ADDRESS="unix:path=$2/bus"
-export LD_LIBRARY_PATH="$1/lib/x86_64-linux-gnu:$1/lib/elogind"
+LD_LIBRARY_PATH="$(echo "$1"/lib/*-linux-gnu*):$1/lib/elogind"
+export LD_LIBRARY_PATH
 exec "$1/lib/elogind/elogind"
