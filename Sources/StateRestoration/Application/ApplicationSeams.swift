@@ -4,9 +4,6 @@ package import FoundationEssentials
 
 /// What an application needs of the coordinator; a border at which tests can stand in.
 @MainActor package protocol ApplicationEngine: AnyObject {
-  /// How much restoring brings back.
-  var extent: RestorationExtent { get set }
-
   /// Restores into the hierarchy below a root.
   func restoreState(into root: any RestorableController) async throws -> RestorationReport
 
@@ -38,6 +35,9 @@ package import FoundationEssentials
 
   /// Whether the developer's switch keeps state (R6.4).
   var keepsStateForDebugging: Bool { get }
+
+  /// How much restoring brings back.
+  var extent: RestorationExtent { get set }
 }
 
 /// Where one snapshot is kept, sealed.

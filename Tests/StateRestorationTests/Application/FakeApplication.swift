@@ -20,16 +20,16 @@ final class CallLog: Sendable {
 /// An engine that answers as told.
 @MainActor final class FakeEngine: ApplicationEngine {
   let log: CallLog
+  var extent = RestorationExtent.restore { didSet { if extent != oldValue { log.add("extent \(extent)") } } }
   var outcome: Result<PreservationOutcome, any Error> = .success(.unchanged(nil))
   var restoreError: (any Error)?
   var keepsStateForDebugging = false
-  var extent = RestorationExtent.restore
   var onRestore: @MainActor () async -> Void = {}
 
   init(_ log: CallLog) { self.log = log }
 
   func restoreState(into root: any RestorableController) async throws -> RestorationReport {
-    log.add(extent == .restore ? "restore" : "restore as \(extent)")
+    log.add("restore")
     await onRestore()
     if let restoreError { throw restoreError }
     lastReport = RestorationReport(outcome: .restored)
