@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Uses gtk-notes as a person does, kills it twenty times, and compares what comes back.
 
-usage: dbus-run-session -- survives-kills.py PROGRAM [FOLDER FOR PICTURES]
+usage: survives-kills.py PROGRAM [FOLDER FOR PICTURES]
 
 Needs Xvfb, openbox, xdotool, ImageMagick, AT-SPI with its GObject introspection, dbus-daemon and python3-dbusmock. What the program
 shows is read through accessibility, as a screen reader does, and from pictures of its windows.
@@ -19,7 +19,11 @@ import time
 PROGRAM = os.path.abspath(sys.argv[1])
 HERE = os.path.dirname(os.path.abspath(__file__))
 SUPPORT = os.path.join(HERE, '../../../../Tests/DesktopSessionTests/Support')
-WORK = tempfile.mkdtemp(prefix='gtk-notes-')
+# A session bus of its own. The sockets of accessibility lie in the runtime directory: two runs would take each other's.
+if 'GTK_NOTES_WORK' not in os.environ:
+    os.environ['GTK_NOTES_WORK'] = os.environ['XDG_RUNTIME_DIR'] = tempfile.mkdtemp(prefix='gtk-notes-')
+    os.execvp('dbus-run-session', ['dbus-run-session', '--', sys.executable, *sys.argv])
+WORK = os.environ['GTK_NOTES_WORK']
 PICTURES = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else WORK
 KILLS = int(os.environ.get("KILLS", 20))
 SCRATCH_AT = min(4, KILLS - 1)
