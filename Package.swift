@@ -186,7 +186,9 @@ if Context.environment["RESTORATION_DESKTOP"] != nil {
       swiftSettings: settings),
     .testTarget(
       name: "DesktopSessionTests", dependencies: ["DesktopSession", "StateRestoration"],
-      exclude: ["Support/desktop-mock.py", "Support/private-bus.conf"], swiftSettings: settings),
+      exclude: [
+        "Support/desktop-mock.py", "Support/elogind-session.py", "Support/elogind.sh", "Support/private-bus.conf",
+      ], swiftSettings: settings),
   ]
 }
 

@@ -17,12 +17,16 @@ public struct LaunchOptions: Sendable, Hashable {
   /// Why the program is launched.
   public var reason: Reason
 
+  /// How much of the preserved state comes back.
+  public var extent: RestorationExtent
+
   /// Further facts under keys of the driver's choice.
   public var values: [String: String]
 
-  /// Makes the options of a launch.
-  public init(reason: Reason = .icon, values: [String: String] = [:]) {
+  /// Makes the options of a launch, which brings everything back unless told otherwise.
+  public init(reason: Reason = .icon, extent: RestorationExtent = .restore, values: [String: String] = [:]) {
     self.reason = reason
+    self.extent = extent
     self.values = values
   }
 

@@ -85,7 +85,9 @@ extension Lifecycle {
     }
     let options = launchOptions ?? .icon
     switch step {
-    case .willFinishLaunching: launchResponse = delegate?.willFinishLaunching(with: options) ?? .proceed
+    case .willFinishLaunching:
+      launchResponse = delegate?.willFinishLaunching(with: options) ?? .proceed
+      if options.extent == .pristine { launchResponse.insert(.declinesRestoring) }
     case .didFinishLaunching: delegate?.didFinishLaunching(with: options)
     case .didBecomeActive: delegate?.didBecomeActive()
     case .willResignActive: delegate?.willResignActive()

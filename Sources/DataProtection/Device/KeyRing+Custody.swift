@@ -26,10 +26,13 @@ extension KeyRing {
   }
 
   /// Takes back what an earlier process left; returns the lock state that it left.
+  func takeKeys(from custody: any ClassKeyCustody) -> LockState { install(keys(in: custody)) }
+
+  /// The keys that another process left.
   ///
   /// All keys that a lock state promises, or none: the three of an unlocked device, or the one that a lock leaves. A key
   /// that isn't the one the keybag names counts as missing.
-  func takeKeys(from custody: any ClassKeyCustody) -> LockState {
+  func keys(in custody: any ClassKeyCustody) -> [ProtectionClass: HeldKey] {
     var found: [ProtectionClass: HeldKey] = [:]
     for protection in Self.kept {
       custody.lend(CustodyEntry(keybagIdentifier, protection)) { bytes in
@@ -37,11 +40,14 @@ extension KeyRing {
         found[protection] = held
       }
     }
-    guard let unlocked = found[.completeUntilFirstUserAuthentication] else { return .locked }
-    let isUnlocked = found.count == Self.kept.count
-    if !isUnlocked { found = [.completeUntilFirstUserAuthentication: unlocked] }
+    guard let unlocked = found[.completeUntilFirstUserAuthentication] else { return [:] }
+    return found.count == Self.kept.count ? found : [.completeUntilFirstUserAuthentication: unlocked]
+  }
+
+  /// Puts such keys in; returns the lock state that they make.
+  func install(_ found: [ProtectionClass: HeldKey]) -> LockState {
     for (protection, held) in found { slot(protection).install(active: held) }
-    return isUnlocked ? .unlocked : .locked
+    return found.count == Self.kept.count ? .unlocked : .locked
   }
 
   private static func key(_ bytes: Span<UInt8>, _ protection: ProtectionClass) -> HeldKey? {

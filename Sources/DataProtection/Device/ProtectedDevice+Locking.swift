@@ -10,12 +10,19 @@ extension ProtectedDevice {
   /// concurrency.
   ///
   /// Without a passcode nothing happens. A lock during the check of a passcode wins: that unlock throws `locked`.
-  public func lock() {
-    let grace = options.gracePeriod.clampedForSleep
+  public func lock() { lock(gracePeriod: options.gracePeriod) }
+
+  /// Locks the device with a grace period of this lock's own: zero before the machine sleeps, say.
+  ///
+  /// Does as ``lock()``. A lock whose grace period runs already keeps it; zero ends it at once.
+  public func lock(gracePeriod: Duration) {
+    let grace = gracePeriod.clampedForSleep
     let began: UInt64? = transition.take {
       let began: UInt64? = state.withLock { state in
         guard state.hasPasscode else { return nil }
         state.lockCount += 1
+        // What is announced already is only to be finished.
+        if state.lockState == .locking, grace <= .zero { return state.lockingSince }
         guard state.lockState == .unlocked else { return nil }
         state.lockState = .locking
         state.lockingSince = state.lockCount
@@ -51,6 +58,31 @@ extension ProtectedDevice {
       state.lockState = .locked
       state.isAvailable = false
     }
+  }
+
+  /// Unlocks the device with what its custody has, after another process of the session was given the passcode, say.
+  ///
+  /// Does as an unlock does; blocks for as long as the custody does. A lock meanwhile wins.
+  ///
+  /// - Returns: Whether the device is unlocked now; false without a ``DeviceOptions/custody``, unless it was unlocked.
+  @discardableResult
+  public func unlockFromCustody() -> Bool {
+    let (before, count) = state.withLock { ($0.lockState, $0.lockCount) }
+    guard before == .locked, let custody = options.custody else { return before == .unlocked }
+    custodyTurn.take {
+      let found = ring.keys(in: custody)
+      transition.take {
+        guard state.withLock({ $0.lockState == .locked && $0.lockCount == count }), ring.install(found) == .unlocked
+        else { return }
+        state.withLock { state in
+          state.lockState = .unlocked
+          state.isAvailable = true
+        }
+        announcer.enqueue(.protectedDataDidBecomeAvailable)
+      }
+    }
+    announcer.deliver()
+    return lockState == .unlocked
   }
 
   /// Forgets every class key but that of `none`, as a restart of the machine does.

@@ -63,7 +63,7 @@ final class BusPeer {
         if connection.isReady {
           phase = .ready(connection)
           delay = monitor.options.reconnectDelays.lowerBound
-          for service in services { service.busIsReady(connection) }
+          for service in services { service.link.busIsReady(connection, for: service) }
           try connection.process()
         } else if time <= .now {
           throw .timedOut("the greeting of the \(kind.rawValue) bus")
@@ -79,6 +79,6 @@ final class BusPeer {
     if case .ready = phase { monitor.report(incident: reason) }
     phase = .resting(until: .now + delay)
     delay = min(delay * 2, monitor.options.reconnectDelays.upperBound)
-    for service in services { service.busWasLost(reason) }
+    for service in services { service.link.busWasLost(reason) }
   }
 }

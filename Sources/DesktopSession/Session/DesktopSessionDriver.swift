@@ -19,7 +19,7 @@ extension SystemNotification.Kind {
 /// | The session says | The driver does |
 /// |---|---|
 /// | the screen is locked | `sleep`: preserves, leaves the foreground, locks the device with its grace period |
-/// | the screen is unlocked | `enterForeground`, then ``DesktopSessionOptions/onUnlock``; the device stays locked |
+/// | the screen is unlocked | asks the device's custody, `enterForeground`, then ``DesktopSessionOptions/onUnlock`` |
 /// | the machine will sleep | `sleep`, takes the keys away without grace, lets go of the inhibitor |
 /// | the machine wakes | takes the inhibitor again; `enterForeground` unless the screen is locked |
 /// | the machine stops | `terminate`, lets go of the inhibitor, calls `onEnd` |
@@ -94,7 +94,7 @@ extension SystemNotification.Kind {
       SessionMonitor(
         options: options, emit: { sender.yield($0) },
         // Observers of a lock may hang: they must not hold up the buses.
-        lockDevice: { DispatchQueue.global().async { Self.lockNow(device) } })
+        lockDevice: { DispatchQueue.global().async { device.lock(gracePeriod: .zero) } })
     }
     reader = Task { [weak self, weak lifecycle] in
       for await event in events {
@@ -113,13 +113,6 @@ extension SystemNotification.Kind {
     loop = nil
     report.holdsInhibitor = false
     report.services = [:]
-  }
-
-  /// Takes the keys away at once, whatever the grace period.
-  private nonisolated static func lockNow(_ device: ProtectedDevice) {
-    device.lock()
-    // The public face knows no lock without grace but the one of a reboot.
-    if device.lockState == .locking { device.reboot() }
   }
 
   // MARK: - Events
@@ -157,7 +150,7 @@ extension SystemNotification.Kind {
       await blank(isBlanked, lifecycle)
     case .sleeping(let ticket):
       try? await lifecycle.sleep()
-      Self.lockNow(device)
+      device.lock(gracePeriod: .zero)
       log("preserved and locked before sleep; the device is \(device.lockState)")
       loop?.perform { $0.logind.finish(ticket) }
     case .woke:
@@ -186,8 +179,28 @@ extension SystemNotification.Kind {
   }
 
   private func unlock(_ lifecycle: Lifecycle) async {
+    await askCustody()
     try? await lifecycle.enterForeground()
     await options.onUnlock?()
+  }
+
+  /// Takes the keys back that another program of the session was given the passcode for; waits no longer than for a service.
+  private func askCustody() async {
+    guard device.lockState == .locked else { return }
+    let (device, limit) = (device, options.callTimeout)
+    let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
+    // A custody may hang: it gets a thread of its own, and the driver goes on.
+    DispatchQueue.global().async { answer.yield(device.unlockFromCustody()) }
+    let timer = Task {
+      try? await Task.sleep(for: limit)
+      answer.finish()
+    }
+    defer { timer.cancel() }
+    for await isUnlocked in answers {
+      if isUnlocked { log("the device's custody had the keys") }
+      return
+    }
+    report.add(incident: "the device's custody has not answered within \(limit)")
   }
 
   private func blank(_ isBlanked: Bool, _ lifecycle: Lifecycle) async {

@@ -3,77 +3,44 @@ import Glibc
 
 /// logind or elogind: the inhibitor, sleep, shutdown, and the lock of the session's screen.
 final class LogindService: SessionService {
-  let service = DesktopSessionReport.Service.logind
+  let link: ServiceLink
   private unowned let monitor: SessionMonitor
-  private let watch: NameWatch
-  private weak var connection: BusConnection?
-  /// Raised with every new owner, so that late answers of an earlier one are dropped.
-  private var epoch = 0
   private var delay: Duration
   private var sessionPath: String?
-  private var subscribedPaths: Set<String> = []
   private var inhibitor: Int32 = -1
   private var delayMax: Duration?
   private var isScreenLocked = false
   /// The announcement that is being served, and since when.
   private var ticket: (ticket: InhibitorTicket, since: MonotonicTime, timers: [UInt64])?
 
-  static let name = "org.freedesktop.login1"
   private static let managerPath = "/org/freedesktop/login1"
   private static let manager = "org.freedesktop.login1.Manager"
   private static let session = "org.freedesktop.login1.Session"
 
   init(_ monitor: SessionMonitor) {
     self.monitor = monitor
-    watch = NameWatch(Self.name, monitor)
+    link = ServiceLink(to: .logind, at: "org.freedesktop.login1", monitor)
     delay = monitor.options.reconnectDelays.lowerBound
   }
 
-  // MARK: - The bus
+  // MARK: - The service
 
-  func busIsReady(_ connection: BusConnection) {
-    self.connection = connection
-    subscribedPaths = []
-    do throws(BusError) {
-      for member in ["PrepareForSleep", "PrepareForShutdown"] {
-        try connection.subscribe(rule(Self.managerPath, Self.manager, member)) { [weak self] message in
-          self?.prepare(member, message)
-        }
+  func listen() throws(BusError) {
+    for member in ["PrepareForSleep", "PrepareForShutdown"] {
+      try link.on(member, of: Self.manager, at: Self.managerPath) { [weak self] message throws(BusError) in
+        try self?.prepare(member, message)
       }
-    } catch {
-      return fail(error)
     }
-    watch.begin(
-      on: connection,
-      changed: { [weak self] owner in self?.ownerChanged(owner) },
-      failed: { [weak self] error in self?.fail(error) })
   }
 
-  func busWasLost(_ reason: String) {
-    epoch += 1
-    watch.forget()
-    connection = nil
-    // An inhibitor is the service's end of a pipe: it may outlive the bus, so it is kept until a new one is there.
-    monitor.emit(.standing(service, .absent(reason)))
+  func begin() { setUp() }
+
+  /// An inhibitor is the service's end of a pipe: it may outlive the bus, so it is kept until a new one is there.
+  func ended(withBus isBusLost: Bool) {
+    if !isBusLost { drop() }
   }
 
   func close() { drop() }
-
-  private func ownerChanged(_ owner: String?) {
-    epoch += 1
-    guard owner != nil else {
-      drop()
-      monitor.emit(.standing(service, .absent("the service has ended")))
-      return
-    }
-    setUp()
-  }
-
-  private func rule(_ path: String, _ interface: String, _ member: String) -> String {
-    "type='signal',sender='\(Self.name)',path='\(path)',interface='\(interface)',member='\(member)'"
-  }
-
-  private func isGenuine(_ message: BusMessage) -> Bool { watch.owner != nil && message.sender == watch.owner }
 
   // MARK: - Setting up
 
@@ -86,17 +53,9 @@ final class LogindService: SessionService {
     }
   }
 
-  /// Sends a call; an answer that comes after the service was restarted is dropped.
-  private func send(_ call: BusCall, _ reply: @escaping (Result<BusMessage, BusError>) -> Void) {
-    let epoch = epoch
-    connection?.send(call, timeout: monitor.options.callTimeout) { [weak self] result in
-      if self?.epoch == epoch { reply(result) }
-    }
-  }
-
   private func call(_ member: String, _ arguments: [BusArgument]) -> BusCall {
     BusCall(
-      destination: Self.name, path: Self.managerPath, interface: Self.manager, member: member, arguments: arguments)
+      destination: link.name, path: Self.managerPath, interface: Self.manager, member: member, arguments: arguments)
   }
 
   /// The real path of this program's session: `self` and `auto` send no signals.
@@ -106,10 +65,10 @@ final class LogindService: SessionService {
   private func findSession(_ found: @escaping (String?) -> Void) {
     let ofUser = { [weak self] in
       guard let self else { return }
-      send(call("GetUser", [.uint32(getuid())])) { [weak self] result in
+      link.send(call("GetUser", [.uint32(getuid())])) { [weak self] result in
         guard let self, let user = try? result.get().string("o") else { return found(nil) }
-        let property = BusCall.property("Display", of: "org.freedesktop.login1.User", at: user, on: Self.name)
-        send(property) { result in
+        let property = BusCall.property("Display", of: "org.freedesktop.login1.User", at: user, on: link.name)
+        link.send(property) { result in
           guard case .text(let path)? = try? result.get().variant(), path != "/" else { return found(nil) }
           found(path)
         }
@@ -118,46 +77,39 @@ final class LogindService: SessionService {
     let ofEnvironment = { [weak self] in
       guard let self, let identifier = ProcessInfo.processInfo.environment["XDG_SESSION_ID"], !identifier.isEmpty
       else { return ofUser() }
-      send(call("GetSession", [.string(identifier)])) { result in
+      link.send(call("GetSession", [.string(identifier)])) { result in
         if let path = try? result.get().string("o") { found(path) } else { ofUser() }
       }
     }
-    send(call("GetSessionByPID", [.uint32(UInt32(getpid()))])) { result in
+    link.send(call("GetSessionByPID", [.uint32(UInt32(getpid()))])) { result in
       if let path = try? result.get().string("o") { found(path) } else { ofEnvironment() }
     }
   }
 
   private func watchSession(_ path: String) {
-    guard let connection else { return }
-    if subscribedPaths.insert(path).inserted {
-      do throws(BusError) {
-        for member in ["Lock", "Unlock"] {
-          try connection.subscribe(rule(path, Self.session, member)) { [weak self] message in
-            guard let self, isGenuine(message), message.path == sessionPath else { return }
-            setScreenLocked(member == "Lock", "\(member) of the session")
-          }
+    do throws(BusError) {
+      for member in ["Lock", "Unlock"] {
+        try link.on(member, of: Self.session, at: path) { [weak self] message in
+          guard let self, path == sessionPath else { return }
+          setScreenLocked(member == "Lock", "\(member) of the session")
         }
-        let properties = rule(path, "org.freedesktop.DBus.Properties", "PropertiesChanged")
-        try connection.subscribe(properties) { [weak self] message in
-          guard let self, isGenuine(message), message.path == sessionPath else { return }
-          propertiesChanged(message)
-        }
-      } catch {
-        fail(error)
       }
+      try link.on("PropertiesChanged", of: "org.freedesktop.DBus.Properties", at: path) {
+        [weak self] message throws(BusError) in
+        guard let self, path == sessionPath else { return }
+        try propertiesChanged(message)
+      }
+    } catch {
+      link.fail(error)
     }
-    send(.property("LockedHint", of: Self.session, at: path, on: Self.name)) { [weak self] result in
+    link.send(.property("LockedHint", of: Self.session, at: path, on: link.name)) { [weak self] result in
       if case .bool(let isLocked)? = try? result.get().variant() { self?.setScreenLocked(isLocked, "LockedHint") }
     }
   }
 
-  private func propertiesChanged(_ message: BusMessage) {
-    do throws(BusError) {
-      guard try message.string() == Self.session else { return }
-      if case .bool(let isLocked)? = try message.options()["LockedHint"] { setScreenLocked(isLocked, "LockedHint") }
-    } catch {
-      monitor.report(incident: "logind sent PropertiesChanged: \(error)")
-    }
+  private func propertiesChanged(_ message: BusMessage) throws(BusError) {
+    guard try message.string() == Self.session else { return }
+    if case .bool(let isLocked)? = try message.options()["LockedHint"] { setScreenLocked(isLocked, "LockedHint") }
   }
 
   private func setScreenLocked(_ isLocked: Bool, _ reason: String) {
@@ -169,8 +121,8 @@ final class LogindService: SessionService {
 
   private func readDelayMax(_ done: @escaping () -> Void) {
     let property = BusCall.property(
-      "InhibitDelayMaxUSec", of: Self.manager, at: Self.managerPath, on: Self.name)
-    send(property) { [weak self] result in
+      "InhibitDelayMaxUSec", of: Self.manager, at: Self.managerPath, on: link.name)
+    link.send(property) { [weak self] result in
       if case .number(let microseconds)? = try? result.get().variant(), microseconds > 0 {
         self?.delayMax = .microseconds(Int64(clamping: microseconds))
       }
@@ -180,7 +132,7 @@ final class LogindService: SessionService {
 
   private func takeInhibitor() {
     let arguments = ["sleep:shutdown", monitor.options.applicationName, "Preserves its state and locks", "delay"]
-    send(call("Inhibit", arguments.map { .string($0) })) { [weak self] result in
+    link.send(call("Inhibit", arguments.map { .string($0) })) { [weak self] result in
       guard let self else { return }
       do throws(BusError) {
         let taken = try result.get().descriptor()
@@ -190,40 +142,26 @@ final class LogindService: SessionService {
         monitor.emit(.inhibitor(isHeld: true))
         monitor.log("the inhibitor is taken")
         let session = sessionPath.map { "session \($0)" } ?? "no session, so the screen's lock is not noticed"
-        monitor.emit(.standing(service, .connected(session)))
+        link.succeed(session)
       } catch {
         failSettingUp(error)
       }
     }
   }
 
-  private func fail(_ error: BusError) {
-    monitor.emit(.standing(service, .absent(error.description)))
-    if !error.isAbsentService { monitor.report(incident: "logind: \(error)") }
-  }
-
   /// Tells of a failure, and tries once more after a pause.
   private func failSettingUp(_ error: BusError) {
-    fail(error)
-    let epoch = epoch
-    monitor.after(delay) { [weak self] in
-      guard let self, self.epoch == epoch else { return }
-      setUp()
-    }
+    link.fail(error)
+    link.after(delay) { [weak self] in self?.setUp() }
     delay = min(delay * 2, monitor.options.reconnectDelays.upperBound)
   }
 
   // MARK: - Sleep and shutdown
 
-  private func prepare(_ member: String, _ message: BusMessage) {
-    guard isGenuine(message) else { return }
-    do throws(BusError) {
-      let begins = try message.bool()
-      monitor.log("\(member)(\(begins))")
-      begins ? begin(isSleep: member == "PrepareForSleep") : end(isSleep: member == "PrepareForSleep")
-    } catch {
-      monitor.report(incident: "logind sent \(member): \(error)")
-    }
+  private func prepare(_ member: String, _ message: BusMessage) throws(BusError) {
+    let begins = try message.bool()
+    monitor.log("\(member)(\(begins))")
+    begins ? begin(isSleep: member == "PrepareForSleep") : end(isSleep: member == "PrepareForSleep")
   }
 
   private func begin(isSleep: Bool) {
@@ -248,7 +186,7 @@ final class LogindService: SessionService {
 
   private func end(isSleep: Bool) {
     finishTicket()
-    if watch.owner != nil, inhibitor < 0 { takeInhibitor() }
+    if link.isThere, inhibitor < 0 { takeInhibitor() }
     if isSleep { monitor.emit(.woke) }
   }
 

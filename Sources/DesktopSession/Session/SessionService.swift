@@ -1,11 +1,14 @@
-/// A service on a bus; all calls come on the loop's thread.
+/// A service on a bus, as the driver uses it; all calls come on the loop's thread.
 protocol SessionService: AnyObject {
-  /// The service's name in the report.
-  var service: DesktopSessionReport.Service { get }
+  /// The connection to the service.
+  var link: ServiceLink { get }
 
-  /// The bus answers; the connection stays until ``busWasLost(_:)``.
-  func busIsReady(_ connection: BusConnection)
+  /// Subscribes to the service's signals, on a new connection.
+  func listen() throws(BusError)
 
-  /// The bus is gone or was never reached.
-  func busWasLost(_ reason: String)
+  /// The service is there, or another program has taken its place.
+  func begin()
+
+  /// The service has ended, or the bus that led to it is gone.
+  func ended(withBus isBusLost: Bool)
 }

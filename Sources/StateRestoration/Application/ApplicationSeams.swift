@@ -1,3 +1,4 @@
+package import ApplicationLifecycle
 package import DataProtection
 package import FoundationEssentials
 
@@ -34,6 +35,9 @@ package import FoundationEssentials
 
   /// Whether the developer's switch keeps state (R6.4).
   var keepsStateForDebugging: Bool { get }
+
+  /// How much restoring brings back.
+  var extent: RestorationExtent { get set }
 }
 
 /// Where one snapshot is kept, sealed.

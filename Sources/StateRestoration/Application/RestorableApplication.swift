@@ -178,6 +178,7 @@ extension RestorableApplication: LifecycleWork {
   private func restore() async {
     guard let root = delegate?.rootController else { return }
     forgetRestoring()
+    engine.extent = lifecycle.launchOptions?.extent ?? .restore
     do {
       let report = try await engine.restoreState(into: root)
       hasRestored = true

@@ -26,7 +26,7 @@ extension RestorationCoordinator {
     let turn = makeTurn(for: loaded, keeping: edits, retriesLeftOut: retriesLeftOut)
     let application = ApplicationTurn(turn, isEdited: edits.hasApplication)
     turn.noteApplication(application.node)
-    guard mayRestore(application.record, loaded.plan.context) else {
+    guard extent > .pristine || loaded.isRequest, mayRestore(application.record, loaded.plan.context) else {
       report.outcome = .declined
       if delegate == nil { report.remarks.append(.noDelegate) }
       endAttempt()
@@ -66,6 +66,7 @@ extension RestorationCoordinator {
     let turn = RestoreTurn(
       plan: loaded.plan, registry: registry, delegate: delegate, log: log, now: configuration.now(),
       note: { [weak self] in self?.note(node: $0) })
+    turn.extent.launch = loaded.isRequest ? .restore : extent
     turn.edited = edits.objects
     // Edits since the last look are newer, too.
     for key in changes.drain() where standing == .locked {
@@ -127,6 +128,7 @@ extension RestorationCoordinator {
     _ turn: RestoreTurn, _ loaded: LoadedState, _ application: ApplicationTurn, _ batch: CaptureBatch
   ) async {
     let retired = turn.retiredNodes
+    let withheld = turn.withheldNodes
     let retried = turn.retriedNodes + (application.isRetried ? [application.node].compactMap(\.self) : [])
     let crashNode = turn.crashNode
     let context = configuration.context
@@ -136,6 +138,7 @@ extension RestorationCoordinator {
       do {
         try session.begin(continuing: loaded)
         if let crashNode { isReplaced = try session.leaveOut(crashNode, of: loaded, loader: loader) }
+        session.draft.withheld = withheld
         try session.draft.drop(retired)
         try session.draft.mark(retried, leftOut: false)
       } catch {

@@ -1,3 +1,4 @@
+public import ApplicationLifecycle
 internal import DataProtection
 internal import FoundationEssentials
 public import RestorationArchive
@@ -54,6 +55,17 @@ public import RestorationArchive
   public var preservesAutomatically = AutomaticPreservation.never {
     didSet { if preservesAutomatically != oldValue { automaticPolicyChanged() } }
   }
+
+  /// How much restoring brings back: everything, unless told otherwise.
+  ///
+  /// ``RestorableApplication`` sets what its launch asks for. State that is not asked for stays stored, and the report calls it
+  /// ``NotRestoredReason/notAskedFor(_:)``. Nobody is made for it. An object that is there keeps what it has: its first edit
+  /// stands in front of the stored state, which goes dormant. The next launch that asks for more gets everything in
+  /// front of which nothing has come. Restoring again with a greater extent brings it back in the same run, and so does
+  /// ``RestorationCoordinator/register(_:at:)`` for a single object. A state that is asked for by name comes back whole.
+  ///
+  /// With `pristine` the outcome is ``RestorationOutcome/declined``, and the first save sets the state aside.
+  public var extent = RestorationExtent.restore
 
   /// What the next save does.
   enum Standing {

@@ -1,3 +1,4 @@
+public import ApplicationLifecycle
 public import RestorationArchive
 
 /// What everything that can be preserved has in common: controllers, views and shared objects.
@@ -17,6 +18,13 @@ public import RestorationArchive
   /// ``RestorationDecoder/storedVersion`` in hand; newer state is refused, kept and reported.
   static var stateVersion: StateVersion { get }
 
+  /// The least extent of a launch that brings this class's objects back. Nil by default: that of what is above the object.
+  ///
+  /// At the top nil is `launch`, as `pristine` is everywhere: such objects come back every time. Objects that
+  /// are not asked for keep their stored state, see ``RestorationCoordinator/extent``. Write `class var` in classes that are
+  /// subclassed.
+  static var restorationExtent: RestorationExtent? { get }
+
   /// Called once after restoring, when every object has decoded its state. Does nothing by default.
   ///
   /// The order among objects is not specified.
@@ -26,6 +34,9 @@ public import RestorationArchive
 extension RestorableObject {
   /// The first version.
   public static var stateVersion: StateVersion { 1 }
+
+  /// With what is above the object.
+  public static var restorationExtent: RestorationExtent? { nil }
 
   /// Does nothing.
   public func applicationFinishedRestoringState() { FinishedHook.wasDefault(for: self) }

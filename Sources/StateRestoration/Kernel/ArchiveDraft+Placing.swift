@@ -187,7 +187,9 @@ extension ArchiveDraft {
       if let owner = ownerOf[variant], !arrivals.leaving.contains(owner) {
         return (attributes.identity, .refused(.otherModel))
       }
-      return (attributes.identity, Selection.verdict(on: .init(attributes), for: claimant))
+      var candidate = Selection.Candidate(attributes)
+      candidate.isWithheld = withheld.contains(variant)
+      return (attributes.identity, Selection.verdict(on: candidate, for: claimant))
     }
   }
 

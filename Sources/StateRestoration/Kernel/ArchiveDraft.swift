@@ -34,6 +34,8 @@ struct ArchiveDraft: Sendable {
   var digests = DigestMaker()
   /// The bindings that objects had before the state was restored once more, by their keys of then.
   var formerBindings: [Binding?] = []
+  /// Nodes that this launch doesn't ask for: no object takes them over.
+  var withheld: Set<NodeID> = []
   /// Whether nodes wait for the records that are merged into them, so that they only look empty.
   var isMerging = false
   /// Whether what no live object owns is marked as left over from an earlier run.

@@ -10,6 +10,8 @@ enum Selection {
     var isLeftOut = false
     /// Whether its record is damaged.
     var isDamaged = false
+    /// Whether this launch doesn't ask for it.
+    var isWithheld = false
   }
 
   /// What one variant is to an object.
@@ -24,7 +26,7 @@ enum Selection {
 
   /// Why an object can't read state of its own.
   enum Unreadable: Hashable, Sendable {
-    case newerVersion, damaged
+    case newerVersion, damaged, withheld
   }
 
   /// Why a variant is not for an object.
@@ -51,7 +53,8 @@ enum Selection {
     case nil: break
     }
     if candidate.version > claimant.version { return .unreadable(.newerVersion) }
-    return candidate.isDamaged ? .unreadable(.damaged) : .fits
+    if candidate.isDamaged { return .unreadable(.damaged) }
+    return candidate.isWithheld ? .unreadable(.withheld) : .fits
   }
 
   /// Goes through a place's variants, newest first; the first that fits wins.

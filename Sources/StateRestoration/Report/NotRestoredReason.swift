@@ -1,3 +1,4 @@
+public import ApplicationLifecycle
 public import RestorationArchive
 
 /// Why one preserved node did not come back.
@@ -47,6 +48,8 @@ public enum NotRestoredReason: Sendable, Hashable, Codable {
   /// Its object has left the place, or shows another model now: the state waits for an object that it fits, and nobody is made
   /// for it.
   case dormant
+  /// The launch asks for less than the state's class comes back with; the state stays for a launch that asks for more.
+  case notAskedFor(RestorationExtent)
 }
 
 extension NotRestoredReason: CustomStringConvertible {
@@ -75,6 +78,7 @@ extension NotRestoredReason: CustomStringConvertible {
     case .shed: "not stored, to keep within the size budget"
     case .timedOut: "came too late"
     case .dormant: "waits for an object that it fits; forget the path to give it up"
+    case .notAskedFor(let extent): "comes back with the extent “\(extent)”, which this launch does not have; kept"
     }
   }
 

@@ -12,7 +12,7 @@ public enum RestorationOutcome: String, Sendable, Hashable, Codable, CaseIterabl
   case restored
   /// Nothing was ever preserved here, or the state that was asked for instead of the newest is not there.
   case nothingPreserved
-  /// The delegate said no to restoring; the next save sets the state aside.
+  /// The delegate, or an extent of nothing, said no to restoring; the next save sets the state aside.
   case declined
   /// The protection class's key is not available: the state stays untouched until the device is unlocked.
   case locked

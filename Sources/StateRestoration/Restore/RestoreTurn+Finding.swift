@@ -51,13 +51,15 @@ extension RestoreTurn {
   func select(_ object: any RestorableObject, ledBy lead: Int, origin: NodeReport.Origin) {
     let claimant = registry.claimant(object)
     var variants = plan.variants(ledBy: lead)
+    if origin == .registration { variants.forEach { extent.ask(for: $0) } }
     // Another try of what was left out goes before what has come in front of it since.
     if variants.count > 1, retries(plan.paths[lead]) {
       variants = variants.filter { isMarkedLeftOut($0) } + variants.filter { !isMarkedLeftOut($0) }
     }
     var reasons: [Int: NotRestoredReason] = [:]
     let choice = Selection.choose(among: variants, tags: tags) { variant in
-      let known = outcomes.isMet(variant) ? outcomes.reason(variant) : obstacle(at: variant)
+      let isKnown = outcomes.isMet(variant) && outcomes.reason(variant)?.isOfExtent != true
+      let known = isKnown ? outcomes.reason(variant) : obstacle(at: variant)
       let (verdict, reason) = verdict(on: variant, for: claimant, object, obstacle: known)
       if let reason {
         reasons[variant] = reason
@@ -87,15 +89,18 @@ extension RestoreTurn {
   ) -> (Selection.Verdict, NotRestoredReason?) {
     if let obstacle { return (.refused(obstacle.deletesState ? .deleted : .leftOut), obstacle) }
     let details = plan.details(of: index)
+    let withheld = reasonToWithhold(index, from: object)
     let verdict = Selection.verdict(
       on: .init(
-        identity: plan.identity(of: index), version: plan.nodes[index].version, isDamaged: details.damage != nil),
+        identity: plan.identity(of: index), version: plan.nodes[index].version, isDamaged: details.damage != nil,
+        isWithheld: withheld != nil),
       for: claimant)
     switch verdict {
     case .fits: return (verdict, nil)
     case .unreadable(.newerVersion):
       return (verdict, .newerVersion(stored: plan.nodes[index].version, known: claimant.version))
     case .unreadable(.damaged): return (verdict, .damaged(details.damage ?? ""))
+    case .unreadable(.withheld): return (verdict, withheld)
     case .refused(.otherModel):
       return (verdict, .modelMismatch(recorded: details.model, found: claimant.identity.model))
     case .refused:
@@ -178,7 +183,7 @@ extension RestoreTurn {
       existing[lead] = true
       return select(object, ledBy: lead, origin: .existing)
     }
-    if let reason = obstacle(at: lead) {
+    if let reason = obstacle(at: lead) ?? reasonToWithhold(lead) {
       fail(lead, reason)
       guard let object = existingChild(at: lead) else { return }
       existing[lead] = true
@@ -188,6 +193,7 @@ extension RestoreTurn {
     var start: ContinuousClock.Instant?
     guard let (object, origin) = makeController(lead, &start) else { return }
     if origin == .existing || existingChild(at: lead) === object { existing[lead] = true }
+    if !existing[lead], let reason = reasonToWithhold(lead, from: object) { return fail(lead, reason) }
     select(object, ledBy: lead, origin: origin)
     if let start, outcomes.isRestored(lead) { outcomes.add(clock.now - start, at: lead) }
   }

@@ -15,6 +15,8 @@ internal import RestorationArchive
   var edited: Set<ObjectIdentifier> = []
   /// Says whether the node that failed before is tried again.
   var retries: (RestorationPath) -> Bool = { _ in false }
+  /// How much this launch asks for.
+  var extent = ExtentRule()
   /// Whether objects decode last first, for tests of code that must not depend on the order.
   var decodesInReverse = false
   /// The node that the last attempt died at.

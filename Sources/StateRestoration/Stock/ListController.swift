@@ -75,6 +75,9 @@ public import RestorationArchive
   /// The version of the state; override it in a subclass that adds to the state.
   open class var stateVersion: StateVersion { 1 }
 
+  /// The least extent that brings the state back; override it in a subclass that doesn't come back every time.
+  open class var restorationExtent: RestorationExtent? { nil }
+
   /// No children.
   open var restorationChildren: [any RestorableController] { [] }
 

@@ -1,5 +1,6 @@
 import DataProtection
-import FoundationEssentials
+import Foundation
+import Glibc
 import Synchronization
 import Testing
 
@@ -8,6 +9,13 @@ import Testing
 /// It keeps the keys with every byte changed, so that a scan of the memory doesn't find these very copies.
 final class DaemonCustody: ClassKeyCustody {
   private let keys = Mutex<[CustodyEntry: [UInt8]]>([:])
+  private let lending = Mutex<@Sendable (CustodyEntry) -> Void>({ _ in })
+
+  /// Called before a key is lent.
+  var onLend: @Sendable (CustodyEntry) -> Void {
+    get { lending.withLock { $0 } }
+    set { lending.withLock { $0 = newValue } }
+  }
 
   func keep(_ key: Span<UInt8>, for entry: CustodyEntry) {
     let bytes = key.indices.map { key[$0] ^ 0x5a }
@@ -15,6 +23,7 @@ final class DaemonCustody: ClassKeyCustody {
   }
 
   func lend(_ entry: CustodyEntry, to body: (Span<UInt8>) -> Void) {
+    onLend(entry)
     guard let bytes = keys.withLock({ $0[entry] }) else { return }
     let key = bytes.map { $0 ^ 0x5a }
     body(key.span)
@@ -64,6 +73,64 @@ final class DaemonCustody: ClassKeyCustody {
     let device = try await world.open()
     #expect(device.isProtectedDataAvailable)
     #expect(try device.files().read("x") == Data([1]))
+  }
+
+  @Test func `a locked device takes back the keys that another process was given the passcode for`() async throws {
+    let (world, _) = makeWorld()
+    let device = try await world.open()
+    try await device.setPasscode(Passcode("1234"))
+    try device.files().create("x", contents: Data([1]))
+    device.lock()
+    #expect(!device.unlockFromCustody() && device.lockState == .locked)
+    let log = Mutex<[String]>([])
+    let observation = device.observeProtectedData { notification in log.withLock { $0.append("\(notification)") } }
+    let other = try await world.open()
+    try await other.unlock(passcode: Passcode("1234"))
+    #expect(device.unlockFromCustody() && device.isProtectedDataAvailable)
+    #expect(try device.files().read("x") == Data([1]))
+    #expect(device.unlockFromCustody())
+    #expect(log.withLock { $0 } == ["protectedDataDidBecomeAvailable"])
+    // Its own lock takes them from the custody again.
+    device.lock()
+    #expect(!device.unlockFromCustody())
+    _ = observation
+  }
+
+  @Test func `without a custody, or with wrong keys in it, a locked device stays locked`() async throws {
+    let (world, custody) = makeWorld()
+    let device = try await world.open()
+    try await device.setPasscode(Passcode("1234"))
+    device.lock()
+    let other = try await world.open()
+    try await other.unlock(passcode: Passcode("1234"))
+    custody.replaceAll()
+    #expect(!device.unlockFromCustody())
+    #expect(await code { try device.files().create("x", protection: .complete) } == .locked)
+    var plain = world
+    plain.options.custody = nil
+    #expect(!(try await plain.open().unlockFromCustody()))
+  }
+
+  @Test(arguments: [false, true])
+  func `a lock while the custody is asked wins`(reboots: Bool) async throws {
+    let (world, custody) = makeWorld()
+    let device = try await world.open()
+    try await device.setPasscode(Passcode("1234"))
+    try device.files().create("first", contents: Data([1]), protection: .completeUntilFirstUserAuthentication)
+    device.lock()
+    let other = try await world.open()
+    try await other.unlock(passcode: Passcode("1234"))
+    custody.onLend = { [unowned device] entry in
+      guard entry.protection == .completeUntilFirstUserAuthentication else { return }
+      guard reboots else { return device.lock() }
+      // It wipes at once, and then waits for its turn with the custody.
+      Thread.detachNewThread { [device] in device.reboot() }
+      while (try? device.files().read("first")) != nil { sched_yield() }
+    }
+    #expect(!device.unlockFromCustody())
+    custody.onLend = { _ in }
+    #expect(device.lockState == .locked)
+    #expect(await code { try device.files().create("x", protection: .complete) } == .locked)
   }
 
   @Test func `a lock and a reboot take from the custody what they take from memory`() async throws {

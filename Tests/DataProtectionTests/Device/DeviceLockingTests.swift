@@ -61,6 +61,23 @@ import Testing
     _ = observation
   }
 
+  @Test func `a lock may have a grace period of its own, and one without ends another's at once`() async throws {
+    let (_, device) = try await makeDevice(grace: .zero)
+    let log = Log<String>()
+    let observation = device.observeProtectedData { log.append("\($0)") }
+    device.lock(gracePeriod: .seconds(10))
+    #expect(device.lockState == .locking)
+    try device.files().create("x", protection: .complete)
+    device.lock(gracePeriod: .seconds(20))
+    #expect(device.lockState == .locking)
+    device.lock(gracePeriod: .zero)
+    #expect(device.lockState == .locked && !device.isProtectedDataAvailable)
+    #expect(await code { try device.files().create("y", protection: .complete) } == .locked)
+    #expect(await code { try device.files().create("z", protection: .completeUntilFirstUserAuthentication) } == nil)
+    #expect(log.all == ["protectedDataWillBecomeUnavailable"])
+    _ = observation
+  }
+
   @Test func `an observer that hangs keeps no key, and lock returns to everybody else`() async throws {
     let (_, device) = try await makeDevice(grace: .zero)
     let (isHanging, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

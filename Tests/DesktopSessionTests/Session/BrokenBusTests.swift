@@ -202,4 +202,72 @@ import Testing
     try await Machine.wait(for: "the answer") { wasAnswered }
     try await Machine.wait(for: "the incident") { program.driver.report.incidentCount == 1 }
   }
+
+  @Test func `a portal that never takes the answer is reported, and the next question is answered`() async throws {
+    try await desktop.start()
+    let program = try await SessionProgram(on: desktop)
+    try await program.connect()
+    let mock = try desktop.mock
+    program.draft.text = "changed"
+    program.delegate.onSave = { mock.signal(SIGSTOP) }
+    mock.tell("state 2 0")
+    try await Machine.wait(for: "the report: \(program.driver.report)") {
+      program.driver.report.incidents.contains { $0.contains("QueryEndResponse") && $0.contains("in time") }
+    }
+    #expect(program.application.lifecycle.state == .active && program.ends == [])
+    program.delegate.onSave = {}
+    mock.signal(SIGCONT)
+    try await program.connect()
+    let position = mock.output.count
+    try await desktop.tell("state 1 0", "state 2 0")
+    try await mock.line("answered", after: position)
+  }
+
+  @Test func `a question that is asked again while it is worked on is answered once`() async throws {
+    try await desktop.start()
+    let program = try await SessionProgram(on: desktop) { $0.queryEndBudget = .seconds(5) }
+    try await program.connect()
+    let mock = try desktop.mock
+    program.draft.text = "changed"
+    program.delegate.onSave = { [weak program] in
+      guard let program else { return }
+      program.delegate.onSave = {}
+      for _ in 0..<3 { mock.tell("state 2 0") }
+      let end = ContinuousClock.now + .seconds(10)
+      while program.log.all.count(where: { $0.contains("asks whether it may end") }) < 4, ContinuousClock.now < end {
+        usleep(1000)
+      }
+    }
+    mock.tell("state 2 0")
+    try await mock.line("answered")
+    // Handled after everything that was asked.
+    try await desktop.tell("blank 1")
+    try await program.wait(forEntry: "screenBlanked")
+    #expect(mock.output.count { $0.hasPrefix("answered") } == 1)
+  }
+
+  @Test func `a screen that is locked in the middle of a save loses nothing`() async throws {
+    try await desktop.start()
+    let program = try await SessionProgram(on: desktop, grace: .zero)
+    try await program.connect()
+    let mock = try desktop.mock
+    program.draft.text = "one"
+    program.delegate.onSave = { [weak program] in
+      guard let program else { return }
+      program.delegate.onSave = {}
+      mock.tell("Lock")
+      let end = ContinuousClock.now + .seconds(10)
+      while program.log.position(of: "the screen is locked") == nil, ContinuousClock.now < end { usleep(1000) }
+    }
+    _ = try await program.application.preserve()
+    program.draft.text = "two"
+    try await program.wait(forEntry: "preserved and locked with the screen")
+    #expect(program.device.lockState == .locked)
+    let locked = try #require(program.log.position(of: "the screen is locked"))
+    #expect(locked < (program.log.position(of: "preserved durable") ?? -1), "it came before the save was over")
+    try await program.device.unlock(passcode: Passcode(SessionProgram.passcode))
+    let again = SessionProgram.Draft()
+    _ = try await program.coordinator.restore(into: again)
+    #expect(again.text == "two")
+  }
 }

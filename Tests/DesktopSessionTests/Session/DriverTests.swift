@@ -60,6 +60,41 @@ import Testing
     #expect(program.device.lockState == .locked)
   }
 
+  /// A program with a shared custody, whose screen and device are locked.
+  private func lockedProgram(_ custody: SharedCustody) async throws -> SessionProgram {
+    try await desktop.start()
+    let program = try await SessionProgram(on: desktop, grace: .zero, custody: custody)
+    try await program.connect()
+    try await desktop.tell("Lock")
+    try await program.wait(forEntry: "preserved and locked with the screen")
+    return program
+  }
+
+  @Test func `an unlocked screen takes the keys that another program was given the passcode for`() async throws {
+    let custody = SharedCustody()
+    let program = try await lockedProgram(custody)
+    var options = DeviceOptions()
+    options.custody = custody
+    let other = try await ProtectedDevice.open(at: .directory(desktop.state), options: options)
+    try await other.unlock(passcode: Passcode(SessionProgram.passcode))
+    #expect(program.device.lockState == .locked)
+    try await desktop.tell("Unlock")
+    try await program.wait(for: .active)
+    #expect(program.device.lockState == .unlocked)
+    #expect(program.driver.report.incidents == [])
+  }
+
+  @Test func `a custody that hangs keeps no program in the background`() async throws {
+    let custody = SharedCustody()
+    let program = try await lockedProgram(custody)
+    custody.hang()
+    try await desktop.tell("Unlock")
+    try await program.wait(for: .active)
+    #expect(program.device.lockState == .locked)
+    #expect(program.driver.report.incidents.contains { $0.contains("custody") })
+    custody.goOn()
+  }
+
   @Test func `a lock told twice locks once`() async throws {
     let program = try await program(grace: .zero)
     try await desktop.tell("Lock", "hint 1", "Unlock", "hint 0")

@@ -13,7 +13,9 @@ final class Helper: Sendable {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }.filter { !$0.value.isEmpty }
+    // A library that the tests are run with is not the helper's.
+    process.environment = ProcessInfo.processInfo.environment.merging(["LD_LIBRARY_PATH": ""]) { $1 }
+      .merging(environment) { $1 }.filter { !$0.value.isEmpty }
     let (input, output) = (Pipe(), Pipe())
     process.standardInput = input
     process.standardOutput = output

@@ -19,12 +19,13 @@ import Testing
 
   /// Makes and launches the program; nobody has answered on the bus when this returns.
   init(
-    on desktop: MockDesktop, grace: Duration = .seconds(10),
+    on desktop: MockDesktop, grace: Duration = .seconds(10), custody: (any ClassKeyCustody)? = nil,
     options change: (inout DesktopSessionOptions) -> Void = { _ in }
   ) async throws {
     self.desktop = desktop
     var deviceOptions = DeviceOptions()
     deviceOptions.gracePeriod = grace
+    deviceOptions.custody = custody
     device = try await ProtectedDevice.open(at: .directory(desktop.state), options: deviceOptions)
     if !device.hasPasscode { try await device.setPasscode(Passcode(Self.passcode)) }
     delegate = Delegate(draft, log)

@@ -15,6 +15,19 @@ struct DesktopSessionSnippets {
   }
   // snippet end
 
+  // snippet: Extent
+  final class DocumentController: StatefulController {
+    static var restorationExtent: RestorationExtent? { .restore }
+    let restorationIdentifier: RestorationIdentifier? = "document"
+    let restorationClass: RestorationClass? = "document"
+    var restorableState = ""
+  }
+
+  @MainActor func launch(_ application: RestorableApplication, isSessionRestored: Bool) async throws {
+    try await application.launch(LaunchOptions(extent: isSessionRestored ? .restore : .launch))
+  }
+  // snippet end
+
   // snippet: Custody
   @MainActor func openDevice() async throws -> ProtectedDevice {
     var options = DeviceOptions()

@@ -20,6 +20,7 @@ final class CallLog: Sendable {
 /// An engine that answers as told.
 @MainActor final class FakeEngine: ApplicationEngine {
   let log: CallLog
+  var extent = RestorationExtent.restore { didSet { if extent != oldValue { log.add("extent \(extent)") } } }
   var outcome: Result<PreservationOutcome, any Error> = .success(.unchanged(nil))
   var restoreError: (any Error)?
   var keepsStateForDebugging = false

@@ -155,6 +155,21 @@ import Testing
     #expect(fake.application.report == nil)
   }
 
+  @Test func `a launch asks for its extent, and a pristine one declines`() async throws {
+    for (extent, calls) in [
+      (RestorationExtent.restore, ["restore"]), (.launch, ["extent launch", "restore"]),
+      (.recover, ["extent recover", "restore"]), (.pristine, ["declineRestoring"]),
+      (.restore, ["extent restore", "restore"]),
+    ] {
+      fake.log.clear()
+      let report = try await fake.application.launch(LaunchOptions(extent: extent))
+      let names = ["restore", "declineRestoring"]
+      #expect(fake.log.all.filter { $0.hasPrefix("extent") || names.contains($0) } == calls)
+      #expect((report == nil) == (extent == .pristine))
+      try await fake.lifecycle.terminate()
+    }
+  }
+
   @Test func `what a launch declined is kept from its first save, also from one during the launch`() async throws {
     fake.delegate.response = .declinesRestoring
     let saved = Saving()

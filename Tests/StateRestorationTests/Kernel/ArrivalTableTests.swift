@@ -151,6 +151,17 @@ import Testing
     #expect(try VariantTree.text(of: draft) == "top:P*(\(expected))")
   }
 
+  @Test func `an object that comes by itself takes over nothing that the launch doesn't ask for`() throws {
+    var draft = try draft(try #require(Self.rows.first { $0.testDescription == "fits" }))
+    draft.withheld = Set(try draft.variants(of: try draft.writer.roots.first, "place"))
+    var batch = CaptureBatch()
+    batch.place(Self.object)
+    batch.record(Self.object, "E")
+    #expect(try draft.commit(batch).isEmpty)
+    #expect(try VariantTree.text(of: draft) == "top:P*(place:E*|S(leaf:L))")
+    #expect(try draft.hasConsistentBindings)
+  }
+
   @Test func `while the state can't be read, an object that comes is blank`() throws {
     var draft = ArchiveDraft(
       context: RestorationConfiguration().context, limits: .default, nodeBudget: 64 << 10, isBlind: true)

@@ -12,7 +12,7 @@ import Testing
   enum Name: String, CaseIterable, Sendable {
     case noObject, unknownClass, refusedByClass, classMismatch, newerVersion, migrationFailed, decodingFailed
     case damaged, parentNotRestored, expired, modelGone, modelMismatch, leftOutAfterCrash, touchedMeanwhile
-    case notInstalled, objectTaken, shed, timedOut, dormant
+    case notInstalled, objectTaken, shed, timedOut, dormant, notAskedFor
 
     init(_ reason: NotRestoredReason) {
       self =
@@ -36,6 +36,7 @@ import Testing
         case .shed: .shed
         case .timedOut: .timedOut
         case .dormant: .dormant
+        case .notAskedFor: .notAskedFor
         }
     }
   }
@@ -96,6 +97,7 @@ import Testing
     case .shed: try await shed()
     case .dormant: try await dormant()
     case .timedOut: try await timedOut()
+    case .notAskedFor: try await notAskedFor()
     }
   }
 
@@ -188,6 +190,21 @@ import Testing
     root.restorationChildren = []
     _ = try await coordinator.preserve(root)
     return try await bench.launch().restore(into: Screen("root"))[["root", "child"]]?.notRestoredReason
+  }
+
+  final class Document: StatefulController {
+    static var restorationExtent: RestorationExtent? { .restore }
+    let restorationIdentifier: RestorationIdentifier? = "child"
+    var restorableState = 1
+  }
+
+  private func notAskedFor() async throws -> NotRestoredReason? {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Document()]))
+    let coordinator = bench.launch()
+    coordinator.extent = .recover
+    return try await coordinator.restore(into: Screen("root", children: [Document()]))[["root", "child"]]?
+      .notRestoredReason
   }
 
   private func timedOut() async throws -> NotRestoredReason? {
