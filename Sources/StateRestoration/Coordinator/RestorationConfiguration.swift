@@ -30,8 +30,8 @@ public struct RestorationConfiguration: Sendable {
   public var isDeveloperMode = false
   /// Whether objects decode last first: the order is not promised, and tests check that nothing depends on it.
   package var decodesInReverse = false
-  /// Where the coordinator says what it does.
-  public var log: any RestorationLog = SilentRestorationLog()
+  /// Where the coordinator says what it does; warnings and errors go to standard error unless you give another log.
+  public var log: any RestorationLog = StandardErrorLog()
   /// The clock of intervals and time limits.
   public var clock: any Clock<Duration> & Sendable = ContinuousClock()
   /// The wall clock, for the time of saving and for ages.

@@ -71,6 +71,6 @@ extension RestorationCoordinator {
     lastReport?.remarks.append(.extensionTimedOut)
     log.log(.warning, "asynchronous restoring took too long; later answers are ignored")
     endAttempt()
-    recovery?.coordinatorExtensionDidTimeOut(self)
+    delegate?.coordinatorExtensionDidTimeOut(self)
   }
 }

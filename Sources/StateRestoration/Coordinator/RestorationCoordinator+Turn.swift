@@ -76,7 +76,7 @@ extension RestorationCoordinator {
     turn.decodesInReverse = configuration.decodesInReverse
     turn.retries = { [weak self] path in
       guard let self else { return false }
-      return retriesLeftOut || recovery?.coordinator(self, shouldRetryNodeAt: path) == true
+      return retriesLeftOut || delegate?.coordinator(self, shouldRetryNodeAt: path) == true
     }
     if !retriesLeftOut { turn.crashNode = loaded.crash.crashNode.map { NodeID(rawValue: $0) } }
     return turn

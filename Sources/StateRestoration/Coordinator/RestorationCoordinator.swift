@@ -72,6 +72,7 @@ public import RestorationArchive
   let limits: RestorationArchive.Limits
   let tree: LiveTree
   let changes: ChangeList
+  let turns: TurnWatch
   let operations = ExclusiveOperations()
   var standing = Standing.new
   weak var root: (any RestorableController)?
@@ -114,12 +115,19 @@ public import RestorationArchive
         store: store, context: context, limits: limits, nodeBudget: configuration.nodeByteBudget))
     let awakener = Awakener()
     changes = ChangeList { awakener.wake() }
+    turns = awakener.turns
     tree = LiveTree(registry: registry, changes: changes, context: context, now: configuration.now)
     awakener.coordinator = self
     registry.tell(self)
   }
 
-  isolated deinit { unlock.observation?.cancel() }
+  isolated deinit {
+    unlock.observation?.cancel()
+    // Who has let it go by mistake hears nothing else.
+    if preservesAutomatically != .never, root != nil, standing != .discarded {
+      log.log(.warning, "nothing is preserved any more: the coordinator of “\(session)” is gone; keep it")
+    }
+  }
 
   /// Registers a class under the tag that its instances' state names.
   ///
@@ -127,8 +135,6 @@ public import RestorationArchive
   public func register<Controller: RestorableController>(_ type: Controller.Type, as tag: RestorationClass) {
     registry.register(type, as: tag)
   }
-
-  var recovery: (any RestorationRecoveryDelegate)? { delegate as? any RestorationRecoveryDelegate }
 
   var log: any RestorationLog { configuration.log }
 }
@@ -138,8 +144,14 @@ final class Awakener: Sendable {
   /// Set once, before any change can be noticed, and read on the main actor only.
   @MainActor weak var coordinator: RestorationCoordinator?
 
+  let turns = TurnWatch()
+
   func wake() {
-    Task { @MainActor in coordinator?.changesWereNoticed() }
+    turns.begin()
+    Task { @MainActor in
+      turns.noteTurn()
+      coordinator?.changesWereNoticed()
+    }
   }
 }
 

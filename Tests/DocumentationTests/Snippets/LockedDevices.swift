@@ -14,7 +14,7 @@ struct LockedDevicesSnippets {
   // snippet end
 
   // snippet: Late
-  final class AppDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDelegate {
+  final class AppDelegate: RestorationCoordinatorDelegate {
     func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
     func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
 
