@@ -88,7 +88,8 @@ extension RestorationCoordinator {
     report.duration = clock.now - start
     lastReport = report
     reason = report.reason
-    log.log(report.outcome == .restored ? .info : .warning, report.summary)
+    let isExpected = [.restored, .nothingPreserved, .locked].contains(report.outcome)
+    log.log(isExpected ? .info : .warning, report.summary)
     // The unlock came while the locked state was looked at: nobody will say it again.
     if unlock.count != unlocks, standing == .locked { Task { [weak self] in await self?.followUnlock() } }
     return report

@@ -57,7 +57,9 @@ extension RestorationCoordinator {
       report.nodes = turn.reports()
       tree.noteUnheld()
     }
-    for node in report.notRestored { log.log(.warning, "\(node)") }
+    for node in report.notRestored {
+      if let reason = node.notRestoredReason, reason != .notAskedFor { log.log(.warning, "\(node.path): \(reason)") }
+    }
     if extensions.count == 0 { endAttempt() } else { startExtensionLimit() }
     return report
   }

@@ -119,6 +119,7 @@ public import RestorationArchive
     tree = LiveTree(registry: registry, changes: changes, context: context, now: configuration.now)
     awakener.coordinator = self
     registry.tell(self)
+    becomeFindable()
   }
 
   isolated deinit {
