@@ -3,8 +3,11 @@ package import FoundationEssentials
 
 /// What an application needs of the coordinator; a border at which tests can stand in.
 @MainActor package protocol ApplicationEngine: AnyObject {
+  /// Whether there is nothing to restore or preserve without a root.
+  var needsRoot: Bool { get }
+
   /// Restores into the hierarchy below a root.
-  func restoreState(into root: any RestorableController) async throws -> RestorationReport
+  func restoreState(into root: (any RestorableController)?) async throws -> RestorationReport
 
   /// Restores nothing in this launch; what is on disk is set aside by the next save, as after any refusal.
   ///
@@ -12,7 +15,7 @@ package import FoundationEssentials
   func declineRestoring(into root: (any RestorableController)?) async
 
   /// Preserves the hierarchy below a root.
-  func preserveState(of root: any RestorableController) async throws -> PreservationOutcome
+  func preserveState(of root: (any RestorableController)?) async throws -> PreservationOutcome
 
   /// Begins to guard what follows as part of restoring, until ``endGuard()`` (R6.2).
   func beginGuard()

@@ -112,7 +112,8 @@ import FoundationEssentials
   ///   back yet then, and must not be overwritten with a hierarchy that knows nothing of it.
   @discardableResult
   public func preserve() async throws -> PreservationOutcome? {
-    guard lifecycle.state != .notRunning, let root = delegate?.rootController else { return nil }
+    let root = delegate?.rootController
+    guard lifecycle.state != .notRunning, root != nil || !engine.needsRoot else { return nil }
     await declineIfAsked()
     let result: Result<PreservationOutcome, any Error>
     do { result = .success(try await engine.preserveState(of: root)) } catch { result = .failure(error) }
@@ -176,7 +177,8 @@ extension RestorableApplication: LifecycleWork {
   private var sensitiveContent: [any SensitiveContent] { objects.compactMap { $0 as? any SensitiveContent } }
 
   private func restore() async {
-    guard let root = delegate?.rootController else { return }
+    let root = delegate?.rootController
+    guard root != nil || !engine.needsRoot else { return }
     forgetRestoring()
     do {
       let report = try await engine.restoreState(into: root)
