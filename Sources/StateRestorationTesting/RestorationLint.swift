@@ -16,6 +16,10 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
   case overBudget(RestorationPath, bytes: Int, limit: Int)
   /// A value that looks like model data, which has a store of its own (R3.6).
   case looksLikeModelData(RestorationPath, key: String, why: String)
+  /// A declaration that looks like a requirement's and is of another type, so that nobody asks it.
+  case declaresNothing(RestorationPath, property: String, type: String, wanted: String)
+  /// A class tree whose base leaves the version to the default, so that no subclass can have one of its own.
+  case versionOfClassTree(RestorationPath, base: String)
   /// Something that saving or restoring reported.
   case reported(String)
 
@@ -32,6 +36,11 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
       "\(path): \(bytes) bytes of state, the budget is \(limit). Keep identifiers of model objects, not the objects."
     case .looksLikeModelData(let path, let key, let why):
       "\(path): “\(key)” looks like model data (\(why)). Keep its identifier instead."
+    case .declaresNothing(let path, let property, let type, let wanted):
+      "\(path): \(property) is a \(type), so that the framework never asks it. Spell its type: \(wanted)."
+    case .versionOfClassTree(let path, let base):
+      "\(path): \(base) has a subclass and no stateVersion, so that a subclass's would never be asked. "
+        + "Declare class var stateVersion in \(base)."
     case .reported(let text): text
     }
   }
@@ -57,6 +66,7 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
     let harness = subject.harness(on: device)
     let application = try await harness.launch { subject.application() }
     try await change(application.root)
+    findings += declarationFindings(application.root)
     try await harness.enterBackground()
     try requirePreserved(harness)
     findings += preservationFindings(harness)

@@ -12,7 +12,7 @@ import Testing
   enum Name: String, CaseIterable, Sendable {
     case noObject, unknownClass, refusedByClass, classMismatch, newerVersion, migrationFailed, decodingFailed
     case damaged, parentNotRestored, expired, modelGone, modelMismatch, leftOutAfterCrash, touchedMeanwhile
-    case notInstalled, objectTaken, shed, timedOut, dormant
+    case notInstalled, objectTaken, shed, timedOut, dormant, notAskedFor
 
     init(_ reason: NotRestoredReason) {
       self =
@@ -36,6 +36,7 @@ import Testing
         case .shed: .shed
         case .timedOut: .timedOut
         case .dormant: .dormant
+        case .notAskedFor: .notAskedFor
         }
     }
   }
@@ -96,6 +97,10 @@ import Testing
     case .shed: try await shed()
     case .dormant: try await dormant()
     case .timedOut: try await timedOut()
+    case .notAskedFor:
+      try await childReason(
+        preserved: StoredGroup("child", StoredValue("key", 1)), restored: RestorationScope("child"),
+        path: ["root", "child", "key"])
     }
   }
 
