@@ -30,9 +30,14 @@ extension RestorationCoordinator {
   }
 
   /// Lets the scene's archive go, so that another coordinator may have it.
+  ///
+  /// Nothing is saved from then on: a save that still waits would open it again.
   func letGo() async {
     let store = store
-    await worker.run { _ in store.close() }
+    await operations.run(.forgetting) {
+      standing = .discarded
+      await worker.run { _ in store.close() }
+    }
   }
 
   /// Follows the device's unlocks for as long as the coordinator lives.

@@ -52,9 +52,12 @@ public import DataProtection
 
   /// Unlocks the device and restores what waited for that.
   ///
+  /// A program that wipes passcodes from its memory gives a `Passcode` to the ``device`` instead.
+  ///
   /// - Returns: The report of that restoration; that of the launch if nothing was locked.
   @discardableResult
-  public func unlock(passcode: consuming Passcode) async throws(ProtectionError) -> RestorationReport {
+  public func unlock(passcode text: String) async throws(ProtectionError) -> RestorationReport {
+    let passcode = try Passcode(text)
     try await device.unlock(passcode: passcode)
     if coordinator.standing == .locked { await delegate.nextLateReport() }
     return report

@@ -1,6 +1,22 @@
 import StateRestoration
 
 struct LockedDevicesSnippets {
+  // snippet: LockScreen
+  @MainActor func lockScreen(of session: RestorationSession) async throws {
+    while session.report.outcome == .locked {
+      print("Passcode: ", terminator: "")
+      guard let text = await Task.detached(operation: { readLine() }).value else { return }
+      do {
+        let report = try await session.unlock(passcode: text)
+        print(report)  // what came back
+      } catch {
+        guard error.code == .wrongPasscode || error.code == .passcodeDelayed else { throw error }
+        print("Wrong. The next one is checked after a while.")
+      }
+    }
+  }
+  // snippet end
+
   // snippet: Locked
   @MainActor func launch(
     _ window: WindowController, with restorer: RestorationCoordinator, on device: ProtectedDevice, passcode: String

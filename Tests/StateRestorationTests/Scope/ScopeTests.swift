@@ -126,7 +126,7 @@ import Testing
     // What is set after the turn that restores is the user's, and newer.
     try await Task.sleep(for: .milliseconds(50))
     locked.setValue("newer", forKey: "note")
-    try await second.unlock(passcode: Passcode("1234"))
+    try await second.unlock(passcode: "1234")
     #expect(locked.value(forKey: "note", default: "") == "newer")
     let failure = #expect(throws: RestorationError.self) { try locked.value(ofType: Int.self, forKey: "draft") }
     #expect(failure?.code == .unreadable && failure?.path == ["scope", "draft"])

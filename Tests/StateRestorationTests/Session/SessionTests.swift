@@ -95,7 +95,7 @@ import Glibc
     let process = try await device.startProcess()
     let locked = try await RestorationSession.open(on: process.device, root: second)
     #expect(locked.report.outcome == .locked && second.value.isEmpty)
-    let report = try await locked.unlock(passcode: Passcode("1234"))
+    let report = try await locked.unlock(passcode: "1234")
     #expect(report.outcome == .restored && second.value == "kept")
   }
 
