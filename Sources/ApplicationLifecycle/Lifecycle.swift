@@ -9,7 +9,7 @@
   public weak var delegate: (any LifecycleDelegate)?
 
   /// What does the steps that are not callbacks; not retained.
-  public weak var work: (any LifecycleWork)?
+  package weak var work: (any LifecycleWork)?
 
   /// The budgets, and what happens when one runs out.
   public let budgets: LifecycleBudgets

@@ -148,12 +148,12 @@ import FoundationEssentials
 
 extension RestorableApplication: LifecycleWork {
   /// Every controller and view that frees memory, parents first.
-  public var memoryWarningResponders: [any MemoryWarningResponder] {
+  package var memoryWarningResponders: [any MemoryWarningResponder] {
     objects.compactMap { $0 as? any MemoryWarningResponder }
   }
 
   /// Does one step of a transition; the life cycle calls it.
-  public func perform(_ step: LifecycleStep) async {
+  package func perform(_ step: LifecycleStep) async {
     switch step {
     case .showSnapshot: await showSnapshot()
     case .restore: await restore()

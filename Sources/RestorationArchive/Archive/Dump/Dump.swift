@@ -4,7 +4,7 @@ extension RestorationArchive {
   /// A readable account of an archive: its context, its tree, and the states.
   ///
   /// Redacted by default: identifiers, keys, kinds and sizes are shown, values are not.
-  public struct Dump: Sendable {
+  package struct Dump: Sendable {
     private let reader: Reader
     private let revealsValues: Bool
 
@@ -13,13 +13,13 @@ extension RestorationArchive {
     /// - Parameters:
     ///   - reader: The archive.
     ///   - revealsValues: Whether the states' values are shown. They are the user's: ask before doing so.
-    public init(_ reader: Reader, revealsValues: Bool = false) {
+    package init(_ reader: Reader, revealsValues: Bool = false) {
       self.reader = reader
       self.revealsValues = revealsValues
     }
 
     /// Indented lines: a node's identifier, number, class tag, version and size, then its values.
-    public func text() throws(ArchiveError) -> String {
+    package func text() throws(ArchiveError) -> String {
       let context = try reader.context
       var lines = [
         "application \(context.applicationVersion)  schema \(context.schemaVersion)  system \(context.systemVersion)",
@@ -38,7 +38,7 @@ extension RestorationArchive {
     }
 
     /// One JSON object: the context, then the nodes in order, each with its path.
-    public func json() throws(ArchiveError) -> String {
+    package func json() throws(ArchiveError) -> String {
       let context = try reader.context
       var nodes: [String] = []
       try visit { (node, _, values) throws(ArchiveError) in

@@ -1,10 +1,10 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 extension RestorationArchive {
   /// A stored value as the bytes tell of it, without the type that was encoded: for looking into archives.
   ///
   /// What was one type may look like another: an enumeration like its raw value, a URL like whatever it encodes.
-  public indirect enum StoredValue: Hashable, Sendable {
+  package indirect enum StoredValue: Hashable, Sendable {
     /// Nothing, stored as such.
     case null
     /// A Boolean.
@@ -27,15 +27,15 @@ extension RestorationArchive {
     case array([StoredValue])
 
     /// A value under a key.
-    public struct Field: Hashable, Sendable {
+    package struct Field: Hashable, Sendable {
       /// The key.
-      public var key: String
+      package var key: String
       /// The value.
-      public var value: StoredValue
+      package var value: StoredValue
     }
 
     /// What it is and how big, without saying what it holds.
-    public var redactedDescription: String {
+    package var redactedDescription: String {
       switch self {
       case .null: "null"
       case .bool: "Boolean"
@@ -54,7 +54,7 @@ extension RestorationArchive {
 
 extension RestorationArchive.Record {
   /// The record's values as the bytes tell of them, under their keys.
-  public func storedValues() throws(ArchiveError) -> [RestorationArchive.StoredValue.Field] {
+  package func storedValues() throws(ArchiveError) -> [RestorationArchive.StoredValue.Field] {
     do {
       return try decoder?.storedValues() ?? []
     } catch {
