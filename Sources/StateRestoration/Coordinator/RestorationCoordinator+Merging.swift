@@ -7,7 +7,11 @@ extension RestorationCoordinator {
       guard let object = node?.object as? any MergingController else { return false }
       return edits.objects.contains(ObjectIdentifier(object))
     }
-    guard wantsIt, case .success(let loaded) = await load(edits: nil) else { return nil }
+    // With no edits in the place of those that this run has saved itself.
+    var writer = RestorationArchive.Writer(context: configuration.context, limits: limits)
+    guard wantsIt, let none = try? writer.makeArchive(), case .success(let loaded) = await load(edits: none) else {
+      return nil
+    }
     return loaded
   }
 

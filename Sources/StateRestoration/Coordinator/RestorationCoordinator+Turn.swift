@@ -9,9 +9,11 @@ extension RestorationCoordinator {
   ///   - loaded: The state.
   ///   - root: The controller at the top of the hierarchy.
   ///   - edits: The objects that were edited while the device was locked: theirs is newer.
+  ///   - stored: What is stored without them, for objects that join it; nil when none does.
   ///   - retriesLeftOut: Whether nodes that were left out after a crash are tried again.
   func restore(
-    _ loaded: LoadedState, into root: any RestorableController, keeping edits: Edits, retriesLeftOut: Bool
+    _ loaded: LoadedState, into root: any RestorableController, keeping edits: Edits, joining stored: LoadedState?,
+    retriesLeftOut: Bool
   ) async -> RestorationReport {
     var report = RestorationReport(outcome: .restored, reason: loaded.reason, source: loaded.plan.source)
     report.remarks = loaded.remarks
@@ -40,6 +42,7 @@ extension RestorationCoordinator {
     turn.makeObjects(root: root)
     turn.installChildren()
     turn.decode()
+    mergeEdits(stored, turn)
     restored = turn
     giveLateObjectsState()
     turn.noteApplication(application.node)

@@ -135,7 +135,7 @@ struct ValueFacet<T: StatefulObject>: StateFacet {
     return { downcast(object, to: T.self).restorableState = former }
   }
 
-  private func decoded(
+  func decoded(
     _ coder: RestorationDecoder, _ version: StateVersion, for object: (any RestorableObject)?
   ) throws(RestorationError) -> T.RestorableState? {
     let stored = coder.storedVersion ?? version
