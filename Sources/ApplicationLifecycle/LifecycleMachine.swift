@@ -8,7 +8,7 @@ package struct LifecycleMachine: Sendable, Hashable {
   /// Whether the program was launched into the background and has not been in the foreground since.
   private var wasLaunchedIntoBackground = false
 
-  /// Whether leaving the foreground ends the program (R7.10).
+  /// Whether leaving the foreground ends the program.
   package let exitsOnSuspend: Bool
 
   /// Makes the machine of a program that has not been launched.

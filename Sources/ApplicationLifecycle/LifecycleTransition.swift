@@ -7,7 +7,7 @@ package struct LifecycleTransition: Sendable, Hashable, CustomStringConvertible 
     /// The ordinary way.
     case usual
 
-    /// The device goes to sleep: the device locks, and `didEnterBackground` still sees `inactive` (R7.3).
+    /// The device goes to sleep: the device locks, and `didEnterBackground` still sees `inactive`.
     case asleep
 
     /// An end the program is told of, with `willTerminate`.

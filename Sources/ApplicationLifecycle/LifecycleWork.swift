@@ -9,7 +9,7 @@
   var memoryWarningResponders: [any MemoryWarningResponder] { get }
 }
 
-/// Something that can free memory when it is short, a controller for example (R7.9).
+/// Something that can free memory when it is short, a controller for example.
 @MainActor package protocol MemoryWarningResponder: AnyObject {
   /// Memory is short: free what can be made again.
   func didReceiveMemoryWarning()

@@ -1,4 +1,4 @@
-/// Which suspended programs end first when memory is short (R7.9).
+/// Which suspended programs end first when memory is short.
 package enum PurgeOrder {
   /// One program, as far as purging is concerned.
   package struct Candidate: Sendable, Hashable {

@@ -1,4 +1,4 @@
-/// Whether a snapshot is kept for the next launch (R8.1).
+/// Whether a snapshot is kept for the next launch.
 package struct SnapshotRules: Sendable, Hashable {
   /// Whether the state was preserved at this entry into the background, or was unchanged since.
   package var isStatePreserved: Bool

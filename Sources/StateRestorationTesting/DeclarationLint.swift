@@ -32,7 +32,8 @@ private let wantedTypes: [(name: String, type: Any.Type, text: String)] = [
   ("restorationViews", [any RestorableView].self, "[any RestorableView]"),
 ]
 
-@MainActor private func mistypedDeclarations(of object: any RestorableObject, at path: RestorationPath) -> [LintFinding] {
+@MainActor private func mistypedDeclarations(of object: any RestorableObject, at path: RestorationPath) -> [LintFinding]
+{
   var findings: [LintFinding] = []
   var mirror: Mirror? = Mirror(reflecting: object)
   while let level = mirror {

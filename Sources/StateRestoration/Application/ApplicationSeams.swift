@@ -17,16 +17,16 @@ package import FoundationEssentials
   /// Preserves the hierarchy below a root.
   func preserveState(of root: (any RestorableController)?) async throws -> PreservationOutcome
 
-  /// Begins to guard what follows as part of restoring, until ``endGuard()`` (R6.2).
+  /// Begins to guard what follows as part of restoring, until ``endGuard()``.
   func beginGuard()
 
   /// Ends the guard: the launch went well, and that is on disk when this returns.
   func endGuard() async
 
-  /// Deletes everything that is preserved, unless the developer's switch keeps it (R6.1, R6.4).
+  /// Deletes everything that is preserved, unless the developer's switch keeps it.
   func deleteState() async throws
 
-  /// The program is suspended: what an unlock leaves to do waits (R7.8).
+  /// The program is suspended: what an unlock leaves to do waits.
   func suspend()
 
   /// The program runs again.
@@ -35,7 +35,7 @@ package import FoundationEssentials
   /// The report of the last restoring, also of one that came late, after an unlock; `nil` before the first.
   var lastReport: RestorationReport? { get }
 
-  /// Whether the developer's switch keeps state (R6.4).
+  /// Whether the developer's switch keeps state.
   var keepsStateForDebugging: Bool { get }
 }
 

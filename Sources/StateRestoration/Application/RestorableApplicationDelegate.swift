@@ -17,7 +17,7 @@ public import FoundationEssentials
 
   /// The controller that the user sees on top; the root by default.
   ///
-  /// A snapshot is kept only if this controller was preserved (R8.1).
+  /// A snapshot is kept only if this controller was preserved.
   var topVisibleController: (any RestorableController)? { get }
 
   /// The visible controllers as an opaque payload, taken after sensitive content was hidden; `nil` for none.

@@ -172,7 +172,8 @@ extension LiveTree {
   }
 
   private func record(_ captured: CapturedState, of node: LiveNode, _ object: any RestorableObject) {
-    let facts = node.subject.facts(for: captured.shape.classTag) ?? describe(captured, node.subject, object, at: node.path)
+    let facts =
+      node.subject.facts(for: captured.shape.classTag) ?? describe(captured, node.subject, object, at: node.path)
     node.isSpecial =
       captured.shape.model != nil || captured.shape.priority != .normal || !captured.shape.children.isEmpty
       || !captured.shape.views.isEmpty || captured.shape.classTag != node.subject.fastPath?.classTag

@@ -26,7 +26,7 @@ public struct RestorationConfiguration: Sendable {
   public var nodeByteBudget = 64 << 10
   /// Size of an archive from which on the lowest priorities are left out.
   public var archiveByteBudget = 64 << 20
-  /// For development: a force quit deletes nothing, and crashes while restoring are not held against the state (R6.4).
+  /// For development: a force quit deletes nothing, and crashes while restoring are not held against the state.
   public var isDeveloperMode = false
   /// Whether objects decode last first: the order is not promised, and tests check that nothing depends on it.
   package var decodesInReverse = false

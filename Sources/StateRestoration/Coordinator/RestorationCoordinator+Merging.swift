@@ -31,7 +31,9 @@ extension RestorationCoordinator {
         modelIdentifier: plan.details(of: index).model)
       defer { decoder.finish() }
       do throws(RestorationError) {
-        if try object.merge(decoder) { log.log(.info, "\(plan.paths[index]): joined what was stored to what was typed") }
+        if try object.merge(decoder) {
+          log.log(.info, "\(plan.paths[index]): joined what was stored to what was typed")
+        }
       } catch {
         log.log(.warning, "\(plan.paths[index]): what was stored could not be joined to what was typed: \(error)")
       }

@@ -54,7 +54,8 @@ extension PreservationOutcome: CustomStringConvertible {
     case .preserved(let receipt): receipt.description
     case .unchanged(let receipt):
       ([unchangedText(receipt)] + (receipt?.findings ?? []).map { "! \($0)" }).joined(separator: "\n")
-    case .declined(.noDelegate): "Preservation: declined, there is no delegate to say yes; hold it for as long as the program runs"
+    case .declined(.noDelegate):
+      "Preservation: declined, there is no delegate to say yes; hold it for as long as the program runs"
     case .declined(.answeredNo): "Preservation: declined, the delegate answered no in shouldSaveApplicationState"
     case .declined(.noRoot): "Preservation: declined, there is no root; restore into one, or name it in preserve(_:)"
     case .deferred(.locked): "Preservation: locked, and nothing was touched in this run"

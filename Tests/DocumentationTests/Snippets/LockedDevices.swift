@@ -1,6 +1,16 @@
+import Observation
 import StateRestoration
 
 struct LockedDevicesSnippets {
+  // snippet: Merging
+  @Observable final class PageController: MergingController {
+    let restorationIdentifier: RestorationIdentifier? = "page"
+    var restorableState = ""
+
+    func merged(stored: String, pending: String) -> String { stored + "\n" + pending }
+  }
+  // snippet end
+
   // snippet: LockScreen
   @MainActor func lockScreen(of session: RestorationSession) async throws {
     while session.report.outcome == .locked {

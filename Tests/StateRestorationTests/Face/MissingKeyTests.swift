@@ -28,7 +28,8 @@ import Testing
     let editor = StoredValue("editor", After(note: "launch"))
     let report = try await bench.launch().restore(into: editor)
     #expect(report.notRestored.isEmpty)
-    #expect(editor.value == After(text: "typed", place: .init(line: 3, column: 7), zoom: 1.5, names: ["launch"], note: nil))
+    #expect(
+      editor.value == After(text: "typed", place: .init(line: 3, column: 7), zoom: 1.5, names: ["launch"], note: nil))
   }
 
   final class Marked<Value: Codable & Sendable>: RestorableController {

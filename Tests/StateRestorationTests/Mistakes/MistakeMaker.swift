@@ -43,7 +43,9 @@ import Testing
     case .nobodyMakes: try await restore(Screen("child"), as: nil)
     case .tagGone: try await restore(Screen("child", tag: "old"), as: nil)
     case .factoryDeclines:
-      try await restore(Screen("child", tag: "screen"), as: nil) { $0.register(Screen.self, as: "screen") { _, _ in nil } }
+      try await restore(Screen("child", tag: "screen"), as: nil) {
+        $0.register(Screen.self, as: "screen") { _, _ in nil }
+      }
     case .anotherClass:
       try await restore(Screen("child", tag: "panel"), as: Screen("child")) { $0.register(Panel.self, as: "panel") }
     case .downgrade: try await restore(StoredValue("child", Newer()), as: StoredValue("child", 1))
@@ -69,11 +71,15 @@ import Testing
 
   // MARK: - Saving
 
-  private func save(_ root: any RestorableController, _ register: (RestorationRegistry) -> Void = { _ in }) async throws -> String {
+  private func save(_ root: any RestorableController, _ register: (RestorationRegistry) -> Void = { _ in }) async throws
+    -> String
+  {
     "\(try await bench.launch(register).preserve(root))"
   }
 
-  private func save(_ root: any RestorableController, delegate: (any RestorationCoordinatorDelegate)?) async throws -> String {
+  private func save(_ root: any RestorableController, delegate: (any RestorationCoordinatorDelegate)?) async throws
+    -> String
+  {
     "\(try await RestorationCoordinator(store: bench.store, delegate: delegate).preserve(root))"
   }
 

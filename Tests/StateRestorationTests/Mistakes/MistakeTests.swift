@@ -26,7 +26,9 @@ import Testing
     #expect(try Set(Self.table().keys) == Set(Mistake.allCases.map(\.rawValue)))
   }
 
-  @Test(arguments: Mistake.allCases) func `every mistake is answered in the words of the table`(_ mistake: Mistake) async throws {
+  @Test(arguments: Mistake.allCases) func `every mistake is answered in the words of the table`(_ mistake: Mistake)
+    async throws
+  {
     let expected = try #require(try Self.table()[mistake.rawValue])
     let said: String
     if mistake.traps {

@@ -6,7 +6,9 @@ import Testing
 /// The three shapes in which toolkits ask for stored values fit a scope.
 @MainActor @Suite struct ToolkitShapeTests {
   /// Runs a launch whose root is a scope.
-  private func launch(_ bench: Bench, _ body: (RestorationScope, RestorationCoordinator) async throws -> Void) async throws {
+  private func launch(_ bench: Bench, _ body: (RestorationScope, RestorationCoordinator) async throws -> Void)
+    async throws
+  {
     let coordinator = bench.launch()
     let scope = RestorationScope()
     _ = try await coordinator.restore(into: scope)
@@ -34,7 +36,9 @@ import Testing
     }
 
     func listenToChanges(ofKey key: String, _ body: @escaping @Sendable () -> Void) {
-      withObservationTracking { _ = try? scope.value(ofType: String.self, forKey: RestorationIdentifier(key)) } onChange: {
+      withObservationTracking {
+        _ = try? scope.value(ofType: String.self, forKey: RestorationIdentifier(key))
+      } onChange: {
         body()
       }
     }

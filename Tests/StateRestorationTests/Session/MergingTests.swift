@@ -14,7 +14,9 @@ import Testing
     func merged(stored: String, pending: String) -> String { merges ? stored + "\n" + pending : pending }
   }
 
-  @Test(arguments: [true, false]) func `one line typed while locked is joined to the stored page`(_ merges: Bool) async throws {
+  @Test(arguments: [true, false]) func `one line typed while locked is joined to the stored page`(_ merges: Bool)
+    async throws
+  {
     let device = try await SimulatedDevice(passcode: "1234")
     let first = Page()
     let session = try await RestorationSession.open(on: try await device.startProcess().device, root: first)

@@ -59,7 +59,8 @@ import Testing
     func text(_ id: SceneSession.ID) -> String? { (maker.windows[id]?.top as? Screen)?.text }
   }
 
-  @Test func `leaving and ending save the last change of every window, and a launch restores all of them`() async throws {
+  @Test func `leaving and ending save the last change of every window, and a launch restores all of them`() async throws
+  {
     let device = try await SimulatedDevice()
     let first = try Program(try await device.startProcess().device)
     try await first.application.launch()
