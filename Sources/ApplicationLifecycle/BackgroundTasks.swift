@@ -1,4 +1,4 @@
-/// A piece of work that goes on in the background; ended exactly once (R7.5).
+/// A piece of work that goes on in the background; ended exactly once.
 public struct BackgroundTask: Sendable, Hashable, CustomStringConvertible {
   /// The number of the task in its program.
   public let id: UInt64

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// Why the program is launched (R7.11).
+/// Why the program is launched.
 public struct LaunchOptions: Sendable, Hashable {
   /// The reasons for a launch.
   public enum Reason: Sendable, Hashable {

@@ -1,4 +1,4 @@
-/// Runs the machine of one program on the main actor (R7).
+/// Runs the machine of one program on the main actor.
 ///
 /// Requests are served one after another in the order they were made; only ``kill(_:)`` waits for nobody. Each
 /// throws `illegalTransition` when the machine has no route, and `killed` or `watchdog` when the program ended before the
@@ -9,7 +9,7 @@
   public weak var delegate: (any LifecycleDelegate)?
 
   /// What does the steps that are not callbacks; not retained.
-  public weak var work: (any LifecycleWork)?
+  package weak var work: (any LifecycleWork)?
 
   /// The budgets, and what happens when one runs out.
   public let budgets: LifecycleBudgets
@@ -46,7 +46,7 @@
   /// Makes the life cycle of a program that has not been launched.
   ///
   /// - Parameters:
-  ///   - exitsOnSuspend: Whether leaving the foreground ends the program (R7.10).
+  ///   - exitsOnSuspend: Whether leaving the foreground ends the program.
   ///   - budgets: How long launching, leaving and ending may take.
   ///   - clock: The clock of the budgets and of the background time.
   ///   - log: Where incidents go at once, from any thread.
@@ -63,7 +63,7 @@
   /// The state that is reported now.
   public var state: LifecycleState { machine.state }
 
-  /// Whether leaving the foreground ends the program (R7.10).
+  /// Whether leaving the foreground ends the program.
   public var exitsOnSuspend: Bool { machine.exitsOnSuspend }
 
   // MARK: - Requests
@@ -101,7 +101,7 @@
       })
   }
 
-  /// The device goes to sleep: leaves the foreground and locks (R7.3).
+  /// The device goes to sleep: leaves the foreground and locks.
   public func sleep() async throws(LifecycleError) { try await serve(.sleep) }
 
   /// Ends the program, with `willTerminate` if it runs.
@@ -132,7 +132,7 @@
     if isAcceptingInput, !isHandlingKeptInput { input() } else { keptInput.append(input) }
   }
 
-  /// Delivers a notification, or queues it while the program is suspended (R7.8).
+  /// Delivers a notification, or queues it while the program is suspended.
   public func post(_ notification: SystemNotification) {
     switch state {
     case .notRunning: break

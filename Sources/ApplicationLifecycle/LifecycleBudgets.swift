@@ -1,4 +1,4 @@
-/// How much time the program has for each phase (R7.4), read from the injected clock.
+/// How much time the program has for each phase, read from the injected clock.
 public struct LifecycleBudgets: Sendable, Hashable {
   /// The phases that have a budget.
   public enum Kind: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
@@ -33,7 +33,7 @@ public struct LifecycleBudgets: Sendable, Hashable {
   /// The time for terminating.
   public var terminating: Duration
 
-  /// The time all background tasks share after the program has entered the background (R7.5).
+  /// The time all background tasks share after the program has entered the background.
   public var backgroundTasks: Duration
 
   /// What happens when one of them runs out.

@@ -17,7 +17,7 @@ public import FoundationEssentials
   /// The program will be inactive; no more input comes.
   func willResignActive()
 
-  /// The program is in the background: the last reliable moment to keep something (R7.7).
+  /// The program is in the background: the last reliable moment to keep something.
   func didEnterBackground()
 
   /// The program will be in the foreground again.
@@ -44,10 +44,10 @@ public import FoundationEssentials
   /// Something happened in the system, now or while suspended.
   func didReceive(_ notification: SystemNotification)
 
-  /// Protected files will soon be unreadable (R5.3).
+  /// Protected files will soon be unreadable.
   func protectedDataWillBecomeUnavailable()
 
-  /// Protected files are readable again (R5.3).
+  /// Protected files are readable again.
   func protectedDataDidBecomeAvailable()
 
   /// The program went against the rules of the life cycle.

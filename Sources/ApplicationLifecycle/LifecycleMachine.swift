@@ -1,18 +1,18 @@
 /// The pure machine: states, legal transitions and their steps, as `Docs/Lifecycle.md` lists them.
 ///
 /// A value without clock, callbacks or side effects. ``Lifecycle`` runs it.
-public struct LifecycleMachine: Sendable, Hashable {
+package struct LifecycleMachine: Sendable, Hashable {
   /// The state that is reported now; after a transition the one it ended in.
-  public private(set) var state: LifecycleState
+  package private(set) var state: LifecycleState
 
   /// Whether the program was launched into the background and has not been in the foreground since.
   private var wasLaunchedIntoBackground = false
 
-  /// Whether leaving the foreground ends the program (R7.10).
-  public let exitsOnSuspend: Bool
+  /// Whether leaving the foreground ends the program.
+  package let exitsOnSuspend: Bool
 
   /// Makes the machine of a program that has not been launched.
-  public init(exitsOnSuspend: Bool = false) {
+  package init(exitsOnSuspend: Bool = false) {
     self.state = .notRunning
     self.exitsOnSuspend = exitsOnSuspend
   }
@@ -24,7 +24,7 @@ public struct LifecycleMachine: Sendable, Hashable {
   }
 
   /// The steps of a transition, in order; `nil` when it is illegal.
-  public func steps(of transition: LifecycleTransition) -> [LifecycleStep]? {
+  package func steps(of transition: LifecycleTransition) -> [LifecycleStep]? {
     if exitsOnSuspend, transition.touches(.background) || transition.touches(.suspended) { return nil }
     return switch (transition.from, transition.to, transition.manner) {
     case (.notRunning, .inactive, .usual):
@@ -69,7 +69,7 @@ public struct LifecycleMachine: Sendable, Hashable {
   }
 
   /// Makes a transition from the present state and answers its steps; an illegal one throws and changes nothing.
-  public mutating func move(
+  package mutating func move(
     to state: LifecycleState, manner: LifecycleTransition.Manner = .usual
   ) throws(LifecycleError) -> [LifecycleStep] {
     let transition = LifecycleTransition(from: self.state, to: state, manner: manner)
@@ -86,7 +86,7 @@ public struct LifecycleMachine: Sendable, Hashable {
   }
 
   /// The transitions that serve a request in the present state; empty when it is legal and changes nothing.
-  public func route(for request: LifecycleRequest) throws(LifecycleError) -> [LifecycleTransition] {
+  package func route(for request: LifecycleRequest) throws(LifecycleError) -> [LifecycleTransition] {
     let path: [(LifecycleState, LifecycleTransition.Manner)]? =
       switch (request, state) {
       case (.launch, .notRunning): [(.inactive, .usual), (.active, .usual)]
@@ -127,7 +127,7 @@ extension LifecycleTransition {
   func touches(_ state: LifecycleState) -> Bool { from == state || to == state }
 
   /// The budget that covers the transition, if one does.
-  public var budget: LifecycleBudgets.Kind? {
+  package var budget: LifecycleBudgets.Kind? {
     switch (from, to, manner) {
     case (.notRunning, _, _): .launching
     case (.inactive, .background, _): .enteringBackground

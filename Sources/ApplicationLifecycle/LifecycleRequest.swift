@@ -1,5 +1,5 @@
 /// What a driver asks of the life cycle; the machine answers with a route of transitions.
-public enum LifecycleRequest: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+package enum LifecycleRequest: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
   /// Launch into the foreground.
   case launch
 
@@ -34,5 +34,5 @@ public enum LifecycleRequest: String, Sendable, Hashable, CaseIterable, CustomSt
   case kill
 
   /// The request's name as it is written in `Docs/Lifecycle.md`.
-  public var description: String { rawValue }
+  package var description: String { rawValue }
 }

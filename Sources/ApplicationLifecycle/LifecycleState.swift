@@ -1,4 +1,4 @@
-/// Where a program is in its life; exactly one of these holds at a time (R7.1).
+/// Where a program is in its life; exactly one of these holds at a time.
 public enum LifecycleState: String, Sendable, Hashable, Codable, CaseIterable, CustomStringConvertible {
   /// Nothing runs: not launched yet, or ended.
   case notRunning

@@ -48,7 +48,7 @@ public enum LifecycleStep: Sendable, Hashable, CustomStringConvertible {
   /// Open handles of files of the class `complete` are closed.
   case closeHandles
 
-  /// The delegate learns that the program is in the background: the last reliable moment (R7.7).
+  /// The delegate learns that the program is in the background: the last reliable moment.
   case didEnterBackground
 
   /// The state is preserved, if the delegate agrees.

@@ -1,13 +1,13 @@
 /// One change of state, with the kind of change it is.
 ///
 /// `Docs/Lifecycle.md` lists every pair of states with the manners that are legal for it.
-public struct LifecycleTransition: Sendable, Hashable, CustomStringConvertible {
+package struct LifecycleTransition: Sendable, Hashable, CustomStringConvertible {
   /// What kind of change a transition is; two kinds of one pair run different steps.
-  public enum Manner: String, Sendable, Hashable, Codable, CaseIterable {
+  package enum Manner: String, Sendable, Hashable, Codable, CaseIterable {
     /// The ordinary way.
     case usual
 
-    /// The device goes to sleep: the device locks, and `didEnterBackground` still sees `inactive` (R7.3).
+    /// The device goes to sleep: the device locks, and `didEnterBackground` still sees `inactive`.
     case asleep
 
     /// An end the program is told of, with `willTerminate`.
@@ -18,23 +18,23 @@ public struct LifecycleTransition: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The state before.
-  public let from: LifecycleState
+  package let from: LifecycleState
 
   /// The state after.
-  public let to: LifecycleState
+  package let to: LifecycleState
 
   /// The kind of change.
-  public let manner: Manner
+  package let manner: Manner
 
   /// Describes a change; whether it is legal is the machine's to say.
-  public init(from: LifecycleState, to: LifecycleState, manner: Manner = .usual) {
+  package init(from: LifecycleState, to: LifecycleState, manner: Manner = .usual) {
     self.from = from
     self.to = to
     self.manner = manner
   }
 
   /// Both states, and the manner where it is not the usual one.
-  public var description: String {
+  package var description: String {
     manner == .usual ? "\(from) → \(to)" : "\(from) → \(to) (\(manner.rawValue))"
   }
 }

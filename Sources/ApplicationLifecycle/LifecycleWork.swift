@@ -1,7 +1,7 @@
 /// Does the steps of a transition that are not callbacks: restoring, preserving, snapshots, handles, locking.
 ///
 /// ``Lifecycle`` calls it on the main actor and waits for each step before the next one begins.
-@MainActor public protocol LifecycleWork: AnyObject {
+@MainActor package protocol LifecycleWork: AnyObject {
   /// Does one step; called only for the steps that ``LifecycleStep/isWork`` names.
   func perform(_ step: LifecycleStep) async
 
@@ -9,15 +9,15 @@
   var memoryWarningResponders: [any MemoryWarningResponder] { get }
 }
 
-/// Something that can free memory when it is short, a controller for example (R7.9).
-@MainActor public protocol MemoryWarningResponder: AnyObject {
+/// Something that can free memory when it is short, a controller for example.
+@MainActor package protocol MemoryWarningResponder: AnyObject {
   /// Memory is short: free what can be made again.
   func didReceiveMemoryWarning()
 }
 
 extension LifecycleStep {
   /// Whether the step is work for ``LifecycleWork``, rather than a callback or a change of state.
-  public var isWork: Bool {
+  package var isWork: Bool {
     switch self {
     case .showSnapshot, .restore, .removeSnapshot, .openHandles, .closeHandles, .preserve,
       .hideSensitiveContent,

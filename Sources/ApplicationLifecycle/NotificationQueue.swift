@@ -1,13 +1,13 @@
-/// What happened while a program was suspended: one entry per kind, with the net change (R7.8).
-public struct NotificationQueue: Sendable, Hashable {
+/// What happened while a program was suspended: one entry per kind, with the net change.
+package struct NotificationQueue: Sendable, Hashable {
   private var order: [SystemNotification.Kind] = []
   private var contents: [SystemNotification.Kind: SystemNotification.Content] = [:]
 
   /// Makes an empty queue.
-  public init() {}
+  package init() {}
 
   /// Adds a notification, or merges it with the one of its kind.
-  public mutating func add(_ notification: SystemNotification) {
+  package mutating func add(_ notification: SystemNotification) {
     guard let earlier = contents[notification.kind] else {
       order.append(notification.kind)
       contents[notification.kind] = notification.content
@@ -22,7 +22,7 @@ public struct NotificationQueue: Sendable, Hashable {
   }
 
   /// Takes out everything in the order of first arrival, without changes that came to nothing.
-  public mutating func drain() -> [SystemNotification] {
+  package mutating func drain() -> [SystemNotification] {
     defer { self = NotificationQueue() }
     return order.compactMap { kind in
       guard let content = contents[kind] else { return nil }

@@ -1,21 +1,21 @@
-/// Which suspended programs end first when memory is short (R7.9).
-public enum PurgeOrder {
+/// Which suspended programs end first when memory is short.
+package enum PurgeOrder {
   /// One program, as far as purging is concerned.
-  public struct Candidate: Sendable, Hashable {
+  package struct Candidate: Sendable, Hashable {
     /// The program's name.
-    public let name: String
+    package let name: String
 
     /// The program's state; only suspended ones are purged.
-    public let state: LifecycleState
+    package let state: LifecycleState
 
     /// The memory it holds, in bytes.
-    public let footprint: Int
+    package let footprint: Int
 
     /// When it was suspended: any count that grows.
-    public let suspendedAt: UInt64
+    package let suspendedAt: UInt64
 
     /// Describes a program.
-    public init(name: String, state: LifecycleState, footprint: Int, suspendedAt: UInt64) {
+    package init(name: String, state: LifecycleState, footprint: Int, suspendedAt: UInt64) {
       self.name = name
       self.state = state
       self.footprint = footprint
@@ -24,14 +24,14 @@ public enum PurgeOrder {
   }
 
   /// The suspended ones, largest first; of equals, the one suspended first.
-  public static func order(_ candidates: [Candidate]) -> [Candidate] {
+  package static func order(_ candidates: [Candidate]) -> [Candidate] {
     candidates.filter { $0.state == .suspended }.sorted { left, right in
       (right.footprint, left.suspendedAt) < (left.footprint, right.suspendedAt)
     }
   }
 
   /// The shortest beginning of the order that frees so many bytes, or all of them if they don't suffice.
-  public static func purging(_ candidates: [Candidate], toFree bytes: Int) -> [Candidate] {
+  package static func purging(_ candidates: [Candidate], toFree bytes: Int) -> [Candidate] {
     var freed = 0
     var chosen: [Candidate] = []
     for candidate in order(candidates) where freed < bytes {

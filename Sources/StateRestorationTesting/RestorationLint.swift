@@ -24,6 +24,10 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
   case unusedDeclaration(RestorationPath, property: String)
   /// An object that did not come back in the round trip.
   case notRestored(RestorationPath, reason: String)
+  /// A declaration that looks like a requirement's and is of another type, so that nobody asks it.
+  case declaresNothing(RestorationPath, property: String, type: String, wanted: String)
+  /// A class tree whose base leaves the version to the default, so that no subclass can have one of its own.
+  case versionOfClassTree(RestorationPath, base: String)
   /// Something that saving or restoring reported.
   case reported(String)
 
@@ -51,6 +55,11 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
         + "has, and declare it in the base class."
     case .notRestored(let path, let reason):
       "\(path): did not come back: \(reason). Register its class or make it at launch."
+    case .declaresNothing(let path, let property, let type, let wanted):
+      "\(path): \(property) is a \(type), so that the framework never asks it. Spell its type: \(wanted)."
+    case .versionOfClassTree(let path, let base):
+      "\(path): \(base) has a subclass and no stateVersion, so that a subclass's would never be asked. "
+        + "Declare class var stateVersion in \(base)."
     case .reported(let text): text
     }
   }
@@ -77,6 +86,7 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
     let application = try await harness.launch { subject.application() }
     try await change(application.root)
     findings += subject.mistakes(in: application.root)
+    findings += declarationFindings(application.root)
     try await harness.enterBackground()
     try requirePreserved(harness)
     findings += preservationFindings(harness)

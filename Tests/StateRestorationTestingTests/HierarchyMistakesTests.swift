@@ -79,14 +79,18 @@ import Testing
   @Test func `declarations that the framework doesn't read are found`() async {
     #expect(
       await lint(RestorationSubject { Misdeclared() }) == [
-        .unusedDeclaration(["misdeclared"], property: "restorationClass")
+        .declaresNothing(
+          ["misdeclared"], property: "restorationClass", type: "String", wanted: "RestorationClass?")
       ])
     #expect(
       await lint(RestorationSubject { Derived() }) == [
-        .unusedDeclaration(["base"], property: "preservationPriority")
+        .unusedDeclaration(["base"], property: "preservationPriority"), .versionOfClassTree(["base"], base: "Base"),
       ])
     #expect(
-      await lint(RestorationSubject { Grid() }) == [.unusedDeclaration(["grid"], property: "restorationChildren")])
+      await lint(RestorationSubject { Grid() }) == [
+        .declaresNothing(
+          ["grid"], property: "restorationChildren", type: "Array<Pane>", wanted: "[any RestorableController]")
+      ])
   }
 
   final class Page: RestorableController {

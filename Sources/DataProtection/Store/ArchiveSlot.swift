@@ -3,16 +3,16 @@
 /// The three strings may be anything at all, hostile input included: they are hashed under the device's name key
 /// into a file name, and never become part of a path. The same bytes always name the same slot, and other bytes another
 /// one: strings that Swift calls equal though their bytes differ ("é" in one piece and in two) name two slots.
-public struct ArchiveSlot: Hashable, Sendable {
+package struct ArchiveSlot: Hashable, Sendable {
   /// The application, by its identifier.
-  public var application: String
+  package var application: String
   /// The scene session; empty for a program with one scene.
-  public var scene: String
+  package var scene: String
   /// What is kept for the scene: `"archive"`, `"snapshot"`, or a name of the program's own.
-  public var slot: String
+  package var slot: String
 
   /// Names a slot.
-  public init(application: String, scene: String = "", slot: String = "archive") {
+  package init(application: String, scene: String = "", slot: String = "archive") {
     self.application = application
     self.scene = scene
     self.slot = slot
@@ -29,8 +29,8 @@ public struct ArchiveSlot: Hashable, Sendable {
   }
 
   /// Whether two name one slot.
-  public static func == (left: ArchiveSlot, right: ArchiveSlot) -> Bool { left.bytes == right.bytes }
+  package static func == (left: ArchiveSlot, right: ArchiveSlot) -> Bool { left.bytes == right.bytes }
 
   /// Hashes what names the slot.
-  public func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 }

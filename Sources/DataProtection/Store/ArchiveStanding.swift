@@ -1,5 +1,5 @@
 /// How sure it is that an opened generation is the one that was saved last.
-public enum ArchiveStanding: Hashable, Sendable {
+package enum ArchiveStanding: Hashable, Sendable {
   /// It is the newest one that was ever saved, as the ledger says.
   case current
   /// The ledger's predecessor: because the newest one is damaged or gone, for the reason given, or because it was

@@ -15,7 +15,7 @@ package struct PublishReceipt: Hashable, Sendable {
 }
 
 /// Whether what was written would survive a power cut.
-public enum Durability: Hashable, Sendable {
+package enum Durability: Hashable, Sendable {
   /// Every sync succeeded: it survives, as far as the disk keeps its word.
   case durable
   /// It is written whole, but a sync failed after it had become visible. It may or may not be there after a power

@@ -1,25 +1,25 @@
 extension RestorationArchive {
   /// The bounds that reading enforces against damage and writing against excess.
-  public struct Limits: Hashable, Sendable {
+  package struct Limits: Hashable, Sendable {
     /// The most nodes an archive may have.
-    public var nodeCount: Int
+    package var nodeCount: Int
     /// The most levels the tree may have.
     ///
     /// Nesting inside one value has a bound of its own in the coder.
-    public var depth: Int
+    package var depth: Int
     /// The budget of one node's encoded state, in bytes.
     ///
     /// What is bigger is shed and reported.
-    public var bytesPerNode: Int
+    package var bytesPerNode: Int
     /// The budget of an archive's live bytes.
     ///
     /// Over it the lowest priorities are shed and reported, until there is room for them again.
-    public var bytesPerArchive: Int
+    package var bytesPerArchive: Int
     /// The most recently read bytes that a reader may keep, in bytes.
-    public var readerCacheBytes: Int
+    package var readerCacheBytes: Int
 
     /// Makes limits.
-    public init(
+    package init(
       nodeCount: Int = 1 << 22, depth: Int = 1024, bytesPerNode: Int = 1 << 20, bytesPerArchive: Int = 256 << 20,
       readerCacheBytes: Int = 8 << 20
     ) {
@@ -31,6 +31,6 @@ extension RestorationArchive {
     }
 
     /// Four million nodes, 1 024 levels, 1 MiB a node, 256 MiB an archive, 8 MiB of cache.
-    public static let `default` = Limits()
+    package static let `default` = Limits()
   }
 }

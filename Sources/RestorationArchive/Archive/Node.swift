@@ -1,39 +1,39 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 extension RestorationArchive {
   /// What an archive knows of one preserved object without decoding its state.
-  public struct Node: Hashable, Sendable, Identifiable {
+  package struct Node: Hashable, Sendable, Identifiable {
     /// The node's number in its lineage.
-    public var id: NodeID
+    package var id: NodeID
     /// The parent's number; nil for a root.
-    public var parent: NodeID?
+    package var parent: NodeID?
     /// The object's identifier, unique among its siblings.
-    public var identifier: RestorationIdentifier
+    package var identifier: RestorationIdentifier
     /// What the object was and how its state is to be treated.
-    public var attributes: Attributes
+    package var attributes: Attributes
     /// The number of bytes of the object's encoded state; zero when it has none, or it was left out.
-    public var byteCount: Int
+    package var byteCount: Int
   }
 
   /// What a writer is told of a node besides its place and its state.
-  public struct Attributes: Hashable, Sendable {
+  package struct Attributes: Hashable, Sendable {
     /// The tag of the class that remakes the object; nil when it named none.
-    public var classTag: RestorationClass?
+    package var classTag: RestorationClass?
     /// The version of the object's state.
-    public var version: StateVersion
+    package var version: StateVersion
     /// How soon the state is left out when there is too much of it.
-    public var priority: PreservationPriority
+    package var priority: PreservationPriority
     /// What kind of object it is and what became of its state.
-    public var flags: NodeFlags
+    package var flags: NodeFlags
     /// When an object last gave this state; nil when the program doesn't say.
     ///
     /// Kept to the bit.
-    public var savedAt: Date?
+    package var savedAt: Date?
     /// The element of the data model that the object shows; nil when it shows none.
-    public var model: ModelIdentifier?
+    package var model: ModelIdentifier?
 
     /// Makes attributes.
-    public init(
+    package init(
       classTag: RestorationClass? = nil, version: StateVersion = 1, priority: PreservationPriority = .normal,
       flags: NodeFlags = [], savedAt: Date? = nil, model: ModelIdentifier? = nil
     ) {
@@ -47,28 +47,28 @@ extension RestorationArchive {
   }
 
   /// Marks of a node.
-  public struct NodeFlags: OptionSet, Hashable, Sendable {
+  package struct NodeFlags: OptionSet, Hashable, Sendable {
     /// The marks as stored.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
 
     /// Makes a set of its bits.
-    public init(rawValue: UInt16) {
+    package init(rawValue: UInt16) {
       self.rawValue = rawValue
     }
 
     /// A view of its parent, which is a controller.
-    public static let view = NodeFlags(rawValue: 1 << 0)
+    package static let view = NodeFlags(rawValue: 1 << 0)
     /// A registered shared object: encoded once, referred to from many places.
-    public static let shared = NodeFlags(rawValue: 1 << 1)
+    package static let shared = NodeFlags(rawValue: 1 << 1)
     /// Nobody asked for this state in the run that preserved it; it came from the archive before.
-    public static let carriedOver = NodeFlags(rawValue: 1 << 2)
+    package static let carriedOver = NodeFlags(rawValue: 1 << 2)
     /// Left out of restoring because an attempt to restore it died.
-    public static let leftOut = NodeFlags(rawValue: 1 << 3)
+    package static let leftOut = NodeFlags(rawValue: 1 << 3)
     /// Its state was too big and was not stored, but for entries that others need.
     ///
     /// Set by the writer; cleared when state is stored again.
-    public static let shed = NodeFlags(rawValue: 1 << 4)
+    package static let shed = NodeFlags(rawValue: 1 << 4)
     /// Made for the program's own use, such as the record of the app-level coder; no object answers to it.
-    public static let reserved = NodeFlags(rawValue: 1 << 5)
+    package static let reserved = NodeFlags(rawValue: 1 << 5)
   }
 }

@@ -1,10 +1,10 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 extension RestorationArchive {
   /// Where a base archive's bytes come from: a range at a time, so that only what is needed is decrypted.
-  public struct Source: Sendable {
+  package struct Source: Sendable {
     /// The number of bytes there are.
-    public let byteCount: Int
+    package let byteCount: Int
     /// The bytes when all of them are in memory: then no blocks of them are kept.
     let memory: Data?
     private let reading: @Sendable (Range<Int>) throws -> Data
@@ -13,21 +13,21 @@ extension RestorationArchive {
     ///
     /// The function may be called from any thread, and by several at once. The reader asks for aligned blocks of
     /// ``blockSize`` bytes and keeps some of them.
-    public init(byteCount: Int, read: @escaping @Sendable (Range<Int>) throws -> Data) {
+    package init(byteCount: Int, read: @escaping @Sendable (Range<Int>) throws -> Data) {
       self.byteCount = byteCount
       memory = nil
       reading = read
     }
 
     /// Makes a source of bytes in memory.
-    public init(_ data: Data) {
+    package init(_ data: Data) {
       byteCount = data.count
       memory = data
       reading = { data.part($0) }
     }
 
     /// The size of the aligned ranges asked for: that of a sealed file's chunks.
-    public static let blockSize = 16384
+    package static let blockSize = 16384
 
     /// Reads a range; the supplier's error or a wrong number of bytes comes back as `sourceFailed`.
     func read(_ range: Range<Int>) throws(ArchiveError) -> Data {
@@ -49,21 +49,21 @@ extension RestorationArchive {
   }
 
   /// Where an archive's deltas come from, oldest first: one at a time, so that only what is needed is decrypted.
-  public struct DeltaSource: Sendable {
+  package struct DeltaSource: Sendable {
     /// The number of deltas there are.
-    public let count: Int
+    package let count: Int
     private let reading: @Sendable (Int) throws -> Data
 
     /// Makes a source of a function that returns the whole delta of an index within `0..<count`.
     ///
     /// The function may be called from any thread, and by several at once.
-    public init(count: Int, read: @escaping @Sendable (Int) throws -> Data) {
+    package init(count: Int, read: @escaping @Sendable (Int) throws -> Data) {
       self.count = count
       reading = read
     }
 
     /// Makes a source of deltas in memory.
-    public init(_ deltas: [Data]) {
+    package init(_ deltas: [Data]) {
       self.init(count: deltas.count) { deltas[$0] }
     }
 

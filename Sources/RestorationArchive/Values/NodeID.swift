@@ -2,20 +2,20 @@
 ///
 /// Numbers of removed nodes are not given out again in one lineage, so a number kept outside (a crash marker)
 /// never comes to mean another node. It means nothing in an archive that a new writer began.
-public struct NodeID: RawRepresentable, Hashable, Codable, Sendable, Comparable, CustomStringConvertible {
+package struct NodeID: RawRepresentable, Hashable, Codable, Sendable, Comparable, CustomStringConvertible {
   /// The number.
-  public let rawValue: UInt32
+  package let rawValue: UInt32
 
   /// Makes an identifier of any number.
-  public init(rawValue: UInt32) {
+  package init(rawValue: UInt32) {
     self.rawValue = rawValue
   }
 
   /// The number behind a `#`.
-  public var description: String { "#\(rawValue)" }
+  package var description: String { "#\(rawValue)" }
 
   /// Orders by number, which is the order of insertion.
-  public static func < (left: Self, right: Self) -> Bool {
+  package static func < (left: Self, right: Self) -> Bool {
     left.rawValue < right.rawValue
   }
 }

@@ -1,14 +1,14 @@
 /// How one object's state names another preserved object (R3.3).
 ///
 /// A path survives a new archive and a remade object, so it is what coders write by default.
-public enum NodeReference: Hashable, Codable, Sendable, CustomStringConvertible {
+package enum NodeReference: Hashable, Codable, Sendable, CustomStringConvertible {
   /// The object at a path.
   case path(RestorationPath)
   /// The object of a node, within one lineage.
   case node(NodeID)
 
   /// Reads a list of identifiers or a number.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if let number = try? container.decode(UInt32.self) {
       self = .node(NodeID(rawValue: number))
@@ -18,7 +18,7 @@ public enum NodeReference: Hashable, Codable, Sendable, CustomStringConvertible 
   }
 
   /// Writes a list of identifiers or a number.
-  public func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
     case .path(let path): try container.encode(path)
@@ -27,7 +27,7 @@ public enum NodeReference: Hashable, Codable, Sendable, CustomStringConvertible 
   }
 
   /// The path or the number.
-  public var description: String {
+  package var description: String {
     switch self {
     case .path(let path): path.description
     case .node(let node): node.description

@@ -4,8 +4,11 @@ package import FoundationEssentials
 
 /// What an application needs of the coordinator; a border at which tests can stand in.
 @MainActor package protocol ApplicationEngine: AnyObject {
+  /// Whether there is nothing to restore or preserve without a root.
+  var needsRoot: Bool { get }
+
   /// Restores into the hierarchy below a root.
-  func restoreState(into root: any RestorableController) async throws -> RestorationReport
+  func restoreState(into root: (any RestorableController)?) async throws -> RestorationReport
 
   /// Restores nothing in this launch; what is on disk is set aside by the next save, as after any refusal.
   ///
@@ -13,18 +16,18 @@ package import FoundationEssentials
   func declineRestoring(into root: (any RestorableController)?) async
 
   /// Preserves the hierarchy below a root.
-  func preserveState(of root: any RestorableController) async throws -> PreservationOutcome
+  func preserveState(of root: (any RestorableController)?) async throws -> PreservationOutcome
 
-  /// Begins to guard what follows as part of restoring, until ``endGuard()`` (R6.2).
+  /// Begins to guard what follows as part of restoring, until ``endGuard()``.
   func beginGuard()
 
   /// Ends the guard: the launch went well, and that is on disk when this returns.
   func endGuard() async
 
-  /// Deletes everything that is preserved, unless the developer's switch keeps it (R6.1, R6.4).
+  /// Deletes everything that is preserved, unless the developer's switch keeps it.
   func deleteState() async throws
 
-  /// The program is suspended: what an unlock leaves to do waits (R7.8).
+  /// The program is suspended: what an unlock leaves to do waits.
   func suspend()
 
   /// The program runs again.
@@ -33,7 +36,7 @@ package import FoundationEssentials
   /// The report of the last restoring, also of one that came late, after an unlock; `nil` before the first.
   var lastReport: RestorationReport? { get }
 
-  /// Whether the developer's switch keeps state (R6.4).
+  /// Whether the developer's switch keeps state.
   var keepsStateForDebugging: Bool { get }
 
   /// How much restoring brings back.

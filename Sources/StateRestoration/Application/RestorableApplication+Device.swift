@@ -19,9 +19,31 @@ extension RestorableApplication {
   }
 }
 
+extension RestorableApplication {
+  /// Joins the scenes of a program, its device and a life cycle.
+  ///
+  /// Launching restores the scenes that were open into the roots that the delegate makes; leaving and ending preserve all of
+  /// them. The snapshot is one for the program.
+  /// - Throws: What keeps the device from giving the snapshot's slot.
+  public convenience init(
+    device: ProtectedDevice, scenes: SceneSessions, lifecycle: Lifecycle = Lifecycle(),
+    delegate: any RestorableApplicationDelegate
+  ) throws(ProtectionError) {
+    let slot = ArchiveSlot(application: scenes.configuration.application, scene: "", slot: "snapshot")
+    let store = try device.archives(for: slot, protection: scenes.configuration.protection)
+    let engine = SceneEngine(scenes) { [weak delegate] in delegate?.makeRoot(for: $0) }
+    self.init(
+      engine: engine, device: device, snapshots: DeviceSnapshotStore(store: store), lifecycle: lifecycle,
+      delegate: delegate)
+  }
+}
+
 extension RestorationCoordinator: ApplicationEngine {
-  package func restoreState(into root: any RestorableController) async throws -> RestorationReport {
-    try await restore(into: root)
+  package var needsRoot: Bool { true }
+
+  package func restoreState(into root: (any RestorableController)?) async throws -> RestorationReport {
+    guard let root else { return RestorationReport(outcome: .nothingPreserved) }
+    return try await restore(into: root)
   }
 
   package func declineRestoring(into root: (any RestorableController)?) async {
@@ -35,8 +57,9 @@ extension RestorationCoordinator: ApplicationEngine {
     if standing == .live { armAutomaticPreservation() }
   }
 
-  package func preserveState(of root: any RestorableController) async throws -> PreservationOutcome {
-    try await preserve(root)
+  package func preserveState(of root: (any RestorableController)?) async throws -> PreservationOutcome {
+    guard let root else { return try await preserve() }
+    return try await preserve(root)
   }
 
   package func beginGuard() { extendStateRestoration() }

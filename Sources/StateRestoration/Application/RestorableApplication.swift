@@ -2,7 +2,7 @@ public import ApplicationLifecycle
 import DataProtection
 import FoundationEssentials
 
-/// Joins the life cycle of a program with its coordinator and its device (R7, R8).
+/// Joins the life cycle of a program with its coordinator and its device.
 ///
 /// It restores between the two launch callbacks, preserves on entering the background and on terminating, takes
 /// snapshots, locks on sleep, closes and reopens handles of `complete` files around inactivity, and deletes the state when the
@@ -76,7 +76,7 @@ import FoundationEssentials
     }
   }
 
-  /// Launches the program; guarded, so that a launch that ends badly is not tried again with the same state (R6.2).
+  /// Launches the program; guarded, so that a launch that ends badly is not tried again with the same state.
   ///
   /// Throws `killed` or `watchdog` when the program ended in the middle, `illegalTransition` when it runs already, and
   /// `waitsForItself` when called by one of its own callbacks.
@@ -96,7 +96,7 @@ import FoundationEssentials
     return report
   }
 
-  /// The user ends the program by force: no callback, and what was preserved is deleted (R6.1).
+  /// The user ends the program by force: no callback, and what was preserved is deleted.
   ///
   /// With ``RestorationConfiguration/isDeveloperMode`` the state stays.
   public func forceQuit() async throws {
@@ -112,7 +112,8 @@ import FoundationEssentials
   ///   back yet then, and must not be overwritten with a hierarchy that knows nothing of it.
   @discardableResult
   public func preserve() async throws -> PreservationOutcome? {
-    guard lifecycle.state != .notRunning, let root = delegate?.rootController else { return nil }
+    let root = delegate?.rootController
+    guard lifecycle.state != .notRunning, root != nil || !engine.needsRoot else { return nil }
     await declineIfAsked()
     let result: Result<PreservationOutcome, any Error>
     do { result = .success(try await engine.preserveState(of: root)) } catch { result = .failure(error) }
@@ -121,7 +122,7 @@ import FoundationEssentials
     return try result.get()
   }
 
-  /// Drops the snapshot that will be taken next, and the one that was kept: the next launch shows none (R8.1).
+  /// Drops the snapshot that will be taken next, and the one that was kept: the next launch shows none.
   ///
   /// - Returns: The deletion of the one that was kept, for a caller that has to know that it is gone.
   @discardableResult
@@ -130,7 +131,7 @@ import FoundationEssentials
     return Task { [snapshots] in await snapshots.delete() }
   }
 
-  /// Closes this handle when the program resigns active, if its file is `complete`, and opens it anew (R5.3).
+  /// Closes this handle when the program resigns active, if its file is `complete`, and opens it anew.
   ///
   /// The handle is not retained.
   public func manage(_ handle: any ReopenableHandle) { handles.add(handle) }
@@ -147,12 +148,12 @@ import FoundationEssentials
 
 extension RestorableApplication: LifecycleWork {
   /// Every controller and view that frees memory, parents first.
-  public var memoryWarningResponders: [any MemoryWarningResponder] {
+  package var memoryWarningResponders: [any MemoryWarningResponder] {
     objects.compactMap { $0 as? any MemoryWarningResponder }
   }
 
   /// Does one step of a transition; the life cycle calls it.
-  public func perform(_ step: LifecycleStep) async {
+  package func perform(_ step: LifecycleStep) async {
     switch step {
     case .showSnapshot: await showSnapshot()
     case .restore: await restore()
@@ -176,7 +177,8 @@ extension RestorableApplication: LifecycleWork {
   private var sensitiveContent: [any SensitiveContent] { objects.compactMap { $0 as? any SensitiveContent } }
 
   private func restore() async {
-    guard let root = delegate?.rootController else { return }
+    let root = delegate?.rootController
+    guard root != nil || !engine.needsRoot else { return }
     forgetRestoring()
     engine.extent = lifecycle.launchOptions?.extent ?? .restore
     do {
@@ -233,7 +235,7 @@ extension RestorableApplication: LifecycleWork {
     if let payload, keepsSnapshot {
       isSnapshotKept = await snapshots.keep(payload)
     } else if isDeferred, !isIgnored {
-      // What is on disk could not be looked at: it will come back, and the picture of it with it (R5.2).
+      // What is on disk could not be looked at: it will come back, and the picture of it with it.
       isSnapshotKept = nil
     } else {
       isSnapshotKept = false

@@ -10,9 +10,14 @@ public import FoundationEssentials
   /// The root of the hierarchy; asked before restoring and before preserving. With `nil` there is nothing to do.
   var rootController: (any RestorableController)? { get }
 
+  /// Makes the root of a scene that was open, for an application with ``SceneSessions``; nil leaves the scene out.
+  ///
+  /// ``rootController`` by default, which fits one scene.
+  func makeRoot(for session: SceneSession) -> (any RestorableController)?
+
   /// The controller that the user sees on top; the root by default.
   ///
-  /// A snapshot is kept only if this controller was preserved (R8.1).
+  /// A snapshot is kept only if this controller was preserved.
   var topVisibleController: (any RestorableController)? { get }
 
   /// The visible controllers as an opaque payload, taken after sensitive content was hidden; `nil` for none.
@@ -38,6 +43,9 @@ public import FoundationEssentials
 }
 
 extension RestorableApplicationDelegate {
+  /// The root.
+  public func makeRoot(for session: SceneSession) -> (any RestorableController)? { rootController }
+
   /// The root.
   public var topVisibleController: (any RestorableController)? { rootController }
 

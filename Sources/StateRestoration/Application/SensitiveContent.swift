@@ -1,4 +1,4 @@
-/// A controller or view that shows what a snapshot must not (R8.1).
+/// A controller or view that shows what a snapshot must not.
 @MainActor public protocol SensitiveContent: AnyObject {
   /// Hides it: a snapshot is about to be taken.
   func hideSensitiveContent()

@@ -29,7 +29,7 @@ actor SnapshotKeeper {
   /// Deletes the snapshot.
   func delete() { try? store.delete() }
 
-  /// Deletes the snapshot, and takes no other before the next launch: one may still be on its way (R6.1).
+  /// Deletes the snapshot, and takes no other before the next launch: one may still be on its way.
   func deleteForGood() {
     isClosed = true
     delete()

@@ -95,6 +95,8 @@ struct CaptureBatch: Sendable {
   var tags: TagTable?
   /// Objects that have come by themselves, not having been given state.
   var newcomers: [Key] = []
+  /// Objects whose change was noticed before they were asked.
+  var announced: Set<Key> = []
   /// Number of objects whose values were copied, the app-level state not counted.
   var capturedCount: Int { records.count { $0.key != Self.application } }
 

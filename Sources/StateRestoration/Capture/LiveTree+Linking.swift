@@ -22,7 +22,10 @@ extension LiveTree {
     owners.reserveCapacity(objects.count)
     let holders = holders(among: objects, of: parent, former: former)
     for (object, identifier) in objects {
-      guard let identifier else { continue }
+      guard let identifier, !identifier.isEmpty || parent != nil else {
+        if parent == nil { batch.findings.append(.excludedRoot(owner: name(object))) }
+        continue
+      }
       guard !identifier.isEmpty else {
         batch.findings.append(.emptyIdentifier(parent: parent?.path ?? [], owner: name(object)))
         continue

@@ -172,7 +172,8 @@ extension LiveTree {
   }
 
   private func record(_ captured: CapturedState, of node: LiveNode, _ object: any RestorableObject) {
-    let facts = node.subject.facts(for: captured.shape.classTag) ?? describe(captured, node.subject, object)
+    let facts =
+      node.subject.facts(for: captured.shape.classTag) ?? describe(captured, node.subject, object, at: node.path)
     node.isSpecial =
       captured.shape.model != nil || captured.shape.priority != .normal || !captured.shape.children.isEmpty
       || !captured.shape.views.isEmpty || captured.shape.classTag != node.subject.fastPath?.classTag
@@ -225,15 +226,17 @@ extension LiveTree {
 
   /// Finds out what instances of a class with one tag have in common, and begins their kind in the batch.
   private func describe(
-    _ captured: CapturedState, _ subject: LiveClass, _ object: any RestorableObject
+    _ captured: CapturedState, _ subject: LiveClass, _ object: any RestorableObject, at path: RestorationPath
   ) -> LiveClass.Tag {
     var kind = CaptureBatch.Kind(version: captured.version, classTag: captured.shape.classTag, column: subject.column)
     kind.acceptedTags = registry.acceptedTags(object, kind.classTag)
     var mistaken: (registered: String, found: String)?
     var limit: Duration?
     if let tag = kind.classTag {
-      if case .belongs(_, let registered, let found)? = registry.flaw(of: tag, on: object) {
-        mistaken = (registered, found)
+      switch registry.flaw(of: tag, on: object) {
+      case .belongs(_, let registered, let found)?: mistaken = (registered, found)
+      case .unregistered?: batch.findings.append(.unregisteredClass(path: path, tag: tag))
+      case nil: break
       }
       limit = registry.registeredClass(tag)?.freshFor
       if let limit { kind.savedAt = Freshness.stamp(now(), limit: limit) }

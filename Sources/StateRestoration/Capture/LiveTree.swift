@@ -251,10 +251,14 @@ internal import RestorationArchive
   private func collect(_ scope: Scope) {
     for key in changes.drain() where key < nodes.count {
       guard let node = nodes[key] else { continue }
+      batch.announced.insert(key)
       node.isFlagUp = true
       mark(node)
     }
-    for key in ages.due(at: now, isThere: { nodes[$0] != nil }) { nodes[key].map(mark) }
+    for key in ages.due(at: now, isThere: { nodes[$0] != nil }) {
+      batch.announced.insert(key)
+      nodes[key].map(mark)
+    }
     guard scope == .all else { return }
     if hasLostPolled { polled.removeAll { $0.isRemoved } }
     hasLostPolled = false

@@ -26,12 +26,12 @@ public struct RestorationConfiguration: Sendable {
   public var nodeByteBudget = 64 << 10
   /// Size of an archive from which on the lowest priorities are left out.
   public var archiveByteBudget = 64 << 20
-  /// For development: a force quit deletes nothing, and crashes while restoring are not held against the state (R6.4).
+  /// For development: a force quit deletes nothing, and crashes while restoring are not held against the state.
   public var isDeveloperMode = false
   /// Whether objects decode last first: the order is not promised, and tests check that nothing depends on it.
   package var decodesInReverse = false
-  /// Where the coordinator says what it does.
-  public var log: any RestorationLog = SilentRestorationLog()
+  /// Where the coordinator says what it does; warnings and errors go to standard error unless you give another log.
+  public var log: any RestorationLog = StandardErrorLog()
   /// The clock of intervals and time limits.
   public var clock: any Clock<Duration> & Sendable = ContinuousClock()
   /// The wall clock, for the time of saving and for ages.

@@ -60,6 +60,9 @@ extension RestorationCoordinator {
   func automaticPolicyChanged() {
     automatic.interval?.cancel()
     automatic = AutomaticState()
+    var interval: Duration?
+    if case .onChange(let pause) = preservesAutomatically { interval = pause }
+    turns.watch(interval, log: log)
     if standing == .live || standing == .new { armAutomaticPreservation() }
   }
 
@@ -96,10 +99,10 @@ extension RestorationCoordinator {
   func preserveWhatIsDue() async throws(RestorationError) {
     guard case .onChange = preservesAutomatically, root != nil else { return }
     let outcome = try await preserve(scope: .noticed)
-    automatic.isDeclined = outcome == .declined
+    automatic.isDeclined = outcome.isDeclined
     // Nothing is watched before the first capture: whoever has declined that is asked again.
-    if outcome == .declined, tree.roots.isEmpty, delegate != nil { automatic.isDue = true }
-    recovery?.coordinator(self, didPreserve: outcome)
+    if outcome.isDeclined, tree.roots.isEmpty, delegate != nil { automatic.isDue = true }
+    delegate?.coordinator(self, didPreserve: outcome)
   }
 
   private func intervalDidPass() {
@@ -111,7 +114,7 @@ extension RestorationCoordinator {
     do throws(RestorationError) {
       try await preserveWhatIsDue()
     } catch {
-      recovery?.coordinator(self, didFailToPreserve: error)
+      delegate?.coordinator(self, didFailToPreserve: error)
     }
   }
 }

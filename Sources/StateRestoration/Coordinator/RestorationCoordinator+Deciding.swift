@@ -31,7 +31,7 @@ extension RestorationCoordinator {
     case .restoreEverything, .leaveOut: return .success(loaded)
     case .nothing: return giveUp(loaded)
     case .ask(let node):
-      switch recovery?.coordinator(self, decideAfter: loaded.crashHistory) ?? .olderGeneration {
+      switch delegate?.coordinator(self, decideAfter: loaded.crashHistory) ?? .olderGeneration {
       case .olderGeneration: return await fallback(for: loaded)
       case .restoreNothing: return giveUp(loaded)
       case .tryAgain:

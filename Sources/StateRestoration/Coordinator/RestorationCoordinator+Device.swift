@@ -10,11 +10,13 @@ extension RestorationCoordinator {
   ///   - delegate: Says whether to preserve and restore. It is held weakly: keep it yourself.
   ///   - configuration: What the coordinator has to know about the program.
   ///   - session: The scene, for a program with several windows.
+  ///   - registry: The restoration classes, blueprints and shared objects; scenes may share one.
   /// - Throws: `inUse` when another process, or another coordinator of this one, has the scene; `unsafeLocation` when the directory of the archives isn't the user's alone, is a link, or is on a network
   ///   volume.
   public convenience init(
     device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
-    configuration: RestorationConfiguration = .init(), session: SceneSession.ID = .main
+    configuration: RestorationConfiguration = .init(), session: SceneSession.ID = .main,
+    registry: RestorationRegistry = RestorationRegistry()
   ) throws(ProtectionError) {
     let slot = ArchiveSlot(application: configuration.application, scene: session.rawValue)
     let store = DeviceStore(store: try device.archives(for: slot, protection: configuration.protection))
@@ -23,14 +25,19 @@ extension RestorationCoordinator {
     } catch  where error.code != .inUse && error.code != .unsafeLocation {
       // Restoring tells it: a damaged disk is no reason not to start.
     }
-    self.init(store: store, delegate: delegate, configuration: configuration, session: session)
+    self.init(store: store, delegate: delegate, configuration: configuration, session: session, registry: registry)
     observeUnlock(of: device)
   }
 
   /// Lets the scene's archive go, so that another coordinator may have it.
+  ///
+  /// Nothing is saved from then on: a save that still waits would open it again.
   func letGo() async {
     let store = store
-    await worker.run { _ in store.close() }
+    await operations.run(.forgetting) {
+      standing = .discarded
+      await worker.run { _ in store.close() }
+    }
   }
 
   /// Follows the device's unlocks for as long as the coordinator lives.

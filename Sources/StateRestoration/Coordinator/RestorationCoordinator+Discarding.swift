@@ -11,7 +11,7 @@ extension RestorationCoordinator {
     try await deleteAll(goingOnAs: .live)
   }
 
-  /// Forgets the state because the user quit by force (R6.1); kept with ``RestorationConfiguration/isDeveloperMode``.
+  /// Forgets the state because the user quit by force; kept with ``RestorationConfiguration/isDeveloperMode``.
   ///
   /// Nothing is saved afterwards, so that an exit in progress does not bring the state back.
   public func discardAfterForceQuit() async throws(RestorationError) {

@@ -9,7 +9,7 @@ struct ExtensionCount {
 }
 
 extension RestorationCoordinator {
-  /// Extends restoring beyond the turn: until it is completed, a crash counts as a crash of restoring (R6.3).
+  /// Extends restoring beyond the turn: until it is completed, a crash counts as a crash of restoring.
   ///
   /// Every call must be balanced by one of ``completeStateRestoration()``. After
   /// ``RestorationConfiguration/extensionTimeLimit`` the guard ends by itself and late answers are ignored.
@@ -71,6 +71,6 @@ extension RestorationCoordinator {
     lastReport?.remarks.append(.extensionTimedOut)
     log.log(.warning, "asynchronous restoring took too long; later answers are ignored")
     endAttempt()
-    recovery?.coordinatorExtensionDidTimeOut(self)
+    delegate?.coordinatorExtensionDidTimeOut(self)
   }
 }

@@ -92,11 +92,11 @@ extension RestorationCoordinator {
     guard standing == .locked, !operations.isPlanned(.restoring) else { return }
     let report: RestorationReport? = await operations.run(.restoring) {
       guard standing == .locked, let root else { return nil }
-      if let recovery, recovery.coordinatorCanRestoreLate(self) == .wait { return nil }
+      if let delegate, delegate.coordinatorCanRestoreLate(self) == .wait { return nil }
       return await restoreNow(into: root, from: .newest, retriesLeftOut: false)
     }
     guard let report else { return }
     noticeChanges(after: report)
-    recovery?.coordinator(self, didRestoreLate: report)
+    delegate?.coordinator(self, didRestoreLate: report)
   }
 }

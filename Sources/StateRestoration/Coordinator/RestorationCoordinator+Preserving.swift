@@ -3,8 +3,15 @@ internal import FoundationEssentials
 internal import RestorationArchive
 
 extension RestorationCoordinator {
-  /// Preserves the hierarchy below a controller; returns when the disk has confirmed the state, or failed to
-  /// (``PreservationReceipt/Durability``).
+  /// Preserves the hierarchy that was restored or saved last; see ``preserve(_:)``.
+  ///
+  /// Declined with `noRoot` when there was none in this run, or its root has died.
+  public func preserve() async throws(RestorationError) -> PreservationOutcome {
+    guard let root else { return declined(.noRoot) }
+    return try await preserve(root)
+  }
+
+  /// Preserves the hierarchy below a controller; returns when the disk has confirmed the state, or failed to.
   ///
   /// Values are copied at once, on the main actor; everything else happens elsewhere. One save runs at a time: requests for
   /// the same hierarchy during a save are folded into one more. When nothing has changed, nothing is written. Restore first:
@@ -63,7 +70,9 @@ extension RestorationCoordinator {
     let clock = ContinuousClock()
     let start = clock.now
     let context = configuration.context
-    guard let application = takeApplicationState(context: context) else { return declined() }
+    guard let application = takeApplicationState(context: context) else {
+      return declined(delegate == nil ? .noDelegate : .answeredNo)
+    }
     log.log(.debug, "capturing")
     // What was read before this save is not the newest any more.
     prepared = nil
@@ -79,18 +88,19 @@ extension RestorationCoordinator {
       for key in saved.unencoded where key < tree.nodes.count { tree.nodes[key].map(tree.mark) }
       if saved.isWaiting { return .deferred(.locked) }
       if standing == .new { standing = .live }
+      let findings = batch.findings + saved.findings + unannounced(saved.changedKeys, batch, scope)
       guard let written = saved.written else {
-        return .unchanged(unchangedReceipt(batch.findings + saved.findings, savedAt: context.timeSaved))
+        return .unchanged(unchangedReceipt(findings, savedAt: context.timeSaved))
       }
       if written.kind == .whole { await moveAttempt() }
       if written.kind == .pendingWhole { unlock.attemptLags = true }
       let receipt = PreservationReceipt(
         generation: written.receipt.generation.rawValue, kind: written.kind,
         durability: written.receipt.durability == .durable ? .durable : .unknown, savedAt: context.timeSaved,
-        capturedNodes: batch.capturedCount, changedNodes: saved.changedNodes,
+        capturedNodes: batch.capturedCount, changedNodes: saved.changedKeys.count,
         carriedOverNodes: saved.carriedOverNodes, bytesWritten: written.receipt.bytesWritten,
         captureDuration: captureDuration, duration: clock.now - start,
-        findings: batch.findings + saved.findings + written.findings)
+        findings: findings + written.findings)
       // A receipt for a state that was discarded meanwhile is nobody's last one.
       if discardCount == self.discardCount { lastReceipt = receipt }
       if receipt.durability == .unknown { retryAutomatically() }
@@ -107,14 +117,21 @@ extension RestorationCoordinator {
     }
   }
 
-  private func declined() -> PreservationOutcome {
-    if delegate == nil {
-      log.log(
-        .warning, "nothing is preserved: there is no delegate to say yes; the coordinator holds it weakly: keep it")
-    } else {
-      log.log(.info, "preserving was declined")
+  private func declined(_ refusal: PreservationOutcome.Refusal) -> PreservationOutcome {
+    let outcome = PreservationOutcome.declined(refusal)
+    log.log(refusal == .answeredNo ? .info : .warning, outcome.description)
+    return outcome
+  }
+
+  /// Names the objects that an automatic save would have missed: they had changed when a save asked everybody.
+  private func unannounced(
+    _ changed: Set<CaptureBatch.Key>, _ batch: CaptureBatch, _ scope: LiveTree.Scope
+  ) -> [PreservationFinding] {
+    guard scope == .all, case .onChange = preservesAutomatically, standing == .live else { return [] }
+    let excused = batch.announced.union(batch.placements.map(\.key))
+    return changed.subtracting(excused).sorted().compactMap { key in
+      (key < tree.nodes.count ? tree.nodes[key] : nil).map { .unannouncedChange(path: $0.path) }
     }
-    return .declined
   }
 
   /// What a save that had nothing to write gives out: the last receipt, with what it has found itself; nil when there is neither.

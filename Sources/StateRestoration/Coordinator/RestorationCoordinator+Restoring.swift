@@ -70,11 +70,12 @@ extension RestorationCoordinator {
     let isSameRoot = self.root === root
     let unlocks = unlock.count
     let edits = before == .locked ? await takeEdits() : Edits()
+    let stored = await storedForMerging(edits)
     self.root = root
     var report: RestorationReport
     switch await decide(source: source, edits: edits.archive) {
     case .success(let loaded):
-      report = await restore(loaded, into: root, keeping: edits, retriesLeftOut: retriesLeftOut)
+      report = await restore(loaded, into: root, keeping: edits, joining: stored, retriesLeftOut: retriesLeftOut)
     case .failure(let failure):
       // The hierarchy is newer than a state that can't be read now, and is saved as a whole, as before.
       let continues =
@@ -88,7 +89,8 @@ extension RestorationCoordinator {
     report.duration = clock.now - start
     lastReport = report
     reason = report.reason
-    log.log(report.outcome == .restored ? .info : .warning, report.summary)
+    let isExpected = [.restored, .nothingPreserved, .locked].contains(report.outcome)
+    log.log(isExpected ? .info : .warning, report.summary)
     // The unlock came while the locked state was looked at: nobody will say it again.
     if unlock.count != unlocks, standing == .locked { Task { [weak self] in await self?.followUnlock() } }
     return report

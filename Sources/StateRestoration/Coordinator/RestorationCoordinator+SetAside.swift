@@ -35,7 +35,7 @@ extension RestorationCoordinator {
   func saveMerged() async throws(RestorationError) {
     guard standing == .live, await worker.run({ $0.owesMerged }) else { return }
     let outcome = try await preserve(scope: .all)
-    recovery?.coordinator(self, didPreserve: outcome)
+    delegate?.coordinator(self, didPreserve: outcome)
   }
 }
 

@@ -9,9 +9,11 @@ extension RestorationCoordinator {
   ///   - loaded: The state.
   ///   - root: The controller at the top of the hierarchy.
   ///   - edits: The objects that were edited while the device was locked: theirs is newer.
+  ///   - stored: What is stored without them, for objects that join it; nil when none does.
   ///   - retriesLeftOut: Whether nodes that were left out after a crash are tried again.
   func restore(
-    _ loaded: LoadedState, into root: any RestorableController, keeping edits: Edits, retriesLeftOut: Bool
+    _ loaded: LoadedState, into root: any RestorableController, keeping edits: Edits, joining stored: LoadedState?,
+    retriesLeftOut: Bool
   ) async -> RestorationReport {
     var report = RestorationReport(outcome: .restored, reason: loaded.reason, source: loaded.plan.source)
     report.remarks = loaded.remarks
@@ -40,6 +42,7 @@ extension RestorationCoordinator {
     turn.makeObjects(root: root)
     turn.installChildren()
     turn.decode()
+    mergeEdits(stored, turn)
     restored = turn
     giveLateObjectsState()
     turn.noteApplication(application.node)
@@ -57,7 +60,9 @@ extension RestorationCoordinator {
       report.nodes = turn.reports()
       tree.noteUnheld()
     }
-    for node in report.notRestored { log.log(.warning, "\(node)") }
+    for node in report.notRestored {
+      if let reason = node.notRestoredReason, reason != .notAskedFor { log.log(.warning, "\(node.path): \(reason)") }
+    }
     if extensions.count == 0 { endAttempt() } else { startExtensionLimit() }
     return report
   }
@@ -77,7 +82,7 @@ extension RestorationCoordinator {
     turn.decodesInReverse = configuration.decodesInReverse
     turn.retries = { [weak self] path in
       guard let self else { return false }
-      return retriesLeftOut || recovery?.coordinator(self, shouldRetryNodeAt: path) == true
+      return retriesLeftOut || delegate?.coordinator(self, shouldRetryNodeAt: path) == true
     }
     if !retriesLeftOut { turn.crashNode = loaded.crash.crashNode.map { NodeID(rawValue: $0) } }
     return turn

@@ -59,7 +59,7 @@ public import RestorationArchive
   /// How much restoring brings back: everything, unless told otherwise.
   ///
   /// ``RestorableApplication`` sets what its launch asks for. State that is not asked for stays stored, and the report calls it
-  /// ``NotRestoredReason/notAskedFor(_:)``. Nobody is made for it. An object that is there keeps what it has: its first edit
+  /// ``NotRestoredReason/beyondExtent(_:)``. Nobody is made for it. An object that is there keeps what it has: its first edit
   /// stands in front of the stored state, which goes dormant. The next launch that asks for more gets everything in
   /// front of which nothing has come. Restoring again with a greater extent brings it back in the same run, and so does
   /// ``RestorationCoordinator/register(_:at:)`` for a single object. A state that is asked for by name comes back whole.
@@ -84,6 +84,7 @@ public import RestorationArchive
   let limits: RestorationArchive.Limits
   let tree: LiveTree
   let changes: ChangeList
+  let turns: TurnWatch
   let operations = ExclusiveOperations()
   var standing = Standing.new
   weak var root: (any RestorableController)?
@@ -126,12 +127,20 @@ public import RestorationArchive
         store: store, context: context, limits: limits, nodeBudget: configuration.nodeByteBudget))
     let awakener = Awakener()
     changes = ChangeList { awakener.wake() }
+    turns = awakener.turns
     tree = LiveTree(registry: registry, changes: changes, context: context, now: configuration.now)
     awakener.coordinator = self
     registry.tell(self)
+    becomeFindable()
   }
 
-  isolated deinit { unlock.observation?.cancel() }
+  isolated deinit {
+    unlock.observation?.cancel()
+    // Who has let it go by mistake hears nothing else.
+    if preservesAutomatically != .never, root != nil, standing != .discarded {
+      log.log(.warning, "nothing is preserved any more: the coordinator of “\(session)” is gone; keep it")
+    }
+  }
 
   /// Registers a class under the tag that its instances' state names.
   ///
@@ -139,8 +148,6 @@ public import RestorationArchive
   public func register<Controller: RestorableController>(_ type: Controller.Type, as tag: RestorationClass) {
     registry.register(type, as: tag)
   }
-
-  var recovery: (any RestorationRecoveryDelegate)? { delegate as? any RestorationRecoveryDelegate }
 
   var log: any RestorationLog { configuration.log }
 }
@@ -150,8 +157,14 @@ final class Awakener: Sendable {
   /// Set once, before any change can be noticed, and read on the main actor only.
   @MainActor weak var coordinator: RestorationCoordinator?
 
+  let turns = TurnWatch()
+
   func wake() {
-    Task { @MainActor in coordinator?.changesWereNoticed() }
+    turns.begin()
+    Task { @MainActor in
+      turns.noteTurn()
+      coordinator?.changesWereNoticed()
+    }
   }
 }
 

@@ -118,7 +118,7 @@ struct ValueFacet<T: StatefulObject>: StateFacet {
   func prepare(
     _ object: any RestorableObject, coder: RestorationDecoder, version: StateVersion
   ) throws(RestorationError) -> (@MainActor () -> Void)? {
-    guard let state = try decoded(coder, version) else { return nil }
+    guard let state = try decoded(coder, version, for: object) else { return nil }
     return { downcast(object, to: T.self).restorableState = state }
   }
 
@@ -126,7 +126,7 @@ struct ValueFacet<T: StatefulObject>: StateFacet {
   func assign(
     to object: (any RestorableObject)?, coder: RestorationDecoder, version: StateVersion
   ) throws(RestorationError) {
-    guard let state = try decoded(coder, version), let object else { return }
+    guard let state = try decoded(coder, version, for: object), let object else { return }
     downcast(object, to: T.self).restorableState = consume state
   }
 
@@ -135,12 +135,13 @@ struct ValueFacet<T: StatefulObject>: StateFacet {
     return { downcast(object, to: T.self).restorableState = former }
   }
 
-  private func decoded(
-    _ coder: RestorationDecoder, _ version: StateVersion
+  func decoded(
+    _ coder: RestorationDecoder, _ version: StateVersion, for object: (any RestorableObject)?
   ) throws(RestorationError) -> T.RestorableState? {
     let stored = coder.storedVersion ?? version
     if stored == version {
-      return try coder.read(T.RestorableState.self, forKey: ReservedKey.state)
+      return try coder.read(
+        T.RestorableState.self, forKey: ReservedKey.state, at: object.map { downcast($0, to: T.self).restorableState })
     }
     return coder.hasState ? try migrated(from: stored, to: version, coder: coder) : nil
   }

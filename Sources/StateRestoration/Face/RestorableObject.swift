@@ -33,11 +33,27 @@ public import RestorationArchive
 
 extension RestorableObject {
   /// The first version.
-  public static var stateVersion: StateVersion { 1 }
+  public static var stateVersion: StateVersion {
+    DefaultVersion.wasUsed(by: Self.self)
+    return 1
+  }
 
   /// With what is above the object.
   public static var restorationExtent: RestorationExtent? { nil }
 
   /// Does nothing.
   public func applicationFinishedRestoringState() { FinishedHook.wasDefault(for: self) }
+}
+
+/// Knows which classes leave their version to the default, for the lint: their subclasses can't have one of their own.
+@MainActor package enum DefaultVersion {
+  private static var classes: Set<ObjectIdentifier> = []
+
+  static func wasUsed(by type: any RestorableObject.Type) { classes.insert(ObjectIdentifier(type)) }
+
+  /// Whether the default answers for a class.
+  package static func isUsed(by type: any RestorableObject.Type) -> Bool {
+    _ = type.stateVersion
+    return classes.contains(ObjectIdentifier(type))
+  }
 }

@@ -2,21 +2,20 @@ public import RestorationArchive
 
 /// Decides whether state is preserved and restored, codes what belongs to the whole program, and makes controllers.
 ///
-/// Nothing is preserved and nothing restored unless the delegate says yes: both questions are asked every time,
-/// and both default to no. The coordinator holds its delegate weakly: keep it for as long as the program runs.
+/// Nothing is preserved and nothing restored unless the delegate says yes. Both questions are asked every time, and
+/// neither has a default. The coordinator holds its delegate weakly: keep it for as long as the program runs.
 ///
-/// - Important: Implement the methods that you need in the class that declares the conformance, not in a subclass of it.
-///   Where that class leaves a method out, Swift uses the default below for all its subclasses too, and never calls
-///   a subclass's own method: both questions would silently stay at no.
+/// - Important: Implement the other methods that you need in the class that declares the conformance, not in a subclass of
+///   it. Where that class leaves one out, Swift uses the default for all its subclasses too.
 @MainActor public protocol RestorationCoordinatorDelegate: AnyObject {
-  /// Whether to preserve now. No by default.
+  /// Whether to preserve now.
   ///
   /// Asked before every save; and without one when the coordinator has to know what the program has, because the device is
   /// locked, say, or its stored state could not be read. So it changes nothing.
   /// What is encoded here can be read in ``shouldRestoreApplicationState(with:)``.
   func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool
 
-  /// Whether to restore what the coder describes, after a look at its versions. No by default.
+  /// Whether to restore what the coder describes, after a look at its versions.
   func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool
 
   /// Encodes state of the whole program, before any controller is encoded.
@@ -37,15 +36,37 @@ public import RestorationArchive
   func makeController(
     at path: RestorationPath, coder: RestorationDecoder
   ) -> (any RestorableController)?
+
+  /// Decides what to restore after the same state ended two runs badly, without one in between in which restoring it ended
+  /// well. By default the older generation.
+  func coordinator(_ coordinator: RestorationCoordinator, decideAfter history: CrashHistory) -> CrashDecision
+
+  /// Says whether a node that was left out after a crash is to be tried again. By default not.
+  ///
+  /// Asked at every restoration after the one that left the node out; about the state of the whole program under the empty
+  /// path. The state that was left out then goes before newer state of its place, which goes dormant.
+  func coordinator(_ coordinator: RestorationCoordinator, shouldRetryNodeAt path: RestorationPath) -> Bool
+
+  /// Says what to do when the device is unlocked after a locked launch. By default late restoring.
+  func coordinatorCanRestoreLate(_ coordinator: RestorationCoordinator) -> LateRestoration
+
+  /// Takes the report of a restoration that the coordinator made by itself, after an unlock.
+  func coordinator(_ coordinator: RestorationCoordinator, didRestoreLate report: RestorationReport)
+
+  /// Takes the outcome of a save that the coordinator made by itself; its receipt has the findings.
+  func coordinator(_ coordinator: RestorationCoordinator, didPreserve outcome: PreservationOutcome)
+
+  /// Takes the failure of a save that the coordinator made by itself; what was preserved before is still there.
+  ///
+  /// The failure is told here and in the configuration's log only. With automatic preservation the save
+  /// is tried again by itself.
+  func coordinator(_ coordinator: RestorationCoordinator, didFailToPreserve error: RestorationError)
+
+  /// Called when asynchronous restoring did not end within its time limit; later answers are ignored.
+  func coordinatorExtensionDidTimeOut(_ coordinator: RestorationCoordinator)
 }
 
 extension RestorationCoordinatorDelegate {
-  /// No.
-  public func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { false }
-
-  /// No.
-  public func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { false }
-
   /// Encodes nothing.
   public func willEncodeRestorableState(with coder: RestorationEncoder) {}
 
@@ -59,4 +80,29 @@ extension RestorationCoordinatorDelegate {
     coder.delegateWithoutMaker = ObjectIdentifier(self)
     return nil
   }
+
+  /// The older generation.
+  public func coordinator(
+    _ coordinator: RestorationCoordinator, decideAfter history: CrashHistory
+  ) -> CrashDecision { .olderGeneration }
+
+  /// Not again.
+  public func coordinator(
+    _ coordinator: RestorationCoordinator, shouldRetryNodeAt path: RestorationPath
+  ) -> Bool { false }
+
+  /// Late restoring of what is untouched.
+  public func coordinatorCanRestoreLate(_ coordinator: RestorationCoordinator) -> LateRestoration { .restoreUntouched }
+
+  /// Does nothing.
+  public func coordinator(_ coordinator: RestorationCoordinator, didRestoreLate report: RestorationReport) {}
+
+  /// Does nothing.
+  public func coordinator(_ coordinator: RestorationCoordinator, didPreserve outcome: PreservationOutcome) {}
+
+  /// Does nothing.
+  public func coordinator(_ coordinator: RestorationCoordinator, didFailToPreserve error: RestorationError) {}
+
+  /// Does nothing.
+  public func coordinatorExtensionDidTimeOut(_ coordinator: RestorationCoordinator) {}
 }

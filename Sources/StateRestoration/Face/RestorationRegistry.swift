@@ -182,7 +182,7 @@ extension RestorationRegistry {
   }
 
   /// The tags whose state may be given to an object: those of its registered class and of registered superclasses, former
-  /// ones included (R2.6), and the object's own, registered or not.
+  /// ones included, and the object's own, registered or not.
   func acceptedTags(_ object: any RestorableObject, _ tag: RestorationClass?) -> Set<RestorationClass> {
     let type = type(of: object)
     var accepted = acceptedTags(type)

@@ -15,7 +15,7 @@
   private var value: Value
   private let formerKeys: [String]
   private let stored: @MainActor (Value) -> any Encodable & Sendable
-  private let read: @MainActor (RestorationDecoder, String) throws(RestorationError) -> Value?
+  private let read: @MainActor (RestorationDecoder, String, Value) throws(RestorationError) -> Value?
 
   /// Preserves the property under a key.
   ///
@@ -27,7 +27,7 @@
     value = wrappedValue
     formerKeys = formerly
     stored = { $0 }
-    read = { (coder, key) throws(RestorationError) in try coder.read(Value.self, forKey: key) }
+    read = { (coder, key, launch) throws(RestorationError) in try coder.read(Value.self, forKey: key, at: launch) }
     super.init(key: key)
   }
 
@@ -38,7 +38,7 @@
     value = wrappedValue
     formerKeys = formerly
     stored = { saver.preserve($0) }
-    read = { (coder, key) throws(RestorationError) in
+    read = { (coder, key, _) throws(RestorationError) in
       guard let stored = try coder.read(Stored.self, forKey: key) else { return nil }
       return try coder.restore(stored, with: saver, key: key)
     }
@@ -77,7 +77,7 @@
 
   override func prepare(with coder: RestorationDecoder) throws(RestorationError) -> (@MainActor () -> Void)? {
     for key in [key] + formerKeys {
-      guard let restored = try read(coder, key) else { continue }
+      guard let restored = try read(coder, key, value) else { continue }
       return {
         self.noteRestored()
         self.change { self.value = restored }

@@ -26,7 +26,7 @@ public import RestorationArchive
   public var identifier: RestorationIdentifier { path.last ?? "" }
 
   /// Describes one child.
-  public init(
+  package init(
     path: RestorationPath, role: RestorationRole? = nil, controller: (any RestorableController)?,
     existed: Bool = false, wasCarriedOver: Bool = false
   ) {

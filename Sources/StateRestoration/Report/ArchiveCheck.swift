@@ -10,7 +10,7 @@ public struct ArchiveCheck: Sendable, Hashable, Codable {
     public var reason: NotRestoredReason
 
     /// Describes a problem.
-    public init(path: RestorationPath, reason: NotRestoredReason) {
+    package init(path: RestorationPath, reason: NotRestoredReason) {
       self.path = path
       self.reason = reason
     }
@@ -36,7 +36,7 @@ public struct ArchiveCheck: Sendable, Hashable, Codable {
   public var problems: [Problem]
 
   /// Describes the outcome of a check.
-  public init(
+  package init(
     name: String, nodeCount: Int = 0, checkedCount: Int = 0, uncheckedPaths: [RestorationPath] = [],
     unregisteredClasses: [RestorationClass] = [], failure: String? = nil, problems: [Problem] = []
   ) {

@@ -66,7 +66,7 @@ public struct NodeReport: Sendable, Hashable, Codable {
   public var findings: [Finding]
 
   /// Creates the report of one node.
-  public init(
+  package init(
     path: RestorationPath, kind: Kind = .controller, result: Result, restorationClass: RestorationClass? = nil,
     byteCount: Int = 0, duration: Duration = .zero, findings: [Finding] = []
   ) {

@@ -11,6 +11,8 @@ public import RestorationArchive
 public enum NotRestoredReason: Sendable, Hashable, Codable {
   /// No restoration class, delegate, existing object or blueprint gave an object for the path.
   case noObject
+  /// It is a scope's, and nobody has asked the scope for it in this run.
+  case notAskedFor
   /// The recorded restoration class is not registered, and nobody else gave an object.
   case unknownClass(RestorationClass)
   /// The restoration class answered nil, which is final: the subtree is not to be restored.
@@ -49,7 +51,7 @@ public enum NotRestoredReason: Sendable, Hashable, Codable {
   /// for it.
   case dormant
   /// The launch asks for less than the state's class comes back with; the state stays for a launch that asks for more.
-  case notAskedFor(RestorationExtent)
+  case beyondExtent(RestorationExtent)
 }
 
 extension NotRestoredReason: CustomStringConvertible {
@@ -58,6 +60,7 @@ extension NotRestoredReason: CustomStringConvertible {
     switch self {
     case .noObject:
       "no object: register a class or a blueprint, answer in the delegate, or build it before restoring"
+    case .notAskedFor: "not asked for in this run; kept"
     case .unknownClass(let tag): "class “\(tag)” is not registered: register it, or name it among a class's former tags"
     case .refusedByClass(let tag): "class “\(tag)” declined"
     case .classMismatch(let recorded, let found): "recorded as “\(recorded)”, but the object is a \(found)"
@@ -78,7 +81,7 @@ extension NotRestoredReason: CustomStringConvertible {
     case .shed: "not stored, to keep within the size budget"
     case .timedOut: "came too late"
     case .dormant: "waits for an object that it fits; forget the path to give it up"
-    case .notAskedFor(let extent): "comes back with the extent “\(extent)”, which this launch does not have; kept"
+    case .beyondExtent(let extent): "comes back with the extent “\(extent)”, which this launch does not have; kept"
     }
   }
 

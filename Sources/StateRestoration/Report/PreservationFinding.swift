@@ -10,6 +10,12 @@ public enum PreservationFinding: Sendable, Hashable, Codable {
   case notHeld(path: RestorationPath)
   /// An identifier is empty, which excludes the object and everything below it.
   case emptyIdentifier(parent: RestorationPath, owner: String)
+  /// The root's identifier is nil or empty, which excludes the whole hierarchy.
+  case excludedRoot(owner: String)
+  /// The object's class tag is registered for no class, so that nothing can make the object again.
+  case unregisteredClass(path: RestorationPath, tag: RestorationClass)
+  /// A save that looked at everything has found a change that nothing had announced; an automatic save would have missed it.
+  case unannouncedChange(path: RestorationPath)
   /// The object's class tag is registered for another class, so its factory would make the wrong object.
   case inheritedTag(path: RestorationPath, tag: RestorationClass, registered: String, found: String)
   /// The object's values could not be encoded; its earlier state is kept.
@@ -45,6 +51,13 @@ extension PreservationFinding: CustomStringConvertible {
       "\(path): gone as soon as it was listed; hold children and views instead of making them whenever they are asked for"
     case .emptyIdentifier(let parent, let owner):
       "\(parent): the identifier of \(owner) is empty; use nil to leave it out"
+    case .excludedRoot(let owner):
+      "the root, a \(owner), has no identifier, so that nothing below it is preserved; give it a restorationIdentifier"
+    case .unregisteredClass(let path, let tag):
+      "\(path): class “\(tag)” is not registered; register it before restoring, or the object will not be made again"
+    case .unannouncedChange(let path):
+      "\(path): changed without being noticed; mark the property @Restored, make the class @Observable, or call "
+        + "invalidateRestorableState()"
     case .inheritedTag(let path, let tag, let registered, let found):
       "\(path): tag “\(tag)” is registered for \(registered), but the object is a \(found)"
     case .encodingFailed(let path, let message): "\(path): could not be encoded, the earlier state is kept: \(message)"

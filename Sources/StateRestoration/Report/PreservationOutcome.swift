@@ -10,6 +10,16 @@ public enum PreservationOutcome: Sendable, Hashable, Codable {
     case discarded
   }
 
+  /// Why nothing is saved although nothing failed and nothing waits.
+  public enum Refusal: String, Sendable, Hashable, Codable, CaseIterable {
+    /// There is no delegate to say yes: the coordinator holds it weakly, so keep it.
+    case noDelegate
+    /// The delegate's `shouldSaveApplicationState(with:)` answered no.
+    case answeredNo
+    /// Nothing was restored or saved in this run, or its root has died: name the root.
+    case noRoot
+  }
+
   /// The state is on disk; the receipt says how.
   case preserved(PreservationReceipt)
   /// Nothing has changed since the last save: nothing was written.
@@ -17,8 +27,8 @@ public enum PreservationOutcome: Sendable, Hashable, Codable {
   /// The receipt is the last one, with what this save found. Before the first one of a run there is none, unless something
   /// was found.
   case unchanged(PreservationReceipt?)
-  /// The delegate said no to saving.
-  case declined
+  /// Nothing was saved, for this reason; what is on disk stays as it is.
+  case declined(Refusal)
   /// The save waits, and what is on disk stays as it is.
   case deferred(Deferral)
 
@@ -32,17 +42,31 @@ public enum PreservationOutcome: Sendable, Hashable, Codable {
   }
 }
 
+extension PreservationOutcome {
+  /// Whether the save was declined, for whatever reason.
+  var isDeclined: Bool { if case .declined = self { true } else { false } }
+}
+
 extension PreservationOutcome: CustomStringConvertible {
   /// One readable line, or the receipt.
   public var description: String {
     switch self {
     case .preserved(let receipt): receipt.description
     case .unchanged(let receipt):
-      (["Preservation: nothing has changed" + (receipt.map { " since generation \($0.generation)" } ?? "")]
-        + (receipt?.findings ?? []).map { "! \($0)" }).joined(separator: "\n")
-    case .declined: "Preservation: declined by the delegate"
+      ([unchangedText(receipt)] + (receipt?.findings ?? []).map { "! \($0)" }).joined(separator: "\n")
+    case .declined(.noDelegate):
+      "Preservation: declined, there is no delegate to say yes; hold it for as long as the program runs"
+    case .declined(.answeredNo): "Preservation: declined, the delegate answered no in shouldSaveApplicationState"
+    case .declined(.noRoot): "Preservation: declined, there is no root; restore into one, or name it in preserve(_:)"
     case .deferred(.locked): "Preservation: locked, and nothing was touched in this run"
     case .deferred(.discarded): "Preservation: discarded by the user"
     }
+  }
+
+  /// Never that nothing has changed when nobody has looked, because the root is excluded.
+  private func unchangedText(_ receipt: PreservationReceipt?) -> String {
+    let isExcluded = receipt?.findings.contains { if case .excludedRoot = $0 { true } else { false } } ?? false
+    if isExcluded { return "Preservation: nothing is preserved" }
+    return "Preservation: nothing has changed" + (receipt.map { " since generation \($0.generation)" } ?? "")
   }
 }

@@ -48,7 +48,7 @@ public struct PreservationReceipt: Sendable, Hashable, Codable {
   public var findings: [PreservationFinding]
 
   /// Creates a receipt.
-  public init(
+  package init(
     generation: UInt64, kind: Kind, durability: Durability = .durable, savedAt: Date, capturedNodes: Int = 0,
     changedNodes: Int = 0, carriedOverNodes: Int = 0, bytesWritten: Int = 0, captureDuration: Duration = .zero,
     duration: Duration = .zero, findings: [PreservationFinding] = []

@@ -19,7 +19,7 @@ public struct RestorationReport: Sendable, Hashable, Codable {
     public var changes: Int
 
     /// Creates a description of where the state came from.
-    public init(
+    package init(
       generation: UInt64, savedAt: Date, applicationVersion: String, byteCount: Int, changes: Int
     ) {
       self.generation = generation
@@ -74,7 +74,7 @@ public struct RestorationReport: Sendable, Hashable, Codable {
   public var mainActorDuration: Duration
 
   /// Creates a report.
-  public init(
+  package init(
     outcome: RestorationOutcome, reason: RestorationReason = .normal, source: Source? = nil,
     nodes: [NodeReport] = [], remarks: [Remark] = [], duration: Duration = .zero,
     mainActorDuration: Duration = .zero

@@ -21,7 +21,7 @@ public struct SetAsideState: Sendable, Hashable, Codable, Identifiable {
   public var isDamaged: Bool
 
   /// Describes a state that is set aside.
-  public init(
+  package init(
     id: UInt64, savedAt: Date? = nil, applicationVersion: String? = nil, schemaVersion: StateVersion? = nil,
     byteCount: Int, isReadable: Bool, isDamaged: Bool = false
   ) {

@@ -28,6 +28,9 @@ struct NodeOutcomes {
   /// Why a node did not come back; nil when it did, or was not met.
   func reason(_ index: Int) -> NotRestoredReason? { states[index] == .notRestored ? reasons[index] : nil }
 
+  /// Whether a node waits until its scope is asked for it.
+  func isUnasked(_ index: Int) -> Bool { reason(index) == .notAskedFor }
+
   /// A node got its object.
   mutating func restore(_ index: Int, _ origin: NodeReport.Origin) {
     clear(index)

@@ -27,7 +27,7 @@ extension RestoreTurn {
     var (next, object) = (Optional(index), object)
     while let node = next, !extent.isAsked(node) {
       let found = (object ?? self.object(at: node)).map { type(of: $0) } ?? registeredType(of: node)
-      if let least = found?.restorationExtent { return least > extent.launch ? .notAskedFor(least) : nil }
+      if let least = found?.restorationExtent { return least > extent.launch ? .beyondExtent(least) : nil }
       (next, object) = (plan.nodes[node].parent, nil)
     }
     return nil
@@ -46,5 +46,5 @@ extension RestoreTurn {
 
 extension NotRestoredReason {
   /// Whether the launch alone is the reason.
-  var isOfExtent: Bool { if case .notAskedFor = self { true } else { false } }
+  var isOfExtent: Bool { if case .beyondExtent = self { true } else { false } }
 }

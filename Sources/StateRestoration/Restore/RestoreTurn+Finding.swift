@@ -11,7 +11,9 @@ extension RestoreTurn {
   /// Finds or makes the object of a place, and gives it one of the place's variants.
   func meet(_ index: Int) {
     if let parent = plan.nodes[index].parent, objects[parent] == nil {
-      if plan.nodes[index].kind != .view || !outcomes.isRestored(parent) { fail(index, .parentNotRestored) }
+      if plan.nodes[index].kind != .view || !outcomes.isRestored(parent) {
+        fail(index, outcomes.isUnasked(parent) ? .notAskedFor : .parentNotRestored)
+      }
       return
     }
     switch plan.nodes[index].kind {
@@ -220,6 +222,11 @@ extension RestoreTurn {
         noteBeginning(of: index)
         if let made = withDecoder(for: index, { make(plan.paths[index], $0) }) { return (made, .blueprint) }
       }
+    }
+    // What a scope has comes when it is asked for.
+    if tag == nil, let parent = plan.nodes[index].parent, objects[parent] is RestorationScope {
+      fail(index, .notAskedFor)
+      return nil
     }
     fail(index, tag.map { registry.registeredClass($0) == nil ? .unknownClass($0) : .noObject } ?? .noObject)
     return nil

@@ -27,7 +27,7 @@ public struct SceneSession: Sendable, Hashable, Codable, Identifiable {
   public var isOpen: Bool
 
   /// Creates a session.
-  public init(id: ID, role: String = "", lastActive: Date = Date(timeIntervalSince1970: 0), isOpen: Bool = true) {
+  package init(id: ID, role: String = "", lastActive: Date = Date(timeIntervalSince1970: 0), isOpen: Bool = true) {
     self.id = id
     self.role = role
     self.lastActive = lastActive

@@ -20,6 +20,8 @@ internal import RestorationArchive
   public private(set) var sessions: [SceneSession] = []
   /// The program's facts and limits, for every scene.
   public let configuration: RestorationConfiguration
+  /// The restoration classes, blueprints and shared objects of all scenes.
+  public let registry: RestorationRegistry
 
   @ObservationIgnored private let makeCoordinator:
     @MainActor (SceneSession.ID) throws(ProtectionError) -> RestorationCoordinator
@@ -36,26 +38,30 @@ internal import RestorationArchive
   /// Which look at the list ``sessions`` are up to date with: the answers may come in another order.
   @ObservationIgnored private var newestLook = 0
 
-  /// Creates the list of a program's scenes on a device; every scene's coordinator gets the delegate.
+  /// Creates the list of a program's scenes on a device; every scene's coordinator gets the delegate and the registry.
   ///
-  /// Throws when the device can't give the slot of the list.
+  /// The delegate is held weakly. Throws when the device can't give the slot of the list.
   public convenience init(
     device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
-    configuration: RestorationConfiguration = .init()
+    configuration: RestorationConfiguration = .init(), registry: RestorationRegistry = RestorationRegistry()
   ) throws(ProtectionError) {
     let slot = ArchiveSlot(application: configuration.application, scene: "", slot: "scenes")
     let list = DeviceStore(store: try device.archives(for: slot, protection: configuration.protection))
-    self.init(list: list, configuration: configuration) { [weak delegate] id throws(ProtectionError) in
-      try RestorationCoordinator(device: device, delegate: delegate, configuration: configuration, session: id)
+    self.init(list: list, configuration: configuration, registry: registry) {
+      [weak delegate] id throws(ProtectionError) in
+      try RestorationCoordinator(
+        device: device, delegate: delegate, configuration: configuration, session: id, registry: registry)
     }
   }
 
   /// Creates the list on any stores; for tests of the engine.
   package init(
     list: any PreservationStore, configuration: RestorationConfiguration,
+    registry: RestorationRegistry = RestorationRegistry(),
     makeCoordinator: @escaping @MainActor (SceneSession.ID) throws(ProtectionError) -> RestorationCoordinator
   ) {
     self.configuration = configuration
+    self.registry = registry
     self.makeCoordinator = makeCoordinator
     worker = PreservationWorker(label: "state-restoration.scenes", state: list)
   }
@@ -132,14 +138,14 @@ internal import RestorationArchive
 
   /// Closes a scene; its state stays until it is discarded.
   ///
-  /// Where changes are preserved automatically, those that wait for that are preserved first, so let the hierarchy go only
-  /// afterwards; if that fails, this throws and the scene stays open. Anything else has to be preserved before. If only the
+  /// What is not preserved yet is preserved first, so let the hierarchy go only afterwards; if that fails, this throws and the
+  /// scene stays open. If only the
   /// list can't be written, this throws and the scene is closed here; the next list that is written says so.
   public func close(_ id: SceneSession.ID) async throws(RestorationError) {
     guard sessions.contains(where: { $0.id == id }) else { return }
     if let coordinator = coordinators[id] {
       let openings = openings[id]
-      try await coordinator.preserveWhatIsDue()
+      if coordinator.root != nil, coordinator.standing != .discarded { _ = try await coordinator.preserve() }
       // Who has opened it again meanwhile works with it.
       guard openings == self.openings[id] else { return }
       coordinator.preservesAutomatically = .never
@@ -196,6 +202,31 @@ internal import RestorationArchive
     if let failure { throw failure }
     return reports
   }
+
+  /// Preserves every scene that was restored or saved in this run; one that fails keeps none of the others from it.
+  ///
+  /// For the moment before the program quits or is suspended.
+  ///
+  /// - Returns: The outcomes by session, the most recent first.
+  /// - Throws: ``RestorationError``, the first one, when all scenes were tried.
+  @discardableResult
+  public func preserveAll() async throws(RestorationError) -> [(session: SceneSession, outcome: PreservationOutcome)] {
+    var outcomes: [(session: SceneSession, outcome: PreservationOutcome)] = []
+    var failure: RestorationError?
+    for session in sessions {
+      guard let coordinator = coordinators[session.id], coordinator.root != nil else { continue }
+      do throws(RestorationError) {
+        outcomes.append((session, try await coordinator.preserve()))
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+    return outcomes
+  }
+
+  /// The coordinators in use.
+  var openCoordinators: [RestorationCoordinator] { sessions.compactMap { coordinators[$0.id] } }
 
   // MARK: - The list on disk
 

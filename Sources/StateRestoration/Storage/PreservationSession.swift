@@ -114,7 +114,7 @@ struct PreservationSession: Sendable {
     /// What was written; nil when nothing had changed.
     var written: Written?
     /// Records that were handed over and are not the same as before.
-    var changedNodes: Int
+    var changedKeys: Set<CaptureBatch.Key>
     var carriedOverNodes: Int
     var findings: [PreservationFinding]
     /// Live objects whose values could not be encoded.
@@ -160,7 +160,7 @@ struct PreservationSession: Sendable {
 
   private func saved(_ written: Written?, _ findings: [PreservationFinding], isWaiting: Bool = false) -> Saved {
     Saved(
-      written: written, changedNodes: written == nil ? 0 : draft.changed.subtracting([CaptureBatch.application]).count,
+      written: written, changedKeys: written == nil ? [] : draft.changed.subtracting([CaptureBatch.application]),
       carriedOverNodes: isWaiting ? 0 : draft.carriedOverCount, findings: findings, unencoded: draft.unencoded,
       isWaiting: isWaiting)
   }

@@ -20,6 +20,11 @@ final class PreservationWorker<State>: Sendable {
     }
   }
 
+  /// Runs a body after everything that was asked for before, and blocks until then: for the end of the process.
+  func runNow<Value: Sendable>(_ body: @Sendable (inout State) -> Value) -> Value {
+    queue.sync { unsafe body(&self.state) }
+  }
+
   /// Runs a body after everything that was asked for before, and does not wait for it.
   func post(_ body: @escaping @Sendable (inout State) -> Void) {
     queue.async { unsafe body(&self.state) }

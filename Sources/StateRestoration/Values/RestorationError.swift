@@ -22,6 +22,8 @@ public struct RestorationError: Error, Sendable {
     public static let newerVersion = Code("newerVersion")
     /// The state is of an older version, and no migration begins there.
     public static let noMigration = Code("noMigration")
+    /// The device is locked: what is stored can be read after the unlock.
+    public static let locked = Code("locked")
     /// A migration step threw an error; see the cause.
     public static let migrationFailed = Code("migrationFailed")
     /// A reference leads to an object of another class than the one asked for.

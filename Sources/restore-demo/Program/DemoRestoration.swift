@@ -3,9 +3,7 @@ import StateRestoration
 
 /// What the program tells the framework: that it wants its state kept, and how its controllers are made again.
 @MainActor
-final class DemoRestoration: RestorableApplicationDelegate, RestorationCoordinatorDelegate,
-  RestorationRecoveryDelegate
-{
+final class DemoRestoration: RestorableApplicationDelegate, RestorationCoordinatorDelegate {
   weak var application: DemoApplication?
   private let root: RootController
   private let preserves: Bool

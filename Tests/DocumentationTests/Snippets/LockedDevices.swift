@@ -1,6 +1,32 @@
+import Observation
 import StateRestoration
 
 struct LockedDevicesSnippets {
+  // snippet: Merging
+  @Observable final class PageController: MergingController {
+    let restorationIdentifier: RestorationIdentifier? = "page"
+    var restorableState = ""
+
+    func merged(stored: String, pending: String) -> String { stored + "\n" + pending }
+  }
+  // snippet end
+
+  // snippet: LockScreen
+  @MainActor func lockScreen(of session: RestorationSession) async throws {
+    while session.report.outcome == .locked {
+      print("Passcode: ", terminator: "")
+      guard let text = await Task.detached(operation: { readLine() }).value else { return }
+      do {
+        let report = try await session.unlock(passcode: text)
+        print(report)  // what came back
+      } catch {
+        guard error.code == .wrongPasscode || error.code == .passcodeDelayed else { throw error }
+        print("Wrong. The next one is checked after a while.")
+      }
+    }
+  }
+  // snippet end
+
   // snippet: Locked
   @MainActor func launch(
     _ window: WindowController, with restorer: RestorationCoordinator, on device: ProtectedDevice, passcode: String
@@ -14,7 +40,7 @@ struct LockedDevicesSnippets {
   // snippet end
 
   // snippet: Late
-  final class AppDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDelegate {
+  final class AppDelegate: RestorationCoordinatorDelegate {
     func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
     func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
 

@@ -30,7 +30,7 @@ struct NotComingBackSnippets {
   // snippet end
 
   // snippet: Recovery
-  final class AppDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDelegate {
+  final class AppDelegate: RestorationCoordinatorDelegate {
     private var savedBy: ApplicationVersion?
 
     func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }

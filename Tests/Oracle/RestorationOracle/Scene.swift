@@ -202,7 +202,7 @@ import StateRestoration
 }
 
 /// The program's side of a coordinator.
-final class SceneDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDelegate {
+final class SceneDelegate: RestorationCoordinatorDelegate {
   var make: (([Int]) -> Page?)?
   var lateReports: [RestorationReport] = []
   private var waiter: CheckedContinuation<Void, Never>?

@@ -24,11 +24,12 @@ final class CallLog: Sendable {
   var outcome: Result<PreservationOutcome, any Error> = .success(.unchanged(nil))
   var restoreError: (any Error)?
   var keepsStateForDebugging = false
+  var needsRoot = true
   var onRestore: @MainActor () async -> Void = {}
 
   init(_ log: CallLog) { self.log = log }
 
-  func restoreState(into root: any RestorableController) async throws -> RestorationReport {
+  func restoreState(into root: (any RestorableController)?) async throws -> RestorationReport {
     log.add("restore")
     await onRestore()
     if let restoreError { throw restoreError }
@@ -38,7 +39,7 @@ final class CallLog: Sendable {
 
   func declineRestoring(into root: (any RestorableController)?) async { log.add("declineRestoring") }
 
-  func preserveState(of root: any RestorableController) async throws -> PreservationOutcome {
+  func preserveState(of root: (any RestorableController)?) async throws -> PreservationOutcome {
     log.add("preserve")
     return try outcome.get()
   }

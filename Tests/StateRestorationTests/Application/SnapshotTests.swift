@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [PreservationOutcome.declined, .deferred(.discarded), .unchanged(nil)])
+  @Test(arguments: [PreservationOutcome.declined(.answeredNo), .deferred(.discarded), .unchanged(nil)])
   func `a snapshot of state that was not preserved is dropped`(outcome: PreservationOutcome) async throws {
     let fake = FakeApplication()
     fake.snapshots.snapshot = old

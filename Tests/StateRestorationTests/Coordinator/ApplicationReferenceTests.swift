@@ -117,7 +117,8 @@ import Testing
     referrer.strongFriend = deep
     let excluded = Screen(nil, text: "excluded", children: [deep, Panel("unreferenced", value: 3)])
     let root = Screen("root", children: [excluded, referrer])
-    let receipt = try await bench.preserve(root).receipt
+    let saving = bench.launch { $0.register(Panel.self, as: "panel") }
+    let receipt = try await saving.preserve(root).receipt
     #expect(receipt?.findings.isEmpty == true)
     #expect(receipt?.capturedNodes == 3)
     let again = Screen("root", children: [Screen(nil), Panel("referrer")])

@@ -53,7 +53,7 @@ import Testing
       let report = try await coordinator.restore(into: root)
       #expect(documents(root).isEmpty && root["window"]?.text != "")
       #expect(report.outcome == .restored)
-      #expect(report.notRestored.map(\.notRestoredReason) == [.notAskedFor(.restore), .notAskedFor(.restore)])
+      #expect(report.notRestored.map(\.notRestoredReason) == [.beyondExtent(.restore), .beyondExtent(.restore)])
       root["window"]?.text = text
       _ = try await coordinator.preserve(root)
       try await bench.kill()
@@ -140,7 +140,7 @@ import Testing
     try await bench.unlock(coordinator)
     #expect(root["window"]?.text == "wide" && documents(root) == ["", "three"])
     let report = try #require(bench.delegate.lateReports.last)
-    #expect(report[["root", "1"]]?.notRestoredReason == .notAskedFor(.restore))
+    #expect(report[["root", "1"]]?.notRestoredReason == .beyondExtent(.restore))
     #expect(report[["root", "3"]]?.notRestoredReason == .touchedMeanwhile)
     _ = try await coordinator.preserve(root)
     try await bench.kill()

@@ -4,26 +4,25 @@ import Testing
 
 /// R1: nothing happens unless the delegate says yes; its app-level hooks frame the others.
 @MainActor @Suite struct OptingInTests {
-  final class SilentDelegate: RestorationCoordinatorDelegate {}
-
   @Test func `nothing is preserved unless the delegate says yes`() async throws {
     let bench = Bench()
     bench.delegate.saves = false
     let outcome = try await bench.preserve(Screen("root"))
-    #expect(outcome == .declined)
+    #expect(outcome == .declined(.answeredNo))
     #expect(bench.store.takeCalls().isEmpty)
   }
 
-  @Test func `both questions default to no`() async throws {
+  @Test func `a save without a root is declined until something was restored or saved`() async throws {
     let bench = Bench()
-    try await bench.preserve(Screen("root", text: "kept"))
-    let silent = SilentDelegate()
-    let coordinator = RestorationCoordinator(store: bench.store, delegate: silent)
-    let root = Screen("root")
-    #expect(try await coordinator.restore(into: root).outcome == .declined)
-    #expect(root.text.isEmpty)
-    #expect(try await coordinator.preserve(root) == .declined)
-    withExtendedLifetime(silent) {}
+    let coordinator = bench.launch()
+    #expect(try await coordinator.preserve() == .declined(.noRoot))
+    let root = Screen("root", text: "one")
+    _ = try await coordinator.preserve(root)
+    root.text = "two"
+    guard case .preserved = try await coordinator.preserve() else { return #expect(Bool(false)) }
+    let restored = Screen("root")
+    _ = try await bench.launch().restore(into: restored)
+    #expect(restored.text == "two")
   }
 
   @Test func `without a delegate nothing is preserved and nothing restored`() async throws {
@@ -31,7 +30,7 @@ import Testing
     try await bench.preserve(Screen("root", text: "kept"))
     let coordinator = RestorationCoordinator(store: bench.store, delegate: nil)
     #expect(try await coordinator.restore(into: Screen("root")).outcome == .declined)
-    #expect(try await coordinator.preserve(Screen("root")) == .declined)
+    #expect(try await coordinator.preserve(Screen("root")) == .declined(.noDelegate))
   }
 
   @Test(arguments: StoreKind.allCases)

@@ -165,7 +165,7 @@ import Testing
   // MARK: - The program's own state
 
   /// A delegate with such a text.
-  final class BrittleDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDelegate {
+  final class BrittleDelegate: RestorationCoordinatorDelegate {
     var state = Text()
     func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
     func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }

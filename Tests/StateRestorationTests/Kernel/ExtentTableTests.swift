@@ -100,7 +100,7 @@ import Testing
     let comesBack = least.map { $0 <= row.launch }
     #expect([top.text == "P", child.text == "S"] == comesBack)
     let reasons = turn.reports().map(\.notRestoredReason)
-    #expect(reasons == zip(least, comesBack).map { $1 ? nil : .notAskedFor($0) })
+    #expect(reasons == zip(least, comesBack).map { $1 ? nil : .beyondExtent($0) })
     #expect(try VariantTree.text(of: draft) == "top:P\(comesBack[0] ? "*" : "")(place:S\(comesBack[1] ? "*" : ""))")
     // The first edit stands in front, and what is below it comes along.
     (top.text, child.text) = ("E", "F")
@@ -129,7 +129,7 @@ import Testing
     #expect((made > 0) == isAsked && top.restorationChildren.count == (isAsked ? 1 : 0))
     #expect(try VariantTree.text(of: draft) == "top:P*(place:S\(isAsked ? "*" : "")(leaf:L))")
     if !isAsked {
-      #expect(turn.reports().compactMap(\.notRestoredReason) == [.notAskedFor(.recover), .parentNotRestored])
+      #expect(turn.reports().compactMap(\.notRestoredReason) == [.beyondExtent(.recover), .parentNotRestored])
     }
   }
 
@@ -156,6 +156,6 @@ import Testing
     turn.delegate = maker
     _ = try restore(turn, reader, into: top)
     #expect(top.restorationChildren.isEmpty)
-    #expect(turn.reports().compactMap(\.notRestoredReason) == [.notAskedFor(.restore)])
+    #expect(turn.reports().compactMap(\.notRestoredReason) == [.beyondExtent(.restore)])
   }
 }

@@ -24,6 +24,7 @@ import Testing
   enum Preserving: String, CaseIterable, Sendable {
     case duplicateIdentifier, listedTwice, notHeld, emptyIdentifier, inheritedTag, encodingFailed, overBudget, shed
     case danglingReference, setAside, setAsideRemoved, dormantRemoved, failure
+    case excludedRoot, unregisteredClass, unannouncedChange
 
     init(_ finding: PreservationFinding) {
       self =
@@ -41,6 +42,9 @@ import Testing
         case .setAsideRemoved: .setAsideRemoved
         case .dormantRemoved: .dormantRemoved
         case .failure: .failure
+        case .excludedRoot: .excludedRoot
+        case .unregisteredClass: .unregisteredClass
+        case .unannouncedChange: .unannouncedChange
         }
     }
   }
@@ -125,12 +129,33 @@ import Testing
     case .setAside: try await declineAndSave(bench, times: 0)
     case .setAsideRemoved: try await declineAndSave(bench, times: 4)
     case .dormantRemoved: return try await fillPlace(bench)
+    case .excludedRoot: root.restorationIdentifier = nil
+    case .unregisteredClass: root["child"]?.restorationClass = "nobody"
+    case .unannouncedChange: return try await changeSilently(bench)
     case .failure: bench.store.state.withLock { $0.failures["openPending"] = .corrupt }
     }
     let coordinator = bench.launch(register)
     if name == .setAside || name == .setAsideRemoved { _ = try await coordinator.restore(into: root) }
     let receipt = try #require(try await coordinator.preserve(root).receipt)
     #expect(receipt.findings.map(Preserving.init) == (name == .setAsideRemoved ? [.setAside, name] : [name]))
+  }
+
+  /// Has a save by name find what no automatic save would have.
+  private func changeSilently(_ bench: Bench) async throws {
+    let coordinator = bench.launch()
+    let panel = Panel("panel")
+    let root = Screen("root", children: [panel])
+    _ = try await coordinator.preserve(root)
+    panel.value = 1
+    // Nobody counts on being noticed.
+    #expect(try await coordinator.preserve(root).receipt?.findings == [])
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
+    panel.value = 2
+    let findings = try await coordinator.preserve(root).receipt?.findings
+    #expect(findings == [.unannouncedChange(path: ["root", "panel"])])
+    panel.value = 3
+    panel.invalidateRestorableState()
+    #expect(try await coordinator.preserve(root).receipt?.findings == [])
   }
 
   /// Saves, and then as often as is said saves without restoring what is there.

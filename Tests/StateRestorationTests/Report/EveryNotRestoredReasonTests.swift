@@ -12,7 +12,7 @@ import Testing
   enum Name: String, CaseIterable, Sendable {
     case noObject, unknownClass, refusedByClass, classMismatch, newerVersion, migrationFailed, decodingFailed
     case damaged, parentNotRestored, expired, modelGone, modelMismatch, leftOutAfterCrash, touchedMeanwhile
-    case notInstalled, objectTaken, shed, timedOut, dormant, notAskedFor
+    case notInstalled, objectTaken, shed, timedOut, dormant, notAskedFor, beyondExtent
 
     init(_ reason: NotRestoredReason) {
       self =
@@ -37,6 +37,7 @@ import Testing
         case .timedOut: .timedOut
         case .dormant: .dormant
         case .notAskedFor: .notAskedFor
+        case .beyondExtent: .beyondExtent
         }
     }
   }
@@ -97,7 +98,11 @@ import Testing
     case .shed: try await shed()
     case .dormant: try await dormant()
     case .timedOut: try await timedOut()
-    case .notAskedFor: try await notAskedFor()
+    case .beyondExtent: try await beyondExtent()
+    case .notAskedFor:
+      try await childReason(
+        preserved: StoredGroup("child", StoredValue("key", 1)), restored: RestorationScope("child"),
+        path: ["root", "child", "key"])
     }
   }
 
@@ -198,7 +203,7 @@ import Testing
     var restorableState = 1
   }
 
-  private func notAskedFor() async throws -> NotRestoredReason? {
+  private func beyondExtent() async throws -> NotRestoredReason? {
     let bench = Bench()
     try await bench.preserve(Screen("root", children: [Document()]))
     let coordinator = bench.launch()

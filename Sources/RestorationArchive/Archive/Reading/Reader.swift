@@ -1,4 +1,4 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 extension RestorationArchive {
   /// Reads an archive: a base and the deltas made since, fetching only the bytes it is asked about.
@@ -6,7 +6,7 @@ extension RestorationArchive {
   /// Opening reads the base's first block and about the logarithm of the number of deltas. Finding one node among ten
   /// thousand and reading its state fetches two or three blocks more. Readers are cheap to copy and can be used from several
   /// threads at once. Damaged bytes throw; they never trap, loop, or allocate more than a small multiple of what was read.
-  public struct Reader: Sendable {
+  package struct Reader: Sendable {
     /// What copies share.
     let core: ReaderCore
 
@@ -14,39 +14,39 @@ extension RestorationArchive {
     ///
     /// Throws `notAnArchive`, `unsupportedVersion`, `truncated`, `corrupt`, `wrongBase` for deltas of another base or in
     /// another order, `limitExceeded`, and `sourceFailed` with the source's error as its cause.
-    public init(base: Source, deltas: DeltaSource, limits: Limits = .default) throws(ArchiveError) {
+    package init(base: Source, deltas: DeltaSource, limits: Limits = .default) throws(ArchiveError) {
       core = try ReaderCore(base: base, deltas: deltas, limits: limits)
     }
 
     /// Opens an archive with its deltas in memory, oldest first.
-    public init(base: Source, deltas: [Data] = [], limits: Limits = .default) throws(ArchiveError) {
+    package init(base: Source, deltas: [Data] = [], limits: Limits = .default) throws(ArchiveError) {
       try self.init(base: base, deltas: DeltaSource(deltas), limits: limits)
     }
 
     /// The circumstances of the newest save in the archive.
-    public var context: Context {
+    package var context: Context {
       get throws(ArchiveError) { try core.context() }
     }
 
     /// The number of nodes.
-    public var nodeCount: Int { core.nodeCount }
+    package var nodeCount: Int { core.nodeCount }
 
     /// The bytes of all nodes' states.
-    public var liveBytes: Int { core.liveBytes }
+    package var liveBytes: Int { core.liveBytes }
 
     /// The nodes without a parent, in order.
-    public var roots: [NodeID] {
+    package var roots: [NodeID] {
       get throws(ArchiveError) { try core.children(of: BaseHeader.rootID).map(NodeID.init(rawValue:)) }
     }
 
     /// What is known of a node; nil when there is none of that number.
-    public func node(_ id: NodeID) throws(ArchiveError) -> Node? {
+    package func node(_ id: NodeID) throws(ArchiveError) -> Node? {
       guard let located = try core.locate(id.rawValue) else { return nil }
       return try core.node(located)
     }
 
     /// The node at a path; nil when there is none.
-    public func node(at path: RestorationPath) throws(ArchiveError) -> Node? {
+    package func node(at path: RestorationPath) throws(ArchiveError) -> Node? {
       guard let located = try core.locate(path) else { return nil }
       return try core.node(located)
     }
@@ -54,25 +54,25 @@ extension RestorationArchive {
     /// The number of the node at a path; nil when there is none.
     ///
     /// Cheaper than ``node(at:)``.
-    public func id(at path: RestorationPath) throws(ArchiveError) -> NodeID? {
+    package func id(at path: RestorationPath) throws(ArchiveError) -> NodeID? {
       try core.locate(path).map { NodeID(rawValue: $0.block.id) }
     }
 
     /// The child of a node, or a root, that has an identifier; nil when there is none.
-    public func child(of parent: NodeID?, identifier: RestorationIdentifier) throws(ArchiveError) -> NodeID? {
+    package func child(of parent: NodeID?, identifier: RestorationIdentifier) throws(ArchiveError) -> NodeID? {
       try core.child(of: parent?.rawValue ?? BaseHeader.rootID, named: identifier.rawValue).map {
         NodeID(rawValue: $0.block.id)
       }
     }
 
     /// The children of a node, in order; none for a number that no node has.
-    public func children(of id: NodeID) throws(ArchiveError) -> [NodeID] {
+    package func children(of id: NodeID) throws(ArchiveError) -> [NodeID] {
       guard id.rawValue != BaseHeader.rootID else { return [] }
       return try core.children(of: id.rawValue).map(NodeID.init(rawValue:))
     }
 
     /// The path of a node; `noSuchNode` when there is none of that number.
-    public func path(of id: NodeID) throws(ArchiveError) -> RestorationPath {
+    package func path(of id: NodeID) throws(ArchiveError) -> RestorationPath {
       guard id.rawValue != BaseHeader.rootID else { throw core.noSuchNode(id) }
       return try core.path(of: id.rawValue)
     }
@@ -80,13 +80,13 @@ extension RestorationArchive {
     /// The state of a node; `noSuchNode` when there is none of that number.
     ///
     /// Only the node's own bytes are fetched, and the tables the first time. Values are decoded when asked for.
-    public func record(of id: NodeID) throws(ArchiveError) -> Record {
+    package func record(of id: NodeID) throws(ArchiveError) -> Record {
       guard let located = try core.locate(id.rawValue) else { throw core.noSuchNode(id) }
       return try Record(core: core, node: located)
     }
 
     /// The state of the node at a path; nil when there is none.
-    public func record(at path: RestorationPath) throws(ArchiveError) -> Record? {
+    package func record(at path: RestorationPath) throws(ArchiveError) -> Record? {
       guard let located = try core.locate(path) else { return nil }
       return try Record(core: core, node: located)
     }
@@ -94,7 +94,7 @@ extension RestorationArchive {
     /// Forgets the bytes that were fetched, so that no plaintext stays here; they are fetched again when needed.
     ///
     /// For the moment when the device locks. The newest deltas stay, being all there is to find anything by.
-    public func discardCachedBytes() {
+    package func discardCachedBytes() {
       core.base.cache.removeAll()
       core.deltas.removeAll()
     }

@@ -1,8 +1,8 @@
 extension RestorationArchive {
   /// One node's encoded state: its values are decoded one by one, as they are asked for.
-  public struct Record: Sendable {
+  package struct Record: Sendable {
     /// The number of the node whose state it is.
-    public let node: NodeID
+    package let node: NodeID
     let core: ReaderCore
     /// Where the state is.
     let state: ReaderCore.State
@@ -24,22 +24,22 @@ extension RestorationArchive {
     }
 
     /// The path of the node; empty when damage hides it.
-    public var path: RestorationPath { (try? core.path(of: node.rawValue)) ?? [] }
+    package var path: RestorationPath { (try? core.path(of: node.rawValue)) ?? [] }
 
     /// The keys of the values, in the order in which they were encoded.
-    public var keys: [String] { decoder?.keys ?? [] }
+    package var keys: [String] { decoder?.keys ?? [] }
 
     /// True when the node has no state.
-    public var isEmpty: Bool { keys.isEmpty }
+    package var isEmpty: Bool { keys.isEmpty }
 
     /// How many values there may be: no fewer than there are keys.
     package var entryCount: Int { decoder?.entryCount ?? 0 }
 
     /// Whether a value is stored under a key.
-    public func contains(_ key: String) -> Bool { decoder?.contains(key) ?? false }
+    package func contains(_ key: String) -> Bool { decoder?.contains(key) ?? false }
 
     /// Decodes the value under a key: `keyNotFound` when there is none, `decodingFailed` when it doesn't fit.
-    public func decode<T: Decodable>(
+    package func decode<T: Decodable>(
       _ type: T.Type = T.self, forKey key: String, userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws(ArchiveError) -> T {
       guard let decoder else {
@@ -51,7 +51,7 @@ extension RestorationArchive {
     /// Decodes the value under a key; nil only when there is none.
     ///
     /// Throws `decodingFailed` or `corrupt` when there is one that doesn't fit.
-    public func decodeIfPresent<T: Decodable>(
+    package func decodeIfPresent<T: Decodable>(
       _ type: T.Type = T.self, forKey key: String, userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws(ArchiveError) -> T? {
       try located { () throws(ArchiveError) in try decoder?.decodeIfPresent(type, forKey: key, userInfo: userInfo) }

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 extension RestorationArchive.Writer {
   /// Makes a whole archive of what there is now; it is the base of the deltas that follow.
@@ -6,7 +6,7 @@ extension RestorationArchive.Writer {
   /// The same calls on a new writer give the same bytes in every process. The work is about that of copying the
   /// states: none is decoded or encoded. What is over the budget is left out of it, and comes back when there is room. When
   /// it throws, nothing has changed.
-  public mutating func makeArchive() throws(ArchiveError) -> Data {
+  package mutating func makeArchive() throws(ArchiveError) -> Data {
     var lowestRank: SheddingRank?
     if liveBytes > limits.bytesPerArchive || !leftOut.isEmpty { lowestRank = try shedAll() } else { sheddings = [] }
     if needsCollection {

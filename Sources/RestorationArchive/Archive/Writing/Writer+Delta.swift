@@ -1,4 +1,4 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 extension RestorationArchive.Writer {
   /// Makes a delta of what changed since the last archive or delta; nil when nothing did.
@@ -7,7 +7,7 @@ extension RestorationArchive.Writer {
   /// (`wrongBase`). When the changes bring the archive over its budget and something else matters less than they do, or
   /// may do so, make an archive as well (`limitExceeded`). What an archive before left out comes back in the delta that has
   /// room for it. When it throws, nothing has changed.
-  public mutating func makeDelta() throws(ArchiveError) -> Data? {
+  package mutating func makeDelta() throws(ArchiveError) -> Data? {
     try shedChanged()
     return try makeDeltaOfChanges()
   }

@@ -10,7 +10,7 @@ extension RestorationArchive.Writer {
   ///
   /// - Returns: Whether the node has changed.
   @discardableResult
-  public mutating func setRecord(
+  package mutating func setRecord(
     of id: NodeID, entries: [RestorationArchive.Entry], attributes: RestorationArchive.Attributes,
     userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) throws(ArchiveError) -> Bool {
@@ -40,7 +40,7 @@ extension RestorationArchive.Writer {
   }
 
   /// Changes a node's attributes and leaves its state alone.
-  public mutating func setAttributes(
+  package mutating func setAttributes(
     _ attributes: RestorationArchive.Attributes, of id: NodeID
   ) throws(ArchiveError) {
     let slot = try load(id)

@@ -6,7 +6,7 @@ extension RestorationArchive.Writer {
   ///   - parent: The node above it; nil for a root.
   ///   - index: The place among its siblings; nil for the last. A place past the end is the last.
   ///   - attributes: Class tag, version and the rest.
-  public mutating func insert(
+  package mutating func insert(
     _ identifier: RestorationIdentifier, parent: NodeID? = nil, at index: Int? = nil,
     attributes: RestorationArchive.Attributes = .init()
   ) throws(ArchiveError) -> NodeID {
@@ -61,7 +61,7 @@ extension RestorationArchive.Writer {
   ///   - id: The node.
   ///   - parent: Its new parent; nil for a root.
   ///   - index: The place among its new siblings, itself not counted; nil for the last.
-  public mutating func move(_ id: NodeID, to parent: NodeID?, at index: Int? = nil) throws(ArchiveError) {
+  package mutating func move(_ id: NodeID, to parent: NodeID?, at index: Int? = nil) throws(ArchiveError) {
     let slot = try load(id)
     let target = parent?.rawValue ?? BaseHeader.rootID
     let source = slots[slot].parent
@@ -97,7 +97,7 @@ extension RestorationArchive.Writer {
   }
 
   /// Puts a node's children, or the roots, in another order, which must be of the same children.
-  public mutating func setChildren(_ children: [NodeID], of parent: NodeID?) throws(ArchiveError) {
+  package mutating func setChildren(_ children: [NodeID], of parent: NodeID?) throws(ArchiveError) {
     let slot = try loadChildren(of: parent?.rawValue ?? BaseHeader.rootID)
     let numbers = children.map(\.rawValue)
     let present = slots[slot].children?.ordered
@@ -113,7 +113,7 @@ extension RestorationArchive.Writer {
   }
 
   /// Gives a node another identifier: `duplicateIdentifier` when a sibling has it.
-  public mutating func rename(_ id: NodeID, to identifier: RestorationIdentifier) throws(ArchiveError) {
+  package mutating func rename(_ id: NodeID, to identifier: RestorationIdentifier) throws(ArchiveError) {
     let slot = try load(id)
     let old = Link(parent: slots[slot].parent, name: RestorationIdentifier(slots[slot].name))
     guard old.name != identifier else { return }
@@ -128,7 +128,7 @@ extension RestorationArchive.Writer {
   }
 
   /// Removes a node and everything below it.
-  public mutating func remove(_ id: NodeID) throws(ArchiveError) {
+  package mutating func remove(_ id: NodeID) throws(ArchiveError) {
     let top = try load(id)
     // Everything is read before anything is changed, so that a failing source leaves the tree whole.
     let found = [id.rawValue] + (try loadAll(below: id.rawValue))

@@ -5,11 +5,11 @@ extension RestorationArchive {
   ///
   /// The numbers it gives out stay good through every archive and delta it makes and in every reader of them. When
   /// something it made could not be stored, make an archive next: a delta only fits on everything made before it.
-  public struct Writer: Sendable {
+  package struct Writer: Sendable {
     /// The circumstances that the next archive or delta will tell of.
     ///
     /// A new time of saving alone is no change worth writing.
-    public var context: Context
+    package var context: Context
 
     let limits: Limits
     /// The keys of entries that stay when a state is left out.
@@ -41,16 +41,16 @@ extension RestorationArchive {
     var written: Written
 
     /// The number of nodes.
-    public internal(set) var nodeCount: Int
+    package internal(set) var nodeCount: Int
 
     /// The bytes of all nodes' states that are written, as they are now: about what the next whole archive will be.
-    public internal(set) var liveBytes: Int
+    package internal(set) var liveBytes: Int
 
     /// The number of deltas made since the base, those that were read included: that of the newest one.
     package var deltaCount: Int { written.deltaCount }
 
     /// The bytes of the deltas made since the base, those that were read included.
-    public internal(set) var deltaBytes: Int
+    package internal(set) var deltaBytes: Int
 
     /// What the base and its deltas hold besides nodes, so that a delta holds only what is new.
     struct Written: Sendable {
@@ -74,7 +74,7 @@ extension RestorationArchive {
     ///   - limits: What may not be exceeded.
     ///   - keptKeys: The keys of the entries that stay when a state is left out over a budget, because others than the
     ///     node's own object need them.
-    public init(context: Context, limits: Limits = .default, keptKeys: Set<String> = []) {
+    package init(context: Context, limits: Limits = .default, keptKeys: Set<String> = []) {
       self.context = context
       self.limits = limits
       self.keptKeys = keptKeys
@@ -99,7 +99,7 @@ extension RestorationArchive {
     ///   - reader: The archive that is continued.
     ///   - limits: What may not be exceeded.
     ///   - keptKeys: As for ``init(context:limits:keptKeys:)``.
-    public init(
+    package init(
       continuing reader: Reader, limits: Limits = .default, keptKeys: Set<String> = []
     ) throws(ArchiveError) {
       let core = reader.core
@@ -131,7 +131,7 @@ extension RestorationArchive {
     }
 
     /// Whether the next delta would hold anything.
-    public var hasChanges: Bool { !dirty.isEmpty || hasNewContext }
+    package var hasChanges: Bool { !dirty.isEmpty || hasNewContext }
 
     /// Whether the context says something new besides the time.
     var hasNewContext: Bool {
@@ -141,12 +141,12 @@ extension RestorationArchive {
     }
 
     /// The nodes without a parent, in order.
-    public var roots: [NodeID] {
+    package var roots: [NodeID] {
       get throws(ArchiveError) { try childNumbers(of: BaseHeader.rootID).map(NodeID.init(rawValue:)) }
     }
 
     /// What is known of a node; nil when there is none of that number.
-    public func node(_ id: NodeID) throws(ArchiveError) -> Node? {
+    package func node(_ id: NodeID) throws(ArchiveError) -> Node? {
       guard id.rawValue != BaseHeader.rootID else { return nil }
       guard let index = slotOfNode[id.rawValue] else { return try reader?.locate(id.rawValue).map(reader!.node) }
       let slot = slots[index]
@@ -158,13 +158,13 @@ extension RestorationArchive {
     }
 
     /// The children of a node, in order; none for a number that no node has.
-    public func children(of id: NodeID) throws(ArchiveError) -> [NodeID] {
+    package func children(of id: NodeID) throws(ArchiveError) -> [NodeID] {
       guard id.rawValue != BaseHeader.rootID else { return [] }
       return try childNumbers(of: id.rawValue).map(NodeID.init(rawValue:))
     }
 
     /// The child of a node, or a root, that has an identifier; nil when there is none.
-    public func child(of parent: NodeID?, identifier: RestorationIdentifier) throws(ArchiveError) -> NodeID? {
+    package func child(of parent: NodeID?, identifier: RestorationIdentifier) throws(ArchiveError) -> NodeID? {
       let parent = parent?.rawValue ?? BaseHeader.rootID
       if let known = links[Link(parent: parent, name: identifier)] { return NodeID(rawValue: known) }
       guard let found = try reader?.child(of: parent, named: identifier.rawValue) else { return nil }
@@ -173,7 +173,7 @@ extension RestorationArchive {
     }
 
     /// The path of a node; `noSuchNode` when there is none of that number.
-    public func path(of id: NodeID) throws(ArchiveError) -> RestorationPath {
+    package func path(of id: NodeID) throws(ArchiveError) -> RestorationPath {
       var components: [RestorationIdentifier] = []
       var next: NodeID? = id
       while let current = next {
@@ -188,7 +188,7 @@ extension RestorationArchive {
     /// much for the archive or delta made last.
     ///
     /// Ask once that is stored. What could not be stored has left nothing out: it is decided anew for the next one.
-    public mutating func takeSheddings() -> [Shedding] {
+    package mutating func takeSheddings() -> [Shedding] {
       defer { (oversized, sheddings) = ([:], []) }
       return oversized.values.sorted { $0.node.rawValue < $1.node.rawValue } + sheddings
     }

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// A delegate that says yes, keeps one app-level value and decides as a test wants.
-final class YesDelegate: RestorationCoordinatorDelegate, RestorationRecoveryDelegate {
+final class YesDelegate: RestorationCoordinatorDelegate {
   var saves = true
   var restores = true
   var journal: Journal?

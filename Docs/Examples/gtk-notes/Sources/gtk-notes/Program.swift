@@ -157,7 +157,7 @@ extension Program: RestorableApplicationDelegate {
   func hideWindow() { if device?.hasPasscode == true { cover("Locked") } }
 }
 
-extension Program: RestorationCoordinatorDelegate, RestorationRecoveryDelegate {
+extension Program: RestorationCoordinatorDelegate {
   func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
   func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
 

@@ -1,0 +1,66 @@
+/// All scenes of a program, as its life cycle restores, preserves and deletes them.
+@MainActor final class SceneEngine: ApplicationEngine {
+  private let scenes: SceneSessions
+  private let makeRoot: @MainActor (SceneSession) -> (any RestorableController)?
+  private(set) var lastReport: RestorationReport?
+  private var guarded: [RestorationCoordinator] = []
+  private var isGuarding = false
+
+  init(_ scenes: SceneSessions, makeRoot: @escaping @MainActor (SceneSession) -> (any RestorableController)?) {
+    self.scenes = scenes
+    self.makeRoot = makeRoot
+  }
+
+  /// Windows are made when the list says which there were.
+  var needsRoot: Bool { false }
+
+  var keepsStateForDebugging: Bool { scenes.configuration.isDeveloperMode }
+
+  func restoreState(into root: (any RestorableController)?) async throws -> RestorationReport {
+    try await scenes.load()
+    let reports = try await scenes.restoreOpenScenes { session in
+      let root = makeRoot(session)
+      if root != nil, isGuarding { guardScene(session) }
+      return root
+    }
+    // The frontmost is restored first.
+    let report = reports.first?.report ?? RestorationReport(outcome: .nothingPreserved)
+    lastReport = report
+    return report
+  }
+
+  private func guardScene(_ session: SceneSession) {
+    guard let coordinator = try? scenes.coordinator(for: session.id) else { return }
+    coordinator.beginGuard()
+    guarded.append(coordinator)
+  }
+
+  func declineRestoring(into root: (any RestorableController)?) async {
+    for coordinator in scenes.openCoordinators { await coordinator.declineRestoring(into: nil) }
+  }
+
+  func preserveState(of root: (any RestorableController)?) async throws -> PreservationOutcome {
+    let outcomes = try await scenes.preserveAll().map(\.outcome)
+    return outcomes.first { if case .preserved = $0 { true } else { false } } ?? outcomes.first ?? .unchanged(nil)
+  }
+
+  func beginGuard() { isGuarding = true }
+
+  func endGuard() async {
+    isGuarding = false
+    for coordinator in guarded { await coordinator.endGuard() }
+    guarded = []
+  }
+
+  func deleteState() async throws {
+    for session in scenes.sessions { try await scenes.coordinator(for: session.id).deleteState() }
+  }
+
+  func suspend() {
+    for coordinator in scenes.openCoordinators { coordinator.suspend() }
+  }
+
+  func wake() {
+    for coordinator in scenes.openCoordinators { coordinator.wake() }
+  }
+}

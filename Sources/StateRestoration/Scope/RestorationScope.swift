@@ -1,0 +1,166 @@
+public import Observation
+public import RestorationArchive
+
+/// Values under keys that come back, without classes: what a declarative toolkit needs to remember what it shows.
+///
+/// A scope is a controller like any other: the root of a session, or a child anywhere. Values and nested scopes are nodes below
+/// it, so that budgets, versions, reports and carrying over hold for them. Read when the session is open, the coordinator has
+/// restored, and as often as you like: nothing waits.
+///
+/// ```swift
+/// let scope = RestorationScope("window")
+/// let session = try await RestorationSession.open(at: .applicationState("com.example.notes"), root: scope)
+/// let draft = scope.value(forKey: "draft", default: "")
+/// scope.setValue(draft + "!", forKey: "draft")
+/// ```
+@Observable @MainActor public final class RestorationScope: RestorableController {
+  /// The name among its siblings.
+  @ObservationIgnored public let restorationIdentifier: RestorationIdentifier?
+
+  /// The values and nested scopes that were used in this run.
+  public private(set) var restorationChildren: [any RestorableController] = []
+
+  @ObservationIgnored private var members: [RestorationIdentifier: any RestorableController] = [:]
+  /// What has left in this turn: an object that comes at the address of one that died would be taken for it.
+  @ObservationIgnored private var departed: [any RestorableController] = []
+  @ObservationIgnored private weak var parent: RestorationScope?
+  @ObservationIgnored private weak var knownCoordinator: RestorationCoordinator?
+
+  /// Makes a scope with a name among its siblings.
+  public init(_ name: RestorationIdentifier = "scope") { restorationIdentifier = name }
+
+  /// The value under a key; nil only if nothing is stored.
+  ///
+  /// - Throws: ``RestorationError/Code/locked`` while the device is locked, ``RestorationError/Code/unreadable`` when what is
+  ///   stored can't be read as this type; it stays stored until another value is set.
+  public func value<Value: Codable & Sendable>(
+    ofType type: Value.Type = Value.self, forKey key: RestorationIdentifier
+  ) throws(RestorationError) -> Value? {
+    if let known = members[key] {
+      guard let entry = known as? ScopeEntry<Value> else { throw ofAnotherType(key) }
+      if let value = entry.restorableState { return value }
+      if let failure = entry.failure { throw failure }
+    }
+    // Whoever observes this is told when the key comes.
+    _ = restorationChildren.count
+    guard let coordinator, let place = place(of: key) else { return nil }
+    if coordinator.standing == .locked {
+      throw RestorationError(
+        .locked, "The device is locked; read again after the unlock, when the coordinator has restored.", path: place)
+    }
+    guard members[key] == nil, coordinator.waits(for: place) else { return nil }
+    let entry = ScopeEntry<Value>(key)
+    adopt(entry, as: key)
+    if let failure = entry.failure { throw failure }
+    if entry.restorableState == nil { remove(key) }
+    return entry.restorableState
+  }
+
+  /// The value under a key, or a default if there is none, or it can't be read now.
+  public func value<Value: Codable & Sendable>(
+    forKey key: RestorationIdentifier, default fallback: @autoclosure () -> Value
+  ) -> Value {
+    do throws(RestorationError) {
+      return try value(ofType: Value.self, forKey: key) ?? fallback()
+    } catch {
+      return fallback()
+    }
+  }
+
+  /// Keeps a value under a key; it is preserved with the next save.
+  public func setValue<Value: Codable & Sendable>(_ value: Value, forKey key: RestorationIdentifier) {
+    if let entry = members[key] as? ScopeEntry<Value> { return entry.set(value) }
+    if members[key] != nil { remove(key) }
+    let entry = ScopeEntry<Value>(key)
+    adopt(entry, as: key)
+    entry.set(value)
+  }
+
+  /// The value under a key, which is forgotten by that: whoever wants it preserved again sets or provides it.
+  ///
+  /// Throws what ``value(ofType:forKey:)`` does, and forgets nothing then.
+  public func consume<Value: Codable & Sendable>(
+    _ type: Value.Type = Value.self, forKey key: RestorationIdentifier
+  ) throws(RestorationError) -> Value? {
+    let value = try value(ofType: type, forKey: key)
+    if value != nil { remove(key) }
+    return value
+  }
+
+  /// Has every save ask for a value, until the key is forgotten; nil keeps nothing under it.
+  ///
+  /// A save that comes by itself asks when something observable that the closure has read changes.
+  public func provide<Value: Codable & Sendable>(
+    forKey key: RestorationIdentifier, _ provider: @escaping () -> Value?
+  ) {
+    if members[key] != nil { remove(key) }
+    adopt(ProvidedEntry(key, provider), as: key)
+  }
+
+  /// Forgets what is kept, provided or stored under a key: the next save removes it.
+  ///
+  /// While the device is locked only what came in this run can be forgotten.
+  public func forget(_ key: RestorationIdentifier) {
+    if members[key] == nil, let coordinator, let place = place(of: key), coordinator.waits(for: place) {
+      // It takes an object to leave.
+      adopt(UnreadEntry(key), as: key)
+    }
+    remove(key)
+  }
+
+  /// The scope of a name below this one, with keys of its own.
+  ///
+  /// Traps when a value has the name.
+  public func scope(_ name: RestorationIdentifier) -> RestorationScope {
+    if let known = members[name] {
+      guard let scope = known as? RestorationScope else {
+        preconditionFailure("“\(name)” is the key of a value in this scope; name the nested scope otherwise.")
+      }
+      return scope
+    }
+    let scope = RestorationScope(name)
+    scope.parent = self
+    adopt(scope, as: name)
+    return scope
+  }
+
+  // MARK: - Nodes
+
+  /// The coordinator that preserves this scope; nil before it has restored or saved.
+  private var coordinator: RestorationCoordinator? {
+    if let coordinator = parent?.coordinator ?? knownCoordinator { return coordinator }
+    knownCoordinator = RestorationCoordinator.preserving(self)
+    return knownCoordinator
+  }
+
+  /// Where the scope is; nil before its coordinator has met it.
+  private var path: RestorationPath? {
+    if let parent, let name = restorationIdentifier { return parent.path?.appending(name) }
+    return coordinator?.tree.node(of: self)?.currentPath
+  }
+
+  private func place(of key: RestorationIdentifier) -> RestorationPath? { path?.appending(key) }
+
+  /// Lists a member and gives it what is stored for it.
+  private func adopt(_ member: any RestorableController, as key: RestorationIdentifier) {
+    members[key] = member
+    restorationChildren.append(member)
+    guard let coordinator, let place = place(of: key) else { return }
+    if coordinator.standing == .locked { return coordinator.meetNow() }
+    guard case .notRestored(let reason)? = coordinator.register(member, at: place)?.result else { return }
+    (member as? any ScopeMember)?.failure = RestorationError(
+      .unreadable, "What is stored under the key was not given: \(reason).", path: place)
+  }
+
+  private func remove(_ key: RestorationIdentifier) {
+    guard let member = members.removeValue(forKey: key) else { return }
+    restorationChildren.removeAll { $0 === member }
+    departed.append(member)
+    if departed.count == 1 { Task { departed = [] } }
+  }
+
+  private func ofAnotherType(_ key: RestorationIdentifier) -> RestorationError {
+    RestorationError(
+      .unreadable, "The key has a value of another type in this run; use one type for a key.", path: place(of: key))
+  }
+}

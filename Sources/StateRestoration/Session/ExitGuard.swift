@@ -1,0 +1,62 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// Saves what open sessions have not saved yet when the program calls `exit`, from its main thread.
+@MainActor enum ExitGuard {
+  private struct Entry { weak let session: RestorationSession? }
+
+  private static var entries: [Entry] = []
+  private static var isInstalled = false
+  /// The thread of the main actor; only that one may capture.
+  nonisolated(unsafe) private static var mainThread = pthread_self()
+
+  /// Guards a session for as long as it lives and is open.
+  static func add(_ session: RestorationSession) {
+    entries.removeAll { $0.session == nil }
+    entries.append(Entry(session: session))
+    guard !isInstalled else { return }
+    isInstalled = true
+    unsafe mainThread = pthread_self()
+    atexit {
+      // On any other thread the main actor may be in the middle of something.
+      guard unsafe pthread_equal(ExitGuard.mainThread, pthread_self()) != 0 else { return }
+      MainActor.assumeIsolated { ExitGuard.saveAll() }
+    }
+  }
+
+  private static func saveAll() {
+    for entry in entries {
+      guard let session = entry.session, session.isOpen else { continue }
+      session.coordinator.preserveBeforeExit(session.root)
+    }
+  }
+}
+
+extension RestorationCoordinator {
+  /// Saves at once what is not saved yet, while the main actor stands still: the process is about to end.
+  ///
+  /// Waits for a save in progress. Nothing happens during a restoration, whose state is on disk.
+  func preserveBeforeExit(_ root: any RestorableController) {
+    guard standing == .live || standing == .locked, operations.current == nil || operations.current == .saving else {
+      return
+    }
+    let context = configuration.context
+    guard let application = takeApplicationState(context: context) else { return }
+    let batch = capture(root, scope: .all, context: context, application: application)
+    let loader = loader()
+    let failure = worker.runNow { session -> String? in
+      do {
+        _ = try session.save(batch, context: context, loader: loader)
+        return nil
+      } catch {
+        return "\(error)"
+      }
+    }
+    if let failure { log.log(.error, "the last change could not be saved: \(failure)") }
+  }
+}

@@ -1,0 +1,59 @@
+public import DataProtection
+
+extension RestorationSession {
+  /// Runs a program whose state comes back: restores before the body, preserves every change, and saves at the end.
+  ///
+  /// The end is saved whether the body returns or throws, the process is asked to end by a signal, or calls `exit`. After
+  /// `kill -9` at most the changes of a quarter of a second are missing. Throws what the body throws; else what kept the device
+  /// from being opened, or the last save from the disk.
+  ///
+  /// - Parameters:
+  ///   - location: Where the state is kept.
+  ///   - root: The top of the hierarchy, as it is at launch.
+  ///   - registry: The classes that make what does not exist at launch.
+  ///   - configuration: What the framework has to know of the program.
+  ///   - signals: The signals that are answered: Ctrl-C, `kill` and a closed terminal end the program after a save, Ctrl-Z
+  ///     stops it after one. Those left out do what they did.
+  ///   - body: The program.
+  public static func run<Result>(
+    at location: DeviceLocation, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
+    configuration: RestorationConfiguration = .init(),
+    answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
+    _ body: @MainActor (RestorationSession) async throws -> Result
+  ) async throws -> Result {
+    try await run(
+      on: try await ProtectedDevice.open(at: location), root: root, registry: registry, configuration: configuration,
+      answering: signals, body)
+  }
+
+  /// Runs a program on a device that is open already; see ``run(at:root:registry:configuration:answering:_:)``.
+  public static func run<Result>(
+    on device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
+    configuration: RestorationConfiguration = .init(),
+    answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
+    _ body: @MainActor (RestorationSession) async throws -> Result
+  ) async throws -> Result {
+    let session = try RestorationSession(
+      device, scene: .main, root: root, registry: registry, configuration: configuration)
+    let application = try RestorableApplication(
+      device: device, coordinator: session.coordinator, delegate: session.delegate)
+    try await application.launch()
+    #if canImport(Glibc)
+    let driver = signals.isEmpty ? nil : SignalDriver(signals: signals)
+    driver?.start(driving: application.lifecycle)
+    defer { driver?.stop() }
+    #endif
+    let result: Result
+    do {
+      result = try await body(session)
+    } catch {
+      try? await application.lifecycle.terminate()
+      await session.letGo()
+      throw error
+    }
+    try await application.lifecycle.terminate()
+    await session.letGo()
+    if case .failure(let error) = application.lastPreservation { throw error }
+    return result
+  }
+}

@@ -1,0 +1,111 @@
+public import DataProtection
+
+/// A hierarchy that is restored, and preserved whenever it changes, for as long as the session is kept.
+///
+/// ```swift
+/// let draft = StoredValue("draft", "")
+/// try await RestorationSession.run(at: .applicationState("com.example.draft"), root: draft) { session in
+///   print(session.report)
+/// }
+/// ```
+///
+/// A session opens the device, makes a coordinator and says yes for you. It is made of public parts: a program that outgrows
+/// it makes its own ``RestorationCoordinator`` and ``RestorableApplication``, and finds the same state.
+@MainActor public final class RestorationSession {
+  /// The device that holds the state; it can be given a passcode, locked and unlocked.
+  public let device: ProtectedDevice
+
+  /// The coordinator that restores and preserves.
+  public let coordinator: RestorationCoordinator
+
+  /// The top of the hierarchy.
+  public let root: any RestorableController
+
+  /// What came back, what did not and why: of the launch, and after an unlock of that.
+  public var report: RestorationReport { coordinator.lastReport ?? RestorationReport(outcome: .unavailable) }
+
+  /// So soon after a change the next one is saved.
+  static let interval = Duration.milliseconds(250)
+
+  let delegate = SessionDelegate()
+  var isOpen = true
+
+  /// Makes a session of a device that is open; nothing is restored yet.
+  init(
+    _ device: ProtectedDevice, scene: SceneSession.ID, root: any RestorableController, registry: RestorationRegistry,
+    configuration: RestorationConfiguration
+  ) throws(ProtectionError) {
+    self.device = device
+    self.root = root
+    coordinator = try RestorationCoordinator(
+      device: device, delegate: delegate, configuration: configuration, session: scene, registry: registry)
+    delegate.root = root
+    coordinator.preservesAutomatically = .onChange(coalescedOver: Self.interval)
+    ExitGuard.add(self)
+  }
+
+  /// Preserves now, and returns when the state is on disk.
+  ///
+  /// Changes are preserved without it; call it where the program has to know that they are.
+  @discardableResult
+  public func preserve() async throws(RestorationError) -> PreservationOutcome { try await coordinator.preserve(root) }
+
+  /// Unlocks the device and restores what waited for that.
+  ///
+  /// A program that wipes passcodes from its memory gives a `Passcode` to the ``device`` instead.
+  ///
+  /// - Returns: The report of that restoration; that of the launch if nothing was locked.
+  @discardableResult
+  public func unlock(passcode text: String) async throws(ProtectionError) -> RestorationReport {
+    let passcode = try Passcode(text)
+    try await device.unlock(passcode: passcode)
+    if coordinator.standing == .locked { await delegate.nextLateReport() }
+    return report
+  }
+
+  /// Preserves for the last time, and lets the state go, so that another session may have it.
+  ///
+  /// If it throws, the session stays open.
+  public func close() async throws(RestorationError) {
+    guard isOpen else { return }
+    _ = try await preserve()
+    await letGo()
+  }
+
+  /// Lets the state go.
+  func letGo() async {
+    isOpen = false
+    coordinator.preservesAutomatically = .never
+    await coordinator.letGo()
+  }
+}
+
+extension RestorationSession {
+  /// Opens a device and restores a hierarchy, for a program with a life cycle of its own; keep the session.
+  ///
+  /// - Parameters:
+  ///   - location: Where the state is kept.
+  ///   - root: The top of the hierarchy, as it is at launch.
+  ///   - registry: The classes that make what does not exist at launch.
+  ///   - configuration: What the framework has to know of the program.
+  public static func open(
+    at location: DeviceLocation, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
+    configuration: RestorationConfiguration = .init()
+  ) async throws -> RestorationSession {
+    try await open(
+      on: try await ProtectedDevice.open(at: location), root: root, registry: registry, configuration: configuration)
+  }
+
+  /// Restores a hierarchy from a device that is open already; keep the session.
+  ///
+  /// - Parameter scene: The scene, for a program with several windows.
+  public static func open(
+    on device: ProtectedDevice, scene: SceneSession.ID = .main, root: any RestorableController,
+    registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init()
+  ) async throws -> RestorationSession {
+    let session = try RestorationSession(
+      device, scene: scene, root: root, registry: registry, configuration: configuration)
+    try await session.coordinator.restore(into: root)
+    return session
+  }
+}

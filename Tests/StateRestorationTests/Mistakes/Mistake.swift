@@ -1,0 +1,58 @@
+import StateRestoration
+
+/// A mistake that a program can make, in the words of the article *When something does not come back*.
+enum Mistake: String, CaseIterable, Codable, Sendable {
+  // What a save says.
+  case delegateGone = "The delegate is not kept"
+  case savingRefused = "The delegate answers no to saving"
+  case noRoot = "`preserve()` before anything was restored or saved"
+  case rootExcluded = "The root has no identifier"
+  case duplicate = "Two siblings have one identifier"
+  case emptyIdentifier = "An identifier is empty"
+  case unregistered = "A class with a tag is not registered"
+  case inheritedTag = "A subclass inherits the tag of its superclass"
+  case listedTwice = "Two controllers list one child"
+  case fleeting = "Children are made anew whenever they are asked for"
+  case unnoticed = "A change that nobody can notice"
+  case danglingReference = "A reference to an object outside the hierarchy"
+  case tooMuch = "A value that belongs into a file of the user's"
+  case unencodable = "A value that can't be encoded, such as a number that is infinite in your own coding"
+  // What a report says.
+  case nobodyMakes = "Nobody makes the object again"
+  case tagGone = "A class was renamed without `formerly:`"
+  case factoryDeclines = "A factory answers nil"
+  case anotherClass = "Another class is at the path"
+  case downgrade = "An older version of the program is started"
+  case noMigration = "`stateVersion` was raised without a migration"
+  case missingKey = "A field was added, and the object has no value for it"
+  case anotherType = "A key has another type than before"
+  case unreadKey = "A key was renamed"
+  case notInstalled = "A container doesn't keep a child that was made"
+  case noDelegateAtRestore = "The delegate is gone before restoring"
+  case restoringRefused = "The delegate answers no to restoring"
+  case lockedScope = "A scope is read while the device is locked"
+  // What is thrown or logged.
+  case secondCoordinator = "Two coordinators for one scene"
+  case coordinatorGone = "The coordinator is not kept"
+  case blockedMainActor = "The main thread waits, in `readLine()` say"
+  // What the lint says.
+  case mistypedTag = "`let restorationClass = \"note\"`"
+  case versionInTree = "A base class without `stateVersion`"
+  // What a trap says.
+  case keyTwice = "A subclass encodes under a key of its superclass"
+  case markedTwice = "Two properties are `@Restored` under one key"
+  case encoderTooLate = "An encoder is used after its method"
+  case unbalanced = "`completeStateRestoration()` is called too often"
+  case tagTwice = "Two classes are registered under one tag"
+  case badChain = "Migrations leave out a version"
+  case cycle = "A controller is its own descendant"
+  case reservedKey = "A key begins with `$`"
+
+  /// Whether the mistake stops the program.
+  var traps: Bool {
+    switch self {
+    case .keyTwice, .markedTwice, .encoderTooLate, .unbalanced, .tagTwice, .badChain, .cycle, .reservedKey: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import StateRestoration
+
+/// Inherits the tag of its superclass.
+final class Larger: Panel {}
+
+/// Makes its child anew whenever it is asked for it.
+final class Fleeting: RestorableController {
+  let restorationIdentifier: RestorationIdentifier? = "root"
+  var restorationChildren: [any RestorableController] { [Screen("child")] }
+}
+
+/// Takes none of its children back.
+final class Deaf: RestorationContainer {
+  let restorationIdentifier: RestorationIdentifier? = "root"
+  func installRestoredChildren(_ children: [RestoredChild]) {}
+}
+
+nonisolated struct RefusesCoding: Codable, Sendable {
+  struct Refusal: Error {}
+  init() {}
+  init(from decoder: any Decoder) throws { throw Refusal() }
+  func encode(to encoder: any Encoder) throws { throw Refusal() }
+}
+
+nonisolated struct Newer: VersionedValue {
+  static var stateVersion: StateVersion { 2 }
+  static var migrations: StateMigrations<Newer> { return .none }
+}
+
+typealias Unmigrated = Newer
+
+nonisolated struct Before: Codable, Sendable { var text = "" }
+
+nonisolated struct After: Codable, Sendable {
+  var caret = 0
+  init() {}
+  // It is never stored, so the value at launch has none either.
+  func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
+}
+
+final class Before2: RestorableController {
+  let restorationIdentifier: RestorationIdentifier? = "child"
+  @Restored("query") var query = "typed"
+}
+
+final class After2: RestorableController {
+  let restorationIdentifier: RestorationIdentifier? = "child"
+  @Restored("search") var search = ""
+}
+
+final class MistypedTag: RestorableController {
+  let restorationIdentifier: RestorationIdentifier? = "root"
+  let restorationClass = "note"
+  @Restored("query") var query = ""
+}
+
+class Base: RestorableController {
+  let restorationIdentifier: RestorationIdentifier? = "root"
+  @Restored("query") var query = ""
+}
+
+final class Derived: Base {
+  @Restored("more") var more = ""
+}

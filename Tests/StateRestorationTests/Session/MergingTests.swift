@@ -1,0 +1,45 @@
+import DataProtection
+import StateRestoration
+import StateRestorationTesting
+import Testing
+
+/// What is typed while the device is locked does not replace a page that knows how to join it.
+@MainActor @Suite struct MergingTests {
+  final class Page: MergingController {
+    let restorationIdentifier: RestorationIdentifier? = "page"
+    var restorableState = ""
+    let merges: Bool
+    init(merges: Bool = true) { self.merges = merges }
+
+    func merged(stored: String, pending: String) -> String { merges ? stored + "\n" + pending : pending }
+  }
+
+  @Test(arguments: [true, false]) func `one line typed while locked is joined to the stored page`(_ merges: Bool)
+    async throws
+  {
+    let device = try await SimulatedDevice(passcode: "1234")
+    let first = Page()
+    let session = try await RestorationSession.open(on: try await device.startProcess().device, root: first)
+    first.restorableState = "a whole page"
+    try await session.close()
+    device.reboot()
+
+    let page = Page(merges: merges)
+    let locked = try await RestorationSession.open(on: try await device.startProcess().device, root: page)
+    try await Task.sleep(for: .milliseconds(50))
+    page.restorableState = "one line"
+    try await locked.preserve()
+    let report = try await locked.unlock(passcode: "1234")
+    #expect(report[["page"]]?.notRestoredReason == .touchedMeanwhile)
+    let expected = merges ? "a whole page\none line" : "one line"
+    #expect(page.restorableState == expected)
+    try await locked.close()
+    device.reboot()
+
+    let process = try await device.startProcess()
+    try await device.unlock()
+    let again = Page()
+    _ = try await RestorationSession.open(on: process.device, root: again)
+    #expect(again.restorableState == expected)
+  }
+}

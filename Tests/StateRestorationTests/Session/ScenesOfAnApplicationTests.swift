@@ -1,0 +1,99 @@
+import ApplicationLifecycle
+import DataProtection
+import StateRestoration
+import StateRestorationTesting
+import Synchronization
+import Testing
+
+/// A program with several windows: one registry, one life cycle, and no change lost at the end.
+@MainActor @Suite struct ScenesOfAnApplicationTests {
+  /// A program of windows that have a text each, and a page that only the registry can make.
+  @MainActor final class Program {
+    let scenes: SceneSessions
+    let application: RestorableApplication
+
+    static let pages: RestorationRegistry = {
+      let registry = RestorationRegistry()
+      registry.register(Screen.self, as: "page") { path, _ in Screen(path.last, tag: "page") }
+      return registry
+    }()
+
+    let answers: Answers
+
+    /// Says yes.
+    final class Answers: RestorationCoordinatorDelegate {
+      func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
+      func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
+    }
+
+    /// Makes the windows.
+    final class Windows: RestorableApplicationDelegate {
+      var windows: [SceneSession.ID: NavigationController] = [:]
+      var rootController: (any RestorableController)? { nil }
+
+      func makeRoot(for session: SceneSession) -> (any RestorableController)? {
+        let window = NavigationController(restorationIdentifier: "window", root: Screen("list"))
+        windows[session.id] = window
+        return window
+      }
+    }
+
+    let maker: Windows
+
+    init(_ device: ProtectedDevice) throws {
+      answers = Answers()
+      maker = Windows()
+      scenes = try SceneSessions(device: device, delegate: answers, registry: Self.pages)
+      application = try RestorableApplication(device: device, scenes: scenes, delegate: maker)
+    }
+
+    /// Opens a window and pushes a page with a text.
+    func open(_ id: SceneSession.ID, text: String) async throws {
+      let coordinator = try await scenes.open(id)
+      let window = NavigationController(restorationIdentifier: "window", root: Screen("list"))
+      maker.windows[id] = window
+      _ = try await coordinator.restore(into: window)
+      window.push(Screen("page", text: text, tag: "page"))
+    }
+
+    func text(_ id: SceneSession.ID) -> String? { (maker.windows[id]?.top as? Screen)?.text }
+  }
+
+  @Test func `leaving and ending save the last change of every window, and a launch restores all of them`() async throws
+  {
+    let device = try await SimulatedDevice()
+    let first = try Program(try await device.startProcess().device)
+    try await first.application.launch()
+    try await first.open("left", text: "one")
+    try await first.open("right", text: "two")
+    try await first.application.lifecycle.terminate()
+    device.reboot()
+
+    let second = try Program(try await device.startProcess().device)
+    let report = try await second.application.launch()
+    #expect(report?.outcome == .restored)
+    #expect(second.text("left") == "one" && second.text("right") == "two")
+  }
+
+  @Test func `saving all tries every scene, and throws the first failure`() async throws {
+    let stores = SceneSessionsTests.Stores()
+    let scenes = stores.launch()
+    var windows: [SceneSession.ID: Screen] = [:]
+    for id in ["a", "b"] as [SceneSession.ID] {
+      let window = Screen("window", text: "first")
+      windows[id] = window
+      _ = try await scenes.open(id).preserve(window)
+      window.text = "last"
+    }
+    stores.scenes["b"]?.state.withLock { $0.failures = ["append": .io, "publish": .io] }
+    await #expect(throws: RestorationError.self) { try await scenes.preserveAll() }
+    stores.scenes["b"]?.state.withLock { $0.failures = [:] }
+    #expect(try await scenes.preserveAll().map(\.outcome.description).count == 2)
+    for id in ["a", "b"] as [SceneSession.ID] {
+      let again = Screen("window")
+      _ = try await stores.launch().coordinator(for: id).restore(into: again)
+      #expect(again.text == "last")
+    }
+    withExtendedLifetime(windows) {}
+  }
+}

@@ -1,0 +1,118 @@
+import DataProtection
+import FoundationEssentials
+import StateRestoration
+import StateRestorationTesting
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// A session does for a program what the quick start shows: it comes back, whatever ended it.
+@MainActor @Suite struct SessionTests {
+  nonisolated private static func makeFolder() -> String {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "session-\(UUID())").path
+    try? FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    return folder
+  }
+
+  /// What the next launch finds.
+  private func nextLaunch(_ folder: String) async throws -> String {
+    let draft = StoredValue("draft", "")
+    return try await RestorationSession.run(at: .directory(folder), root: draft, answering: []) { _ in draft.value }
+  }
+
+  @Test func `a change survives kill -9`() async throws {
+    let folder = Self.makeFolder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    await #expect(processExitsWith: .signal(SIGKILL)) { @MainActor [folder = folder as String] in
+      let draft = StoredValue("draft", "")
+      try await RestorationSession.run(at: .directory(folder), root: draft) { session in
+        draft.value = "typed"
+        while session.coordinator.lastReceipt?.kind != .change { try await Task.sleep(for: .milliseconds(5)) }
+        kill(getpid(), SIGKILL)
+        try await Task.sleep(for: .seconds(10))
+      }
+    }
+    #expect(try await nextLaunch(folder) == "typed")
+  }
+
+  enum End: String, CaseIterable, Codable, Sendable {
+    case returns, throwsAnError, exits, isTerminated
+  }
+
+  @Test(arguments: End.allCases) func `the last change is saved however the program ends`(_ end: End) async throws {
+    let folder = Self.makeFolder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let expected: ExitTest.Condition =
+      switch end {
+      case .returns, .throwsAnError: .exitCode(3)
+      case .exits: .exitCode(4)
+      case .isTerminated: .signal(SIGTERM)
+      }
+    await #expect(processExitsWith: expected) { @MainActor [folder = folder as String, end = end as End] in
+      let draft = StoredValue("draft", "")
+      try? await RestorationSession.run(at: .directory(folder), root: draft) { session in
+        draft.value = "first"
+        try await session.preserve()
+        // The interval after a save has not passed: nothing but the end saves this.
+        draft.value = "last"
+        switch end {
+        case .returns: return
+        case .throwsAnError: throw CancellationError()
+        case .exits: exit(4)
+        case .isTerminated:
+          kill(getpid(), SIGTERM)
+          try await Task.sleep(for: .seconds(10))
+        }
+      }
+      exit(3)
+    }
+    #expect(try await nextLaunch(folder) == "last")
+  }
+
+  @Test func `a group of values is a root`() async throws {
+    let device = try await SimulatedDevice()
+    for round in 0..<2 {
+      let (draft, tab) = (StoredValue("draft", ""), StoredValue("tab", 0))
+      let session = try await RestorationSession.open(
+        on: try await device.startProcess().device, root: StoredGroup("app", draft, tab))
+      #expect(draft.value == (round == 0 ? "" : "typed") && tab.value == (round == 0 ? 0 : 2))
+      (draft.value, tab.value) = ("typed", 2)
+      try await session.close()
+    }
+  }
+
+  @Test func `an unlock gives the report of what came back`() async throws {
+    let device = try await SimulatedDevice(passcode: "1234")
+    let first = StoredValue("draft", "")
+    let session = try await RestorationSession.open(on: try await device.startProcess().device, root: first)
+    first.value = "kept"
+    try await session.close()
+    device.reboot()
+    let second = StoredValue("draft", "")
+    let process = try await device.startProcess()
+    let locked = try await RestorationSession.open(on: process.device, root: second)
+    #expect(locked.report.outcome == .locked && second.value.isEmpty)
+    let report = try await locked.unlock(passcode: "1234")
+    #expect(report.outcome == .restored && second.value == "kept")
+  }
+
+  struct Width: VersionedValue, Equatable {
+    static var stateVersion: StateVersion { 2 }
+    static var migrations: StateMigrations<Width> {
+      Migration(from: 1) { (old: Int) in Width(points: Double(old)) }
+    }
+    var points: Double
+  }
+
+  @Test func `a value of an older version is migrated`() async throws {
+    let bench = Bench()
+    try await bench.preserve(StoredValue("width", 12))
+    let width = StoredValue("width", Width(points: 0))
+    let report = try await bench.launch().restore(into: width)
+    #expect(width.value == Width(points: 12))
+    #expect(report.nodes.first?.findings == [.migrated(from: 1, to: 2)])
+  }
+}
