@@ -149,7 +149,9 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try readingIfPresent(key) { frame, tag, cursor in try Value.read(frame, tag, &cursor) }
   }
 
-  // One for all that the protocol lists, but for those that it has a default of its own for.
+  // One for all that the protocol lists, but for those that it has a default of its own for. Inlined, so that there is
+  // code for each type where the standard library looks for it.
+  @inline(__always)
   func decode<Value: Scalar>(_ type: Value.Type, forKey key: Key) throws -> Value { try scalar(key) }
   func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try scalar(key) }
   func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try scalar(key) }

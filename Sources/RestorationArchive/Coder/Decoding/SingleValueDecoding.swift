@@ -47,7 +47,9 @@ struct SingleValueDecoding: SingleValueDecodingContainer {
     try reading { frame, tag, cursor in try Value.read(frame, tag, &cursor) }
   }
 
-  // One for all that the protocol lists, but for those that it has a default of its own for.
+  // One for all that the protocol lists, but for those that it has a default of its own for. Inlined, so that there is
+  // code for each type where the standard library looks for it.
+  @inline(__always)
   func decode<Value: Scalar>(_ type: Value.Type) throws -> Value { try scalar() }
   func decode(_ type: Int128.Type) throws -> Int128 { try scalar() }
   func decode(_ type: UInt128.Type) throws -> UInt128 { try scalar() }

@@ -41,13 +41,23 @@ extension EncodeState {
     sortEntries(from: first)
   }
 
-  /// Lists what was just written.
+  /// So many entries are put into their places one by one.
+  private static var fewEntries: Int { 24 }
+
+  /// Lists what was just written; few entries are brought into order as they come.
   @inline(__always)
   private mutating func addToSorter(start: Int, keyStart: Int, keyEnd: Int) {
     let length = keyEnd - keyStart
     let prefix = length == 0 ? 0 : writer.word(at: keyStart) & ~(length >= 8 ? 0 : UInt64.max &>> UInt64(8 &* length))
-    sorted.append(
-      SortedEntry(start: start, prefix: prefix, keyStart: keyStart, keyEnd: keyEnd, end: writer.count))
+    let entry = SortedEntry(start: start, prefix: prefix, keyStart: keyStart, keyEnd: keyEnd, end: writer.count)
+    var place = sorted.count
+    sorted.append(entry)
+    guard place < Self.fewEntries else { return }
+    while place > 0 && precedes(entry, sorted[place &- 1]) {
+      sorted[place] = sorted[place &- 1]
+      place &-= 1
+    }
+    sorted[place] = entry
   }
 
   /// Whether an entry comes before another.
@@ -66,7 +76,7 @@ extension EncodeState {
   private mutating func sortEntries(from first: Int) {
     var entries: [SortedEntry] = []
     swap(&entries, &sorted)
-    entries.sort { precedes($0, $1) }
+    if entries.count > Self.fewEntries { entries.sort { precedes($0, $1) } }
     writer.reorder(from: first, entries.count) { (entries[$0].start, entries[$0].end) }
     entries.removeAll(keepingCapacity: true)
     swap(&entries, &sorted)

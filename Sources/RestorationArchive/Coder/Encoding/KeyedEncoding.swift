@@ -151,7 +151,9 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     closeOptional(number, Value.tag)
   }
 
-  // One for all that the protocol lists, but for those that it has a default of its own for.
+  // One for all that the protocol lists, but for those that it has a default of its own for. Inlined, so that there is
+  // code for each type where the standard library looks for it.
+  @inline(__always)
   func encode<Value: Scalar>(_ value: Value, forKey key: Key) throws { try encode(scalar: value, key) }
   func encode(_ value: Int128, forKey key: Key) throws { try encode(scalar: value, key) }
   func encode(_ value: UInt128, forKey key: Key) throws { try encode(scalar: value, key) }

@@ -11,5 +11,6 @@ extension PlainEncoding {
   func encode<Value: Scalar>(scalar value: Value) throws { value.write(to: &(try open(Value.tag)).pointee.writer) }
 
   /// For all scalars that the protocols list.
+  @inline(__always)
   func encode<Value: Scalar>(_ value: Value) throws { try encode(scalar: value) }
 }
