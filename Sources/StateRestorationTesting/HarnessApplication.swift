@@ -15,9 +15,7 @@ extension HarnessApplication {
 
 /// A program that is nothing but a hierarchy, and wants everything preserved and restored.
 @MainActor
-public final class HierarchyApplication<Root: RestorableController>: HarnessApplication,
-  RestorationRecoveryDelegate
-{
+public final class HierarchyApplication<Root: RestorableController>: HarnessApplication {
   /// The root of the hierarchy.
   public let root: Root
 

@@ -44,6 +44,14 @@ struct PreservedState {
     }
   }
 
+  /// The nodes, a line each, with their keys and what kind of value each has; no values.
+  var redacted: String {
+    nodes.sorted { $0.key.description < $1.key.description }.map { path, values in
+      let kinds = values.sorted { $0.key < $1.key }.map { "\(Self.name($0)): \($1.kind)" }
+      return "\(path) (\(kinds.joined(separator: ", ")))"
+    }.joined(separator: "\n")
+  }
+
   /// Keys of the framework's own, as a person would say them.
   private static func name(_ key: String) -> String { key == "$state" ? "restorableState" : key }
 }
@@ -55,6 +63,17 @@ private indirect enum StoredValue: Decodable, Hashable {
   case bytes(Int, String)
   case list([StoredValue])
   case keyed([String: StoredValue])
+
+  /// What it is, and how large, without the value.
+  var kind: String {
+    switch self {
+    case .scalar: "a scalar"
+    case .text(let text): "a text of \(text.utf8.count) bytes"
+    case .bytes(let count, _): "\(count) bytes"
+    case .list(let elements): "\(elements.count) elements"
+    case .keyed(let values): "\(values.count) keys"
+    }
+  }
 
   private struct Key: CodingKey {
     let stringValue: String

@@ -49,10 +49,7 @@ extension RestorationHarness {
   ///
   /// - Throws: `ProtectionError` when it can't be read.
   public func redactedDump() async throws -> String {
-    let (base, deltas) = try await openPreserved()
-    return try RestorationArchive.Dump(
-      RestorationArchive.Reader(base: RestorationArchive.Source(base), deltas: deltas)
-    ).text()
+    try await PreservedState(self).redacted
   }
 
   /// The preserved state as one archive without changes behind it.

@@ -1,3 +1,5 @@
+import ApplicationLifecycle
+
 /// All scenes of a program, as its life cycle restores, preserves and deletes them.
 @MainActor final class SceneEngine: ApplicationEngine {
   private let scenes: SceneSessions
@@ -5,6 +7,7 @@
   private(set) var lastReport: RestorationReport?
   private var guarded: [RestorationCoordinator] = []
   private var isGuarding = false
+  var extent = RestorationExtent.restore
 
   init(_ scenes: SceneSessions, makeRoot: @escaping @MainActor (SceneSession) -> (any RestorableController)?) {
     self.scenes = scenes
@@ -20,19 +23,19 @@
     try await scenes.load()
     let reports = try await scenes.restoreOpenScenes { session in
       let root = makeRoot(session)
-      if root != nil, isGuarding { guardScene(session) }
+      if root != nil, let coordinator = try? scenes.coordinator(for: session.id) {
+        coordinator.extent = extent
+        if isGuarding {
+          coordinator.beginGuard()
+          guarded.append(coordinator)
+        }
+      }
       return root
     }
     // The frontmost is restored first.
     let report = reports.first?.report ?? RestorationReport(outcome: .nothingPreserved)
     lastReport = report
     return report
-  }
-
-  private func guardScene(_ session: SceneSession) {
-    guard let coordinator = try? scenes.coordinator(for: session.id) else { return }
-    coordinator.beginGuard()
-    guarded.append(coordinator)
   }
 
   func declineRestoring(into root: (any RestorableController)?) async {
