@@ -193,6 +193,26 @@ import Testing
     }
   }
 
+  @Test func `keys from before a change of passcode open nothing, also before the next save`() async throws {
+    let slot = ArchiveSlot(application: "a")
+    var old: [(String, [UInt8])] = []
+    do {
+      let device = try await world.open()
+      try await device.setPasscode(Passcode("one"))
+      try device.archives(for: slot).publish(Data("typed".utf8))
+      old = try ["keybag-", "effaceable-"].map { prefix in
+        let path = try world.only(prefix)
+        return (path, try #require(world.memory.content(atPath: path)))
+      }
+      try await device.changePasscode(from: Passcode("one"), to: Passcode("two"))
+    }
+    for prefix in ["keybag-", "effaceable-"] { world.memory.remove(atPath: try world.only(prefix)) }
+    for (path, content) in old { world.memory.plant(content, atPath: path) }
+    let device = try await world.open()
+    try await device.unlock(passcode: Passcode("one"))
+    #expect(await code { _ = try device.archives(for: slot).openNewest() } == .rolledBack)
+  }
+
   @Test func `names that use the revisions up are refused, and go for good with an erase`() async throws {
     try await setUp()
     let names = [
