@@ -24,7 +24,7 @@ public struct ArchiveError: Error, Sendable, CustomStringConvertible {
     public static let notAnArchive = Code("notAnArchive")
     /// A delta belongs to another base, or is out of order.
     public static let wrongBase = Code("wrongBase")
-    /// A bound of ``RestorationArchive/Limits`` or of the format was passed.
+    /// A limit on archives, or one of the format, was passed.
     public static let limitExceeded = Code("limitExceeded")
     /// No node has this number or path.
     public static let noSuchNode = Code("noSuchNode")

@@ -98,7 +98,12 @@ extension RestorationSession {
 
   /// Restores a hierarchy from a device that is open already; keep the session.
   ///
-  /// - Parameter scene: The scene, for a program with several windows.
+  /// - Parameters:
+  ///   - device: An open device.
+  ///   - scene: The scene, for a program with several windows.
+  ///   - root: The object at the top of the hierarchy.
+  ///   - registry: The registered classes.
+  ///   - configuration: The program's name, versions and limits.
   public static func open(
     on device: ProtectedDevice, scene: SceneSession.ID = .main, root: any RestorableController,
     registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init()

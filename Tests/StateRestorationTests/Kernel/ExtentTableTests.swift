@@ -143,6 +143,8 @@ import Testing
 
   @Test func `an object of the delegate's for state that is not asked for is dropped`() throws {
     final class Maker: RestorationCoordinatorDelegate {
+      func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
+      func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
       func makeController(at path: RestorationPath, coder: RestorationDecoder) -> (any RestorableController)? {
         Said<Restore>("place", "m")
       }
