@@ -86,7 +86,6 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
     let application = try await harness.launch { subject.application() }
     try await change(application.root)
     findings += subject.mistakes(in: application.root)
-    findings += declarationFindings(application.root)
     try await harness.enterBackground()
     try requirePreserved(harness)
     findings += preservationFindings(harness)

@@ -52,7 +52,7 @@ public struct RestorationSubject<Root: RestorableController>: Sendable {
 
   /// Declarations of a hierarchy that leave something out.
   @MainActor func mistakes(in root: Root) -> [LintFinding] {
-    HierarchyMistakes(in: root, ignoring: ignoredProperties).findings
+    HierarchyMistakes(in: root, ignoring: ignoredProperties).findings + declarationFindings(root)
   }
 
   /// The user's own values of a hierarchy.

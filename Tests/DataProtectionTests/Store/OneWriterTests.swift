@@ -118,7 +118,7 @@ import Musl
     var misnamed = 0
     // Opening, an append with all that a run's first one makes durable, another one, and a whole generation.
     for call in 1...Self.lastCall {
-      try? FileManager.default.removeItem(atPath: path + "/holder")
+      for file in ["/holder", "/asked"] { try? FileManager.default.removeItem(atPath: path + file) }
       async let end: Void = Self.expectDeath(path, call)
       // The holder says that it has the slot; a kill before that leaves nothing to wait for.
       while !FileManager.default.fileExists(atPath: path + "/holder") { try await Task.sleep(for: .milliseconds(1)) }
@@ -129,6 +129,7 @@ import Musl
         refusals += 1
         if refusal.processIdentifier.map({ "\($0)" }) != holder { misnamed += 1 }
       }
+      try Data().write(to: URL(filePath: path + "/asked"))
       await end
       try second.open()
       let log = try? String(contentsOfFile: path + "/log", encoding: .utf8)
@@ -154,8 +155,10 @@ import Musl
       disk.onCall { number, operation in
         guard number == call else { return }
         try? identifier.write(to: URL(filePath: path + "/holder"), options: .atomic)
-        // Long enough for somebody to ask for the slot while this one is in the middle of something.
-        Thread.sleep(forTimeInterval: 0.02)
+        // Until somebody has asked for the slot while this one is in the middle of something.
+        for _ in 0..<60_000 where !FileManager.default.fileExists(atPath: path + "/asked") {
+          usleep(1_000)
+        }
         kill(getpid(), SIGKILL)
       }
       let store = try Self.archives(path, disk)

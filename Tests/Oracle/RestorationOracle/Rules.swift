@@ -281,10 +281,10 @@ struct Rules {
 
   /// A variant whose owner has become another one's: nobody's, or that one's own if it fits it all the same.
   private func dormant(_ former: Variant, behind page: inout Live) -> Variant {
-    if program.accepts(page.kind, former) || goneModels.contains(former.model) { return former.asOptional() }
-    var former = former
     // Nor is it said whether what is carried over below the page stays below its former state.
     page.carried = page.carried.mapValues { $0.map { $0.asOptional() } }
+    if program.accepts(page.kind, former) || goneModels.contains(former.model) { return former.asOptional() }
+    var former = former
     // The pages below may have taken their states along.
     for child in page.children { former.places[child.name] = former.places[child.name]?.map { $0.asOptional() } }
     return former

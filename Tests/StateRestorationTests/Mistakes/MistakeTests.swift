@@ -10,7 +10,7 @@ import Testing
   nonisolated static func table() throws -> [String: String] {
     var root = URL(filePath: #filePath)
     for _ in 0..<4 { root.deleteLastPathComponent() }
-    let article = root.appending(path: "Docs/StateRestoration.docc/WhenSomethingDoesNotComeBack.md")
+    let article = root.appending(path: "Sources/StateRestoration/StateRestoration.docc/WhenSomethingDoesNotComeBack.md")
     let text = try String(contentsOf: article, encoding: .utf8)
     let section = try #require(text.components(separatedBy: "## Mistakes, and what is said\n").last)
     var rows: [String: String] = [:]
