@@ -100,7 +100,9 @@ extension ArchiveDraft {
       found = .unencodable
     }
     bind(.blank(blank), record.key)
-    if let holder = blank.over, holders[holder] == record.key { try writer.setAttributes(blank.attributes, of: holder) }
+    if let holder = blank.over, holders[holder]?.key == record.key {
+      try writer.setAttributes(blank.attributes, of: holder)
+    }
     if blank.baseline == .unknown || (batch.isMeeting && !blank.wasMetBefore) {
       blank.baseline = found
       bind(.blank(blank), record.key)

@@ -306,8 +306,9 @@ extension ArchiveDraft {
       var blank = blank
       let parent: NodeID?
       if case .top(let top) = try above(blank.place) { parent = top } else { parent = node }
+      let displaced = try activeVariant(of: parent, blank.place.identifier)
       let holder = try insertInFront(parent, blank.place.identifier, blank.attributes)
-      holders[holder] = key
+      holders[holder] = Holder(key: key, displaced: displaced)
       blank.over = holder
       bind(.blank(blank), key)
       node = holder
@@ -315,23 +316,33 @@ extension ArchiveDraft {
     return node
   }
 
+  /// Gives a dormant variant its place back, if that is free.
+  private mutating func putBack(_ variant: NodeID) throws(ArchiveError) {
+    guard isDormant(variant), let stored = try writer.node(variant),
+      try writer.child(of: stored.parent, identifier: stored.placeIdentifier) == nil
+    else { return }
+    try awaken(variant)
+    try writer.rename(variant, to: stored.placeIdentifier)
+  }
+
   /// Removes the nodes that hold no children any more.
   mutating func removeEmptyHolders() throws(ArchiveError) {
     var isDone = holders.isEmpty
     while !isDone {
       isDone = true
-      for (holder, key) in holders.sorted(by: { $0.key.rawValue > $1.key.rawValue }) {
+      for (holder, known) in holders.sorted(by: { $0.key.rawValue > $1.key.rawValue }) {
         guard let node = try writer.node(holder), ownerOf[holder] == nil, node.byteCount == 0 else {
           holders[holder] = nil
           continue
         }
         guard try writer.children(of: holder).isEmpty else { continue }
-        if case .blank(var blank)? = binding(key), blank.over == holder {
+        if case .blank(var blank)? = binding(known.key), blank.over == holder {
           blank.over = nil
-          bind(.blank(blank), key)
+          bind(.blank(blank), known.key)
         }
         holders[holder] = nil
         try remove(holder)
+        if let displaced = known.displaced { try putBack(displaced) }
         isDone = false
       }
     }

@@ -281,6 +281,7 @@ import StateRestorationTesting
   private func begin(_ scene: Scene, hiding: Int, making: Int, _ kind: Kind) async throws -> String? {
     guard let process else { return nil }
     var configuration = RestorationConfiguration(application: "oracle")
+    configuration.log = SilentRestorationLog()
     configuration.clock = device.clock
     let clock = device.clock
     configuration.now = { Date(timeIntervalSinceReferenceDate: clock.now.offset / .seconds(1)) }

@@ -90,6 +90,20 @@ import Testing
     #expect(try VariantTree.text(of: draft) == "top:-(place:E*)|\(before)")
   }
 
+  @Test func `what holds no children any more gives its place back`() throws {
+    var draft = try draft(Self.rows[0], tag: "b")
+    var batch = CaptureBatch()
+    batch.place(Self.object)
+    batch.record(Self.object, "E")
+    _ = try draft.commit(batch)
+    #expect(try VariantTree.text(of: draft) == "top:-(place:E*)|P")
+    batch = CaptureBatch()
+    batch.removals = [Self.object.key]
+    _ = try draft.commit(batch)
+    #expect(try VariantTree.text(of: draft) == "top:P")
+    #expect(try draft.hasConsistentBindings)
+  }
+
   @Test(arguments: rows) func `an object that was refused is blank until it is edited`(_ row: Row) throws {
     var draft = try draft(row)
     var batch = CaptureBatch()

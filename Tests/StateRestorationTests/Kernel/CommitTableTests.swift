@@ -158,9 +158,7 @@ import Testing
         let below = Self.belowNothing[column]
         let stored = "P(place:S(leaf:L))"
         let front = editsParent ? "Q*" + (below ?? "") : below.map { "-" + $0 }
-        // What went dormant behind the place of an edit stays so when the edit has left.
-        let before = front ?? (event == .differsAndLeft ? "" : nil)
-        #expect(try VariantTree.text(of: draft) == "top:" + (before.map { $0 + "|" } ?? "") + stored, "\(event)")
+        #expect(try VariantTree.text(of: draft) == "top:" + (front.map { $0 + "|" } ?? "") + stored, "\(event)")
         #expect(try draft.hasConsistentBindings)
       }
     }
