@@ -142,9 +142,9 @@ final class DiskBench {
     guard try writer.makeDelta() == nil else { throw WrongValue(description: "a writer without changes") }
   }
 
-  /// Saves one node at a time until a compaction is about due.
+  /// Saves one node at a time until a compaction is about due: by the bytes of the changes, or by their number.
   func fillJournal() throws {
-    while writer.deltaBytes < archiveBytes / 4 - 2_000 { try preserveOne() }
+    for _ in 0..<250 where writer.deltaBytes < archiveBytes / 4 - 2_000 { try preserveOne() }
   }
 
   /// The same with Foundation's JSON, not encrypted.
