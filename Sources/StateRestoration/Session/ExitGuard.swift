@@ -13,7 +13,7 @@ internal import Darwin
   private static var entries: [Entry] = []
   private static var isInstalled = false
   /// The thread of the main actor; only that one may capture.
-  nonisolated(unsafe) private static var mainThread = pthread_self()
+  nonisolated(unsafe) fileprivate static var mainThread = pthread_self()
 
   /// Guards a session for as long as it lives and is open.
   static func add(_ session: RestorationSession) {
@@ -22,19 +22,22 @@ internal import Darwin
     guard !isInstalled else { return }
     isInstalled = true
     unsafe mainThread = pthread_self()
-    atexit {
-      // On any other thread the main actor may be in the middle of something.
-      guard unsafe pthread_equal(ExitGuard.mainThread, pthread_self()) != 0 else { return }
-      MainActor.assumeIsolated { ExitGuard.saveAll() }
-    }
+    atexit(saveBeforeExit)
   }
 
-  private static func saveAll() {
+  fileprivate static func saveAll() {
     for entry in entries {
       guard let session = entry.session, session.isOpen else { continue }
       session.coordinator.preserveBeforeExit(session.root)
     }
   }
+}
+
+/// Called by `exit`, on whatever thread that was called.
+private func saveBeforeExit() {
+  // On any other thread the main actor may be in the middle of something.
+  guard unsafe pthread_equal(ExitGuard.mainThread, pthread_self()) != 0 else { return }
+  MainActor.assumeIsolated { ExitGuard.saveAll() }
 }
 
 extension RestorationCoordinator {

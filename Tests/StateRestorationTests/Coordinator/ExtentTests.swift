@@ -141,7 +141,7 @@ import Testing
     #expect(root["window"]?.text == "wide" && documents(root) == ["", "three"])
     let report = try #require(bench.delegate.lateReports.last)
     #expect(report[["root", "1"]]?.notRestoredReason == .beyondExtent(.restore))
-    #expect(report[["root", "3"]]?.notRestoredReason == .touchedMeanwhile)
+    #expect(report[["root", "3"]]?.notRestoredReason == .touchedMeanwhile, "\(bench.delegate.lateReports)")
     _ = try await coordinator.preserve(root)
     try await bench.kill()
     let next = self.root()
