@@ -136,6 +136,8 @@ import Testing
     #expect(try await coordinator.restore(into: root).outcome == .locked)
     // What it has is met now; what comes later is an edit.
     _ = try await coordinator.preserve(root)
+    // The turn of the launch ends, in which nothing is an edit.
+    for _ in 0..<10 { await Task.yield() }
     (root.restorationChildren.last as? Document)?.restorableState = "three"
     try await bench.unlock(coordinator)
     #expect(root["window"]?.text == "wide" && documents(root) == ["", "three"])
