@@ -119,7 +119,7 @@ let package = Package(
       name: "RestorationOracle",
       dependencies: [
         "StateRestoration", "RestorationArchive", "DataProtection", "StateRestorationTesting", "SimulatedTime",
-        "SeededRandom",
+        "SeededRandom", "FaultyFileSystem", "FileSystem",
       ],
       path: "Tests/Oracle/RestorationOracle", swiftSettings: settings),
     .executableTarget(

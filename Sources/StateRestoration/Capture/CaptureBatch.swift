@@ -25,8 +25,16 @@ struct CaptureBatch: Sendable {
     var former: Key?
     /// Whether the object asked for its state and was refused, so that it is met as it is at the end of this turn.
     var wasRefused = false
-    /// Whether the object is another class's or model's from now on: it comes anew, though it was here before.
-    var isAnew = false
+    /// Why the object comes anew, though it was here before; nil when it does not.
+    var anew: Anew?
+  }
+
+  /// Why an object that was here before comes anew.
+  enum Anew: Sendable {
+    /// It is another class's or model's from now on.
+    case itself
+    /// It lies below such an object.
+    case below
   }
 
   /// What restoring gave to an object: the outcome of the table *Select*.

@@ -130,13 +130,16 @@ extension LiveTree {
   }
 
   /// Tells where a node is now.
-  func put(_ node: LiveNode, given: CaptureBatch.Given? = nil, wasRefused: Bool = false, isAnew: Bool = false) {
+  func put(
+    _ node: LiveNode, given: CaptureBatch.Given? = nil, wasRefused: Bool = false,
+    anew: CaptureBatch.Anew? = nil
+  ) {
     let section: CaptureBatch.Section? =
       node.parent != nil ? nil : node.kind == .shared ? .shared : .interface
     batch.placements.append(
       .init(
         key: node.key, parent: node.parent?.key, section: section, identifier: node.identifier, given: given,
-        former: formerKey(of: node), wasRefused: wasRefused, isAnew: isAnew))
+        former: formerKey(of: node), wasRefused: wasRefused, anew: anew))
   }
 
   /// Notes that a node leaves the lists of its parent, which are put right once for all that leave.

@@ -218,7 +218,7 @@ extension LiveTree {
     }
     var waiting = [node]
     while let next = waiting.popLast() {
-      put(next, isAnew: true)
+      put(next, anew: next === node ? .itself : .below)
       if next !== node { mark(next) }
       waiting += (next.children + next.byHand).filter { $0.parent === next && !$0.isRemoved }.reversed()
     }

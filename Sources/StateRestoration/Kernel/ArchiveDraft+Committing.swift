@@ -9,10 +9,11 @@ extension ArchiveDraft {
     for key in batch.releases { unbind(key) }
     if !batch.placements.isEmpty {
       var arrivals = Arrivals(batch)
+      arrivals.renounced = try renounced(in: batch)
       // Before anybody is put below what they owned: that stays as it was.
-      if !isBlind { for placement in batch.placements where placement.isAnew { unbind(placement.key) } }
+      if !isBlind { for key in arrivals.renounced { unbind(key) } }
       try bindRestored(arrivals)
-      for placement in batch.placements { try placeIfPossible(placement, &arrivals) }
+      for placement in arrivals.placements { try placeIfPossible(placement, &arrivals) }
     }
     for key in batch.removals {
       unplaced[key] = nil

@@ -5,12 +5,24 @@ struct Arrivals {
   let batch: CaptureBatch
   /// The objects that leave: theirs may go to whoever takes their places.
   let leaving: Set<CaptureBatch.Key>
+  /// The objects that come anew: what they owned stays where it is.
+  var renounced: Set<CaptureBatch.Key> = []
   private let records: [CaptureBatch.Key: Int]
 
   init(_ batch: CaptureBatch) {
     self.batch = batch
     leaving = Set(batch.removals)
     records = Dictionary(batch.records.lazy.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { $1 })
+  }
+
+  /// Where objects are, parents before children: where one that comes anew was put before that doesn't count.
+  var placements: [CaptureBatch.Placement] {
+    var anew: [CaptureBatch.Key: Int] = [:]
+    for (index, placement) in batch.placements.enumerated() where placement.anew != nil { anew[placement.key] = index }
+    guard !anew.isEmpty else { return batch.placements }
+    return batch.placements.enumerated().filter { index, placement in
+      placement.given != nil || placement.wasRefused || index >= anew[placement.key] ?? index
+    }.map(\.element)
   }
 
   /// What the archive records of an object; nil when its values were not captured.
@@ -42,6 +54,32 @@ extension ArchiveDraft {
     case node(NodeID)
     /// Below a live object that has none.
     case nothing
+  }
+
+  /// The objects that come anew: those of another class or model, and those whose state lies below what these owned.
+  ///
+  /// One that has come to such an object in the same capture is not among them: it takes its state along.
+  func renounced(in batch: CaptureBatch) throws(ArchiveError) -> Set<CaptureBatch.Key> {
+    var result: Set<CaptureBatch.Key> = []
+    var tops: Set<NodeID> = []
+    for placement in batch.placements where placement.anew == .itself {
+      result.insert(placement.key)
+      if let node = binding(placement.key)?.node { tops.insert(node) }
+    }
+    for placement in batch.placements where placement.anew == .below {
+      if let node = binding(placement.key)?.node, try !isInside(node, tops) { continue }
+      result.insert(placement.key)
+    }
+    return result
+  }
+
+  private func isInside(_ node: NodeID, _ tops: Set<NodeID>) throws(ArchiveError) -> Bool {
+    var next: NodeID? = node
+    while let id = next {
+      if tops.contains(id) { return true }
+      next = try writer.node(id)?.parent
+    }
+    return false
   }
 
   /// Gives restored objects their nodes, before anybody else can come to their places, which they may have left.
@@ -85,7 +123,7 @@ extension ArchiveDraft {
   private mutating func place(_ placement: CaptureBatch.Placement, _ arrivals: inout Arrivals) throws(ArchiveError) {
     var placement = placement
     if placement.section == .interface { placement.identifier = ReservedNode.stored(placement.identifier) }
-    if placement.isAnew { try renounce(placement, arrivals) }
+    if placement.anew != nil, arrivals.renounced.contains(placement.key) { try renounce(placement, arrivals) }
     switch binding(placement.key) {
     case .owner(let node)?: try move(node, to: placement)
     case .blank(let blank)?: try move(blank, to: placement)

@@ -12,7 +12,7 @@
 /// - one of a newer version is passed over and stays;
 /// - of several of one identity only the newest counts: the others may be dropped at any time;
 /// - a page that is given nothing keeps what it has, and is *blank*; it becomes the owner of a new variant if nothing is
-///   stored in its place and its parent is an owner.
+///   stored in its place and its parent is an owner. If it was an owner before, in the same run, what it has is an edit.
 /// Who is given a variant is the *owner* of it: the places below it come back below the page. A place in which the program
 /// makes no page stays as it is (carried over). Nobody else comes back, and nobody is given anything else.
 ///
@@ -46,6 +46,9 @@ struct Rules {
   /// What the program makes at a path; nil where it makes nothing.
   var makes: ([Int]) -> Kind? = { _ in nil }
 
+  /// Whether the page at a path was an owner before this restoration, in the same run.
+  var wasOwner: ([Int]) -> Bool = { _ in false }
+
   /// What may be true at most, before a script ends early.
   let bound = Bound()
 
@@ -74,14 +77,18 @@ struct Rules {
         why.insert("\(path) has \(sight.value), which nothing in its place gives it: \(variants)")
         return
       }
-      let isOwner = kept.isEmpty && underOwner
-      var page = Live(
-        name: sight.name, kind: sight.kind, value: sight.value, isPresented: sight.isPresented,
-        binding: isOwner ? .owner(nil) : .blank(baseline: sight.value))
-      page.behind = kept
-      for below in children(of: sight, [:], at: path, underOwner: isOwner, &why) {
-        page.children = below.children
-        found.append(page)
+      // What may be gone may be in nobody's way.
+      var answers = [kept.isEmpty && underOwner]
+      if !kept.isEmpty, underOwner, kept.allSatisfy(\.isOptional) { answers.append(true) }
+      for isOwner in answers {
+        var page = Live(
+          name: sight.name, kind: sight.kind, value: sight.value, isPresented: sight.isPresented,
+          binding: isOwner ? .owner(nil) : .blank(baseline: baseline(of: sight, at: path)))
+        page.behind = kept
+        for below in children(of: sight, [:], at: path, underOwner: isOwner, &why) {
+          page.children = below.children
+          found.append(page)
+        }
       }
       return
     }
@@ -98,9 +105,11 @@ struct Rules {
       lookOn(keeping: variant, &why)
     }
     guard program.accepts(sight.kind, variant), variant.version <= program.number, !isShadowed else {
-      lookOn(keeping: isShadowed ? variant.asOptional() : variant, &why)
+      var passed = variant
+      if variants.count == 1, mayLeaveOut(variant, at: path, among: variants) { passed.diedAt = true }
+      lookOn(keeping: isShadowed ? passed.asOptional() : passed, &why)
       if !isShadowed, program.accepts(sight.kind, variant), sight.value == sight.before ?? 0 {
-        own(sight, variants, index, at: path, kept, .below(variant, baseline: sight.value), &found, &why)
+        own(sight, variants, index, at: path, kept, .below(passed, baseline: sight.value), &found, &why)
       }
       return
     }
@@ -153,6 +162,11 @@ struct Rules {
     }
   }
 
+  /// What a page has that is given nothing; of one that was an owner whatever it has is an edit.
+  private func baseline(of sight: Sight, at path: [Int]) -> Int {
+    sight.before != nil && wasOwner(path) ? .min : sight.value
+  }
+
   private typealias Below = (children: [Live], carried: [Int: [Variant]])
 
   private func children(
@@ -175,8 +189,10 @@ struct Rules {
         why.insert("\(path + [name]) did not come back: \(stored)")
         return []
       }
+      // Nobody is made for what stood behind the state of a model object that is gone, from now on.
+      let isBehindGone = stored.first.map { goneModels.contains($0.model) } ?? false
       let left = stored.map { variant in
-        var variant = variant
+        var variant = isBehindGone ? variant.left() : variant
         if mayLeaveOut(variant, at: path + [name], among: stored) { variant.diedAt = true }
         return goneModels.contains(variant.model) ? variant.asOptional() : variant
       }
@@ -220,7 +236,7 @@ struct Rules {
   /// Whether a save has to store the page.
   private func isSaved(_ page: Live) -> Bool {
     let question: Question = page.others.isEmpty ? .savesUneditedBelowBlank : .savesUneditedInFront
-    return page.isOwner || page.isEdited || page.children.contains(where: isSaved)
+    return page.isOwner || page.isEdited || page.children.contains { isSaved($0) || $0.hasNewer }
       || (page.isUnsettled && inquiry.says(question))
   }
 
@@ -234,7 +250,7 @@ struct Rules {
     (page.hasMoved, page.showsOther) = (false, false)
     if case .owner(let former?) = page.binding, !program.isSameIdentity(own(page, [:]), former) {
       // All that is below stays with the former state, or comes along.
-      for index in page.children.indices { page.children[index].loosenCarried() }
+      for index in page.children.indices { page.children[index].loosen() }
     }
     var places = page.carried
     for index in page.children.indices {

@@ -128,7 +128,9 @@ import StateRestoration
       deaths = 0
       for path in rules.leftOut { change { $0.die(at: path) } }
       // What may be left out may be in a place in which nothing was made.
-      self.rules.leavesOutAny = self.rules.leavesOutAny && (!carriedPlaces.isEmpty || !report.notRestored.isEmpty)
+      // What is tried again keeps its mark until a save.
+      let leavesOut = isAskedFor || !carriedPlaces.isEmpty || !report.notRestored.isEmpty
+      self.rules.leavesOutAny = self.rules.leavesOutAny && leavesOut
       culprit = nil
     }
     return nil
@@ -150,6 +152,8 @@ import StateRestoration
       // What is gone may be deleted at once.
       let stored = former.map { $0.losing(rules.goneModels) }
       world.stored = stored
+      var rules = rules
+      if let former = world.live, world.base == nil { rules.wasOwner = { former[$0[...]]?.isOwner ?? false } }
       return world.found(rules).flatMap { world in
         rules.bind(seen, world.base ?? stored, at: [0], underOwner: true, &why).map { live in
           var world = world
@@ -173,7 +177,9 @@ import StateRestoration
       guard let parent = world.live?[path.dropLast()], let name = path.last else { return [world] }
       let stored = parent.carried[name] ?? []
       return rules.bind(seen, stored, at: path, underOwner: parent.isOwner, &why).map { live in
-        var world = world
+        var (world, live) = (world, live)
+        // There was nothing to give: it comes by itself.
+        if report == nil { live.unsettle() }
         world.change(path.dropLast()) { parent in
           parent.carried[name] = nil
           parent.children.append(live)
@@ -187,6 +193,17 @@ import StateRestoration
     }
     worlds = found.distinct
     return nil
+  }
+
+  /// What is on the screen, what the last report said, and what may be stored.
+  var trace: String {
+    let seen = root.map { sight(of: $0, [:]).text } ?? "no process"
+    let stored = Set(
+      worlds.map { world in
+        (world.stored.map { "\($0)" } ?? "nothing") + (world.base.map { ", locked over \($0)" } ?? "")
+      })
+    let report = coordinator?.lastReport.map { "\n    \($0)" } ?? ""
+    return "  \(seen)\(report)\n" + stored.sorted().map { "    may be stored: \($0)\n" }.joined()
   }
 
   private func sight(of page: Page, _ before: [ObjectIdentifier: Int]) -> Sight {

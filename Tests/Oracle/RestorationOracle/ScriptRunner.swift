@@ -1,4 +1,6 @@
 import DataProtection
+import FaultyFileSystem
+import FileSystem
 import FoundationEssentials
 import RestorationArchive
 import SimulatedTime
@@ -20,6 +22,8 @@ import StateRestorationTesting
   package private(set) var stepCount = 0
   /// How many scripts ended early, as too much may have been true.
   package private(set) var abandonedCount = 0
+  /// Told after each step what is on the screen and what may be stored; for finding out why a script fails.
+  package var trace: ((String) -> Void)?
 
   /// Makes a device to run scripts on, one after another.
   package init(without excluded: Set<Dimension> = []) async throws {
@@ -40,7 +44,12 @@ import StateRestorationTesting
       isLocked = false
       for step in steps {
         stepCount += 1
+        let callCount = device.memory?.callCount ?? 0
         let difference = try await run(step)
+        if let trace {
+          let calls = device.memory?.calls.dropFirst(callCount).map { "\($0.operation) \($0.name ?? "")" } ?? []
+          trace("\(number) \(step)\n" + scenes.map(\.trace).joined() + "  calls: \(calls.joined(separator: ", "))\n")
+        }
         // Nobody can say any more what may be there.
         if scenes.contains(where: { !$0.rules.bound.admits($0.worlds.count) }) {
           abandonedCount += 1
@@ -413,7 +422,8 @@ import StateRestorationTesting
             page.binding = .blank(baseline: baseline)
             page.behind.insert(newer, at: 0)
           }
-          if !page.isOwner { page.isUnsettled = true }
+          // It comes by itself, with everything below it.
+          page.unsettle()
         }
       }
     default: break

@@ -64,7 +64,11 @@
   }
 
   /// Runs one script.
-  package func difference(_ steps: [Step]) async -> String? { await runner.difference(steps) }
+  package func difference(_ steps: [Step], trace: ((String) -> Void)? = nil) async -> String? {
+    runner.trace = trace
+    defer { runner.trace = nil }
+    return await runner.difference(steps)
+  }
 
   /// Takes steps out, and makes numbers small, for as long as what is left still fails.
   private func shrink(_ whole: [Step], _ number: Int, _ first: String) async -> Finding {

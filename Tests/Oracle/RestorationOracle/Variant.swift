@@ -60,6 +60,14 @@ struct Variant: Hashable, Sendable {
   }
 }
 
+extension [Variant] {
+  /// Leaves open whether other states are in a place, by the names of those above it, instead of what is there.
+  mutating func leave(_ others: [Variant], at path: ArraySlice<Int>) {
+    guard let name = path.first else { return self = others + map { $0.asOptional() } }
+    for index in indices { self[index].places[name, default: []].leave(others, at: path.dropFirst()) }
+  }
+}
+
 /// A page of the running program, and what it has of the state.
 struct Live: Hashable {
   /// What a page has of what is stored in its place.
@@ -102,6 +110,9 @@ struct Live: Hashable {
 
   var isOwner: Bool { if case .owner = binding { true } else { false } }
 
+  /// Whether it takes a state along that it can't read.
+  var hasNewer: Bool { if case .below = binding { true } else { false } }
+
   /// Whether the user has edited it since it was met without state.
   var isEdited: Bool {
     switch binding {
@@ -110,10 +121,18 @@ struct Live: Hashable {
     }
   }
 
-  /// Leaves open whether what is carried over below it, and below its pages, is there.
-  mutating func loosenCarried() {
+  /// Has a page that owns nothing, and those below it, come by themselves.
+  mutating func unsettle() {
+    if !isOwner { isUnsettled = true }
+    for index in children.indices { children[index].unsettle() }
+  }
+
+  /// Leaves open whether what is stored below it for others, and what its pages had before, is there.
+  mutating func loosen() {
+    (before, behind) = (before.map { $0.asOptional() }, behind.map { $0.asOptional() })
+    if case .owner(let former?) = binding { binding = .owner(former.asOptional()) }
     carried = carried.mapValues { $0.map { $0.asOptional() } }
-    for index in children.indices { children[index].loosenCarried() }
+    for index in children.indices { children[index].loosen() }
   }
 
   /// Whether something is stored in its place or below it that is no page's.

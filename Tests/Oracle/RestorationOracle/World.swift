@@ -132,25 +132,33 @@ struct World: Hashable {
   }
 
   /// Takes a page out of its place, in which others' states stay.
+  ///
+  /// - Parameter isLeaving: Whether it leaves for good, so that a state of its own that it can't read stays, too.
   @discardableResult
-  mutating func take(_ path: [Int]) -> Live? {
+  mutating func take(_ path: [Int], isLeaving: Bool = true) -> Live? {
     var taken: Live?
     change(path.dropLast()) { parent in
       guard let index = parent.children.firstIndex(where: { $0.name == path.last }) else { return }
       var page = parent.children.remove(at: index)
       if case .owner(let former?) = page.binding { parent.departed[page.name] = [former.asOptional()] }
-      if !page.others.isEmpty {
+      if isLeaving, case .below(let newer, _) = page.binding {
+        // It may be in the place where it was before it has moved.
+        let newer = page.hasMoved ? newer.asOptional() : newer
+        parent.carried[page.name] = (page.before + [newer] + page.behind).map { $0.left() }
+      } else if !page.others.isEmpty {
         parent.carried[page.name] = page.isOwner || page.isHolder ? page.others.map { $0.left() } : page.others
       }
       (page.before, page.behind) = ([], [])
       taken = page
     }
+    if let former = taken?.formerly, !former.isEmpty { base?.leave(former, at: path.dropFirst()) }
+    taken?.formerly = []
     return taken
   }
 
   /// Puts a page into another place, or under another name.
   mutating func move(_ path: [Int], to parent: [Int], as name: Int) {
-    guard var page = take(path) else { return }
+    guard var page = take(path, isLeaving: false) else { return }
     page.name = name
     change(parent) { parent in
       page.behind = parent.takePlace(name)

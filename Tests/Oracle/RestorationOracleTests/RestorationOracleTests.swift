@@ -57,6 +57,28 @@ import Testing
       .retry, .save, .launch(version: 3, hiding: 0, making: 0, kind: 0)]
       """
     ),
+    (
+      "a save survives a power cut though the disk was full in the run before",
+      """
+      [.failingSave(fault: 1, call: 21), .launch(version: 1, hiding: 0, making: 0, kind: 0),
+      .cutPowerInSave(call: 23, losing: 18446744073709551615), .push(parent: 0, name: 4, kind: 0)]
+      """
+    ),
+    (
+      "a first save that is cut short twice leaves nothing damaged",
+      """
+      [.killInSave(call: 21), .forget(number: 3), .launch(version: 1, hiding: 0, making: 0, kind: 0),
+      .cutPowerInSave(call: 5, losing: 14641671851652139492), .crashInLaunch(name: 5, decoding: 1)]
+      """
+    ),
+    (
+      "a page that moves below one that shows another model leaves nothing in its former place",
+      """
+      [.push(parent: 0, name: 5, kind: 0), .push(parent: 0, name: 3, kind: 0), .push(parent: 0, name: 1, kind: 1),
+      .push(parent: 35, name: 3, kind: 0), .save, .move(page: 42, parent: 89), .push(parent: 0, name: 4, kind: 0),
+      .showOtherModel(page: 74), .save, .launch(version: 1, hiding: 0, making: 0, kind: 0)]
+      """
+    ),
   ]
 
   @Test(arguments: regressions) func `a script that once failed agrees`(name: String, script: String) async throws {

@@ -6,7 +6,7 @@ import RestorationOracle
   static let usage = """
     usage: restoration-oracle [--seed N] [--first N] [--steps N] [--seconds N] [--length N] [--findings N]
                               [--without DIMENSION,…] [--only DIMENSION,…]
-           restoration-oracle [--without DIMENSION,…] --script "[.push(parent: 0, name: 1, kind: 0), …]"
+           restoration-oracle [--without DIMENSION,…] --script|--trace "[.push(parent: 0, name: 1, kind: 0), …]"
 
       --seed N       the same scripts for the same seed; 1 unless told otherwise
       --first N      the number of the first script
@@ -27,6 +27,7 @@ import RestorationOracle
     var findings = 1
     var excluded: Set<Dimension> = []
     var script: [Step]?
+    var isTraced = false
 
     init?(_ arguments: some Sequence<String>) {
       var iterator = arguments.makeIterator()
@@ -38,7 +39,8 @@ import RestorationOracle
           guard !named.contains(nil) else { return nil }
           let all = Set(named.compactMap(\.self))
           excluded = option == "--without" ? all : Set(Dimension.allCases).subtracting(all)
-        case "--script":
+        case "--script", "--trace":
+          isTraced = option == "--trace"
           guard let steps = Step.script(text) else { return nil }
           script = steps
         default:
@@ -64,7 +66,7 @@ import RestorationOracle
     }
     var search = try await Search(seed: options.seed, length: options.length, without: options.excluded)
     if let script = options.script {
-      let difference = await search.difference(script)
+      let difference = await search.difference(script, trace: options.isTraced ? { text in print(text) } : nil)
       print(difference ?? "agrees")
       exit(difference == nil ? 0 : 1)
     }

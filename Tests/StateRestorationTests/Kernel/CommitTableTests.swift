@@ -101,7 +101,7 @@ import Testing
     case .differs: batch.record(object, "E")
     case .otherIdentity:
       object.tag = "later"
-      batch.place(object, isAnew: true)
+      batch.place(object, anew: .itself)
       batch.record(object, "E")
     case .unencodable: batch.record(object, Unencodable())
     case .moved, .movedAndDiffers:

@@ -15,7 +15,7 @@ import Testing
     for number in models {
       let object = LiveObject(key: 1, identifier: identifier, model: ModelIdentifier(rawValue: "m\(number)"))
       var batch = CaptureBatch()
-      batch.place(object, isAnew: number > 0)
+      batch.place(object, anew: number > 0 ? .itself : nil)
       batch.record(object, "\(number)" + String(repeating: " ", count: bytes))
       findings += try draft.commit(batch)
     }

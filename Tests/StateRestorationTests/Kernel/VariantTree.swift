@@ -123,13 +123,13 @@ extension CaptureBatch {
   /// The objects that come, or go elsewhere, with this capture.
   mutating func place(
     _ object: LiveObject, restored: NodeID? = nil, over own: NodeID? = nil, wasRefused: Bool = false,
-    isAnew: Bool = false
+    anew: CaptureBatch.Anew? = nil
   ) {
     placements.append(
       Placement(
         key: object.key, parent: object.parent, section: object.parent == nil ? .interface : nil,
         identifier: object.identifier, given: restored.map { .owner($0) } ?? own.map { .over($0) },
-        wasRefused: wasRefused, isAnew: isAnew))
+        wasRefused: wasRefused, anew: anew))
   }
 
   /// The values of an object.
