@@ -223,9 +223,10 @@ extension ArchiveStore {
     do throws(FileSystemError) {
       try uninterrupted { () throws(FileSystemError) in try store.fileSystem.synchronize(state.slot.descriptor) }
       if isFirst {
-        renewName()
-        try uninterrupted { () throws(FileSystemError) in try store.fileSystem.synchronize(store.directory) }
-        try uninterrupted { () throws(FileSystemError) in try store.fileSystem.synchronize(store.parent.descriptor) }
+        for directory in [store.directory, store.parent.descriptor] {
+          change(directory)
+          try uninterrupted { () throws(FileSystemError) in try store.fileSystem.synchronize(directory) }
+        }
       }
     } catch {
       state.isUnknown = true
@@ -242,13 +243,13 @@ extension ArchiveStore {
     return .durable
   }
 
-  /// Changes the directory of the slots, so that a sync writes the slot's name in it: an earlier sync may have failed, and
-  /// left that marked as written.
-  private func renewName() {
+  /// Changes a directory, so that a sync writes the names in it: an earlier sync may have failed, and left them marked as
+  /// written.
+  private func change(_ directory: Descriptor) {
     let name = "\(self.name.text).new"
-    guard let file = try? store.fileSystem.openFile(name, in: store.directory, [.write, .create]) else { return }
+    guard let file = try? store.fileSystem.openFile(name, in: directory, [.write, .create]) else { return }
     store.fileSystem.close(file)
-    try? store.fileSystem.unlink(name, in: store.directory)
+    try? store.fileSystem.unlink(name, in: directory)
   }
 
   /// Removes the files that no ledger names any more; what can't be removed goes with a later save.
@@ -277,7 +278,15 @@ extension ArchiveStore {
   func listFirst(_ ledger: Ledger, _ state: inout ArchiveStoreState) throws(ProtectionError) -> Bool {
     let isNew = state.reading.ledger.value == nil
     guard isListed else { return isNew || state.isUnknown }
-    if let entry = state.reading.entry, entry.epoch == ledger.epoch { return isNew || entry.isNew || state.isUnknown }
+    if let entry = state.reading.entry, entry.epoch == ledger.epoch {
+      if entry.isNew {
+        // Who has put it there may have ended before that was durable.
+        change(store.parent.descriptor)
+        try store.fileSystem.synchronize(
+          store.parent.descriptor, orSay: "The list of slots may not survive a power cut.")
+      }
+      return isNew || entry.isNew || state.isUnknown
+    }
     try changeEntry(&state, SlotList.Entry(epoch: ledger.epoch, isNew: isNew))
     return true
   }
