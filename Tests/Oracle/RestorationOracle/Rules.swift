@@ -331,13 +331,17 @@ struct Rules {
         + variants.map { $0 == fitting || program.isSameIdentity(own, $0) ? $0.asOptional() : $0 } + page.formerly
     }
     let fitting = variants.firstIndex {
-      program.accepts(page.kind, $0) && !$0.diedAt && !$0.isOptional
+      program.accepts(page.kind, $0) && !$0.diedAt
         && ($0.version <= program.number || inquiry.says(.joinsBelowNewer))
     }
     if let fitting {
-      var variants = variants
-      variants[fitting].places = joinBelow(page, variants[fitting].places)
-      return variants
+      var joined = variants
+      joined[fitting].places = joinBelow(page, variants[fitting].places)
+      // Where it is gone, those below are below an empty one.
+      if joined[fitting].isOptional, hasEdits(page) {
+        joined.insert(own(page, joinBelow(page, [:])), at: fitting + 1)
+      }
+      return joined
     }
     let below = joinBelow(page, [:])
     let own = own(page, below)
