@@ -41,6 +41,9 @@ extension RestorationCoordinator {
     }
   }
 
+  /// Ends this turn, in which what the program does on a locked device is no edit: whatever follows is one.
+  func endTurn() async { await worker.run { _ in } }
+
   /// Looks once more at everything before late restoring.
   func takeEdits() async -> Edits {
     guard let root else { return Edits() }

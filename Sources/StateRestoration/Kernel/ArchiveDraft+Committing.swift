@@ -4,7 +4,6 @@ extension ArchiveDraft {
   /// The table *Commit*: brings the archive up to date with a capture; values are encoded here.
   mutating func commit(_ batch: CaptureBatch) throws(ArchiveError) -> [PreservationFinding] {
     var findings: [PreservationFinding] = []
-    unencoded = []
     if let tags = batch.tags { self.tags = tags }
     for key in batch.releases { unbind(key) }
     if !batch.placements.isEmpty {
@@ -39,6 +38,7 @@ extension ArchiveDraft {
   private mutating func leave(_ key: CaptureBatch.Key) throws(ArchiveError) {
     let former = binding(key)
     unbind(key)
+    unencoded.remove(key)
     switch former {
     case .owner(let node)?: try remove(node)
     case .blank(let blank)?:
@@ -72,6 +72,7 @@ extension ArchiveDraft {
       noteUnencoded(record.key, at: path(of: node), error, &findings)
       return try storeFacts(entries, attributes, at: node)
     }
+    if !unencoded.isEmpty { unencoded.remove(record.key) }
     let bytes = try writer.node(node)?.byteCount ?? 0
     if bytes > nodeBudget {
       overBudget[record.key] = bytes
@@ -119,7 +120,7 @@ extension ArchiveDraft {
     _ key: CaptureBatch.Key, at path: RestorationPath, _ error: ArchiveError, _ findings: inout [PreservationFinding]
   ) {
     findings.append(.encodingFailed(path: path, message: error.message))
-    unencoded.append(key)
+    unencoded.insert(key)
   }
 
   /// Records of an object whose values can't be encoded that it is there, and of a new one all but the values.

@@ -25,8 +25,8 @@ struct ArchiveDraft: Sendable {
   var unplaced: [CaptureBatch.Key: (path: RestorationPath, message: String)] = [:]
   /// Live objects whose records the commits since the last save have changed.
   var changed: Set<CaptureBatch.Key> = []
-  /// Live objects whose values could not be encoded in the last commit.
-  var unencoded: [CaptureBatch.Key] = []
+  /// Live objects whose values could not be encoded when they were captured last.
+  var unencoded: Set<CaptureBatch.Key> = []
   /// The sizes of live objects' states that are over the budget for one node.
   var overBudget: [CaptureBatch.Key: Int] = [:]
   /// What has happened since the last save and its receipt has to name.
@@ -84,6 +84,7 @@ struct ArchiveDraft: Sendable {
     holders = [:]
     unplaced = [:]
     changed = []
+    unencoded = []
     overBudget = [:]
   }
 

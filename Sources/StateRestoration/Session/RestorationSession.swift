@@ -111,6 +111,7 @@ extension RestorationSession {
     let session = try RestorationSession(
       device, scene: scene, root: root, registry: registry, configuration: configuration)
     try await session.coordinator.restore(into: root)
+    await session.coordinator.endTurn()
     return session
   }
 }

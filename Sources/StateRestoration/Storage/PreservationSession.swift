@@ -118,7 +118,7 @@ struct PreservationSession: Sendable {
     var carriedOverNodes: Int
     var findings: [PreservationFinding]
     /// Live objects whose values could not be encoded.
-    var unencoded: [CaptureBatch.Key] = []
+    var unencoded: Set<CaptureBatch.Key> = []
     /// True when the device is locked and nothing may be written.
     var isWaiting = false
   }

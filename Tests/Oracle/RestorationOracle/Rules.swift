@@ -320,8 +320,9 @@ struct Rules {
         var own = others.remove(at: former)
         // A program that doesn't know the tag may join it, and leaves this one behind it.
         if own.tag != header.tag { others.insert(own.asOptional(), at: 0) }
-        // Somebody else may be presented there, below whom nothing was.
-        let below = joinBelow(page, page.isEdited ? own.places : own.asOptional().places)
+        // Somebody else may be presented there, below whom nothing was; and what was below stays with what is left behind.
+        let isKnown = page.isEdited && own.tag == header.tag
+        let below = joinBelow(page, isKnown ? own.places : own.asOptional().places)
         own = self.own(page, below)
         return [own] + retire(others, behind: own) + page.formerly
       }

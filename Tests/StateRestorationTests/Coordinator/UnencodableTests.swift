@@ -43,6 +43,13 @@ import Testing
     override class var stateVersion: StateVersion { 2 }
   }
 
+  /// A screen that can't be encoded any more once it is restored.
+  final class Stubborn: Brittle {
+    override var restorableState: Text {
+      didSet { if !restorableState.fails { restorableState.fails = true } }
+    }
+  }
+
   private let path: RestorationPath = ["root", "brittle"]
 
   private func failures(_ outcome: PreservationOutcome) -> [RestorationPath] {
@@ -74,6 +81,15 @@ import Testing
     let newer = Brittle()
     _ = try await bench.launch().restore(into: Screen("root", children: [newer]))
     #expect(newer.restorableState.text == "older")
+  }
+
+  @Test func `every save names what could not be encoded when it was met`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Brittle("kept")]))
+    let root = Screen("root", children: [Stubborn()])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    for _ in 0..<3 { #expect(failures(try await coordinator.preserve(root)) == [path]) }
   }
 
   @Test func `who comes by its path takes nothing that it can't replace`() async throws {

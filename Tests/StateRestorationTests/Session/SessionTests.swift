@@ -99,6 +99,26 @@ import Glibc
     #expect(report.outcome == .restored && second.value == "kept")
   }
 
+  @Test func `what is typed right after a session has opened locked is kept by the unlock`() async throws {
+    let device = try await SimulatedDevice(passcode: "1234")
+    let first = StoredValue("draft", "")
+    let session = try await RestorationSession.open(on: try await device.startProcess().device, root: first)
+    first.value = "kept"
+    try await session.close()
+    device.reboot()
+    let second = StoredValue("draft", "")
+    let process = try await device.startProcess()
+    let locked = try await RestorationSession.open(on: process.device, root: second)
+    second.value = "typed"
+    // Without a save in between, which would take it for an edit in any case.
+    _ = try await locked.unlock(passcode: "1234")
+    #expect(second.value == "typed")
+    try await locked.close()
+    let third = StoredValue("draft", "")
+    _ = try await RestorationSession.open(on: try await device.startProcess().device, root: third)
+    #expect(third.value == "typed")
+  }
+
   struct Width: VersionedValue, Equatable {
     static var stateVersion: StateVersion { 2 }
     static var migrations: StateMigrations<Width> {
