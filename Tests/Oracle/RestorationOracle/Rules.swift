@@ -348,7 +348,9 @@ struct Rules {
     let own = own(page, below)
     let question: Question = variants.isEmpty ? .joinsUneditedBelowBlank : .joinsUneditedInFront
     let isNew = page.isUnsettled || page.children.contains(where: isJoined)
-    if !page.formerly.isEmpty, !hasEdits(page) { return [own.asOptional()] + variants + page.formerly }
+    if !page.formerly.isEmpty, !hasEdits(page) {
+      return [own.asOptional()] + page.formerly + variants.map { $0.asOptional() }
+    }
     let joins = hasEdits(page) || (isNew && inquiry.says(question))
     return joins ? [own] + retire(variants, behind: own) : variants
   }
@@ -365,6 +367,9 @@ struct Rules {
     for child in page.children {
       let joined = join(child, to: places[child.name] ?? [])
       if !joined.isEmpty { places[child.name] = joined }
+    }
+    for (name, former) in page.carried where !page.children.contains(where: { $0.name == name }) {
+      places[name] = former + (places[name] ?? []).map { $0.asOptional() }
     }
     return places
   }

@@ -140,7 +140,7 @@ import StateRestorationTesting
       guard !scene.isDeferred, !scene.carriedPlaces.isEmpty else { return nil }
       let path = scene.carriedPlaces.remove(at: abs(number) % scene.carriedPlaces.count)
       guard await scene.coordinator?.forget(RestorationPath(path)) == true else { return nil }
-      scene.change { world in world.change(path.dropLast()) { $0.carried[path.last ?? 0] = nil } }
+      scene.change { world in world.change(path.dropLast()) { $0.forget(path.last ?? 0) } }
       return nil
     default:
       if isBoth(scene, step), let difference = await save(scene) { return difference }

@@ -60,14 +60,6 @@ struct Variant: Hashable, Sendable {
   }
 }
 
-extension [Variant] {
-  /// Leaves open whether other states are in a place, by the names of those above it, instead of what is there.
-  mutating func leave(_ others: [Variant], at path: ArraySlice<Int>) {
-    guard let name = path.first else { return self = others + map { $0.asOptional() } }
-    for index in indices { self[index].places[name, default: []].leave(others, at: path.dropFirst()) }
-  }
-}
-
 /// A page of the running program, and what it has of the state.
 struct Live: Hashable {
   /// What a page has of what is stored in its place.
@@ -103,7 +95,7 @@ struct Live: Hashable {
   var hasMoved = false
   /// Whether it was saved for the sake of the pages below it alone.
   var isHolder = false
-  /// What it had for other models since it was met on a locked device.
+  /// What pages in its place had for other models since they were met on a locked device.
   var formerly: [Variant] = []
 
   var others: [Variant] { before + behind }
@@ -118,6 +110,15 @@ struct Live: Hashable {
     switch binding {
     case .owner: false
     case .blank(let baseline), .below(_, let baseline): value != baseline
+    }
+  }
+
+  /// What is stored below it in a place that no page is in was removed.
+  mutating func forget(_ name: Int) {
+    carried[name] = nil
+    if case .owner(var own?) = binding {
+      own.places[name] = nil
+      binding = .owner(own)
     }
   }
 

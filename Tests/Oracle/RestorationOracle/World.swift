@@ -125,7 +125,7 @@ struct World: Hashable {
       var page = Live(
         name: name, kind: kind, value: 0, isPresented: isPresented,
         binding: isOwner ? .owner(nil) : .blank(baseline: 0))
-      page.behind = stored
+      if isDeferred { page.formerly = stored } else { page.behind = stored }
       page.isUnsettled = !isOwner
       parent.children.append(page)
     }
@@ -151,8 +151,10 @@ struct World: Hashable {
       (page.before, page.behind) = ([], [])
       taken = page
     }
-    if let former = taken?.formerly, !former.isEmpty { base?.leave(former, at: path.dropFirst()) }
-    taken?.formerly = []
+    if let former = taken?.formerly, !former.isEmpty {
+      change(path.dropLast()) { $0.carried[path.last ?? 0, default: []] += former }
+      taken?.formerly = []
+    }
     return taken
   }
 
@@ -160,8 +162,10 @@ struct World: Hashable {
   mutating func move(_ path: [Int], to parent: [Int], as name: Int) {
     guard var page = take(path, isLeaving: false) else { return }
     page.name = name
+    let isDeferred = base != nil
     change(parent) { parent in
-      page.behind = parent.takePlace(name)
+      let stored = parent.takePlace(name)
+      if isDeferred { page.formerly = stored } else { page.behind = stored }
       page.hasMoved = true
       parent.children.append(page)
     }
