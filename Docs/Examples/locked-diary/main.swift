@@ -42,7 +42,7 @@ registry.register(Entry.self, as: "entry") { path, _ in path.last.map(Entry.init
 
 /// Adds an empty entry first: its text is then a change, which is saved even while the device is locked.
 @MainActor func write() async {
-  let entry = Entry("\(Date.now.ISO8601Format()) \(UUID())")
+  let entry = Entry("\(Date.now.timeIntervalSince1970)")
   diary.add(entry)
   entry.text = await ask("Dear diary,") ?? ""
 }
