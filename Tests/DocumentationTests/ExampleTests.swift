@@ -4,6 +4,16 @@ import Testing
 
 /// The programs of Docs/Examples come back after `kill -9`.
 struct ExampleTests {
+  @Test func `the tutorial ends as it says`() async throws {
+    let program = try Example("todo")
+    defer { program.remove() }
+    try await program.run([
+      ("tab", "[New]"), ("Milk", "Draft: Milk"), ("add", "Draft: \n"), ("tab", "  1 Milk"), ("1", "> 1 Milk"),
+      ("open", "Item: Milk"), ("tab", "Draft: "), ("Bread", "Draft: Bread"),
+    ])
+    try await program.run([(nil, "Draft: Bread"), ("tab", "Item: Milk"), ("back", "> 1 Milk")])
+  }
+
   @Test func `the to-do program comes back after a kill with tab, stack, selection and draft`() async throws {
     let program = try Example("todo")
     defer { program.remove() }

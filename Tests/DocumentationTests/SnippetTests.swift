@@ -107,6 +107,15 @@ struct SnippetTests {
     #expect(Set(articles.map { "Sources/StateRestoration/StateRestoration.docc/\($0)" }).isSubset(of: Self.pages))
   }
 
+  @Test func `the tutorial shows its whole program, in order`() throws {
+    let page = "Sources/StateRestoration/StateRestoration.docc/GettingStarted.md"
+    let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
+    let shown = Self.blocks(in: text).filter { $0.name == "todo/main.swift" }.map(\.code).joined(separator: "\n\n")
+    let program = try String(contentsOf: Example.source("todo"), encoding: .utf8)
+    let imports = "import Foundation\nimport StateRestoration\n\n"
+    #expect(program.components(separatedBy: imports).last == shown + "\n")
+  }
+
   @Test func `every snippet is shown somewhere`() throws {
     var shown: Set<String> = []
     for page in Self.pages {

@@ -1,4 +1,4 @@
-/// A failure of making or reading an archive or one coded value.
+/// What went wrong while making or reading an archive or one coded value.
 ///
 /// It never quotes state: text holds names, numbers and positions only.
 public struct ArchiveError: Error, Sendable, CustomStringConvertible {
@@ -48,7 +48,7 @@ public struct ArchiveError: Error, Sendable, CustomStringConvertible {
   public var path: RestorationPath?
   /// The position in bytes, counted from the start of what `message` names; nil when there is none.
   public var offset: Int?
-  /// The failure, then the remedy.
+  /// What happened, then what to do.
   public var message: String
   /// The error underneath, such as a `DecodingError` or the source's own; its own description may quote state.
   public var cause: (any Error)?
