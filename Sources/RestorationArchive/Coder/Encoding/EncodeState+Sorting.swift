@@ -44,7 +44,7 @@ extension EncodeState {
   /// So many entries are put into their places one by one.
   private static var fewEntries: Int { 24 }
 
-  /// Lists the entry that was just written; few entries are brought into order as they come.
+  /// Lists what was just written; few entries are brought into order as they come.
   @inline(__always)
   private mutating func addToSorter(start: Int, keyStart: Int, keyEnd: Int) {
     let length = keyEnd - keyStart
