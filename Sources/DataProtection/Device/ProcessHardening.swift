@@ -12,7 +12,7 @@ import Sealing
 /// `SWIFT_BACKTRACE=enable=no`. Hibernation, the working memory of the passcode check, and whatever the program itself
 /// has decrypted are not covered.
 public enum ProcessHardening {
-  /// The measures that took effect.
+  /// What could be done.
   public struct Outcome: Hashable, Sendable {
     /// Core dumps are off for good.
     public let coreDumpsAreOff: Bool
@@ -22,7 +22,7 @@ public enum ProcessHardening {
 
   /// Turns core dumps off and shields the process from debuggers.
   ///
-  /// - Returns: The measures that took effect; a sandbox may forbid either.
+  /// - Returns: What could be done; a sandbox may forbid either.
   @discardableResult
   public static func apply() -> Outcome {
     let outcome = Sealing.ProcessHardening.apply()

@@ -1,5 +1,5 @@
 extension RestorationArchive.Writer {
-  /// A state that is left out, and the bytes in its place.
+  /// A state that is left out, and what is written in its place.
   private struct Omission {
     var index: Int
     var rank: SheddingRank
@@ -12,7 +12,7 @@ extension RestorationArchive.Writer {
     slotsOfLeftOut.reduce(liveBytes - limits.bytesPerArchive) { $0 + leftOutBytes(of: $1) }
   }
 
-  /// Whether any state is left out of the last archive or delta.
+  /// Whether any state is left out of what was made last.
   package var leavesOut: Bool { !leftOut.isEmpty }
 
   /// The slots of the nodes whose states are left out, in an order that is the same in every process.
@@ -40,7 +40,7 @@ extension RestorationArchive.Writer {
     return try shed(among: loadAll(below: BaseHeader.rootID).compactMap { slotOfNode[$0] }, below: .highest)
   }
 
-  /// Decides what a delta leaves out: of the changes since the last archive or delta, and of the states left out then, those that
+  /// Decides what a delta leaves out: of what changed since the last archive or delta, and of what was left out then, what
   /// an archive would.
   ///
   /// Throws `limitExceeded` when something else might have to go as well: only an archive looks at every node.
@@ -60,11 +60,11 @@ extension RestorationArchive.Writer {
   /// Leaves out state until the archive is within its budget, the lowest priority first, of those the biggest; all else is
   /// included again.
   ///
-  /// A state that is left out stays here; a note in its place says so, with the entries that others need of it.
+  /// What is left out stays here, and in its place is written that it is left out, with the entries that others need of it.
   /// State of priority `required` is never left out. When it throws, nothing has changed.
   ///
   /// - Parameters:
-  ///   - candidates: The states that may go, with all those that are left out now.
+  ///   - candidates: What may go, all that is left out now included.
   ///   - limit: The lowest rank of all others; nil when it is not known.
   /// - Returns: The lowest rank of what the candidates have left.
   private mutating func shed(
@@ -81,7 +81,7 @@ extension RestorationArchive.Writer {
         break
       }
       let omission = try omission(of: index, rank)
-      // A state that would not get any smaller stays as it is.
+      // What would not get any smaller stays as it is.
       guard omission.rest.count < rank.byteCount else { continue }
       excess -= rank.byteCount - omission.rest.count
       omissions.append(omission)
@@ -108,7 +108,7 @@ extension RestorationArchive.Writer {
     return Omission(index: index, rank: rank, state: state, rest: rest)
   }
 
-  /// Tells of states that are left out from now on, or were before and nobody was told, and of those kept over the budget.
+  /// Tells of what is left out from now on, or was before and nobody was told, and of what is kept over the budget.
   private mutating func report(_ omissions: [Omission], _ kept: [SheddingRank]) throws(ArchiveError) {
     let untold = Set(sheddings.map(\.node.rawValue))
     var sheddings: [RestorationArchive.Shedding] = []
