@@ -25,6 +25,9 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .testTarget(name: name, dependencies: dependencies + ["CTestProcess"], swiftSettings: settings)
 }
 
+/// The small programs of Docs/Examples, which the tests run and kill.
+let examples = ["todo", "two-windows", "locked-diary"]
+
 let package = Package(
   name: "swift-state-restoration",
   products: [
@@ -135,9 +138,17 @@ let package = Package(
         "CTestProcess",
       ],
       exclude: ["Desktop"], swiftSettings: settings),
-    tests("DocumentationTests", ["StateRestoration", "StateRestorationTesting", "DesktopSession", "OwnThread"]),
+    tests(
+      "DocumentationTests",
+      ["StateRestoration", "StateRestorationTesting", "DesktopSession", "OwnThread"]
+        + examples.map { .byName(name: $0) }),
   ]
 )
+
+// As a user would build them: with the compiler's settings, and with the public face only.
+package.targets += examples.map {
+  .executableTarget(name: $0, dependencies: ["StateRestoration"], path: "Docs/Examples/\($0)", packageAccess: false)
+}
 
 // The fuzz targets have no `main`: they link only with `--sanitize fuzzer`, so they exist only when asked for, and then
 // with nothing but what they need, so that building them is quick: see Tests/Fuzz/run.

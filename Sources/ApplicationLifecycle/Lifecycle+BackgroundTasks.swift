@@ -83,7 +83,7 @@ extension Lifecycle {
   private func expireBackgroundTime() async {
     await turns.begin()
     defer { turns.end() }
-    // What was under way may have left the background, or entered it anew.
+    // A request under way may have left the background, or entered it anew.
     guard state == .background, !tasks.open.isEmpty, backgroundTimeRemaining == .zero else { return }
     let life = life
     // One handler may end another one's task, or bring the program to its end.

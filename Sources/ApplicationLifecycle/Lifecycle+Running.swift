@@ -111,7 +111,7 @@ extension Lifecycle {
 
   private func startInput() {
     isAcceptingInput = true
-    // What arrives meanwhile waits for what came before it.
+    // Input that arrives meanwhile waits for its turn.
     isHandlingKeptInput = true
     defer { isHandlingKeptInput = false }
     while isAcceptingInput, !keptInput.isEmpty { keptInput.removeFirst()() }

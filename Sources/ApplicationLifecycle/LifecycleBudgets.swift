@@ -15,7 +15,7 @@ public struct LifecycleBudgets: Sendable, Hashable {
     public var description: String { rawValue }
   }
 
-  /// What happens when a budget runs out.
+  /// The consequence when a budget runs out.
   public enum Enforcement: Sendable, Hashable {
     /// It is reported to the delegate and the log, and the work goes on: for production.
     case reports
@@ -36,7 +36,7 @@ public struct LifecycleBudgets: Sendable, Hashable {
   /// The time all background tasks share after the program has entered the background.
   public var backgroundTasks: Duration
 
-  /// What happens when one of them runs out.
+  /// The consequence when one of them runs out.
   public var enforcement: Enforcement
 
   /// Five seconds for each phase, as Apple's *iOS App Programming Guide* says; three minutes for background tasks.

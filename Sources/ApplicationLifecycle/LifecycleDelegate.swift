@@ -38,7 +38,7 @@ public import FoundationEssentials
   /// Handles an event for which the program was launched into, or woken in, the background.
   func handleBackgroundEvent(_ name: String)
 
-  /// Memory is short: free what can be made again.
+  /// Memory is short: free everything that can be made again.
   func didReceiveMemoryWarning()
 
   /// Something happened in the system, now or while suspended.

@@ -38,7 +38,7 @@ public struct LifecycleError: Error, Sendable, Hashable, CustomStringConvertible
   /// The state that was asked for, where there is one.
   public let to: LifecycleState?
 
-  /// What happened, and what to do.
+  /// The failure, and the remedy.
   public let message: String
 
   /// Makes an error from its facts.

@@ -9,7 +9,7 @@ public enum LifecycleIncident: Sendable, Hashable, CustomStringConvertible {
   /// A background task was ended that was not open: ended twice, or never begun.
   case backgroundTaskEndedTwice(name: String)
 
-  /// What happened, and what to do.
+  /// The incident, and the remedy.
   public var description: String {
     switch self {
     case .overrun(let kind, let budget):

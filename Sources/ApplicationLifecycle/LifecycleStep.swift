@@ -27,7 +27,7 @@ public enum LifecycleStep: Sendable, Hashable, CustomStringConvertible {
   /// The event the program was launched for, in the background, is handled.
   case handleBackgroundEvent
 
-  /// What was queued while suspended is delivered.
+  /// Notifications that were queued while suspended are delivered.
   case deliverNotifications
 
   /// Handles of protected files closed at `closeHandles` are opened anew.
@@ -36,7 +36,7 @@ public enum LifecycleStep: Sendable, Hashable, CustomStringConvertible {
   /// The delegate learns that the program is active.
   case didBecomeActive
 
-  /// Input is handled from here on, beginning with what was kept.
+  /// Input is handled from here on, beginning with the kept input.
   case startInput
 
   /// Input is kept back from here on.

@@ -11,7 +11,7 @@
 
 /// Something that can free memory when it is short, a controller for example.
 @MainActor package protocol MemoryWarningResponder: AnyObject {
-  /// Memory is short: free what can be made again.
+  /// Memory is short: free everything that can be made again.
   func didReceiveMemoryWarning()
 }
 

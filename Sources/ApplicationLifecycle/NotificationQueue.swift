@@ -1,4 +1,4 @@
-/// What happened while a program was suspended: one entry per kind, with the net change.
+/// The events while a program was suspended: one entry per kind, with the net change.
 package struct NotificationQueue: Sendable, Hashable {
   private var order: [SystemNotification.Kind] = []
   private var contents: [SystemNotification.Kind: SystemNotification.Content] = [:]

@@ -8,7 +8,7 @@ public enum RestorationExtent: String, Sendable, Hashable, Codable, CaseIterable
   /// Nothing is deleted. The first save sets the whole state aside, where it can be asked for; a launch that saves nothing
   /// leaves it as it is.
   case pristine
-  /// A normal launch: what comes back every time.
+  /// A normal launch: state that comes back every time.
   case launch
   /// A launch after a crash: what the user would miss.
   case recover

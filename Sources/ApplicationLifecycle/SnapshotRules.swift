@@ -16,7 +16,7 @@ package struct SnapshotRules: Sendable, Hashable {
     self.isIgnoredOnNextLaunch = isIgnoredOnNextLaunch
   }
 
-  /// Whether the snapshot shows what will come back; otherwise any older one is deleted.
+  /// Whether the snapshot shows a screen that will come back; otherwise any older one is deleted.
   package var keepsSnapshot: Bool {
     isStatePreserved && isTopControllerPreserved && !isIgnoredOnNextLaunch
   }

@@ -42,7 +42,7 @@ final class Watchdog: Sendable {
     onOverrun(self)
   }
 
-  /// Ends the watch in time; an overrun that is in the log by now is reported, whoever was first to see it.
+  /// Ends the watch in time; an overrun that is in the log by now is reported.
   @MainActor func finish() {
     let wasLogged = phase.withLock { phase in
       defer { if phase == .watching { phase = .stopped } }

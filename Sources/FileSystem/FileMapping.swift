@@ -4,7 +4,7 @@ import Glibc
 import Musl
 #endif
 
-/// The first bytes of a file as memory: what is stored there is in the file at once, so that it outlives the process.
+/// The first bytes of a file as memory: bytes that are stored there are in the file at once, and outlive the process.
 ///
 /// Storing makes no system call. A file that is cut off while it is mapped ends the process with `SIGBUS`: map only what
 /// nobody cuts off, and not for long.

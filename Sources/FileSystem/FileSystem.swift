@@ -5,7 +5,7 @@
 /// may be short and any call may throw `.interrupted`; `writeAll`, `readUpTo` and their like do the looping.
 /// All calls block and may come from any thread.
 package protocol FileSystem: Sendable {
-  /// The effective user, who must own what is read and written (`geteuid`).
+  /// The effective user, who must own all files that are used (`geteuid`).
   var currentUser: UInt32 { get }
 
   /// Opens a directory by absolute path; its last component may not be a link.
@@ -78,12 +78,12 @@ package protocol FileSystem: Sendable {
   /// Runs something that waits for the disk, and for which nobody waits; a simulated file system runs it at once.
   func runBeside(_ work: @escaping @Sendable () -> Void)
 
-  /// Closes a descriptor. Errors are of no use to anyone by then: what must be durable was synchronised before.
+  /// Closes a descriptor. Errors are of no use to anyone by then: durable data was synchronised before.
   func close(_ descriptor: Descriptor)
 }
 
 extension FileSystem {
-  /// None: whoever stands between a program and its files has to see every write.
+  /// None: a layer between a program and its files has to see every write.
   package func map(_ descriptor: Descriptor, byteCount: Int) -> FileMapping? { nil }
 
   /// At once: so that a test finds the same every time.

@@ -52,7 +52,7 @@ package struct FileSystemError: Error, Hashable, Sendable {
     case attribute, setAttribute, close
   }
 
-  /// What went wrong.
+  /// The `errno` of the call.
   package let code: Code
   /// The call that failed.
   package let operation: Operation

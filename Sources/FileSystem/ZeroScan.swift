@@ -4,7 +4,7 @@ import Glibc
 
 /// How many of these bytes there are up to the last one that isn't zero; 0 when all of them are.
 ///
-/// Space that was reserved and never written is mostly what is looked at, so whole blocks of it are compared at once.
+/// Most of the scanned space was reserved and never written, so whole blocks of it are compared at once.
 package func countUpToLastNonZero(_ bytes: ArraySlice<UInt8>) -> Int {
   unsafe bytes.withUnsafeBytes { buffer in
     guard let start = buffer.baseAddress else { return 0 }

@@ -41,7 +41,7 @@ package enum ChunkedEncryption {
     return full * chunkByteCount + last - AESGCM.tagByteCount
   }
 
-  /// A sealed message with what was put in front of it.
+  /// A sealed message with its prefix.
   package struct Sealed: Sendable {
     /// The header given, then the message.
     package let bytes: [UInt8]

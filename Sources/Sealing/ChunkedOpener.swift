@@ -24,7 +24,7 @@ package final class ChunkedOpener: Sendable {
   ///   - prefix: The first 56 bytes of the message.
   ///   - messageByteCount: The length of the whole message, prefix included.
   ///   - key: The input key.
-  ///   - context: What was given when it was sealed.
+  ///   - context: The same as at the sealing.
   package init(
     prefix: Span<UInt8>, messageByteCount: Int, key: borrowing SecretKey, context: Span<UInt8>
   ) throws(SealingError) {

@@ -3,7 +3,7 @@ import Glibc
 
 /// Measures against secrets leaving the process by way of core dumps and debuggers.
 package enum ProcessHardening {
-  /// What could be turned off.
+  /// The features that were turned off.
   package struct Outcome: Hashable, Sendable {
     /// The soft and hard limits for core dumps are zero.
     package var coreDumpsAreOff: Bool

@@ -2,9 +2,9 @@
 ///
 /// The text never contains key bytes, nonces or content.
 package struct SealingError: Error, Hashable, Sendable {
-  /// What happened.
+  /// The kind of failure.
   package let code: Code
-  /// What happened and what to do about it.
+  /// The failure and its remedy.
   package let message: String
 
   /// Puts an error together.

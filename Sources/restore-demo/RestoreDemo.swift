@@ -7,7 +7,7 @@ import Glibc
 import Musl
 #endif
 
-/// The program's beginning: reads the command line, opens folder and device, and says in one line what is wrong.
+/// The program's beginning: reads the command line, opens folder and device, and reports a failure in one line.
 @main @MainActor enum RestoreDemo {
   static func main() async {
     do {
@@ -87,7 +87,7 @@ import Musl
   }
 
   private static func text(ofScript path: String) throws(Arguments.Problem) -> String {
-    // Whatever can be read will do, a pipe too.
+    // Any readable file will do, a pipe too.
     let file = path == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: path)
     guard let file, let data = try? file.readToEnd() ?? Data(), let text = String(validating: data, as: UTF8.self)
     else {

@@ -1,6 +1,6 @@
 package import RestorationArchive
 
-/// What is different between two archives, by path.
+/// The differences between two archives, by path.
 ///
 /// A node keeps its number within one lineage of saves, so that one which is found under another path, with the same
 /// identifier and class, has moved. Between archives of two lineages everything is compared by path alone.
@@ -66,7 +66,7 @@ package struct ArchiveDifference: Sendable {
       }
       var changes = changes(from: old, to: node)
       changes += Self.order(orderBefore[old.path] ?? [], orderAfter[node.path] ?? [])
-      // What lies below a node that moved has moved with it, and is not worth a line of its own.
+      // Nodes below a node that moved have moved with it, and are not worth a line each.
       let parentMoved = origin.map { origins[node.path.withoutLast] == $0.withoutLast } ?? true
       if origin == nil || parentMoved {
         if !changes.isEmpty { nodes.append(Node(path: node.path, kind: .changed, changes: changes)) }
@@ -141,7 +141,7 @@ package struct ArchiveDifference: Sendable {
       + changes(InspectedArchive.fields(old.values), InspectedArchive.fields(new.values), below: "")
   }
 
-  /// Values by key; revealed, what lies within a value by its own keys too.
+  /// Values by key; revealed, the parts of a value by their own keys too.
   private func changes(
     _ before: [String: InspectedValue], _ after: [String: InspectedValue], below prefix: String
   ) -> [Change] {

@@ -2,12 +2,12 @@ import DataProtection
 import RestorationArchive
 import StateRestoration
 
-/// A check under way: every file that was read so far, and what is wrong beyond the files.
+/// A check under way: every file that was read so far, and the faults beyond the files.
 struct DeviceCheck {
-  /// What is wrong with something although each of its files may be whole.
+  /// A fault of something, although each of its files may be whole.
   struct Problem {
     let directory: String
-    /// What is kept there, or what the names of its files begin with; `nil` for the whole store.
+    /// Its purpose, or the beginning of its files' names; `nil` for the whole store.
     let slot: String?
     let error: ProtectionError
   }
@@ -85,7 +85,7 @@ struct DeviceCheck {
     if let problem = Self.problem(findings, name) { add(problem, in: directory, slot: name ?? slot.text) }
   }
 
-  /// What is wrong with the newest generation that its files' own lines don't say.
+  /// The faults of the newest generation that its files' own lines don't say.
   private static func problem(_ findings: StoreInspection.Findings, _ name: String?) -> ProtectionError? {
     do throws(ProtectionError) {
       let newest = try findings.newest.get()
@@ -99,7 +99,7 @@ struct DeviceCheck {
     }
   }
 
-  /// What is wrong with the archive inside; programs may keep other things too, under names of their own.
+  /// The faults of the archive inside; programs may keep other things too, under names of their own.
   private static func problem(in newest: OpenedArchive, _ name: String?) throws(ProtectionError) -> ProtectionError? {
     do throws(ArchiveError) {
       guard let (path, problem) = try InspectedArchive.firstProblem(in: RestorationArchive.Reader(newest)) else {

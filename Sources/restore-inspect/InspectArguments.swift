@@ -8,7 +8,7 @@ package struct InspectArguments: Sendable, Hashable {
     /// One node's values.
     case show
 
-    /// What takes the space.
+    /// The sizes of the parts.
     case sizes
 
     /// The difference of two generations.
@@ -73,7 +73,7 @@ package struct InspectArguments: Sendable, Hashable {
   /// The scene session.
   package var scene: String?
 
-  /// What is kept for the scene.
+  /// The slot of the scene.
   package var slot = "archive"
 
   /// Whether an application, a scene or a slot was named, so that a check keeps to it.
@@ -165,7 +165,7 @@ package struct InspectFailure: Error, Sendable, Hashable {
   /// How the tool ends.
   package let code: InspectExitCode
 
-  /// What happened, then what to do.
+  /// The failure, then the remedy.
   package let message: String
 
   /// Makes a failure.

@@ -36,7 +36,7 @@ extension InspectExitCode {
       }
   }
 
-  /// What is worse: what can't be repaired counts more than what only needs a key.
+  /// The worse one: damage counts more than a missing key.
   package func combined(with other: InspectExitCode) -> InspectExitCode {
     let order: [InspectExitCode] = [
       .success, .different, .notFound, .locked, .wrongPasscode, .unavailable, .newerVersion, .otherDevice, .damaged,

@@ -35,7 +35,7 @@ package struct InspectOutput: Sendable {
     }.joined()
   }
 
-  /// What is printed.
+  /// The printed text.
   package func text(isJSON: Bool) -> String {
     guard isJSON else { return lines.map { $0 + "\n" }.joined() }
     let encoder = JSONEncoder()

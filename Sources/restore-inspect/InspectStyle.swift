@@ -9,19 +9,19 @@ package struct InspectStyle: Sendable, Hashable {
   /// Makes a style.
   package init(hasColours: Bool) { self.hasColours = hasColours }
 
-  /// What is named: identifiers and files.
+  /// Names: identifiers and files.
   package func name(_ text: String) -> String { coloured(text, "1") }
 
   /// What explains: types and sizes.
   package func detail(_ text: String) -> String { coloured(text, "2") }
 
-  /// What is well.
+  /// Good news.
   package func good(_ text: String) -> String { coloured(text, "32") }
 
-  /// What is not.
+  /// Bad news.
   package func bad(_ text: String) -> String { coloured(text, "31") }
 
-  /// What is to be known.
+  /// Remarks.
   package func notice(_ text: String) -> String { coloured(text, "33") }
 
   private func coloured(_ text: String, _ code: String) -> String {

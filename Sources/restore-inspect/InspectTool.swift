@@ -6,9 +6,9 @@ import RestorationArchive
 package struct InspectTool: Sendable {
   /// What a run came to.
   package struct Result: Sendable, Hashable {
-    /// What goes to the standard output.
+    /// The standard output.
     package var output = ""
-    /// What goes to the standard error; one line, or nothing.
+    /// The standard error; one line, or nothing.
     package var error = ""
     /// How the tool ends.
     package var code = InspectExitCode.success

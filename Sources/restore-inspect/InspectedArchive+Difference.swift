@@ -1,7 +1,7 @@
 import RestorationArchive
 
 extension InspectedArchive {
-  /// What changed since an older generation, by path and key.
+  /// The changes since an older generation, by path and key.
   package func difference(
     since older: InspectedArchive, reveals: Bool, _ style: InspectStyle
   ) -> InspectOutput {

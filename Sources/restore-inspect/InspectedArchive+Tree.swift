@@ -3,7 +3,7 @@ import FoundationEssentials
 import RestorationArchive
 
 extension InspectedArchive {
-  /// The nodes as an indented tree, with what is known of each.
+  /// The nodes as an indented tree, with the facts about each.
   ///
   /// - Parameters:
   ///   - redactsModels: Whether identifiers of model objects, which come from the user's data, are left out.

@@ -2,7 +2,7 @@ package import DataProtection
 package import RestorationArchive
 import StateRestoration
 
-/// An archive read whole, node by node, with what is wrong in it.
+/// An archive read whole, node by node, with its faults.
 package struct InspectedArchive: Sendable {
   /// One node and its values.
   package struct Node: Sendable {
@@ -34,7 +34,7 @@ package struct InspectedArchive: Sendable {
   /// How many bytes behind the last change are no change, so that changes may be missing.
   package let droppedBytes: Int
 
-  /// How the tool ends because of it: what is newer and can't be used is damage, though something was read.
+  /// How the tool ends because of it: a newer generation that can't be used is damage, though something was read.
   package var standingCode: InspectExitCode { standing == .current && droppedBytes == 0 ? .success : .damaged }
 
   /// All nodes, parents before children, siblings in order.

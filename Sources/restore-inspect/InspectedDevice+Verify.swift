@@ -44,7 +44,7 @@ extension InspectedDevice {
         !Self.emptyNames.contains(name) && !ours.contains(name) && !known.contains("\(directory)/\(name)")
       }.map { VerifiedFile(directory: directory, name: $0, kind: .other, outcome: .notRead) }
     }
-    /// What is in the directory of a store, and in those of its slots.
+    /// The entries of a store's directory, and of its slots' directories.
     func store(_ directory: String) -> [VerifiedFile] {
       let slots = names(in: directory).filter { name in known.contains { $0.hasPrefix("\(directory)/\(name)/") } }
       return others(in: directory, but: Set(slots)) + slots.sorted().flatMap { others(in: "\(directory)/\($0)") }

@@ -83,7 +83,7 @@ package struct InspectedDevice: Sendable {
     }
   }
 
-  /// Reads an opened generation; what is wrong with the archive inside comes out as an error of the file.
+  /// Reads an opened generation; a fault of the archive inside comes out as an error of the file.
   static func read(_ opened: OpenedArchive) throws(ProtectionError) -> InspectedArchive {
     do throws(ArchiveError) {
       return try InspectedArchive(
@@ -96,7 +96,7 @@ package struct InspectedDevice: Sendable {
 }
 
 extension ProtectionError {
-  /// What is wrong with a file because of what is in it.
+  /// The fault of a file's content.
   init(inArchive error: ArchiveError) {
     if let cause = error.cause as? ProtectionError {
       self = cause

@@ -44,7 +44,7 @@ struct VerifiedFile: Sendable {
   var byteCount: Int?
   var isCurrent = false
 
-  /// How the tool ends because of it; what was set aside is damage of the past.
+  /// How the tool ends because of it; a set-aside file is damage of the past.
   var code: InspectExitCode {
     if case .problem(let code) = outcome, kind != .setAside { InspectExitCode(code) } else { .success }
   }

@@ -1,6 +1,6 @@
 package import DataProtection
 
-/// What a check covers: everything, or what belongs to the slot that the command line names.
+/// The extent of a check: everything, or the files of the slot that the command line names.
 package struct VerifyScope: Sendable {
   /// The slots whose names are known: hashes tell nothing back.
   let slots: [ArchiveSlot]
@@ -8,7 +8,7 @@ package struct VerifyScope: Sendable {
   /// Whether these are all that is checked.
   let isNarrow: Bool
 
-  /// A check that knows a slot by name and, if it is an archive's, what is kept beside it.
+  /// A check that knows a slot by name and, if it is an archive's, the files beside it.
   package init(_ slot: ArchiveSlot, isNarrow: Bool) {
     self.isNarrow = isNarrow
     var slots = [slot]

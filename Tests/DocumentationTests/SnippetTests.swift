@@ -71,14 +71,15 @@ struct SnippetTests {
     return (Array(imports), (imports.isEmpty || rest.first != "" ? rest : rest.dropFirst()).joined(separator: "\n"))
   }
 
-  /// Where names of blocks begin that stand in a file of the example as they are.
-  static let example = "gtk-notes/"
+  /// Whether a block is quoted from a file of Docs/Examples.
+  static func isOfExample(_ name: String) -> Bool { name.contains("/") }
 
   static var pages: [String] {
     ["README.md"]
       + [
-        "StateRestoration", "GettingStarted", "PreservingAList", "VersionsAndMigrations", "LockedDevices",
-        "WhenSomethingDoesNotComeBack", "FromUIKit", "TestingYourRestoration", "ADesktopSession", "AGTKProgram",
+        "StateRestoration", "GettingStarted", "StateOfYourOwnClasses", "WindowsAndDialogs", "TheLifeOfAProgram",
+        "PreservingAList", "VersionsAndMigrations", "LockedDevices", "WhenSomethingDoesNotComeBack",
+        "TestingYourRestoration", "FromUIKit", "FromAppKit", "FromSwiftUI", "ADesktopSession", "AGTKProgram",
       ].map { "Sources/StateRestoration/StateRestoration.docc/\($0).md" }
   }
 
@@ -87,8 +88,8 @@ struct SnippetTests {
     let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
     for block in Self.blocks(in: text) {
       let name = try #require(block.name, "a Swift block of \(page) has no snippet comment before it: \(block.code)")
-      if name.hasPrefix(Self.example) {
-        // The example is a package of its own, which is compiled where there is GTK.
+      if Self.isOfExample(name) {
+        // The examples are compiled as they are.
         let file = Self.root.appendingPathComponent("Docs/Examples/\(name)")
         #expect(try String(contentsOf: file, encoding: .utf8).contains(block.code), "\(page) differs from \(name)")
         continue
@@ -106,11 +107,20 @@ struct SnippetTests {
     #expect(Set(articles.map { "Sources/StateRestoration/StateRestoration.docc/\($0)" }).isSubset(of: Self.pages))
   }
 
+  @Test func `the tutorial shows its whole program, in order`() throws {
+    let page = "Sources/StateRestoration/StateRestoration.docc/GettingStarted.md"
+    let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
+    let shown = Self.blocks(in: text).filter { $0.name == "todo/main.swift" }.map(\.code).joined(separator: "\n\n")
+    let program = try String(contentsOf: Example.source("todo"), encoding: .utf8)
+    let imports = "import Foundation\nimport StateRestoration\n\n"
+    #expect(program.components(separatedBy: imports).last == shown + "\n")
+  }
+
   @Test func `every snippet is shown somewhere`() throws {
     var shown: Set<String> = []
     for page in Self.pages {
       let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
-      shown.formUnion(Self.blocks(in: text).compactMap(\.name).filter { !$0.hasPrefix(Self.example) })
+      shown.formUnion(Self.blocks(in: text).compactMap(\.name).filter { !Self.isOfExample($0) })
     }
     #expect(Set(try Self.snippets().keys) == shown)
   }

@@ -3,15 +3,19 @@ import Testing
 
 @testable import restore_demo
 
-/// The README's picture of the demo shows what the program shows.
+/// The README's moving picture of the demo shows what the program shows; `Docs/make-demo-svg` makes it.
 struct PictureTests {
-  /// The text of Docs/demo.svg, a line a row.
-  private static func picture() throws -> [String] {
+  /// The text of a frame of Docs/demo.svg, a line a row.
+  private static func picture(_ frame: String) throws -> [String] {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     let svg = try String(contentsOf: root.appendingPathComponent("Docs/demo.svg"), encoding: .utf8)
+    let group = try #require(svg.firstRange(of: "<g id=\"\(frame)\">"), "there is no frame \(frame)")
+    let end = try #require(svg[group.upperBound...].firstRange(of: "</g>"))
     var rows: [Int: [(column: Int, text: String)]] = [:]
-    for match in svg.matches(of: #/<text x="([\d.]+)" y="(\d+)"[^>]*>([^<]*)<\/text>/#) {
+    for match in svg[group.upperBound..<end.lowerBound].matches(
+      of: #/<text x="([\d.]+)" y="(\d+)"[^>]*>([^<]*)<\/text>/#)
+    {
       let (x, y) = (try #require(Double(match.1)), try #require(Int(match.2)))
       // A cell is 8.4 wide and 18 high, and the first one is at 12, 25.
       rows[(y - 25) / 18, default: []].append((Int(((x - 12) / 8.4).rounded()), String(match.3)))
@@ -37,15 +41,22 @@ struct PictureTests {
     ])
     let run = try await harness.run([
       "resize 18 104", "key enter", "key enter", "key down", "key down", "key end", "text  And a torch.",
-      "wait preserved", "screen",
+      "wait preserved", "screen", "kill",
     ])
-    #expect(run.status == 0, "\(run.error)")
-    let screen = run.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    let picture = try Self.picture()
+    #expect(run.status == -9, "\(run.error)")
+    try Self.compare(run.output, with: "typed")
+    let second = try await harness.run(["resize 18 104", "screen"])
+    #expect(second.status == 0, "\(second.error)")
+    try Self.compare(second.output, with: "back")
+  }
+
+  private static func compare(_ output: String, with frame: String) throws {
+    let screen = output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let picture = try picture(frame)
     #expect(picture.count == 18)
     // The numbers of a receipt are its own.
     for (row, line) in picture.enumerated() where !line.hasPrefix("save 1 · generation 1 · ") {
-      #expect(row < screen.count && screen[row] == line, "row \(row)")
+      #expect(row < screen.count && screen[row] == line, "row \(row) of \(frame)")
     }
   }
 }

@@ -3,7 +3,7 @@ import Synchronization
 /// Delivers a device's notifications, one after the other in the order of the events, whoever causes them.
 ///
 /// Whoever finds the queue idle empties it, on its own thread and holding no lock, so that an observer may do anything:
-/// what it causes is queued behind what is being delivered.
+/// its own notifications are queued behind the one in delivery.
 final class Announcer: Sendable {
   private struct Observer {
     let number: UInt64

@@ -58,7 +58,7 @@ struct AttemptLog: ~Copyable {
 
   /// Refuses while the delay runs; otherwise counts an attempt, durably, and returns the record with it.
   ///
-  /// Throws `.io`, with the reason, when nothing can be written: what can't be counted isn't checked.
+  /// Throws `.io`, with the reason, when nothing can be written: an attempt that can't be counted isn't checked.
   func begin() throws(ProtectionError) -> AttemptRecord {
     do throws(ProtectionError) {
       var record = try read()
@@ -87,7 +87,7 @@ struct AttemptLog: ~Copyable {
     try write(AttemptRecord(started: 0, at: clock))
   }
 
-  /// What is still to wait.
+  /// The rest of the delay.
   func remainingDelay() throws(ProtectionError) -> Duration {
     try read().remainingDelay(at: clock)
   }

@@ -41,7 +41,7 @@ struct AttemptRecord: Hashable, Sendable {
   /// Erase comes after so many wrong passcodes, where it is turned on.
   static let eraseLimit: UInt32 = 10
 
-  /// What is still to wait now, in the same start of the machine.
+  /// The rest of the delay, in the same start of the machine.
   ///
   /// Both clocks must have gone on: one of them alone can be shifted or set.
   func remainingDelay(at clock: any BootClock) -> Duration {

@@ -36,7 +36,7 @@ extension DeviceDirectory {
 
   /// Removes everything that depends on the keys; the keys' own files and the locks stay.
   ///
-  /// Not durable yet: what comes next, the end of the keybags or a new one, synchronises the same names.
+  /// Not durable yet: the next step, the end of the keybags or a new one, synchronises the same names.
   func removeContent() throws(ProtectionError) {
     for name in [StoreDirectory.name, Self.filesName] { try removeTree(name, in: descriptor) }
     for name in [SlotList.fileName, SlotList.newFileName, AttemptRecord.fileName] { try clear(name) }

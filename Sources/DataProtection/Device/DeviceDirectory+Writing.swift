@@ -62,7 +62,7 @@ extension DeviceDirectory {
     try remove(name, in: descriptor)
   }
 
-  /// Frees a name of whatever has it: a file is removed, a directory that somebody put there goes on under another name.
+  /// Frees a name: its file is removed, a directory of somebody else's goes on under another name.
   ///
   /// Not durable yet.
   func clear(_ name: String) throws(ProtectionError) {
@@ -88,7 +88,7 @@ extension DeviceDirectory {
     }
   }
 
-  /// Overwrites a file's bytes in place, durably: what was in it can't be read from this disk again.
+  /// Overwrites a file's bytes in place, durably: the old ones can't be read from this disk again.
   func overwrite(_ name: String) throws(ProtectionError) {
     guard let file = try open(name, forWriting: true) else { return }
     let zeroes = [UInt8](repeating: 0, count: file.byteCount)

@@ -7,7 +7,7 @@ import FileSystem
 final class DeviceDirectory: Sendable {
   /// Serialises everything that reads or changes keys, between processes.
   static let lockName = "lock"
-  /// Held shared by everyone who has the device open.
+  /// Held shared by every process with the device open.
   static let sessionName = "session"
   /// The beginning of the names of files that are being written.
   static let temporaryPrefix = "tmp-"
@@ -21,7 +21,7 @@ final class DeviceDirectory: Sendable {
   /// Held shared for as long as the device is open.
   private let sessionLock: DeviceLock
   let patience: Duration
-  /// Who must own what is read; asked once, as each question is a system call.
+  /// The owner of all files that are read; asked once, as each question is a system call.
   private let user: UInt32
 
   private init(_ fileSystem: any FileSystem, _ descriptor: Descriptor, path: String, patience: Duration) {
@@ -93,13 +93,13 @@ final class DeviceDirectory: Sendable {
 
   /// Makes the names on the way to a new directory durable, as far up as the directories are ours.
   ///
-  /// Whoever made them may have been killed before it could.
+  /// Their maker may have been killed before it could.
   private static func synchronizeNames(
     on path: String, _ fileSystem: any FileSystem
   ) throws(FileSystemError) {
     var components = path.split(separator: "/")
     while !components.isEmpty {
-      // What can't be opened, or is somebody else's, is not what we made.
+      // An entry that can't be opened, or is somebody else's, is not ours.
       guard let directory = try? fileSystem.openDirectory(atPath: "/" + components.joined(separator: "/"))
       else { return }
       defer { fileSystem.close(directory) }
@@ -174,7 +174,7 @@ final class DeviceDirectory: Sendable {
 
   /// Opens a file; `nil` when there is none.
   ///
-  /// What isn't a regular file of ours with one name is `.corrupt`.
+  /// Anything but a regular file of ours with one name is `.corrupt`.
   func open(_ name: String, forWriting: Bool = false) throws(ProtectionError) -> DeviceFile? {
     let opened: Descriptor
     do throws(ProtectionError) {

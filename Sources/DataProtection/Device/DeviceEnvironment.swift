@@ -17,7 +17,7 @@ package struct DeviceEnvironment: Sendable {
   /// Looks up an environment variable.
   package var variables: @Sendable (String) -> String?
 
-  /// Puts an environment together; what isn't given is the real thing.
+  /// Puts an environment together; the parts that aren't given are the real ones.
   package init(
     fileSystem: any FileSystem = LinuxFileSystem(), clock: any Clock<Duration> = SuspendingClock(),
     bootClock: any BootClock = SystemBootClock(), random: any RandomSource = SystemRandom(),

@@ -50,7 +50,7 @@ struct DeviceKeyFile: DeviceKeyProvider {
     return DeviceKey(key)
   }
 
-  /// Removes what stands in the key's place and can't be a key, so that an erased device can be made anew.
+  /// Removes an entry in the key's place that can't be a key, so that an erased device can be made anew.
   ///
   /// Not durable yet.
   func removeUnusable() throws(ProtectionError) {

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The stores of a device: the archives, and one for each directory of protected files.
 ///
-/// What is open stays open, by its name, for as long as the device is.
+/// An open store stays open, by its name, for as long as the device.
 final class DeviceStores: Sendable {
   private struct State {
     var archives: StoreDirectory?
@@ -62,7 +62,7 @@ final class DeviceStores: Sendable {
     defer { environment.fileSystem.close(files) }
     let place = OwnedDescriptor(environment.fileSystem, try directory.makeSubdirectory(place, in: files))
     if try !directory.hasItem(FileCollection.lockName, in: place.descriptor) {
-      // Whoever made the directories may have been killed before their names were durable.
+      // The maker of the directories may have been killed before their names were durable.
       try attempt("make the directories of the protected files durable") { () throws(FileSystemError) in
         try environment.fileSystem.synchronize(files)
         try environment.fileSystem.synchronize(directory.descriptor)
@@ -86,7 +86,7 @@ final class DeviceStores: Sendable {
     return isComplete
   }
 
-  /// Records that the passcode has changed, in whatever store there is; what can't be written now is by the next save.
+  /// Records that the passcode has changed, in every store; the next save repeats a record that can't be written now.
   func noteRevision() {
     if (try? directory.hasSubdirectory(StoreDirectory.name, in: directory.descriptor)) == true {
       try? archives().noteRevision()
@@ -94,7 +94,7 @@ final class DeviceStores: Sendable {
     for place in (try? filePlaces()) ?? [] { try? fileStore(at: place).noteRevision() }
   }
 
-  /// The places of protected files, by what is on disk: nothing needs to know their names.
+  /// The places of protected files, as the disk has them: nothing needs to know their names.
   func filePlaces() throws(ProtectionError) -> [String] {
     guard try directory.hasSubdirectory(DeviceDirectory.filesName, in: directory.descriptor) else { return [] }
     let files = try directory.makeSubdirectory(DeviceDirectory.filesName, in: directory.descriptor)

@@ -43,7 +43,7 @@ struct Effaceable: Sendable {
     }
   }
 
-  /// Reads a file's bytes, and gives the keybag key with what was found.
+  /// Reads a file's bytes, and gives the keybag key with the result.
   ///
   /// Throws `.unsupportedVersion` for one of the future and `.corrupt` for one that is damaged; a whole one of another
   /// device fails its code as well, and the caller compares `deviceIdentifier` with the keybag's to tell.

@@ -51,7 +51,7 @@ private final class TimerCore: Sendable {
   private let state = Mutex(State())
   private let wake = DispatchSemaphore(value: 0)
 
-  /// Notes what is due, in place of what was; returns whether a thread has to be started for it.
+  /// Notes the next work, in place of the former; returns whether a thread has to be started for it.
   func schedule(_ deadline: SuspendingClock.Instant, _ body: @escaping @Sendable () -> Void) -> Bool {
     let needsThread = state.withLock { state in
       state.due = (deadline, body)
@@ -62,7 +62,7 @@ private final class TimerCore: Sendable {
     return needsThread
   }
 
-  /// Does what is due now, without a thread.
+  /// Does the noted work now, without a thread.
   func finish() {
     let due = state.withLock { state in
       defer { state = State() }
@@ -71,15 +71,15 @@ private final class TimerCore: Sendable {
     due?.body()
   }
 
-  /// Lets what is due go; the thread ends.
+  /// Drops the noted work; the thread ends.
   func cancel() {
     state.withLock { $0.due = nil }
     wake.signal()
   }
 
-  /// The thread: waits until what is due is due, does it and ends.
+  /// The thread: waits until the noted work is due, does it and ends.
   ///
-  /// What comes meanwhile gets a thread of its own: the body may hang, in a custody that does.
+  /// Work that is noted meanwhile gets a thread of its own: the body may hang, in a custody that does.
   func run() {
     while true {
       switch next() {

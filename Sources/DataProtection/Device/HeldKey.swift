@@ -45,7 +45,7 @@ final class HeldKey: Sendable {
 }
 
 extension Span<UInt8> {
-  /// The bytes as an array; only for what is no secret.
+  /// The bytes as an array; only for public ones.
   func copied() -> [UInt8] {
     unsafe withUnsafeBufferPointer { buffer in unsafe [UInt8](buffer) }
   }

@@ -1,7 +1,7 @@
 import Sealing
 import Synchronization
 
-/// All keys of an open device: who may use which one is decided here, by having it or not.
+/// All keys of an open device: their absence or presence here decides on their use.
 ///
 /// A key is lent in its class's turn: one borrower at a time, and a lock waits for that one.
 final class KeyRing: ClassKeys, StoreKeys {
@@ -89,7 +89,7 @@ final class KeyRing: ClassKeys, StoreKeys {
     adopt(keybag)
   }
 
-  /// Drops the keys of some classes, waits for whoever computes with them, and wipes what was made from them, the
+  /// Drops the keys of some classes, waits for the computations with them, and wipes everything derived from them, the
   /// cipher contexts that nobody is using included.
   ///
   /// - Parameters:

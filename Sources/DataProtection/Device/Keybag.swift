@@ -1,13 +1,13 @@
 /// The keybag as a value: which class keys a device has, wrapped, and how the passcode reaches them.
 ///
 /// The byte layout is in `Docs/ProtectedFileFormat.md`; `KeybagCodec` reads and writes it, `KeybagCryptography` makes
-/// and opens what is wrapped.
+/// and opens the wrapped keys.
 struct Keybag: Hashable, Sendable {
   /// A wrapped class key.
   struct Entry: Hashable, Sendable {
     /// The class it is of.
     var protection: ProtectionClass
-    /// Whether it only opens what was sealed before the first passcode, until that is sealed anew.
+    /// Whether it only opens files from before the first passcode, until they are sealed anew.
     var isRetired: Bool
     /// Its name in sealed files.
     var identifier: ClassKeyIdentifier

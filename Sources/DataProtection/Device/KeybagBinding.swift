@@ -54,7 +54,7 @@ final class StretchedPasscode: Sendable {
     }
   }
 
-  /// What is put behind every passcode: scrypt uses it as a key of HMAC, which can't tell one from the same with zero
+  /// The bytes that follow every passcode: scrypt uses it as a key of HMAC, which can't tell one from the same with zero
   /// bytes behind it.
   private static let terminator: [UInt8] = [1]
 

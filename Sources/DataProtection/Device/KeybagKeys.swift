@@ -21,7 +21,7 @@ struct KeybagKeys: Sendable {
     return keys
   }
 
-  /// How many keys only open what was sealed before.
+  /// How many keys only open older files.
   var retiredCount: Int { retired.values.reduce(0) { $0 + $1.count } }
 
   /// The keybag of these keys, as bytes.

@@ -143,7 +143,7 @@ struct KeybagStorage: Sendable {
 
   /// Destroys what a keybag has replaced: old effaceable bytes overwritten, then their names and old keybags removed.
   ///
-  /// What can't be done now is done at the next opening; until then the highest revision counts.
+  /// The next opening repeats a step that fails now; until then the highest revision counts.
   private func finish(keeping revision: UInt64) {
     do throws(ProtectionError) {
       let names = try directory.names()

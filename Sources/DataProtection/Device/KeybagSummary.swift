@@ -8,7 +8,7 @@ package struct KeybagSummary: Hashable, Sendable {
     package let protection: ProtectionClass
     /// Its name in sealed files, in hexadecimal digits.
     package let identifier: String
-    /// Whether it only opens what was sealed before the first passcode.
+    /// Whether it only opens files from before the first passcode.
     package let isRetired: Bool
   }
 
@@ -28,7 +28,7 @@ package struct KeybagSummary: Hashable, Sendable {
 
   /// Reads the bytes of a keybag file.
   ///
-  /// Throws `.unsupportedVersion` for a keybag of the future and `.corrupt` for what isn't one.
+  /// Throws `.unsupportedVersion` for a keybag of the future and `.corrupt` for other bytes.
   package init(_ bytes: [UInt8]) throws(ProtectionError) {
     let keybag = try KeybagCodec.parse(bytes).keybag
     identifier = hexadecimal(keybag.identifier.bytes)

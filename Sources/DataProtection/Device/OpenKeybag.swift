@@ -1,6 +1,6 @@
 import Sealing
 
-/// A keybag that was found to be this device's and whole, with what is needed to open it further.
+/// A keybag that was found to be this device's and whole, with the keys to open it further.
 ///
 /// It holds the device's and the keybag's key: let it go when the operation is over.
 struct OpenKeybag: Sendable {

@@ -71,7 +71,7 @@ extension ProtectedDevice {
     try directory.removeContent()
     let keybag = try Self.makeKeybag(storage, deviceKey, environment)
     let keys = try keybag.keysWithoutPasscode()
-    // The device key may be another one than at the opening: nothing may go on under what was derived from that.
+    // The device key may be another one than at the opening: nothing may go on under keys derived from that one.
     let storageKeys = try StorageKeys(deviceKey)
     transition.take {
       ring.adopt(storageKeys)

@@ -61,7 +61,7 @@ extension ProtectedDevice {
     }
   }
 
-  /// Writes the next revision of a keybag; what was known of wrong passcodes is void with it.
+  /// Writes the next revision of a keybag, which voids the record of wrong passcodes.
   func commit(
     _ keys: KeybagKeys, _ stretched: StretchedPasscode, replacing keybag: OpenKeybag,
     _ deviceKey: borrowing DeviceKey
@@ -91,7 +91,7 @@ extension ProtectedDevice {
 
   /// Seals everything anew that is still under keys from before the first passcode, then drops those keys.
   func finishResealing(_ opened: UnlockedKeybag) throws(ProtectionError) {
-    // What can't be sealed anew now keeps the old keys in the keybag, and is tried again at the next unlock.
+    // A file that can't be sealed anew now keeps the old keys in the keybag; the next unlock tries again.
     guard try stores.reseal() else { return }
     var keys = opened.keys
     keys.retired = [:]

@@ -21,7 +21,7 @@ extension ProtectedDevice {
       let began: UInt64? = state.withLock { state in
         guard state.hasPasscode else { return nil }
         state.lockCount += 1
-        // What is announced already is only to be finished.
+        // A lock that is announced already is only to be finished.
         if state.lockState == .locking, grace <= .zero { return state.lockingSince }
         guard state.lockState == .unlocked else { return nil }
         state.lockState = .locking
@@ -128,7 +128,7 @@ extension ProtectedDevice {
 
   /// Gives the custody the keys that are in memory, and has it forget the others.
   ///
-  /// Not in the transition's turn: a custody that hangs must not keep a lock from wiping. Whoever comes last sees the
+  /// Not in the transition's turn: a custody that hangs must not keep a lock from wiping. The last caller sees the
   /// last state.
   func settleCustody() {
     guard let custody = options.custody else { return }

@@ -16,7 +16,7 @@ import Synchronization
 /// Without a passcode nothing ever locks. With one, the lock state belongs to this process: a new process starts as
 /// after a reboot and needs the passcode, unless a ``ClassKeyCustody`` keeps the keys for it.
 ///
-/// A device is safe to use from any thread. What takes a passcode is asynchronous, because checking one takes about
+/// A device is safe to use from any thread. Calls with a passcode are asynchronous, because checking one takes about
 /// half a second and 128 MiB on purpose; ``lock()`` and ``reboot()`` are immediate.
 public final class ProtectedDevice: Sendable {
   struct State {

@@ -53,7 +53,7 @@ final class FileCollection: Sendable {
 
   /// Reads the index; an empty one when nothing was ever created.
   ///
-  /// When only an older one is left, throws what is wrong with the newest: a file that the older one doesn't name
+  /// When only an older one is left, throws the newest one's error: a file that the older one doesn't name
   /// must not pass for one that was never there.
   func read() throws(ProtectionError) -> FileIndex {
     guard let newest = try openIndex() else { return FileIndex() }
@@ -107,7 +107,7 @@ final class FileCollection: Sendable {
     }
   }
 
-  /// Makes the list durable that names what is about to be acknowledged, unless this process has done so.
+  /// Makes the list of the file in question durable before its receipt, unless this process has done so.
   private func requireDurableIndex() throws(ProtectionError) {
     guard let newest = try openIndex()?.generation, durableIndex.withLock({ $0 }) != newest else { return }
     try index.open()
@@ -176,7 +176,7 @@ final class FileCollection: Sendable {
 
   /// Replaces the content of a file, as long as the list names it.
   ///
-  /// Throws `.superseded` when it doesn't: what is written then would be swept.
+  /// Throws `.superseded` when it doesn't: a file that is written then would be swept.
   func replace(
     _ entry: FileIndex.Entry, by contents: Data, in store: ArchiveStore
   ) throws(ProtectionError) -> PublishReceipt {

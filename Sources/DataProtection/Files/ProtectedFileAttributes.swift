@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// What is known of a protected file without opening it.
+/// The facts about a protected file that are known without opening it.
 public struct ProtectedFileAttributes: Hashable, Sendable {
   /// Its name.
   public let name: String

@@ -12,7 +12,7 @@ import Synchronization
 public final class ProtectedFileHandle: Sendable {
   private struct State {
     var content: OpenedArchive?
-    /// What was written through this handle while it could not be opened for reading.
+    /// The bytes written through this handle while it could not be opened for reading.
     var written: Data?
     var generation: Generation
     var isClosed = false
@@ -65,7 +65,7 @@ public final class ProtectedFileHandle: Sendable {
     }
   }
 
-  /// Reads part of the content, decrypting only what holds it.
+  /// Reads part of the content, decrypting only its chunks.
   ///
   /// - Parameter range: The bytes to read, within the content.
   /// - Returns: The bytes.
@@ -91,7 +91,7 @@ public final class ProtectedFileHandle: Sendable {
 
   /// Replaces the content, durably; afterwards the handle reads the new one.
   ///
-  /// - Parameter contents: What is in the file from now on.
+  /// - Parameter contents: The file's new content.
   /// - Throws: `locked` when the class's keys are gone, `superseded` when the file was deleted or given another class
   ///   since, `invalidHandle`, `busy`, `io`; the old content is still there. `durabilityUnknown`: the new one may not survive a power cut.
   public func write(_ contents: Data) throws(ProtectionError) {

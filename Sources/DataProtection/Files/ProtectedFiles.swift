@@ -8,13 +8,13 @@ public import FoundationEssentials
 /// for file in try drafts.list() { print(file.name, file.protection, file.byteCount) }
 /// ```
 ///
-/// What is allowed while the device is locked depends on the file's class, see ``ProtectionClass``; a refusal is
+/// The file's class decides on access while the device is locked, see ``ProtectionClass``; a refusal is
 /// always `locked`, a file that isn't there always `notFound`. Listing, renaming and deleting are always allowed. Names
 /// are any strings of at most 1024 bytes: they are sealed too, and never become part of a path. Their bytes decide: "é"
 /// in one piece and in two, which Swift calls equal, name two files.
 ///
 /// Every call is synchronous, blocks on the disk and may come from any thread; keep them off the main actor. Each
-/// write is durable when it returns and leaves the old or the new content, whole, whatever happens.
+/// write is durable when it returns and leaves the old or the new content, whole, in any event.
 public struct ProtectedFiles: Sendable {
   let collection: FileCollection
 
@@ -27,7 +27,7 @@ public struct ProtectedFiles: Sendable {
   ///
   /// - Parameters:
   ///   - name: Its name, which must be free.
-  ///   - contents: What is in it.
+  ///   - contents: Its content.
   ///   - protection: Its class; `nil` for the directory's default.
   /// - Returns: An open handle. That of a `completeUnlessOpen` file created while locked stays usable until it is
   ///   closed.
@@ -50,7 +50,7 @@ public struct ProtectedFiles: Sendable {
   /// Replaces the content of a file, or creates the file with the directory's default class.
   ///
   /// - Parameters:
-  ///   - contents: What is in it from now on.
+  ///   - contents: Its new content.
   ///   - name: Its name.
   /// - Throws: `locked` when the file exists and can't be opened now, or doesn't and can't be created now; nothing has
   ///   changed then. `busy`, `io`, `durabilityUnknown` as for ``create(_:contents:protection:)``.
@@ -63,7 +63,7 @@ public struct ProtectedFiles: Sendable {
         _ = try collection.replace(entry, by: contents, in: collection.contents(of: entry))
         return
       } catch  where error.code == .superseded {
-        // Somebody deleted it, or gave it another class, between the two steps: begin anew with what is there now.
+        // Somebody deleted it, or gave it another class, between the two steps: begin anew with the present file.
         continue
       } catch  where error.code == .notFound {
         return try create(name, contents: contents).close()
@@ -95,7 +95,7 @@ public struct ProtectedFiles: Sendable {
 
   // MARK: Always allowed
 
-  /// What is known of every file, by name; works while locked.
+  /// The attributes of every file, by name; works while locked.
   ///
   /// - Returns: The attributes, in the order of the names' bytes.
   /// - Throws: `corrupt`, `missing` or what else keeps the directory's list from being read.
@@ -108,7 +108,7 @@ public struct ProtectedFiles: Sendable {
     return all
   }
 
-  /// What is known of one file; works while locked.
+  /// The attributes of one file; works while locked.
   ///
   /// - Parameter name: Its name.
   /// - Returns: The attributes.
@@ -120,11 +120,11 @@ public struct ProtectedFiles: Sendable {
   /// Goes on from the list before the newest one, when the newest is damaged or gone; works while locked.
   ///
   /// Begins anew, with an empty list, when everything that was in the directory is gone. Until this is called every other
-  /// function throws what is wrong with the list. Files that were created, renamed
-  /// or deleted by the last change have their earlier names again, or none: what has none is deleted when the
+  /// function throws the list's error. Files that were created, renamed
+  /// or deleted by the last change have their earlier names again, or none: a file without a name is deleted when the
   /// directory is opened next.
   ///
-  /// - Throws: `busy`, `io`, `durabilityUnknown`, or what is wrong with the older list too.
+  /// - Throws: `busy`, `io`, `durabilityUnknown`, or the error of the older list.
   public func adoptOlderList() throws(ProtectionError) {
     try collection.adoptOlderIndex()
   }

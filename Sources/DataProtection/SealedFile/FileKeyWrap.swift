@@ -84,7 +84,7 @@ struct FileKeyWrap: Sendable {
     return try HKDF.expand(classKey, info: info.span)
   }
 
-  /// The key that wraps a file key one way: who has the public key alone can't make it.
+  /// The key that wraps a file key one way: the public key alone doesn't suffice to make it.
   ///
   /// The salt comes from the `none` class key, which the device has while it is locked and a mere writer of files
   /// never has. Without it anyone could seal a file that opens as genuine.

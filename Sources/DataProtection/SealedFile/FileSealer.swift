@@ -63,7 +63,7 @@ struct FileSealer: StoreSealing {
   /// Opens a sealed file of any kind.
   ///
   /// Throws, in this order of precedence: `corrupt` or `wrongIdentity` for what begins otherwise, `unsupportedVersion`,
-  /// `wrongClass`, `otherDevice`, what the class keys throw (`locked`, `otherDevice`), `corrupt` for what is not
+  /// `wrongClass`, `otherDevice`, what the class keys throw (`locked`, `otherDevice`), `corrupt` for bytes that are not
   /// authentic, then `rolledBack` for an authentic file of an older generation in the place of a newer one, and
   /// `wrongIdentity` for another one in its place.
   ///

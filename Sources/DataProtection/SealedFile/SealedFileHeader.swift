@@ -61,8 +61,8 @@ struct SealedFileHeader: Hashable, Sendable {
 
   /// Reads the header that a file begins with.
   ///
-  /// Throws `corrupt` for what can't be a header, `wrongIdentity` for one of another kind of file, and
-  /// `unsupportedVersion` for a later format, whatever else is in it.
+  /// Throws `corrupt` for bytes that can't be a header, `wrongIdentity` for one of another kind of file, and
+  /// `unsupportedVersion` for a later format, with any other content.
   ///
   /// - Parameters:
   ///   - start: The file's first bytes; as many as there are, up to 184.
@@ -102,7 +102,7 @@ struct SealedFileHeader: Hashable, Sendable {
     wrapping = Array(reader.take(byteCount - Self.boundByteCount))
   }
 
-  /// Refuses what can't be opened here, as far as claims tell: another class, another device.
+  /// Refuses files that can't be opened here, as far as claims tell: another class, another device.
   func check(protection: ProtectionClass, keybag: KeybagIdentifier) throws(ProtectionError) {
     guard fields.protection == protection else {
       throw ProtectionError(

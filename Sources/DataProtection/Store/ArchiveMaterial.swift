@@ -12,7 +12,7 @@ package struct ArchiveMaterial: Hashable, Sendable {
     case ledger
     /// The crash marker.
     case marker
-    /// A generation that no ledger names: what was being written, or is being removed.
+    /// A generation that no ledger names: it was being written, or is being removed.
     case unlisted
   }
 
@@ -20,7 +20,7 @@ package struct ArchiveMaterial: Hashable, Sendable {
   package let name: String
   /// What the file is for.
   package let kind: Kind
-  /// The generation that it holds; nil for what holds none.
+  /// The generation that it holds; nil for none.
   package let generation: Generation?
   /// Its length in bytes.
   package let byteCount: Int

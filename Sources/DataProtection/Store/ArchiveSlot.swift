@@ -1,4 +1,4 @@
-/// Whose archive it is: an application, one of its scenes, and what is kept for it.
+/// The owner of an archive: an application, one of its scenes, and a purpose.
 ///
 /// The three strings may be anything at all, hostile input included: they are hashed under the device's name key
 /// into a file name, and never become part of a path. The same bytes always name the same slot, and other bytes another
@@ -8,7 +8,7 @@ package struct ArchiveSlot: Hashable, Sendable {
   package var application: String
   /// The scene session; empty for a program with one scene.
   package var scene: String
-  /// What is kept for the scene: `"archive"`, `"snapshot"`, or a name of the program's own.
+  /// The purpose: `"archive"`, `"snapshot"`, or a name of the program's own.
   package var slot: String
 
   /// Names a slot.

@@ -100,7 +100,7 @@ extension ArchiveStore {
     }
   }
 
-  /// Writes what is behind the newest generation's base once more where it is, and syncs the file; needs no key.
+  /// Writes the frames behind the newest generation's base once more in their place, and syncs the file; needs no key.
   func rewriteFrames(_ state: inout ArchiveStoreState) throws(ProtectionError) {
     guard let current = state.reading.ledger.value?.current else { return }
     var known = state.base?.file

@@ -4,7 +4,7 @@ import Synchronization
 extension ArchiveStore {
   /// Deletes the slot with everything in it; works while locked.
   ///
-  /// The next save begins anew. One rename is the deletion; what comes after it only clears up. Throws `.inUse` when somebody else has the slot, or
+  /// The next save begins anew. One rename is the deletion; the rest only clears up. Throws `.inUse` when somebody else has the slot, or
   /// what the disk says; `.durabilityUnknown` when a power cut may bring it back.
   package func deleteAll() throws(ProtectionError) {
     try turn.take { () throws(ProtectionError) in
@@ -50,7 +50,7 @@ extension ArchiveStore {
     isListed ? try store.readList().value?.entries[name] : nil
   }
 
-  /// Whether there is a directory to delete; what is on the list without one is taken off it.
+  /// Whether there is a directory to delete; a slot without one is taken off the list.
   private func exists() throws(ProtectionError) -> Bool {
     if try store.look(at: name) != nil { return true }
     try forget()

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Synchronization
 
 extension ArchiveStore {
-  /// Opens what was saved while locked and is in no generation yet, oldest first; each is read to the last byte.
+  /// Opens the pending archives, saved while locked and in no generation yet, oldest first; each is read to the last byte.
   package func openPending() throws(ProtectionError) -> PendingArchives {
     let own = state.withLock { $0?.ownPending }
     return try looking { reading throws(ProtectionError) in

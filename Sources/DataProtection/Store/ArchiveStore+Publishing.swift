@@ -5,7 +5,7 @@ import Synchronization
 extension ArchiveStore {
   /// Writes a whole generation and makes it the newest, in one step with what becomes of others.
   ///
-  /// Until its receipt says `.durable`, what was there before is there, too. If it throws, nothing has changed.
+  /// Until its receipt says `.durable`, the state before it is there, too. If it throws, nothing has changed.
   @discardableResult
   package func publish(
     _ plaintext: Data, _ succession: ArchiveSuccession = ArchiveSuccession()
@@ -81,7 +81,7 @@ extension ArchiveStore {
         flags: opened.content.fields.flags.contains(.oneWay) ? .oneWay : [],
         byteCount: UInt64(opened.file.byteCount))
     } catch  where error.code.isDamage || error.code == .notFound {
-      // Nothing that can be read is there; what can't be goes aside below, unless nobody ever acknowledged it.
+      // Nothing readable is there; unreadable files go aside below, unless nobody ever acknowledged them.
       if state.reading.ledger.problem?.code == .rolledBack { return ledger }
       if state.reading.entry?.isNew == true { return ledger }
     }
@@ -105,7 +105,7 @@ extension ArchiveStore {
   ) throws(ProtectionError) -> Verification {
     guard let current = ledger.current, !succession.retiring.contains(where: { $0.rawValue == current.generation })
     else { return .whole }
-    // What may be lost in a power cut is nothing to fall back to; nor is what this run has saved meanwhile, while locked.
+    // A state that a power cut may take is no fallback; nor is a state that this run has saved while locked.
     if state.isUnknown { return .passing }
     if current.flags.contains(.oneWay), state.verified.contains(current.generation) { return .passing }
     if state.verified.contains(current.generation) || state.base?.opened?.hasBeenRead == true { return .whole }
@@ -252,7 +252,7 @@ extension ArchiveStore {
     try? store.fileSystem.unlink(name, in: directory)
   }
 
-  /// Removes the files that no ledger names any more; what can't be removed goes with a later save.
+  /// Removes the files that no ledger names any more; a later save repeats a removal that fails.
   private func prune(_ old: Ledger, _ new: Ledger, _ state: inout ArchiveStoreState) {
     let named = Set(new.records.map(\.file))
     var gone = Set(old.records.map(\.file)).subtracting(named)
@@ -268,7 +268,7 @@ extension ArchiveStore {
     }
     for file in gone where !state.slot.remove(file) { state.needsSweep = true }
     guard let was = old.current, new.record(of: was.generation) == nil else { return }
-    // What was under another class or an older key is not to come back with a power cut.
+    // A state under another class or an older key must not come back with a power cut.
     try? store.fileSystem.synchronize(state.slot.descriptor)
   }
 
@@ -297,5 +297,5 @@ extension ArchiveStore {
   }
 }
 
-/// So many random bytes, for what has to be unique and not secret.
+/// So many random bytes, for unique values that are no secret.
 func randomBytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: .min ... .max) } }

@@ -1,7 +1,7 @@
 extension StoreDirectory {
   /// Seals everything anew under the class keys that are active now; for the first passcode.
   ///
-  /// Returns whether nothing is left that needs an older key: what was saved while locked, is in use by another process, is
+  /// Returns whether nothing is left that needs an older key: a file that was saved while locked, is in use by another process, is
   /// of a newer format, or can't be read at the moment stays as it is. Damaged material has no use for a key any more.
   func resealAll() throws(ProtectionError) -> Bool {
     var isComplete = true
@@ -34,7 +34,7 @@ extension StoreDirectory {
 }
 
 extension ArchiveStore {
-  /// Seals the newest generation and what is set aside anew; returns whether nothing is left that needs an older key.
+  /// Seals the newest generation and those set aside anew; returns whether nothing is left that needs an older key.
   fileprivate func reseal() throws(ProtectionError) -> Bool {
     let wasOpen = isOpen
     defer { if !wasOpen { close() } }
@@ -56,7 +56,7 @@ extension ArchiveStore {
         return true
       }
     }
-    // What was saved while locked waits for the next whole save, which replaces it.
+    // A pending archive waits for the next whole save, which replaces it.
     guard ledger.pending.isEmpty, !ledger.records.contains(where: { $0.flags.contains(.oneWay) }) else { return false }
     var isComplete = true
     for record in ledger.setAside + [ledger.current].compactMap(\.self)

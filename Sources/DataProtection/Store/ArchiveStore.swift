@@ -4,7 +4,7 @@ import Synchronization
 /// The generations of one thing that a program saves, on a protected device.
 ///
 /// It has one writer at a time: ``open(waiting:)``, or the first save, takes the slot, until ``close()`` or the end of the
-/// process. Who does not have it can look. Every call blocks on the disk and may come from any thread; calls of one store
+/// process. Other stores can look. Every call blocks on the disk and may come from any thread; calls of one store
 /// run one after the other.
 package final class ArchiveStore: Sendable {
   let store: StoreDirectory
@@ -33,10 +33,10 @@ package final class ArchiveStore: Sendable {
 
   var name: SlotName { SlotName(identity: identity) }
 
-  /// Whether what is read may have another class, and what has no key is sealed one-way; see ``keepState()``.
+  /// Whether archives of another class are read, and saves without a key are sealed one-way; see ``keepState()``.
   var keepsState: Bool { isForState.withLock { $0 } }
 
-  /// Reads what is there whatever its class is, and saves while locked: for state that a program goes on with.
+  /// Reads archives of any class, and saves while locked: for state that a program goes on with.
   package func keepState() { isForState.withLock { $0 = true } }
 
   // MARK: The slot
@@ -89,7 +89,7 @@ package final class ArchiveStore: Sendable {
     }
   }
 
-  /// What is there: what the writer knows, or a look at the disk that keeps nobody from writing.
+  /// The slot's files: the writer's knowledge, or a look at the disk that keeps nobody from writing.
   func looking<R>(_ body: (SlotReading) throws(ProtectionError) -> R) throws(ProtectionError) -> R {
     if let taken = state.withLock({ $0 }) {
       return try named(taken) { () throws(ProtectionError) in try body(taken.reading) }
@@ -107,7 +107,7 @@ package final class ArchiveStore: Sendable {
     }
   }
 
-  /// Says of what is not there any more that the device was erased, if it was.
+  /// Turns the error of an absent archive into that of an erased device, if it was erased.
   private func named<R>(
     _ state: ArchiveStoreState, _ body: () throws(ProtectionError) -> R
   ) throws(ProtectionError) -> R {
@@ -158,7 +158,7 @@ package final class ArchiveStore: Sendable {
     }
   }
 
-  /// The numbers of the newest generation, the one before and what is pending; opens none, works while locked.
+  /// The numbers of the newest generation, the one before and the pending ones; opens none, works while locked.
   package func generations() throws(ProtectionError) -> [Generation] {
     try looking { reading throws(ProtectionError) in
       guard let ledger = reading.ledger.value else { return [] }
@@ -172,7 +172,7 @@ package final class ArchiveStore: Sendable {
     try looking { reading throws(ProtectionError) in reading.ledger.value?.setAside ?? [] }
   }
 
-  /// What is known of the newest generation without any key, and when its file last changed; nil when nothing is saved.
+  /// The facts about the newest generation that need no key, and when its file last changed; nil when nothing is saved.
   func attributes() throws(ProtectionError) -> (record: Ledger.Record, modified: Double)? {
     try looking { reading throws(ProtectionError) in
       guard let slot = reading.slot, let record = reading.ledger.value?.current else { return nil }

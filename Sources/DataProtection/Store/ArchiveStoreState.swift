@@ -1,6 +1,6 @@
 /// What the writer of a slot knows; kept for as long as it has the slot.
 struct ArchiveStoreState {
-  /// The generation that this run goes on from: what may be appended to.
+  /// The generation that this run goes on from, and appends to.
   struct Base {
     /// As the ledger has it.
     var record: Ledger.Record

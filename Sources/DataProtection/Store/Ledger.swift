@@ -5,7 +5,7 @@
 package struct Ledger: Hashable, Sendable {
   /// A generation that the ledger vouches for.
   package struct Record: Hashable, Sendable {
-    /// What is known of it besides.
+    /// Its other facts.
     package struct Flags: OptionSet, Hashable, Sendable {
       package let rawValue: UInt8
       package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -23,7 +23,7 @@ package struct Ledger: Hashable, Sendable {
     package var commitment: [UInt8]
     /// Its class.
     package var protection: ProtectionClass
-    /// What is known of it besides.
+    /// Its other facts.
     package var flags: Flags = []
     /// The length of its file when it was written.
     package var byteCount: UInt64

@@ -8,7 +8,7 @@ import Synchronization
 package final class OpenedArchive: Sendable {
   /// The number of the generation.
   package let generation: Generation
-  /// How sure it is that this is what was saved last.
+  /// How sure it is that this is the last save.
   package let standing: ArchiveStanding
   /// The class that protects it.
   package var protection: ProtectionClass { content.fields.protection }
@@ -43,7 +43,7 @@ package final class OpenedArchive: Sendable {
 
   /// Reads part of the content, decrypting only the chunks that hold it.
   ///
-  /// Throws `.locked` once the class's key is gone, `.corrupt` when a chunk is not what was written.
+  /// Throws `.locked` once the class's key is gone, `.corrupt` when a chunk was changed.
   package func read(_ range: Range<Int>) throws(ProtectionError) -> Data {
     let data = try content.read(range)
     if range == 0..<byteCount { wasRead.withLock { $0 = true } }

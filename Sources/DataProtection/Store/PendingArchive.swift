@@ -14,7 +14,7 @@ package struct PendingArchive: Sendable {
 
 /// Everything that was saved while locked and is in no generation yet.
 package struct PendingArchives: Sendable {
-  /// What can be read, oldest first.
+  /// The readable ones, oldest first.
   package var archives: [PendingArchive] = []
   /// Why the rest can't be.
   package var problems: [Generation: ProtectionError] = [:]

@@ -8,13 +8,13 @@ package struct PublishReceipt: Hashable, Sendable {
   package let durability: Durability
   /// Whether it was sealed one-way, because its class had no key.
   package var isSealedOneWay = false
-  /// What was set aside with it, oldest first.
+  /// The generations set aside with it, oldest first.
   package var setAside: [Ledger.Record] = []
-  /// What was set aside and had to make room; its content is gone.
+  /// The set-aside generations that had to make room; their content is gone.
   package var removed: [Ledger.Record] = []
 }
 
-/// Whether what was written would survive a power cut.
+/// Whether the save would survive a power cut.
 package enum Durability: Hashable, Sendable {
   /// Every sync succeeded: it survives, as far as the disk keeps its word.
   case durable

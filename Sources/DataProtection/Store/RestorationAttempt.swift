@@ -70,7 +70,7 @@ package final class RestorationAttempt: Sendable {
     if let mapping {
       unsafe mapping.store(state.bytes.span.bytes)
     } else {
-      // What can't be marked is not guarded; restoring goes on.
+      // An attempt without a mark is not guarded; restoring goes on.
       try? unsafe file.fileSystem.writeAll(file.descriptor, state.bytes.span.bytes, at: 0)
     }
   }

@@ -71,7 +71,7 @@ enum RecordReading<Record: Sendable>: Sendable {
   /// It is damaged, of another device or slot, or of a newer format.
   case invalid(ProtectionError)
 
-  /// What is wrong with it; nil when nothing is.
+  /// Its error; nil when it is whole.
   var problem: ProtectionError? { if case .invalid(let error) = self { error } else { nil } }
 
   /// What it says, if it is authentic.

@@ -19,13 +19,13 @@ final class SlotDirectory: Sendable {
   /// More names than this are nobody's slot: the rest is left alone.
   private static let nameLimit = 1024
 
-  /// What is in it, as far as the store may have made it.
+  /// Its entries, as far as the store may have made them.
   func files() throws(ProtectionError) -> [SlotFile] {
     let names = try attempt("list a slot") { () throws(FileSystemError) in try fileSystem.names(in: descriptor) }
     return names.compactMap(SlotFile.init)
   }
 
-  /// The numbers of whole generations by their names, highest first: claims of whoever made the names.
+  /// The numbers of whole generations by their names, highest first: mere claims.
   func claimedGenerations() throws(ProtectionError) -> [UInt64] {
     let numbers = try files().compactMap { file in
       // Whoever plants the highest number that counts leaves room for those after it.
@@ -39,13 +39,13 @@ final class SlotDirectory: Sendable {
 
   /// Opens a file; nil when there is none.
   ///
-  /// What isn't a regular file of ours with one name is `.corrupt`.
+  /// Anything but a regular file of ours with one name is `.corrupt`.
   func open(_ file: SlotFile, forWriting: Bool = false) throws(ProtectionError) -> StoreFile? {
     var found: Descriptor?
     do throws(ProtectionError) {
       found = try openRegular(file.text, in: descriptor, forWriting ? .write : [], fileSystem)
     } catch {
-      // Only reading is asked of what can't be written: a volume mounted read-only can be looked at.
+      // A volume mounted read-only is opened for reading: it can be looked at.
       let code = (error.cause as? FileSystemError)?.code
       guard forWriting, code == .accessDenied || code == .readOnlyFileSystem else { throw error }
       return try open(file)
@@ -69,7 +69,7 @@ final class SlotDirectory: Sendable {
     }
   }
 
-  /// Makes a file of that name, whatever has it now; throws when that can't be removed.
+  /// Makes a file of that name in place of any entry; throws when that can't be removed.
   func make(_ file: SlotFile) throws(ProtectionError) -> Descriptor {
     try attempt("make a file") { () throws(FileSystemError) in try makeFile(file.text, in: descriptor, fileSystem) }
   }
@@ -104,7 +104,7 @@ private func openRegular(
   }
 }
 
-/// Makes a file, whatever has its name now; throws when that can't be removed.
+/// Makes a file in place of any entry of its name; throws when that can't be removed.
 private func makeFile(
   _ name: String, in directory: Descriptor, _ fileSystem: any FileSystem
 ) throws(FileSystemError) -> Descriptor {
@@ -123,7 +123,7 @@ func readSmallFile(
 ) throws(ProtectionError) -> [UInt8]? {
   guard let file = try openRegular(name, in: directory, [], fileSystem) else { return nil }
   defer { fileSystem.close(file) }
-  // At once for what is usual; only a file that is longer is read on.
+  // At once for the usual length; only a longer file is read on.
   let usual = 8192
   var bytes = try attempt("read \"\(name)\"") { () throws(FileSystemError) in
     try fileSystem.readBytes(file, count: min(usual, limit + 1))
@@ -162,7 +162,7 @@ func replaceFile(
   }
 }
 
-/// Frees a name of whatever has it: a file is removed, a directory that somebody put there goes on under another name.
+/// Frees a name: its file is removed, a directory of somebody else's goes on under another name.
 private func clearName(
   _ name: String, in directory: Descriptor, _ fileSystem: any FileSystem
 ) throws(FileSystemError) {

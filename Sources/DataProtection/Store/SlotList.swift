@@ -3,7 +3,7 @@
 /// It is written when a slot is made or deleted, and when the passcode changes. It lies beside the directory of the slots,
 /// so that it notices when that is gone.
 package struct SlotList: Hashable, Sendable {
-  /// What is known of one slot.
+  /// The facts about one slot.
   package struct Entry: Hashable, Sendable {
     /// As in the slot's ledger.
     package var epoch: [UInt8]

@@ -37,7 +37,7 @@ struct SlotReading {
       ProtectionError(.rolledBack, "This archive was deleted, and an old copy of it put back; nothing of it is used."))
   }
 
-  // MARK: What is there
+  // MARK: Files
 
   /// Why there is no generation, when neither a ledger nor a generation says that there is one.
   ///

@@ -103,7 +103,7 @@ extension StoreDirectory {
 
   // MARK: Deleting
 
-  /// What a slot is called while it is deleted; who doesn't have the keys can't make such a name.
+  /// The name of a slot during its deletion; nobody can make it without the keys.
   func deletedName(_ slot: SlotName, epoch: [UInt8]) throws(ProtectionError) -> String {
     let code = try keys.authenticationCode(.name, over: Array("deleted/".utf8) + slot.bytes + epoch)
     return Self.deletedPrefix + hexadecimal(code.prefix(SlotName.byteCount))
@@ -127,7 +127,7 @@ extension StoreDirectory {
     }
   }
 
-  /// Empties and removes the directory of a deleted slot; what is left goes later.
+  /// Empties and removes the directory of a deleted slot; any rest goes later.
   func removeDeleted(_ name: String) {
     emptyDeleted(name)
     try? fileSystem.removeDirectory(name, in: directory)

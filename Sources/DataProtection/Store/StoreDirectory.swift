@@ -159,12 +159,12 @@ package final class StoreDirectory: Sendable {
 
   // MARK: This process
 
-  /// Notes who has a slot open for writing.
+  /// Notes the writer of a slot.
   func note(_ store: ArchiveStore?, as name: SlotName) {
     writers.withLock { $0[name] = store.map { Writer(store: $0) } }
   }
 
-  /// Who has a slot open for writing in this process.
+  /// The writers of slots in this process.
   func writer(of name: SlotName) -> ArchiveStore? { writers.withLock { $0[name]?.store } }
 }
 

@@ -9,7 +9,7 @@ package struct StoreInspection: Sendable {
   package struct Findings: Sendable {
     /// Its files; newest generations first.
     package let material: [ArchiveMaterial]
-    /// The newest generation with what was appended to it; or why there is none.
+    /// The newest generation with its frames; or why there is none.
     package let newest: Result<OpenedArchive, ProtectionError>
     /// Whether somebody saved there while it was read.
     package let hasChanged: Bool
@@ -18,7 +18,7 @@ package struct StoreInspection: Sendable {
   private let store: StoreDirectory
   /// Every slot that has a directory, or ought to have one.
   package let slots: [SlotName]
-  /// What is wrong with the list of slots; nil when it is whole, or when none is needed yet.
+  /// The error of the list of slots; nil when it is whole, or when none is needed yet.
   package let listProblem: ProtectionError.Code?
   /// Whether there is a list of slots.
   package let hasList: Bool

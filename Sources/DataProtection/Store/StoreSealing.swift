@@ -41,7 +41,7 @@ struct SealedBytes: Sendable {
   let bytes: Data
   /// What the file key commits to, 32 bytes.
   let commitment: [UInt8]
-  /// Seals what is appended to it.
+  /// Seals the frames that are appended to it.
   let frames: any FrameSealing
 }
 
@@ -79,7 +79,7 @@ protocol SealedContent: Sendable {
   var byteCount: Int { get }
   /// How many chunks have been decrypted so far.
   var chunksOpened: Int { get }
-  /// Decrypts what holds the range, and no more.
+  /// Decrypts the chunks of the range, and no more.
   func read(_ range: Range<Int>) throws(ProtectionError) -> Data
 }
 

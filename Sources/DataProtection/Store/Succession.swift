@@ -31,9 +31,9 @@ extension Ledger {
   /// What became of a ledger with a new generation in it.
   struct Successor: Sendable {
     var ledger: Ledger
-    /// What was set aside with it.
+    /// The generations set aside with it.
     var setAside: [Record] = []
-    /// What was set aside and had to make room.
+    /// The set-aside generations that had to make room.
     var removed: [Record] = []
   }
 
@@ -61,7 +61,7 @@ extension Ledger {
         case .whole: next.ledger.predecessor = current
         case .passing: break
         case .locked:
-          // Nobody knows whether it is whole, so what is known to be stays, too.
+          // It may not be whole, so the one that is stays, too.
           if let predecessor = next.ledger.predecessor { aside.append(predecessor) }
           next.ledger.predecessor = current
         case .damaged:
@@ -88,7 +88,7 @@ extension Ledger {
       && (old.pending + old.setAside).allSatisfy { named.contains($0.generation) }
   }
 
-  /// Removes of what is set aside what is too much; the newest stays, however long it is.
+  /// Removes set-aside generations over the limit; the newest stays, however long it is.
   private mutating func makeRoom() -> [Record] {
     var removed: [Record] = []
     while setAside.count > 1 {
@@ -101,7 +101,7 @@ extension Ledger {
     return removed
   }
 
-  /// Removes what is older than the newest and under a weaker class than that, or than another one was: nothing falls back
+  /// Removes the generations before the newest under a weaker class than that, or than another one was: nothing falls back
   /// to a class that the program has left.
   mutating func forgetOtherClasses() -> [Record] {
     guard let current else { return [] }

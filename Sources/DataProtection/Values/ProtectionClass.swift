@@ -14,7 +14,7 @@
 public enum ProtectionClass: UInt8, CaseIterable, Codable, Hashable, Sendable {
   /// Readable and writable only while the device is unlocked, and during the grace period of a lock.
   case complete = 1
-  /// Can be created while locked; what was open at the lock stays open; everything else waits for the unlock.
+  /// Can be created while locked; a file that was open at the lock stays open; everything else waits for the unlock.
   case completeUnlessOpen = 2
   /// Readable and writable from the first unlock after a start until the next reboot.
   case completeUntilFirstUserAuthentication = 3

@@ -22,7 +22,7 @@ extension ProtectionError {
     public static let missing = Code(.missing)
     /// The device's lock state forbids it now; the data is untouched, and an unlock makes it available.
     public static let locked = Code(.locked)
-    /// The bytes are not what was written: damaged, torn or forged.
+    /// The bytes were changed: damaged, torn or forged.
     public static let corrupt = Code(.corrupt)
     /// An authentic file in another one's place.
     public static let wrongIdentity = Code(.wrongIdentity)

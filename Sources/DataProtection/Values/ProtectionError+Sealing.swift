@@ -5,7 +5,7 @@ extension ProtectionError {
   ///
   /// - Parameters:
   ///   - error: What the sealing module threw.
-  ///   - what: What could not be done: "open the keybag".
+  ///   - what: The action that failed: "open the keybag".
   package init(_ error: SealingError, while what: String) {
     let code: Code =
       switch error.code {

@@ -13,9 +13,9 @@
 /// }
 /// ```
 public struct ProtectionError: Error, Sendable {
-  /// What happened.
+  /// The kind of failure.
   public var code: Code
-  /// What happened and what to do about it, in a sentence or two; never key bytes or content.
+  /// The failure and its remedy, in a sentence or two; never key bytes or content.
   public var message: String
   /// The number the operating system gave, when it was the one to refuse.
   public var errno: Int32?
@@ -29,8 +29,8 @@ public struct ProtectionError: Error, Sendable {
   /// Puts an error together.
   ///
   /// - Parameters:
-  ///   - code: What happened.
-  ///   - message: What happened and what to do, without secrets.
+  ///   - code: The kind of failure.
+  ///   - message: The failure and its remedy, without secrets.
   ///   - errno: The operating system's number, if it refused.
   ///   - retryDelay: How long until the next passcode is checked, if that is known.
   ///   - cause: The error this one is made from.

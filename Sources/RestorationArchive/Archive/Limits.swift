@@ -9,7 +9,7 @@ extension RestorationArchive {
     package var depth: Int
     /// The budget of one node's encoded state, in bytes.
     ///
-    /// What is bigger is shed and reported.
+    /// A bigger one is shed and reported.
     package var bytesPerNode: Int
     /// The budget of an archive's live bytes.
     ///

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// One node as it stands in a base or a delta: what is known of it, then its state, which is not looked into.
+/// One node as it stands in a base or a delta: its facts, then its state, which is not looked into.
 struct NodeBlock: Sendable {
   /// Where the name is: in the block, or in the table of branches of a base.
   enum Name: Hashable, Sendable {

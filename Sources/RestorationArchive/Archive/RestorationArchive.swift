@@ -1,4 +1,4 @@
-/// The archive of a tree of preserved state: what is in it, reading it, writing it.
+/// The archive of a tree of preserved state: its contents, reading it, writing it.
 ///
 /// Values and functions of values only: nothing here knows files, clocks, keys or actors. The bytes are specified in
 /// `Docs/ArchiveFormat.md`.

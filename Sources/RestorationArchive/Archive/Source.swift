@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 extension RestorationArchive {
-  /// Where a base archive's bytes come from: a range at a time, so that only what is needed is decrypted.
+  /// Where a base archive's bytes come from: a range at a time, so that no more is decrypted than needed.
   package struct Source: Sendable {
     /// The number of bytes there are.
     package let byteCount: Int
@@ -48,7 +48,7 @@ extension RestorationArchive {
     }
   }
 
-  /// Where an archive's deltas come from, oldest first: one at a time, so that only what is needed is decrypted.
+  /// Where an archive's deltas come from, oldest first: one at a time, so that no more is decrypted than needed.
   package struct DeltaSource: Sendable {
     /// The number of deltas there are.
     package let count: Int

@@ -4,7 +4,7 @@ package import FoundationEssentials
 ///
 /// A base's tables with the additions of its deltas, in their order, are the tables of the lineage.
 package struct CodingTables: Sendable {
-  /// A point in the growth of the tables, to ask later for what came after it.
+  /// A point in the growth of the tables, to ask later for the entries after it.
   package struct Mark: Hashable, Sendable {
     /// The number of keys there were.
     package var keys: Int

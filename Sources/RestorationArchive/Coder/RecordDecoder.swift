@@ -70,7 +70,7 @@ package struct RecordDecoder: Sendable {
     } catch { throw Self.archiveError(error) }
   }
 
-  /// What was thrown while a value was decoded, as an error of this module.
+  /// The error of decoding a value, as an error of this module.
   static func archiveError(_ error: any Error) -> ArchiveError {
     if case DecodingError.dataCorrupted(let context) = error, var known = context.underlyingError as? ArchiveError {
       known.cause = error

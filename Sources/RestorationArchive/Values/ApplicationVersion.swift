@@ -1,6 +1,6 @@
 /// The version of the program that preserved the state, as the program words it.
 ///
-/// Compared for equality only: whoever needs an order of versions should migrate by ``StateVersion``.
+/// Compared for equality only: a program that needs an order of versions should migrate by ``StateVersion``.
 public struct ApplicationVersion: ExactText {
   /// The text as given; compared and stored byte for byte.
   public let rawValue: String

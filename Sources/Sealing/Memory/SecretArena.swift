@@ -4,7 +4,7 @@ import Synchronization
 
 /// Memory for secrets: locked against swapping, left out of core dumps, wiped by the kernel in forked children.
 ///
-/// Secrets are handed out in granules of 32 bytes from blocks of 16 KiB; what doesn't fit gets a block of its own.
+/// Secrets are handed out in granules of 32 bytes from blocks of 16 KiB; a secret that doesn't fit gets a block of its own.
 /// Locking is limited (`RLIMIT_MEMLOCK`), so a failed `mlock` doesn't stop anything; ``standing`` tells of it.
 /// All members may be used from any thread.
 package final class SecretArena: Sendable {
@@ -75,12 +75,12 @@ package final class SecretArena: Sendable {
     }
   }
 
-  /// The largest secret: far above any key or passcode, far below what could exhaust memory.
+  /// The largest secret: far above any key or passcode, far below the size of memory.
   package static let maximumByteCount = 1 << 20
 }
 
 extension SecretArena.Standing {
-  /// Adds what went wrong for one block.
+  /// Adds the failures of one block.
   mutating func merge(_ other: Self) {
     secretsMayBeSwapped = secretsMayBeSwapped || other.secretsMayBeSwapped
     secretsMayBeDumped = secretsMayBeDumped || other.secretsMayBeDumped

@@ -13,7 +13,7 @@ import StateRestoration
 
   /// The note that is edited; also the key by which the factory finds it again.
   @Restored("note") private(set) var identifier: ModelIdentifier = ""
-  /// What was typed and not written to the file; nil when nothing was.
+  /// The draft: typed, and not written to the file; nil when there is none.
   @Restored("draft") private(set) var draft: String? = nil
   @Restored("caret") private var caret = 0
   @Restored("top") private var top = 0

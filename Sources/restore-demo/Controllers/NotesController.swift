@@ -9,7 +9,7 @@ import StateRestoration
   let stack: NavigationController
   private let shelf: NoteShelf
   private let onStatus: @MainActor (String) -> Void
-  /// What could not be made again while restoring, as one says it to a person; the deepest is the last.
+  /// The screens that could not be made again while restoring, in words for a person; the deepest is the last.
   var missing: [String] = []
 
   /// From how many columns on there are two.

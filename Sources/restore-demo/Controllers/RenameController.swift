@@ -2,7 +2,7 @@ import StateRestoration
 
 /// The sheet that asks for a note's new name.
 ///
-/// It comes back with what was typed, and its result reaches the presenter.
+/// It comes back with its text, and its result reaches the presenter.
 @MainActor final class RenameController: PresentableController, Screen {
   /// The tag under which the sheet is registered.
   static let tag: RestorationClass = "rename"

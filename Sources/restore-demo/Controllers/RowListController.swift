@@ -6,13 +6,13 @@ import StateRestoration
   /// How many rows were visible when it was drawn last.
   private var visibleRows = 10
 
-  /// What stands above it.
+  /// The title above it.
   var title: String { "" }
 
   /// The text of each row.
   var rows: [String] { [] }
 
-  /// What stands there when there are no rows.
+  /// The text for an empty list.
   var emptyText: String { "Nothing here." }
 
   /// The keys it knows.

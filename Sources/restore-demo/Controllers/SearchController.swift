@@ -1,7 +1,7 @@
 import Foundation
 import StateRestoration
 
-/// Notes whose name or text holds what is typed.
+/// Notes whose name or text holds the query.
 ///
 /// It exists at launch; query and selection come back.
 @MainActor final class SearchController: RowListController, DataSourceModelAssociation {

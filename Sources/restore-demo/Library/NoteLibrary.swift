@@ -6,12 +6,12 @@ import Glibc
 import Musl
 #endif
 
-/// The notes in one folder of the disk: what is there, and reading, writing and renaming them.
+/// The notes in one folder of the disk: listing, reading, writing and renaming them.
 ///
 /// Only regular files with a text-like name are notes; links and hidden files are left alone, so that no link leads out
 /// of the folder or round in a circle.
 struct NoteLibrary: Sendable {
-  /// What is wrong with a folder or a note, as one line for a person.
+  /// A failure of a folder or a note, as one line for a person.
   struct Problem: Error, CustomStringConvertible {
     var description: String
   }
@@ -28,7 +28,7 @@ struct NoteLibrary: Sendable {
   private static let deepestFolder = 16
   private static let extensions: Set<String> = ["txt", "md", "markdown", "text", "swift", "rst", "org", "log"]
 
-  /// Reads what is in the folder.
+  /// Reads the folder.
   ///
   /// - Throws: ``Problem`` when the folder is missing, is no folder or can't be read.
   init(path: String) throws(Problem) {
@@ -117,7 +117,7 @@ struct NoteLibrary: Sendable {
     let place = note.folder.isEmpty ? name : note.folder + "/" + name
     let new = path + "/" + place
     if name == note.name { return note }
-    // `link` refuses to replace what is there; `rename` would not.
+    // `link` refuses to replace a file; `rename` would not.
     guard unsafe link(old, new) == 0 else {
       throw Problem(
         description: errno == EEXIST ? "there is a \(name) already" : Self.failure)

@@ -3,7 +3,7 @@
   private(set) var library: NoteLibrary
   private var listeners: [@MainActor (Moment) -> Void] = []
 
-  /// The two sides of a change, so that lists can note who stands where before it.
+  /// The two sides of a change, so that lists can note the places of their rows before it.
   enum Moment { case before, after }
 
   init(_ library: NoteLibrary) { self.library = library }

@@ -1,7 +1,7 @@
 import StateRestoration
 
 extension DemoApplication {
-  /// Hands a key to whatever has the keys now.
+  /// Hands a key to the present receiver.
   func handle(_ key: Key) async {
     defer { onChange() }
     clearNotice()

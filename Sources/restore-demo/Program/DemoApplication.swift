@@ -23,14 +23,14 @@ import StateRestoration
   /// Called when the program is to end.
   var onEnd: @MainActor () -> Void = {}
 
-  /// What was said last; it stands in the status line until the next key.
+  /// The last message; it stays in the status line until the next key.
   private var notice: String?
   /// The last receipt, which stands there otherwise.
   private var receipt = ""
   var lockScreen: LockScreen?
   var dialog: PasscodeDialog?
   var reportView: ReportView?
-  /// What is written while the device is locked.
+  /// The jots that are written while the device is locked.
   var jot: JotController?
   private var snapshot: String?
   /// How many receipts there were in this run, so that each one shown differs from the one before.
@@ -82,7 +82,7 @@ import StateRestoration
     return (coordinator, second, true)
   }
 
-  /// Launches: restores what is there, or asks for the passcode.
+  /// Launches: restores the state, or asks for the passcode.
   func launch() async throws {
     let application = try RestorableApplication(device: device, coordinator: coordinator, delegate: restoration)
     self.application = application
@@ -181,7 +181,7 @@ import StateRestoration
 
   /// Tries a passcode.
   ///
-  /// What was preserved comes back before this returns.
+  /// The state comes back before this returns.
   @discardableResult
   func unlock(with passcode: String) async -> Bool {
     guard lockScreen != nil else {

@@ -6,7 +6,7 @@ import Glibc
 import Musl
 #endif
 
-/// What the framework says, as one line for a person: what is wrong, what became of the state, and what to do.
+/// What the framework says, as one line for a person: the failure, the fate of the state, and the remedy.
 enum Explanation {
   /// Why the device can't be opened.
   static func line(for error: ProtectionError) -> String {

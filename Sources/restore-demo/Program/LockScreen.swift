@@ -1,4 +1,4 @@
-/// What is shown while the device is locked: nothing of the notes, a field for the passcode, and one for a jot.
+/// The screen of a locked device: nothing of the notes, a field for the passcode, and one for a jot.
 struct LockScreen {
   /// Which field has the keys.
   enum Field { case passcode, jot }

@@ -27,7 +27,7 @@ struct PasscodeDialog {
   /// What an answer leads to.
   enum Step { case more, done, refused }
 
-  /// Takes what was typed as the answer to the present question.
+  /// Takes the text as the answer to the present question.
   mutating func answer() -> Step {
     let text = prompt.text
     guard !text.isEmpty else {

@@ -42,7 +42,7 @@ import Musl
 
   /// Performs a command.
   ///
-  /// - Returns: What went wrong; nil if nothing.
+  /// - Returns: The failure; nil if there is none.
   private func perform(_ command: Script.Command) async -> String? {
     switch command {
     case .text(let text): for character in text { await application.handle(.character(character)) }

@@ -10,7 +10,7 @@ import Musl
 
 /// The program on a real terminal: a thread reads keys, a stream brings them to the main actor, which draws.
 @MainActor final class TerminalProgram {
-  /// What can happen.
+  /// The events of a terminal.
   private enum Event: Sendable {
     case keys([Key])
     case resized

@@ -1,4 +1,4 @@
-/// What stands around the controllers: tabs above, the status line and the footer below.
+/// The frame around the controllers: tabs above, the status line and the footer below.
 struct Chrome: Equatable {
   var tabs: [String]
   var selectedTab: Int?

@@ -4,7 +4,7 @@ struct ListDrawing {
   var selected: Int?
   /// The first row shown.
   var top: Int
-  /// What stands there when there are no rows.
+  /// The text for an empty list.
   var emptyText = "Nothing here."
 
   /// The first row to show so that the selected one is visible, moving as little as possible.

@@ -1,13 +1,13 @@
-/// A field for a passcode, drawn as dots: what was typed never gets onto the screen or into a file.
+/// A field for a passcode, drawn as dots: the passcode never gets onto the screen or into a file.
 struct PasscodePrompt: Equatable {
   var title: String
-  /// What happened last: a wrong passcode, a delay.
+  /// The last answer: a wrong passcode, a delay.
   var message = ""
   private(set) var buffer = TextBuffer()
 
   init(title: String) { self.title = title }
 
-  /// What was typed.
+  /// The typed text.
   var text: String { buffer.text }
 
   mutating func clear() { buffer = TextBuffer() }

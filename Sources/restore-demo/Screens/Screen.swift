@@ -1,6 +1,6 @@
 /// A controller that draws itself into a part of the terminal and takes keys.
 @MainActor protocol Screen: AnyObject {
-  /// What stands above it.
+  /// The title above it.
   var title: String { get }
 
   /// The keys it knows, for the footer: the key and what it does.

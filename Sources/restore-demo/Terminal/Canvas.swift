@@ -28,7 +28,7 @@ struct Canvas: Equatable {
   private(set) var cells: [Cell]
   /// Where the text cursor is shown, or `nil` to hide it.
   ///
-  /// In a window that is too small for what is drawn it stays inside.
+  /// In a window that is too small for the drawing it stays inside.
   var cursor: (row: Int, column: Int)? {
     didSet {
       guard let cursor else { return }

@@ -83,7 +83,7 @@ struct KeyParser {
       return .some(Self.key(forSequence: "", final: final))
     }
     guard pending[1] == 0x5B else {
-      // Escape and then something else: the Escape key; what follows is read on its own.
+      // Escape and then something else: the Escape key; the rest is read on its own.
       pending.removeFirst()
       return .some(.escape)
     }

@@ -5,7 +5,7 @@
 struct Renderer {
   private var shown: Canvas?
 
-  /// Forgets what is on the terminal, so that the next screen is drawn whole: after a resize or a return to foreground.
+  /// Forgets the screen, so that the next screen is drawn whole: after a resize or a return to foreground.
   mutating func invalidate() { shown = nil }
 
   /// The bytes to write, empty when nothing changed.

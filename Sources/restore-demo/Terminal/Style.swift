@@ -18,7 +18,7 @@ struct Style: Hashable, Sendable {
   static let title = Style(color: .cyan, isBold: true)
   static let warning = Style(color: .yellow)
 
-  /// The control sequence that selects this style, whatever was selected before.
+  /// The control sequence that selects this style after any other.
   var sequence: String {
     var codes = ["0"]
     if isBold { codes.append("1") }

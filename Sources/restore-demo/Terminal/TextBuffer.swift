@@ -18,7 +18,7 @@ struct TextBuffer: Equatable, Sendable {
   mutating func moveCaret(to offset: Int) { caret = min(max(offset, 0), characters.count) }
 
   mutating func insert(_ text: String) {
-    // A combining mark joins the character before it, so the neighbour is part of what is inserted.
+    // A combining mark joins the character before it, so the neighbour is part of the insertion.
     let before = caret > 0 ? String(characters[caret - 1]) : ""
     let joined = Array(before + text)
     guard characters.count + joined.count <= Self.capacity else { return }

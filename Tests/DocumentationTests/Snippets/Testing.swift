@@ -26,6 +26,32 @@ final class SearchController: RestorableController {
 }
 // snippet end
 
+private final class ItemScreen: RestorableController {
+  let restorationIdentifier: RestorationIdentifier?
+  let restorationClass: RestorationClass? = "item"
+  @Restored("draft") var draft = ""
+
+  init(_ item: RestorationIdentifier) { restorationIdentifier = item }
+}
+
+// snippet: TestingRegistering
+@MainActor struct StackTests {
+  @Test func `a pushed screen comes back with its draft`() async {
+    let stack = RestorationSubject {
+      NavigationController(restorationIdentifier: "stack")
+    } registering: { coordinator in
+      coordinator.registry.register(ItemScreen.self, as: "item") { path, _ in path.last.map(ItemScreen.init) }
+    }
+    await assertRestores(stack) {
+      let screen = ItemScreen("milk")
+      screen.draft = "two bottles"
+      $0.push(screen)
+    }
+    await lintRestoration(of: stack) { $0.push(ItemScreen("milk")) }
+  }
+}
+// snippet end
+
 // snippet: TestingLocked
 @MainActor struct LockedLaunchTests {
   @Test func `a locked launch shows nothing and loses nothing`() async throws {
@@ -84,6 +110,25 @@ private final class EditorController: StatefulController {
   let restorationClass: RestorationClass? = "editor"
   var restorableState = ""
 }
+
+// snippet: TestingRenaming
+@MainActor struct FirstVersionTests {
+  // In version 1.0 the property was `query`; it is @Restored("words", formerly: "query") now.
+  @Test func `version 1.0 is still restored`() async {
+    await assertGoldenArchive(
+      at: firstVersion, of: RestorationSubject { RenamedController() },
+      expecting: { #expect($0.words == "the first version") })
+  }
+}
+// snippet end
+
+private final class RenamedController: RestorableController {
+  let restorationIdentifier: RestorationIdentifier? = "search"
+  @Restored("words", formerly: "query") var words = ""
+}
+
+private let firstVersion = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  .deletingLastPathComponent().appending(path: "Fixtures/Goldens/quick-start-1.json")
 
 // snippet: TestingRecording
 @MainActor func recordArchive(of version: String, in folder: URL) async throws {

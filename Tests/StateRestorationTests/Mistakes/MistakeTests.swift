@@ -4,15 +4,15 @@ import StateRestoration
 import StateRestorationTesting
 import Testing
 
-/// Every row of the table *mistake, what is said* is made here, and says what the table says.
+/// Every row of the table *mistake, message* is made here, and gives that message.
 @MainActor @Suite struct MistakeTests {
-  /// What the article says is said, by mistake.
+  /// The article's messages, by mistake.
   nonisolated static func table() throws -> [String: String] {
     var root = URL(filePath: #filePath)
     for _ in 0..<4 { root.deleteLastPathComponent() }
     let article = root.appending(path: "Sources/StateRestoration/StateRestoration.docc/WhenSomethingDoesNotComeBack.md")
     let text = try String(contentsOf: article, encoding: .utf8)
-    let section = try #require(text.components(separatedBy: "## Mistakes, and what is said\n").last)
+    let section = try #require(text.components(separatedBy: "## Mistakes and messages\n").last)
     var rows: [String: String] = [:]
     for line in section.split(separator: "\n") where line.hasPrefix("| ") {
       let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }

@@ -142,7 +142,7 @@ extension Base {
 
   /// The first entry whose key isn't below the one sought, found by halves; nil past the last.
   ///
-  /// A good guess leaves only what is near it, which mostly lies in one block.
+  /// A good guess leaves only its neighbours, which mostly lie in one block.
   private func search(
     _ section: UInt32, for sought: UInt32, guess: Int
   ) throws(ArchiveError) -> IndexEntry? {

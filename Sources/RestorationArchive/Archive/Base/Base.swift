@@ -72,7 +72,7 @@ final class Base: Sendable {
   private func parse<Result>(
     from position: Int, to limit: Int, _ body: (inout ByteCursor) throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
-    // Mostly it lies in one block; what doesn't is parsed again with more.
+    // Mostly it lies in one block; a longer one is parsed again with more.
     var window = cache.window(at: position, limit: limit)
     while window.upperBound < limit {
       do {

@@ -41,7 +41,7 @@ extension ByteCursor {
   /// Reads a text behind its number of bytes.
   mutating func readText() throws(ArchiveError) -> String { try text(in: try readRun()) }
 
-  /// Makes a text of bytes that were passed before; refuses what is not UTF-8.
+  /// Makes a text of bytes that were passed before; refuses any that are not UTF-8.
   func text(in range: Range<Int>) throws(ArchiveError) -> String {
     let bytes = bytes(in: range)
     let text = bytes.text

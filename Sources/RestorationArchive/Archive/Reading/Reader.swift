@@ -5,7 +5,7 @@ extension RestorationArchive {
   ///
   /// Opening reads the base's first block and about the logarithm of the number of deltas. Finding one node among ten
   /// thousand and reading its state fetches two or three blocks more. Readers are cheap to copy and can be used from several
-  /// threads at once. Damaged bytes throw; they never trap, loop, or allocate more than a small multiple of what was read.
+  /// threads at once. Damaged bytes throw; they never trap, loop, or allocate more than a small multiple of the bytes read.
   package struct Reader: Sendable {
     /// What copies share.
     let core: ReaderCore
@@ -39,7 +39,7 @@ extension RestorationArchive {
       get throws(ArchiveError) { try core.children(of: BaseHeader.rootID).map(NodeID.init(rawValue:)) }
     }
 
-    /// What is known of a node; nil when there is none of that number.
+    /// The facts about a node; nil when there is none of that number.
     package func node(_ id: NodeID) throws(ArchiveError) -> Node? {
       guard let located = try core.locate(id.rawValue) else { return nil }
       return try core.node(located)

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Synchronization
 
-/// What the copies of a reader share: the base, its deltas, and what was parsed of them so far.
+/// The shared part of a reader's copies: the base, its deltas, and the parsed parts of them.
 final class ReaderCore: Sendable {
   /// A node's block and where it is.
   struct Located: Sendable {

@@ -1,4 +1,4 @@
-/// What was fetched last, by its number: when there is too much, the oldest goes.
+/// The values fetched last, by number: when there is too much, the oldest goes.
 struct RecentValues<Value> {
   private let capacity: Int
   private var values: [Int: Value] = [:]

@@ -14,7 +14,7 @@ extension RestorationArchive {
       tags = (try? tables.get())?.tags ?? []
     }
 
-    /// Looks a node up, with what lies below it; nil when there is none of that number.
+    /// Looks a node up, with its subtree; nil when there is none of that number.
     package func visit(_ id: NodeID) throws(ArchiveError) -> Visit? {
       if core.deltas.newest == nil, let (place, block, name) = try core.base.plainNode(of: id.rawValue) {
         return try visit(ReaderCore.Located(block: block, range: place.range, delta: nil), name, [])

@@ -18,7 +18,7 @@ struct ArchiveImage: ~Copyable {
   private let depthLimit: Int
   private var rootChildren: [UInt32] = []
 
-  /// Makes an image of nothing, with room for what is expected.
+  /// Makes an image of nothing, with room for the expected bytes.
   init(nodeCount: Int, liveBytes: Int, front: Int, depthLimit: Int) {
     self.depthLimit = depthLimit
     // Damaged archives may tell of more or less than there is.

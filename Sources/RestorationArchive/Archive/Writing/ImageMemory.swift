@@ -1,12 +1,12 @@
 import FoundationEssentials
 
-/// Memory that an archive is put together in: its records as they come, and before them what is known last.
+/// Memory that an archive is put together in: its records as they come, and before them the parts that are known last.
 struct ImageMemory: ~Copyable, ByteSink {
   private var writer: ByteWriter
   /// The bytes left free in front.
   private var front: Int
 
-  /// Makes room for what is expected; more is made when it is needed.
+  /// Makes room for the expected bytes; more is made when it is needed.
   init(front: Int, expecting byteCount: Int) {
     writer = ByteWriter(capacity: front + byteCount)
     writer.skip(front)
@@ -39,7 +39,7 @@ struct ImageMemory: ~Copyable, ByteSink {
     bytes.withBorrowed { writer.overwrite(at: front, with: $0) }
   }
 
-  /// Lends what was written from a position on.
+  /// Lends the bytes from a position on.
   func withBytes<Result>(from position: Int, _ body: (Borrowed<UInt8>) -> Result) -> Result {
     writer.withBytes(from: front + position, body)
   }

@@ -7,7 +7,7 @@ struct SheddingRank: Comparable, Sendable {
   /// The node's number, so that no two ranks are equal.
   var id: UInt32
 
-  /// The rank that nothing is above: that of what holds no state at all.
+  /// The rank that nothing is above: that of a node without any state.
   static let highest = SheddingRank(priority: .required, byteCount: 0, id: .max)
 
   static func < (left: Self, right: Self) -> Bool {

@@ -5,7 +5,7 @@
 struct Siblings: Sendable {
   private var members: [UInt32]
   private var departed: Set<UInt32> = []
-  /// Who comes before whom, by the latter.
+  /// The predecessors, by their successors.
   private var precursors: [UInt32: UInt32] = [:]
   private var arrived: Set<UInt32> = []
 
@@ -29,7 +29,7 @@ struct Siblings: Sendable {
 
   /// Adds a child at a place; nil, or a place past the end, is the last.
   mutating func insert(_ id: UInt32, at index: Int?) {
-    // Who comes back must not be taken for one that has left, nor those be counted that have.
+    // A node that comes back must not be taken for one that has left, nor those be counted that have.
     if index != nil || departed.contains(id) { settle() }
     members.insert(id, at: min(max(index ?? members.count, 0), members.count))
   }

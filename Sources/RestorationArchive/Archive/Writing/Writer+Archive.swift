@@ -4,7 +4,7 @@ extension RestorationArchive.Writer {
   /// Makes a whole archive of what there is now; it is the base of the deltas that follow.
   ///
   /// The same calls on a new writer give the same bytes in every process. The work is about that of copying the
-  /// states: none is decoded or encoded. What is over the budget is left out of it, and comes back when there is room. When
+  /// states: none is decoded or encoded. State over the budget is left out of it, and comes back when there is room. When
   /// it throws, nothing has changed.
   package mutating func makeArchive() throws(ArchiveError) -> Data {
     var lowestRank: SheddingRank?
@@ -24,7 +24,7 @@ extension RestorationArchive.Writer {
 
   /// Makes a whole archive that leaves out nothing, whatever the budget: for state that is read and not stored.
   ///
-  /// The writer stays as it is: what it has left out is left out, and what has changed has still to be stored.
+  /// The writer stays as it is: states that it has left out are left out, and changes have still to be stored.
   package func makeArchiveOverBudget() throws(ArchiveError) -> Data {
     var copy = self
     copy.includeAll()
@@ -101,7 +101,7 @@ extension RestorationArchive.Writer {
   /// About the memory of a slot with its name and its link.
   private static let slotBytes = 256
 
-  /// Lets slots stay after everything was written, as what changed once mostly changes again.
+  /// Lets slots stay after everything was written, as changed nodes mostly change again.
   ///
   /// Their states are read from the new base from now on, but for those that it leaves out. Many slots of little state are
   /// not worth their memory: they may take about as much as the archive itself, which is kept as well.

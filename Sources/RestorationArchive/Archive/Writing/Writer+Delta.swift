@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 extension RestorationArchive.Writer {
-  /// Makes a delta of what changed since the last archive or delta; nil when nothing did.
+  /// Makes a delta of the changes since the last archive or delta; nil when there are none.
   ///
   /// Its cost goes with the changes, not with the nodes. A new writer has no base yet: make an archive first
   /// (`wrongBase`). When the changes bring the archive over its budget and something else matters less than they do, or

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 extension RestorationArchive {
-  /// Makes archives and deltas from changed nodes only; what is not touched is carried over byte for byte.
+  /// Makes archives and deltas from changed nodes only; the others are carried over byte for byte.
   ///
   /// The numbers it gives out stay good through every archive and delta it makes and in every reader of them. When
   /// something it made could not be stored, make an archive next: a delta only fits on everything made before it.
@@ -29,15 +29,15 @@ extension RestorationArchive {
     var tables: CodingTables
     var tags: [RestorationClass]
     var tagIndex: [RestorationClass: UInt32]
-    /// By number, the nodes whose states are left out of the archive: what is written in the states' places.
+    /// By number, the nodes whose states are left out of the archive: the bytes in the states' places.
     var leftOut: [UInt32: [UInt8]] = [:]
-    /// What was over the budget of the archive in what was made last, if nobody was told yet.
+    /// The states over the budget in the last archive or delta, if nobody was told yet.
     var sheddings: [Shedding] = []
     /// The nodes whose states are over the budget of a node, if nobody was told yet.
     var oversized: [NodeID: Shedding] = [:]
     /// The size of the tables when they were last collected: they are not again before they have doubled.
     var collectedTableBytes = 0
-    /// What was last written of the context, the tables and the deltas.
+    /// The context, the tables and the deltas as last written.
     var written: Written
 
     /// The number of nodes.
@@ -52,7 +52,7 @@ extension RestorationArchive {
     /// The bytes of the deltas made since the base, those that were read included.
     package internal(set) var deltaBytes: Int
 
-    /// What the base and its deltas hold besides nodes, so that a delta holds only what is new.
+    /// The contents of the base and its deltas besides nodes, so that a delta holds only new ones.
     struct Written: Sendable {
       var context: Context
       var tables: CodingTables.Mark
@@ -71,7 +71,7 @@ extension RestorationArchive {
     ///
     /// - Parameters:
     ///   - context: What the archive says of itself.
-    ///   - limits: What may not be exceeded.
+    ///   - limits: The limits of nodes and archive.
     ///   - keptKeys: The keys of the entries that stay when a state is left out over a budget, because others than the
     ///     node's own object need them.
     package init(context: Context, limits: Limits = .default, keptKeys: Set<String> = []) {
@@ -97,7 +97,7 @@ extension RestorationArchive {
     ///
     /// - Parameters:
     ///   - reader: The archive that is continued.
-    ///   - limits: What may not be exceeded.
+    ///   - limits: The limits of nodes and archive.
     ///   - keptKeys: As for ``init(context:limits:keptKeys:)``.
     package init(
       continuing reader: Reader, limits: Limits = .default, keptKeys: Set<String> = []
@@ -145,7 +145,7 @@ extension RestorationArchive {
       get throws(ArchiveError) { try childNumbers(of: BaseHeader.rootID).map(NodeID.init(rawValue:)) }
     }
 
-    /// What is known of a node; nil when there is none of that number.
+    /// The facts about a node; nil when there is none of that number.
     package func node(_ id: NodeID) throws(ArchiveError) -> Node? {
       guard id.rawValue != BaseHeader.rootID else { return nil }
       guard let index = slotOfNode[id.rawValue] else { return try reader?.locate(id.rawValue).map(reader!.node) }
@@ -184,10 +184,10 @@ extension RestorationArchive {
       return RestorationPath(components.reversed())
     }
 
-    /// Takes what is over a budget and was not told of before: states that are too big for a node, then those that were too
+    /// Takes the states over a budget that were not told of before: those that are too big for a node, then those that were too
     /// much for the archive or delta made last.
     ///
-    /// Ask once that is stored. What could not be stored has left nothing out: it is decided anew for the next one.
+    /// Ask once that is stored. An archive that could not be stored has left nothing out: the next one decides anew.
     package mutating func takeSheddings() -> [Shedding] {
       defer { (oversized, sheddings) = ([:], []) }
       return oversized.values.sorted { $0.node.rawValue < $1.node.rawValue } + sheddings

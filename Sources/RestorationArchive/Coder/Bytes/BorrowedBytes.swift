@@ -1,12 +1,12 @@
 // Unsafe memory, 2 of 6: bytes that `Data`, `String` and arrays lend.
 //
-// Relies on: what is lent is used within the closure that gets it, and nowhere else. Every load is checked against the
+// Relies on: lent bytes are used within the closure that gets them, and nowhere else. Every load is checked against the
 // number of bytes.
 
 import FoundationEssentials
 
 extension Borrowed where Element == UInt8 {
-  /// Takes what was lent as raw memory.
+  /// Takes lent memory as raw bytes.
   @inline(__always)
   init(_ bytes: UnsafeRawBufferPointer) {
     unsafe self.init(bytes.assumingMemoryBound(to: UInt8.self))
@@ -19,7 +19,7 @@ extension Borrowed where Element == UInt8 {
     return unsafe T(littleEndian: UnsafeRawBufferPointer(buffer).loadUnaligned(fromByteOffset: offset, as: T.self))
   }
 
-  /// The bytes as text; what is not UTF-8 is repaired.
+  /// The bytes as text; invalid UTF-8 is repaired.
   @inline(__always)
   var text: String { unsafe String(decoding: buffer, as: UTF8.self) }
 
@@ -52,7 +52,7 @@ extension Borrowed where Element == UInt8 {
   /// Whether the bytes are valid UTF-8.
   var isText: Bool { isASCII || isRepairedNowhere(in: text) }
 
-  /// Whether a text made of the bytes has the same bytes: what is not valid was repaired.
+  /// Whether a text made of the bytes has the same bytes: none was repaired.
   @inline(__always)
   func isRepairedNowhere(in text: String) -> Bool { text.withBytes { $0.hasSameBytes(as: self) } }
 

@@ -6,7 +6,7 @@
 /// A place in borrowed bytes; every read is checked against their end.
 @safe struct ByteCursor {
   private let start: UnsafePointer<UInt8>?
-  /// What comes before the first byte in whatever errors count from.
+  /// The offset of the first byte, from which errors count.
   private let origin: Int
   /// The number of all bytes.
   let end: Int

@@ -1,7 +1,7 @@
 // Unsafe memory, 4 of 6: writing.
 //
 // Relies on: `reserve` comes before each write, and `slack` bytes more are always there. The memory goes when no writer has it
-// any more. Positions that others give are checked against what was written.
+// any more. Positions that others give are checked against the written bytes.
 
 import FoundationEssentials
 
@@ -57,7 +57,7 @@ import FoundationEssentials
     unsafe limit = start + capacity
   }
 
-  /// Takes back what was written behind a position.
+  /// Takes back the bytes behind a position.
   @inline(__always)
   mutating func truncate(to count: Int) {
     precondition(UInt(bitPattern: count) <= UInt(bitPattern: self.count))
@@ -77,14 +77,14 @@ import FoundationEssentials
     }
   }
 
-  /// The eight bytes from a position on, as a number that is in their order; what follows the last byte means nothing.
+  /// The eight bytes from a position on, as a number that is in their order; bytes after the last one mean nothing.
   @inline(__always)
   func word(at position: Int) -> UInt64 {
     precondition(UInt(bitPattern: position) <= UInt(bitPattern: count))
     return unsafe UInt64(bigEndian: UnsafeRawPointer(start + position).loadUnaligned(as: UInt64.self))
   }
 
-  /// Lends what was written from a position on.
+  /// Lends the bytes from a position on.
   @inline(__always)
   func withBytes<Result>(from position: Int = 0, _ body: (Borrowed<UInt8>) throws -> Result) rethrows -> Result {
     precondition(UInt(bitPattern: position) <= UInt(bitPattern: count))
@@ -168,7 +168,7 @@ import FoundationEssentials
     string.withBytes { writeCounted($0) }
   }
 
-  /// Writes a number in the place of the one byte that was left for it, and moves what follows if it needs more.
+  /// Writes a number in the place of the one byte that was left for it, and moves the bytes after it if it needs more.
   @inline(__always)
   mutating func patchNumber(_ number: UInt64, at position: Int) {
     if number < 240 {
@@ -183,7 +183,7 @@ import FoundationEssentials
     let end = count
     precondition(UInt(bitPattern: position) < UInt(bitPattern: end))
     writeNumber(number)
-    // The number now stands behind what follows: bring it before.
+    // The number now stands behind those bytes: bring it before them.
     let bytes = withBytes(from: end) { $0.array }
     unsafe UnsafeMutableRawPointer(start + position + bytes.count).copyMemory(
       from: start + position + 1, byteCount: end - position - 1)
@@ -213,7 +213,7 @@ import FoundationEssentials
     unsafe next += extra
     for piece in pieces.reversed() {
       precondition(piece.position >= 0 && piece.position <= end)
-      // What was written behind the insertion moves by everything inserted up to here.
+      // Bytes behind the insertion move by everything inserted up to here.
       unsafe UnsafeMutableRawPointer(start + piece.position + extra).copyMemory(
         from: start + piece.position, byteCount: end - piece.position)
       end = piece.position
@@ -227,7 +227,7 @@ import FoundationEssentials
   /// Puts pieces, which are all that was written since a position, into another order.
   mutating func reorder(from first: Int, _ count: Int, _ piece: (Int) -> (start: Int, end: Int)) {
     let total = self.count - first
-    // A copy is put together behind what was written, and then takes its place.
+    // A copy is put together behind the written bytes, and then takes their place.
     reserve(total)
     var place = 0
     for index in 0..<count {
@@ -240,7 +240,7 @@ import FoundationEssentials
     unsafe UnsafeMutableRawPointer(start + first).copyMemory(from: next, byteCount: total)
   }
 
-  /// Hands over what was written from a position on, as it lies: copying it once more would cost as much as writing it.
+  /// Hands over the bytes from a position on, as they lie: copying them once more would cost as much as writing it.
   consuming func takeData(from position: Int) -> Data {
     precondition(position <= count)
     return unsafe Data(

@@ -4,7 +4,7 @@
 /// ``ByteWriter/writeNumber(_:)`` writes: one byte below 240, two below 1 520, or 239 + n and then n bytes, lowest first
 /// (n is 2 to 8). `Docs/ArchiveFormat.md` is the specification.
 ///
-/// | tag | what follows |
+/// | tag | content |
 /// |---|---|
 /// | absent | nothing; only where `any` stands in a shape: the key was given no value |
 /// | null | nothing |

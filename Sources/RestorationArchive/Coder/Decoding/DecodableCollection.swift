@@ -53,7 +53,7 @@ extension Dictionary: DecodableCollection where Key: Decodable, Value: Decodable
     {
       throw frame.mismatch([String: Any].self, found: tag)
     } else {
-      // Also what was written before the key became one that stands for text.
+      // Also entries that were written before the key became one that stands for text.
       return place.put(try decodePairs(tag, &cursor, in: frame))
     }
   }

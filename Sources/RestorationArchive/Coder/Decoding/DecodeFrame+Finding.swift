@@ -13,7 +13,7 @@ extension DecodeFrameRef {
     do throws(ArchiveError) {
       if pointee.kind == .unopened {
         var cursor = cursor(at: pointee.start)
-        // The walker's depth counts what is inside this value; the value itself takes a level too.
+        // The walker's depth counts the values inside this one; the value itself takes a level too.
         try walker(deeper: 1).skip(pointee.tag, &cursor)
         return cursor.offset
       }
@@ -174,7 +174,7 @@ extension DecodeFrameRef {
   @inline(__always)
   func passed(entry index: Int, _ cursor: ByteCursor) {
     pointee.next = cursor.offset
-    // The numbers of sorted entries say nothing of what follows.
+    // The numbers of sorted entries say nothing of later ones.
     if !pointee.isSorted { pointee.index = index &+ 1 }
   }
 }

@@ -1,7 +1,7 @@
 extension DecodeFrameRef {
   // MARK: Errors
 
-  /// The error of a value inside this one that is something else than what was asked for.
+  /// The error of a value inside this one that is of another kind than the wanted one.
   @inline(never)
   func mismatch(_ type: Any.Type, found tag: UInt8) -> any Error { mismatch(type, found: tag, at: pathInside()) }
 
@@ -125,7 +125,7 @@ extension DecodeFrameRef {
   /// How many elements may be given memory before they were read.
   ///
   /// All collections that are being decoded inside each other share one budget, twice the bytes of the input and some;
-  /// each takes half of what is left at most. Else each of many levels could claim to hold all the bytes there are.
+  /// each takes half of the rest at most. Else each of many levels could claim to hold all the bytes there are.
   func affordable(_ count: Int, stride: Int) -> Int {
     let stride = Swift.max(1, stride)
     let affordable = min(count, max(0, pointee.state.pointee.preallocationBudget / 2 / stride))

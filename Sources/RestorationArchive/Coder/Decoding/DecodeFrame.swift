@@ -112,7 +112,7 @@ extension DecodeFrameRef {
     pointee.epochs.pointee.resume()
   }
 
-  /// Makes all handles stale and frees what was allocated for the value.
+  /// Makes all handles stale and frees all memory of the value.
   @inline(__always)
   func finish() {
     pointee.epochs.pointee.end()
@@ -164,7 +164,7 @@ extension DecodeFrameRef {
 }
 
 extension DecodeEpochs {
-  /// The frame, which whoever has compared epochs may ask for.
+  /// The frame, for callers that have compared epochs.
   @inline(__always)
   var liveFrame: DecodeFrameRef {
     guard let frame = pointee.frame else { preconditionFailure("a stale handle was not told so") }

@@ -57,7 +57,7 @@ final class NestedDecoding {
 /// The decoding sessions that wait for the next value, so that a small one need not make its own.
 enum DecodePool {
   private struct Content: @unchecked Sendable {
-    // Sendable: whoever takes a session out is alone with it until it is given back.
+    // Sendable: a session that is taken out has one user until it is given back.
     var sessions: [DecodeSession] = []
     var epochs: [DecodeEpochs] = []
     var identity: UInt64 = 0
@@ -100,7 +100,7 @@ enum DecodePool {
     content.withLock { if $0.sessions.count < sessionLimit { $0.sessions.append(session) } }
   }
 
-  /// Takes the epochs for a level; whoever makes the frame assigns them to it.
+  /// Takes the epochs for a level; the maker of the frame assigns them to it.
   static func takeEpochs() -> DecodeEpochs {
     content.withLock { $0.epochs.popLast() } ?? DecodeEpochs(immortal: Epochs())
   }

@@ -27,7 +27,7 @@ struct DecodeState {
 
   /// What the state and its frames lie in.
   unowned let memory: SessionMemory
-  /// What is read.
+  /// The bytes that are read.
   var bytes = Borrowed<UInt8>()
   /// The keys and shapes.
   var tables = TableView.empty
@@ -41,7 +41,7 @@ struct DecodeState {
   var tablesEpoch: UInt64 = 0
   /// Which tables the field maps are for; 0 before the first.
   var tablesIdentity: UInt64 = 0
-  /// What is known of types.
+  /// The facts about types.
   var types: TypeCache
   /// The front cache of key types.
   private let keyTypes: Slab<ShapeInterner.KeyTypeSlot>
@@ -84,7 +84,7 @@ struct DecodeState {
     tables = .empty
   }
 
-  /// What is known of a key type.
+  /// The facts about a key type.
   @inline(__always)
   mutating func info<Key: CodingKey>(of type: Key.Type) -> KeyTypeRef {
     let address = UInt(bitPattern: ObjectIdentifier(type))

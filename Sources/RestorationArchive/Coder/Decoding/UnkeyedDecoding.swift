@@ -112,7 +112,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
 
   mutating func superDecoder() throws -> any Decoder { try nestedDecoder((any Decoder).self) { $0 } }
 
-  /// Makes a decoder of the next element, and moves on once it did what was asked.
+  /// Makes a decoder of the next element, and moves on once it has succeeded.
   private mutating func nestedDecoder<Value>(
     _ type: Any.Type, _ body: (DecoderHandle) throws -> Value
   ) throws -> Value {

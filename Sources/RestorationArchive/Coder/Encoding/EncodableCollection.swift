@@ -95,7 +95,7 @@ extension EncodeFrameRef {
     return entries
   }
 
-  /// The bytes of a value, tag and all, with written-out keys: the same whatever was encoded before.
+  /// The bytes of a value, tag and all, with written-out keys: the same after any other values.
   private func canonicalBytes<T: Encodable>(of value: T) throws -> [UInt8] {
     let state = pointee.state
     let (wasCanonical, start, count) = (state.pointee.isCanonical, state.pointee.writer.count, pointee.count)

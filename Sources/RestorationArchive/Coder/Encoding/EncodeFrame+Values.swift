@@ -36,7 +36,7 @@ extension EncodeFrameRef {
       guard let collection = entry.encodable else { preconditionFailure("a type that nobody encodes") }
       tag = try collection.encodeCollection(at: value, in: self)
     }
-    // What has values inside is a level to every reader, also when nobody was asked to write them.
+    // A value with values inside is a level to every reader, also when nobody was asked to write them.
     if tag != ValueTag.integers, pointee.depth >= state.pointee.depthLimit {
       state.pointee.writer.truncate(to: start)
       throw tooDeep(at: pathInside())

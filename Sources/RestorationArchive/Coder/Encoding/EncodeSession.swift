@@ -26,7 +26,7 @@ final class EncodeSession {
 /// The encoding sessions that wait for the next value, so that a small one need not make its own.
 enum EncodePool {
   private struct Content: @unchecked Sendable {
-    // Sendable: whoever takes a session out is alone with it until it is given back.
+    // Sendable: a session that is taken out has one user until it is given back.
     var sessions: [EncodeSession] = []
     var children: [EncodeSession] = []
     var epochs: [EncodeEpochs] = []
@@ -75,7 +75,7 @@ enum EncodePool {
 
   // MARK: Epochs
 
-  /// Takes the epochs for a level; whoever makes the frame assigns them to it.
+  /// Takes the epochs for a level; the maker of the frame assigns them to it.
   static func takeEpochs() -> EncodeEpochs {
     content.withLock { $0.epochs.popLast() } ?? EncodeEpochs(immortal: Epochs())
   }

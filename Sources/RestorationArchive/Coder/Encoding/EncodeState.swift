@@ -26,7 +26,7 @@ struct EncodeState {
   var childCount = 0
   /// The interner's epoch.
   var epoch: UInt64 = 0
-  /// What is known of types.
+  /// The facts about types.
   var types: TypeCache
   /// The interner's front cache of key types.
   var keyTypes: Slab<ShapeInterner.KeyTypeSlot>
@@ -34,7 +34,7 @@ struct EncodeState {
   var isCanonical = false
   /// What it knows of keys and shapes; shared with its children.
   var interner: ShapeInterner
-  /// What waits to be inserted.
+  /// The insertions that wait.
   var children: [DeferredChild] = []
   /// What the values find in their encoder's `userInfo`.
   var userInfo: [CodingUserInfoKey: any Sendable] = [:]
@@ -96,7 +96,7 @@ struct EncodeState {
     return owner.path() + (ownerKey.map { [$0] } ?? [])
   }
 
-  /// What is known of a key type.
+  /// The facts about a key type.
   @inline(__always)
   mutating func info<Key: CodingKey>(of type: Key.Type) -> KeyTypeRef {
     let address = UInt(bitPattern: ObjectIdentifier(type))

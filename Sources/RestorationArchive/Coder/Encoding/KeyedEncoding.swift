@@ -15,7 +15,7 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   var codingPath: [any CodingKey] { epochs.pointee.knows(epoch) ? frame.path() : [] }
 
-  /// What is known of the key type.
+  /// The facts about the key type.
   @inline(__always)
   var info: KeyTypeRef {
     guard let keyType else { preconditionFailure("a dead container was used") }

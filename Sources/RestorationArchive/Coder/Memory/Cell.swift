@@ -1,6 +1,6 @@
 // Unsafe memory, 1 of 6: cells, slabs and borrowed elements.
 //
-// Relies on: only `SessionMemory` frees, once, when it goes; whoever holds a cell or a slab holds the owner of its memory as
+// Relies on: only `SessionMemory` frees, once, when it goes; the holder of a cell or a slab holds the owner of its memory as
 // well, or compares its epoch first with a cell that is never freed (`Epochs`). Every index is checked. Borrowed elements stay
 // in the call of whoever lent them, or with the owner of their copy.
 
@@ -91,7 +91,7 @@ final class SessionMemory {
     count = 0
   }
 
-  /// Takes what was lent.
+  /// Takes lent memory.
   @inline(__always)
   init(_ elements: UnsafeBufferPointer<Element>) {
     unsafe start = elements.baseAddress

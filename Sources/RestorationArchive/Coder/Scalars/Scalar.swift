@@ -1,6 +1,6 @@
 /// A row of the table of scalars: all that the coder knows of a type that it writes and reads without asking it.
 ///
-/// What has a default here follows from the four facts of the row: tag, writer, reader, and the form of an array. They are
+/// Members with a default here follow from the four facts of the row: tag, writer, reader, and the form of an array. They are
 /// requirements nevertheless, so that the compiler makes code for each type.
 protocol Scalar: Codable, Hashable {
   /// The tag of the payload.

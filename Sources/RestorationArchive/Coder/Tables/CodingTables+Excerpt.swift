@@ -1,7 +1,7 @@
 extension CodingTables {
   /// The entries of a record that have certain keys, as a record of their own; empty when there are none.
   ///
-  /// The values are copied as they are, so that nobody needs to know their types. Damage hides what comes after it.
+  /// The values are copied as they are, so that nobody needs to know their types. Damage hides the bytes after it.
   func excerpt(of record: [UInt8], keys: Set<String>) -> [UInt8] {
     guard !keys.isEmpty else { return [] }
     var entries: [UInt8] = []

@@ -51,7 +51,7 @@ final class ShapeInterner {
 
   // MARK: Keys
 
-  /// Finds what is known of a key type when the front cache does not.
+  /// Finds the facts about a key type when the front cache has none.
   @inline(never)
   func learn<Key: CodingKey>(_ type: Key.Type, slot: Int) -> KeyTypeRef {
     let address = UInt(bitPattern: ObjectIdentifier(type))
@@ -122,7 +122,7 @@ final class ShapeInterner {
     return false
   }
 
-  /// The edges from the empty shape to a node, for what happens rarely.
+  /// The edges from the empty shape to a node, for rare events.
   func path(to node: ShapeNodeRef) -> [UInt64] {
     path.removeAll(keepingCapacity: true)
     var next: ShapeNodeRef? = node

@@ -23,7 +23,7 @@ extension TableContent {
   ///
   /// All of it takes at most four times as much memory as the bytes did.
   mutating func append(_ cursor: inout ByteCursor) throws(ArchiveError) {
-    // Exact room for the first tables, and none for what is only claimed; those that deltas add to must grow by
+    // Exact room for the first tables, and none for mere claims; those that deltas add to must grow by
     // doubling, or many would copy much.
     if keyEnds.isEmpty { try makeRoom(for: cursor) }
     let keys = try cursor.readCount()
@@ -58,7 +58,7 @@ extension TableContent {
     }
   }
 
-  /// Counts what comes at a cursor, to its end, and reserves as much: a key and a shape take a byte and more, a field
+  /// Counts the entries from a cursor to its end, and reserves as much: a key and a shape take a byte and more, a field
   /// takes two.
   private mutating func makeRoom(for cursor: ByteCursor) throws(ArchiveError) {
     var cursor = cursor

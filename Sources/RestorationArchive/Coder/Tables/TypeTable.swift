@@ -1,11 +1,11 @@
 /// The sizes of the small tables in which the coder keeps what it knows of types, by their addresses.
 ///
-/// What has no other slot than another one takes that one's, at any time: whoever holds on to a slot has to ask each time
+/// An entry with no other slot than another one's takes that one, at any time: the holder of a slot has to ask each time
 /// whose it is.
 enum TypeTable {
   /// How types are coded; with fewer than 256 slots programs with many types are slow.
   case types
-  /// What is known of key types.
+  /// The facts about key types.
   case keyTypes
   /// Where the fields of shapes are for key types.
   case fieldMaps
@@ -22,7 +22,7 @@ enum TypeTable {
   /// The number of slots.
   var count: Int { 1 << bits }
 
-  /// The slot of an address, or of what else tells apart what is in the table.
+  /// The slot of an address, or of another value that tells the entries apart.
   @inline(__always)
   func slot(of number: UInt) -> Int {
     #if SMALL_TABLES
@@ -35,7 +35,7 @@ enum TypeTable {
 
 /// How a type is coded: found once for each type, and looked up by its metatype from then on.
 struct TypeEntry {
-  /// What is done with a value.
+  /// The use of a value.
   enum Form: UInt8 {
     /// Nobody has asked yet.
     case unknown
@@ -49,7 +49,7 @@ struct TypeEntry {
 
   /// The type's address; 0 in an empty slot.
   var type: UInt = 0
-  /// What is done with a value.
+  /// The use of a value.
   var form = Form.unknown
   /// The tag that a scalar writes.
   var tag = ValueTag.absent
@@ -79,7 +79,7 @@ struct TypeEntry {
   }
 }
 
-/// What is known of types, behind a table of slots for those that came last.
+/// The facts about types, behind a table of slots for those that came last.
 struct TypeCache {
   /// The slots.
   let slots: Slab<TypeEntry>

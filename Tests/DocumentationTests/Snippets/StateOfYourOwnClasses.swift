@@ -1,13 +1,7 @@
 import Observation
 import StateRestoration
 
-struct GettingStartedSnippets {
-  // snippet: Directory
-  @MainActor func openDevice(in directory: String) async throws -> ProtectedDevice {
-    try await ProtectedDevice.open(at: .directory(directory))  // such as "/var/lib/kiosk/state"
-  }
-  // snippet end
-
+struct OwnClassesSnippets {
   // snippet: Factory
   @Observable final class NoteController: StatefulController, RestorationFactory {
     nonisolated struct State: Codable, Sendable {

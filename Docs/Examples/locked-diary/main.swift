@@ -1,0 +1,83 @@
+// A diary with a passcode, in a terminal. Kill it at any time, and start it again.
+// commands: new · lock · on the lock screen new, or the passcode
+import Foundation
+import Observation
+import StateRestoration
+
+/// An entry is an object of its own, so that one that is written while the device is locked replaces nothing.
+final class Entry: RestorableController {
+  let restorationIdentifier: RestorationIdentifier?
+  let restorationClass: RestorationClass? = "entry"
+  @Restored("text") var text = ""
+
+  init(_ identifier: RestorationIdentifier) { restorationIdentifier = identifier }
+}
+
+/// All entries, in the order of their identifiers.
+@Observable final class Diary: RestorationContainer {
+  let restorationIdentifier: RestorationIdentifier? = "diary"
+  private(set) var entries: [Entry] = []
+
+  var restorationChildren: [any RestorableController] { entries }
+
+  func installRestoredChildren(_ children: [RestoredChild]) {
+    // After an unlock, those written before it are among the restored ones, made anew.
+    let restored = children.compactMap { $0.controller as? Entry }
+    let names = Set(restored.map(\.restorationIdentifier))
+    entries = restored + entries.filter { !names.contains($0.restorationIdentifier) }
+    entries.sort { ($0.restorationIdentifier ?? "") < ($1.restorationIdentifier ?? "") }
+  }
+
+  func add(_ entry: Entry) { entries.append(entry) }
+}
+
+let diary = Diary()
+let registry = RestorationRegistry()
+registry.register(Entry.self, as: "entry") { path, _ in path.last.map(Entry.init) }
+
+@MainActor func ask(_ question: String) async -> String? {
+  print(question)
+  return await Task.detached { readLine() }.value
+}
+
+/// Adds an empty entry first: its text is then a change, which is saved even while the device is locked.
+@MainActor func write() async {
+  let entry = Entry("\(Date.now.timeIntervalSince1970)")
+  diary.add(entry)
+  entry.text = await ask("Dear diary,") ?? ""
+}
+
+/// Asks for the passcode until it is right; false when the input ends.
+@MainActor func unlock(_ session: RestorationSession) async throws -> Bool {
+  while !session.device.isProtectedDataAvailable {
+    guard let text = await ask("Passcode:") else { return false }
+    if text == "new" {
+      await write()
+      continue
+    }
+    do {
+      try await session.unlock(passcode: text)
+    } catch {
+      guard error.code == .wrongPasscode || error.code == .passcodeDelayed else { throw error }
+      print("Not right. Wait \(try await session.device.remainingPasscodeDelay()).")
+    }
+  }
+  return true
+}
+
+try await RestorationSession.run(at: .applicationState("com.example.diary"), root: diary, registry: registry) {
+  session in
+  let device = session.device
+  if !device.hasPasscode, let text = await ask("Choose a passcode:") { try await device.setPasscode(Passcode(text)) }
+  while try await unlock(session) {
+    for entry in diary.entries { print("  " + entry.text) }
+    while device.isProtectedDataAvailable {
+      switch await ask("new or lock?") {
+      case "new": await write()
+      case "lock": device.lock(gracePeriod: .zero)
+      case nil: return
+      default: break
+      }
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import OwnThread
+import Testing
+
+/// The programs of Docs/Examples come back after `kill -9`.
+struct ExampleTests {
+  @Test func `the tutorial ends as it says`() async throws {
+    let program = try Example("todo")
+    defer { program.remove() }
+    try await program.run([
+      ("tab", "[New]"), ("Milk", "Draft: Milk"), ("add", "Draft: \n"), ("tab", "  1 Milk"), ("1", "> 1 Milk"),
+      ("open", "Item: Milk"), ("tab", "Draft: "), ("Bread", "Draft: Bread"),
+    ])
+    try await program.run([(nil, "Draft: Bread"), ("tab", "Item: Milk"), ("back", "> 1 Milk")])
+  }
+
+  @Test func `the to-do program comes back after a kill with tab, stack, selection and draft`() async throws {
+    let program = try Example("todo")
+    defer { program.remove() }
+    try await program.run([
+      ("tab", "[New]"), ("Milk", "Draft: Milk"), ("add", "Draft: \n"), ("Bread", "Draft: Bread"), ("add", "Draft: \n"),
+      ("Soap", "Draft: Soap"), ("tab", "  1 Bread"), ("2", "> 2 Milk"), ("open", "Item: Milk"), ("tab", "Draft: Soap"),
+    ])
+    try await program.run([(nil, " Items  [New]\nDraft: Soap"), ("tab", "Item: Milk"), ("back", "> 2 Milk")])
+    // The selection follows its item, also when the rows have moved.
+    try await program.run([(nil, "> 2 Milk"), ("tab", "Draft: Soap"), ("add", "Draft: \n"), ("tab", "> 3 Milk")])
+    try await program.run([(nil, "  1 Soap\n  2 Bread\n> 3 Milk")])
+  }
+
+  @Test func `windows, their texts and a dialogue come back after a kill`() async throws {
+    let program = try Example("two-windows")
+    defer { program.remove() }
+    try await program.run([
+      ("", "* first: Untitled"), ("one", "Untitled: one"), ("window second", "* second"), ("two", "Untitled: two"),
+      ("rename", "New title?"), ("Shop", "New title? Shop"),
+    ])
+    // The result of the dialogue reaches its window in another run than the one that presented it.
+    try await program.run([(nil, "New title? Shop"), ("ping", "New title? Shopping"), ("", "* second: Shopping: two")])
+    try await program.run([
+      (nil, "* second: Shopping: two\n  first: Untitled: one"), ("close", "* first: Untitled: one"),
+    ])
+    try await program.run([(nil, "* first: Untitled: one"), ("window second", "* second: Shopping: two")])
+  }
+
+  @Test func `entries that were written while locked join the diary at the unlock`() async throws {
+    let program = try Example("locked-diary")
+    defer { program.remove() }
+    try await program.run([
+      (nil, "Choose"), ("1234", "new or lock?"), ("new", "Dear diary,"), ("first", "new or lock?"),
+      ("lock", "Passcode:"),
+      ("new", "Dear diary,"), ("second", "Passcode:"), ("99", "Not right."),
+      ("1234", "  first\n  second\nnew or lock?"),
+    ])
+    try await program.run([(nil, "Passcode:"), ("new", "Dear diary,"), ("third", "Passcode:")])
+    try await program.run([
+      (nil, "Passcode:"), ("new", "Dear diary,"), ("fourth", "Passcode:"),
+      ("1234", "  first\n  second\n  third\n  fourth\nnew or lock?"),
+    ])
+  }
+
+  @Test func `few lines of the programs are about restoration`() throws {
+    func count(_ code: String) -> Int {
+      let lines = code.split(separator: "\n").filter { !$0.trimmingCharacters(in: .whitespaces).hasPrefix("//") }
+      // The stock controllers hold what any program with a list, a stack and tabs has to hold.
+      return lines.count { line in
+        line.contains(/(?i)restor|stored|registry|association|dataSource|modelIdentifier/)
+          && !line.contains(/= (List|Navigation|Tab)Controller\(/)
+      }
+    }
+    let draft = try #require(try SnippetTests.snippets()["QuickStart"]).code
+    #expect(draft.split(separator: "\n").count <= 15)
+    #expect(count("import StateRestoration\n" + draft) <= 6)
+    #expect(count(try String(contentsOf: Example.source("todo"), encoding: .utf8)) <= 15)
+  }
+}
+
+/// A program of Docs/Examples, with a directory of its own for its state and files.
+struct Example {
+  private let program: String
+  private let folder: URL
+
+  init(_ program: String) throws {
+    self.program = program
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("\(program)-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  func remove() { try? FileManager.default.removeItem(at: folder) }
+
+  static func source(_ program: String) -> URL {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent("Docs/Examples/\(program)/main.swift")
+  }
+
+  /// Starts the program, types lines, and kills it when the last change is saved.
+  ///
+  /// Each line is typed when the one before it is answered; nil types nothing, and waits for the screen of the launch.
+  func run(_ lines: [(typed: String?, answer: String)], sourceLocation: SourceLocation = #_sourceLocation) async throws
+  {
+    let (program, folder) = (program, folder)
+    let failure = try await onThread { try Self.type(lines, into: program, in: folder) }
+    #expect(failure == nil, sourceLocation: sourceLocation)
+  }
+
+  /// Returns what was shown instead of an answer; nil when all came.
+  private static func type(
+    _ lines: [(typed: String?, answer: String)], into program: String, in folder: URL
+  ) throws -> String? {
+    let process = Process()
+    let products = Bundle.main.bundleURL
+    let executable = products.appendingPathComponent(program).path
+    // Its output is buffered by lines, as in a terminal.
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/stdbuf")
+    process.arguments = ["-oL", executable]
+    process.currentDirectoryURL = folder
+    process.environment = ProcessInfo.processInfo.environment.merging(["XDG_STATE_HOME": folder.path]) { $1 }
+    let (input, output) = (Pipe(), Pipe())
+    (process.standardInput, process.standardOutput) = (input, output)
+    try process.run()
+    let identifier = process.processIdentifier
+    // A program that doesn't answer ends, so that reading ends too.
+    let deadline = DispatchWorkItem { kill(identifier, SIGKILL) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + 90, execute: deadline)
+    defer {
+      deadline.cancel()
+      kill(identifier, SIGKILL)
+      process.waitUntilExit()
+    }
+    var (shown, lastTyped) = ("", Date.distantPast)
+    for (typed, answer) in lines {
+      if let typed {
+        (shown, lastTyped) = ("", Date.now)
+        try input.fileHandleForWriting.write(contentsOf: Array((typed + "\n").utf8))
+      }
+      while !shown.contains(answer) {
+        let data = output.fileHandleForReading.availableData
+        if data.isEmpty { return "\(typed ?? "the launch") is not answered by “\(answer)”, but by: \(shown)" }
+        shown += String(decoding: data, as: UTF8.self)
+      }
+    }
+    if lines.last?.typed != nil { waitForSave(since: lastTyped, in: folder) }
+    return nil
+  }
+
+  /// Waits until a file was written since a moment, and then none for twice the interval of automatic preservation.
+  private static func waitForSave(since moment: Date, in folder: URL) {
+    let end = Date.now + 60
+    while Date.now < end {
+      var newest = Date.distantPast
+      let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+      while let file = files?.nextObject() as? URL {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+        newest = max(newest, attributes?[.modificationDate] as? Date ?? newest)
+      }
+      // The clock of the file system is a few milliseconds late.
+      if newest > moment - 0.02, Date.now.timeIntervalSince(newest) > 0.5 { return }
+      Thread.sleep(forTimeInterval: 0.05)
+    }
+  }
+}

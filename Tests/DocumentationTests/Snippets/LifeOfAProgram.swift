@@ -1,0 +1,66 @@
+import Observation
+import StateRestoration
+
+struct LifeOfAProgramSnippets {
+  // snippet: LifeParts
+  final class Notes: RestorationCoordinatorDelegate, RestorableApplicationDelegate {
+    let window = WindowController(restorationIdentifier: "window", content: StoredValue("draft", ""))
+
+    var rootController: (any RestorableController)? { window }
+
+    func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
+    func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
+
+    func didRestore(_ report: RestorationReport) { print(report) }
+    func didReceiveMemoryWarning() { print("caches are emptied") }
+    func willTerminate() { print("the last save follows") }
+  }
+
+  @MainActor func run(_ notes: Notes, showing show: () async -> Void) async throws {
+    let device = try await ProtectedDevice.open(at: .applicationState("com.example.notes"))
+    let coordinator = try RestorationCoordinator(device: device, delegate: notes)
+    let application = try RestorableApplication(device: device, coordinator: coordinator, delegate: notes)
+
+    try await application.launch()
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .milliseconds(250))
+    let driver = SignalDriver()
+    driver.start(driving: application.lifecycle)
+    await show()
+    try await application.lifecycle.terminate()
+  }
+  // snippet end
+
+  // snippet: LifeSensitive
+  @Observable final class AccountController: StatefulController, SensitiveContent {
+    let restorationIdentifier: RestorationIdentifier? = "account"
+    var restorableState = 0
+    private(set) var isHidden = false
+
+    func hideSensitiveContent() { isHidden = true }
+    func revealSensitiveContent() { isHidden = false }
+  }
+  // snippet end
+
+  // snippet: LifeBackground
+  @MainActor func upload(_ pages: [String], of application: RestorableApplication) async throws {
+    try await application.lifecycle.withBackgroundTask(named: "upload") {
+      for page in pages {
+        try Task.checkCancellation()  // the time in the background is over
+        try await send(page)
+      }
+    }
+  }
+  // snippet end
+
+  func send(_ page: String) async throws {}
+
+  // snippet: LifeTerminal
+  @MainActor func driveTerminal(_ application: RestorableApplication, restoringTerminal: @escaping () -> Void) {
+    let driver = SignalDriver(signals: [.hangUp, .terminate, .terminalStop, .resume]) { signal in
+      restoringTerminal()
+      SignalDriver.endProcess(by: signal)
+    }
+    driver.start(driving: application.lifecycle)
+  }
+  // snippet end
+}
