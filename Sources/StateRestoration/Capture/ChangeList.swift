@@ -27,7 +27,7 @@ final class ChangeList: Sendable {
     if isFirst { wake() }
   }
 
-  /// Takes what was noted since the last call, in order, with repetitions.
+  /// Takes the keys noted since the last call, in order, with repetitions.
   func drain() -> [Int] {
     state.withLock { state in
       defer {

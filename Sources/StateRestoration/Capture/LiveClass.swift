@@ -23,7 +23,7 @@ internal import RestorationArchive
   private(set) var fastPath: FastPath?
   /// The tag of plain instances, as the last capture with one found it.
   private(set) var plainTag: RestorationClass?
-  /// What was found out in the current capture for the tags of instances, nearly always one for all of them.
+  /// The facts found in the current capture for the tags of instances, nearly always one for all of them.
   private var tags: [Tag] = []
 
   /// What instances with one tag have in common.
@@ -65,13 +65,13 @@ internal import RestorationArchive
     tags = []
   }
 
-  /// What was found out in the current capture for instances with a tag; nil if none was met.
+  /// The facts found in the current capture for instances with a tag; nil if none was met.
   func facts(for tag: RestorationClass?) -> Tag? {
     for index in tags.indices where tags[index].tag == tag { return tags[index] }
     return nil
   }
 
-  /// Takes what was found out for instances with a tag.
+  /// Takes the facts about instances with a tag.
   func add(_ facts: Tag) {
     tags.append(facts)
     guard tags.count == 1, facts.mistaken == nil, let column, let state = plan.state,

@@ -64,7 +64,7 @@ internal import RestorationArchive
     objectIdentity = ObjectIdentifier(object)
   }
 
-  /// Whether the node and what is known of its object are such that only its value may have to be recorded.
+  /// Whether only the object's value may have to be recorded, by all that is known of the node.
   var isPlain: Bool {
     !isRemoved && !isSpecial && !isDuplicate && !isByHand && !hasRole && !isParent && !isReferrer
   }

@@ -1,5 +1,5 @@
 extension LiveTree {
-  /// Removes what has left the hierarchy, and puts the lists right that anything has left.
+  /// Removes the nodes that have left the hierarchy, and puts right the lists that they were in.
   func removeOrphans() {
     defer { pruneChildLists() }
     guard !orphans.isEmpty else { return }
@@ -12,7 +12,7 @@ extension LiveTree {
     orphans = []
   }
 
-  /// Takes out of lists what has left them.
+  /// Takes out of lists the nodes that have left them.
   private func pruneChildLists() {
     guard !parentsThatLostChildren.isEmpty else { return }
     for parent in parentsThatLostChildren.values where !parent.isRemoved {

@@ -10,7 +10,7 @@ extension LiveTree {
   ///   - objects: The siblings, in order.
   ///   - kind: What they are.
   ///   - parent: The node above them; nil for roots.
-  ///   - former: What lay below the parent before.
+  ///   - former: The parent's children before.
   ///   - taken: Other nodes below the parent, whose identifiers are theirs.
   func link(
     _ objects: Siblings, as kind: NodeReport.Kind, to parent: LiveNode?, former: [LiveNode],
@@ -147,7 +147,7 @@ extension LiveTree {
     if let parent = node.parent { parentsThatLostChildren[parent.key] = parent }
   }
 
-  /// Takes what lay between two nodes out of the way, when one of them now lies below the other the other way round.
+  /// Takes the nodes between two others out of the way, when one of them now lies below the other the other way round.
   ///
   /// Whoever lists it as a child now is read in the same capture; else it has left the hierarchy.
   private func untangle(_ parent: LiveNode, from node: LiveNode) {

@@ -2,9 +2,9 @@ internal import FoundationEssentials
 internal import RestorationArchive
 
 extension LiveTree {
-  /// Reads everything that is marked, and what is marked by reading it.
+  /// Reads all marked nodes, and those that reading marks.
   func readPending() {
-    // What was marked twice is read once.
+    // A node marked twice is read once.
     while let node = pending.popLast() {
       if node.isDirty { read(node) }
     }
@@ -12,7 +12,7 @@ extension LiveTree {
 
   /// Reads all whose changes can't be noticed, the newest first, so that children come before their parents.
   func readUnnoticed() {
-    // What is added meanwhile is pending.
+    // Nodes added meanwhile are pending.
     let nodes = polled
     var rest = nodes.count
     while rest > 0 {
@@ -26,7 +26,7 @@ extension LiveTree {
 
   /// Reads plain objects of one class from the end of a list, until one is neither.
   ///
-  /// What is the same for all of them is looked up once, as there may be very many.
+  /// Common facts are looked up once, as there may be very many objects.
   private func readFast(_ nodes: [LiveNode], _ rest: inout Int) {
     let subject = nodes[rest - 1].subject
     guard let fastPath = subject.fastPath else { return }

@@ -5,7 +5,7 @@ extension LiveTree {
   func resolveReferences() {
     if hasMoved { rereadReferrers() }
     while let (node, record, references) = unresolved.popLast() {
-      // What has left must not bring anything in.
+      // A node that has left must not bring anything in.
       guard !node.isRemoved else { continue }
       let former = node.byHand
       node.byHand = []

@@ -80,13 +80,13 @@ internal import RestorationArchive
 
   /// Which objects a capture asks.
   enum Scope {
-    /// What is known to have changed.
+    /// Those known to have changed.
     case noticed
-    /// That, and what can't be noticed without asking.
+    /// Those, and all whose changes nobody notices.
     case all
   }
 
-  /// Brings the tree up to date and hands over what has changed.
+  /// Brings the tree up to date and hands over the changes.
   ///
   /// - Parameters:
   ///   - controllers: The roots of the hierarchy.
@@ -119,7 +119,7 @@ internal import RestorationArchive
     }
     add(application)
     removeUnmet()
-    // Handed over whole: what is kept here would keep the values, and make the worker copy the lists.
+    // Handed over whole: a copy here would keep the values, and make the worker copy the lists.
     for subject in openClasses { subject.close() }
     openClasses.removeAll(keepingCapacity: true)
     defer { batch = CaptureBatch() }
@@ -291,7 +291,7 @@ internal import RestorationArchive
     var isNew = false
     // One that has died has to be seen to leave before its place is another's.
     for node in shared where node.object == nil { orphans.append(node) }
-    // Who is in the hierarchy by now is preserved there.
+    // An object in the hierarchy is preserved there.
     shared.removeAll { $0.isRemoved || $0.object == nil || $0.kind != .shared }
     for (identifier, object) in registry.livingSharedObjects {
       if let node = node(of: object) {

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 ///
 /// They are captured again, though nothing in them has changed, when the time that is recorded with them moves on, which it
 /// does in steps of a sixteenth of the limit. Else a screen that is open every day would grow too old for its class, and
-/// what was typed below it an hour ago would go with it.
+/// text typed below it an hour ago would go with it.
 @MainActor struct StateAges {
   private struct Group {
     var stamp: Date

@@ -1,6 +1,6 @@
-/// A save that waits for the end of the one in progress, and who has asked for it.
+/// A save that waits for the end of the one in progress, and the callers that asked for it.
 struct FoldedSave {
-  /// What is saved.
+  /// The hierarchy to save.
   ///
   /// Alive for as long as somebody waits who asked for it by name; otherwise it may die, and the hierarchy that was asked
   /// for last is saved.

@@ -24,7 +24,7 @@ typealias ApplicationState = (entries: [RestorationArchive.Entry], references: [
     self.isEdited = isEdited
     let retries = turn.plan.application.contains(where: \.isLeftOut) && turn.retries([])
     var variants = turn.plan.application
-    // Another try of what was left out goes before what has come in front of it since.
+    // A left-out variant that is tried again goes before those in front of it.
     if retries { variants = variants.filter(\.isLeftOut) + variants.filter { !$0.isLeftOut } }
     for variant in variants {
       let isCrashNode = variant.id == turn.crashNode

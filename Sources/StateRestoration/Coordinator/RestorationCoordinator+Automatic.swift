@@ -66,7 +66,7 @@ extension RestorationCoordinator {
     if standing == .live || standing == .new { armAutomaticPreservation() }
   }
 
-  /// The first change is saved at once; what follows within the interval waits for its end.
+  /// The first change is saved at once; those within the interval wait for its end.
   private func preserveAutomatically() {
     guard case .onChange(let interval) = preservesAutomatically else { return }
     automatic.isDue = false
@@ -95,12 +95,12 @@ extension RestorationCoordinator {
     }
   }
 
-  /// Saves at once what would be saved by itself at the end of the interval.
+  /// Makes at once the save that would come by itself at the end of the interval.
   func preserveWhatIsDue() async throws(RestorationError) {
     guard case .onChange = preservesAutomatically, root != nil else { return }
     let outcome = try await preserve(scope: .noticed)
     automatic.isDeclined = outcome.isDeclined
-    // Nothing is watched before the first capture: whoever has declined that is asked again.
+    // Nothing is watched before the first capture: a delegate that declined that is asked again.
     if outcome.isDeclined, tree.roots.isEmpty, delegate != nil { automatic.isDue = true }
     delegate?.coordinator(self, didPreserve: outcome)
   }

@@ -5,7 +5,7 @@ extension RestorationCoordinator {
   ///
   /// Works while locked, and waits for a restoration or a save in progress; those that are asked for meanwhile wait for it.
   /// The next save, asked for or after a change, begins anew. If it throws, nothing or a part was deleted, and everything
-  /// goes on as before: the next save writes all that is preserved now once more, since what can't be deleted now may go at
+  /// goes on as before: the next save writes all that is preserved now once more, since a file that can't be deleted now may go at
   /// the next opening. With automatic preservation that save comes by itself.
   public func discard() async throws(RestorationError) {
     try await deleteAll(goingOnAs: .live)
@@ -62,7 +62,7 @@ extension RestorationCoordinator {
     if next == .live { await goOnAfterDiscard() }
   }
 
-  /// Saves from now on what the program changes: what is there now is not a change.
+  /// Saves every change from now on: the state of now is not one.
   private func goOnAfterDiscard() async {
     standing = .live
     if case .onChange = preservesAutomatically, let root {

@@ -71,7 +71,7 @@ extension RestorationCoordinator {
   /// Does with one subtree of the restored state what restoring does with all of it.
   private func giveState(to late: LateObject, from turn: RestoreTurn, at index: Int) -> NodeReport? {
     func refused(_ reason: NotRestoredReason) -> NodeReport {
-      // What is stored stays until the object has something newer.
+      // The stored state stays until the object has something newer.
       tree.noteRefused(late.object)
       return NodeReport(path: late.path, result: .notRestored(reason))
     }

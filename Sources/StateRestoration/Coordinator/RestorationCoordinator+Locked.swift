@@ -2,7 +2,7 @@ internal import DataProtection
 internal import FoundationEssentials
 internal import RestorationArchive
 
-/// What was edited in a run that began on a locked device.
+/// The edits of a run that began on a locked device.
 struct Edits {
   /// The edited nodes, as an archive; nil when there are none.
   var archive: Data?
@@ -41,7 +41,7 @@ extension RestorationCoordinator {
     }
   }
 
-  /// Ends this turn, in which what the program does on a locked device is no edit: whatever follows is one.
+  /// Ends this turn, in which nothing that the program does on a locked device is an edit: all that follows is one.
   func endTurn() async { await worker.run { _ in } }
 
   /// Looks once more at everything before late restoring.

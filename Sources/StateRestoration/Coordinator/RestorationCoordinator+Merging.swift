@@ -1,7 +1,7 @@
 internal import RestorationArchive
 
 extension RestorationCoordinator {
-  /// What is stored without the edits of this run, if an edited object wants to join it; nil otherwise.
+  /// The stored state without the edits of this run, if an edited object wants to join it; nil otherwise.
   func storedForMerging(_ edits: Edits) async -> LoadedState? {
     let wantsIt = tree.nodes.contains { node in
       guard let object = node?.object as? any MergingController else { return false }
@@ -15,9 +15,9 @@ extension RestorationCoordinator {
     return loaded
   }
 
-  /// Has edited objects join what was stored to what they have; what can't be read is left as it is.
+  /// Has edited objects join the stored state to theirs; unreadable state is left as it is.
   ///
-  /// What they have then differs from what is stored, and the next save has it.
+  /// Their state then differs from the stored one, and the next save has it.
   func mergeEdits(_ stored: LoadedState?, _ turn: RestoreTurn) {
     guard let plan = stored?.plan else { return }
     for index in plan.nodes.indices {

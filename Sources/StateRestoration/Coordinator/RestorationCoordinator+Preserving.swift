@@ -74,7 +74,7 @@ extension RestorationCoordinator {
       return declined(delegate == nil ? .noDelegate : .answeredNo)
     }
     log.log(.debug, "capturing")
-    // What was read before this save is not the newest any more.
+    // The state read before this save is not the newest any more.
     prepared = nil
     let discardCount = discardCount
     let batch = capture(root, scope: scope, context: context, application: application)
@@ -150,7 +150,7 @@ extension RestorationCoordinator {
     for finding in findings { log.log(.warning, finding.description) }
   }
 
-  /// Copies what has changed.
+  /// Copies the changes.
   ///
   /// - Parameter isMeeting: Whether new objects are met as they are at the end of this turn.
   func capture(

@@ -3,9 +3,9 @@ internal import FoundationEssentials
 internal import RestorationArchive
 
 extension RestorationCoordinator {
-  /// Finds out what is there, before any user interface: ``reason`` is right afterwards.
+  /// Looks at the stored state, before any user interface: ``reason`` is right afterwards.
   ///
-  /// Loads off the main actor; a restoration that follows uses what was loaded. Nothing on disk changes.
+  /// Loads off the main actor; a restoration that follows uses the loaded state. Nothing on disk changes.
   @discardableResult
   public func prepare() async -> RestorationReason {
     guard prepared == nil, standing == .new, operations.beginNow(.loading) else { return reason }
@@ -19,7 +19,7 @@ extension RestorationCoordinator {
     return reason
   }
 
-  /// Gives a hierarchy its preserved state back, and makes what is missing of it.
+  /// Gives a hierarchy its preserved state back, and makes the missing objects.
   ///
   /// Suspends to load and to mark that restoring begins. Then the delegate's question, factories, installing, decoding, the
   /// app-level decode and the finished hooks run in one turn of the main actor, in this order. Can be called again with a

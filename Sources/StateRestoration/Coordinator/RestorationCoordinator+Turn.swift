@@ -9,7 +9,7 @@ extension RestorationCoordinator {
   ///   - loaded: The state.
   ///   - root: The controller at the top of the hierarchy.
   ///   - edits: The objects that were edited while the device was locked: theirs is newer.
-  ///   - stored: What is stored without them, for objects that join it; nil when none does.
+  ///   - stored: The stored state without them, for objects that join it; nil when none does.
   ///   - retriesLeftOut: Whether nodes that were left out after a crash are tried again.
   func restore(
     _ loaded: LoadedState, into root: any RestorableController, keeping edits: Edits, joining stored: LoadedState?,

@@ -136,7 +136,7 @@ public import RestorationArchive
 
   isolated deinit {
     unlock.observation?.cancel()
-    // Who has let it go by mistake hears nothing else.
+    // A program that let it go by mistake hears nothing else.
     if preservesAutomatically != .never, root != nil, standing != .discarded {
       log.log(.warning, "nothing is preserved any more: the coordinator of “\(session)” is gone; keep it")
     }
@@ -169,7 +169,7 @@ final class Awakener: Sendable {
 }
 
 extension RestorationConfiguration {
-  /// What is recorded with an archive that is saved now.
+  /// The context of an archive that is saved now.
   var context: RestorationContext {
     RestorationContext(
       applicationVersion: applicationVersion, schemaVersion: schemaVersion, systemVersion: systemVersion,

@@ -47,7 +47,7 @@ extension ArchiveDraft {
     }
   }
 
-  /// Brings one object's record up to date; what is stored stays where the values can't be encoded.
+  /// Brings one object's record up to date; the stored one stays if the values can't be encoded.
   private mutating func store(
     _ record: CaptureBatch.Record, of batch: CaptureBatch, _ findings: inout [PreservationFinding]
   ) throws(ArchiveError) {
@@ -149,7 +149,7 @@ extension ArchiveDraft {
     return true
   }
 
-  /// Live children in their order, then what is carried over, as it stood.
+  /// Live children in their order, then the carried-over nodes, as they stood.
   private mutating func arrange(_ order: CaptureBatch.Order) throws(ArchiveError) {
     guard let parent = binding(order.parent)?.node else { return }
     let present = try writer.children(of: parent)

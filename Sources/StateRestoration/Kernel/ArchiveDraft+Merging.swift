@@ -1,7 +1,7 @@
 internal import RestorationArchive
 
 extension ArchiveDraft {
-  /// The table *Merge*: puts the nodes that were saved, or edited, while locked onto what is stored.
+  /// The table *Merge*: puts the nodes that were saved, or edited, while locked onto the stored ones.
   ///
   /// Records go over bit for bit, so that state whose class is unknown in this run is merged as well.
   ///

@@ -1,9 +1,9 @@
 internal import RestorationArchive
 
-/// Who comes with a capture, and with what; who leaves with it.
+/// The objects that come and leave with a capture, and their values.
 struct Arrivals {
   let batch: CaptureBatch
-  /// The objects that leave: theirs may go to whoever takes their places.
+  /// The objects that leave: the next in their places may get their nodes.
   let leaving: Set<CaptureBatch.Key>
   /// The objects that come anew: what they owned stays where it is.
   var renounced: Set<CaptureBatch.Key> = []
@@ -190,7 +190,7 @@ extension ArchiveDraft {
     } else if arrivals.batch.isMeeting {
       beBlank(placement, over: nil)
     } else {
-      // It was refused before anybody looked at what is stored.
+      // It was refused before anybody looked at the stored variants.
       switch try choose(among: variants, for: placement.key, arrivals) {
       case .owner(let position), .blank(let position?): beBlank(placement, over: variants[position])
       case .blank(nil): beBlank(placement, over: nil)

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import RestorationArchive
 
-/// The archive as the next save writes it: live objects' variants, and what is carried over for objects that are away.
+/// The archive as the next save writes it: live objects' variants, and those carried over for objects that are away.
 ///
 /// A pure value: it knows no disk, no clock and no objects, only the keys by which captures name them.
 struct ArchiveDraft: Sendable {
@@ -29,7 +29,7 @@ struct ArchiveDraft: Sendable {
   var unencoded: Set<CaptureBatch.Key> = []
   /// The sizes of live objects' states that are over the budget for one node.
   var overBudget: [CaptureBatch.Key: Int] = [:]
-  /// What has happened since the last save and its receipt has to name.
+  /// Findings since the last save, for its receipt.
   var owedFindings: [PreservationFinding] = []
   var digests = DigestMaker()
   /// The bindings that objects had before the state was restored once more, by their keys of then.
@@ -45,7 +45,7 @@ struct ArchiveDraft: Sendable {
   /// What stays of a state that is left out over the budget: its container needs it.
   private static let keptKeys: Set<String> = [ReservedKey.role]
 
-  /// What is known of a node that only holds children.
+  /// A node that only holds children.
   struct Holder: Sendable {
     /// The blank object whose children they are.
     var key: CaptureBatch.Key

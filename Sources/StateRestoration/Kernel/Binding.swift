@@ -35,7 +35,7 @@ struct Blank: Sendable {
 enum Baseline: Hashable, Sendable {
   /// Nobody has looked yet.
   case unknown
-  /// Its values could not be encoded: whatever can be is an edit.
+  /// Its values could not be encoded: the first that can be are an edit.
   case unencodable
   /// Its values.
   case values(Digest)

@@ -2,7 +2,7 @@ internal import RestorationArchive
 
 /// The table *Select*: which of a place's variants an object gets.
 enum Selection {
-  /// What is known of one variant without reading its record.
+  /// The facts about one variant, without reading its record.
   struct Candidate: Sendable {
     var identity: Identity
     var version: StateVersion

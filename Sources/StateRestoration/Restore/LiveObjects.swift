@@ -5,7 +5,7 @@
     weak var object: (any RestorableObject)?
   }
 
-  /// An object with what is known of it, so that nobody has to ask the runtime again.
+  /// An object with its conformances, so that nobody has to ask the runtime again.
   private enum Held {
     case none
     case controller(any RestorableController)
@@ -40,7 +40,7 @@
   /// Holds a node's object of any kind.
   mutating func hold(_ object: any RestorableObject, at index: Int) { held[index] = .other(object) }
 
-  /// Gives up what is held for a node.
+  /// Gives up the object held for a node.
   mutating func drop(_ index: Int) { held[index] = .none }
 
   /// Forgets a node's object, whoever owns it.

@@ -17,7 +17,7 @@ struct ExtentRule {
 extension RestoreTurn {
   /// Why a node is not asked for; nil when it is.
   ///
-  /// The node's class decides, then that of the nearest node above it that says something. What was edited while the device was
+  /// The node's class decides, then that of the nearest node above it that says something. A node edited while the device was
   /// locked is in use.
   ///
   /// - Parameter object: The node's object; nil when there is none yet: then the class of its tag counts.

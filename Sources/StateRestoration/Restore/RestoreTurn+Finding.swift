@@ -54,7 +54,7 @@ extension RestoreTurn {
     let claimant = registry.claimant(object)
     var variants = plan.variants(ledBy: lead)
     if origin == .registration { variants.forEach { extent.ask(for: $0) } }
-    // Another try of what was left out goes before what has come in front of it since.
+    // A left-out variant that is tried again goes before those in front of it.
     if variants.count > 1, retries(plan.paths[lead]) {
       variants = variants.filter { isMarkedLeftOut($0) } + variants.filter { !isMarkedLeftOut($0) }
     }
@@ -143,14 +143,14 @@ extension RestoreTurn {
     if let tag = plan.tag(of: index), registry.registeredClass(tag) == nil {
       outcomes.add(.unregisteredClass(tag), at: index)
     }
-    // What was there already was found by its identifier.
+    // An object that was there already was found by its identifier.
     guard origin != .existing, let controller = object as? any RestorableController,
       let identifier = controller.restorationIdentifier, identifier != plan.paths[index].last
     else { return }
     outcomes.add(.identifierDiffers(found: identifier.rawValue), at: index)
   }
 
-  /// What stands against a variant, whoever asks.
+  /// The reason against a variant, for any object.
   func obstacle(at index: Int) -> NotRestoredReason? {
     if isLeftOut(index) { return .leftOutAfterCrash }
     guard let tag = plan.tag(of: index), let registered = registry.registeredClass(tag) else { return nil }
@@ -191,7 +191,7 @@ extension RestoreTurn {
       existing[lead] = true
       return select(object, ledBy: lead, origin: .existing)
     }
-    // Only code of the program takes time that is worth telling: what was there already is found without it.
+    // Only code of the program takes time worth telling: an object that was there is found without it.
     var start: ContinuousClock.Instant?
     guard let (object, origin) = makeController(lead, &start) else { return }
     if origin == .existing || existingChild(at: lead) === object { existing[lead] = true }

@@ -3,7 +3,7 @@ internal import RestorationArchive
 extension RestoreTurn {
   /// Tells a tree which live objects were given which nodes, before the capture at the end of the turn.
   ///
-  /// Objects that could not read their own state, or that refer to what was not restored, are blank over it.
+  /// Objects that could not read their own state, or that refer to state that was not restored, are blank over it.
   func noteOwners(in tree: LiveTree, range: Range<Int>? = nil) {
     let range = range ?? plan.nodes.indices
     for uninstalled in uninstalled { uninstalled.object.map(tree.noteRefused) }
@@ -23,7 +23,7 @@ extension RestoreTurn {
   private func isOwner(_ index: Int) -> Bool {
     guard !awaitingTargets.contains(index) else { return false }
     guard !outcomes.isRestored(index) else { return true }
-    // Without a record there is nothing to lose; and what was edited while locked is newer.
+    // Without a record there is nothing to lose; and an edit made while locked is newer.
     return outcomes.reason(index) == .shed || outcomes.reason(index) == .touchedMeanwhile
   }
 

@@ -163,7 +163,7 @@ internal import RestorationArchive
     select(object, ledBy: top, origin: .registration)
   }
 
-  /// Meets the places of a range, parents first; what is below dormant variants only when they are given to somebody.
+  /// Meets the places of a range, parents first; those below a dormant variant only when an object gets it.
   func meetAll(in range: Range<Int>, _ meet: (Int) -> Void) {
     guard !plan.dormants.isEmpty else {
       for index in range { meet(index) }
@@ -217,7 +217,7 @@ internal import RestorationArchive
     note(node)
   }
 
-  /// Whatever happens from here on is no node's fault.
+  /// A death from here on is no node's fault.
   func noteEnd() {
     notedNode = nil
     note(nil)

@@ -1,7 +1,7 @@
 internal import DataProtection
 public import FoundationEssentials
 
-/// What is known about attempts to restore one state that did not end.
+/// The attempts to restore one state that did not end.
 public struct CrashHistory: Sendable, Hashable, Codable {
   /// Number of attempts that ended with the death of the process, since restoring last ended well.
   public var failedAttempts: Int

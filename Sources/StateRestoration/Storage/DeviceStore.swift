@@ -3,7 +3,7 @@ package import FoundationEssentials
 
 /// The real store: one slot of a protected device.
 ///
-/// What was saved under another class than the program wants now is read as it is, and moved by the next save.
+/// State saved under another class than the program wants now is read as it is, and moved by the next save.
 package struct DeviceStore: PreservationStore {
   let store: ArchiveStore
 

@@ -2,7 +2,7 @@ internal import DataProtection
 internal import FoundationEssentials
 internal import RestorationArchive
 
-/// A state that was opened and can be restored, with what is known about it.
+/// A state that was opened and can be restored, with its facts.
 struct LoadedState: Sendable {
   var plan: RestorePlan
   var state: StoredState

@@ -12,7 +12,7 @@ struct PreservationSession: Sendable {
     case empty
     /// The state was opened and is continued.
     case opened
-    /// The device is locked: only edits of this run may be written, beside what is there.
+    /// The device is locked: only edits of this run may be written, beside the stored state.
     case locked
   }
 
@@ -67,7 +67,7 @@ struct PreservationSession: Sendable {
     overlay = nil
   }
 
-  /// Begins a run on a locked device, or another hierarchy in it: what was edited before stays, as nobody's.
+  /// Begins a run on a locked device, or another hierarchy in it: earlier edits stay, as nobody's.
   mutating func beginLocked(context: RestorationContext) {
     if base == .locked { draft.unbindAll() } else { begin(.locked, context: context) }
   }
@@ -93,7 +93,7 @@ struct PreservationSession: Sendable {
   /// Whether edits that were saved while locked are in no generation yet.
   var owesMerged: Bool { base == .opened && !succession.consuming.isEmpty }
 
-  /// Whether this run knows what is on disk, or that nothing is.
+  /// Whether this run knows the state on disk, or that there is none.
   var hasRead: Bool { base == .opened || base == .empty }
 
   // MARK: - Edits while locked
@@ -111,7 +111,7 @@ struct PreservationSession: Sendable {
 
   /// What a save came to.
   struct Saved: Sendable {
-    /// What was written; nil when nothing had changed.
+    /// The write; nil when nothing had changed.
     var written: Written?
     /// Records that were handed over and are not the same as before.
     var changedKeys: Set<CaptureBatch.Key>
@@ -136,7 +136,7 @@ struct PreservationSession: Sendable {
     draft.owedFindings += findings.filter { !draft.owedFindings.contains($0) }
   }
 
-  /// Brings the draft up to date with a capture and writes what has changed.
+  /// Brings the draft up to date with a capture and writes the changes.
   mutating func save(_ batch: CaptureBatch, context: RestorationContext, loader: StateLoader) throws -> Saved {
     if base == .unknown { try look(context: context, loader: loader) }
     let findings: [PreservationFinding]
@@ -167,7 +167,7 @@ struct PreservationSession: Sendable {
 
   /// Finds out what a save would meet on disk, when nobody has restored in this run.
   ///
-  /// What can be read is continued, so that what no object has is carried over. All of it is set aside first: objects of
+  /// Readable state is continued, so that the nodes of absent objects are carried over. All of it is set aside first: objects of
   /// this run replace states that nobody has seen.
   private mutating func look(context: RestorationContext, loader: StateLoader) throws {
     let remarks: [RestorationReport.Remark]
@@ -192,7 +192,7 @@ struct PreservationSession: Sendable {
     for case .failure(let text) in remarks { draft.owedFindings.append(.failure(text)) }
   }
 
-  /// Writes what has changed since the last save; nil when nothing has.
+  /// Writes the changes since the last save; nil when there are none.
   ///
   /// - Parameter isCapture: Whether the live objects were captured, so that what none of them owns is carried over.
   mutating func write(context: RestorationContext, loader: StateLoader, isCapture: Bool = true) throws -> Written? {
@@ -208,13 +208,13 @@ struct PreservationSession: Sendable {
       if let generation = continued, let written = try appendChange(to: generation) { return written }
       return try publish(loader)
     } catch {
-      // The writer takes what was put together for written: only a whole one is sure to have it.
+      // The writer takes a delta for written: only a whole archive is sure to have it.
       continued = nil
       throw error
     }
   }
 
-  /// Appends what changed; nil when a whole generation has to be written instead.
+  /// Appends the changes; nil when a whole generation has to be written instead.
   private mutating func appendChange(to generation: Generation) throws(ProtectionError) -> Written? {
     guard let change = try? draft.writer.makeDelta() else { return nil }
     let receipt: StoreReceipt?

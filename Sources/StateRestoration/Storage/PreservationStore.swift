@@ -13,7 +13,7 @@ package protocol PreservationStore: Sendable {
   /// Throws `inUse` (``ProtectionError/processIdentifier`` says whose it is) when another process or another store of
   /// this one has it and does not let go within the patience. Nothing is changed then.
   func open(waiting patience: Duration) throws(ProtectionError)
-  /// Lets the slot go; what was opened stays readable.
+  /// Lets the slot go; opened states stay readable.
   func close()
 
   // MARK: Reading
@@ -23,9 +23,9 @@ package protocol PreservationStore: Sendable {
   /// Throws `notFound` only for a slot that this device never had, or that was deleted; `locked` while the keys are away.
   /// Asked for the newest, it opens the one before when the newest can't be read, and says so in the standing.
   func open(_ choice: StateChoice) throws(ProtectionError) -> StoredState
-  /// Opens what was saved while locked and is in no generation yet, oldest first; touches no file when there is none.
+  /// Opens the pending generations, saved while locked, oldest first; touches no file when there are none.
   func openPending() throws(ProtectionError) -> AllPending
-  /// The numbers of the newest generation, the one before and what is pending; opens none, works while locked.
+  /// The numbers of the newest generation, the one before and the pending ones; opens none, works while locked.
   func generations() throws(ProtectionError) -> [Generation]
   /// The generations that are set aside, oldest first; opens none, works while locked.
   func setAsideGenerations() throws(ProtectionError) -> [SetAsideGeneration]
@@ -42,7 +42,7 @@ package protocol PreservationStore: Sendable {
   /// A whole one is due when the changes have grown to a quarter of the base or 256, when a sync failed, when the class or
   /// the keys have changed, when `generation` is not the newest, or when this writer neither opened nor published it.
   func append(_ change: Data, to generation: Generation) throws(ProtectionError) -> StoreReceipt?
-  /// Saves the nodes touched while locked, sealed one-way, on top of what is there.
+  /// Saves the nodes touched while locked, sealed one-way, beside the stored state.
   ///
   /// It takes the place of what this run has saved so before, never of what other runs have. At most 64 wait for an unlock.
   func publishPending(_ touchedNodes: Data) throws(ProtectionError) -> StoreReceipt
@@ -86,7 +86,7 @@ package struct Succession: Sendable {
   /// The set-aside generation that the new one continues: it goes, and makes no room before.
   package var reclaiming: Generation?
 
-  /// Describes what is succeeded; without arguments the newest is simply continued.
+  /// Names the generations to succeed; without arguments the newest is simply continued.
   package init(
     consuming: [StoredPending] = [], retiring: [Generation] = [], reclaiming: Generation? = nil
   ) {
@@ -127,11 +127,11 @@ package struct AttemptHistory: Sendable, Hashable {
   }
 }
 
-/// An opened generation: its content, and what is known about it.
+/// An opened generation: its content and its facts.
 package struct StoredState: Sendable {
   /// Number of the generation.
   package var generation: Generation
-  /// How sure it is that this is what was saved last.
+  /// How sure it is that this was saved last.
   package var standing: ArchiveStanding
   /// Length of the base in bytes.
   package var byteCount: Int
@@ -161,12 +161,12 @@ package struct StoredState: Sendable {
 
 /// Everything that was saved while the device was locked and is in no generation yet.
 package struct AllPending: Sendable {
-  /// What can be read, oldest first.
+  /// The readable ones, oldest first.
   package var readable: [StoredPending]
   /// Why the rest can't be, by generation; name them in ``Succession/retiring`` to keep them when a save goes on without.
   package var problems: [Generation: ProtectionError]
 
-  /// Describes what is pending.
+  /// Describes the pending generations.
   package init(readable: [StoredPending] = [], problems: [Generation: ProtectionError] = [:]) {
     self.readable = readable
     self.problems = problems
@@ -223,9 +223,9 @@ package struct StoreReceipt: Sendable, Hashable {
   package var durability: Durability
   /// Whether it was sealed one-way, because the class had no key: it can be read after the unlock.
   package var isSealedOneWay: Bool
-  /// What was set aside with this write, oldest first.
+  /// The generations set aside with this write, oldest first.
   package var setAside: [SetAsideGeneration]
-  /// What was set aside before, or with it, and made room: its content is gone.
+  /// Those set aside before, or with it, that made room: their content is gone.
   package var removed: [SetAsideGeneration]
 
   /// Describes a write.

@@ -2,7 +2,7 @@ package import DataProtection
 package import RestorationArchive
 
 extension RestorationArchive.Reader {
-  /// Reads what a store opened, opening only the chunks that hold what is asked for.
+  /// Reads an opened generation, opening only the chunks that are asked for.
   ///
   /// For reading a few nodes of many. Throws `sourceFailed` with the store's error as its cause, as every later read
   /// does: also once the class's key is gone. A restoration doesn't read this way, because it needs every node, and

@@ -13,7 +13,7 @@ struct StateLoader: Sendable {
   /// The nodes that this run edited while the device was locked, as an archive: newer than all that it saved of them.
   var edits: Data?
 
-  /// Loads the newest state, and says what is set aside beside it.
+  /// Loads the newest state, and names the states set aside beside it.
   func loadNewest() throws(LoadFailure) -> LoadedState {
     do throws(LoadFailure) {
       var loaded = try openNewest()
@@ -95,14 +95,14 @@ struct StateLoader: Sendable {
     }
   }
 
-  /// The generations that a requested state takes the place of: the newest, with what was saved while locked; and the one
+  /// The generations that a requested state takes the place of: the newest, with its pending ones; and the one
   /// before, when that is the last good one.
   private func supersededByRequest() -> [Generation] {
     guard let newest = try? openNewest(), newest.choice == .newest else { return (try? store.generations()) ?? [] }
     return supersededByPredecessor()
   }
 
-  /// The generations that the requested one before the newest takes the place of: that, with what was saved while locked.
+  /// The generations that the requested one before the newest takes the place of: that, with its pending ones.
   func supersededByPredecessor() -> [Generation] {
     let predecessor = try? store.open(.predecessor).generation
     return ((try? store.generations()) ?? []).filter { $0 != predecessor }
@@ -232,7 +232,7 @@ struct StateLoader: Sendable {
     if state.tailDropped > 0 { loaded.remarks.append(.tailDropped(bytes: state.tailDropped)) }
   }
 
-  /// Merges what was saved while locked, oldest first, and last the edits of this run.
+  /// Merges the pending generations, oldest first, and last the edits of this run.
   ///
   /// - Returns: The change of the archive; nil when there is none.
   private func merge(
