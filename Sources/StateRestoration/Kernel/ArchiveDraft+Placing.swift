@@ -163,7 +163,12 @@ extension ArchiveDraft {
     var moved = blank
     moved.place = placement
     bind(.blank(moved), placement.key)
-    if let over = blank.over { try move(over, to: placement) }
+    guard let over = blank.over else { return }
+    try move(over, to: placement)
+    if let displaced = holders[over]?.displaced {
+      holders[over]?.displaced = nil
+      try putBack(displaced)
+    }
   }
 
   /// Binds an object that came without state of its own.

@@ -146,7 +146,8 @@ struct World: Hashable {
         let newer = page.hasMoved ? newer.asOptional() : newer
         parent.carried[page.name] = (page.before + [newer] + page.behind).map { $0.left() }
       } else if !page.others.isEmpty {
-        parent.carried[page.name] = page.isOwner || page.isHolder ? page.others.map { $0.left() } : page.others
+        let isFront = page.isOwner || page.isHolder || page.hasNewer
+        parent.carried[page.name] = isFront ? page.others.map { $0.left() } : page.others
       }
       (page.before, page.behind) = ([], [])
       taken = page

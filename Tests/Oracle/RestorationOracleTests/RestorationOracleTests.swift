@@ -72,6 +72,14 @@ import Testing
       """
     ),
     (
+      "what was left out keeps its place when a page that stood there moves with a new child",
+      """
+      [.push(parent: 0, name: 6, kind: 0), .edit(page: 95, value: 3), .push(parent: 0, name: 4, kind: 0),
+      .killInSave(call: 33), .crashInLaunch(name: 6, decoding: 0), .register(number: 3), .move(page: 86, parent: 67),
+      .push(parent: 11, name: 6, kind: 0), .save, .launch(version: 1, hiding: 0, making: 0, kind: 0)]
+      """
+    ),
+    (
       "a page that moves below one that shows another model leaves nothing in its former place",
       """
       [.push(parent: 0, name: 5, kind: 0), .push(parent: 0, name: 3, kind: 0), .push(parent: 0, name: 1, kind: 1),
