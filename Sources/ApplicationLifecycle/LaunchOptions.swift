@@ -42,7 +42,7 @@ public struct LaunchOptions: Sendable, Hashable {
   }
 
   /// Whether the launch goes into the background.
-  public var isBackground: Bool {
+  package var isBackground: Bool {
     if case .backgroundEvent = reason { true } else { false }
   }
 

@@ -7,10 +7,10 @@ public struct KillPointReport: Sendable, Hashable {
   public internal(set) var killPoints = 0
 
   /// How many times the old values came back.
-  public internal(set) var oldStates = 0
+  package internal(set) var oldStates = 0
 
   /// How many times the new values came back.
-  public internal(set) var newStates = 0
+  package internal(set) var newStates = 0
 
   /// The failures, each also recorded as an issue.
   public internal(set) var failures: [String] = []

@@ -8,10 +8,10 @@ public import Testing
 /// The file is not sealed: it holds only what the test put in.
 public struct GoldenArchive: Sendable, Hashable, Codable {
   /// The archive, as it was before it was sealed.
-  public let archive: Data
+  package let archive: Data
 
   /// The values that were preserved, by path and property.
-  public let values: [String: [String: String]]
+  package let values: [String: [String: String]]
 
   /// Reads a recorded file.
   public init(_ data: Data) throws { self = try JSONDecoder().decode(GoldenArchive.self, from: data) }

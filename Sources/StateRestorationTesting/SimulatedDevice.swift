@@ -1,7 +1,7 @@
 import ApplicationLifecycle
 public import DataProtection
 package import FaultyFileSystem
-public import FoundationEssentials
+package import FoundationEssentials
 public import SimulatedTime
 
 /// A device for tests: a passcode, a lock, a disk of its own, and time that only the test moves.
@@ -27,7 +27,7 @@ public import SimulatedTime
   public let clock = ManualClock()
 
   /// The date on the device: the beginning of 2001 (UTC), and from there on the time that has passed on ``clock``.
-  public var now: Date { Self.date(at: clock.now) }
+  package var now: Date { Self.date(at: clock.now) }
 
   /// The date at a moment of a device's clock.
   nonisolated static func date(at moment: ManualClock.Instant) -> Date {
@@ -35,7 +35,7 @@ public import SimulatedTime
   }
 
   /// The passcode as the test last set it.
-  public private(set) var passcode: String?
+  package private(set) var passcode: String?
 
   private struct Installation {
     weak let program: (any SimulatedProgram)?
@@ -174,7 +174,7 @@ public import SimulatedTime
   }
 
   /// How many changes were not synchronised yet: what a power cut could take.
-  public var unsynchronizedChanges: Int { volume.unsynchronizedChanges }
+  package var unsynchronizedChanges: Int { volume.unsynchronizedChanges }
 
   /// Erases all content: nothing sealed before can be read again.
   ///

@@ -34,8 +34,7 @@ import Testing
     await assertRestores(RestorationSubject { Editor(forgetsCaret: false) }, after: change)
     let issues = await TestIssues.collect {
       let found = await assertRestores(RestorationSubject { Editor(forgetsCaret: true) }, after: change)
-      #expect(found.map(\.property) == ["caret"])
-      #expect(found.first?.before == "5" && found.first?.after == "0")
+      #expect(found == ["editor.caret: 5 → 0"])
     }
     #expect(issues.count == 1 && issues[0].text.contains("caret: 5 → 0"))
   }
@@ -104,7 +103,7 @@ import Testing
     await assertRestores(RestorationSubject { Range(dependsOnOrder: false) }, after: change)
     let issues = await TestIssues.collect {
       let found = await assertRestores(RestorationSubject { Range(dependsOnOrder: true) }, after: change)
-      #expect(found.map(\.path) == [["range", "minimum"]])
+      #expect(found.count == 1 && found[0].hasPrefix("range/minimum."))
     }
     #expect(!issues.isEmpty)
   }

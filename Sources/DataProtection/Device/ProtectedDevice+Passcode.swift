@@ -28,6 +28,19 @@ extension ProtectedDevice {
     }
   }
 
+  /// Unlocks the device with a passcode that was read as text, as a lock screen's field gives it.
+  ///
+  /// The bytes that this copies are wiped; those of the text itself are not, because nobody can wipe a `String`. A program
+  /// that reads the passcode into memory of its own makes a ``Passcode`` of it.
+  ///
+  /// - Parameter text: The passcode.
+  /// - Throws: As ``unlock(passcode:)-(Passcode)``, and `invalidArgument` when the text is empty or longer than 1024 bytes.
+  @concurrent
+  public func unlock(passcode text: String) async throws(ProtectionError) {
+    let passcode = try Passcode(text)
+    try await unlock(passcode: passcode)
+  }
+
   /// How long to wait until a passcode is checked; zero when none has to.
   ///
   /// - Returns: The delay, which runs only while the machine does, and in full again after a restart.

@@ -21,11 +21,11 @@ public struct EncryptedCredentialKey: DeviceKeyProvider, CustomStringConvertible
   }
 
   /// Where the encrypted file is.
-  public let path: String
+  package let path: String
   /// The name that is sealed with the key, so that one credential can't be put in another's place.
-  public let name: String
+  package let name: String
   /// The key under which a new file is encrypted.
-  public let key: Key
+  package let key: Key
   /// How long `systemd-creds` may take.
   public var timeout = Duration.seconds(20)
 

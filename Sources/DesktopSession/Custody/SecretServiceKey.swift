@@ -7,13 +7,13 @@ public import StateRestoration
 /// clear, as the service's `plain` sessions do: other programs of the same user can ask the keyring for it anyway.
 public struct SecretServiceKey: DeviceKeyProvider, CustomStringConvertible {
   /// The application whose key it is.
-  public let application: String
+  package let application: String
   /// The text that the keyring's own program shows.
-  public let label: String
+  package let label: String
   /// How long the service may take for everything.
   public var timeout = Duration.seconds(10)
   /// Where the session bus is.
-  public var bus = BusAddress.standard
+  package var bus = BusAddress.standard
 
   private static let name = "org.freedesktop.secrets"
   private static let root = "/org/freedesktop/secrets"

@@ -8,7 +8,7 @@ public import StateRestoration
 /// `$CREDENTIALS_DIRECTORY`. The service can't write there: make the key beforehand, as *A desktop session* shows.
 public struct ServiceCredentialKey: DeviceKeyProvider, CustomStringConvertible {
   /// The credential's name.
-  public let name: String
+  package let name: String
   private let directory: String?
 
   /// Makes a provider.

@@ -17,9 +17,9 @@ public struct SessionKeyring: ClassKeyCustody, CustomStringConvertible {
   }
 
   /// The keyring.
-  public let keyring: Keyring
+  package let keyring: Keyring
   /// How long a key is kept; at least a second.
-  public let timeLimit: Duration
+  package let timeLimit: Duration
 
   /// Makes a custody.
   ///

@@ -30,10 +30,10 @@ public struct RestorationPath: Hashable, Codable, Sendable, ExpressibleByArrayLi
   public var last: RestorationIdentifier? { components.last }
 
   /// True for the path above every root.
-  public var isEmpty: Bool { components.isEmpty }
+  package var isEmpty: Bool { components.isEmpty }
 
   /// The path of the object's parent; nil for the empty path.
-  public var parent: RestorationPath? {
+  package var parent: RestorationPath? {
     isEmpty ? nil : RestorationPath(Array(components.dropLast()))
   }
 

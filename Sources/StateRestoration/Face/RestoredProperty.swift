@@ -6,7 +6,7 @@ internal import RestorationArchive
 /// Not generic, because the observation machinery is many times slower for a generic subject.
 @MainActor public class RestoredProperty: Observable {
   /// The key under which the value is preserved.
-  public let key: String
+  package let key: String
 
   /// True once a preserved value has been given to the property.
   public private(set) var wasRestored = false

@@ -33,15 +33,15 @@ public struct PreservationReceipt: Sendable, Hashable, Codable {
   /// When the state was captured.
   public var savedAt: Date
   /// Objects whose values were copied on the main actor for this save.
-  public var capturedNodes: Int
+  package var capturedNodes: Int
   /// Records that differed from what was preserved before.
-  public var changedNodes: Int
+  package var changedNodes: Int
   /// Nodes that nobody asked for in this run and that are carried over.
-  public var carriedOverNodes: Int
+  package var carriedOverNodes: Int
   /// Bytes written to disk for this save.
   public var bytesWritten: Int
   /// Time of the capture on the main actor.
-  public var captureDuration: Duration
+  package var captureDuration: Duration
   /// Time from the beginning of the save to its end; waiting for an earlier save is not in it.
   public var duration: Duration
   /// Things to know about single nodes.

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Darwin
-#endif
-
 /// Where the coordinator says what it does: levels and paths, never values.
 ///
 /// Adopt it to join a program's own logging. Called on any thread; it must not block.
@@ -39,9 +31,7 @@ public struct StandardErrorLog: RestorationLog {
   /// Writes a warning or an error as one line.
   public func log(_ level: RestorationLogLevel, _ message: @autoclosure () -> String) {
     guard level >= .warning else { return }
-    // One call, so that lines of several threads do not mix; there is nobody to tell about a failure.
-    let line = Array("state restoration: \(level): \(message())\n".utf8)
-    _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    HostProcess.writeToStandardError("state restoration: \(level): \(message())")
   }
 }
 

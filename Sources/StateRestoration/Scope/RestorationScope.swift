@@ -147,7 +147,7 @@ public import RestorationArchive
     restorationChildren.append(member)
     guard let coordinator, let place = place(of: key) else { return }
     if coordinator.standing == .locked { return coordinator.meetNow() }
-    guard case .notRestored(let reason)? = coordinator.register(member, at: place)?.result else { return }
+    guard case .notRestored(let reason)? = coordinator.restore(member, at: place)?.result else { return }
     (member as? any ScopeMember)?.failure = RestorationError(
       .unreadable, "What is stored under the key was not given: \(reason).", path: place)
   }

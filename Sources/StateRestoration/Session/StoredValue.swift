@@ -26,7 +26,7 @@ public import RestorationArchive
   public static var stateVersion: StateVersion { ValueHistory<Value>.version }
 
   /// The migrations of the value's type, if that is a ``VersionedValue``.
-  public static var migrations: StateMigrations<Value> { return ValueHistory<Value>.migrations }
+  public static var migrations: StateMigrations<Value> { ValueHistory<Value>.migrations }
 
   /// The value, as the framework reads and assigns it.
   public var restorableState: Value {

@@ -5,10 +5,10 @@ public import RestorationArchive
 /// The versions count up by one; the types are checked by the compiler, each step's result being the next one's input.
 public struct Migration<From: Decodable & Sendable, To: Sendable>: Sendable {
   /// The version that the step begins with; it ends with the next one.
-  public let from: StateVersion
+  package let from: StateVersion
 
   /// Makes the newer state of the older; an error refuses the state, which is kept and reported.
-  public let transform: @Sendable (From) throws -> To
+  package let transform: @Sendable (From) throws -> To
 
   /// Describes a step.
   ///
