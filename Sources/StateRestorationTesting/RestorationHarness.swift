@@ -15,7 +15,8 @@ public import StateRestoration
 /// ```
 ///
 /// Each launch makes a new program in a new process. A process that was killed can't change the disk any more, although
-/// its objects are still in the test's memory. Budgets are enforced: an overrun is a watchdog kill.
+/// its objects are still in the test's memory. Budgets are enforced: an overrun is a watchdog kill. What launches a program
+/// throws the errors of its device, of its life cycle and of its coordinator: a test ends at any of them.
 @MainActor public final class RestorationHarness<Application: HarnessApplication> {
   /// The device the program is installed on.
   public let device: SimulatedDevice

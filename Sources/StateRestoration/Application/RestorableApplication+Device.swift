@@ -41,7 +41,8 @@ extension RestorableApplication {
 extension RestorationCoordinator: ApplicationEngine {
   package var needsRoot: Bool { true }
 
-  package func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport {
+  package func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport
+  {
     guard let root else { return RestorationReport(outcome: .nothingPreserved) }
     return try await restore(into: root)
   }
@@ -57,7 +58,8 @@ extension RestorationCoordinator: ApplicationEngine {
     if standing == .live { armAutomaticPreservation() }
   }
 
-  package func preserveState(of root: (any RestorableController)?) async throws(RestorationError) -> PreservationOutcome {
+  package func preserveState(of root: (any RestorableController)?) async throws(RestorationError) -> PreservationOutcome
+  {
     guard let root else { return try await preserve() }
     return try await preserve(root)
   }

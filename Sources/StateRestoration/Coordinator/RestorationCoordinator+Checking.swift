@@ -28,13 +28,21 @@ extension RestorationCoordinator {
   /// Reads all archives of a folder; see ``check(archives:registry:hierarchy:schemaVersion:)-([String:Data],_,_,_)``.
   ///
   /// Every file of the folder is taken for an archive: keep nothing else in it. A file that can't be read, or is no archive,
-  /// is a failure in the result. Throws only when the folder can't be listed.
+  /// is a failure in the result.
+  ///
+  /// - Throws: `unreadable` when the folder can't be listed, with the file system's error as the cause.
   public static func check(
     archives folder: URL, registry: RestorationRegistry, hierarchy: (any RestorableController)? = nil,
     schemaVersion: StateVersion = 1
-  ) throws -> [ArchiveCheck] {
+  ) throws(RestorationError) -> [ArchiveCheck] {
     let known = KnownClasses(registry, hierarchy)
-    return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map { name in
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    } catch {
+      throw RestorationError(.unreadable, "The folder of archives can't be listed: look at its path.", cause: error)
+    }
+    return names.map { name in
       do {
         let file = folder.appending(path: name).resolvingSymlinksInPath()
         // A pipe would keep it waiting for ever, and a device never ends.

@@ -14,7 +14,7 @@ extension RestorationCoordinator {
   /// Forgets the state because the user quit by force; kept with ``RestorationConfiguration/isDeveloperMode``.
   ///
   /// Nothing is saved afterwards, so that an exit in progress does not bring the state back.
-  package func discardAfterForceQuit() async throws(RestorationError) {
+  public func discardAfterForceQuit() async throws(RestorationError) {
     guard !configuration.isDeveloperMode else { return }
     try await discardForGood()
   }

@@ -16,7 +16,7 @@ internal import RestorationArchive
 /// reading and checking happen elsewhere. It owns no controllers.
 @MainActor public final class RestorationCoordinator {
   /// What the coordinator knows of the program, and its limits.
-  package let configuration: RestorationConfiguration
+  public let configuration: RestorationConfiguration
   /// The scene whose state it keeps.
   public let session: SceneSession.ID
   /// Says whether to preserve and restore, and makes controllers; without one nothing is preserved or restored.
@@ -28,7 +28,7 @@ internal import RestorationArchive
   public let registry: RestorationRegistry
 
   /// Why the state is as it is at this launch; `.normal` until ``prepare()`` or a restoration has looked.
-  package internal(set) var reason = RestorationReason.normal
+  public internal(set) var reason = RestorationReason.normal
   /// The report of the last restoration; nil before the first.
   public internal(set) var lastReport: RestorationReport? {
     get {

@@ -39,7 +39,7 @@ public struct PreservationReceipt: Sendable, Hashable, Codable {
   /// Nodes that nobody asked for in this run and that are carried over.
   package var carriedOverNodes: Int
   /// Bytes written to disk for this save.
-  public var bytesWritten: Int
+  package var bytesWritten: Int
   /// Time of the capture on the main actor.
   package var captureDuration: Duration
   /// Time from the beginning of the save to its end; waiting for an earlier save is not in it.

@@ -14,7 +14,7 @@ public struct RestorationReport: Sendable, Hashable, Codable {
     /// Version of the program that preserved it.
     public var applicationVersion: String
     /// Size of the archive without its sealing, in bytes.
-    public var byteCount: Int
+    package var byteCount: Int
     /// Number of small changes read from the journal after the archive.
     package var changes: Int
 

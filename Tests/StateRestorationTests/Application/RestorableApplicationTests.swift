@@ -116,7 +116,8 @@ import Testing
     fake.engine.restoreError = RestorationError(.restorationInProgress, "The disk can't be read.")
     #expect(try await fake.application.launch() == nil)
     #expect(fake.lifecycle.state == .active)
-    #expect(fake.application.restoreError?.code == .restorationInProgress
+    #expect(
+      fake.application.restoreError?.code == .restorationInProgress
         && fake.delegate.restoreErrors == [.restorationInProgress])
   }
 

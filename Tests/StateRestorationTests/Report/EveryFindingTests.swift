@@ -18,8 +18,8 @@ import Testing
       case .identifierDiffers: self = .identifierDiffers
       case .wasDormant: self = .wasDormant
       case .tailDropped, .olderGeneration, .rollbackUnverifiable, .mergedPendingChanges, .markerIgnored,
-        .interruptedBefore, .applicationStateFailed, .applicationStateTouched, .extensionTimedOut, .setAside, .noDelegate,
-        .failure:
+        .interruptedBefore, .applicationStateFailed, .applicationStateTouched, .extensionTimedOut, .setAside,
+        .noDelegate, .failure:
         return nil
       }
     }
