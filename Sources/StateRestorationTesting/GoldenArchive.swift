@@ -8,7 +8,7 @@ public import Testing
 /// The file is not sealed: it holds only what the test put in.
 public struct GoldenArchive: Sendable, Hashable, Codable {
   /// The archive, as it was before it was sealed.
-  package let archive: Data
+  public let archive: Data
 
   /// The values that were preserved, by path and property.
   package let values: [String: [String: String]]

@@ -1,4 +1,3 @@
-package import RestorationArchive
 public import StateRestoration
 
 /// What every preserved object of a hierarchy holds, by path and property: the user's own values, not a coder's output.

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import RestorationArchive
 public import StateRestoration
 
 extension RestorationHarness {
@@ -48,7 +47,7 @@ extension RestorationHarness {
   /// A readable account of the preserved state without its values: identifiers, keys, kinds and sizes.
   ///
   /// - Throws: `ProtectionError` when it can't be read.
-  public func redactedDump() async throws -> String {
+  package func redactedDump() async throws -> String {
     try await PreservedState(self).redacted
   }
 

@@ -1,6 +1,3 @@
-public import ApplicationLifecycle
-import DataProtection
-public import RestorationArchive
 import SimulatedTime
 public import StateRestoration
 
@@ -105,7 +102,7 @@ public import StateRestoration
   public var lifecycle: Lifecycle? { restorable?.lifecycle }
 
   /// Whether the process of the last launch still lives.
-  public var isRunning: Bool { process?.isAlive ?? false }
+  package var isRunning: Bool { process?.isAlive ?? false }
 
   /// Waits for the restoration that follows the unlock after a launch on a locked device.
   ///

@@ -1,6 +1,4 @@
-import DataProtection
 import FoundationEssentials
-public import RestorationArchive
 public import StateRestoration
 public import Testing
 

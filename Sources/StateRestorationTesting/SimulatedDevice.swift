@@ -2,7 +2,7 @@ import ApplicationLifecycle
 public import DataProtection
 package import FaultyFileSystem
 package import FoundationEssentials
-public import SimulatedTime
+package import SimulatedTime
 
 /// A device for tests: a passcode, a lock, a disk of its own, and time that only the test moves.
 ///
@@ -24,7 +24,7 @@ public import SimulatedTime
   /// The clock of the device: lock grace, budgets, delays after wrong passcodes.
   ///
   /// Move it with ``advance(by:)``; ``lock()`` moves it by the grace period.
-  public let clock = ManualClock()
+  package let clock = ManualClock()
 
   /// The date on the device: the beginning of 2001 (UTC), and from there on the time that has passed on ``clock``.
   package var now: Date { Self.date(at: clock.now) }
@@ -102,7 +102,7 @@ public import SimulatedTime
   }
 
   /// Begins to lock: the grace period runs on the test's clock.
-  public func beginLock() async throws(ProtectionError) {
+  package func beginLock() async throws(ProtectionError) {
     let sleepers = clock.sleeperCount
     try await withSystem { (device) throws(ProtectionError) in device.lock() }
     for process in processes where process.isAlive { process.device.lock() }
@@ -206,7 +206,7 @@ public import SimulatedTime
   package var memory: MemoryFileSystem? { volume.memory }
 
   /// The contents of the disk now; setting them ends every program first.
-  public var contents: SimulatedDisk {
+  package var contents: SimulatedDisk {
     get { volume.contents }
     set {
       endProcesses(.killed)
@@ -217,12 +217,12 @@ public import SimulatedTime
   /// The device's directory, when it is kept in a temporary folder; `nil` in memory.
   ///
   /// The folder goes when the device does.
-  public var folder: String? { volume.realPath }
+  package var folder: String? { volume.realPath }
 
   /// Warns running programs, then ends suspended ones, the largest first, until so many bytes are free.
   ///
   /// How large a program is says its harness's ``RestorationHarness/footprint``, in bytes.
-  public func applyMemoryPressure(toFree bytes: Int = .max) {
+  package func applyMemoryPressure(toFree bytes: Int = .max) {
     for program in programs { program.receiveMemoryWarning() }
     let chosen = PurgeOrderCandidates(programs).purging(toFree: bytes)
     for program in chosen { program.end(.memoryPressure) }

@@ -112,7 +112,7 @@ import Testing
 
   @Test func `a save that deletes first is caught at a kill point, and its twin passes`() async throws {
     let healthy = RestorationSubject { NotesWindow() }
-    let report = await assertRestoresAtEveryKillPoint(
+    let report = await killAtEveryPoint(
       healthy, from: { $0.editor.draft = "old" }, to: { $0.editor.draft = "new" })
     #expect(report.failures.isEmpty)
     #expect(report.oldStates > 0 && report.newStates > 0 && report.killPoints > 2)
@@ -124,7 +124,7 @@ import Testing
     let issues = await TestIssues.collect {
       let report = await assertRestoresAtEveryKillPoint(
         broken, from: { $0.editor.draft = "old" }, to: { $0.editor.draft = "new" })
-      #expect(report.failures.contains { $0.contains("neither the old nor the new state") })
+      #expect(report.contains { $0.contains("neither the old nor the new state") })
     }
     #expect(!issues.isEmpty)
   }

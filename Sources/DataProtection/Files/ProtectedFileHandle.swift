@@ -85,7 +85,7 @@ public final class ProtectedFileHandle: Sendable {
   ///
   /// - Returns: The content.
   /// - Throws: As ``read(_:)``.
-  public func readAll() throws(ProtectionError) -> Data {
+  package func readAll() throws(ProtectionError) -> Data {
     try read(0..<byteCount)
   }
 

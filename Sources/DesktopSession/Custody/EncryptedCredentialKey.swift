@@ -6,7 +6,7 @@ public import StateRestoration
 ///
 /// A copy of the disk opens nothing without the TPM. The key of the system lies on the same disk, readable for root alone: it
 /// protects from other users and from a copied home directory.
-public struct EncryptedCredentialKey: DeviceKeyProvider, CustomStringConvertible {
+public struct EncryptedCredentialKey: DeviceKeyProvider, KeyPlace {
   /// The key under which the file is encrypted.
   ///
   /// `systemd-creds` itself can choose, and then takes the key of the system where there is no TPM. That is no choice here:
@@ -51,7 +51,7 @@ public struct EncryptedCredentialKey: DeviceKeyProvider, CustomStringConvertible
   }
 
   /// The provider in words.
-  public var description: String { "systemd-creds with \(key.rawValue), in \(path)" }
+  package var place: String { "systemd-creds with \(key.rawValue), in \(path)" }
 
   /// Decrypts the file; `nil` when there is none.
   public func loadKey() throws(ProtectionError) -> DeviceKey? {

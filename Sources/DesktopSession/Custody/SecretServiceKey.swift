@@ -5,7 +5,7 @@ public import StateRestoration
 /// The keyring is encrypted under the user's login password. While it is locked the device can't be opened
 /// (`locked`); nothing is made anew then. The key crosses the session bus in the
 /// clear, as the service's `plain` sessions do: other programs of the same user can ask the keyring for it anyway.
-public struct SecretServiceKey: DeviceKeyProvider, CustomStringConvertible {
+public struct SecretServiceKey: DeviceKeyProvider, KeyPlace {
   /// The application whose key it is.
   package let application: String
   /// The text that the keyring's own program shows.
@@ -32,7 +32,7 @@ public struct SecretServiceKey: DeviceKeyProvider, CustomStringConvertible {
   }
 
   /// The provider in words.
-  public var description: String { "the Secret Service, as \"\(label)\"" }
+  package var place: String { "the Secret Service, as \"\(label)\"" }
 
   private var attributes: BusArgument {
     .texts([("xdg:schema", "org.state-restoration.DeviceKey"), ("application", application)])

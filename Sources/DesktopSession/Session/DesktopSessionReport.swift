@@ -37,9 +37,9 @@ public struct DesktopSessionReport: Sendable, Hashable, CustomStringConvertible 
   /// How each service stands.
   public internal(set) var services: [Service: Standing] = [:]
   /// Whether the system waits for this program before it sleeps.
-  public internal(set) var holdsInhibitor = false
+  package internal(set) var holdsInhibitor = false
   /// Whether the session's screen is locked, as far as is known.
-  public internal(set) var isScreenLocked = false
+  package internal(set) var isScreenLocked = false
   /// Where the device's keys are kept, one line for each kind.
   public internal(set) var custody: [String] = []
   /// The last thirty things that went wrong, oldest first.

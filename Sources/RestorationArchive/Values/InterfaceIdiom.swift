@@ -15,7 +15,7 @@ public struct InterfaceIdiom: ExactText {
   /// A text terminal.
   public static let terminal = InterfaceIdiom(rawValue: "terminal")
   /// One program that owns the whole screen.
-  public static let kiosk = InterfaceIdiom(rawValue: "kiosk")
+  package static let kiosk = InterfaceIdiom(rawValue: "kiosk")
   /// Not stated.
   public static let unspecified = InterfaceIdiom(rawValue: "unspecified")
 }

@@ -48,7 +48,7 @@ public struct RestorationPath: Hashable, Codable, Sendable, ExpressibleByArrayLi
   }
 
   /// Whether this path is the given one or lies below it.
-  public func starts(with ancestor: RestorationPath) -> Bool {
+  package func starts(with ancestor: RestorationPath) -> Bool {
     components.starts(with: ancestor.components)
   }
 

@@ -1,5 +1,3 @@
-package import ApplicationLifecycle
-package import DataProtection
 package import FoundationEssentials
 
 /// What an application needs of the coordinator; a border at which tests can stand in.

@@ -1,6 +1,3 @@
-public import ApplicationLifecycle
-public import DataProtection
-
 extension RestorableApplication {
   /// Joins a coordinator, its device and a life cycle.
   ///

@@ -1,5 +1,3 @@
-public import ApplicationLifecycle
-import DataProtection
 import FoundationEssentials
 
 /// Joins the life cycle of a program with its coordinator and its device.

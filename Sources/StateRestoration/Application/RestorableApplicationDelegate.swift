@@ -1,5 +1,3 @@
-public import ApplicationLifecycle
-public import DataProtection
 public import FoundationEssentials
 
 /// What a program tells ``RestorableApplication`` about its hierarchy, and is told about its state.

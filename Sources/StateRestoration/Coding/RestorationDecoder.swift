@@ -1,5 +1,3 @@
-public import RestorationArchive
-
 /// Gives one object's stored values back, by key, while the method that it was given to runs.
 ///
 /// A throwing read distinguishes "nothing was stored" from "could not read it": `nil` always means the first. A read after

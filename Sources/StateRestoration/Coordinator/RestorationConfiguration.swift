@@ -1,6 +1,4 @@
-public import DataProtection
 package import FoundationEssentials
-public import RestorationArchive
 
 /// What a coordinator has to know about the program, and its limits.
 public struct RestorationConfiguration: Sendable {

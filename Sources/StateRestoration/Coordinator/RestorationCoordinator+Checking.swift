@@ -1,5 +1,4 @@
 public import FoundationEssentials
-public import RestorationArchive
 
 extension RestorationCoordinator {
   /// Reads old archives with today's classes and runs the migrations of all their values, without an app and without restoring.
@@ -75,7 +74,7 @@ extension RestorationCoordinator {
       let node = plan.nodes[index]
       let path = plan.paths[index]
       if let damage = plan.details(of: index).damage {
-        result.problems.append(.init(path: path, reason: .damaged(damage)))
+        result.problems.append(.init(path: path, result: .notRestored(.damaged(damage))))
         continue
       }
       let tag = plan.tag(of: index)
@@ -97,7 +96,7 @@ extension RestorationCoordinator {
       } catch {
         result.checkedCount += 1
         let reason = error.reason(stored: node.version, known: type.stateVersion)
-        result.problems.append(.init(path: path, reason: reason))
+        result.problems.append(.init(path: path, result: .notRestored(reason)))
       }
       decoder.finish()
     }

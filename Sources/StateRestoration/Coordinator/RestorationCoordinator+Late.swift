@@ -1,6 +1,5 @@
 internal import DataProtection
 internal import FoundationEssentials
-public import RestorationArchive
 
 /// An object that is registered after restoring, and its path.
 struct LateObject {

@@ -1,4 +1,3 @@
-public import ApplicationLifecycle
 internal import DataProtection
 internal import FoundationEssentials
 internal import RestorationArchive

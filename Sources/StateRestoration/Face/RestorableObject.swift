@@ -1,6 +1,3 @@
-public import ApplicationLifecycle
-public import RestorationArchive
-
 /// What everything that can be preserved has in common: controllers, views and shared objects.
 ///
 /// Adopt ``RestorableController`` or ``RestorableView`` for what is on screen; adopt this protocol alone for a

@@ -1,5 +1,3 @@
-public import RestorationArchive
-
 /// What the program knows how to remake: classes by tag, blueprints by identifier, shared objects.
 ///
 /// Nothing named in an archive is ever looked up as a type: only what is registered here is made. Register before

@@ -1,5 +1,3 @@
-public import RestorationArchive
-
 /// One preserved child, as given to the container that owned it.
 @MainActor public struct RestoredChild {
   /// The child's path from the root.

@@ -1,5 +1,4 @@
 public import Observation
-internal import RestorationArchive
 
 /// What every ``Restored`` property is, whatever the type of its value: the subject of its own observation.
 ///

@@ -1,5 +1,3 @@
-public import RestorationArchive
-
 /// What became of one preserved object: who gave it, or why it did not come back, and what it cost.
 public struct NodeReport: Sendable, Hashable, Codable {
   /// The rung of the ladder that gave the object, in the order in which they are asked.
@@ -25,7 +23,7 @@ public struct NodeReport: Sendable, Hashable, Codable {
   }
 
   /// What kind of object the node belongs to.
-  public enum Kind: String, Sendable, Hashable, Codable {
+  package enum Kind: String, Sendable, Hashable, Codable {
     /// A controller.
     case controller
     /// A view of a controller.
@@ -37,11 +35,11 @@ public struct NodeReport: Sendable, Hashable, Codable {
   /// Where the object is, from the root.
   public var path: RestorationPath
   /// What kind of object the node belongs to.
-  public var kind: Kind
+  package var kind: Kind
   /// Restored, or not and why.
   public var result: Result
   /// The class tag that the state names, if it names one.
-  public var restorationClass: RestorationClass?
+  package var restorationClass: RestorationClass?
   /// Size of the node's record in bytes.
   package var byteCount: Int
   /// Time the object's own code took on the main actor: factory and decoding.

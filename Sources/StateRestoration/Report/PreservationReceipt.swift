@@ -3,7 +3,7 @@ public import FoundationEssentials
 /// What one save wrote, and whether it is known to survive a power cut, as a value that prints well.
 public struct PreservationReceipt: Sendable, Hashable, Codable {
   /// How the state was written.
-  public enum Kind: String, Sendable, Hashable, Codable {
+  package enum Kind: String, Sendable, Hashable, Codable {
     /// A new generation holding everything.
     case whole
     /// Only what changed, added to the journal.
@@ -24,10 +24,10 @@ public struct PreservationReceipt: Sendable, Hashable, Codable {
     case unknown
   }
 
-  /// Number of the generation that holds the state now; 0 for ``Kind/unchanged`` in a run that has read none.
+  /// Number of the generation that holds the state now; 0 when nothing was written in a run that has read none.
   public var generation: UInt64
   /// How the state was written.
-  public var kind: Kind
+  package var kind: Kind
   /// Whether the save is known to survive a power cut.
   public var durability: Durability
   /// When the state was captured.
@@ -43,7 +43,7 @@ public struct PreservationReceipt: Sendable, Hashable, Codable {
   /// Time of the capture on the main actor.
   package var captureDuration: Duration
   /// Time from the beginning of the save to its end; waiting for an earlier save is not in it.
-  public var duration: Duration
+  package var duration: Duration
   /// Things to know about single nodes.
   public var findings: [PreservationFinding]
 
@@ -81,7 +81,7 @@ extension PreservationReceipt: CustomStringConvertible {
 
 extension PreservationReceipt.Kind: CustomStringConvertible {
   /// How the state was written, in plain words.
-  public var description: String {
+  package var description: String {
     switch self {
     case .whole: "whole"
     case .change: "change"

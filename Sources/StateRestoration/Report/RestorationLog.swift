@@ -24,12 +24,12 @@ public enum RestorationLogLevel: Int, Sendable, Hashable, Comparable, CaseIterab
 /// A log that writes warnings and errors to standard error: the default.
 ///
 /// They name paths, counts and reasons, never values. A program that draws on its terminal gives a log of its own.
-public struct StandardErrorLog: RestorationLog {
+package struct StandardErrorLog: RestorationLog {
   /// Creates the log.
-  public init() {}
+  package init() {}
 
   /// Writes a warning or an error as one line.
-  public func log(_ level: RestorationLogLevel, _ message: @autoclosure () -> String) {
+  package func log(_ level: RestorationLogLevel, _ message: @autoclosure () -> String) {
     guard level >= .warning else { return }
     HostProcess.writeToStandardError("state restoration: \(level): \(message())")
   }

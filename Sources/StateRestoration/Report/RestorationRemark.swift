@@ -1,5 +1,3 @@
-public import RestorationArchive
-
 /// Something to know about a restoration: of the state as a whole, or of one node.
 ///
 /// Those of the whole state are in ``RestorationReport/remarks``, those of a node in ``NodeReport/remarks``.

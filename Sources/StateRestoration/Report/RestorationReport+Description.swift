@@ -1,5 +1,3 @@
-internal import RestorationArchive
-
 extension RestorationReport: CustomStringConvertible {
   /// The report as a readable tree: a summary, then one line per node with a mark, then remarks.
   ///

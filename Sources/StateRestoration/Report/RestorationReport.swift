@@ -1,5 +1,4 @@
 public import FoundationEssentials
-public import RestorationArchive
 
 /// What came back, what did not and why: the result of one restoration as a value that prints well.
 ///
@@ -67,7 +66,7 @@ public struct RestorationReport: Sendable, Hashable, Codable {
   public var notRestored: [NodeReport] { nodes.filter { !$0.isRestored } }
 
   /// The nodes left out because restoring them failed before; they can be asked for again.
-  public var leftOut: [RestorationPath] {
+  package var leftOut: [RestorationPath] {
     nodes.filter { $0.notRestoredReason == .leftOutAfterCrash }.map(\.path)
   }
 

@@ -1,5 +1,4 @@
 public import FoundationEssentials
-package import RestorationArchive
 
 /// A preserved state that was not restored and that a save has replaced: it is kept beside the newest one.
 ///
@@ -18,7 +17,7 @@ public struct SetAsideState: Sendable, Hashable, Codable, Identifiable {
   /// Whether this program knows its schema, so that it can be restored on request.
   public var isReadable: Bool
   /// Whether it can't be opened at all: nothing but its place is known, and it is the first to make room.
-  public var isDamaged: Bool
+  package var isDamaged: Bool
 
   /// Describes a state that is set aside.
   package init(

@@ -1,5 +1,3 @@
-import ApplicationLifecycle
-
 /// All scenes of a program, as its life cycle restores, preserves and deletes them.
 @MainActor final class SceneEngine: ApplicationEngine {
   private let scenes: SceneSessions

@@ -1,7 +1,5 @@
-public import DataProtection
 internal import FoundationEssentials
 public import Observation
-internal import RestorationArchive
 
 /// The scenes (windows) of a program: which there are, most recent first, and a coordinator with an archive for each.
 ///

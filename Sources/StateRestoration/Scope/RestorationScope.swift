@@ -1,5 +1,4 @@
 public import Observation
-public import RestorationArchive
 
 /// Values under keys that come back, without classes: what a declarative toolkit needs to remember what it shows.
 ///

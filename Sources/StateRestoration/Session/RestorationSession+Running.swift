@@ -1,5 +1,3 @@
-public import DataProtection
-
 extension RestorationSession {
   /// Runs a program whose state comes back: restores before the body, preserves every change, and saves at the end.
   ///

@@ -1,5 +1,3 @@
-public import DataProtection
-
 /// A hierarchy that is restored, and preserved whenever it changes, for as long as the session is kept.
 ///
 /// ```swift
@@ -19,7 +17,7 @@ public import DataProtection
   public let coordinator: RestorationCoordinator
 
   /// The top of the hierarchy.
-  public let root: any RestorableController
+  package let root: any RestorableController
 
   /// What came back, what did not and why: of the launch, and after an unlock of that.
   public var report: RestorationReport { coordinator.lastReport ?? RestorationReport(outcome: .unavailable) }

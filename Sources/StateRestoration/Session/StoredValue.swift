@@ -1,5 +1,4 @@
 public import Observation
-public import RestorationArchive
 
 /// One value that is preserved under a name, without a class of your own.
 ///

@@ -1,5 +1,4 @@
 public import Observation
-public import RestorationArchive
 
 /// The base of the stock containers: an identifier, an optional class, and one controller presented over it.
 ///

@@ -1,6 +1,5 @@
 public import FoundationEssentials
 public import Observation
-public import RestorationArchive
 
 /// A list whose selection and scrolling come back with their elements, wherever these have moved.
 ///

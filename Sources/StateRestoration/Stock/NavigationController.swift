@@ -1,5 +1,4 @@
 public import Observation
-public import RestorationArchive
 
 /// A stack of controllers of which the last is seen.
 ///

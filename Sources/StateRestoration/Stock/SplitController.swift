@@ -1,5 +1,4 @@
 public import Observation
-public import RestorationArchive
 
 extension RestorationRole {
   /// The first column of a ``SplitController``.

@@ -1,5 +1,4 @@
 public import Observation
-public import RestorationArchive
 
 /// Controllers side by side, of which one is selected.
 ///

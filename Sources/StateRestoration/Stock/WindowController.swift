@@ -1,5 +1,4 @@
 public import Observation
-public import RestorationArchive
 
 /// A window: its content, its place and size, and whether it is maximized, fills the screen or is minimized.
 ///

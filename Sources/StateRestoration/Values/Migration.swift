@@ -1,5 +1,3 @@
-public import RestorationArchive
-
 /// One step of a class's history: how state of one version becomes state of the next.
 ///
 /// The versions count up by one; the types are checked by the compiler, each step's result being the next one's input.

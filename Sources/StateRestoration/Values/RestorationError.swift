@@ -1,6 +1,3 @@
-internal import DataProtection
-public import RestorationArchive
-
 /// Why state could not be saved, given back or deleted: what happened and where, never the state itself.
 public struct RestorationError: Error, Sendable {
   /// The kind of failure; compare with the static members.

@@ -1,5 +1,3 @@
-package import RestorationArchive
-
 /// How older states of a class become today's, as a chain of steps whose types the compiler checks.
 ///
 /// ```swift

@@ -28,7 +28,7 @@ import Testing
       do {
         try await device.unlock(passcode: text)
         return "unlocked"
-      } catch where error.code == .wrongPasscode {
+      } catch  where error.code == .wrongPasscode {
         return "wrong"
       } catch {
         return "\(error.code)"
