@@ -17,7 +17,7 @@ extension RestorationRole {
   /// The second column.
   public var secondary: (any RestorableController)?
 
-  /// The first column's share of the width, from 0 to 1; assigning clamps it to ``dividerRange``.
+  /// The first column's share of the width, from 0 to 1; assigning keeps it in the range that the initializer was given.
   public var dividerPosition: Double {
     get { position }
     set { position = Self.clamp(newValue, to: dividerRange, or: position) }
