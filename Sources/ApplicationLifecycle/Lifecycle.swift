@@ -1,6 +1,6 @@
 /// Runs the machine of one program on the main actor.
 ///
-/// Requests are served one after another in the order they were made; only ``kill(_:)`` waits for nobody. Each
+/// Requests are served one after another in the order they were made. Each
 /// throws `illegalTransition` when the machine has no route, and `killed` or `watchdog` when the program ended before the
 /// request was done. A request that the work of another one waits for would wait for ever, and throws `waitsForItself`.
 /// Delegate and work are not retained.

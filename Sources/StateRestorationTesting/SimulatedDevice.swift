@@ -102,7 +102,7 @@ package import SimulatedTime
   }
 
   /// Begins to lock: the grace period runs on the test's clock.
-  package func beginLock() async throws(ProtectionError) {
+  public func beginLock() async throws(ProtectionError) {
     let sleepers = clock.sleeperCount
     try await withSystem { (device) throws(ProtectionError) in device.lock() }
     for process in processes where process.isAlive { process.device.lock() }
@@ -137,7 +137,7 @@ package import SimulatedTime
   ///
   /// - Parameter attempt: The passcode to try; nil for the right one.
   /// - Throws: `wrongPasscode`, with the delay before the next one is checked; `passcodeDelayed` when that delay has not yet
-  ///   passed on ``clock``; `io` and `busy` when the disk was made to fail.
+  ///   passed; `io` and `busy` when the disk was made to fail.
   public func unlock(passcode attempt: String? = nil) async throws(ProtectionError) {
     guard let attempt = attempt ?? passcode else { return }
     try await withSystem { (device) async throws(ProtectionError) in
@@ -174,7 +174,7 @@ package import SimulatedTime
   }
 
   /// How many changes were not synchronised yet: what a power cut could take.
-  package var unsynchronizedChanges: Int { volume.unsynchronizedChanges }
+  public var unsynchronizedChanges: Int { volume.unsynchronizedChanges }
 
   /// Erases all content: nothing sealed before can be read again.
   ///

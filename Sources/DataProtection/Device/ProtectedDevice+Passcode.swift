@@ -105,9 +105,9 @@ extension ProtectedDevice {
   /// directory survives somewhere.
   ///
   /// - Parameters:
-  ///   - old: The passcode until now; a wrong one counts as for ``unlock(passcode:)``.
+  ///   - old: The passcode until now; a wrong one counts as for `unlock(passcode:)`.
   ///   - new: The passcode from now on.
-  /// - Throws: `passcodeNotSet`; as ``unlock(passcode:)``; `durabilityUnknown` when the old one works until a
+  /// - Throws: `passcodeNotSet`; as `unlock(passcode:)`; `durabilityUnknown` when the old one works until a
   ///   power cut, and it is not known which of the two after it: exactly one does. After any other error the old one does.
   @concurrent
   public func changePasscode(
@@ -125,8 +125,8 @@ extension ProtectedDevice {
   ///
   /// No file changes, and the device is unlocked.
   ///
-  /// - Parameter passcode: The passcode until now; a wrong one counts as for ``unlock(passcode:)``.
-  /// - Throws: `passcodeNotSet`; as ``unlock(passcode:)``; `durabilityUnknown` when it is still there and a power
+  /// - Parameter passcode: The passcode until now; a wrong one counts as for `unlock(passcode:)`.
+  /// - Throws: `passcodeNotSet`; as `unlock(passcode:)`; `durabilityUnknown` when it is still there and a power
   ///   cut may take it away. After any other error it is still there.
   @concurrent
   public func removePasscode(_ passcode: consuming Passcode) async throws(ProtectionError) {
