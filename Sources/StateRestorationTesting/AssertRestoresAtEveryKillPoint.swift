@@ -35,7 +35,7 @@ package struct KillPointReport: Sendable, Hashable {
   await killAtEveryPoint(subject, from: prepare, to: change, sourceLocation: sourceLocation).failures
 }
 
-/// Makes the run of ``assertRestoresAtEveryKillPoint(_:from:to:sourceLocation:)``, and counts what came back.
+/// Makes the run of ``assertRestoresAtEveryKillPoint(_:from:to:sourceLocation:)``, and counts the states that came back.
 @MainActor package func killAtEveryPoint<Root: RestorableController>(
   _ subject: RestorationSubject<Root>, from prepare: @MainActor (Root) async throws -> Void = { _ in },
   to change: @MainActor (Root) async throws -> Void, sourceLocation: SourceLocation = #_sourceLocation

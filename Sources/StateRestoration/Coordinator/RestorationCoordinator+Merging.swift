@@ -15,14 +15,14 @@ extension RestorationCoordinator {
     return loaded
   }
 
-  /// Has edited objects join what was stored to what they have, and those that an earlier run edited while locked, and that
-  /// ended before the unlock, what was stored to what it saved; what can't be read is left as it is.
+  /// Has objects join the stored state: those that were edited in this run, and those that an earlier run edited while locked
+  /// and that ended before the unlock.
   ///
-  /// What they have then differs from what is stored, and the next save has it.
+  /// The next save has the joined states, as they differ from the stored ones. A state that can't be read is left as it is.
   ///
   /// - Parameters:
-  ///   - stored: What is stored without the edits of this run; nil when no edited object joins it.
-  ///   - loaded: What is restored.
+  ///   - stored: The stored state without the edits of this run; nil when no edited object joins it.
+  ///   - loaded: The state that is restored.
   ///   - turn: The turn in which the objects were given their state.
   func mergeEdits(_ stored: LoadedState?, _ loaded: LoadedState, _ turn: RestoreTurn) {
     if let stored { join(stored.layers.isEmpty ? [stored.plan] : stored.layers, areEdited: true, turn) }
@@ -55,10 +55,10 @@ extension RestorationCoordinator {
       turn.noteBeginning(of: own)
       do throws(RestorationError) {
         if try object.merge(coders, andOwn: areEdited) {
-          log.log(.info, "\(path): joined what was stored to what was typed")
+          log.log(.info, "\(path): joined the stored state and the typed one")
         }
       } catch {
-        log.log(.warning, "\(path): what was stored could not be joined to what was typed: \(error)")
+        log.log(.warning, "\(path): the stored state and the typed one could not be joined: \(error)")
       }
     }
   }

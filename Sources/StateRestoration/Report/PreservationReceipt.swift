@@ -31,7 +31,7 @@ public struct PreservationReceipt: Sendable, Hashable, Codable {
   /// Whether the save is known to survive a power cut.
   public var durability: Durability
   /// When the state was captured.
-  public var savedAt: Date
+  package var savedAt: Date
   /// Objects whose values were copied on the main actor for this save.
   package var capturedNodes: Int
   /// Records that differed from what was preserved before.

@@ -26,7 +26,7 @@ public enum RestorationRemark: Sendable, Hashable, Codable {
   case setAside([SetAsideState])
   /// Nobody said yes, because there is no delegate: the coordinator holds it weakly, so keep it.
   case noDelegate
-  /// What went wrong when the state was opened.
+  /// A failure while the state was opened, in words.
   case failure(String)
 
   // Of one node.
@@ -46,7 +46,7 @@ public enum RestorationRemark: Sendable, Hashable, Codable {
 }
 
 extension RestorationRemark: CustomStringConvertible {
-  /// What was noticed, in plain words.
+  /// The remark in plain words.
   public var description: String {
     switch self {
     case .tailDropped(let bytes): "the last \(ReportText.bytes(bytes)) of the journal were not whole and are not used"
