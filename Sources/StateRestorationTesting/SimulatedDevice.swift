@@ -221,7 +221,7 @@ package import SimulatedTime
 
   /// Warns running programs, then ends suspended ones, the largest first, until so many bytes are free.
   ///
-  /// How large a program is says its harness's ``RestorationHarness/footprint``, in bytes.
+  /// A program is as large as the footprint that its harness was made with, in bytes.
   public func applyMemoryPressure(toFree bytes: Int = .max) {
     for program in programs { program.receiveMemoryWarning() }
     let chosen = PurgeOrderCandidates(programs).purging(toFree: bytes)
