@@ -1,7 +1,7 @@
 internal import RestorationArchive
 
 extension RestorationCoordinator {
-  /// What is stored without the edits of this run, if an edited object wants to join it; nil otherwise.
+  /// The stored state without the edits of this run, if an edited object wants to join it; nil otherwise.
   func storedForMerging(_ edits: Edits) async -> LoadedState? {
     let wantsIt = tree.nodes.contains { node in
       guard let object = node?.object as? any MergingController else { return false }
