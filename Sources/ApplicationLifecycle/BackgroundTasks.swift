@@ -1,7 +1,7 @@
 /// A piece of work that goes on in the background; ended exactly once.
 public struct BackgroundTask: Sendable, Hashable, CustomStringConvertible {
   /// The number of the task in its program.
-  public let id: UInt64
+  package let id: UInt64
 
   /// What the work is called, for reports.
   public let name: String

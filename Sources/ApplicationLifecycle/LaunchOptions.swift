@@ -37,17 +37,17 @@ public struct LaunchOptions: Sendable, Hashable {
   public static func opening(_ url: URL) -> LaunchOptions { LaunchOptions(reason: .url(url)) }
 
   /// Something is to be done without a window.
-  public static func backgroundEvent(_ name: String) -> LaunchOptions {
+  package static func backgroundEvent(_ name: String) -> LaunchOptions {
     LaunchOptions(reason: .backgroundEvent(name))
   }
 
   /// Whether the launch goes into the background.
-  public var isBackground: Bool {
+  package var isBackground: Bool {
     if case .backgroundEvent = reason { true } else { false }
   }
 
   /// What is to be opened after restoring.
-  public var url: URL? {
+  package var url: URL? {
     if case .url(let url) = reason { url } else { nil }
   }
 }

@@ -5,7 +5,7 @@ extension Lifecycle {
   }
 
   /// The names of the open background tasks, in the order in which they began.
-  public var openBackgroundTasks: [String] { tasks.open.map(\.task.name) }
+  package var openBackgroundTasks: [String] { tasks.open.map(\.task.name) }
 
   /// Asks for time in the background; end the task exactly once, in the handler at the latest.
   ///

@@ -1,6 +1,6 @@
 /// Runs the machine of one program on the main actor.
 ///
-/// Requests are served one after another in the order they were made; only ``kill(_:)`` waits for nobody. Each
+/// Requests are served one after another in the order they were made. Each
 /// throws `illegalTransition` when the machine has no route, and `killed` or `watchdog` when the program ended before the
 /// request was done. A request that the work of another one waits for would wait for ever, and throws `waitsForItself`.
 /// Delegate and work are not retained.
@@ -12,19 +12,19 @@
   package weak var work: (any LifecycleWork)?
 
   /// The budgets, and what happens when one runs out.
-  public let budgets: LifecycleBudgets
+  package let budgets: LifecycleBudgets
 
   /// Why the program was launched; `nil` before.
-  public internal(set) var launchOptions: LaunchOptions?
+  package internal(set) var launchOptions: LaunchOptions?
 
   /// What the delegate declined when it saw the options.
-  public internal(set) var launchResponse: LaunchResponse = .proceed
+  package internal(set) var launchResponse: LaunchResponse = .proceed
 
   /// Why the program ended, if it has.
-  public internal(set) var endReason: TerminationReason?
+  package internal(set) var endReason: TerminationReason?
 
   /// Whether input is handled at once; kept otherwise.
-  public internal(set) var isAcceptingInput = false
+  package internal(set) var isAcceptingInput = false
 
   let clock: any Clock<Duration>
   let log: LifecycleLog
@@ -48,11 +48,20 @@
   /// - Parameters:
   ///   - exitsOnSuspend: Whether leaving the foreground ends the program.
   ///   - budgets: How long launching, leaving and ending may take.
+  public convenience init(exitsOnSuspend: Bool = false, budgets: LifecycleBudgets = LifecycleBudgets()) {
+    self.init(exitsOnSuspend: exitsOnSuspend, budgets: budgets, clock: ContinuousClock())
+  }
+
+  /// Makes a life cycle on a clock of the caller's; for tests.
+  ///
+  /// - Parameters:
+  ///   - exitsOnSuspend: Whether leaving the foreground ends the program.
+  ///   - budgets: How long launching, leaving and ending may take.
   ///   - clock: The clock of the budgets and of the background time.
   ///   - log: Where incidents go at once, from any thread.
-  public init(
-    exitsOnSuspend: Bool = false, budgets: LifecycleBudgets = LifecycleBudgets(),
-    clock: any Clock<Duration> = ContinuousClock(), log: LifecycleLog = .none
+  package init(
+    exitsOnSuspend: Bool = false, budgets: LifecycleBudgets = LifecycleBudgets(), clock: any Clock<Duration>,
+    log: LifecycleLog = .none
   ) {
     self.machine = LifecycleMachine(exitsOnSuspend: exitsOnSuspend)
     self.budgets = budgets
@@ -64,7 +73,7 @@
   public var state: LifecycleState { machine.state }
 
   /// Whether leaving the foreground ends the program.
-  public var exitsOnSuspend: Bool { machine.exitsOnSuspend }
+  package var exitsOnSuspend: Bool { machine.exitsOnSuspend }
 
   // MARK: - Requests
 
@@ -108,7 +117,7 @@
   public func terminate() async throws(LifecycleError) { try await serve(.terminate) }
 
   /// Ends the program at once and without notice, whatever is under way.
-  public func kill(_ reason: TerminationReason = .killed) throws(LifecycleError) {
+  package func kill(_ reason: TerminationReason = .killed) throws(LifecycleError) {
     _ = try machine.route(for: .kill)
     // Asked for by an observer of these very steps: it is ending already, for the first reason.
     if isBeingKilled { return }
@@ -153,7 +162,7 @@
   }
 
   /// Registers an observer of every step, notification, warning and incident, for as long as the result lives.
-  public func observe(_ handler: @escaping @MainActor (LifecycleEvent) -> Void) -> LifecycleObservation {
+  package func observe(_ handler: @escaping @MainActor (LifecycleEvent) -> Void) -> LifecycleObservation {
     lastObserver += 1
     observers.append((lastObserver, handler))
     return LifecycleObservation(of: self, id: lastObserver)

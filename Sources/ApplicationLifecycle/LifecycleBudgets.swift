@@ -1,7 +1,7 @@
 /// How much time the program has for each phase, read from the injected clock.
 public struct LifecycleBudgets: Sendable, Hashable {
   /// The phases that have a budget.
-  public enum Kind: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// From the launch to the end of its callbacks, restoring included.
     case launching
 
@@ -10,9 +10,6 @@ public struct LifecycleBudgets: Sendable, Hashable {
 
     /// From `willTerminate` to the end of the last preserving.
     case terminating
-
-    /// The phase's name.
-    public var description: String { rawValue }
   }
 
   /// The consequence when a budget runs out.
@@ -53,7 +50,7 @@ public struct LifecycleBudgets: Sendable, Hashable {
   }
 
   /// The time for a phase.
-  public subscript(kind: Kind) -> Duration {
+  package subscript(kind: Kind) -> Duration {
     switch kind {
     case .launching: launching
     case .enteringBackground: enteringBackground

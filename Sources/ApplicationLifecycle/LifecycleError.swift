@@ -17,7 +17,7 @@ public struct LifecycleError: Error, Sendable, Hashable, CustomStringConvertible
     public static let killed = Code("killed")
 
     /// A background task was ended that is not open.
-    public static let backgroundTaskNotOpen = Code("backgroundTaskNotOpen")
+    package static let backgroundTaskNotOpen = Code("backgroundTaskNotOpen")
 
     /// The work of a request waited for another request, which would wait for the first one's end.
     public static let waitsForItself = Code("waitsForItself")
@@ -26,23 +26,23 @@ public struct LifecycleError: Error, Sendable, Hashable, CustomStringConvertible
     public static let backgroundTimeOver = Code("backgroundTimeOver")
 
     /// Background tasks are begun by running programs only.
-    public static let notRunning = Code("notRunning")
+    package static let notRunning = Code("notRunning")
   }
 
   /// What kind of refusal it is.
   public let code: Code
 
   /// The state in which the request was made, where there is one.
-  public let from: LifecycleState?
+  package let from: LifecycleState?
 
   /// The state that was asked for, where there is one.
-  public let to: LifecycleState?
+  package let to: LifecycleState?
 
   /// The failure, and the remedy.
   public let message: String
 
   /// Makes an error from its facts.
-  public init(code: Code, from: LifecycleState? = nil, to: LifecycleState? = nil, message: String) {
+  package init(code: Code, from: LifecycleState? = nil, to: LifecycleState? = nil, message: String) {
     self.code = code
     self.from = from
     self.to = to

@@ -1,5 +1,5 @@
 /// What observers of a life cycle see.
-public enum LifecycleEvent: Sendable, Hashable {
+package enum LifecycleEvent: Sendable, Hashable {
   /// A step is about to run, in this reported state; for `enter` the state is the one left.
   case step(LifecycleStep, LifecycleState)
 
@@ -17,7 +17,7 @@ public enum LifecycleEvent: Sendable, Hashable {
 }
 
 /// Keeps an observer registered for as long as the observation lives.
-@MainActor public final class LifecycleObservation {
+@MainActor package final class LifecycleObservation {
   private weak var lifecycle: Lifecycle?
   private let id: UInt64
 
@@ -27,7 +27,7 @@ public enum LifecycleEvent: Sendable, Hashable {
   }
 
   /// Ends the observation before its time.
-  public func cancel() { lifecycle?.removeObserver(id) }
+  package func cancel() { lifecycle?.removeObserver(id) }
 
   isolated deinit { lifecycle?.removeObserver(id) }
 }

@@ -1,5 +1,5 @@
 /// Where a program is in its life; exactly one of these holds at a time.
-public enum LifecycleState: String, Sendable, Hashable, Codable, CaseIterable, CustomStringConvertible {
+public enum LifecycleState: String, Sendable, Hashable, Codable, CaseIterable {
   /// Nothing runs: not launched yet, or ended.
   case notRunning
 
@@ -16,11 +16,8 @@ public enum LifecycleState: String, Sendable, Hashable, Codable, CaseIterable, C
   case suspended
 
   /// Whether the program's code runs in this state.
-  public var isRunning: Bool { self != .notRunning && self != .suspended }
+  package var isRunning: Bool { self != .notRunning && self != .suspended }
 
   /// Whether the program is in the foreground in this state.
-  public var isForeground: Bool { self == .inactive || self == .active }
-
-  /// The state's name as it is written in `Docs/Lifecycle.md`.
-  public var description: String { rawValue }
+  package var isForeground: Bool { self == .inactive || self == .active }
 }

@@ -1,5 +1,5 @@
 /// One thing that happens during a transition; the order of steps is the order of `Docs/Lifecycle.md`.
-public enum LifecycleStep: Sendable, Hashable, CustomStringConvertible {
+package enum LifecycleStep: Sendable, Hashable, CustomStringConvertible {
   /// From here on this state is the one reported.
   case enter(LifecycleState)
 
@@ -76,7 +76,7 @@ public enum LifecycleStep: Sendable, Hashable, CustomStringConvertible {
   case willTerminate
 
   /// Every step, once; `enter` with every state.
-  public static let all: [LifecycleStep] =
+  package static let all: [LifecycleStep] =
     LifecycleState.allCases.map(LifecycleStep.enter) + [
       .willFinishLaunching, .showSnapshot, .restore, .removeSnapshot, .didFinishLaunching, .showWindow,
       .openURL,
@@ -86,7 +86,7 @@ public enum LifecycleStep: Sendable, Hashable, CustomStringConvertible {
     ]
 
   /// The step's name as it is written in `Docs/Lifecycle.md`.
-  public var description: String {
+  package var description: String {
     switch self {
     case .enter(let state): "enter \(state)"
     case .willFinishLaunching: "willFinishLaunching"

@@ -6,7 +6,7 @@ public struct SystemNotification: Sendable, Hashable, CustomStringConvertible {
     public let description: String
 
     /// Makes a kind from its name.
-    public init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 
     /// Makes a kind from its name.
     public init(stringLiteral value: String) { self.init(value) }
@@ -18,13 +18,10 @@ public struct SystemNotification: Sendable, Hashable, CustomStringConvertible {
     public static let significantTimeChange: Kind = "significantTimeChange"
 
     /// The settings of the program were changed elsewhere.
-    public static let settings: Kind = "settings"
+    package static let settings: Kind = "settings"
 
     /// The user's locale: a change of its identifier.
-    public static let locale: Kind = "locale"
-
-    /// The time zone: a change of its identifier.
-    public static let timeZone: Kind = "timeZone"
+    package static let locale: Kind = "locale"
   }
 
   /// What there is to say beyond the kind.
@@ -49,7 +46,7 @@ public struct SystemNotification: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Protected files become readable or unreadable.
-  public static func protectedData(isAvailable: Bool) -> SystemNotification {
+  package static func protectedData(isAvailable: Bool) -> SystemNotification {
     SystemNotification(
       .protectedData,
       isAvailable

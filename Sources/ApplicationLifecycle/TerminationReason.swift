@@ -1,5 +1,5 @@
 /// Why a program ends.
-public enum TerminationReason: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+package enum TerminationReason: String, Sendable, Hashable, CaseIterable {
   /// It was asked to end, and is told so if it runs.
   case requested
 
@@ -25,8 +25,5 @@ public enum TerminationReason: String, Sendable, Hashable, CaseIterable, CustomS
   case backgroundTimeExpired
 
   /// Whether the program is told, if it runs.
-  public var isAnnounced: Bool { self == .requested }
-
-  /// The reason's name.
-  public var description: String { rawValue }
+  package var isAnnounced: Bool { self == .requested }
 }

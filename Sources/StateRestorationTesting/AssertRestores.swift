@@ -17,13 +17,13 @@ public import Testing
 ///   - subject: How the hierarchy is made.
 ///   - change: Changes the hierarchy as a user would. It is called once, with the hierarchy of a first launch.
 ///   - sourceLocation: The line of the test at which failures are shown.
-/// - Returns: The differences between the values before and after restoring; each also fails the test. Empty when all is
-///   well.
+/// - Returns: The differences between the values before and after restoring, in words; each also fails the test. Empty when
+///   all is well.
 @discardableResult
 @MainActor public func assertRestores<Root: RestorableController>(
   _ subject: RestorationSubject<Root>, after change: @MainActor (Root) async throws -> Void = { _ in },
   sourceLocation: SourceLocation = #_sourceLocation
-) async -> [HierarchyDifference] {
+) async -> [String] {
   do {
     let device = try await SimulatedDevice()
     let harness = subject.harness(on: device)
@@ -49,10 +49,10 @@ public import Testing
     }
     for finding in missing { TestIssues.record("\(finding)", at: sourceLocation) }
     if !found.isEmpty || !missing.isEmpty { await attachEvidence(of: harness, at: sourceLocation) }
-    return found
+    return found.map(\.description)
   } catch {
     TestIssues.record("\(error)", at: sourceLocation)
-    return []
+    return ["\(error)"]
   }
 }
 

@@ -2,18 +2,18 @@ public import StateRestoration
 public import Testing
 
 /// What a run over every kill point came to.
-public struct KillPointReport: Sendable, Hashable {
+package struct KillPointReport: Sendable, Hashable {
   /// How many points there were: the calls to the file system that one save makes, and the moment after it.
-  public internal(set) var killPoints = 0
+  package internal(set) var killPoints = 0
 
   /// How many times the old values came back.
-  public internal(set) var oldStates = 0
+  package internal(set) var oldStates = 0
 
   /// How many times the new values came back.
-  public internal(set) var newStates = 0
+  package internal(set) var newStates = 0
 
   /// The failures, each also recorded as an issue.
-  public internal(set) var failures: [String] = []
+  package internal(set) var failures: [String] = []
 }
 
 /// Checks that a save can be killed at every step, by a signal and by a power cut: the old or the new state comes back,
@@ -26,9 +26,17 @@ public struct KillPointReport: Sendable, Hashable {
 ///   - prepare: Makes the old state, which is preserved without being killed.
 ///   - change: Makes the new state, whose saving is killed.
 ///   - sourceLocation: The line of the test at which failures are shown.
-/// - Returns: How often each state came back, for a test that wants to see both.
+/// - Returns: The failures in words; each also fails the test. Empty when all is well.
 @discardableResult
 @MainActor public func assertRestoresAtEveryKillPoint<Root: RestorableController>(
+  _ subject: RestorationSubject<Root>, from prepare: @MainActor (Root) async throws -> Void = { _ in },
+  to change: @MainActor (Root) async throws -> Void, sourceLocation: SourceLocation = #_sourceLocation
+) async -> [String] {
+  await killAtEveryPoint(subject, from: prepare, to: change, sourceLocation: sourceLocation).failures
+}
+
+/// Makes the run of ``assertRestoresAtEveryKillPoint(_:from:to:sourceLocation:)``, and counts the states that came back.
+@MainActor package func killAtEveryPoint<Root: RestorableController>(
   _ subject: RestorationSubject<Root>, from prepare: @MainActor (Root) async throws -> Void = { _ in },
   to change: @MainActor (Root) async throws -> Void, sourceLocation: SourceLocation = #_sourceLocation
 ) async -> KillPointReport {

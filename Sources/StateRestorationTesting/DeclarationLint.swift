@@ -1,4 +1,3 @@
-import RestorationArchive
 import StateRestoration
 
 /// Declarations below a root that compile and that the framework never asks.

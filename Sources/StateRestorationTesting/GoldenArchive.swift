@@ -11,10 +11,16 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
   public let archive: Data
 
   /// The values that were preserved, by path and property.
-  public let values: [String: [String: String]]
+  package let values: [String: [String: String]]
 
   /// Reads a recorded file.
-  public init(_ data: Data) throws { self = try JSONDecoder().decode(GoldenArchive.self, from: data) }
+  public init(_ data: Data) throws(HarnessError) {
+    do {
+      self = try JSONDecoder().decode(GoldenArchive.self, from: data)
+    } catch {
+      throw HarnessError("It is no golden archive: \(error)")
+    }
+  }
 
   private init(archive: Data, values: HierarchyValues) {
     self.archive = archive
@@ -23,10 +29,10 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
 
   /// The bytes of the file: JSON, the same for the same content.
   public var data: Data {
-    get throws {
+    get throws(HarnessError) {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      return try encoder.encode(self)
+      do { return try encoder.encode(self) } catch { throw HarnessError("It can't be written: \(error)") }
     }
   }
 

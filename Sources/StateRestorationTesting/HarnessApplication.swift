@@ -20,7 +20,7 @@ public final class HierarchyApplication<Root: RestorableController>: HarnessAppl
   public let root: Root
 
   /// Every save that the program was told of, the first one first: those of leaving and those that come by themselves.
-  public private(set) var preservations: [Result<PreservationOutcome, any Error>] = []
+  package private(set) var preservations: [Result<PreservationOutcome, RestorationError>] = []
 
   private let registration: @MainActor (RestorationCoordinator) -> Void
 
@@ -44,7 +44,7 @@ public final class HierarchyApplication<Root: RestorableController>: HarnessAppl
   public func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
 
   /// Notes a save of leaving the foreground or ending.
-  public func didPreserve(_ result: Result<PreservationOutcome, any Error>) { preservations.append(result) }
+  public func didPreserve(_ result: Result<PreservationOutcome, RestorationError>) { preservations.append(result) }
 
   /// Notes a save that came by itself.
   public func coordinator(_ coordinator: RestorationCoordinator, didPreserve outcome: PreservationOutcome) {

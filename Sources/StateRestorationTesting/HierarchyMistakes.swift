@@ -1,4 +1,3 @@
-import RestorationArchive
 import StateRestoration
 
 /// Declarations that leave something out of the preserved state without a word.

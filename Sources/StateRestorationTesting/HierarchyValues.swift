@@ -1,4 +1,3 @@
-public import RestorationArchive
 public import StateRestoration
 
 /// What every preserved object of a hierarchy holds, by path and property: the user's own values, not a coder's output.
@@ -6,16 +5,16 @@ public import StateRestoration
 /// Stored properties are found by reflection, in superclasses too; fields of structs are named `property.field`. Left out are closures, objects that are not
 /// preserved, everything below a controller without an identifier, and how far a list is with its data; references to
 /// preserved objects count as their identifiers.
-public struct HierarchyValues: Sendable, Hashable {
+package struct HierarchyValues: Sendable, Hashable {
   /// The text of each property, by path and name.
-  public private(set) var properties: [RestorationPath: [String: String]] = [:]
+  package private(set) var properties: [RestorationPath: [String: String]] = [:]
 
   /// Reads a hierarchy.
   ///
   /// - Parameters:
   ///   - root: The root of the hierarchy.
   ///   - ignored: Names of properties that are not meant to come back: caches, results, moments.
-  @MainActor public init(of root: any RestorableController, ignoring ignored: Set<String> = []) {
+  @MainActor package init(of root: any RestorableController, ignoring ignored: Set<String> = []) {
     collect(root, at: [], ignored)
   }
 
@@ -70,7 +69,7 @@ public struct HierarchyValues: Sendable, Hashable {
   }
 
   /// What differs in other values that should be the same.
-  public func differences(to other: HierarchyValues) -> [HierarchyDifference] {
+  package func differences(to other: HierarchyValues) -> [HierarchyDifference] {
     let paths = Set(properties.keys).union(other.properties.keys).sorted { $0.description < $1.description }
     return paths.flatMap { path -> [HierarchyDifference] in
       switch (properties[path], other.properties[path]) {
@@ -87,21 +86,21 @@ public struct HierarchyValues: Sendable, Hashable {
 }
 
 /// One property, or one whole object, that is not what it was.
-public struct HierarchyDifference: Sendable, Hashable, CustomStringConvertible {
+package struct HierarchyDifference: Sendable, Hashable, CustomStringConvertible {
   /// The object's path from the root.
-  public let path: RestorationPath
+  package let path: RestorationPath
 
   /// The property; `nil` when the whole object is missing or new.
-  public let property: String?
+  package let property: String?
 
   /// The text of the value before; `nil` when there was none.
-  public let before: String?
+  package let before: String?
 
   /// The text of the value after; `nil` when there is none.
-  public let after: String?
+  package let after: String?
 
   /// One line: path, property, and both values.
-  public var description: String {
+  package var description: String {
     guard let property else { return "\(path): \(after == nil ? "did not come back" : "was not there before")" }
     return "\(path).\(property): \(before ?? "nothing") → \(after ?? "nothing")"
   }

@@ -1,6 +1,4 @@
-import DataProtection
 import FoundationEssentials
-import RestorationArchive
 import StateRestoration
 
 /// What a program has on disk, node by node, as far as it can be read without its types.

@@ -1,5 +1,3 @@
-import ApplicationLifecycle
-import DataProtection
 import FileSystem
 import StateRestoration
 

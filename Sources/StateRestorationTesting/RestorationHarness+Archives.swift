@@ -1,4 +1,3 @@
-import DataProtection
 import FoundationEssentials
 import StateRestoration
 

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import RestorationArchive
 public import StateRestoration
 
 extension RestorationHarness {
@@ -10,7 +9,7 @@ extension RestorationHarness {
   /// - Returns: The receipt of the new save.
   /// - Throws: ``HarnessError`` when nothing is saved in ten seconds of real time.
   @discardableResult
-  public func automaticSave() async throws -> PreservationReceipt {
+  public func automaticSave() async throws(HarnessError) -> PreservationReceipt {
     guard let coordinator, isRunning else { throw HarnessError("The program does not run.") }
     guard case .onChange(let interval) = coordinator.preservesAutomatically else {
       throw HarnessError("The program doesn't save by itself: set the coordinator's preservesAutomatically.")
@@ -20,7 +19,7 @@ extension RestorationHarness {
     while ContinuousClock.now < deadline {
       await device.advance(by: interval)
       if let receipt = coordinator.lastReceipt, receipt != before { return receipt }
-      try await Task.sleep(for: .milliseconds(1))
+      try? await Task.sleep(for: .milliseconds(1))
     }
     throw HarnessError("Nothing was saved by itself. Was the change announced, and does the delegate say yes?")
   }
@@ -48,7 +47,7 @@ extension RestorationHarness {
   /// A readable account of the preserved state without its values: identifiers, keys, kinds and sizes.
   ///
   /// - Throws: `ProtectionError` when it can't be read.
-  public func redactedDump() async throws -> String {
+  package func redactedDump() async throws -> String {
     try await PreservedState(self).redacted
   }
 

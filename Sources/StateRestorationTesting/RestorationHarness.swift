@@ -1,6 +1,3 @@
-public import ApplicationLifecycle
-import DataProtection
-public import RestorationArchive
 import SimulatedTime
 public import StateRestoration
 
@@ -15,7 +12,8 @@ public import StateRestoration
 /// ```
 ///
 /// Each launch makes a new program in a new process. A process that was killed can't change the disk any more, although
-/// its objects are still in the test's memory. Budgets are enforced: an overrun is a watchdog kill (R7.4).
+/// its objects are still in the test's memory. Budgets are enforced: an overrun is a watchdog kill. What launches a program
+/// throws the errors of its device, of its life cycle and of its coordinator: a test ends at any of them.
 @MainActor public final class RestorationHarness<Application: HarnessApplication> {
   /// The device the program is installed on.
   public let device: SimulatedDevice
@@ -33,7 +31,7 @@ public import StateRestoration
   public var configuration: RestorationConfiguration
 
   /// How much memory the program holds, in bytes: the largest suspended program is purged first.
-  public var footprint: Int
+  package var footprint: Int
 
   private(set) var process: SimulatedProcess?
   private let budgets: LifecycleBudgets
@@ -104,7 +102,7 @@ public import StateRestoration
   public var lifecycle: Lifecycle? { restorable?.lifecycle }
 
   /// Whether the process of the last launch still lives.
-  public var isRunning: Bool { process?.isAlive ?? false }
+  package var isRunning: Bool { process?.isAlive ?? false }
 
   /// Waits for the restoration that follows the unlock after a launch on a locked device.
   ///
@@ -123,20 +121,20 @@ public import StateRestoration
   // MARK: - Leaving and ending
 
   /// Leaves the foreground, from `active` or `inactive`, up to `suspended` unless background tasks are open.
-  public func enterBackground() async throws { try await lifecycle?.enterBackground() }
+  public func enterBackground() async throws(LifecycleError) { try await lifecycle?.enterBackground() }
 
   /// Comes back to the foreground.
-  public func enterForeground() async throws { try await lifecycle?.enterForeground() }
+  public func enterForeground() async throws(LifecycleError) { try await lifecycle?.enterForeground() }
 
   /// The device goes to sleep: the program leaves the foreground, and the device locks.
-  public func sleep() async throws {
+  public func sleep() async throws(LifecycleError) {
     let sleepers = device.clock.sleeperCount
     try await lifecycle?.sleep()
     await device.waitForGraceTimers(sleepersBefore: sleepers)
   }
 
   /// Ends the program with notice.
-  public func terminate() async throws {
+  public func terminate() async throws(LifecycleError) {
     try await lifecycle?.terminate()
     process?.fileSystem.die()
   }
@@ -144,13 +142,13 @@ public import StateRestoration
   /// Ends the process at once, in the middle of whatever it does; nothing is preserved or deleted.
   public func killWithoutNotice() { end(.killed) }
 
-  /// The user ends the program by force: its state is deleted (R6.1).
-  public func forceQuit() async throws {
+  /// The user ends the program by force: its state is deleted.
+  public func forceQuit() async throws(RestorationError) {
     try await restorable?.forceQuit()
     process?.fileSystem.die()
   }
 
-  /// Memory is short: a running program is warned, a suspended one ends (R7.9).
+  /// Memory is short: a running program is warned, a suspended one ends.
   public func memoryPressure() {
     if lifecycle?.state == .suspended { end(.memoryPressure) } else { receiveMemoryWarning() }
   }

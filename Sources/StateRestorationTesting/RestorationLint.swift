@@ -1,6 +1,4 @@
-import DataProtection
 import FoundationEssentials
-public import RestorationArchive
 public import StateRestoration
 public import Testing
 
@@ -14,7 +12,7 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
   case changesByRestoring(RestorationPath, keys: [String])
   /// A node over its size budget.
   case overBudget(RestorationPath, bytes: Int, limit: Int)
-  /// A value that looks like model data, which has a store of its own (R3.6).
+  /// A value that looks like model data, which has a store of its own.
   case looksLikeModelData(RestorationPath, key: String, why: String)
   /// A listed object without an identifier: it and everything below it is not preserved.
   case missingIdentifier(below: RestorationPath, type: String)
@@ -94,7 +92,7 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
     // Of objects with made-up identifiers nobody expects that they come back.
     if unstable.isEmpty { findings += notRestored(harness.report) }
     for node in harness.report?.nodes ?? [] {
-      for case .unreadKeys(let keys) in node.findings { findings.append(.unreadKeys(node.path, keys)) }
+      for case .unreadKeys(let keys) in node.remarks { findings.append(.unreadKeys(node.path, keys)) }
     }
     // A first save after restoring may be a delta or nothing at all; the state is what counts.
     try await harness.enterBackground()

@@ -6,7 +6,7 @@ public struct RestorationSubject<Root: RestorableController>: Sendable {
   public var configuration = RestorationConfiguration()
 
   /// Properties and types that are not meant to come back: caches, results, moments.
-  public var ignoredProperties: Set<String> = []
+  package var ignoredProperties: Set<String> = []
 
   /// How ``assertRestoresAtEveryKillPoint(_:from:to:sourceLocation:)`` saves: by `RestorableApplication.preserve()`.
   ///

@@ -1,8 +1,8 @@
 import ApplicationLifecycle
 public import DataProtection
 package import FaultyFileSystem
-public import FoundationEssentials
-public import SimulatedTime
+package import FoundationEssentials
+package import SimulatedTime
 
 /// A device for tests: a passcode, a lock, a disk of its own, and time that only the test moves.
 ///
@@ -24,10 +24,10 @@ public import SimulatedTime
   /// The clock of the device: lock grace, budgets, delays after wrong passcodes.
   ///
   /// Move it with ``advance(by:)``; ``lock()`` moves it by the grace period.
-  public let clock = ManualClock()
+  package let clock = ManualClock()
 
   /// The date on the device: the beginning of 2001 (UTC), and from there on the time that has passed on ``clock``.
-  public var now: Date { Self.date(at: clock.now) }
+  package var now: Date { Self.date(at: clock.now) }
 
   /// The date at a moment of a device's clock.
   nonisolated static func date(at moment: ManualClock.Instant) -> Date {
@@ -35,7 +35,7 @@ public import SimulatedTime
   }
 
   /// The passcode as the test last set it.
-  public private(set) var passcode: String?
+  package private(set) var passcode: String?
 
   private struct Installation {
     weak let program: (any SimulatedProgram)?
@@ -137,7 +137,7 @@ public import SimulatedTime
   ///
   /// - Parameter attempt: The passcode to try; nil for the right one.
   /// - Throws: `wrongPasscode`, with the delay before the next one is checked; `passcodeDelayed` when that delay has not yet
-  ///   passed on ``clock``; `io` and `busy` when the disk was made to fail.
+  ///   passed; `io` and `busy` when the disk was made to fail.
   public func unlock(passcode attempt: String? = nil) async throws(ProtectionError) {
     guard let attempt = attempt ?? passcode else { return }
     try await withSystem { (device) async throws(ProtectionError) in
@@ -206,7 +206,7 @@ public import SimulatedTime
   package var memory: MemoryFileSystem? { volume.memory }
 
   /// The contents of the disk now; setting them ends every program first.
-  public var contents: SimulatedDisk {
+  package var contents: SimulatedDisk {
     get { volume.contents }
     set {
       endProcesses(.killed)
@@ -217,11 +217,11 @@ public import SimulatedTime
   /// The device's directory, when it is kept in a temporary folder; `nil` in memory.
   ///
   /// The folder goes when the device does.
-  public var folder: String? { volume.realPath }
+  package var folder: String? { volume.realPath }
 
   /// Warns running programs, then ends suspended ones, the largest first, until so many bytes are free.
   ///
-  /// How large a program is says its harness's ``RestorationHarness/footprint``, in bytes.
+  /// A program is as large as the footprint that its harness was made with, in bytes.
   public func applyMemoryPressure(toFree bytes: Int = .max) {
     for program in programs { program.receiveMemoryWarning() }
     let chosen = PurgeOrderCandidates(programs).purging(toFree: bytes)

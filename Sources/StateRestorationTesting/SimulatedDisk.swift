@@ -1,5 +1,5 @@
 package import FaultyFileSystem
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// The contents of a simulated device's disk at one moment: to look at, to compare, and to come back to later.
 public struct SimulatedDisk: Sendable {
@@ -21,7 +21,7 @@ public struct SimulatedDisk: Sendable {
   /// Every file's bytes, by its path in the device's directory.
   ///
   /// All of them are sealed or say nothing; what a launch on a locked device must not change can be compared by them.
-  public var files: [String: Data] {
+  package var files: [String: Data] {
     switch content {
     case .memory(let fileSystem): SimulatedVolume.files(in: fileSystem)
     case .folder(let files): files

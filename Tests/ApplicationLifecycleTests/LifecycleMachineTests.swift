@@ -25,7 +25,7 @@ import Testing
           let error = try #require(throws: LifecycleError.self) { try machine.move(to: to, manner: manner) }
           #expect(error.code == .illegalTransition)
           #expect(error.from == from && error.to == to)
-          #expect(error.message.contains(from.description) && error.message.contains(to.description))
+          #expect(error.message.contains(from.rawValue) && error.message.contains(to.rawValue))
           #expect(machine.state == from, "a refused transition changes nothing")
         }
       }
@@ -48,7 +48,7 @@ import Testing
       } else {
         let error = try #require(throws: LifecycleError.self) { try machine.route(for: request) }
         #expect(error.code == .illegalTransition && error.from == state && error.to != nil)
-        #expect(error.message.contains(state.description))
+        #expect(error.message.contains(state.rawValue))
       }
     }
   }

@@ -23,7 +23,8 @@ import Foundation
   }
 
   private func note(_ name: String) {
-    calls.append("\(name) [\(lifecycle?.state.description ?? "gone")]")
+    let state = lifecycle.map { "\($0.state)" } ?? "gone"
+    calls.append("\(name) [\(state)]")
     duringCallback[name]?()
   }
 

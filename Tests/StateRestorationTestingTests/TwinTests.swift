@@ -34,8 +34,7 @@ import Testing
     await assertRestores(RestorationSubject { Editor(forgetsCaret: false) }, after: change)
     let issues = await TestIssues.collect {
       let found = await assertRestores(RestorationSubject { Editor(forgetsCaret: true) }, after: change)
-      #expect(found.map(\.property) == ["caret"])
-      #expect(found.first?.before == "5" && found.first?.after == "0")
+      #expect(found == ["editor.caret: 5 → 0"])
     }
     #expect(issues.count == 1 && issues[0].text.contains("caret: 5 → 0"))
   }
@@ -104,7 +103,7 @@ import Testing
     await assertRestores(RestorationSubject { Range(dependsOnOrder: false) }, after: change)
     let issues = await TestIssues.collect {
       let found = await assertRestores(RestorationSubject { Range(dependsOnOrder: true) }, after: change)
-      #expect(found.map(\.path) == [["range", "minimum"]])
+      #expect(found.count == 1 && found[0].hasPrefix("range/minimum."))
     }
     #expect(!issues.isEmpty)
   }
@@ -113,7 +112,7 @@ import Testing
 
   @Test func `a save that deletes first is caught at a kill point, and its twin passes`() async throws {
     let healthy = RestorationSubject { NotesWindow() }
-    let report = await assertRestoresAtEveryKillPoint(
+    let report = await killAtEveryPoint(
       healthy, from: { $0.editor.draft = "old" }, to: { $0.editor.draft = "new" })
     #expect(report.failures.isEmpty)
     #expect(report.oldStates > 0 && report.newStates > 0 && report.killPoints > 2)
@@ -125,7 +124,7 @@ import Testing
     let issues = await TestIssues.collect {
       let report = await assertRestoresAtEveryKillPoint(
         broken, from: { $0.editor.draft = "old" }, to: { $0.editor.draft = "new" })
-      #expect(report.failures.contains { $0.contains("neither the old nor the new state") })
+      #expect(report.contains { $0.contains("neither the old nor the new state") })
     }
     #expect(!issues.isEmpty)
   }

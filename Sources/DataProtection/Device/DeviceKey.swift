@@ -27,7 +27,7 @@ public struct DeviceKey: ~Copyable, Sendable {
   ///
   /// - Parameter body: Uses the bytes; they must not be copied to memory that isn't wiped.
   /// - Returns: What the body returns.
-  public borrowing func withBytes<R>(_ body: (Span<UInt8>) -> R) throws(ProtectionError) -> R {
+  package borrowing func withBytes<R>(_ body: (Span<UInt8>) -> R) throws(ProtectionError) -> R {
     do throws(SealingError) {
       return try secret.withBytes { (bytes: Span<UInt8>) throws(SealingError) in body(bytes) }
     } catch {

@@ -8,7 +8,7 @@ public struct Passcode: ~Copyable, Sendable {
   let secret: SecretBytes
 
   /// The longest passcode.
-  public static let maximumByteCount = 1024
+  package static let maximumByteCount = 1024
 
   /// Copies a passcode out of a string.
   ///
@@ -16,7 +16,7 @@ public struct Passcode: ~Copyable, Sendable {
   /// reads the passcode itself should use ``init(byteCount:filledBy:)``.
   ///
   /// - Parameter text: The passcode; not empty.
-  /// - Throws: `invalidArgument` when it is empty or longer than ``maximumByteCount`` bytes.
+  /// - Throws: `invalidArgument` when it is empty or longer than 1024 bytes.
   public init(_ text: String) throws(ProtectionError) {
     // Byte by byte: an array, or the buffer that a short string is lent in, would be a copy that nobody wipes.
     try unsafe self.init(byteCount: text.utf8.count) { target in
@@ -27,7 +27,7 @@ public struct Passcode: ~Copyable, Sendable {
   /// Copies a passcode out of memory that the caller wipes.
   ///
   /// - Parameter bytes: The passcode; not empty.
-  /// - Throws: `invalidArgument` when it is empty or longer than ``maximumByteCount`` bytes.
+  /// - Throws: `invalidArgument` when it is empty or longer than 1024 bytes.
   public init(copying bytes: Span<UInt8>) throws(ProtectionError) {
     try Self.check(bytes.count)
     do throws(SealingError) {
@@ -40,7 +40,7 @@ public struct Passcode: ~Copyable, Sendable {
   /// Makes a passcode whose bytes are never anywhere but in locked memory.
   ///
   /// - Parameters:
-  ///   - byteCount: Its length, from 1 to ``maximumByteCount``.
+  ///   - byteCount: Its length, from 1 to 1024.
   ///   - fill: Writes the bytes, which are zero at first.
   /// - Throws: `invalidArgument` for a length out of bounds.
   public init(

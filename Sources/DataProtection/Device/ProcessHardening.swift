@@ -12,21 +12,13 @@ import Sealing
 /// `SWIFT_BACKTRACE=enable=no`. Hibernation, the working memory of the passcode check, and whatever the program itself
 /// has decrypted are not covered.
 public enum ProcessHardening {
-  /// What could be done.
-  public struct Outcome: Hashable, Sendable {
-    /// Core dumps are off for good.
-    public let coreDumpsAreOff: Bool
-    /// Other processes of the user can't read this one's memory; root still can.
-    public let isShieldedFromDebuggers: Bool
-  }
-
-  /// Turns core dumps off and shields the process from debuggers.
+  /// Turns core dumps off for good, and shields the process from debuggers: other processes of the user can't read its
+  /// memory, root still can.
   ///
-  /// - Returns: What could be done; a sandbox may forbid either.
+  /// - Returns: Whether both could be done; a sandbox may forbid either.
   @discardableResult
-  public static func apply() -> Outcome {
+  public static func apply() -> Bool {
     let outcome = Sealing.ProcessHardening.apply()
-    return Outcome(
-      coreDumpsAreOff: outcome.coreDumpsAreOff, isShieldedFromDebuggers: outcome.isShieldedFromDebuggers)
+    return outcome.coreDumpsAreOff && outcome.isShieldedFromDebuggers
   }
 }

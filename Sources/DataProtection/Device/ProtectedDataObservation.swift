@@ -1,5 +1,5 @@
 /// Keeps an observer of a device registered until it is cancelled or goes.
-public final class ProtectedDataObservation: Sendable {
+package final class ProtectedDataObservation: Sendable {
   private let announcer: Announcer
   private let number: UInt64
 
@@ -13,7 +13,7 @@ public final class ProtectedDataObservation: Sendable {
   }
 
   /// Ends the observation; a call that is under way on another thread finishes.
-  public func cancel() {
+  package func cancel() {
     announcer.remove(number)
   }
 }

@@ -28,6 +28,19 @@ extension ProtectedDevice {
     }
   }
 
+  /// Unlocks the device with a passcode that was read as text, as a lock screen's field gives it.
+  ///
+  /// The bytes that this copies are wiped; those of the text itself are not, because nobody can wipe a `String`. A program
+  /// that reads the passcode into memory of its own makes a ``Passcode`` of it.
+  ///
+  /// - Parameter text: The passcode.
+  /// - Throws: As ``unlock(passcode:)-(Passcode)``, and `invalidArgument` when the text is empty or longer than 1024 bytes.
+  @concurrent
+  public func unlock(passcode text: String) async throws(ProtectionError) {
+    let passcode = try Passcode(text)
+    try await unlock(passcode: passcode)
+  }
+
   /// How long to wait until a passcode is checked; zero when none has to.
   ///
   /// - Returns: The delay, which runs only while the machine does, and in full again after a restart.
@@ -92,9 +105,9 @@ extension ProtectedDevice {
   /// directory survives somewhere.
   ///
   /// - Parameters:
-  ///   - old: The passcode until now; a wrong one counts as for ``unlock(passcode:)``.
+  ///   - old: The passcode until now; a wrong one counts as for `unlock(passcode:)`.
   ///   - new: The passcode from now on.
-  /// - Throws: `passcodeNotSet`; as ``unlock(passcode:)``; `durabilityUnknown` when the old one works until a
+  /// - Throws: `passcodeNotSet`; as `unlock(passcode:)`; `durabilityUnknown` when the old one works until a
   ///   power cut, and it is not known which of the two after it: exactly one does. After any other error the old one does.
   @concurrent
   public func changePasscode(
@@ -112,8 +125,8 @@ extension ProtectedDevice {
   ///
   /// No file changes, and the device is unlocked.
   ///
-  /// - Parameter passcode: The passcode until now; a wrong one counts as for ``unlock(passcode:)``.
-  /// - Throws: `passcodeNotSet`; as ``unlock(passcode:)``; `durabilityUnknown` when it is still there and a power
+  /// - Parameter passcode: The passcode until now; a wrong one counts as for `unlock(passcode:)`.
+  /// - Throws: `passcodeNotSet`; as `unlock(passcode:)`; `durabilityUnknown` when it is still there and a power
   ///   cut may take it away. After any other error it is still there.
   @concurrent
   public func removePasscode(_ passcode: consuming Passcode) async throws(ProtectionError) {

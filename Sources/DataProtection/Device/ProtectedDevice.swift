@@ -82,8 +82,15 @@ public final class ProtectedDevice: Sendable {
 
   // MARK: Notifications
 
-  /// The notifications from now on, for one consumer.
-  public var protectedDataNotifications: ProtectedDataNotifications { ProtectedDataNotifications(announcer) }
+  /// The notifications from now on, in their order and without end: for one consumer, so ask for a stream for each.
+  ///
+  /// Nothing is lost when the consumer is slow. It ends when its task is cancelled or the device is gone.
+  public var protectedDataNotifications: AsyncStream<ProtectedDataNotification> {
+    AsyncStream { [announcer] continuation in
+      let number = announcer.add { continuation.yield($0) }
+      continuation.onTermination = { [weak announcer] _ in announcer?.remove(number) }
+    }
+  }
 
   /// Has a closure called for every notification, in order.
   ///
@@ -93,7 +100,7 @@ public final class ProtectedDevice: Sendable {
   ///
   /// - Parameter observer: Called until the observation is cancelled or released.
   /// - Returns: The observation; keep it.
-  public func observeProtectedData(
+  package func observeProtectedData(
     _ observer: @escaping @Sendable (ProtectedDataNotification) -> Void
   ) -> ProtectedDataObservation {
     ProtectedDataObservation(announcer, number: announcer.add(observer))

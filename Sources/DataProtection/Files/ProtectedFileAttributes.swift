@@ -9,7 +9,7 @@ public struct ProtectedFileAttributes: Hashable, Sendable {
   /// The length of its content in bytes, as its file's length says; authenticated only when it is opened.
   public let byteCount: Int
   /// The number of its newest content, which grows with every write.
-  public let generation: Generation
+  package let generation: Generation
   /// When it was created.
   public let creationDate: Date
   /// When its content was last written, by the file system's clock.

@@ -53,7 +53,7 @@ public final class ProtectedFileHandle: Sendable {
   }
 
   /// The number of the content that the handle reads.
-  public var generation: Generation { state.withLock { $0.generation } }
+  package var generation: Generation { state.withLock { $0.generation } }
 
   /// The length of the content in bytes.
   ///
@@ -85,7 +85,7 @@ public final class ProtectedFileHandle: Sendable {
   ///
   /// - Returns: The content.
   /// - Throws: As ``read(_:)``.
-  public func readAll() throws(ProtectionError) -> Data {
+  package func readAll() throws(ProtectionError) -> Data {
     try read(0..<byteCount)
   }
 

@@ -19,7 +19,7 @@ public struct ProtectedFiles: Sendable {
   let collection: FileCollection
 
   /// The directory's name.
-  public var name: String { collection.name }
+  package var name: String { collection.name }
 
   // MARK: Creating and writing
 

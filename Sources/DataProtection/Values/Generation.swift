@@ -2,22 +2,22 @@
 ///
 /// Each archive and each protected file counts its own, so that an old copy put back is noticed; a file that gets another
 /// class begins anew. Zero is no generation.
-public struct Generation: RawRepresentable, Hashable, Comparable, Codable, Sendable {
+package struct Generation: RawRepresentable, Hashable, Comparable, Codable, Sendable {
   /// The number.
-  public let rawValue: UInt64
+  package let rawValue: UInt64
 
   /// Wraps a number.
-  public init(rawValue: UInt64) {
+  package init(rawValue: UInt64) {
     self.rawValue = rawValue
   }
 
   /// Whether one generation is older than another.
-  public static func < (left: Generation, right: Generation) -> Bool {
+  package static func < (left: Generation, right: Generation) -> Bool {
     left.rawValue < right.rawValue
   }
 }
 
 extension Generation: CustomStringConvertible {
   /// The number in digits.
-  public var description: String { String(rawValue) }
+  package var description: String { String(rawValue) }
 }

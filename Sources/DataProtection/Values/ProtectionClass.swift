@@ -27,19 +27,7 @@ extension ProtectionClass {
   ///
   /// - Parameter other: The class to compare with.
   /// - Returns: `true` for a class that keeps its key at a moment at which the other has lost it.
-  public func isWeaker(than other: ProtectionClass) -> Bool {
+  package func isWeaker(than other: ProtectionClass) -> Bool {
     rawValue > other.rawValue
-  }
-}
-
-extension ProtectionClass: CustomStringConvertible {
-  /// The name of the case.
-  public var description: String {
-    switch self {
-    case .complete: "complete"
-    case .completeUnlessOpen: "completeUnlessOpen"
-    case .completeUntilFirstUserAuthentication: "completeUntilFirstUserAuthentication"
-    case .none: "none"
-    }
   }
 }

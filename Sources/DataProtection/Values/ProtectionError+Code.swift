@@ -19,15 +19,15 @@ extension ProtectionError {
     /// There is nothing of that name, and nothing has been: the only outcome that lets a save start from nothing.
     public static let notFound = Code(.notFound)
     /// The records say that the file exists, but it is not there: somebody removed it from outside.
-    public static let missing = Code(.missing)
+    package static let missing = Code(.missing)
     /// The device's lock state forbids it now; the data is untouched, and an unlock makes it available.
     public static let locked = Code(.locked)
     /// The bytes were changed: damaged, torn or forged.
     public static let corrupt = Code(.corrupt)
     /// An authentic file in another one's place.
-    public static let wrongIdentity = Code(.wrongIdentity)
+    package static let wrongIdentity = Code(.wrongIdentity)
     /// An authentic file of another protection class than the one expected.
-    public static let wrongClass = Code(.wrongClass)
+    package static let wrongClass = Code(.wrongClass)
     /// Made under another device's keys: a moved machine, a foreign copy, or a device that was erased since.
     public static let otherDevice = Code(.otherDevice)
     /// The device key or the keybag is gone while sealed data is there; only an explicit erase goes on.
@@ -35,7 +35,7 @@ extension ProtectionError {
     /// An authentic but older state stands where a newer one was recorded.
     public static let rolledBack = Code(.rolledBack)
     /// Written by a newer version of this framework; kept as it is.
-    public static let unsupportedVersion = Code(.unsupportedVersion)
+    package static let unsupportedVersion = Code(.unsupportedVersion)
     /// Another process holds the lock and didn't let go in time; try again.
     public static let busy = Code(.busy)
     /// Another process, or another part of this one, has the archive open for writing;
@@ -46,17 +46,17 @@ extension ProtectionError {
     /// Written, but a sync failed: it may or may not survive a power cut.
     public static let durabilityUnknown = Code(.durabilityUnknown)
     /// Somebody else has gone on meanwhile; start again from the newest state.
-    public static let superseded = Code(.superseded)
+    package static let superseded = Code(.superseded)
     /// The name is taken.
     public static let alreadyExists = Code(.alreadyExists)
     /// The caller asked for something that can't be: an empty name, a range beyond the end.
     public static let invalidArgument = Code(.invalidArgument)
     /// The handle was closed.
-    public static let invalidHandle = Code(.invalidHandle)
+    package static let invalidHandle = Code(.invalidHandle)
     /// The directory can't be trusted: not ours, open to others, a link, or on a network volume.
     public static let unsafeLocation = Code(.unsafeLocation)
     /// The memory for secrets is gone or can't be had; after a fork, the child has none.
-    public static let secretsUnavailable = Code(.secretsUnavailable)
+    package static let secretsUnavailable = Code(.secretsUnavailable)
     /// The passcode is not the device's.
     public static let wrongPasscode = Code(.wrongPasscode)
     /// Too many wrong passcodes: none is checked until ``ProtectionError/retryDelay`` has passed.

@@ -51,7 +51,7 @@ extension ProtectionError {
   ///
   /// An error that the operating system raised keeps its own number. The rest have the nearest one, with Linux's
   /// values; use ``code`` to tell them apart.
-  public var posixCode: Int32 {
+  package var posixCode: Int32 {
     if let errno { return errno }
     switch code {
     case .locked, .wrongClass: return 1  // EPERM

@@ -1,5 +1,5 @@
 /// Where a message bus is found.
-public enum BusAddress: Sendable, Hashable {
+package enum BusAddress: Sendable, Hashable {
   /// The place that the environment names: `DBUS_SYSTEM_BUS_ADDRESS` or `DBUS_SESSION_BUS_ADDRESS`, else the standard one.
   case standard
 

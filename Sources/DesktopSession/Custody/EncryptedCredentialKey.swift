@@ -6,7 +6,7 @@ public import StateRestoration
 ///
 /// A copy of the disk opens nothing without the TPM. The key of the system lies on the same disk, readable for root alone: it
 /// protects from other users and from a copied home directory.
-public struct EncryptedCredentialKey: DeviceKeyProvider, CustomStringConvertible {
+public struct EncryptedCredentialKey: DeviceKeyProvider, KeyPlace {
   /// The key under which the file is encrypted.
   ///
   /// `systemd-creds` itself can choose, and then takes the key of the system where there is no TPM. That is no choice here:
@@ -21,11 +21,11 @@ public struct EncryptedCredentialKey: DeviceKeyProvider, CustomStringConvertible
   }
 
   /// Where the encrypted file is.
-  public let path: String
+  package let path: String
   /// The name that is sealed with the key, so that one credential can't be put in another's place.
-  public let name: String
+  package let name: String
   /// The key under which a new file is encrypted.
-  public let key: Key
+  package let key: Key
   /// How long `systemd-creds` may take.
   public var timeout = Duration.seconds(20)
 
@@ -51,7 +51,7 @@ public struct EncryptedCredentialKey: DeviceKeyProvider, CustomStringConvertible
   }
 
   /// The provider in words.
-  public var description: String { "systemd-creds with \(key.rawValue), in \(path)" }
+  package var place: String { "systemd-creds with \(key.rawValue), in \(path)" }
 
   /// Decrypts the file; `nil` when there is none.
   public func loadKey() throws(ProtectionError) -> DeviceKey? {

@@ -5,15 +5,15 @@ public import StateRestoration
 /// The keyring is encrypted under the user's login password. While it is locked the device can't be opened
 /// (`locked`); nothing is made anew then. The key crosses the session bus in the
 /// clear, as the service's `plain` sessions do: other programs of the same user can ask the keyring for it anyway.
-public struct SecretServiceKey: DeviceKeyProvider, CustomStringConvertible {
+public struct SecretServiceKey: DeviceKeyProvider, KeyPlace {
   /// The application whose key it is.
-  public let application: String
+  package let application: String
   /// The text that the keyring's own program shows.
-  public let label: String
+  package let label: String
   /// How long the service may take for everything.
   public var timeout = Duration.seconds(10)
   /// Where the session bus is.
-  public var bus = BusAddress.standard
+  package var bus = BusAddress.standard
 
   private static let name = "org.freedesktop.secrets"
   private static let root = "/org/freedesktop/secrets"
@@ -32,7 +32,7 @@ public struct SecretServiceKey: DeviceKeyProvider, CustomStringConvertible {
   }
 
   /// The provider in words.
-  public var description: String { "the Secret Service, as \"\(label)\"" }
+  package var place: String { "the Secret Service, as \"\(label)\"" }
 
   private var attributes: BusArgument {
     .texts([("xdg:schema", "org.state-restoration.DeviceKey"), ("application", application)])

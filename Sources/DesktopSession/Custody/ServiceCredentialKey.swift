@@ -6,9 +6,9 @@ public import StateRestoration
 ///
 /// systemd puts it into a directory in memory that only the service can read, and names the directory in
 /// `$CREDENTIALS_DIRECTORY`. The service can't write there: make the key beforehand, as *A desktop session* shows.
-public struct ServiceCredentialKey: DeviceKeyProvider, CustomStringConvertible {
+public struct ServiceCredentialKey: DeviceKeyProvider, KeyPlace {
   /// The credential's name.
-  public let name: String
+  package let name: String
   private let directory: String?
 
   /// Makes a provider.
@@ -27,7 +27,7 @@ public struct ServiceCredentialKey: DeviceKeyProvider, CustomStringConvertible {
   }
 
   /// The provider in words.
-  public var description: String { "systemd, as the credential \(name) of this service" }
+  package var place: String { "systemd, as the credential \(name) of this service" }
 
   /// Reads the credential; `nil` when the service was given others but not this one.
   public func loadKey() throws(ProtectionError) -> DeviceKey? {

@@ -7,7 +7,7 @@ public import StateRestoration
 /// A lock of the device forgets the keys, in every process. They also expire by themselves after a time. They are in the
 /// kernel's memory, are never swapped, and end with the login session or the machine. Every program of the same user can read
 /// them in a user's keyring; in a session's only programs of the session.
-public struct SessionKeyring: ClassKeyCustody, CustomStringConvertible {
+public struct SessionKeyring: ClassKeyCustody, KeyPlace {
   /// The keyring that has the keys.
   public enum Keyring: Sendable, Hashable {
     /// The login session's, where the system makes one for each (`pam_keyinit`). Elsewhere it ends with the process.
@@ -17,9 +17,9 @@ public struct SessionKeyring: ClassKeyCustody, CustomStringConvertible {
   }
 
   /// The keyring.
-  public let keyring: Keyring
+  package let keyring: Keyring
   /// How long a key is kept; at least a second.
-  public let timeLimit: Duration
+  package let timeLimit: Duration
 
   /// Makes a custody.
   ///
@@ -41,7 +41,7 @@ public struct SessionKeyring: ClassKeyCustody, CustomStringConvertible {
   }
 
   /// The custody in words.
-  public var description: String {
+  package var place: String {
     "the kernel's keyring of the \(keyring == .session ? "session" : "user"), for \(timeLimit)"
   }
 

@@ -216,8 +216,10 @@ extension SystemNotification.Kind {
 extension DeviceOptions {
   /// Where the keys are kept, in a line each.
   var custodyLines: [String] {
-    let provider = keyProvider.map { "\($0)" } ?? "a file beside the data"
-    let custody = custody.map { "\($0)" } ?? "this process alone"
+    // One of the program's own is named as it prints.
+    func place(of keeper: Any) -> String { (keeper as? any KeyPlace)?.place ?? "\(keeper)" }
+    let provider = keyProvider.map(place) ?? "a file beside the data"
+    let custody = custody.map(place) ?? "this process alone"
     return ["the device key is kept by \(provider)", "the class keys are kept by \(custody)"]
   }
 }

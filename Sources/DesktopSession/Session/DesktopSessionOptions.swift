@@ -26,10 +26,10 @@ public struct DesktopSessionOptions: Sendable {
   public var reconnectDelays: ClosedRange<Duration> = .milliseconds(250) ... .seconds(30)
 
   /// Where the system bus is.
-  public var systemBus = BusAddress.standard
+  package var systemBus = BusAddress.standard
 
   /// Where the session bus is.
-  public var sessionBus = BusAddress.standard
+  package var sessionBus = BusAddress.standard
 
   /// Called on the main actor when the session is unlocked, after the program is in the foreground again.
   ///

@@ -1,7 +1,7 @@
 /// The desktop services a driver has reached, and what went wrong.
 public struct DesktopSessionReport: Sendable, Hashable, CustomStringConvertible {
   /// A service that announces changes of the session.
-  public enum Service: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+  public enum Service: String, Sendable, Hashable, CaseIterable {
     /// logind or elogind, on the system bus: sleep, shutdown, the session's lock.
     case logind
     /// The desktop portal, on the session bus: the end of the session.
@@ -10,9 +10,6 @@ public struct DesktopSessionReport: Sendable, Hashable, CustomStringConvertible 
     case screenSaver
     /// GNOME's screen saver, on the session bus.
     case gnomeScreenSaver
-
-    /// The service's name.
-    public var description: String { rawValue }
   }
 
   /// How a service stands.
@@ -25,7 +22,7 @@ public struct DesktopSessionReport: Sendable, Hashable, CustomStringConvertible 
     case connected(String)
 
     /// Whether announcements arrive.
-    public var isConnected: Bool { if case .connected = self { true } else { false } }
+    package var isConnected: Bool { if case .connected = self { true } else { false } }
 
     /// The standing in words.
     public var description: String {
@@ -40,15 +37,15 @@ public struct DesktopSessionReport: Sendable, Hashable, CustomStringConvertible 
   /// How each service stands.
   public internal(set) var services: [Service: Standing] = [:]
   /// Whether the system waits for this program before it sleeps.
-  public internal(set) var holdsInhibitor = false
+  package internal(set) var holdsInhibitor = false
   /// Whether the session's screen is locked, as far as is known.
-  public internal(set) var isScreenLocked = false
+  package internal(set) var isScreenLocked = false
   /// Where the device's keys are kept, one line for each kind.
   public internal(set) var custody: [String] = []
   /// The last thirty things that went wrong, oldest first.
   public internal(set) var incidents: [String] = []
   /// How many there were.
-  public internal(set) var incidentCount = 0
+  package internal(set) var incidentCount = 0
 
   /// Makes an empty report.
   init() {}

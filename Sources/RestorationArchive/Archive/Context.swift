@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
 extension RestorationArchive {
-  /// The circumstances of a save, readable before any node (R3.4).
+  /// The circumstances of a save, readable before any node.
   public struct Context: Hashable, Codable, Sendable {
     /// The version of the program that preserved the state.
     public var applicationVersion: ApplicationVersion
@@ -19,7 +19,7 @@ extension RestorationArchive {
     public var versionTag: VersionTag?
 
     /// Makes a context.
-    public init(
+    package init(
       applicationVersion: ApplicationVersion = "", schemaVersion: StateVersion = 1, systemVersion: String = "",
       timeSaved: Date, interfaceIdiom: InterfaceIdiom = .unspecified, versionTag: VersionTag? = nil
     ) {

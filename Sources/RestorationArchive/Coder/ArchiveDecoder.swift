@@ -1,4 +1,4 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// Decodes what ``ArchiveEncoder`` encoded; any bytes are safe to give to it.
 ///
@@ -7,21 +7,21 @@ public import FoundationEssentials
 /// the bytes for itself. Errors of types that do not fit are those of Foundation's coders.
 ///
 /// A key is the one with the same bytes; where there is none, one whose spelling Unicode calls equivalent.
-public struct ArchiveDecoder: Sendable {
+package struct ArchiveDecoder: Sendable {
   /// What the decoded values find in their decoder's `userInfo`.
-  public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  package var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// The most levels that values may be nested in each other; deeper values throw.
   ///
   /// 64 unless set, 1 024 at most.
-  public var depthLimit = 64
+  package var depthLimit = 64
 
   /// Makes a decoder; it can be used any number of times, from any thread.
-  public init() {}
+  package init() {}
 
   /// Decodes a value.
   ///
   /// Throws `DecodingError`, or whatever the type's own `init(from:)` throws.
-  public func decode<T: Decodable>(_ type: T.Type = T.self, from data: Data) throws -> T {
+  package func decode<T: Decodable>(_ type: T.Type = T.self, from data: Data) throws -> T {
     try data.withBytes { try decode(type, $0) }
   }
 

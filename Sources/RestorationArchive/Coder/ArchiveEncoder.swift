@@ -1,4 +1,4 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// Encodes one value into self-contained bytes: fast, compact, and the same bytes for the same value in every process.
 ///
@@ -9,21 +9,21 @@ public import FoundationEssentials
 /// kinds for one value, make `encode` throw `EncodingError.invalidValue`. A nested container asked for again with its key
 /// goes on where it was; with a key that was given a value it throws too. A container used after its value was encoded
 /// throws.
-public struct ArchiveEncoder: Sendable {
+package struct ArchiveEncoder: Sendable {
   /// What the encoded values find in their encoder's `userInfo`.
-  public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  package var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// The most levels that values may be nested in each other; deeper values throw.
   ///
   /// 64 unless set, 1 024 at most.
-  public var depthLimit = 64
+  package var depthLimit = 64
 
   /// Makes an encoder; it can be used any number of times, from any thread.
-  public init() {}
+  package init() {}
 
   /// Encodes a value.
   ///
   /// Throws `EncodingError`, or whatever the value's own `encode(to:)` throws.
-  public func encode<T: Encodable>(_ value: T) throws -> Data {
+  package func encode<T: Encodable>(_ value: T) throws -> Data {
     try EncodePool.withSession { session in
       let state = session.state
       let interner = state.pointee.interner

@@ -1,13 +1,13 @@
 /// What went wrong while making or reading an archive or one coded value.
 ///
 /// It never quotes state: text holds names, numbers and positions only.
-public struct ArchiveError: Error, Sendable, CustomStringConvertible {
+package struct ArchiveError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure; compare with the static members.
   ///
   /// More may come in later versions.
-  public struct Code: Hashable, Sendable, CustomStringConvertible {
+  package struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The code's name, as printed.
-    public let description: String
+    package let description: String
 
     /// Makes a code of this module.
     package init(_ description: String) {
@@ -15,46 +15,46 @@ public struct ArchiveError: Error, Sendable, CustomStringConvertible {
     }
 
     /// The bytes break the format.
-    public static let corrupt = Code("corrupt")
+    package static let corrupt = Code("corrupt")
     /// The bytes end before what they announce.
-    public static let truncated = Code("truncated")
+    package static let truncated = Code("truncated")
     /// The bytes are of a format version newer than this module knows.
-    public static let unsupportedVersion = Code("unsupportedVersion")
+    package static let unsupportedVersion = Code("unsupportedVersion")
     /// The bytes are no archive at all.
-    public static let notAnArchive = Code("notAnArchive")
+    package static let notAnArchive = Code("notAnArchive")
     /// A delta belongs to another base, or is out of order.
-    public static let wrongBase = Code("wrongBase")
+    package static let wrongBase = Code("wrongBase")
     /// A limit on archives, or one of the format, was passed.
-    public static let limitExceeded = Code("limitExceeded")
+    package static let limitExceeded = Code("limitExceeded")
     /// No node has this number or path.
-    public static let noSuchNode = Code("noSuchNode")
+    package static let noSuchNode = Code("noSuchNode")
     /// A sibling already has this identifier.
-    public static let duplicateIdentifier = Code("duplicateIdentifier")
+    package static let duplicateIdentifier = Code("duplicateIdentifier")
     /// A change would make the tree something else than a tree.
-    public static let invalidTree = Code("invalidTree")
+    package static let invalidTree = Code("invalidTree")
     /// A value could not be encoded; see the cause.
-    public static let encodingFailed = Code("encodingFailed")
+    package static let encodingFailed = Code("encodingFailed")
     /// A value could not be decoded; see the cause.
-    public static let decodingFailed = Code("decodingFailed")
+    package static let decodingFailed = Code("decodingFailed")
     /// No value was stored under this key.
-    public static let keyNotFound = Code("keyNotFound")
+    package static let keyNotFound = Code("keyNotFound")
     /// The supplier of the bytes failed; see the cause.
-    public static let sourceFailed = Code("sourceFailed")
+    package static let sourceFailed = Code("sourceFailed")
   }
 
   /// The kind of failure.
-  public var code: Code
+  package var code: Code
   /// The node concerned; nil when no node is.
-  public var path: RestorationPath?
+  package var path: RestorationPath?
   /// The position in bytes, counted from the start of what `message` names; nil when there is none.
-  public var offset: Int?
+  package var offset: Int?
   /// What happened, then what to do.
-  public var message: String
+  package var message: String
   /// The error underneath, such as a `DecodingError` or the source's own; its own description may quote state.
-  public var cause: (any Error)?
+  package var cause: (any Error)?
 
   /// Makes an error.
-  public init(
+  package init(
     _ code: Code, _ message: String, path: RestorationPath? = nil, offset: Int? = nil,
     cause: (any Error)? = nil
   ) {
@@ -77,7 +77,7 @@ public struct ArchiveError: Error, Sendable, CustomStringConvertible {
   ///
   /// It quotes no state: an error of the program's, or of `Codable`'s, is told by its kind and the types it names; see
   /// ``cause`` for its own words.
-  public var description: String {
+  package var description: String {
     var text = "\(code): \(message)"
     if let path { text += " (at \(path))" }
     if let offset { text += " (byte \(offset))" }

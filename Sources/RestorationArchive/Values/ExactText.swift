@@ -24,7 +24,7 @@ extension ExactText {
   public var description: String { rawValue }
 
   /// True when nothing was given.
-  public var isEmpty: Bool { rawValue.isEmpty }
+  package var isEmpty: Bool { rawValue.isEmpty }
 
   /// Compares bytes.
   public static func == (left: Self, right: Self) -> Bool {

@@ -1,9 +1,7 @@
 /// The kind of interface the state was preserved from, such as a desktop or a terminal.
 ///
 /// State of one idiom may not fit another; the delegate can compare it before restoring. Programs may add their own.
-public struct InterfaceIdiom: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral,
-  CustomStringConvertible
-{
+public struct InterfaceIdiom: ExactText {
   /// The idiom's name, as stored.
   public let rawValue: String
 
@@ -12,22 +10,12 @@ public struct InterfaceIdiom: RawRepresentable, Hashable, Codable, Sendable, Exp
     self.rawValue = rawValue
   }
 
-  /// Makes an idiom from a literal.
-  public init(stringLiteral value: String) {
-    self.rawValue = value
-  }
-
-  /// The idiom's name.
-  public var description: String { rawValue }
-
   /// Windows on a desktop.
   public static let desktop = InterfaceIdiom(rawValue: "desktop")
   /// A text terminal.
   public static let terminal = InterfaceIdiom(rawValue: "terminal")
   /// One program that owns the whole screen.
-  public static let kiosk = InterfaceIdiom(rawValue: "kiosk")
-  /// A handheld device.
-  public static let handheld = InterfaceIdiom(rawValue: "handheld")
+  package static let kiosk = InterfaceIdiom(rawValue: "kiosk")
   /// Not stated.
   public static let unspecified = InterfaceIdiom(rawValue: "unspecified")
 }

@@ -1,4 +1,4 @@
-/// How one object's state names another preserved object (R3.3).
+/// How one object's state names another preserved object.
 ///
 /// A path survives a new archive and a remade object, so it is what coders write by default.
 package enum NodeReference: Hashable, Codable, Sendable, CustomStringConvertible {

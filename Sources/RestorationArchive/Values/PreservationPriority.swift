@@ -1,6 +1,5 @@
 /// How soon a node's state is left out when an archive outgrows its budget.
-public enum PreservationPriority: UInt8, Hashable, Codable, Sendable, Comparable, CaseIterable, CustomStringConvertible
-{
+public enum PreservationPriority: UInt8, Hashable, Codable, Sendable, Comparable, CaseIterable {
   /// Left out first.
   case low = 0
   /// What objects have when they say nothing.
@@ -9,16 +8,6 @@ public enum PreservationPriority: UInt8, Hashable, Codable, Sendable, Comparable
   case high = 2
   /// Never left out: an archive goes over its budget rather than lose it.
   case required = 3
-
-  /// The case's name.
-  public var description: String {
-    switch self {
-    case .low: "low"
-    case .normal: "normal"
-    case .high: "high"
-    case .required: "required"
-    }
-  }
 
   /// Orders by how long state is kept.
   public static func < (left: Self, right: Self) -> Bool {

@@ -30,10 +30,10 @@ public struct RestorationPath: Hashable, Codable, Sendable, ExpressibleByArrayLi
   public var last: RestorationIdentifier? { components.last }
 
   /// True for the path above every root.
-  public var isEmpty: Bool { components.isEmpty }
+  package var isEmpty: Bool { components.isEmpty }
 
   /// The path of the object's parent; nil for the empty path.
-  public var parent: RestorationPath? {
+  package var parent: RestorationPath? {
     isEmpty ? nil : RestorationPath(Array(components.dropLast()))
   }
 
@@ -48,7 +48,7 @@ public struct RestorationPath: Hashable, Codable, Sendable, ExpressibleByArrayLi
   }
 
   /// Whether this path is the given one or lies below it.
-  public func starts(with ancestor: RestorationPath) -> Bool {
+  package func starts(with ancestor: RestorationPath) -> Bool {
     components.starts(with: ancestor.components)
   }
 

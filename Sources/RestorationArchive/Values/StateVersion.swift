@@ -21,7 +21,7 @@ public struct StateVersion: RawRepresentable, Hashable, Codable, Sendable, Compa
   public var description: String { String(rawValue) }
 
   /// The version after this one; the last number has none and stays.
-  public var next: StateVersion {
+  package var next: StateVersion {
     StateVersion(rawValue: rawValue == .max ? .max : rawValue + 1)
   }
 

@@ -1,5 +1,3 @@
-package import ApplicationLifecycle
-package import DataProtection
 package import FoundationEssentials
 
 /// What an application needs of the coordinator; a border at which tests can stand in.
@@ -8,7 +6,7 @@ package import FoundationEssentials
   var needsRoot: Bool { get }
 
   /// Restores into the hierarchy below a root.
-  func restoreState(into root: (any RestorableController)?) async throws -> RestorationReport
+  func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport
 
   /// Restores nothing in this launch; what is on disk is set aside by the next save, as after any refusal.
   ///
@@ -16,7 +14,7 @@ package import FoundationEssentials
   func declineRestoring(into root: (any RestorableController)?) async
 
   /// Preserves the hierarchy below a root.
-  func preserveState(of root: (any RestorableController)?) async throws -> PreservationOutcome
+  func preserveState(of root: (any RestorableController)?) async throws(RestorationError) -> PreservationOutcome
 
   /// Begins to guard what follows as part of restoring, until ``endGuard()``.
   func beginGuard()
@@ -25,7 +23,7 @@ package import FoundationEssentials
   func endGuard() async
 
   /// Deletes everything that is preserved, unless the developer's switch keeps it.
-  func deleteState() async throws
+  func deleteState() async throws(RestorationError)
 
   /// The program is suspended: what an unlock leaves to do waits.
   func suspend()

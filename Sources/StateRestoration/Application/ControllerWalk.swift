@@ -1,5 +1,3 @@
-import RestorationArchive
-
 /// Walks over a hierarchy, parents first; each object once, even where the hierarchy shows it twice.
 @MainActor struct ControllerWalk {
   private let root: any RestorableController

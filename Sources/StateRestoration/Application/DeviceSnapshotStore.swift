@@ -1,4 +1,3 @@
-import DataProtection
 import FoundationEssentials
 
 /// The snapshot of one scene in its own slot of a protected device, sealed like the archive.

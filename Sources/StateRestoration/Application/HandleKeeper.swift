@@ -1,5 +1,3 @@
-import DataProtection
-
 /// The handles that are closed and opened with the life cycle; it doesn't retain them.
 @MainActor final class HandleKeeper {
   private enum Phase { case open, closed, opening }

@@ -1,5 +1,3 @@
-public import ApplicationLifecycle
-
 /// Turns the events of a platform or a toolkit into requests to a life cycle.
 ///
 /// ``SignalDriver`` does it for terminal programs. A toolkit's adapter conforms and maps its own events:

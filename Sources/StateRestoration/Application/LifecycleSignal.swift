@@ -19,7 +19,7 @@ public enum LifecycleSignal: Int32, Sendable, Hashable, CaseIterable, CustomStri
   case terminalStop = 20
 
   /// Whether the signal asks for the end of the program.
-  public var isEnd: Bool { self == .hangUp || self == .interrupt || self == .quit || self == .terminate }
+  package var isEnd: Bool { self == .hangUp || self == .interrupt || self == .quit || self == .terminate }
 
   /// The signal's name in `signal.h`.
   public var description: String {

@@ -1,5 +1,3 @@
-public import DataProtection
-
 /// An open handle of a protected file that can be closed while the program is inactive and opened anew.
 @MainActor public protocol ReopenableHandle: AnyObject {
   /// The class of the file; only handles of `complete` files are closed.

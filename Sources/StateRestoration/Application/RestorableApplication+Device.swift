@@ -1,6 +1,3 @@
-public import ApplicationLifecycle
-public import DataProtection
-
 extension RestorableApplication {
   /// Joins a coordinator, its device and a life cycle.
   ///
@@ -41,7 +38,8 @@ extension RestorableApplication {
 extension RestorationCoordinator: ApplicationEngine {
   package var needsRoot: Bool { true }
 
-  package func restoreState(into root: (any RestorableController)?) async throws -> RestorationReport {
+  package func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport
+  {
     guard let root else { return RestorationReport(outcome: .nothingPreserved) }
     return try await restore(into: root)
   }
@@ -57,7 +55,8 @@ extension RestorationCoordinator: ApplicationEngine {
     if standing == .live { armAutomaticPreservation() }
   }
 
-  package func preserveState(of root: (any RestorableController)?) async throws -> PreservationOutcome {
+  package func preserveState(of root: (any RestorableController)?) async throws(RestorationError) -> PreservationOutcome
+  {
     guard let root else { return try await preserve() }
     return try await preserve(root)
   }
@@ -70,7 +69,7 @@ extension RestorationCoordinator: ApplicationEngine {
     await worker.run { _ in }
   }
 
-  package func deleteState() async throws { try await discardAfterForceQuit() }
+  package func deleteState() async throws(RestorationError) { try await discardAfterForceQuit() }
 
   package var keepsStateForDebugging: Bool { configuration.isDeveloperMode }
 }

@@ -1,5 +1,3 @@
-public import ApplicationLifecycle
-import DataProtection
 import FoundationEssentials
 
 /// Joins the life cycle of a program with its coordinator and its device.
@@ -28,17 +26,17 @@ import FoundationEssentials
   public var report: RestorationReport? { hasRestored ? engine.lastReport : nil }
 
   /// Why the last restoring failed as a whole; `nil` when it didn't.
-  public private(set) var restoreError: (any Error)?
+  package private(set) var restoreError: RestorationError?
 
   /// What became of the last preserving; `nil` before it.
-  public private(set) var lastPreservation: Result<PreservationOutcome, any Error>?
+  package private(set) var lastPreservation: Result<PreservationOutcome, RestorationError>?
 
   /// Whether a snapshot is shown now.
-  public private(set) var isShowingSnapshot = false
+  package private(set) var isShowingSnapshot = false
 
   /// Whether the last snapshot was kept for the next launch; `nil` before one was considered, and when the device was
   /// locked and the one before was left as it is.
-  public private(set) var isSnapshotKept: Bool?
+  package private(set) var isSnapshotKept: Bool?
 
   private let engine: any ApplicationEngine
   private let device: any ApplicationDevice
@@ -99,8 +97,12 @@ import FoundationEssentials
   /// The user ends the program by force: no callback, and what was preserved is deleted.
   ///
   /// With ``RestorationConfiguration/isDeveloperMode`` the state stays.
-  public func forceQuit() async throws {
-    try lifecycle.kill(.forceQuit)
+  public func forceQuit() async throws(RestorationError) {
+    do throws(LifecycleError) {
+      try lifecycle.kill(.forceQuit)
+    } catch {
+      throw RestorationError(.discardFailed, "The program does not run, so nothing was deleted.", cause: error)
+    }
     if engine.keepsStateForDebugging { return }
     await snapshots.deleteForGood()
     try await engine.deleteState()
@@ -111,12 +113,16 @@ import FoundationEssentials
   /// - Returns: What came of it; nil when there is no root, or the program is not launched: what is preserved has not come
   ///   back yet then, and must not be overwritten with a hierarchy that knows nothing of it.
   @discardableResult
-  public func preserve() async throws -> PreservationOutcome? {
+  public func preserve() async throws(RestorationError) -> PreservationOutcome? {
     let root = delegate?.rootController
     guard lifecycle.state != .notRunning, root != nil || !engine.needsRoot else { return nil }
     await declineIfAsked()
-    let result: Result<PreservationOutcome, any Error>
-    do { result = .success(try await engine.preserveState(of: root)) } catch { result = .failure(error) }
+    let result: Result<PreservationOutcome, RestorationError>
+    do throws(RestorationError) {
+      result = .success(try await engine.preserveState(of: root))
+    } catch {
+      result = .failure(error)
+    }
     lastPreservation = result
     delegate?.didPreserve(result)
     return try result.get()
@@ -181,7 +187,7 @@ extension RestorableApplication: LifecycleWork {
     guard root != nil || !engine.needsRoot else { return }
     forgetRestoring()
     engine.extent = lifecycle.launchOptions?.extent ?? .restore
-    do {
+    do throws(RestorationError) {
       let report = try await engine.restoreState(into: root)
       hasRestored = true
       delegate?.didRestore(report)

@@ -1,5 +1,3 @@
-public import ApplicationLifecycle
-public import DataProtection
 public import FoundationEssentials
 
 /// What a program tells ``RestorableApplication`` about its hierarchy, and is told about its state.
@@ -33,10 +31,10 @@ public import FoundationEssentials
   func didRestore(_ report: RestorationReport)
 
   /// Restoring failed as a whole; the launch goes on, and what is on disk stays as it was.
-  func didFailToRestore(_ error: any Error)
+  func didFailToRestore(_ error: RestorationError)
 
   /// Preserving has ended; an error leaves on disk what was there before.
-  func didPreserve(_ result: Result<PreservationOutcome, any Error>)
+  func didPreserve(_ result: Result<PreservationOutcome, RestorationError>)
 
   /// A handle could not be opened anew; while locked it is tried again after the unlock, without being told here.
   func didFailToReopen(_ handle: any ReopenableHandle, error: ProtectionError)
@@ -62,10 +60,10 @@ extension RestorableApplicationDelegate {
   public func didRestore(_ report: RestorationReport) {}
 
   /// Does nothing.
-  public func didFailToRestore(_ error: any Error) {}
+  public func didFailToRestore(_ error: RestorationError) {}
 
   /// Does nothing.
-  public func didPreserve(_ result: Result<PreservationOutcome, any Error>) {}
+  public func didPreserve(_ result: Result<PreservationOutcome, RestorationError>) {}
 
   /// Does nothing.
   public func didFailToReopen(_ handle: any ReopenableHandle, error: ProtectionError) {}

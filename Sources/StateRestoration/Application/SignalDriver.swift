@@ -1,5 +1,4 @@
 #if canImport(Glibc)
-public import ApplicationLifecycle
 
 extension SystemNotification.Kind {
   /// The process was stopped and continued from outside, without having been told: draw everything anew.

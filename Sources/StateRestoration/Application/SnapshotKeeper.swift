@@ -1,4 +1,3 @@
-import DataProtection
 import FoundationEssentials
 
 /// Snapshots off the main actor, one call after another: the store blocks on the disk.

@@ -1,9 +1,7 @@
-public import RestorationArchive
-
 /// Gives one object's stored values back, by key, while the method that it was given to runs.
 ///
 /// A throwing read distinguishes "nothing was stored" from "could not read it": `nil` always means the first. A read after
-/// that method has returned throws ``RestorationError/Code/coderUsedTooLate``; ``keys`` is empty then, and
+/// that method has returned throws an error that says so; ``keys`` is empty then, and
 /// ``contains(_:)`` false.
 @MainActor public final class RestorationDecoder {
   /// Finds the restored object of a reference.

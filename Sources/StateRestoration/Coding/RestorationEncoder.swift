@@ -1,5 +1,3 @@
-public import RestorationArchive
-
 /// Takes copies of one object's state, by key, while the object's coder method runs.
 ///
 /// Values are copied now, on the main actor, and encoded later, elsewhere. Use an encoder only within the method that it

@@ -9,10 +9,10 @@
 /// ```
 public struct RestorationSaver<Value, Stored: Codable & Sendable>: Sendable {
   /// Gives a value's stored form; called on the main actor, so that the value need not be sendable.
-  public let preserve: @MainActor @Sendable (Value) -> Stored
+  package let preserve: @MainActor @Sendable (Value) -> Stored
 
   /// Makes the value again; nil or an error means that the stored form makes no sense any more.
-  public let restore: @MainActor @Sendable (Stored) throws -> Value?
+  package let restore: @MainActor @Sendable (Stored) throws -> Value?
 
   /// Makes a saver of its two directions.
   public init(

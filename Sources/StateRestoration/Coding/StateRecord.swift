@@ -1,5 +1,3 @@
-package import RestorationArchive
-
 /// What a decoder reads from: the values one object stored, by key.
 package protocol StateRecord: Sendable {
   /// The stored keys, in the order in which they were encoded.

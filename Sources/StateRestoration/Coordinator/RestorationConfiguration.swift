@@ -1,6 +1,4 @@
-public import DataProtection
-public import FoundationEssentials
-public import RestorationArchive
+package import FoundationEssentials
 
 /// What a coordinator has to know about the program, and its limits.
 public struct RestorationConfiguration: Sendable {
@@ -33,9 +31,9 @@ public struct RestorationConfiguration: Sendable {
   /// Where the coordinator says what it does; warnings and errors go to standard error unless you give another log.
   public var log: any RestorationLog = StandardErrorLog()
   /// The clock of intervals and time limits.
-  public var clock: any Clock<Duration> & Sendable = ContinuousClock()
+  package var clock: any Clock<Duration> & Sendable = ContinuousClock()
   /// The wall clock, for the time of saving and for ages.
-  public var now: @Sendable () -> Date = { Date() }
+  package var now: @Sendable () -> Date = { Date() }
 
   /// Creates a configuration with the usual limits.
   public init(

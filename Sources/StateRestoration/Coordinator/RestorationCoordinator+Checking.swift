@@ -1,5 +1,4 @@
 public import FoundationEssentials
-public import RestorationArchive
 
 extension RestorationCoordinator {
   /// Reads old archives with today's classes and runs the migrations of all their values, without an app and without restoring.
@@ -28,13 +27,21 @@ extension RestorationCoordinator {
   /// Reads all archives of a folder; see ``check(archives:registry:hierarchy:schemaVersion:)-([String:Data],_,_,_)``.
   ///
   /// Every file of the folder is taken for an archive: keep nothing else in it. A file that can't be read, or is no archive,
-  /// is a failure in the result. Throws only when the folder can't be listed.
+  /// is a failure in the result.
+  ///
+  /// - Throws: `unreadable` when the folder can't be listed, with the file system's error as the cause.
   public static func check(
     archives folder: URL, registry: RestorationRegistry, hierarchy: (any RestorableController)? = nil,
     schemaVersion: StateVersion = 1
-  ) throws -> [ArchiveCheck] {
+  ) throws(RestorationError) -> [ArchiveCheck] {
     let known = KnownClasses(registry, hierarchy)
-    return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map { name in
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    } catch {
+      throw RestorationError(.unreadable, "The folder of archives can't be listed: look at its path.", cause: error)
+    }
+    return names.map { name in
       do {
         let file = folder.appending(path: name).resolvingSymlinksInPath()
         // A pipe would keep it waiting for ever, and a device never ends.
@@ -67,7 +74,7 @@ extension RestorationCoordinator {
       let node = plan.nodes[index]
       let path = plan.paths[index]
       if let damage = plan.details(of: index).damage {
-        result.problems.append(.init(path: path, reason: .damaged(damage)))
+        result.problems.append(.init(path: path, result: .notRestored(.damaged(damage))))
         continue
       }
       let tag = plan.tag(of: index)
@@ -89,7 +96,7 @@ extension RestorationCoordinator {
       } catch {
         result.checkedCount += 1
         let reason = error.reason(stored: node.version, known: type.stateVersion)
-        result.problems.append(.init(path: path, reason: reason))
+        result.problems.append(.init(path: path, result: .notRestored(reason)))
       }
       decoder.finish()
     }

@@ -74,7 +74,7 @@ extension RestorationCoordinator {
   }
 
   private func predecessor(
-    _ remarks: [RestorationReport.Remark], because text: String
+    _ remarks: [RestorationRemark], because text: String
   ) async -> Result<LoadedState, LoadFailure> {
     let loader = loader()
     return await worker.run { _ in

@@ -1,5 +1,3 @@
-public import DataProtection
-
 extension RestorationCoordinator {
   /// Creates a coordinator for the scene of a program on a protected device.
   ///

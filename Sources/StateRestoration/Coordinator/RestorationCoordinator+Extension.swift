@@ -51,7 +51,7 @@ extension RestorationCoordinator {
   }
 
   /// Whether restoring goes on asynchronously.
-  public var isRestorationExtended: Bool { extensions.count > 0 && !extensions.isTimedOut }
+  package var isRestorationExtended: Bool { extensions.count > 0 && !extensions.isTimedOut }
 
   func startExtensionLimit() {
     guard extensions.limit == nil else { return }

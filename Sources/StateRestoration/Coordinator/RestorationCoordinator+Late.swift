@@ -1,6 +1,5 @@
 internal import DataProtection
 internal import FoundationEssentials
-public import RestorationArchive
 
 /// An object that is registered after restoring, and its path.
 struct LateObject {
@@ -12,7 +11,7 @@ extension RestorationCoordinator {
   /// Gives a controller that was made after restoring its state, at once, with everything preserved below it.
   ///
   /// For screens that are made on demand, such as a tab that is shown for the first time. Install the controller in its parent
-  /// first, and register it in the same turn. The state is given only if class and model fit, its own and those of the
+  /// first, and call this in the same turn. The state is given only if class and model fit, its own and those of the
   /// controllers above it.
   ///
   /// A crash in here is put down to the controller, like one during restoring. State is given once: an object that had it and
@@ -25,7 +24,7 @@ extension RestorationCoordinator {
   /// - Returns: What became of it. Nil when nothing was restored in this run, when nothing was preserved at the path, when that
   ///   is in use or was, while objects are given their state, and while everything is being discarded.
   @discardableResult
-  public func register(_ controller: any RestorableController, at path: RestorationPath) -> NodeReport? {
+  public func restore(_ controller: any RestorableController, at path: RestorationPath) -> NodeReport? {
     adopt(LateObject(object: controller, path: path))
   }
 

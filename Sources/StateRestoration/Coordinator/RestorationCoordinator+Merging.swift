@@ -15,27 +15,50 @@ extension RestorationCoordinator {
     return loaded
   }
 
-  /// Has edited objects join the stored state to theirs; unreadable state is left as it is.
+  /// Has objects join the stored state: those that were edited in this run, and those that an earlier run edited while locked
+  /// and that ended before the unlock.
   ///
-  /// Their state then differs from the stored one, and the next save has it.
-  func mergeEdits(_ stored: LoadedState?, _ turn: RestoreTurn) {
-    guard let plan = stored?.plan else { return }
-    for index in plan.nodes.indices {
-      let node = plan.nodes[index]
-      guard !node.isDormant, let own = turn.index(at: plan.paths[index]),
-        let object = turn.object(at: own) as? any MergingController, turn.edited.contains(ObjectIdentifier(object)),
-        registry.claimant(object).mismatch(with: plan.identity(of: index)) == nil
+  /// The next save has the joined states, as they differ from the stored ones. A state that can't be read is left as it is.
+  ///
+  /// - Parameters:
+  ///   - stored: The stored state without the edits of this run; nil when no edited object joins it.
+  ///   - loaded: The state that is restored.
+  ///   - turn: The turn in which the objects were given their state.
+  func mergeEdits(_ stored: LoadedState?, _ loaded: LoadedState, _ turn: RestoreTurn) {
+    if let stored { join(stored.layers.isEmpty ? [stored.plan] : stored.layers, areEdited: true, turn) }
+    join(loaded.layers, areEdited: false, turn)
+  }
+
+  /// Has objects join the states of several layers, oldest first, and last their own if they were edited in this run.
+  private func join(_ layers: [RestorePlan], areEdited: Bool, _ turn: RestoreTurn) {
+    guard areEdited || layers.count > 1 else { return }
+    var places: [RestorationPath: [(plan: RestorePlan, index: Int)]] = [:]
+    for plan in layers {
+      for index in plan.leads where plan.nodes[index].byteCount > 0 && !plan.nodes[index].isDormant {
+        places[plan.paths[index], default: []].append((plan, index))
+      }
+    }
+    for own in turn.plan.leads {
+      let path = turn.plan.paths[own]
+      guard let records = places[path], records.count > (areEdited ? 0 : 1),
+        let object = turn.object(at: own) as? any MergingController,
+        turn.edited.contains(ObjectIdentifier(object)) == areEdited, areEdited || turn.outcomes.isRestored(own)
       else { continue }
-      let decoder = RestorationDecoder(
-        record: plan.record(of: index), path: plan.paths[index], context: plan.context, storedVersion: node.version,
-        modelIdentifier: plan.details(of: index).model)
-      defer { decoder.finish() }
+      let claimant = registry.claimant(object)
+      let coders = records.compactMap { plan, index -> RestorationDecoder? in
+        guard claimant.mismatch(with: plan.identity(of: index)) == nil else { return nil }
+        return RestorationDecoder(
+          record: plan.record(of: index), path: path, context: plan.context, storedVersion: plan.nodes[index].version,
+          modelIdentifier: plan.details(of: index).model)
+      }
+      defer { for coder in coders { coder.finish() } }
+      turn.noteBeginning(of: own)
       do throws(RestorationError) {
-        if try object.merge(decoder) {
-          log.log(.info, "\(plan.paths[index]): joined what was stored to what was typed")
+        if try object.merge(coders, andOwn: areEdited) {
+          log.log(.info, "\(path): joined the stored state and the typed one")
         }
       } catch {
-        log.log(.warning, "\(plan.paths[index]): what was stored could not be joined to what was typed: \(error)")
+        log.log(.warning, "\(path): the stored state and the typed one could not be joined: \(error)")
       }
     }
   }

@@ -181,5 +181,5 @@ extension RestorationError.Code {
   /// Restoring was asked for while another restoration was running.
   public static let restorationInProgress = RestorationError.Code("restorationInProgress")
   /// What is on disk could not be deleted; see the cause.
-  public static let discardFailed = RestorationError.Code("discardFailed")
+  package static let discardFailed = RestorationError.Code("discardFailed")
 }

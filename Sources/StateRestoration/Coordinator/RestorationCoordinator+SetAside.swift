@@ -41,5 +41,5 @@ extension RestorationCoordinator {
 
 extension RestorationError.Code {
   /// The states that are set aside could not be read now; see the cause.
-  public static let setAsideUnreachable = RestorationError.Code("setAsideUnreachable")
+  package static let setAsideUnreachable = RestorationError.Code("setAsideUnreachable")
 }

@@ -42,7 +42,7 @@ extension RestorationCoordinator {
     turn.makeObjects(root: root)
     turn.installChildren()
     turn.decode()
-    mergeEdits(stored, turn)
+    mergeEdits(stored, loaded, turn)
     restored = turn
     giveLateObjectsState()
     turn.noteApplication(application.node)

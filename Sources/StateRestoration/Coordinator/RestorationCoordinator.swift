@@ -1,13 +1,12 @@
-public import ApplicationLifecycle
 internal import DataProtection
 internal import FoundationEssentials
-public import RestorationArchive
+internal import RestorationArchive
 
 /// Preserves a hierarchy of controllers and gives it back at the next launch: the front door of the framework.
 ///
 /// ```swift
 /// let restorer = try RestorationCoordinator(device: device, delegate: appDelegate)
-/// restorer.register(EditorController.self, as: "editor")
+/// restorer.registry.register(EditorController.self, as: "editor")
 /// let report = try await restorer.restore(into: window)
 /// let outcome = try await restorer.preserve(window)
 /// ```
@@ -62,7 +61,7 @@ public import RestorationArchive
   /// ``NotRestoredReason/beyondExtent(_:)``. Nobody is made for it. An object that is there keeps what it has: its first edit
   /// stands in front of the stored state, which goes dormant. The next launch that asks for more gets everything in
   /// front of which nothing has come. Restoring again with a greater extent brings it back in the same run, and so does
-  /// ``RestorationCoordinator/register(_:at:)`` for a single object. A state that is asked for by name comes back whole.
+  /// ``RestorationCoordinator/restore(_:at:)`` for a single object. A state that is asked for by name comes back whole.
   ///
   /// With `pristine` the outcome is ``RestorationOutcome/declined``, and the first save sets the state aside.
   public var extent = RestorationExtent.restore
@@ -140,13 +139,6 @@ public import RestorationArchive
     if preservesAutomatically != .never, root != nil, standing != .discarded {
       log.log(.warning, "nothing is preserved any more: the coordinator of “\(session)” is gone; keep it")
     }
-  }
-
-  /// Registers a class under the tag that its instances' state names.
-  ///
-  /// Nothing named in a file is ever looked up as a type: only registered classes are made.
-  public func register<Controller: RestorableController>(_ type: Controller.Type, as tag: RestorationClass) {
-    registry.register(type, as: tag)
   }
 
   var log: any RestorationLog { configuration.log }

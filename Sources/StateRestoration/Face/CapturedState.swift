@@ -1,5 +1,3 @@
-package import RestorationArchive
-
 /// What an object says of its place in the tree when it is captured.
 struct CapturedShape {
   /// The object's identifier; nil for one that is excluded and for shared objects.

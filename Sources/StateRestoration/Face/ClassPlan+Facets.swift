@@ -1,5 +1,3 @@
-import RestorationArchive
-
 // Generic over the object's own class, so that each use is one direct call instead of a dynamic cast. A facet is only
 // ever asked about instances of the class it was made for: `ClassPlan` is looked up by the object's own type.
 

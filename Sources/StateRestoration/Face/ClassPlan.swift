@@ -1,5 +1,4 @@
 import Observation
-import RestorationArchive
 
 /// What is known of a class once and for all: which ways of preserving its instances use, and how to use them.
 ///

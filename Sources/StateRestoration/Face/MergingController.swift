@@ -6,17 +6,23 @@
 /// }
 /// ```
 ///
-/// Without it, an object that was edited while locked keeps its own state, and that takes the place of the stored one.
+/// It is asked at the unlock, or at the next launch after it when the program ended before. Without it, an object that was
+/// edited while locked keeps its own state, and that takes the place of the stored one.
 @MainActor public protocol MergingController: StatefulController {
   /// The state after an unlock, of the stored one and of the object's own, which was edited since the launch.
   func merged(stored: RestorableState, pending: RestorableState) -> RestorableState
 }
 
 extension MergingController {
-  /// Joins what a record holds to the object's state; false when there is nothing in it to join.
-  func merge(_ coder: RestorationDecoder) throws(RestorationError) -> Bool {
-    guard let stored = try ValueFacet<Self>().decoded(coder, Self.stateVersion, for: self) else { return false }
-    restorableState = merged(stored: stored, pending: restorableState)
+  /// Joins what records hold, oldest first, and last the object's own state if it is newer; false when there is one state only.
+  func merge(_ coders: [RestorationDecoder], andOwn hasOwn: Bool) throws(RestorationError) -> Bool {
+    var states: [RestorableState] = []
+    for coder in coders {
+      if let state = try ValueFacet<Self>().decoded(coder, Self.stateVersion, for: self) { states.append(state) }
+    }
+    if hasOwn { states.append(restorableState) }
+    guard states.count > 1, let oldest = states.first else { return false }
+    restorableState = states.dropFirst().reduce(oldest) { merged(stored: $0, pending: $1) }
     return true
   }
 }

@@ -1,5 +1,4 @@
 import Observation
-package import RestorationArchive
 
 /// One object under the engine's eyes: captures it, gives it state, and notices that it changed.
 ///

@@ -1,5 +1,3 @@
-public import RestorationArchive
-
 /// A part of the interface that is preserved with everything below it: a screen, a pane, a dialogue.
 ///
 /// A controller with a nil or an empty identifier is excluded, and so is all that is below it.

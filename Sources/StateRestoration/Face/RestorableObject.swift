@@ -1,10 +1,7 @@
-public import ApplicationLifecycle
-public import RestorationArchive
-
 /// What everything that can be preserved has in common: controllers, views and shared objects.
 ///
 /// Adopt ``RestorableController`` or ``RestorableView`` for what is on screen; adopt this protocol alone for a
-/// model or manager that is registered with ``RestorationRegistry/register(shared:as:)``. What is preserved of
+/// model or manager that is registered with ``RestorationRegistry/share(_:as:)``. What is preserved of
 /// an object is said in one or more of three ways, which may be mixed in one class hierarchy: ``Restored``
 /// properties, one Codable value (``StatefulObject``), or coder methods (``CodingObject``).
 ///

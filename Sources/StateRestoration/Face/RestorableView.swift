@@ -1,5 +1,3 @@
-public import RestorationArchive
-
 /// A view with state of its own, such as a scroll position or a selection.
 ///
 /// It is preserved when it has an identifier and its controller, which lists it in

@@ -1,5 +1,3 @@
-public import RestorationArchive
-
 /// Decides whether state is preserved and restored, codes what belongs to the whole program, and makes controllers.
 ///
 /// Nothing is preserved and nothing restored unless the delegate says yes. Both questions are asked every time, and

@@ -1,5 +1,3 @@
-public import RestorationArchive
-
 /// A class that remakes its own instances: a "restoration class".
 ///
 /// Register it under its tag with `RestorationRegistry.register(_:as:)`. Its answer is final:

@@ -1,17 +1,15 @@
-public import RestorationArchive
-
 /// What the program knows how to remake: classes by tag, blueprints by identifier, shared objects.
 ///
 /// Nothing named in an archive is ever looked up as a type: only what is registered here is made. Register before
-/// restoring: a class or blueprint registered later is known from the next restoration on. A shared object registered
-/// later gets its state at once; for a controller that turns up later there is
-/// ``RestorationCoordinator/register(_:at:)``.
+/// restoring: a class or blueprint registered later is known from the next restoration on. An object that is
+/// shared later gets its state at once; for a controller that is made later there is
+/// ``RestorationCoordinator/restore(_:at:)``.
 @MainActor public final class RestorationRegistry {
   /// Makes the controller of a path, or declines.
-  public typealias Maker<Controller> = @MainActor (RestorationPath, RestorationDecoder) -> Controller?
+  package typealias Maker<Controller> = @MainActor (RestorationPath, RestorationDecoder) -> Controller?
 
   /// Decides whether a model object still exists.
-  public typealias ModelCheck = @MainActor (ModelIdentifier) -> Bool
+  package typealias ModelCheck = @MainActor (ModelIdentifier) -> Bool
 
   private var classes: [RestorationClass: RegisteredClass] = [:]
   private var blueprints: [RestorationIdentifier: Maker<any RestorableController>] = [:]
@@ -38,7 +36,7 @@ public import RestorationArchive
   ///   - modelExists: Asked for state with a model identifier; state of a model object that is gone is not restored.
   public func register<Controller: RestorationFactory>(
     _ type: Controller.Type, as tag: RestorationClass, formerly: [RestorationClass] = [],
-    freshFor limit: Duration? = nil, onlyIf modelExists: ModelCheck? = nil
+    freshFor limit: Duration? = nil, onlyIf modelExists: (@MainActor (ModelIdentifier) -> Bool)? = nil
   ) {
     add(type, tag, formerly, limit, modelExists) { Controller.makeForRestoration(at: $0, coder: $1) }
   }
@@ -46,8 +44,8 @@ public import RestorationArchive
   /// Registers a class whose instances are made by a closure; nil is final, as with ``RestorationFactory``.
   public func register<Controller: RestorableController>(
     _ type: Controller.Type, as tag: RestorationClass, formerly: [RestorationClass] = [],
-    freshFor limit: Duration? = nil, onlyIf modelExists: ModelCheck? = nil,
-    make: @escaping Maker<Controller>
+    freshFor limit: Duration? = nil, onlyIf modelExists: (@MainActor (ModelIdentifier) -> Bool)? = nil,
+    make: @escaping @MainActor (RestorationPath, RestorationDecoder) -> Controller?
   ) {
     add(type, tag, formerly, limit, modelExists) { make($0, $1) }
   }
@@ -55,7 +53,7 @@ public import RestorationArchive
   /// Registers a class whose instances exist at launch or come from the delegate; the tag guards their state.
   public func register<Controller: RestorableController>(
     _ type: Controller.Type, as tag: RestorationClass, formerly: [RestorationClass] = [],
-    freshFor limit: Duration? = nil, onlyIf modelExists: ModelCheck? = nil
+    freshFor limit: Duration? = nil, onlyIf modelExists: (@MainActor (ModelIdentifier) -> Bool)? = nil
   ) {
     // Called from generic code, a class that makes its own instances comes here too.
     add(type, tag, formerly, limit, modelExists, (type as? any RestorationFactory.Type).map { Self.maker($0) })
@@ -63,24 +61,25 @@ public import RestorationArchive
 
   /// Registers how to make whatever has an identifier and was made by nobody else: what a storyboard is to UIKit.
   public func registerBlueprint(
-    _ identifier: RestorationIdentifier, make: @escaping Maker<any RestorableController>
+    _ identifier: RestorationIdentifier,
+    make: @escaping @MainActor (RestorationPath, RestorationDecoder) -> (any RestorableController)?
   ) {
     precondition(!identifier.isEmpty, "A blueprint needs an identifier.")
     precondition(blueprints[identifier] == nil, "There are two blueprints for “\(identifier)”.")
     blueprints[identifier] = make
   }
 
-  /// Registers an object that many refer to, such as a model: it is preserved once, under its identifier.
+  /// Shares an object that many refer to, such as a model: it is preserved once, under its identifier.
   ///
   /// That is the object's own state: what a controller has below it is preserved when it is in the hierarchy.
   ///
-  /// The registry doesn't keep it alive; the state of one that has died is carried over. Registered after restoring, it
+  /// The registry doesn't keep it alive; the state of one that has died is carried over. Shared after restoring, it
   /// gets its state at once. When an object under the identifier was saved and has died, the next one gets nothing in this run,
   /// because the state read at launch is older than what was saved last; that stays stored until the next one has something
-  /// newer. Registered again under another identifier, the object has that one from then on.
+  /// newer. Shared again under another identifier, the object has that one from then on.
   ///
-  /// Register it with one scene: an object that several scenes preserve has what the one that was restored last gave it.
-  public func register(shared object: any RestorableObject, as identifier: RestorationIdentifier) {
+  /// Share it with one scene: an object that several scenes preserve has what the one that was restored last gave it.
+  public func share(_ object: any RestorableObject, as identifier: RestorationIdentifier) {
     precondition(!identifier.isEmpty, "A shared \(type(of: object)) needs an identifier.")
     if let other = sharedObjects[identifier]?.object, other !== object {
       preconditionFailure(

@@ -1,5 +1,3 @@
-public import RestorationArchive
-
 /// One preserved child, as given to the container that owned it.
 @MainActor public struct RestoredChild {
   /// The child's path from the root.
@@ -14,13 +12,13 @@ public import RestorationArchive
   public let controller: (any RestorableController)?
 
   /// True if the child was in the hierarchy before restoring, false if it was made for it.
-  public let existed: Bool
+  package let existed: Bool
 
   /// True if no object had the child in the run that saved last, so that its state is an earlier run's.
   ///
   /// A container with room for one child takes one of which this is false; see `newest` of the children. False for a child
   /// that was left out after a crash and is asked for now, and for those beside it.
-  public let wasCarriedOver: Bool
+  package let wasCarriedOver: Bool
 
   /// What the child is called among its siblings.
   public var identifier: RestorationIdentifier { path.last ?? "" }
@@ -46,12 +44,32 @@ extension Sequence<RestoredChild> {
     let restored = filter { $0.controller != nil }
     return (restored.last { !$0.wasCarriedOver } ?? restored.first)?.controller
   }
+
+  /// The children of a plain list after restoring: the restored ones in their order, then those of today that are new.
+  ///
+  /// A child that exists keeps its preserved place also when its state was left out. One that was made anew takes the place of
+  /// the one that exists. Restored children of another type than the list's are left out.
+  ///
+  /// ```swift
+  /// func installRestoredChildren(_ children: [RestoredChild]) { pages = children.arranged(with: pages) }
+  /// ```
+  ///
+  /// - Parameter existing: The list as it is.
+  @MainActor public func arranged<Controller>(with existing: [Controller]) -> [Controller] {
+    let children = Array(self)
+    let today = existing.compactMap { $0 as? any RestorableController }
+    let replacements = Replacements(of: today, by: children)
+    let restored = children.compactMap { child in
+      child.controller ?? today.first { $0.restorationIdentifier == child.identifier }
+    }
+    let taken = Set(restored.map(ObjectIdentifier.init))
+    let new = today.filter { !taken.contains(ObjectIdentifier($0)) && replacements[$0] == nil }
+    return (restored + new).compactMap { $0 as? Controller }
+  }
 }
 
 /// What a child is to its container, when its place in the order doesn't say it.
-public struct RestorationRole: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral,
-  CustomStringConvertible
-{
+public struct RestorationRole: ExactText {
   /// The role's name, as stored.
   public let rawValue: String
 
@@ -59,14 +77,6 @@ public struct RestorationRole: RawRepresentable, Hashable, Codable, Sendable, Ex
   public init(rawValue: String) {
     self.rawValue = rawValue
   }
-
-  /// Makes a role from a literal.
-  public init(stringLiteral value: String) {
-    rawValue = value
-  }
-
-  /// The role's name.
-  public var description: String { rawValue }
 
   /// The child is presented over its container.
   public static let presented: RestorationRole = "presented"

@@ -1,12 +1,11 @@
 public import Observation
-internal import RestorationArchive
 
 /// What every ``Restored`` property is, whatever the type of its value: the subject of its own observation.
 ///
 /// Not generic, because the observation machinery is many times slower for a generic subject.
 @MainActor public class RestoredProperty: Observable {
   /// The key under which the value is preserved.
-  public let key: String
+  package let key: String
 
   /// True once a preserved value has been given to the property.
   public private(set) var wasRestored = false

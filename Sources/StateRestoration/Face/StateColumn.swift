@@ -1,5 +1,3 @@
-package import RestorationArchive
-
 /// Copies of the one values of captured instances of a class, side by side.
 ///
 /// A box for each value would be most of what a capture allocates; boxes are made where the main actor doesn't wait.

@@ -39,7 +39,7 @@ struct VariantName: Hashable, Sendable {
 }
 
 extension RestorationArchive.NodeFlags {
-  /// Encoded by another object's reference, not by being a child (R2.1).
+  /// Encoded by another object's reference, not by being a child.
   static let byHand = RestorationArchive.NodeFlags(rawValue: 1 << 8)
   /// Has a role in its container, which is in the record.
   static let hasRole = RestorationArchive.NodeFlags(rawValue: 1 << 9)

@@ -1,21 +1,5 @@
-public import RestorationArchive
-
 /// What became of reading one old archive with today's program, without an app: for a program's own CI.
 public struct ArchiveCheck: Sendable, Hashable, Codable {
-  /// A node whose state today's program can't read, and why.
-  public struct Problem: Sendable, Hashable, Codable {
-    /// Where the node is, from the root.
-    public var path: RestorationPath
-    /// Why it can't be read.
-    public var reason: NotRestoredReason
-
-    /// Describes a problem.
-    package init(path: RestorationPath, reason: NotRestoredReason) {
-      self.path = path
-      self.reason = reason
-    }
-  }
-
   /// The archive's name.
   public var name: String
   /// Number of nodes in it.
@@ -32,13 +16,13 @@ public struct ArchiveCheck: Sendable, Hashable, Codable {
   public var unregisteredClasses: [RestorationClass]
   /// Why the archive as a whole can't be read; nil when it can.
   public var failure: String?
-  /// The nodes that can't be read.
-  public var problems: [Problem]
+  /// The nodes that today's program can't read, and why.
+  public var problems: [NodeReport]
 
   /// Describes the outcome of a check.
   package init(
     name: String, nodeCount: Int = 0, checkedCount: Int = 0, uncheckedPaths: [RestorationPath] = [],
-    unregisteredClasses: [RestorationClass] = [], failure: String? = nil, problems: [Problem] = []
+    unregisteredClasses: [RestorationClass] = [], failure: String? = nil, problems: [NodeReport] = []
   ) {
     self.name = name
     self.nodeCount = nodeCount
@@ -61,7 +45,7 @@ extension ArchiveCheck: CustomStringConvertible {
     if let failure { return "✗ \(name)  \(failure)" }
     let head = "\(isSound ? "✓" : "✗") \(name)  \(checkedCount) of \(ReportText.count(nodeCount, "node")) checked"
     let unregistered = unregisteredClasses.map { "  ? class “\($0)” is not registered, so its states were not decoded" }
-    let lines = [head] + problems.map { "  ✗ \($0.path)  \($0.reason)" } + unregistered
+    let lines = [head] + problems.map { "  ✗ \($0.path)  \($0.notRestoredReason?.description ?? "")" } + unregistered
     guard !uncheckedPaths.isEmpty else { return lines.joined(separator: "\n") }
     // So many that one knows where to look.
     let some = uncheckedPaths.prefix(5).map(\.description).joined(separator: ", ")

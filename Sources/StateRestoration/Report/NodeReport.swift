@@ -1,5 +1,3 @@
-public import RestorationArchive
-
 /// What became of one preserved object: who gave it, or why it did not come back, and what it cost.
 public struct NodeReport: Sendable, Hashable, Codable {
   /// The rung of the ladder that gave the object, in the order in which they are asked.
@@ -25,7 +23,7 @@ public struct NodeReport: Sendable, Hashable, Codable {
   }
 
   /// What kind of object the node belongs to.
-  public enum Kind: String, Sendable, Hashable, Codable {
+  package enum Kind: String, Sendable, Hashable, Codable {
     /// A controller.
     case controller
     /// A view of a controller.
@@ -34,41 +32,25 @@ public struct NodeReport: Sendable, Hashable, Codable {
     case shared
   }
 
-  /// Something to know about a node that was restored.
-  public enum Finding: Sendable, Hashable, Codable {
-    /// State was migrated, from the first to the second version.
-    case migrated(from: StateVersion, to: StateVersion)
-    /// Keys that were preserved and that nobody read.
-    case unreadKeys([String])
-    /// A reference whose object was not restored, by key.
-    case unresolvedReference(key: String)
-    /// The restoration class recorded in the state is not registered; another rung gave the object.
-    case unregisteredClass(RestorationClass)
-    /// A factory gave an object with another identifier than the one that was asked for.
-    case identifierDiffers(found: String)
-    /// The state was dormant behind another variant of the place; it is in front from the next save on.
-    case wasDormant
-  }
-
   /// Where the object is, from the root.
   public var path: RestorationPath
   /// What kind of object the node belongs to.
-  public var kind: Kind
+  package var kind: Kind
   /// Restored, or not and why.
   public var result: Result
   /// The class tag that the state names, if it names one.
-  public var restorationClass: RestorationClass?
+  package var restorationClass: RestorationClass?
   /// Size of the node's record in bytes.
-  public var byteCount: Int
+  package var byteCount: Int
   /// Time the object's own code took on the main actor: factory and decoding.
   public var duration: Duration
   /// Things to know about the node, most important first.
-  public var findings: [Finding]
+  public var remarks: [RestorationRemark]
 
   /// Creates the report of one node.
   package init(
     path: RestorationPath, kind: Kind = .controller, result: Result, restorationClass: RestorationClass? = nil,
-    byteCount: Int = 0, duration: Duration = .zero, findings: [Finding] = []
+    byteCount: Int = 0, duration: Duration = .zero, remarks: [RestorationRemark] = []
   ) {
     self.path = path
     self.kind = kind
@@ -76,7 +58,7 @@ public struct NodeReport: Sendable, Hashable, Codable {
     self.restorationClass = restorationClass
     self.byteCount = byteCount
     self.duration = duration
-    self.findings = findings
+    self.remarks = remarks
   }
 
   /// True when the object has its state again.
@@ -99,20 +81,6 @@ extension NodeReport.Origin: CustomStringConvertible {
     case .existing: "already there"
     case .blueprint: "from a blueprint"
     case .registration: "registered later"
-    }
-  }
-}
-
-extension NodeReport.Finding: CustomStringConvertible {
-  /// What was noticed, as a clause.
-  public var description: String {
-    switch self {
-    case .migrated(let from, let to): "migrated \(from) → \(to)"
-    case .unreadKeys(let keys): "never read: \(keys.joined(separator: ", "))"
-    case .unresolvedReference(let key): "reference “\(key)” leads nowhere"
-    case .unregisteredClass(let tag): "class “\(tag)” is not registered"
-    case .identifierDiffers(let found): "the factory’s object calls itself “\(found)”"
-    case .wasDormant: "an older variant of the place"
     }
   }
 }

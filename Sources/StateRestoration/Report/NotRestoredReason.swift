@@ -1,6 +1,3 @@
-public import ApplicationLifecycle
-public import RestorationArchive
-
 /// Why one preserved node did not come back.
 ///
 /// The node's state is not lost: every save copies it along until an object takes it or

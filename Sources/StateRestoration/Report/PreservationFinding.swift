@@ -1,5 +1,3 @@
-public import RestorationArchive
-
 /// Something that a save noticed; none of them stops the save.
 public enum PreservationFinding: Sendable, Hashable, Codable {
   /// Two siblings claim one identifier: the first is preserved, the second keeps its earlier state.

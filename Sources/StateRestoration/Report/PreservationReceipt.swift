@@ -1,9 +1,9 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// What one save wrote, and whether it is known to survive a power cut, as a value that prints well.
 public struct PreservationReceipt: Sendable, Hashable, Codable {
   /// How the state was written.
-  public enum Kind: String, Sendable, Hashable, Codable {
+  package enum Kind: String, Sendable, Hashable, Codable {
     /// A new generation holding everything.
     case whole
     /// Only what changed, added to the journal.
@@ -24,26 +24,26 @@ public struct PreservationReceipt: Sendable, Hashable, Codable {
     case unknown
   }
 
-  /// Number of the generation that holds the state now; 0 for ``Kind/unchanged`` in a run that has read none.
+  /// Number of the generation that holds the state now; 0 when nothing was written in a run that has read none.
   public var generation: UInt64
   /// How the state was written.
-  public var kind: Kind
+  package var kind: Kind
   /// Whether the save is known to survive a power cut.
   public var durability: Durability
   /// When the state was captured.
-  public var savedAt: Date
+  package var savedAt: Date
   /// Objects whose values were copied on the main actor for this save.
-  public var capturedNodes: Int
+  package var capturedNodes: Int
   /// Records that differed from what was preserved before.
-  public var changedNodes: Int
+  package var changedNodes: Int
   /// Nodes that nobody asked for in this run and that are carried over.
-  public var carriedOverNodes: Int
+  package var carriedOverNodes: Int
   /// Bytes written to disk for this save.
-  public var bytesWritten: Int
+  package var bytesWritten: Int
   /// Time of the capture on the main actor.
-  public var captureDuration: Duration
+  package var captureDuration: Duration
   /// Time from the beginning of the save to its end; waiting for an earlier save is not in it.
-  public var duration: Duration
+  package var duration: Duration
   /// Things to know about single nodes.
   public var findings: [PreservationFinding]
 
@@ -81,7 +81,7 @@ extension PreservationReceipt: CustomStringConvertible {
 
 extension PreservationReceipt.Kind: CustomStringConvertible {
   /// How the state was written, in plain words.
-  public var description: String {
+  package var description: String {
     switch self {
     case .whole: "whole"
     case .change: "change"

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Darwin
-#endif
-
 /// Where the coordinator says what it does: levels and paths, never values.
 ///
 /// Adopt it to join a program's own logging. Called on any thread; it must not block.
@@ -32,16 +24,14 @@ public enum RestorationLogLevel: Int, Sendable, Hashable, Comparable, CaseIterab
 /// A log that writes warnings and errors to standard error: the default.
 ///
 /// They name paths, counts and reasons, never values. A program that draws on its terminal gives a log of its own.
-public struct StandardErrorLog: RestorationLog {
+package struct StandardErrorLog: RestorationLog {
   /// Creates the log.
-  public init() {}
+  package init() {}
 
   /// Writes a warning or an error as one line.
-  public func log(_ level: RestorationLogLevel, _ message: @autoclosure () -> String) {
+  package func log(_ level: RestorationLogLevel, _ message: @autoclosure () -> String) {
     guard level >= .warning else { return }
-    // One call, so that lines of several threads do not mix; there is nobody to tell about a failure.
-    let line = Array("state restoration: \(level): \(message())\n".utf8)
-    _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    HostProcess.writeToStandardError("state restoration: \(level): \(message())")
   }
 }
 

@@ -1,5 +1,4 @@
 public import FoundationEssentials
-public import RestorationArchive
 
 /// What came back, what did not and why: the result of one restoration as a value that prints well.
 ///
@@ -14,9 +13,9 @@ public struct RestorationReport: Sendable, Hashable, Codable {
     /// Version of the program that preserved it.
     public var applicationVersion: String
     /// Size of the archive without its sealing, in bytes.
-    public var byteCount: Int
+    package var byteCount: Int
     /// Number of small changes read from the journal after the archive.
-    public var changes: Int
+    package var changes: Int
 
     /// Creates a description of where the state came from.
     package init(
@@ -30,34 +29,6 @@ public struct RestorationReport: Sendable, Hashable, Codable {
     }
   }
 
-  /// Something to know about the state as a whole.
-  public enum Remark: Sendable, Hashable, Codable {
-    /// Bytes after the journal's last whole change were unreadable and are not used.
-    case tailDropped(bytes: Int)
-    /// An older generation stands in, for this reason.
-    case olderGeneration(String)
-    /// The ledger was lost: nobody can tell whether this is the newest state.
-    case rollbackUnverifiable
-    /// Changes made while locked were joined to the state.
-    case mergedPendingChanges(nodes: Int)
-    /// The marker of the last attempt could not be used, for this reason.
-    case markerIgnored(String)
-    /// So many attempts to restore the state have ended badly.
-    case interruptedBefore(attempts: Int)
-    /// The app-level state could not be decoded.
-    case applicationStateFailed(String)
-    /// The app-level state was changed before the stored one could be read; the newer one won, as a whole.
-    case applicationStateTouched
-    /// Asynchronous restoring did not end within the time limit; later answers are ignored.
-    case extensionTimedOut
-    /// States that were not restored before and that are set aside; they can be restored on request.
-    case setAside([SetAsideState])
-    /// Nobody said yes, because there is no delegate: the coordinator holds it weakly, so keep it.
-    case noDelegate
-    /// What went wrong when the state was opened.
-    case failure(String)
-  }
-
   /// How restoring ended.
   public var outcome: RestorationOutcome
   /// Why the state is as it is at this launch.
@@ -67,16 +38,16 @@ public struct RestorationReport: Sendable, Hashable, Codable {
   /// Every preserved node, parents before children, siblings in order.
   public var nodes: [NodeReport]
   /// Things to know about the state as a whole.
-  public var remarks: [Remark]
+  public var remarks: [RestorationRemark]
   /// Time from the call to the end of restoring.
   public var duration: Duration
   /// Time of the one turn on the main actor.
-  public var mainActorDuration: Duration
+  package var mainActorDuration: Duration
 
   /// Creates a report.
   package init(
     outcome: RestorationOutcome, reason: RestorationReason = .normal, source: Source? = nil,
-    nodes: [NodeReport] = [], remarks: [Remark] = [], duration: Duration = .zero,
+    nodes: [NodeReport] = [], remarks: [RestorationRemark] = [], duration: Duration = .zero,
     mainActorDuration: Duration = .zero
   ) {
     self.outcome = outcome
@@ -95,7 +66,7 @@ public struct RestorationReport: Sendable, Hashable, Codable {
   public var notRestored: [NodeReport] { nodes.filter { !$0.isRestored } }
 
   /// The nodes left out because restoring them failed before; they can be asked for again.
-  public var leftOut: [RestorationPath] {
+  package var leftOut: [RestorationPath] {
     nodes.filter { $0.notRestoredReason == .leftOutAfterCrash }.map(\.path)
   }
 

@@ -1,5 +1,4 @@
 public import FoundationEssentials
-public import RestorationArchive
 
 /// A preserved state that was not restored and that a save has replaced: it is kept beside the newest one.
 ///
@@ -12,13 +11,13 @@ public struct SetAsideState: Sendable, Hashable, Codable, Identifiable {
   /// The version of the program that preserved it; nil when that can't be read.
   public var applicationVersion: String?
   /// The schema version of the program that preserved it; nil when that can't be read.
-  public var schemaVersion: StateVersion?
+  package var schemaVersion: StateVersion?
   /// Its size without its sealing, in bytes.
   public var byteCount: Int
   /// Whether this program knows its schema, so that it can be restored on request.
   public var isReadable: Bool
   /// Whether it can't be opened at all: nothing but its place is known, and it is the first to make room.
-  public var isDamaged: Bool
+  package var isDamaged: Bool
 
   /// Describes a state that is set aside.
   package init(

@@ -10,7 +10,7 @@ struct NodeOutcomes {
   private var origins: [NodeReport.Origin]
   private var durations: [Duration]
   private var reasons: [Int: NotRestoredReason] = [:]
-  private var findings: [Int: [NodeReport.Finding]] = [:]
+  private var remarks: [Int: [RestorationRemark]] = [:]
 
   /// No node was met.
   init(count: Int) {
@@ -56,11 +56,11 @@ struct NodeOutcomes {
     states[index] = .unmet
     durations[index] = .zero
     if !reasons.isEmpty { reasons[index] = nil }
-    if !findings.isEmpty { findings[index] = nil }
+    if !remarks.isEmpty { remarks[index] = nil }
   }
 
   /// Notes something about a node.
-  mutating func add(_ finding: NodeReport.Finding, at index: Int) { findings[index, default: []].append(finding) }
+  mutating func add(_ remark: RestorationRemark, at index: Int) { remarks[index, default: []].append(remark) }
 
   /// Counts time of a node's own code.
   mutating func add(_ duration: Duration, at index: Int) { durations[index] += duration }
@@ -91,6 +91,6 @@ struct NodeOutcomes {
     return NodeReport(
       path: plan.paths[index], kind: plan.nodes[index].kind, result: result, restorationClass: plan.tag(of: index),
       byteCount: plan.nodes[index].byteCount, duration: durations[index],
-      findings: findings.isEmpty ? [] : findings[index] ?? [])
+      remarks: remarks.isEmpty ? [] : remarks[index] ?? [])
   }
 }

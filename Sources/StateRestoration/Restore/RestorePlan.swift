@@ -63,6 +63,18 @@ struct RestorePlan: Sendable {
     fileprivate var number: Int
   }
 
+  /// The nodes that lead their places, outside of dormant subtrees.
+  var leads: [Int] {
+    guard !dormants.isEmpty else { return Array(nodes.indices) }
+    var leads: [Int] = []
+    var next = 0
+    while next < nodes.count {
+      if !nodes[next].isDormant || dormants[next] != nil { leads.append(next) }
+      next = nodes[next].isDormant ? nodes[next].end : next + 1
+    }
+    return leads
+  }
+
   /// Loads every node of an archive.
   init(reader: RestorationArchive.Reader) throws(ArchiveError) {
     context = try reader.context

@@ -177,7 +177,7 @@ extension RestoreTurn {
 
   // MARK: - Controllers
 
-  /// Goes down the ladder (R2.4), by the newest variant against which nothing stands.
+  /// Goes down the ladder, by the newest variant against which nothing stands.
   private func meetController(_ lead: Int) {
     // Nobody is made for a dormant variant.
     guard !plan.nodes[lead].isDormant else {

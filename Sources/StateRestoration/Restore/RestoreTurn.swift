@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import RestorationArchive
 
-/// One main-actor turn of restoring: objects, containers, decoding, finished hooks, in this order (R3.2).
+/// One main-actor turn of restoring: objects, containers, decoding, finished hooks, in this order.
 ///
 /// Works on a whole plan, or on the subtree of an object that is registered later.
 @MainActor final class RestoreTurn {
@@ -61,7 +61,7 @@ internal import RestorationArchive
   /// Objects that were registered before that.
   private var unfinished: [Range<Int>] = []
   /// The nodes by path; made when it is first asked for.
-  lazy var paths = Dictionary(leads.lazy.map { [plan] in (plan.paths[$0], $0) }) { first, _ in first }
+  lazy var paths = Dictionary(plan.leads.lazy.map { [plan] in (plan.paths[$0], $0) }) { first, _ in first }
   /// The nodes by number; made when the first reference by number is resolved.
   private(set) lazy var numbers = Dictionary(plan.nodes.lazy.enumerated().map { ($1.id, $0) }) { first, _ in first }
   /// The registered classes; made when variants are compared with each other.
@@ -90,18 +90,6 @@ internal import RestorationArchive
 
   /// Lets go of the objects after a turn.
   func letGo(_ range: Range<Int>? = nil) { objects.letGo(range ?? plan.nodes.indices) }
-
-  /// The nodes that lead their places, outside of dormant subtrees.
-  private var leads: [Int] {
-    guard !plan.dormants.isEmpty else { return Array(plan.nodes.indices) }
-    var leads: [Int] = []
-    var next = 0
-    while next < plan.nodes.count {
-      if !plan.nodes[next].isDormant || plan.dormants[next] != nil { leads.append(next) }
-      next = plan.nodes[next].isDormant ? plan.nodes[next].end : next + 1
-    }
-    return leads
-  }
 
   /// The index of the node at a path, the leading variant of its place; nil when there is none.
   func index(at path: RestorationPath) -> Int? { paths[path] }

@@ -1,5 +1,3 @@
-import ApplicationLifecycle
-
 /// All scenes of a program, as its life cycle restores, preserves and deletes them.
 @MainActor final class SceneEngine: ApplicationEngine {
   private let scenes: SceneSessions
@@ -19,7 +17,7 @@ import ApplicationLifecycle
 
   var keepsStateForDebugging: Bool { scenes.configuration.isDeveloperMode }
 
-  func restoreState(into root: (any RestorableController)?) async throws -> RestorationReport {
+  func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport {
     try await scenes.load()
     let reports = try await scenes.restoreOpenScenes { session in
       let root = makeRoot(session)
@@ -42,7 +40,7 @@ import ApplicationLifecycle
     for coordinator in scenes.openCoordinators { await coordinator.declineRestoring(into: nil) }
   }
 
-  func preserveState(of root: (any RestorableController)?) async throws -> PreservationOutcome {
+  func preserveState(of root: (any RestorableController)?) async throws(RestorationError) -> PreservationOutcome {
     let outcomes = try await scenes.preserveAll().map(\.outcome)
     return outcomes.first { if case .preserved = $0 { true } else { false } } ?? outcomes.first ?? .unchanged(nil)
   }
@@ -55,7 +53,7 @@ import ApplicationLifecycle
     guarded = []
   }
 
-  func deleteState() async throws {
+  func deleteState() async throws(RestorationError) {
     for session in scenes.sessions { try await scenes.coordinator(for: session.id).deleteState() }
   }
 

@@ -1,6 +1,4 @@
-internal import DataProtection
 internal import FoundationEssentials
-internal import RestorationArchive
 
 /// The list of scenes as it is on disk: a whole one, and changes of it that runs have saved while locked.
 struct SceneList: Sendable {

@@ -1,5 +1,4 @@
-public import FoundationEssentials
-public import RestorationArchive
+package import FoundationEssentials
 
 /// One scene (window) of a program, from the first time it is opened until it is discarded.
 ///
@@ -22,7 +21,7 @@ public struct SceneSession: Sendable, Hashable, Codable, Identifiable {
   /// What kind of scene it is, in the program's own words; empty when there is only one kind.
   public var role: String
   /// When the scene was last active: the most recent one is restored first.
-  public var lastActive: Date
+  package var lastActive: Date
   /// True while the scene is open in this run, or was when the last run ended.
   public var isOpen: Bool
 

@@ -1,7 +1,5 @@
-public import DataProtection
 internal import FoundationEssentials
 public import Observation
-internal import RestorationArchive
 
 /// The scenes (windows) of a program: which there are, most recent first, and a coordinator with an archive for each.
 ///
@@ -19,7 +17,7 @@ internal import RestorationArchive
   /// What other processes of the program do with theirs is seen whenever the list is read or written.
   public private(set) var sessions: [SceneSession] = []
   /// The program's facts and limits, for every scene.
-  public let configuration: RestorationConfiguration
+  package let configuration: RestorationConfiguration
   /// The restoration classes, blueprints and shared objects of all scenes.
   public let registry: RestorationRegistry
 

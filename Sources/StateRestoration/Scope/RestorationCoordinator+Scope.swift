@@ -1,5 +1,3 @@
-internal import RestorationArchive
-
 extension RestorationCoordinator {
   private struct Living { weak let coordinator: RestorationCoordinator? }
 

@@ -1,5 +1,4 @@
 public import Observation
-public import RestorationArchive
 
 /// Values under keys that come back, without classes: what a declarative toolkit needs to remember what it shows.
 ///
@@ -147,7 +146,7 @@ public import RestorationArchive
     restorationChildren.append(member)
     guard let coordinator, let place = place(of: key) else { return }
     if coordinator.standing == .locked { return coordinator.meetNow() }
-    guard case .notRestored(let reason)? = coordinator.register(member, at: place)?.result else { return }
+    guard case .notRestored(let reason)? = coordinator.restore(member, at: place)?.result else { return }
     (member as? any ScopeMember)?.failure = RestorationError(
       .unreadable, "What is stored under the key was not given: \(reason).", path: place)
   }

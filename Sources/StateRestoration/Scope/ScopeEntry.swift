@@ -1,5 +1,4 @@
 internal import Observation
-internal import RestorationArchive
 
 /// What a scope has under a key.
 @MainActor protocol ScopeMember: RestorableController {

@@ -1,19 +1,9 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Darwin
-#endif
-
 /// Saves what open sessions have not saved yet when the program calls `exit`, from its main thread.
 @MainActor enum ExitGuard {
   private struct Entry { weak let session: RestorationSession? }
 
   private static var entries: [Entry] = []
   private static var isInstalled = false
-  /// The thread of the main actor; only that one may capture.
-  nonisolated(unsafe) fileprivate static var mainThread = pthread_self()
 
   /// Guards a session for as long as it lives and is open.
   static func add(_ session: RestorationSession) {
@@ -21,8 +11,7 @@ internal import Darwin
     entries.append(Entry(session: session))
     guard !isInstalled else { return }
     isInstalled = true
-    unsafe mainThread = pthread_self()
-    atexit(saveBeforeExit)
+    HostProcess.atExit(saveBeforeExit)
   }
 
   fileprivate static func saveAll() {
@@ -35,8 +24,8 @@ internal import Darwin
 
 /// Called by `exit`, on whatever thread that was called.
 private func saveBeforeExit() {
-  // On any other thread the main actor may be in the middle of something.
-  guard unsafe pthread_equal(ExitGuard.mainThread, pthread_self()) != 0 else { return }
+  // Only the main actor's thread may capture: on any other one it may be in the middle of something.
+  guard HostProcess.isOnMainThread else { return }
   MainActor.assumeIsolated { ExitGuard.saveAll() }
 }
 

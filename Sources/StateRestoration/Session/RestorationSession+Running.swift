@@ -1,14 +1,15 @@
-public import DataProtection
-
 extension RestorationSession {
   /// Runs a program whose state comes back: restores before the body, preserves every change, and saves at the end.
   ///
   /// The end is saved whether the body returns or throws, the process is asked to end by a signal, or calls `exit`. After
-  /// `kill -9` at most the changes of a quarter of a second are missing. Throws what the body throws; else what kept the device
-  /// from being opened, or the last save from the disk.
+  /// `kill -9` at most the changes of a quarter of a second are missing.
+  ///
+  /// Its errors have no one type, because the body may throw anything. Otherwise it throws a `ProtectionError` if the device
+  /// can't be opened, a `LifecycleError` if the launch is cut short, and a ``RestorationError`` if the last save fails.
   ///
   /// - Parameters:
   ///   - location: Where the state is kept.
+  ///   - options: How the device is opened: who keeps its key, how soon it locks.
   ///   - root: The top of the hierarchy, as it is at launch.
   ///   - registry: The classes that make what does not exist at launch.
   ///   - configuration: What the framework has to know of the program.
@@ -16,23 +17,12 @@ extension RestorationSession {
   ///     stops it after one. Those left out do what they did.
   ///   - body: The program.
   public static func run<Result>(
-    at location: DeviceLocation, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
-    configuration: RestorationConfiguration = .init(),
+    at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), root: any RestorableController,
+    registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
     answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
     _ body: @MainActor (RestorationSession) async throws -> Result
   ) async throws -> Result {
-    try await run(
-      on: try await ProtectedDevice.open(at: location), root: root, registry: registry, configuration: configuration,
-      answering: signals, body)
-  }
-
-  /// Runs a program on a device that is open already; see ``run(at:root:registry:configuration:answering:_:)``.
-  public static func run<Result>(
-    on device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
-    configuration: RestorationConfiguration = .init(),
-    answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
-    _ body: @MainActor (RestorationSession) async throws -> Result
-  ) async throws -> Result {
+    let device = try await ProtectedDevice.open(at: location, options: options)
     let session = try RestorationSession(
       device, scene: .main, root: root, registry: registry, configuration: configuration)
     let application = try RestorableApplication(

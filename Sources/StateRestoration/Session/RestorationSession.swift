@@ -1,5 +1,3 @@
-public import DataProtection
-
 /// A hierarchy that is restored, and preserved whenever it changes, for as long as the session is kept.
 ///
 /// ```swift
@@ -19,7 +17,7 @@ public import DataProtection
   public let coordinator: RestorationCoordinator
 
   /// The top of the hierarchy.
-  public let root: any RestorableController
+  package let root: any RestorableController
 
   /// What came back, what did not and why: of the launch, and after an unlock of that.
   public var report: RestorationReport { coordinator.lastReport ?? RestorationReport(outcome: .unavailable) }
@@ -57,8 +55,7 @@ public import DataProtection
   /// - Returns: The report of that restoration; that of the launch if nothing was locked.
   @discardableResult
   public func unlock(passcode text: String) async throws(ProtectionError) -> RestorationReport {
-    let passcode = try Passcode(text)
-    try await device.unlock(passcode: passcode)
+    try await device.unlock(passcode: text)
     if coordinator.standing == .locked { await delegate.nextLateReport() }
     return report
   }
@@ -91,9 +88,14 @@ extension RestorationSession {
   public static func open(
     at location: DeviceLocation, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
     configuration: RestorationConfiguration = .init()
-  ) async throws -> RestorationSession {
-    try await open(
-      on: try await ProtectedDevice.open(at: location), root: root, registry: registry, configuration: configuration)
+  ) async throws(RestorationError) -> RestorationSession {
+    let device: ProtectedDevice
+    do throws(ProtectionError) {
+      device = try await ProtectedDevice.open(at: location)
+    } catch {
+      throw RestorationError(.deviceNotOpened, "The device can't be opened.", cause: error)
+    }
+    return try await open(on: device, root: root, registry: registry, configuration: configuration)
   }
 
   /// Restores a hierarchy from a device that is open already; keep the session.
@@ -107,9 +109,14 @@ extension RestorationSession {
   public static func open(
     on device: ProtectedDevice, scene: SceneSession.ID = .main, root: any RestorableController,
     registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init()
-  ) async throws -> RestorationSession {
-    let session = try RestorationSession(
-      device, scene: scene, root: root, registry: registry, configuration: configuration)
+  ) async throws(RestorationError) -> RestorationSession {
+    let session: RestorationSession
+    do throws(ProtectionError) {
+      session = try RestorationSession(
+        device, scene: scene, root: root, registry: registry, configuration: configuration)
+    } catch {
+      throw RestorationError(.deviceNotOpened, "The device gives no room for the state.", cause: error)
+    }
     try await session.coordinator.restore(into: root)
     await session.coordinator.endTurn()
     return session

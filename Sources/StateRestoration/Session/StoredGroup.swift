@@ -1,5 +1,3 @@
-public import RestorationArchive
-
 /// Several values and controllers under one name: the root of a program that has no controller of its own for that.
 ///
 /// ```swift

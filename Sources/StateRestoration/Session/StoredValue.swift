@@ -1,5 +1,4 @@
 public import Observation
-public import RestorationArchive
 
 /// One value that is preserved under a name, without a class of your own.
 ///
@@ -26,7 +25,7 @@ public import RestorationArchive
   public static var stateVersion: StateVersion { ValueHistory<Value>.version }
 
   /// The migrations of the value's type, if that is a ``VersionedValue``.
-  public static var migrations: StateMigrations<Value> { return ValueHistory<Value>.migrations }
+  public static var migrations: StateMigrations<Value> { ValueHistory<Value>.migrations }
 
   /// The value, as the framework reads and assigns it.
   public var restorableState: Value {

@@ -1,5 +1,4 @@
 public import Observation
-public import RestorationArchive
 
 /// The base of the stock containers: an identifier, an optional class, and one controller presented over it.
 ///
@@ -55,8 +54,8 @@ public import RestorationArchive
 
   /// The children other than the presented one, first to last.
   ///
-  /// Empty here.
-  open var containedControllers: [any RestorableController] { [] }
+  /// Those of the stock container; none here.
+  open var containedControllers: [any RestorableController] { stockChildren }
 
   /// The contained controllers and then the presented one.
   open var restorationChildren: [any RestorableController] {
@@ -70,27 +69,44 @@ public import RestorationArchive
   /// No model object.
   open var restorationModelIdentifier: ModelIdentifier? { nil }
 
-  /// Adds nothing; a subclass adds its own under its own keys and calls `super`.
-  open func encodeRestorableState(with coder: RestorationEncoder) {}
+  /// Preserves the stock container's own state; a subclass adds its own under its own keys and calls `super`.
+  open func encodeRestorableState(with coder: RestorationEncoder) { encodeStockState(with: coder) }
 
-  /// Reads nothing; a subclass reads its own and calls `super`.
-  open func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}
+  /// Restores the stock container's own state; a subclass reads its own and calls `super`.
+  open func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+    try decodeStockState(with: coder)
+  }
 
-  /// Does nothing; override it freely.
-  open func applicationFinishedRestoringState() {}
+  /// Called when every object has its state; a subclass of a ``ListController`` calls `super`.
+  open func applicationFinishedRestoringState() { finishStockRestoring() }
 
-  /// The role of the presented child; nil for the others, whose order says it all.
+  /// The role of a child whose place in the order doesn't say it: a column, the presented child.
   open func restorationRole(of child: any RestorableController) -> RestorationRole? {
-    child === presentedController ? .presented : nil
+    stockRole(of: child) ?? (child === presentedController ? .presented : nil)
   }
 
   /// Takes the contained children back.
   ///
-  /// Does nothing here: override it beside ``containedControllers``.
+  /// A container of your own overrides it beside ``containedControllers``.
   ///
   /// - Parameter children: The preserved children but the presented one, in the order of preserving, and then those that
   ///   were carried over; those that could not be restored have no controller.
-  open func install(_ children: [RestoredChild]) {}
+  open func install(_ children: [RestoredChild]) { installStock(children) }
+
+  // What the stock containers do, each in its own way: here, so that a subclass sees one method to override.
+
+  /// The children of a stock container.
+  var stockChildren: [any RestorableController] { [] }
+  /// The role of a stock container's child.
+  func stockRole(of child: any RestorableController) -> RestorationRole? { nil }
+  /// Takes the children of a stock container back.
+  func installStock(_ children: [RestoredChild]) {}
+  /// Preserves the state of a stock container.
+  func encodeStockState(with coder: RestorationEncoder) {}
+  /// Restores the state of a stock container.
+  func decodeStockState(with coder: RestorationDecoder) throws(RestorationError) {}
+  /// Ends the restoring of a stock container.
+  func finishStockRestoring() {}
 
   /// Takes all children back: the contained ones through ``install(_:)``, and the one presented last, if it was restored.
   ///

@@ -1,6 +1,5 @@
 public import FoundationEssentials
 public import Observation
-public import RestorationArchive
 
 /// A list whose selection and scrolling come back with their elements, wherever these have moved.
 ///
@@ -9,7 +8,7 @@ public import RestorationArchive
 ///
 /// The data may arrive long after restoring: until ``dataSourceDidLoad(elementCounts:)`` says that it has, the restored
 /// position waits, and saves in between keep it.
-@Observable @MainActor open class ListController: CodingController {
+@Observable @MainActor open class ListController: ContainerController {
   /// Tells which element stands where; not kept alive by the list.
   @ObservationIgnored public weak var association: (any DataSourceModelAssociation)?
 
@@ -35,9 +34,6 @@ public import RestorationArchive
   /// Where the list stands, noted before a change of the data that has not come yet.
   private var noted: ListPosition?
   private var isLoaded = false
-  private var identifier: RestorationIdentifier?
-  private var classTag: RestorationClass?
-  private var priority: PreservationPriority = .normal
 
   /// Makes an empty list.
   ///
@@ -49,58 +45,22 @@ public import RestorationArchive
     restorationIdentifier: RestorationIdentifier?, restorationClass: RestorationClass? = nil,
     association: (any DataSourceModelAssociation)? = nil
   ) {
-    identifier = restorationIdentifier
-    classTag = restorationClass
     self.association = association
+    super.init(restorationIdentifier: restorationIdentifier, restorationClass: restorationClass)
   }
-
-  /// What the list is called among its siblings; nil excludes it.
-  open var restorationIdentifier: RestorationIdentifier? {
-    get { identifier }
-    set { identifier = newValue }
-  }
-
-  /// The tag of the class that remakes this list; nil for one that exists at launch.
-  open var restorationClass: RestorationClass? {
-    get { classTag }
-    set { classTag = newValue }
-  }
-
-  /// How soon the state is left out when the archive outgrows its budget.
-  open var preservationPriority: PreservationPriority {
-    get { priority }
-    set { priority = newValue }
-  }
-
-  /// The version of the state; override it in a subclass that adds to the state.
-  open class var stateVersion: StateVersion { 1 }
-
-  /// The least extent that brings the state back; override it in a subclass that doesn't come back every time.
-  open class var restorationExtent: RestorationExtent? { nil }
-
-  /// No children.
-  open var restorationChildren: [any RestorableController] { [] }
-
-  /// No views.
-  open var restorationViews: [any RestorableView] { [] }
-
-  /// No model object.
-  open var restorationModelIdentifier: ModelIdentifier? { nil }
 
   /// Preserves the position; one that still waits for its data is kept as it is.
-  open func encodeRestorableState(with coder: RestorationEncoder) {
+  override func encodeStockState(with coder: RestorationEncoder) {
     coder.encode(awaited ?? noted ?? position, forKey: "list.position")
   }
 
   /// Takes the position, to be resolved when the data is there.
-  open func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+  override func decodeStockState(with coder: RestorationDecoder) throws(RestorationError) {
     awaited = try coder.decodeIfPresent(ListPosition.self, forKey: "list.position")
   }
 
   /// Resolves the position if the data has been loaded already; again when an announced change of the data has come.
-  ///
-  /// A subclass calls `super`.
-  open func applicationFinishedRestoringState() {
+  override func finishStockRestoring() {
     guard isLoaded, let restored = awaited else { return }
     let isChanging = noted != nil
     resolve()

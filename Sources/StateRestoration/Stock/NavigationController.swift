@@ -1,5 +1,4 @@
 public import Observation
-public import RestorationArchive
 
 /// A stack of controllers of which the last is seen.
 ///
@@ -32,7 +31,7 @@ public import RestorationArchive
   public var top: (any RestorableController)? { stack.last }
 
   /// The stack.
-  open override var containedControllers: [any RestorableController] { stack }
+  override var stockChildren: [any RestorableController] { stack }
 
   /// Puts a controller on top.
   ///
@@ -78,10 +77,10 @@ public import RestorationArchive
   }
 
   /// Which controller a child stands on; nil for the bottom of the stack.
-  open override func restorationRole(of child: any RestorableController) -> RestorationRole? {
+  override func stockRole(of child: any RestorableController) -> RestorationRole? {
     // Whoever observes this observes the stack.
     let stack = stack
-    guard let index = places[ObjectIdentifier(child)] else { return super.restorationRole(of: child) }
+    guard let index = places[ObjectIdentifier(child)] else { return nil }
     return stack[..<index].lazy.compactMap(\.restorationIdentifier).last.map(RestorationRole.standing(on:))
   }
 
@@ -90,7 +89,7 @@ public import RestorationArchive
   ///
   /// Controllers at the bottom that have no identifier are never preserved: they stay where they are, below the restored
   /// ones. If not even the first could be restored, the stack stays what it was at launch.
-  open override func install(_ children: [RestoredChild]) {
+  override func installStock(_ children: [RestoredChild]) {
     var newest = children.filter { !$0.wasCarriedOver }
     var waiting = children.filter(\.wasCarriedOver)
     if newest.isEmpty { swap(&newest, &waiting) }

@@ -21,7 +21,7 @@
 /// The connection of a presented controller to its presenter; it keeps neither alive.
 @MainActor public final class Presentation {
   /// The container that presents.
-  public private(set) weak var presenter: ContainerController?
+  package private(set) weak var presenter: ContainerController?
 
   private weak var presented: (any RestorableController)?
 

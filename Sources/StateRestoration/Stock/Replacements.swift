@@ -1,5 +1,3 @@
-import RestorationArchive
-
 /// What was made anew for the state of controllers that a container has already: the new take the places of the old.
 @MainActor struct Replacements {
   private var made: [ObjectIdentifier: any RestorableController] = [:]

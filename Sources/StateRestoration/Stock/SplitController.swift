@@ -1,11 +1,10 @@
 public import Observation
-public import RestorationArchive
 
 extension RestorationRole {
   /// The first column of a ``SplitController``.
-  public static let primary: RestorationRole = "primary"
+  package static let primary: RestorationRole = "primary"
   /// The second column of a ``SplitController``.
-  public static let secondary: RestorationRole = "secondary"
+  package static let secondary: RestorationRole = "secondary"
 }
 
 /// Two columns with a divider that the user moves.
@@ -18,14 +17,14 @@ extension RestorationRole {
   /// The second column.
   public var secondary: (any RestorableController)?
 
-  /// The first column's share of the width, from 0 to 1; assigning clamps it to ``dividerRange``.
+  /// The first column's share of the width, from 0 to 1; assigning keeps it in the range that the initializer was given.
   public var dividerPosition: Double {
     get { position }
     set { position = Self.clamp(newValue, to: dividerRange, or: position) }
   }
 
   /// How far the divider can be moved.
-  public let dividerRange: ClosedRange<Double>
+  package let dividerRange: ClosedRange<Double>
 
   private var position: Double
 
@@ -51,30 +50,28 @@ extension RestorationRole {
   }
 
   /// The columns that there are.
-  open override var containedControllers: [any RestorableController] { [primary, secondary].compactMap { $0 } }
+  override var stockChildren: [any RestorableController] { [primary, secondary].compactMap { $0 } }
 
   /// Which column a child is.
-  open override func restorationRole(of child: any RestorableController) -> RestorationRole? {
+  override func stockRole(of child: any RestorableController) -> RestorationRole? {
     if child === primary { return .primary }
     if child === secondary { return .secondary }
-    return super.restorationRole(of: child)
+    return nil
   }
 
   /// Preserves the divider.
-  open override func encodeRestorableState(with coder: RestorationEncoder) {
-    super.encodeRestorableState(with: coder)
+  override func encodeStockState(with coder: RestorationEncoder) {
     coder.encode(position, forKey: "split.divider")
   }
 
   /// Moves the divider to where it was.
-  open override func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
-    try super.decodeRestorableState(with: coder)
+  override func decodeStockState(with coder: RestorationDecoder) throws(RestorationError) {
     if let stored = try coder.decodeIfPresent(Double.self, forKey: "split.divider") { dividerPosition = stored }
   }
 
   /// Takes the columns that were restored, those that were there last; one that could not be stays what it was at launch,
   /// unless it came into the other column.
-  open override func install(_ children: [RestoredChild]) {
+  override func installStock(_ children: [RestoredChild]) {
     let replacements = Replacements(of: containedControllers, by: children)
     let first = children.filter { $0.role == .primary }.newest
     let second = children.filter { $0.role == .secondary }.newest

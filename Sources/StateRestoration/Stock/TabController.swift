@@ -1,5 +1,4 @@
 public import Observation
-public import RestorationArchive
 
 /// Controllers side by side, of which one is selected.
 ///
@@ -29,7 +28,7 @@ public import RestorationArchive
   }
 
   /// The tabs.
-  open override var containedControllers: [any RestorableController] { tabs }
+  override var stockChildren: [any RestorableController] { tabs }
 
   /// The selected tab; nil when there are none.
   public var selected: (any RestorableController)? { selectedIndex.map { tabs[$0] } }
@@ -50,14 +49,12 @@ public import RestorationArchive
   }
 
   /// Preserves which tab is selected, by identifier.
-  open override func encodeRestorableState(with coder: RestorationEncoder) {
-    super.encodeRestorableState(with: coder)
+  override func encodeStockState(with coder: RestorationEncoder) {
     coder.encode(selected?.restorationIdentifier, forKey: "tabs.selected")
   }
 
   /// Selects the tab that was selected, if it is there.
-  open override func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
-    try super.decodeRestorableState(with: coder)
+  override func decodeStockState(with coder: RestorationDecoder) throws(RestorationError) {
     let identifier = try coder.decodeIfPresent(RestorationIdentifier?.self, forKey: "tabs.selected") ?? nil
     if let identifier, let index = tabs.firstIndex(where: { $0.restorationIdentifier == identifier }) {
       selectedIndex = index
@@ -68,14 +65,10 @@ public import RestorationArchive
   ///
   /// A tab that exists keeps its preserved place also when its state was left out, so that the order stays what it was. One
   /// that was made anew takes the place of the one that exists, and is selected if that was.
-  open override func install(_ children: [RestoredChild]) {
+  override func installStock(_ children: [RestoredChild]) {
     let replacements = Replacements(of: tabs, by: children)
     let former = selected
-    let restored = children.compactMap { child in
-      child.controller ?? tabs.first { $0.restorationIdentifier == child.identifier }
-    }
-    let taken = Set(restored.map(ObjectIdentifier.init))
-    setTabs(restored + tabs.filter { !taken.contains(ObjectIdentifier($0)) && replacements[$0] == nil })
+    setTabs(children.arranged(with: tabs))
     guard let former, let made = replacements[former] else { return }
     selectedIndex = tabs.firstIndex { $0 === made } ?? selectedIndex
   }

@@ -1,5 +1,4 @@
 public import Observation
-public import RestorationArchive
 
 /// A window: its content, its place and size, and whether it is maximized, fills the screen or is minimized.
 ///
@@ -26,12 +25,6 @@ public import RestorationArchive
   /// The state in which a minimized window comes back; that of any other window is ``state``.
   public private(set) var shownState = WindowState.normal
 
-  /// Whether the window fills its screen.
-  public var isFullScreen: Bool {
-    get { state == .fullScreen }
-    set { if newValue != isFullScreen { state = newValue ? .fullScreen : .normal } }
-  }
-
   /// The screens there are now; with none, frames are restored as they were.
   @ObservationIgnored public var screens: [WindowFrame] = []
 
@@ -52,7 +45,7 @@ public import RestorationArchive
   }
 
   /// The content, if there is one.
-  open override var containedControllers: [any RestorableController] { content.map { [$0] } ?? [] }
+  override var stockChildren: [any RestorableController] { content.map { [$0] } ?? [] }
 
   /// Notes how the toolkit's window is shown, and its frame if that is the normal one.
   ///
@@ -78,8 +71,7 @@ public import RestorationArchive
   }
 
   /// Preserves state, frame and size.
-  open override func encodeRestorableState(with coder: RestorationEncoder) {
-    super.encodeRestorableState(with: coder)
+  override func encodeStockState(with coder: RestorationEncoder) {
     coder.encode(frame, forKey: "window.frame")
     coder.encode(size, forKey: "window.size")
     coder.encode(state.rawValue, forKey: "window.state")
@@ -87,8 +79,7 @@ public import RestorationArchive
   }
 
   /// Puts the window where it was, or where the user can reach it.
-  open override func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
-    try super.decodeRestorableState(with: coder)
+  override func decodeStockState(with coder: RestorationDecoder) throws(RestorationError) {
     if let stored = try coder.decodeIfPresent(WindowFrame?.self, forKey: "window.frame") ?? nil {
       frame = stored.visible(on: screens)
     }
@@ -105,7 +96,7 @@ public import RestorationArchive
   }
 
   /// Takes the content back, if it could be restored: what was in the window last.
-  open override func install(_ children: [RestoredChild]) {
+  override func installStock(_ children: [RestoredChild]) {
     if let controller = children.newest { content = controller }
   }
 }

@@ -1,5 +1,5 @@
 /// A rectangle on the desktop, in the toolkit's units: a window's place, or a screen's.
-public struct WindowFrame: Hashable, Codable, Sendable, CustomStringConvertible {
+public struct WindowFrame: Hashable, Codable, Sendable {
   /// The left edge.
   public var x: Double
   /// The top edge; larger is lower.
@@ -17,9 +17,6 @@ public struct WindowFrame: Hashable, Codable, Sendable, CustomStringConvertible 
     self.height = height
   }
 
-  /// Readable numbers.
-  public var description: String { "\(width)×\(height) at \(x), \(y)" }
-
   /// How much of a window's top edge must be on a screen for the user to be able to take hold of it.
   private static let grip = 48.0
 
@@ -30,7 +27,7 @@ public struct WindowFrame: Hashable, Codable, Sendable, CustomStringConvertible 
   /// are not finite, becomes the quarter of the first screen at its origin.
   ///
   /// - Parameter screens: The screens there are now; with none the frame stays as it is.
-  public func visible(on screens: [WindowFrame]) -> WindowFrame {
+  package func visible(on screens: [WindowFrame]) -> WindowFrame {
     guard let first = screens.first else { return self }
     guard isUsable, let nearest = screens.min(by: { distance(to: $0) < distance(to: $1) }) else {
       return WindowFrame(x: first.x, y: first.y, width: first.width / 2, height: first.height / 2)

@@ -11,7 +11,7 @@ public enum WindowState: String, Hashable, Codable, Sendable, CaseIterable {
 }
 
 /// The size of a window, in the toolkit's units.
-public struct WindowSize: Hashable, Codable, Sendable, CustomStringConvertible {
+public struct WindowSize: Hashable, Codable, Sendable {
   /// The width.
   public var width: Double
   /// The height.
@@ -23,16 +23,13 @@ public struct WindowSize: Hashable, Codable, Sendable, CustomStringConvertible {
     self.height = height
   }
 
-  /// Readable numbers.
-  public var description: String { "\(width)×\(height)" }
-
   /// Whether a window can have it.
   var isUsable: Bool { width.isFinite && height.isFinite && width > 0 && height > 0 }
 
   /// The same size, made smaller if no screen is as large; nil for one that no window can have.
   ///
   /// - Parameter screens: The screens there are now; with none the size stays as it is.
-  public func fitting(_ screens: [WindowFrame]) -> WindowSize? {
+  package func fitting(_ screens: [WindowFrame]) -> WindowSize? {
     guard isUsable else { return nil }
     if screens.isEmpty || screens.contains(where: { width <= $0.width && height <= $0.height }) { return self }
     guard let largest = screens.max(by: { $0.width * $0.height < $1.width * $1.height }) else { return self }

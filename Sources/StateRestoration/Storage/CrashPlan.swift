@@ -6,12 +6,12 @@ public struct CrashHistory: Sendable, Hashable, Codable {
   /// Number of attempts that ended with the death of the process, since restoring last ended well.
   public var failedAttempts: Int
   /// True when a node's own code was running when the process died, so that leaving out that node may be enough.
-  public var hasCrashNode: Bool
+  package var hasCrashNode: Bool
   /// When the state was preserved.
   public var savedAt: Date?
 
   /// Describes attempts that did not end.
-  public init(failedAttempts: Int, hasCrashNode: Bool, savedAt: Date? = nil) {
+  package init(failedAttempts: Int, hasCrashNode: Bool, savedAt: Date? = nil) {
     self.failedAttempts = failedAttempts
     self.hasCrashNode = hasCrashNode
     self.savedAt = savedAt
@@ -28,7 +28,7 @@ public enum CrashDecision: String, Sendable, Hashable, Codable, CaseIterable {
   case restoreNothing
 }
 
-/// The way through R6.2: leave out the crash node, then ask, then the older generation, then nothing.
+/// The way after a crash: leave out the crash node, then ask, then the older generation, then nothing.
 enum CrashPlan: Hashable, Sendable {
   /// Nothing speaks against the state, or one attempt died outside any node.
   case restoreEverything

@@ -13,10 +13,13 @@ struct LoadedState: Sendable {
   var isRequest = false
   var crash: CrashPlan
   var history: AttemptHistory
-  var remarks: [RestorationReport.Remark]
+  var remarks: [RestorationRemark]
   var reason: RestorationReason
   /// The nodes saved while locked that are merged into it: the next whole generation contains them.
   var merged: [StoredPending] = []
+  /// The stored state and then the nodes that each earlier run saved while locked, oldest first, for objects that join them;
+  /// empty when there are none.
+  var layers: [RestorePlan] = []
   /// What the next whole generation takes the place of without continuing it.
   var retiring: [Generation] = []
 
@@ -40,7 +43,7 @@ struct LoadedState: Sendable {
 /// Why nothing can be restored.
 struct LoadFailure: Error, Sendable {
   var outcome: RestorationOutcome
-  var remarks: [RestorationReport.Remark]
+  var remarks: [RestorationRemark]
   var reason: RestorationReason = .normal
   /// The generations that are refused, nil for all that are there: the next save sets them aside.
   var retiring: [Generation]?

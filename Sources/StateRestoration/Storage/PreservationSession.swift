@@ -170,7 +170,7 @@ struct PreservationSession: Sendable {
   /// Readable state is continued, so that the nodes of absent objects are carried over. All of it is set aside first: objects of
   /// this run replace states that nobody has seen.
   private mutating func look(context: RestorationContext, loader: StateLoader) throws {
-    let remarks: [RestorationReport.Remark]
+    let remarks: [RestorationRemark]
     do throws(LoadFailure) {
       var loaded = try loader.loadNewest()
       remarks = loaded.remarks

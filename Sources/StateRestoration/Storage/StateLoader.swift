@@ -27,7 +27,7 @@ struct StateLoader: Sendable {
   }
 
   private func openNewest() throws(LoadFailure) -> LoadedState {
-    var remarks: [RestorationReport.Remark] = []
+    var remarks: [RestorationRemark] = []
     let state: StoredState
     let pending: [StoredPending]
     do throws(ProtectionError) {
@@ -60,7 +60,7 @@ struct StateLoader: Sendable {
 
   /// Loads the generation before the newest: a fallback, or on request.
   func loadPredecessor(
-    _ remarks: [RestorationReport.Remark], because text: String
+    _ remarks: [RestorationRemark], because text: String
   ) throws(LoadFailure) -> LoadedState {
     do {
       var loaded = try layOut(
@@ -135,12 +135,12 @@ struct StateLoader: Sendable {
 
   // MARK: - Parts
 
-  private func setAsideRemarks() -> [RestorationReport.Remark] {
+  private func setAsideRemarks() -> [RestorationRemark] {
     guard let states = try? setAsideStates(), !states.isEmpty else { return [] }
     return [.setAside(states)]
   }
 
-  private func attempts(at state: StoredState, _ remarks: inout [RestorationReport.Remark]) -> AttemptHistory {
+  private func attempts(at state: StoredState, _ remarks: inout [RestorationRemark]) -> AttemptHistory {
     do {
       return try store.attempts(at: state)
     } catch {
@@ -149,7 +149,7 @@ struct StateLoader: Sendable {
     }
   }
 
-  private func openPending(_ remarks: inout [RestorationReport.Remark]) throws(ProtectionError) -> [StoredPending] {
+  private func openPending(_ remarks: inout [RestorationRemark]) throws(ProtectionError) -> [StoredPending] {
     let all: AllPending
     do throws(ProtectionError) {
       all = try store.openPending()
@@ -165,7 +165,7 @@ struct StateLoader: Sendable {
 
   /// Loads nodes that were saved while locked, where there is no generation below them.
   private func loadPendingAlone() throws(LoadFailure) -> LoadedState {
-    var remarks: [RestorationReport.Remark] = []
+    var remarks: [RestorationRemark] = []
     let pending: [StoredPending]
     let base: Data
     do {
@@ -185,7 +185,7 @@ struct StateLoader: Sendable {
 
   private func layOut(
     _ state: StoredState, _ choice: StateChoice, merging pending: [StoredPending],
-    _ remarks: [RestorationReport.Remark]
+    _ remarks: [RestorationRemark]
   ) throws(LoadFailure) -> LoadedState {
     var remarks = remarks
     do {
@@ -195,7 +195,8 @@ struct StateLoader: Sendable {
       var merged = pending.filter { edits != nil && $0.isOwn }
       let others = pending.filter { edits == nil || !$0.isOwn }
       var change: Data?
-      if !others.isEmpty || edits != nil { change = try merge(others, onto: reader, &merged, &remarks) }
+      var layers: [RestorePlan] = []
+      if !others.isEmpty || edits != nil { change = try merge(others, onto: reader, &merged, &layers, &remarks) }
       if let change {
         reader = try RestorationArchive.Reader(base: .init(data), deltas: state.frames + [change], limits: limits)
       }
@@ -206,7 +207,7 @@ struct StateLoader: Sendable {
         changes: state.frames.count)
       var loaded = LoadedState(
         plan: plan, state: state, reader: reader, choice: choice, crash: .restoreEverything,
-        history: AttemptHistory(), remarks: remarks, reason: .normal, merged: merged,
+        history: AttemptHistory(), remarks: remarks, reason: .normal, merged: merged, layers: layers,
         retiring: pending.map(\.generation).filter { one in !merged.contains { $0.generation == one } },
         isMerged: change != nil || !merged.isEmpty)
       addFacts(of: state, to: &loaded)
@@ -237,7 +238,7 @@ struct StateLoader: Sendable {
   /// - Returns: The change of the archive; nil when there is none.
   private func merge(
     _ pending: [StoredPending], onto reader: RestorationArchive.Reader, _ merged: inout [StoredPending],
-    _ remarks: inout [RestorationReport.Remark]
+    _ layers: inout [RestorePlan], _ remarks: inout [RestorationRemark]
   ) throws(ArchiveError) -> Data? {
     var draft = try ArchiveDraft(
       continuing: reader, dormants: try DormantVariant.all(in: reader), limits: limits,
@@ -252,6 +253,8 @@ struct StateLoader: Sendable {
         nodes.formUnion(try attempt.merge(overlay, &context))
         draft = attempt
         merged.append(one)
+        if layers.isEmpty { layers.append(try RestorePlan(reader: reader)) }
+        layers.append(try RestorePlan(reader: overlay))
       } catch {
         remarks.append(.failure("what was saved while locked could not be merged: \(error)"))
       }
@@ -270,7 +273,7 @@ struct StateLoader: Sendable {
 
   // MARK: - Failures
 
-  private func failure(from error: any Error, _ remarks: [RestorationReport.Remark]) -> LoadFailure {
+  private func failure(from error: any Error, _ remarks: [RestorationRemark]) -> LoadFailure {
     switch error {
     case let error as LoadFailure: error
     case let error as ProtectionError: failure(error, remarks)
@@ -279,7 +282,7 @@ struct StateLoader: Sendable {
   }
 
   /// Keeps the outcomes apart: only `notFound` means that nothing was preserved.
-  private func failure(_ error: ProtectionError, _ remarks: [RestorationReport.Remark]) -> LoadFailure {
+  private func failure(_ error: ProtectionError, _ remarks: [RestorationRemark]) -> LoadFailure {
     let outcome: RestorationOutcome =
       switch error.code {
       case .notFound: .nothingPreserved
@@ -292,7 +295,7 @@ struct StateLoader: Sendable {
       case .unsupportedVersion: .newerVersion
       default: .unavailable
       }
-    let text = outcome == .nothingPreserved ? [] : [RestorationReport.Remark.failure(error.description)]
+    let text = outcome == .nothingPreserved ? [] : [RestorationRemark.failure(error.description)]
     return LoadFailure(
       outcome: outcome, remarks: remarks + text, reason: outcome == .locked ? .deferredUntilUnlock : .normal)
   }

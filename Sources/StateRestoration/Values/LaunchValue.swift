@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import RestorationArchive
 
 /// Reads stored state of which some keys are missing, and takes those from the value that the object has at launch.
 ///

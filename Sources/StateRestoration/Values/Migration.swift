@@ -1,14 +1,12 @@
-public import RestorationArchive
-
 /// One step of a class's history: how state of one version becomes state of the next.
 ///
 /// The versions count up by one; the types are checked by the compiler, each step's result being the next one's input.
 public struct Migration<From: Decodable & Sendable, To: Sendable>: Sendable {
   /// The version that the step begins with; it ends with the next one.
-  public let from: StateVersion
+  package let from: StateVersion
 
   /// Makes the newer state of the older; an error refuses the state, which is kept and reported.
-  public let transform: @Sendable (From) throws -> To
+  package let transform: @Sendable (From) throws -> To
 
   /// Describes a step.
   ///

@@ -1,6 +1,3 @@
-internal import DataProtection
-public import RestorationArchive
-
 /// Why state could not be saved, given back or deleted: what happened and where, never the state itself.
 public struct RestorationError: Error, Sendable {
   /// The kind of failure; compare with the static members.
@@ -27,11 +24,13 @@ public struct RestorationError: Error, Sendable {
     /// A migration step threw an error; see the cause.
     public static let migrationFailed = Code("migrationFailed")
     /// A reference leads to an object of another class than the one asked for.
-    public static let referenceOfAnotherClass = Code("referenceOfAnotherClass")
+    package static let referenceOfAnotherClass = Code("referenceOfAnotherClass")
     /// References can't be resolved yet: not every object exists.
-    public static let referencesNotReady = Code("referencesNotReady")
+    package static let referencesNotReady = Code("referencesNotReady")
     /// The coder was used after the method it was given to.
-    public static let coderUsedTooLate = Code("coderUsedTooLate")
+    package static let coderUsedTooLate = Code("coderUsedTooLate")
+    /// The device that holds the state can't be opened or used; the cause is the `ProtectionError`.
+    public static let deviceNotOpened = Code("deviceNotOpened")
     /// The object itself refused the state.
     public static let invalidState = Code("invalidState")
   }

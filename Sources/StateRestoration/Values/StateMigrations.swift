@@ -1,5 +1,3 @@
-public import RestorationArchive
-
 /// How older states of a class become today's, as a chain of steps whose types the compiler checks.
 ///
 /// ```swift
@@ -27,7 +25,7 @@ public struct StateMigrations<State: Sendable>: Sendable {
   }
 
   /// The versions that can be migrated from.
-  public var supportedVersions: [StateVersion] { steps }
+  package var supportedVersions: [StateVersion] { steps }
 
   /// What is wrong with the numbers of a chain that should end in a version; nil if nothing.
   func flaw(endingIn version: StateVersion) -> String? {

@@ -6,12 +6,6 @@
     let steps: [StateVersion]
   }
 
-  /// A chain without steps.
-  public struct Nothing: Sendable {}
-
-  /// Begins without steps.
-  public static func buildBlock() -> Nothing { Nothing() }
-
   /// Begins with the first step.
   public static func buildPartialBlock<From, To>(first: Migration<From, To>) -> Chain<To> {
     Chain(routes: [route(of: first)], steps: [first.from])
@@ -28,9 +22,6 @@
 
   /// Passes on migrations made elsewhere, such as ``StateMigrations/none``.
   public static func buildPartialBlock<State>(first: StateMigrations<State>) -> StateMigrations<State> { first }
-
-  /// Ends a chain without steps.
-  public static func buildFinalResult<State>(_ nothing: Nothing) -> StateMigrations<State> { .none }
 
   /// Ends a chain, which must have come to the type of the state.
   public static func buildFinalResult<State>(_ chain: Chain<State>) -> StateMigrations<State> {

@@ -81,9 +81,9 @@ final class DemoRestoration: RestorableApplicationDelegate, RestorationCoordinat
 
   func didRestore(_ report: RestorationReport) { application?.didRestore(report, isLate: false) }
 
-  func didFailToRestore(_ error: any Error) { application?.say("not restored: \(error)") }
+  func didFailToRestore(_ error: RestorationError) { application?.say("not restored: \(error)") }
 
-  func didPreserve(_ result: Result<PreservationOutcome, any Error>) {
+  func didPreserve(_ result: Result<PreservationOutcome, RestorationError>) {
     switch result {
     case .success(let outcome): application?.didPreserve(outcome)
     case .failure(let error): application?.say(Explanation.line(for: error))

@@ -20,6 +20,26 @@ import Testing
     return (world, device)
   }
 
+  @Test func `a lock screen unlocks with the text of its field, and says why it can't`() async throws {
+    let (world, device) = try await makeDevice()
+    device.lock()
+    await world.finishLock(device)
+    func answer(to text: String) async -> String {
+      do {
+        try await device.unlock(passcode: text)
+        return "unlocked"
+      } catch  where error.code == .wrongPasscode {
+        return "wrong"
+      } catch {
+        return "\(error.code)"
+      }
+    }
+    #expect(await answer(to: "") == "invalidArgument")
+    #expect(await answer(to: "1243") == "wrong")
+    #expect(await answer(to: "1234") == "unlocked")
+    #expect(device.isProtectedDataAvailable)
+  }
+
   @Test func `a lock runs from unlocked over locking to locked, and an unlock back`() async throws {
     let (world, device) = try await makeDevice()
     let log = Log<String>()

@@ -16,7 +16,7 @@ struct SealedFileVectorTests {
     var testDescription: String { name }
 
     var bytes: [UInt8] { [UInt8](hex: file) }
-    var protectionClass: ProtectionClass { ProtectionClass.allCases.first { $0.description == protection }! }
+    var protectionClass: ProtectionClass { ProtectionClass.allCases.first { "\($0)" == protection }! }
     var kind: SealedFields.Kind { SealedFields.Kind.allCases.first { bytes.starts(with: $0.magic) }! }
     var fields: SealedFields {
       SealedFields(

@@ -44,7 +44,7 @@ import Testing
     try Data((0..<32).map { UInt8($0) }).write(to: URL(fileURLWithPath: path))
     let provider = ServiceCredentialKey(name: "key", directory: directory + "/credentials")
     try await expectRoundTrip(provider)
-    #expect(provider.description.contains("key"))
+    #expect(provider.place.contains("key"))
     // Another key is another device.
     try Data(repeating: 7, count: 32).write(to: URL(fileURLWithPath: path))
     await #expect { _ = try await open(provider) } throws: { ($0 as? ProtectionError)?.code == .otherDevice }

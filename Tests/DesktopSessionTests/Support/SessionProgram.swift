@@ -84,7 +84,7 @@ import Testing
       return true
     }
     func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
-    func didPreserve(_ result: Result<PreservationOutcome, any Error>) {
+    func didPreserve(_ result: Result<PreservationOutcome, RestorationError>) {
       if case .success(.preserved(let receipt)) = result { log.add("preserved \(receipt.durability)") }
     }
     func protectedDataWillBecomeUnavailable() { log.add("keys go") }

@@ -80,7 +80,7 @@ struct OwnClassesSnippets {
 
   // snippet: Shared
   @MainActor func share(_ library: Library, with restorer: RestorationCoordinator) {
-    restorer.registry.register(shared: library, as: "library")
+    restorer.registry.share(library, as: "library")
   }
   // snippet end
 

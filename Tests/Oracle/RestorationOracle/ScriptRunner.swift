@@ -337,7 +337,7 @@ import StateRestorationTesting
     else { return nil }
     let page = version.page(name, kind)
     parent.push(page)
-    return scene.compareLate(page, at: path, coordinator.register(page, at: RestorationPath(path)))
+    return scene.compareLate(page, at: path, coordinator.restore(page, at: RestorationPath(path)))
   }
 
   // MARK: - The user

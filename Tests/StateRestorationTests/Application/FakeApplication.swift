@@ -21,15 +21,15 @@ final class CallLog: Sendable {
 @MainActor final class FakeEngine: ApplicationEngine {
   let log: CallLog
   var extent = RestorationExtent.restore { didSet { if extent != oldValue { log.add("extent \(extent)") } } }
-  var outcome: Result<PreservationOutcome, any Error> = .success(.unchanged(nil))
-  var restoreError: (any Error)?
+  var outcome: Result<PreservationOutcome, RestorationError> = .success(.unchanged(nil))
+  var restoreError: RestorationError?
   var keepsStateForDebugging = false
   var needsRoot = true
   var onRestore: @MainActor () async -> Void = {}
 
   init(_ log: CallLog) { self.log = log }
 
-  func restoreState(into root: (any RestorableController)?) async throws -> RestorationReport {
+  func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport {
     log.add("restore")
     await onRestore()
     if let restoreError { throw restoreError }
@@ -39,18 +39,18 @@ final class CallLog: Sendable {
 
   func declineRestoring(into root: (any RestorableController)?) async { log.add("declineRestoring") }
 
-  func preserveState(of root: (any RestorableController)?) async throws -> PreservationOutcome {
+  func preserveState(of root: (any RestorableController)?) async throws(RestorationError) -> PreservationOutcome {
     log.add("preserve")
     return try outcome.get()
   }
 
   func beginGuard() { log.add("beginGuard") }
   func endGuard() { log.add("endGuard") }
-  func deleteState() async throws {
+  func deleteState() async throws(RestorationError) {
     log.add("deleteState")
     if let deletionError { throw deletionError }
   }
-  var deletionError: (any Error)?
+  var deletionError: RestorationError?
   func suspend() { isSuspended = true }
   func wake() { isSuspended = false }
   var isSuspended = false
@@ -141,8 +141,8 @@ final class FakeDevice: ApplicationDevice {
   var onDidFinishLaunching: @MainActor () -> Void = {}
   var onMakeSnapshot: @MainActor () -> Void = {}
   var handleErrors: [ProtectionError.Code] = []
-  var restoreErrors: [ProtectionError.Code] = []
-  var preservations: [Result<PreservationOutcome, any Error>] = []
+  var restoreErrors: [RestorationError.Code] = []
+  var preservations: [Result<PreservationOutcome, RestorationError>] = []
 
   init(_ log: CallLog) {
     self.log = log
@@ -175,10 +175,8 @@ final class FakeDevice: ApplicationDevice {
   func showSnapshot(_ snapshot: Data) { log.add("show \(String(decoding: snapshot, as: UTF8.self))") }
   func removeSnapshot() { log.add("removeSnapshot") }
   func didRestore(_ report: RestorationReport) { log.add("didRestore \(report.outcome.rawValue)") }
-  func didFailToRestore(_ error: any Error) {
-    if let error = error as? ProtectionError { restoreErrors.append(error.code) }
-  }
-  func didPreserve(_ result: Result<PreservationOutcome, any Error>) {
+  func didFailToRestore(_ error: RestorationError) { restoreErrors.append(error.code) }
+  func didPreserve(_ result: Result<PreservationOutcome, RestorationError>) {
     log.add("didPreserve")
     preservations.append(result)
   }

@@ -89,8 +89,8 @@ import Testing
   @Test func `a force quit whose deletion fails has deleted the snapshot all the same, and says so`() async throws {
     try await fake.application.launch()
     fake.snapshots.snapshot = Data("old".utf8)
-    fake.engine.deletionError = ProtectionError(.io, "The disk can't be written.")
-    await #expect(throws: ProtectionError.self) { try await fake.application.forceQuit() }
+    fake.engine.deletionError = RestorationError(.discardFailed, "The disk can't be written.")
+    await #expect(throws: RestorationError.self) { try await fake.application.forceQuit() }
     #expect(fake.snapshots.snapshot == nil)
   }
 
@@ -105,18 +105,20 @@ import Testing
 
   @Test func `a failed preserving is reported and leaves the life cycle alone`() async throws {
     try await fake.application.launch()
-    fake.engine.outcome = .failure(ProtectionError(.io, "The disk is full."))
+    fake.engine.outcome = .failure(RestorationError(.preservationFailed, "The disk is full."))
     try await fake.lifecycle.enterBackground()
     #expect(fake.lifecycle.state == .suspended)
-    #expect(throws: ProtectionError.self) { try fake.application.lastPreservation?.get() }
-    #expect(throws: ProtectionError.self) { try fake.delegate.preservations.last?.get() }
+    #expect(throws: RestorationError.self) { try fake.application.lastPreservation?.get() }
+    #expect(throws: RestorationError.self) { try fake.delegate.preservations.last?.get() }
   }
 
   @Test func `a failed restoring is reported and the launch goes on`() async throws {
-    fake.engine.restoreError = ProtectionError(.io, "The disk can't be read.")
+    fake.engine.restoreError = RestorationError(.restorationInProgress, "The disk can't be read.")
     #expect(try await fake.application.launch() == nil)
     #expect(fake.lifecycle.state == .active)
-    #expect(fake.application.restoreError is ProtectionError && fake.delegate.restoreErrors == [.io])
+    #expect(
+      fake.application.restoreError?.code == .restorationInProgress
+        && fake.delegate.restoreErrors == [.restorationInProgress])
   }
 
   @Test func `a memory warning reaches the delegate and every controller, parents first`() async throws {

@@ -47,7 +47,7 @@ import Testing
     panel.tag = "panel"
     let coordinator = bench.launch()
     let settings = Screen("settings", text: "stored")
-    coordinator.registry.register(shared: settings, as: "settings")
+    coordinator.registry.share(settings, as: "settings")
     let root = Screen(
       "root",
       children: [Screen("other"), Screen("late", text: "late", children: [Screen("below", text: "below")]), panel])
@@ -63,7 +63,7 @@ import Testing
     let bench = try await Bench(kind)
     try await preserved(bench)
     let settings = Screen("settings")
-    let (coordinator, root) = launch(bench, moment) { $0.registry.register(shared: settings, as: "settings") }
+    let (coordinator, root) = launch(bench, moment) { $0.registry.share(settings, as: "settings") }
     let report = try await coordinator.restore(into: root)
     #expect(settings.text == "stored")
     #expect(settings.finishedCount == 1)
@@ -73,7 +73,7 @@ import Testing
       _ = try await coordinator.preserve(root)
     }
     let again = Screen("settings")
-    _ = try await bench.launch { $0.register(shared: again, as: "settings") }.restore(into: Screen("root"))
+    _ = try await bench.launch { $0.share(again, as: "settings") }.restore(into: Screen("root"))
     #expect(again.text == "stored")
   }
 
@@ -88,7 +88,7 @@ import Testing
     let root = Screen("root", children: [Screen("other")])
     let (coordinator, _) = launch(bench, moment) { [path] coordinator in
       root.restorationChildren.append(late)
-      reports.append(coordinator.register(late, at: path))
+      reports.append(coordinator.restore(late, at: path))
     }
     let report = try await coordinator.restore(into: root)
     #expect(late.text == "late" && late["below"]?.text == "below")
@@ -114,7 +114,7 @@ import Testing
     while bench.delegate.outcomes.isEmpty { await bench.delegate.nextEvent() }
     let count = bench.delegate.outcomes.count
     let settings = Screen("settings", text: "new")
-    coordinator.registry.register(shared: settings, as: "settings")
+    coordinator.registry.share(settings, as: "settings")
     await bench.clock.waitForSleepers()
     bench.clock.advance(by: .seconds(1))
     while bench.delegate.outcomes.count == count { await bench.delegate.nextEvent() }
@@ -127,18 +127,18 @@ import Testing
     let coordinator = bench.launch()
     let root = Screen("root")
     let document = Screen("document", text: "text")
-    coordinator.registry.register(shared: document, as: "one")
+    coordinator.registry.share(document, as: "one")
     _ = try await coordinator.preserve(root)
-    coordinator.registry.register(shared: document, as: "two")
+    coordinator.registry.share(document, as: "two")
     _ = try await coordinator.preserve(root)
     // The first one is free again.
     let other = Screen("document", text: "other")
-    coordinator.registry.register(shared: other, as: "one")
+    coordinator.registry.share(other, as: "one")
     _ = try await coordinator.preserve(root)
     let (one, two) = (Screen("document"), Screen("document"))
     let last = bench.launch { registry in
-      registry.register(shared: one, as: "one")
-      registry.register(shared: two, as: "two")
+      registry.share(one, as: "one")
+      registry.share(two, as: "two")
     }
     _ = try await last.restore(into: Screen("root"))
     #expect(one.text == "other" && two.text == "text")
@@ -151,9 +151,9 @@ import Testing
       return (Screen("root", children: [editor]), editor)
     }
     let (root, editor) = hierarchy("text", "below")
-    _ = try await bench.launch { $0.register(shared: editor, as: "current") }.preserve(root)
+    _ = try await bench.launch { $0.share(editor, as: "current") }.preserve(root)
     let (again, restored) = hierarchy("", "")
-    let coordinator = bench.launch { $0.register(shared: restored, as: "current") }
+    let coordinator = bench.launch { $0.share(restored, as: "current") }
     _ = try await coordinator.restore(into: again)
     #expect(restored.text == "text" && restored["below"]?.text == "below")
     _ = try await coordinator.preserve(again)
@@ -162,14 +162,14 @@ import Testing
     // At once: there is no save in which it is nowhere.
     _ = try await coordinator.preserve(again)
     let last = Screen("editor")
-    _ = try await bench.launch { $0.register(shared: last, as: "current") }.restore(into: Screen("root"))
+    _ = try await bench.launch { $0.share(last, as: "current") }.restore(into: Screen("root"))
     #expect(last.text == "on its own")
   }
 
   @Test func `nothing is forgotten above what somebody owns, nor the framework's own`() async throws {
     let bench = Bench()
     let settings = Screen("settings", text: "text")
-    let coordinator = bench.launch { $0.register(shared: settings, as: "settings") }
+    let coordinator = bench.launch { $0.share(settings, as: "settings") }
     let root = Screen("root")
     _ = try await coordinator.preserve(root)
     for path: RestorationPath in [["$shared"], ["$application"], ["$kept"], ["$shared", "settings"], []] {
@@ -179,7 +179,7 @@ import Testing
     settings.text = "changed"
     _ = try await coordinator.preserve(root)
     let again = Screen("settings")
-    _ = try await bench.launch { $0.register(shared: again, as: "settings") }.restore(into: Screen("root"))
+    _ = try await bench.launch { $0.share(again, as: "settings") }.restore(into: Screen("root"))
     #expect(again.text == "changed")
   }
 }

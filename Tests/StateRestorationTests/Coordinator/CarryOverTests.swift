@@ -149,12 +149,12 @@ import Testing
     _ = try await coordinator.restore(into: root)
     let tab = Screen("tab", children: [Screen("page")])
     root.restorationChildren = [tab]
-    let report = try #require(coordinator.register(tab, at: ["root", "tab"]))
+    let report = try #require(coordinator.restore(tab, at: ["root", "tab"]))
     #expect(report.result == .restored(.registration))
     #expect(tab.text == "t")
     #expect(tab["page"]?.text == "p")
     #expect(coordinator.lastReport?[["root", "tab", "page"]]?.isRestored == true)
-    #expect(coordinator.register(tab, at: ["root", "tab"]) == nil)
+    #expect(coordinator.restore(tab, at: ["root", "tab"]) == nil)
   }
 
   @Test(arguments: [false, true], [false, true])
@@ -168,7 +168,7 @@ import Testing
     _ = try await coordinator.restore(into: root)
     if isLate {
       root.restorationChildren = [Screen("editor")]
-      coordinator.register(try #require(root["editor"]), at: ["root", "editor"])
+      coordinator.restore(try #require(root["editor"]), at: ["root", "editor"])
     }
     #expect(root["editor"]?.text == "at launch")
     root["editor"]?.text = "typed since"
@@ -176,7 +176,7 @@ import Testing
     root.dropChildren()
     if isSaved { _ = try await coordinator.preserve(root) }
     root.restorationChildren = [Screen("editor")]
-    #expect(coordinator.register(try #require(root["editor"]), at: ["root", "editor"]) == nil)
+    #expect(coordinator.restore(try #require(root["editor"]), at: ["root", "editor"]) == nil)
     #expect(root["editor"]?.text == "")
   }
 
@@ -184,10 +184,10 @@ import Testing
     let bench = Bench()
     var settings: Screen? = Screen("settings", text: "at launch")
     let first = bench.launch()
-    first.registry.register(shared: settings!, as: "settings")
+    first.registry.share(settings!, as: "settings")
     _ = try await first.preserve(Screen("root"))
     settings = Screen("settings")
-    let coordinator = bench.launch { [settings] in $0.register(shared: settings!, as: "settings") }
+    let coordinator = bench.launch { [settings] in $0.share(settings!, as: "settings") }
     let root = Screen("root")
     _ = try await coordinator.restore(into: root)
     #expect(settings?.text == "at launch")
@@ -195,12 +195,12 @@ import Testing
     _ = try await coordinator.preserve(root)
     settings = nil
     let other = Screen("settings")
-    coordinator.registry.register(shared: other, as: "settings")
+    coordinator.registry.share(other, as: "settings")
     #expect(other.text == "")
     root.text = "something else"
     _ = try await coordinator.preserve(root)
     let last = Screen("settings")
-    _ = try await bench.launch { $0.register(shared: last, as: "settings") }.restore(into: Screen("root"))
+    _ = try await bench.launch { $0.share(last, as: "settings") }.restore(into: Screen("root"))
     #expect(last.text == "chosen since")
   }
 
@@ -216,7 +216,7 @@ import Testing
     let other = Screen("editor")
     other.restorationModelIdentifier = "B"
     root.restorationChildren = [other]
-    let report = coordinator.register(other, at: ["root", "editor"])
+    let report = coordinator.restore(other, at: ["root", "editor"])
     #expect(report?.notRestoredReason == .modelMismatch(recorded: "A", found: "B"))
     #expect(other.text.isEmpty)
     _ = try await coordinator.preserve(root)

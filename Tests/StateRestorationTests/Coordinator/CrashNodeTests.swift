@@ -92,7 +92,7 @@ import Testing
     let path: RestorationPath = ["$shared", "settings"]
     func launch() -> (coordinator: RestorationCoordinator, root: Screen, settings: Screen) {
       let settings = Screen("settings")
-      return (bench.launch { $0.register(shared: settings, as: "settings") }, Screen("root"), settings)
+      return (bench.launch { $0.share(settings, as: "settings") }, Screen("root"), settings)
     }
     let saved = launch()
     saved.settings.text = "stored"
@@ -151,7 +151,7 @@ import Testing
       _ = try await coordinator.restore(into: root)
       let late = Panel("late")
       root.restorationChildren = [late]
-      let report = coordinator.register(late, at: ["root", "late"])
+      let report = coordinator.restore(late, at: ["root", "late"])
       #expect(report?.notRestoredReason == (retries ? nil : .leftOutAfterCrash))
       #expect(late.value == (retries ? 1 : 0))
     }
@@ -292,7 +292,7 @@ import Testing
     let bench = Bench()
     bench.delegate.appValue = "app"
     try await bench.preserve(Screen("root", text: "r"))
-    let isNamed: (RestorationReport.Remark) -> Bool = { if case .applicationStateFailed = $0 { true } else { false } }
+    let isNamed: (RestorationRemark) -> Bool = { if case .applicationStateFailed = $0 { true } else { false } }
     let root = Screen("root")
     // One that makes this record unreadable, and leaves the rest as it was.
     let found = try await bench.store.changingEachByte {

@@ -28,15 +28,15 @@ import Testing
     var inner: NodeReport?
     first.onSet = {
       first.onSet = nil
-      inner = coordinator.register(second, at: ["root", "second"])
+      inner = coordinator.restore(second, at: ["root", "second"])
     }
-    let outer = coordinator.register(first, at: ["root", "first"])
+    let outer = coordinator.restore(first, at: ["root", "first"])
     #expect(first.restorableState == "one")
     #expect(second.restorableState == "two")
     for (report, name) in [(outer, "first"), (inner, "second")] {
       #expect(report?.path == ["root", RestorationIdentifier(name)])
       #expect(report?.result == .restored(.registration))
-      #expect(report?.findings == [])
+      #expect(report?.remarks == [])
     }
   }
 

@@ -59,7 +59,7 @@ import Testing
     _ = try await coordinator.preserve(root)
     let late = Screen("hidden")
     root.restorationChildren.append(late)
-    #expect(coordinator.register(late, at: ["root", "hidden"])?.isRestored == true)
+    #expect(coordinator.restore(late, at: ["root", "hidden"])?.isRestored == true)
     #expect(late.text == "h")
     let again = Screen("root", children: [Screen("a"), Screen("hidden")])
     _ = try await bench.launch().restore(into: again)
@@ -215,7 +215,7 @@ import Testing
     try await held.arrived()
     let late = Screen("b")
     root.restorationChildren.append(late)
-    #expect(coordinator.register(late, at: ["root", "b"]) == nil)
+    #expect(coordinator.restore(late, at: ["root", "b"]) == nil)
     #expect(late.text == "")
     held.release()
     try await discarding.value

@@ -49,7 +49,7 @@ import Testing
   ) async throws {
     try await bench.die(at: "decode late", of: journal) {
       root.restorationChildren.append(late)
-      coordinator.register(late, at: ["root", "late"])
+      coordinator.restore(late, at: ["root", "late"])
     }
   }
 
@@ -194,7 +194,7 @@ import Testing
     let (root, late) = hierarchy()
     _ = try await coordinator.restore(into: root)
     root.restorationChildren.append(late)
-    #expect(coordinator.register(late, at: ["root", "late"])?.isRestored == true)
+    #expect(coordinator.restore(late, at: ["root", "late"])?.isRestored == true)
     // Once the worker has nothing to do any more.
     await Task.yield()
     _ = await coordinator.forget(["nothing"])

@@ -88,7 +88,7 @@ import Testing
     _ = try await coordinator.restore(into: root)
     let two = Document("2")
     root.restorationChildren.append(two)
-    #expect(coordinator.register(two, at: ["root", "2"])?.isRestored == true)
+    #expect(coordinator.restore(two, at: ["root", "2"])?.isRestored == true)
     #expect(two.restorableState == "two")
     two.restorableState = "two, edited"
     _ = try await coordinator.preserve(root)

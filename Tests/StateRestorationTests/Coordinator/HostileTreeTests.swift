@@ -23,7 +23,7 @@ import Testing
     bench.launch { registry in
       registry.register(Panel.self, as: "panel") { path, _ in Panel(path.last) }
       registry.register(Screen.self, as: "screen") { path, _ in Screen(path.last) }
-      registry.register(shared: Field("shared"), as: "shared")
+      registry.share(Field("shared"), as: "shared")
     }
   }
 

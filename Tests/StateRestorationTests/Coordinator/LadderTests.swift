@@ -93,7 +93,7 @@ import Testing
     let root = Screen("root")
     let report = try await bench.launch().restore(into: root)
     #expect(report[["root", "child"]]?.result == .restored(.delegate))
-    #expect(report[["root", "child"]]?.findings == [.unregisteredClass("from another version")])
+    #expect(report[["root", "child"]]?.remarks == [.unregisteredClass("from another version")])
     bench.delegate.make = { _, _ in nil }
     let other = try await bench.launch().restore(into: Screen("root"))
     #expect(other[["root", "child"]]?.notRestoredReason == .unknownClass("from another version"))

@@ -27,7 +27,7 @@ import Testing
   private func give(_ coordinator: RestorationCoordinator, below root: Screen) throws {
     root.restorationChildren = [editor()]
     let editor = try #require(root["editor"])
-    #expect(coordinator.register(editor, at: path)?.isRestored == true)
+    #expect(coordinator.restore(editor, at: path)?.isRestored == true)
     #expect(editor.text == "at launch")
     #expect(editor["page"]?.text == "page")
   }
@@ -61,7 +61,7 @@ import Testing
       root.restorationChildren = [editor()]
     }
     let found = try #require(root["editor"])
-    #expect(coordinator.register(found, at: path)?.isRestored != true)
+    #expect(coordinator.restore(found, at: path)?.isRestored != true)
     #expect(coordinator.lastReport?.nodes.contains { $0.path == path && $0.isRestored } == false)
     #expect([found.text, found["page"]?.text] == (isGone ? ["", ""] : ["typed", "typed below"]))
     root.text = "something else"
@@ -77,7 +77,7 @@ import Testing
     let held = bench.store.hold(at: "append")
     let save = Task { try await coordinator.preserve(root) }
     try await held.arrived()
-    #expect(coordinator.register(editor, at: path)?.isRestored != true)
+    #expect(coordinator.restore(editor, at: path)?.isRestored != true)
     #expect([editor.text, editor["page"]?.text] == ["typed", "typed below"])
     held.release()
     _ = try await save.value
@@ -128,7 +128,7 @@ import Testing
     let root = Screen("root")
     _ = try await coordinator.restore(into: root)
     let late = editor()
-    #expect(coordinator.register(late, at: path)?.notRestoredReason == .notInstalled)
+    #expect(coordinator.restore(late, at: path)?.notRestoredReason == .notInstalled)
     #expect(coordinator.lastReport?[path.appending("page")]?.notRestoredReason == .parentNotRestored)
     #expect(late.text == "" && late["page"]?.text == "")
     root.restorationChildren = [late]
@@ -147,9 +147,9 @@ import Testing
   @Test func `what is registered again once it is installed is given its state`() async throws {
     let (bench, coordinator, root) = try await launched()
     let late = editor()
-    #expect(coordinator.register(late, at: path)?.notRestoredReason == .notInstalled)
+    #expect(coordinator.restore(late, at: path)?.notRestoredReason == .notInstalled)
     root.restorationChildren = [late]
-    #expect(coordinator.register(late, at: path)?.isRestored == true)
+    #expect(coordinator.restore(late, at: path)?.isRestored == true)
     #expect(late["page"]?.text == "page")
     late.text = "typed since"
     _ = try await coordinator.preserve(root)
@@ -165,7 +165,7 @@ import Testing
     try await bench.restorePastTimeLimit(coordinator, into: root)
     let late = editor()
     root.restorationChildren = [late]
-    #expect(coordinator.register(late, at: path)?.notRestoredReason == .timedOut)
+    #expect(coordinator.restore(late, at: path)?.notRestoredReason == .timedOut)
     _ = try await coordinator.preserve(root)
     #expect(try await restored(bench)["editor"]?.text == "at launch")
     #expect(try await restored(bench)["editor"]?["page"]?.text == "page")

@@ -183,7 +183,7 @@ import Testing
     } _: { stage in
       for child in stage.root.restorationChildren {
         let path: RestorationPath = ["root", child.restorationIdentifier ?? ""]
-        guard stage.coordinator.register(child, at: path)?.isRestored == true else {
+        guard stage.coordinator.restore(child, at: path)?.isRestored == true else {
           Issue.record("\(path) was not restored")
           return
         }

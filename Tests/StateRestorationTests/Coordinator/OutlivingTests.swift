@@ -9,20 +9,20 @@ import Testing
     let bench = try await Bench(kind)
     let first = bench.launch()
     let settings = Screen("settings", text: "stored")
-    first.registry.register(shared: settings, as: "settings")
+    first.registry.share(settings, as: "settings")
     _ = try await first.preserve(Screen("root"))
     let coordinator = bench.launch()
     let root = Screen("root")
     try await {
       let settings = Screen("settings")
-      coordinator.registry.register(shared: settings, as: "settings")
+      coordinator.registry.share(settings, as: "settings")
       _ = try await coordinator.restore(into: root)
       #expect(settings.text == "stored")
     }()
     root.text = "changed"
     _ = try await coordinator.preserve(root)
     let last = Screen("settings")
-    _ = try await bench.launch { $0.register(shared: last, as: "settings") }.restore(into: Screen("root"))
+    _ = try await bench.launch { $0.share(last, as: "settings") }.restore(into: Screen("root"))
     #expect(last.text == "stored")
   }
 

@@ -213,15 +213,15 @@ import Testing
     let coordinator = bench.launch()
     let root = tree()
     var first: Screen? = Screen("model", text: "first")
-    coordinator.registry.register(shared: first!, as: "model")
+    coordinator.registry.share(first!, as: "model")
     _ = try await coordinator.preserve(root)
     first = nil
     let second = Screen("model", text: "second")
-    coordinator.registry.register(shared: second, as: "model")
+    coordinator.registry.share(second, as: "model")
     second.text = "second"
     _ = try await coordinator.preserve(root)
     let again = Screen("model")
-    _ = try await bench.launch { $0.register(shared: again, as: "model") }.restore(into: tree())
+    _ = try await bench.launch { $0.share(again, as: "model") }.restore(into: tree())
     #expect(again.text == "second")
   }
 

@@ -55,7 +55,7 @@ import Testing
     #expect(await coordinator.forget(["root", "a"]))
     let late = Screen("a")
     root.restorationChildren.append(late)
-    #expect(coordinator.register(late, at: ["root", "a"]) == nil)
+    #expect(coordinator.restore(late, at: ["root", "a"]) == nil)
     #expect(late.text.isEmpty)
     _ = try await coordinator.preserve(root)
     let again = hierarchy()

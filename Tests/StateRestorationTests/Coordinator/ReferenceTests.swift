@@ -121,7 +121,7 @@ import Testing
     let again = Screen("root", children: [Panel("source")])
     let report = try await bench.launch().restore(into: again)
     #expect((again.restorationChildren[0] as? Panel)?.strongFriend == nil)
-    #expect(report[["root", "source"]]?.findings == [.unresolvedReference(key: "friend")])
+    #expect(report[["root", "source"]]?.remarks == [.unresolvedReference(key: "friend")])
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -154,10 +154,10 @@ import Testing
     let manager = Manager(42)
     let panel = Panel("root")
     panel.friend = manager
-    _ = try await bench.launch { $0.register(shared: manager, as: "manager") }.preserve(panel)
+    _ = try await bench.launch { $0.share(manager, as: "manager") }.preserve(panel)
     let other = Manager()
     let again = Panel("root")
-    let report = try await bench.launch { $0.register(shared: other, as: "manager") }.restore(into: again)
+    let report = try await bench.launch { $0.share(other, as: "manager") }.restore(into: again)
     #expect(other.value == 42)
     #expect(again.strongFriend === other)
     #expect(report.nodes.last?.kind == .shared)
@@ -167,17 +167,17 @@ import Testing
   func `a shared object that is registered after restoring gets its state at once`(on kind: StoreKind) async throws {
     let bench = try await Bench(kind)
     let manager = Manager(42)
-    _ = try await bench.launch { $0.register(shared: manager, as: "manager") }.preserve(Panel("root"))
+    _ = try await bench.launch { $0.share(manager, as: "manager") }.preserve(Panel("root"))
     let late = Manager()
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: Panel("root"))
-    coordinator.registry.register(shared: late, as: "manager")
+    coordinator.registry.share(late, as: "manager")
     #expect(late.value == 42)
     #expect(coordinator.lastReport?.nodes.last?.result == .restored(.registration))
     late.value = 43
     _ = try await coordinator.preserve(Panel("root"))
     let again = Manager()
-    _ = try await bench.launch { $0.register(shared: again, as: "manager") }.restore(into: Panel("root"))
+    _ = try await bench.launch { $0.share(again, as: "manager") }.restore(into: Panel("root"))
     #expect(again.value == 43)
   }
 }

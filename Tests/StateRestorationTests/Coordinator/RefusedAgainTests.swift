@@ -99,7 +99,7 @@ import Testing
       let panel = Panel("inspector")
       panel.failsDecoding = fails
       made = panel
-      restorer.register(panel, at: ["screen", "inspector"])
+      restorer.restore(panel, at: ["screen", "inspector"])
       return panel
     }
 

@@ -86,7 +86,7 @@ import Testing
       let late = Panel("late")
       late.onDecode = { #expect(marked() == node) }
       root.restorationChildren = [late]
-      #expect(coordinator.register(late, at: ["root", "late"])?.isRestored == true)
+      #expect(coordinator.restore(late, at: ["root", "late"])?.isRestored == true)
       #expect(late.value == 1 && bench.store.state.withLock { $0.marker != nil } && marked() == nil)
       coordinator.completeStateRestoration()
       root.restorationChildren = []
@@ -439,7 +439,7 @@ import Testing
     let (bench, coordinator, _) = try await timedOut()
     #expect(bench.delegate.timeouts == 1)
     #expect(bench.store.state.withLock { $0.marker } == nil)
-    #expect(coordinator.register(Panel("bad"), at: ["root", "bad"])?.notRestoredReason == .timedOut)
+    #expect(coordinator.restore(Panel("bad"), at: ["root", "bad"])?.notRestoredReason == .timedOut)
     #expect(coordinator.lastReport?.remarks.contains(.extensionTimedOut) == true)
     coordinator.completeStateRestoration()
   }
@@ -448,12 +448,12 @@ import Testing
     let (bench, coordinator, root) = try await timedOut()
     let late = Panel("bad")
     root.restorationChildren = [late]
-    #expect(coordinator.register(late, at: ["root", "bad"])?.notRestoredReason == .timedOut)
+    #expect(coordinator.restore(late, at: ["root", "bad"])?.notRestoredReason == .timedOut)
     _ = try await coordinator.preserve(root)
     coordinator.completeStateRestoration()
     let next = Panel("last")
     root.restorationChildren.append(next)
-    #expect(coordinator.register(next, at: ["root", "last"])?.isRestored == true)
+    #expect(coordinator.restore(next, at: ["root", "last"])?.isRestored == true)
     #expect(next.value == 3)
     _ = try await coordinator.preserve(root)
     let again = hierarchy()

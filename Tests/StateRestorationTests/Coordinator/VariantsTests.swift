@@ -68,7 +68,7 @@ import Testing
   func `state that comes back is reported as a dormant variant`(difference: Difference) async throws {
     let bench = try await preserved(difference)
     let report = try await bench.launch().restore(into: Screen("root", children: [editor(difference, "one")]))
-    #expect(report.nodes.contains { $0.path == path && $0.isRestored && $0.findings.contains(.wasDormant) })
+    #expect(report.nodes.contains { $0.path == path && $0.isRestored && $0.remarks.contains(.wasDormant) })
   }
 
   /// What a program may have in the place of a tagged screen.
@@ -181,7 +181,7 @@ import Testing
     _ = try await coordinator.restore(into: root)
     let late = editor(difference, "one")
     root.restorationChildren = [late]
-    #expect(coordinator.register(late, at: path)?.isRestored == true)
+    #expect(coordinator.restore(late, at: path)?.isRestored == true)
     #expect(texts(late) == ["one", "one's page"])
     late.text = "edited"
     _ = try await coordinator.preserve(root)
@@ -200,7 +200,7 @@ import Testing
     _ = try await coordinator.restore(into: root)
     let late = editor(difference, "three")
     root.restorationChildren = [late]
-    #expect(coordinator.register(late, at: path)?.isRestored == false)
+    #expect(coordinator.restore(late, at: path)?.isRestored == false)
     #expect(texts(late) == ["", ""])
     root.text = "changed"
     _ = try await coordinator.preserve(root)
@@ -390,7 +390,7 @@ import Testing
     let late = Editor("typed")
     root.restorationChildren = [late]
     if arrival == .registered {
-      let report = coordinator.register(late, at: ["root", "e"])
+      let report = coordinator.restore(late, at: ["root", "e"])
       #expect(report?.notRestoredReason == .newerVersion(stored: 9, known: 2))
       // What the object has at the end of the turn is no edit.
       for _ in 0..<3 { await Task.yield() }
@@ -430,7 +430,7 @@ import Testing
     var report: NodeReport?
     root.onFinish = {
       root.restorationChildren = [late]
-      report = coordinator.register(late, at: ["root", "a"])
+      report = coordinator.restore(late, at: ["root", "a"])
     }
     let whole = try await coordinator.restore(into: root)
     #expect(late.text == "a")
@@ -456,7 +456,7 @@ import Testing
       let (root, target) = make()
       target.text = "typed"
       let shared = Screen("s", text: "shared")
-      coordinator.registry.register(shared: shared, as: "s")
+      coordinator.registry.share(shared, as: "s")
       _ = try await coordinator.preserve(root)
       if !isRoot {
         // Names change hands, so that the framework needs names of its own for a while.
@@ -472,7 +472,7 @@ import Testing
       let (again, found) = make()
       bench.delegate.restoredAppValue = nil
       let sharedAgain = Screen("s")
-      let report = try await bench.launch { $0.register(shared: sharedAgain, as: "s") }.restore(into: again)
+      let report = try await bench.launch { $0.share(sharedAgain, as: "s") }.restore(into: again)
       #expect(found.text == "typed", "\(isRoot) \(report)")
       #expect(bench.delegate.restoredAppValue == "app", "\(isRoot)")
       #expect(sharedAgain.text == "shared", "\(isRoot)")

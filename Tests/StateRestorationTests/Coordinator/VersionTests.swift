@@ -52,7 +52,7 @@ import Testing
     let report = try await bench.launch { $0.register(NewEditor.self, as: "editor") }
       .restore(into: Screen("root", children: [editor]))
     #expect(editor.restorableState.list == ["two", "words"])
-    #expect(report[["root", "editor"]]?.findings == [.migrated(from: 1, to: 2)])
+    #expect(report[["root", "editor"]]?.remarks == [.migrated(from: 1, to: 2)])
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -155,6 +155,6 @@ import Testing
     let bench = try await Bench(kind)
     try await bench.preserve(Screen("root", children: [Panel("child", value: 1)]))
     let report = try await bench.launch().restore(into: Screen("root", children: [Screen("child")]))
-    #expect(report[["root", "child"]]?.findings == [.unreadKeys(["value"])])
+    #expect(report[["root", "child"]]?.remarks == [.unreadKeys(["value"])])
   }
 }

@@ -113,7 +113,7 @@ import Testing
   @Test func `a shared object is known by identifier and not kept alive`() {
     let registry = RestorationRegistry()
     var library: Library? = Library()
-    registry.register(shared: library!, as: "library")
+    registry.share(library!, as: "library")
     #expect(registry.sharedObject("library") === library)
     #expect(registry.livingSharedObjects.map(\.identifier) == ["library"])
     library = nil
@@ -126,8 +126,8 @@ import Testing
       await MainActor.run {
         let registry = RestorationRegistry()
         let (one, two) = (Library(), Library())
-        registry.register(shared: one, as: "library")
-        registry.register(shared: two, as: "library")
+        registry.share(one, as: "library")
+        registry.share(two, as: "library")
         withExtendedLifetime(one) {}
       }
     }

@@ -153,7 +153,7 @@ import Testing
     #expect("\(note.text) \(note.leaf.text)" == row.given)
     let reports = turn.reports().filter { $0.path == ["top", "place"] }.map { report in
       ([report.notRestoredReason.map(name) ?? "restored"]
-        + report.findings.filter { $0 == .wasDormant }.map { _ in "wasDormant" }).joined(separator: " ")
+        + report.remarks.filter { $0 == .wasDormant }.map { _ in "wasDormant" }).joined(separator: " ")
     }
     #expect(reports.joined(separator: ", ") == row.report)
     // What the coordinator does at the end of the turn.

@@ -8,16 +8,20 @@ import Testing
   enum Restoring: String, CaseIterable, Sendable {
     case migrated, unreadKeys, unresolvedReference, unregisteredClass, identifierDiffers, wasDormant
 
-    init(_ finding: NodeReport.Finding) {
-      self =
-        switch finding {
-        case .migrated: .migrated
-        case .unreadKeys: .unreadKeys
-        case .unresolvedReference: .unresolvedReference
-        case .unregisteredClass: .unregisteredClass
-        case .identifierDiffers: .identifierDiffers
-        case .wasDormant: .wasDormant
-        }
+    /// Nil for a remark of the state as a whole; see `EveryRemarkTests`.
+    init?(_ remark: RestorationRemark) {
+      switch remark {
+      case .migrated: self = .migrated
+      case .unreadKeys: self = .unreadKeys
+      case .unresolvedReference: self = .unresolvedReference
+      case .unregisteredClass: self = .unregisteredClass
+      case .identifierDiffers: self = .identifierDiffers
+      case .wasDormant: self = .wasDormant
+      case .tailDropped, .olderGeneration, .rollbackUnverifiable, .mergedPendingChanges, .markerIgnored,
+        .interruptedBefore, .applicationStateFailed, .applicationStateTouched, .extensionTimedOut, .setAside,
+        .noDelegate, .failure:
+        return nil
+      }
     }
   }
 
@@ -75,7 +79,7 @@ import Testing
     try await bench.preserve(Screen("root", children: [preserved, friend]))
     if name == .wasDormant { try await typeOverAnother(bench) }
     let report = try await bench.launch(register).restore(into: Screen("root", children: [restored]))
-    let found = report.nodes.filter { $0.path.last == restored.restorationIdentifier }.flatMap(\.findings)
+    let found = report.nodes.filter { $0.path.last == restored.restorationIdentifier }.flatMap(\.remarks)
     #expect(found.map(Restoring.init) == [name])
   }
 
@@ -209,7 +213,7 @@ import Testing
     var report = try await coordinator.restore(into: root)[["root", "child"]]
     if origin == .registration {
       root.restorationChildren = [child]
-      report = coordinator.register(child, at: ["root", "child"])
+      report = coordinator.restore(child, at: ["root", "child"])
     }
     #expect(report?.result == .restored(origin))
     #expect(root["child"]?.text == "text")

@@ -219,6 +219,6 @@ import Testing
     let root = Screen("root")
     try await bench.restorePastTimeLimit(coordinator, into: root)
     defer { coordinator.completeStateRestoration() }
-    return coordinator.register(Screen("child"), at: ["root", "child"])?.notRestoredReason
+    return coordinator.restore(Screen("child"), at: ["root", "child"])?.notRestoredReason
   }
 }

@@ -158,9 +158,9 @@ import Testing
 
   @Test func `what has no tag is checked by its place in a hierarchy, and listed without one`() async throws {
     let bench = Bench()
-    let coordinator = bench.launch { $0.register(shared: Screen("settings"), as: "settings") }
+    let coordinator = bench.launch { $0.share(Screen("settings"), as: "settings") }
     let settings = Screen("settings", text: "shared")
-    coordinator.registry.register(shared: settings, as: "settings")
+    coordinator.registry.share(settings, as: "settings")
     _ = try await coordinator.preserve(Screen("root", children: [OldRuler()]))
     let archives = ["1.0": try #require(bench.store.newestBase)]
     let unknown = RestorationCoordinator.check(archives: archives, registry: RestorationRegistry())

@@ -42,4 +42,58 @@ import Testing
     _ = try await RestorationSession.open(on: process.device, root: again)
     #expect(again.restorableState == expected)
   }
+
+  @Test func `lines of two runs that died while locked are joined once, by the launch after the unlock`() async throws {
+    let device = try await SimulatedDevice(passcode: "1234")
+    let first = Page()
+    let session = try await RestorationSession.open(on: try await device.startProcess().device, root: first)
+    first.restorableState = "a whole page"
+    try await session.close()
+
+    for line in ["one line", "another"] {
+      device.reboot()
+      let process = try await device.startProcess()
+      let page = Page()
+      let locked = try await RestorationSession.open(on: process.device, root: page)
+      try await Task.sleep(for: .milliseconds(50))
+      page.restorableState = line
+      try await locked.preserve()
+      process.fileSystem.die()
+    }
+
+    // The first launch dies before it saves anything.
+    for saves in [false, true, true] {
+      device.reboot()
+      let process = try await device.startProcess()
+      try await device.unlock()
+      let page = Page()
+      let session = try await RestorationSession.open(on: process.device, root: page)
+      #expect(page.restorableState == "a whole page\none line\nanother")
+      if saves { try await session.close() } else { process.fileSystem.die() }
+    }
+  }
+
+  @Test func `a line of a run that died while locked replaces a page that does not join it`() async throws {
+    let device = try await SimulatedDevice(passcode: "1234")
+    let first = Page(merges: false)
+    let session = try await RestorationSession.open(on: try await device.startProcess().device, root: first)
+    first.restorableState = "a whole page"
+    try await session.close()
+    device.reboot()
+
+    let process = try await device.startProcess()
+    let page = Page(merges: false)
+    let locked = try await RestorationSession.open(on: process.device, root: page)
+    try await Task.sleep(for: .milliseconds(50))
+    page.restorableState = "one line"
+    try await locked.preserve()
+    process.fileSystem.die()
+    device.reboot()
+
+    let last = try await device.startProcess()
+    try await device.unlock()
+    let again = Page(merges: false)
+    _ = try await RestorationSession.open(on: last.device, root: again)
+    #expect(again.restorableState == "one line")
+  }
 }

@@ -133,6 +133,6 @@ import Glibc
     let width = StoredValue("width", Width(points: 0))
     let report = try await bench.launch().restore(into: width)
     #expect(width.value == Width(points: 12))
-    #expect(report.nodes.first?.findings == [.migrated(from: 1, to: 2)])
+    #expect(report.nodes.first?.remarks == [.migrated(from: 1, to: 2)])
   }
 }

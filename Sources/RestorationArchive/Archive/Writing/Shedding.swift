@@ -1,5 +1,5 @@
 extension RestorationArchive {
-  /// State that was over a budget: whose it was, how big, and whether it was left out (R3.6).
+  /// State that was over a budget: whose it was, how big, and whether it was left out.
   package struct Shedding: Hashable, Sendable, CustomStringConvertible {
     /// Which budget was passed.
     package enum Budget: Hashable, Sendable {

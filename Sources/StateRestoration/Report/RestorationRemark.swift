@@ -1,0 +1,73 @@
+/// Something to know about a restoration: of the state as a whole, or of one node.
+///
+/// Those of the whole state are in ``RestorationReport/remarks``, those of a node in ``NodeReport/remarks``.
+public enum RestorationRemark: Sendable, Hashable, Codable {
+  // Of the state as a whole.
+
+  /// Bytes after the journal's last whole change were unreadable and are not used.
+  case tailDropped(bytes: Int)
+  /// An older generation stands in, for this reason.
+  case olderGeneration(String)
+  /// The ledger was lost: nobody can tell whether this is the newest state.
+  case rollbackUnverifiable
+  /// Changes made while locked were joined to the state.
+  case mergedPendingChanges(nodes: Int)
+  /// The marker of the last attempt could not be used, for this reason.
+  case markerIgnored(String)
+  /// So many attempts to restore the state have ended badly.
+  case interruptedBefore(attempts: Int)
+  /// The app-level state could not be decoded.
+  case applicationStateFailed(String)
+  /// The app-level state was changed before the stored one could be read; the newer one won, as a whole.
+  case applicationStateTouched
+  /// Asynchronous restoring did not end within the time limit; later answers are ignored.
+  case extensionTimedOut
+  /// States that were not restored before and that are set aside; they can be restored on request.
+  case setAside([SetAsideState])
+  /// Nobody said yes, because there is no delegate: the coordinator holds it weakly, so keep it.
+  case noDelegate
+  /// A failure while the state was opened, in words.
+  case failure(String)
+
+  // Of one node.
+
+  /// State was migrated, from the first to the second version.
+  case migrated(from: StateVersion, to: StateVersion)
+  /// Keys that were preserved and that nobody read.
+  case unreadKeys([String])
+  /// A reference whose object was not restored, by key.
+  case unresolvedReference(key: String)
+  /// The restoration class recorded in the state is not registered; another rung gave the object.
+  case unregisteredClass(RestorationClass)
+  /// A factory gave an object with another identifier than the one that was asked for.
+  case identifierDiffers(found: String)
+  /// The state was dormant behind another variant of the place; it is in front from the next save on.
+  case wasDormant
+}
+
+extension RestorationRemark: CustomStringConvertible {
+  /// The remark in plain words.
+  public var description: String {
+    switch self {
+    case .tailDropped(let bytes): "the last \(ReportText.bytes(bytes)) of the journal were not whole and are not used"
+    case .olderGeneration(let text): "an older generation stands in: \(text)"
+    case .rollbackUnverifiable: "the ledger was lost; nobody can tell whether this state is the newest"
+    case .mergedPendingChanges(let nodes):
+      "\(ReportText.count(nodes, "node")) changed while locked \(nodes == 1 ? "was" : "were") joined"
+    case .markerIgnored(let text): "the marker of the last attempt was not used: \(text)"
+    case .interruptedBefore(let attempts): "restoring this state ended badly before (\(attempts)×)"
+    case .applicationStateFailed(let text): "the app-level state could not be decoded: \(text)"
+    case .noDelegate: "there is no delegate to say yes; the coordinator holds it weakly: keep it"
+    case .applicationStateTouched: "the state of the whole program was changed while locked; the newer one is kept"
+    case .extensionTimedOut: "asynchronous restoring took too long; later answers are ignored"
+    case .setAside(let states): "set aside: \(states.map(\.description).joined(separator: "; "))"
+    case .failure(let text): text
+    case .migrated(let from, let to): "migrated \(from) → \(to)"
+    case .unreadKeys(let keys): "never read: \(keys.joined(separator: ", "))"
+    case .unresolvedReference(let key): "reference “\(key)” leads nowhere"
+    case .unregisteredClass(let tag): "class “\(tag)” is not registered"
+    case .identifierDiffers(let found): "the factory’s object calls itself “\(found)”"
+    case .wasDormant: "an older variant of the place"
+    }
+  }
+}
