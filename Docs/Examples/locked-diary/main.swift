@@ -21,10 +21,7 @@ final class Entry: RestorableController {
   var restorationChildren: [any RestorableController] { entries }
 
   func installRestoredChildren(_ children: [RestoredChild]) {
-    // After an unlock, those written before it are among the restored ones, made anew.
-    let restored = children.compactMap { $0.controller as? Entry }
-    let names = Set(restored.map(\.restorationIdentifier))
-    entries = restored + entries.filter { !names.contains($0.restorationIdentifier) }
+    entries = children.arranged(with: entries)
     entries.sort { ($0.restorationIdentifier ?? "") < ($1.restorationIdentifier ?? "") }
   }
 
