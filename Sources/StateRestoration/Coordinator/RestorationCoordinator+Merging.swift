@@ -34,7 +34,8 @@ extension RestorationCoordinator {
     guard areEdited || layers.count > 1 else { return }
     var places: [RestorationPath: [(plan: RestorePlan, index: Int)]] = [:]
     for plan in layers {
-      for index in plan.leads where plan.nodes[index].byteCount > 0 && !plan.nodes[index].isDormant {
+      for index in plan.leads where plan.nodes[index].byteCount > 0 {
+        guard plan.nodes[index].flags.isDisjoint(with: [.dormant, .unedited]) else { continue }
         places[plan.paths[index], default: []].append((plan, index))
       }
     }

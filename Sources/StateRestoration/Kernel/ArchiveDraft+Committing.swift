@@ -60,10 +60,17 @@ extension ArchiveDraft {
       node = own
     }
     let entries = batch.entries(of: record)
-    let attributes = batch.attributes(of: record)
+    var attributes = batch.attributes(of: record)
+    // Until the record differs from the first one.
+    let unedited = isBlind ? try writer.node(node).flatMap { $0.isUnedited ? $0 : nil } : nil
+    if unedited != nil { attributes.flags.insert(.unedited) }
     do {
       if try writer.setRecord(of: node, entries: entries, attributes: attributes) {
         changed.insert(record.key)
+        if let unedited, unedited.byteCount > 0 {
+          attributes.flags.remove(.unedited)
+          try writer.setAttributes(attributes, of: node)
+        }
       } else if try renewAge(of: node, attributes) {
         changed.insert(record.key)
       }
@@ -104,6 +111,14 @@ extension ArchiveDraft {
     bind(.blank(blank), record.key)
     if let holder = blank.over, holders[holder]?.key == record.key {
       try writer.setAttributes(blank.attributes, of: holder)
+    }
+    if isBlind, !batch.isMeeting, blank.baseline == .unknown, found != .unencodable {
+      // It came by itself. Where nothing is stored, the values that it came with must not be lost.
+      blank.attributes.flags.insert(.unedited)
+      let node = try makeOwn(blank, record.key)
+      try writer.setAttributes(blank.attributes, of: node)
+      own(node, record.key)
+      return node
     }
     if blank.baseline == .unknown || (batch.isMeeting && !blank.wasMetBefore) {
       blank.baseline = found

@@ -13,21 +13,31 @@ extension ArchiveDraft {
     var copies: [NodeID: RestorationArchive.Writer.Copy] = [:]
     isMerging = true
     defer { isMerging = false }
+    let edited = try edited(in: overlay)
     var stack = try oldestFirst(overlay.roots, in: overlay)
     var visited = 0
     while let source = stack.popLast() {
       visited += 1
       guard visited <= overlay.nodeCount, let node = try overlay.node(source) else { continue }
+      var parent: NodeID?
+      if let above = node.parent {
+        guard let target = targets[above] else { continue }
+        parent = target
+      }
       stack += try oldestFirst(overlay.children(of: source), in: overlay)
-      let parent = node.parent.flatMap { targets[$0] }
-      let target = try self.target(of: node, under: parent)
+      guard let target = try self.target(of: node, under: parent, leadsToEdit: edited.contains(source)) else {
+        continue
+      }
       targets[source] = target
       guard node.byteCount > 0 else { continue }
+      // Values that nobody has edited go where there are none.
+      let hasRecord = try writer.node(target).map { $0.byteCount > 0 } ?? false
+      if node.isUnedited, hasRecord || copies[target] != nil { continue }
       copies[target] = .init(source: source, target: target, attributes: node.attributes)
     }
     // A target may have gone dormant since, behind another one of its place.
     for target in copies.keys {
-      copies[target]?.attributes.flags.subtract([.dormant, .carriedOver])
+      copies[target]?.attributes.flags.subtract([.dormant, .carriedOver, .unedited])
       if isDormant(target) {
         copies[target]?.attributes.flags.formUnion([.dormant, .carriedOver])
         copies[target]?.attributes.priority = .low
@@ -59,22 +69,45 @@ extension ArchiveDraft {
     return active.reversed() + dormant.sorted { $0.number > $1.number }.map(\.id)
   }
 
+  /// The nodes that were edited, with all above them.
+  private func edited(in overlay: RestorationArchive.Reader) throws(ArchiveError) -> Set<NodeID> {
+    var result: Set<NodeID> = []
+    var stack = try overlay.roots
+    var visited = 0
+    while let source = stack.popLast(), visited < overlay.nodeCount {
+      visited += 1
+      stack += try overlay.children(of: source)
+      guard let node = try overlay.node(source), node.byteCount > 0, !node.isUnedited else { continue }
+      var next: NodeID? = source
+      while let id = next, result.insert(id).inserted { next = try overlay.node(id)?.parent }
+    }
+    return result
+  }
+
   /// The variant that a merged node's state goes to, in front of its place; one that it must not overwrite stays behind it.
+  ///
+  /// - Parameter leadsToEdit: Whether it was edited, or a node below it.
+  /// - Returns: Nil when nobody has edited anything and the place is another's.
   private mutating func target(
-    of node: RestorationArchive.Node, under parent: NodeID?
-  ) throws(ArchiveError) -> NodeID {
+    of node: RestorationArchive.Node, under parent: NodeID?, leadsToEdit: Bool
+  ) throws(ArchiveError) -> NodeID? {
     let identifier = node.placeIdentifier
     let claimant = tags.claimant(of: node.attributes)
-    for variant in try variants(of: parent, identifier) {
+    let isEdited = node.byteCount > 0 && !node.isUnedited
+    let variants = try variants(of: parent, identifier)
+    for variant in variants {
       guard let stored = try writer.node(variant) else { continue }
       switch Selection.verdict(on: .init(stored.attributes), for: claimant) {
       case .refused: continue
-      case .unreadable where node.byteCount > 0 && stored.byteCount > 0: return try renew(variant, stored)
+      case .unreadable where isEdited && stored.byteCount > 0: return try renew(variant, stored)
       case .unreadable, .fits:
-        try bringForward(variant, under: parent, as: identifier, for: nil)
+        if leadsToEdit { try bringForward(variant, under: parent, as: identifier, for: nil) }
         return variant
       }
     }
-    return try insertInFront(parent, identifier, node.attributes)
+    guard leadsToEdit || variants.isEmpty else { return nil }
+    var attributes = node.attributes
+    attributes.flags.remove(.unedited)
+    return try insertInFront(parent, identifier, attributes)
   }
 }

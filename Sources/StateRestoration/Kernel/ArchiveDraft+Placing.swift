@@ -138,14 +138,20 @@ extension ArchiveDraft {
     guard isBlind, let former = binding(placement.key) else { return unbind(placement.key) }
     unbind(placement.key)
     switch former {
-    case .owner:
-      let attributes = arrivals.attributes(placement.key)
+    case .owner(let node):
+      var attributes = arrivals.attributes(placement.key)
+      if try isUnedited(node) { attributes?.flags.insert(.unedited) }
       own(try insertInFront(try nodeAbove(placement), placement.identifier, attributes), placement.key)
     case .blank(var blank):
       (blank.place, blank.over) = (placement, nil)
       blank.attributes = arrivals.attributes(placement.key) ?? blank.attributes
       bind(.blank(blank), placement.key)
     }
+  }
+
+  /// Whether a node has the values of an object that came while the device was locked and was not edited.
+  func isUnedited(_ node: NodeID) throws(ArchiveError) -> Bool {
+    try writer.node(node)?.isUnedited ?? false
   }
 
   /// An object that moved takes its variant along.

@@ -45,6 +45,8 @@ extension RestorationArchive.NodeFlags {
   static let hasRole = RestorationArchive.NodeFlags(rawValue: 1 << 9)
   /// Stored behind a newer variant of the same place, or in a place that nobody has now.
   static let dormant = RestorationArchive.NodeFlags(rawValue: 1 << 10)
+  /// An object had this when it came while the device was locked, and has not been edited since: stored state goes before it.
+  static let unedited = RestorationArchive.NodeFlags(rawValue: 1 << 11)
 }
 
 extension RestorationArchive.Node {
@@ -52,4 +54,7 @@ extension RestorationArchive.Node {
   var placeIdentifier: RestorationIdentifier {
     attributes.flags.contains(.dormant) ? VariantName(identifier).identifier : identifier
   }
+
+  /// Whether it has the values of an object that came while the device was locked and was not edited.
+  var isUnedited: Bool { attributes.flags.contains(.unedited) }
 }

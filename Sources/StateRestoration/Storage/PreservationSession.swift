@@ -105,7 +105,11 @@ struct PreservationSession: Sendable {
   }
 
   /// The live objects that were edited since a locked launch, or whose values can't be compared, as they can't be encoded.
-  var editedKeys: Set<CaptureBatch.Key> { base == .locked ? Set(draft.ownerOf.values).union(draft.unencoded) : [] }
+  var editedKeys: Set<CaptureBatch.Key> {
+    guard base == .locked else { return [] }
+    let edited = draft.ownerOf.filter { node, _ in (try? draft.isUnedited(node)) != true }
+    return Set(edited.values).union(draft.unencoded)
+  }
 
   // MARK: - Saving
 
@@ -138,7 +142,12 @@ struct PreservationSession: Sendable {
 
   /// Brings the draft up to date with a capture and writes the changes.
   mutating func save(_ batch: CaptureBatch, context: RestorationContext, loader: StateLoader) throws -> Saved {
-    if base == .unknown { try look(context: context, loader: loader) }
+    var batch = batch
+    if base == .unknown {
+      try look(context: context, loader: loader)
+      // Nobody has looked at these objects before: they are met by this save.
+      if base == .locked { batch.isMeeting = true }
+    }
     let findings: [PreservationFinding]
     do {
       findings = try draft.commit(batch)
