@@ -48,24 +48,26 @@ extension Scalar {
   static func readArray(_ frame: DecodeFrameRef, _ tag: UInt8, _ cursor: inout ByteCursor) throws -> [Self]? { nil }
 
   static func write(at address: ValueAddress, to writer: inout ByteWriter) {
-    address.value(as: Self.self).write(to: &writer)
+    address.lend(as: Self.self) { $0.write(to: &writer) }
   }
 
   static func write(_ form: TypeEntry.Form, at address: ValueAddress, in state: EncodeStateRef) -> UInt8 {
     switch form {
-    case .array: return writeArray(address.value(), to: &state.pointee.writer)
+    case .array: return address.lend(as: [Self].self) { writeArray($0, to: &state.pointee.writer) }
     case .set:
-      let set: Set<Self> = address.value()
-      state.pointee.writer.writeByte(tag)
-      state.pointee.writer.writeNumber(UInt64(set.count))
-      state.pointee.writeElements(of: set)
-      return ValueTag.packed
+      return address.lend(as: Set<Self>.self) { set in
+        state.pointee.writer.writeByte(tag)
+        state.pointee.writer.writeNumber(UInt64(set.count))
+        state.pointee.writeElements(of: set)
+        return ValueTag.packed
+      }
     default:
-      let dictionary: [String: Self] = address.value()
-      state.pointee.writer.writeByte(tag)
-      state.pointee.writer.writeNumber(UInt64(dictionary.count))
-      state.pointee.writeEntries(of: dictionary) { $1.write(to: &$0) }
-      return ValueTag.map
+      return address.lend(as: [String: Self].self) { dictionary in
+        state.pointee.writer.writeByte(tag)
+        state.pointee.writer.writeNumber(UInt64(dictionary.count))
+        state.pointee.writeEntries(of: dictionary)
+        return ValueTag.map
+      }
     }
   }
 

@@ -16,11 +16,11 @@
     }
   }
 
-  /// The value, whose type this must be.
+  /// Lends the value, whose type this must be, where it lies.
   @inline(__always)
-  func value<T>(as type: T.Type = T.self) -> T {
+  func lend<T, Result>(as type: T.Type = T.self, _ body: (borrowing T) throws -> Result) rethrows -> Result {
     precondition(self.type == ObjectIdentifier(type))
-    return unsafe address.assumingMemoryBound(to: T.self).pointee
+    return unsafe try body(address.assumingMemoryBound(to: T.self).pointee)
   }
 }
 
@@ -58,7 +58,7 @@
 extension Array {
   /// Lends the elements one by one, where they lie: a loop would copy each.
   @inline(__always)
-  func lendEach(_ body: (Element) throws -> Void) rethrows {
+  func lendEach(_ body: (borrowing Element) throws -> Void) rethrows {
     try unsafe withUnsafeBufferPointer { elements in
       for index in elements.indices { try unsafe body(elements[index]) }
     }
