@@ -6,17 +6,16 @@ protocol EncodableCollection {
 
 extension Array: EncodableCollection where Element: Encodable {
   static func encodeCollection(at value: ValueAddress, in frame: EncodeFrameRef) throws -> UInt8 {
-    try value.lend(as: Self.self) { elements in
-      try frame.encodeArray(count: elements.count) { child in
-        try elements.lendEach { try child.encodeElement($0) }
-      }
+    let elements: Self = value.value()
+    return try frame.encodeArray(count: elements.count) { child in
+      for element in elements { try child.encodeElement(element) }
     }
   }
 }
 
 extension Set: EncodableCollection where Element: Encodable {
   static func encodeCollection(at value: ValueAddress, in frame: EncodeFrameRef) throws -> UInt8 {
-    let set = value.lend(as: Self.self) { copy $0 }
+    let set: Self = value.value()
     return try frame.encodeArray(count: set.count) { child in
       for (bytes, element) in try child.sorted(set, by: { $0 }) {
         try child.encodeElement(element, canonicalBytes: bytes)
@@ -27,7 +26,7 @@ extension Set: EncodableCollection where Element: Encodable {
 
 extension Dictionary: EncodableCollection where Key: Encodable, Value: Encodable {
   static func encodeCollection(at value: ValueAddress, in frame: EncodeFrameRef) throws -> UInt8 {
-    let dictionary = value.lend(as: Self.self) { copy $0 }
+    let dictionary: Self = value.value()
     if Key.self == String.self { return try encodeTexts(sameType(dictionary, as: [String: Value].self), in: frame) }
     guard Key.self is any CodingKeyRepresentable.Type else { return try encodePairs(dictionary, in: frame) }
     let pairs = dictionary.map { ((($0.key as? any CodingKeyRepresentable)?.codingKey.stringValue) ?? "", $0.value) }

@@ -75,9 +75,9 @@ struct EntryOrder {
 extension EncodeState {
   /// Writes the entries of a dictionary with values of a well-known type, by the bytes of their keys.
   @inline(__always)
-  mutating func writeEntries<Value: Scalar>(of dictionary: borrowing [String: Value]) {
+  mutating func writeEntries<Value: Scalar>(of dictionary: [String: Value]) {
     let first = writer.count
-    for (key, value) in copy dictionary {
+    for (key, value) in dictionary {
       let start = writer.count
       writer.writeString(key)
       let keyEnd = writer.count
@@ -89,9 +89,9 @@ extension EncodeState {
 
   /// Writes the elements of a set of a well-known type, by their bytes.
   @inline(__always)
-  mutating func writeElements<Element: Scalar>(of set: borrowing Set<Element>) {
+  mutating func writeElements<Element: Scalar>(of set: Set<Element>) {
     let first = writer.count
-    for element in copy set {
+    for element in set {
       let start = writer.count
       element.write(to: &writer)
       order.add(start: start, keyStart: start, keyEnd: writer.count, in: &writer)

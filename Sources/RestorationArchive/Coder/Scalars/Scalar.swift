@@ -41,33 +41,31 @@ extension Scalar {
   static func writeArray(_ elements: [Self], to writer: inout ByteWriter) -> UInt8 {
     writer.writeByte(tag)
     writer.writeNumber(UInt64(elements.count))
-    elements.lendEach { $0.write(to: &writer) }
+    for element in elements { element.write(to: &writer) }
     return ValueTag.packed
   }
 
   static func readArray(_ frame: DecodeFrameRef, _ tag: UInt8, _ cursor: inout ByteCursor) throws -> [Self]? { nil }
 
   static func write(at address: ValueAddress, to writer: inout ByteWriter) {
-    address.lend(as: Self.self) { $0.write(to: &writer) }
+    address.value(as: Self.self).write(to: &writer)
   }
 
   static func write(_ form: TypeEntry.Form, at address: ValueAddress, in state: EncodeStateRef) -> UInt8 {
     switch form {
-    case .array: return address.lend(as: [Self].self) { writeArray($0, to: &state.pointee.writer) }
+    case .array: return writeArray(address.value(), to: &state.pointee.writer)
     case .set:
-      return address.lend(as: Set<Self>.self) { set in
-        state.pointee.writer.writeByte(tag)
-        state.pointee.writer.writeNumber(UInt64(set.count))
-        state.pointee.writeElements(of: set)
-        return ValueTag.packed
-      }
+      let set: Set<Self> = address.value()
+      state.pointee.writer.writeByte(tag)
+      state.pointee.writer.writeNumber(UInt64(set.count))
+      state.pointee.writeElements(of: set)
+      return ValueTag.packed
     default:
-      return address.lend(as: [String: Self].self) { dictionary in
-        state.pointee.writer.writeByte(tag)
-        state.pointee.writer.writeNumber(UInt64(dictionary.count))
-        state.pointee.writeEntries(of: dictionary)
-        return ValueTag.map
-      }
+      let dictionary: [String: Self] = address.value()
+      state.pointee.writer.writeByte(tag)
+      state.pointee.writer.writeNumber(UInt64(dictionary.count))
+      state.pointee.writeEntries(of: dictionary)
+      return ValueTag.map
     }
   }
 

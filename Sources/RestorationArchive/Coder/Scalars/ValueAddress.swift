@@ -16,11 +16,11 @@
     }
   }
 
-  /// Lends the value, whose type this must be, where it lies.
+  /// The value, whose type this must be.
   @inline(__always)
-  func lend<T, Result>(as type: T.Type = T.self, _ body: (borrowing T) throws -> Result) rethrows -> Result {
+  func value<T>(as type: T.Type = T.self) -> T {
     precondition(self.type == ObjectIdentifier(type))
-    return unsafe try body(address.assumingMemoryBound(to: T.self).pointee)
+    return unsafe address.assumingMemoryBound(to: T.self).pointee
   }
 }
 
@@ -52,16 +52,6 @@
     precondition(type == ObjectIdentifier(T.self))
     unsafe address.assumingMemoryBound(to: T.self).initialize(to: value)
     return Filled()
-  }
-}
-
-extension Array {
-  /// Lends the elements one by one, where they lie: a loop would copy each.
-  @inline(__always)
-  func lendEach(_ body: (borrowing Element) throws -> Void) rethrows {
-    try unsafe withUnsafeBufferPointer { elements in
-      for index in elements.indices { try unsafe body(elements[index]) }
-    }
   }
 }
 
