@@ -34,7 +34,12 @@ struct HostileValueTests {
     init?(stringValue: String) { nil }
     init?(intValue: Int) { nil }
     var intValue: Int? { nil }
-    var stringValue: String { "\(self)" }
+    var stringValue: String {
+      switch self {
+      case .yes(let isSure): isSure ? "surely" : "yes"
+      case .maybe: "maybe"
+      }
+    }
   }
 
   private enum Wide: CodingKey {
@@ -42,7 +47,12 @@ struct HostileValueTests {
     init?(stringValue: String) { nil }
     init?(intValue: Int) { nil }
     var intValue: Int? { nil }
-    var stringValue: String { "\(self)" }
+    var stringValue: String {
+      switch self {
+      case .number(let number): "\(number)"
+      case .none: "none"
+      }
+    }
   }
 
   private enum Single: CodingKey { case only }
