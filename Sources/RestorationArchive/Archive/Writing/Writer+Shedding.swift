@@ -12,9 +12,6 @@ extension RestorationArchive.Writer {
     slotsOfLeftOut.reduce(liveBytes - limits.bytesPerArchive) { $0 + leftOutBytes(of: $1) }
   }
 
-  /// Whether any state is left out of what was made last.
-  package var leavesOut: Bool { !leftOut.isEmpty }
-
   /// The slots of the nodes whose states are left out, in an order that is the same in every process.
   var slotsOfLeftOut: [Int] { leftOut.isEmpty ? [] : leftOut.keys.sorted().compactMap { slotOfNode[$0] } }
 

@@ -171,18 +171,6 @@ extension RestorationArchive.Writer {
       path: try? path(of: taken))
   }
 
-  /// Whether a node, or nil for the place above the roots, may have children: whether the tree may be a level deeper there.
-  ///
-  /// Ask before ``insert(_:parent:at:attributes:)``, which throws `limitExceeded` where it may not.
-  package func canHaveChildren(_ id: NodeID?) throws(ArchiveError) -> Bool {
-    try depth(of: id) < limits.depth
-  }
-
-  /// The number of levels above and with a node: 1 for a root, 0 for nil.
-  package func depth(of id: NodeID?) throws(ArchiveError) -> Int {
-    try depth(of: id?.rawValue ?? BaseHeader.rootID, below: nil)
-  }
-
   /// The number of levels above and with a node, at most one more than the limit, as damage can make circles.
   ///
   /// Throws `invalidTree` when another node is among them.

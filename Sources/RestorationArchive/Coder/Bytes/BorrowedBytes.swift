@@ -85,12 +85,8 @@ extension String {
   /// Lends the text's UTF-8.
   @inline(__always)
   func withBytes<Result>(_ body: (Borrowed<UInt8>) throws -> Result) rethrows -> Result {
-    let utf8 = utf8
-    if let result = try unsafe utf8.withContiguousStorageIfAvailable({ unsafe try body(Borrowed($0)) }) {
-      return result
-    }
-    var copy = self
-    return try copy.withUTF8 { unsafe try body(Borrowed($0)) }
+    // A copy to call `withUTF8` on would be retained also when it is not needed.
+    try unsafe utf8.withContiguousStorageIfAvailable { unsafe try body(Borrowed($0)) } ?? Array(utf8).withBorrowed(body)
   }
 
   /// Whether two texts have the same bytes; those that Unicode merely calls equivalent have not.

@@ -233,7 +233,13 @@ import FoundationEssentials
     for index in 0..<count {
       let (begin, end) = piece(index)
       precondition(begin >= first && begin <= end && end <= first + total && place + end - begin <= total)
-      unsafe UnsafeMutableRawPointer(next + place).copyMemory(from: start + begin, byteCount: end - begin)
+      if end - begin <= 16 {
+        // Cheaper than a call; what is copied too much is overwritten, or lies in the slack.
+        let words = unsafe UnsafeRawPointer(start + begin).loadUnaligned(as: (UInt64, UInt64).self)
+        unsafe UnsafeMutableRawPointer(next + place).storeBytes(of: words, as: (UInt64, UInt64).self)
+      } else {
+        unsafe UnsafeMutableRawPointer(next + place).copyMemory(from: start + begin, byteCount: end - begin)
+      }
       place += end - begin
     }
     precondition(place == total)

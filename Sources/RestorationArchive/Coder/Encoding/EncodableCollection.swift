@@ -8,7 +8,7 @@ extension Array: EncodableCollection where Element: Encodable {
   static func encodeCollection(at value: ValueAddress, in frame: EncodeFrameRef) throws -> UInt8 {
     let elements: Self = value.value()
     return try frame.encodeArray(count: elements.count) { child in
-      try elements.lendEach { try child.encodeElement($0) }
+      for element in elements { try child.encodeElement(element) }
     }
   }
 }

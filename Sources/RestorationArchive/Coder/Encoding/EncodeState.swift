@@ -44,16 +44,16 @@ struct EncodeState {
   var owner: EncodeFrameRef?
   /// For a child: the key in its owner.
   var ownerKey: (any CodingKey)?
-  /// The entries of a dictionary or set while they are brought into order; kept for its memory.
-  var sorted: [SortedEntry] = []
+  /// The entries of a dictionary or set while they are brought into order.
+  var order: EntryOrder
 
-  /// The buffers kept for the next archive are not larger than this.
+  /// The buffer kept for the next archive is not larger than this.
   private static let keptCapacity = 1 << 20
-  private static let keptEntries = 1 << 12
 
   init(interner: ShapeInterner, capacity: Int, memory: SessionMemory) {
     self.memory = memory
     types = TypeCache(in: memory)
+    order = EntryOrder(in: memory)
     writer = ByteWriter(capacity: capacity)
     self.interner = interner
     keyTypes = interner.keyTypes
@@ -74,7 +74,6 @@ struct EncodeState {
     if writer.capacity > Self.keptCapacity {
       writer = ByteWriter(capacity: 4096)
     }
-    if sorted.capacity > Self.keptEntries { sorted = [] }
     if misuse != nil { misuse = nil }
     if !userInfo.isEmpty { userInfo = [:] }
     isCanonical = false

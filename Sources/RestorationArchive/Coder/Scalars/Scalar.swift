@@ -41,7 +41,7 @@ extension Scalar {
   static func writeArray(_ elements: [Self], to writer: inout ByteWriter) -> UInt8 {
     writer.writeByte(tag)
     writer.writeNumber(UInt64(elements.count))
-    elements.lendEach { $0.write(to: &writer) }
+    for element in elements { element.write(to: &writer) }
     return ValueTag.packed
   }
 
@@ -64,7 +64,7 @@ extension Scalar {
       let dictionary: [String: Self] = address.value()
       state.pointee.writer.writeByte(tag)
       state.pointee.writer.writeNumber(UInt64(dictionary.count))
-      state.pointee.writeEntries(of: dictionary) { $1.write(to: &$0) }
+      state.pointee.writeEntries(of: dictionary)
       return ValueTag.map
     }
   }

@@ -55,16 +55,6 @@
   }
 }
 
-extension Array {
-  /// Lends the elements one by one, where they lie: a loop would copy each.
-  @inline(__always)
-  func lendEach(_ body: (Element) throws -> Void) rethrows {
-    try unsafe withUnsafeBufferPointer { elements in
-      for index in elements.indices { try unsafe body(elements[index]) }
-    }
-  }
-}
-
 /// A value as another name of its own type, where the compiler does not see that they are one.
 @inline(__always)
 func sameType<T, U>(_ value: T, as type: U.Type) -> U {
