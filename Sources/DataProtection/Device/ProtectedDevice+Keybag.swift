@@ -94,7 +94,7 @@ extension ProtectedDevice {
     // What can't be sealed anew now keeps the old keys in the keybag, and is tried again at the next unlock.
     guard try stores.reseal() else { return }
     var keys = opened.keys
-    keys.retired = [:]
+    keys.dropRetired()
     let clean = keys
     let done = try directory.withoutOthers { () throws(ProtectionError) in
       try directory.withLock { () throws(ProtectionError) in
