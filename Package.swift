@@ -198,7 +198,8 @@ if Context.environment["RESTORATION_DESKTOP"] != nil {
     .testTarget(
       name: "DesktopSessionTests", dependencies: ["DesktopSession", "StateRestoration"],
       exclude: [
-        "Support/desktop-mock.py", "Support/elogind-session.py", "Support/elogind.sh", "Support/private-bus.conf",
+        "Support/bus-proxy.py", "Support/desktop-mock.py", "Support/elogind-session.py", "Support/elogind.sh",
+        "Support/private-bus.conf",
       ], swiftSettings: settings),
   ]
 }

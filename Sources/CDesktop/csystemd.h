@@ -33,6 +33,7 @@ typedef int (*csystemd_handler)(csystemd_message *message, void *data, csystemd_
   X(int, sd_bus_set_address, (csystemd_bus *, const char *))                                                              \
   X(int, sd_bus_set_bus_client, (csystemd_bus *, int))                                                                    \
   X(int, sd_bus_negotiate_fds, (csystemd_bus *, int))                                                                     \
+  X(int, sd_bus_set_method_call_timeout, (csystemd_bus *, uint64_t))                                                      \
   X(int, sd_bus_start, (csystemd_bus *))                                                                                  \
   X(csystemd_bus *, sd_bus_close_unref, (csystemd_bus *))                                                                 \
   X(int, sd_bus_is_ready, (csystemd_bus *))                                                                               \

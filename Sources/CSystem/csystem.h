@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -44,6 +45,11 @@ static inline int csystem_openat(int directory, const char *name, int flags, mod
 // fcntl(F_GETFD).
 static inline int csystem_descriptor_flags(int descriptor) {
   return fcntl(descriptor, F_GETFD);
+}
+
+// getdents64, for which not every C library has a function.
+static inline long csystem_getdents(int descriptor, void *buffer, size_t size) {
+  return syscall(SYS_getdents64, descriptor, buffer, size);
 }
 
 static inline int csystem_flock(int descriptor, int operation) {

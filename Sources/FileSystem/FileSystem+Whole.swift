@@ -35,6 +35,20 @@ extension FileSystem {
     return done
   }
 
+  /// Reads the first bytes of a file with one call; fewer than `count` when the file ends, or the system has its reasons.
+  package func readOnce(_ descriptor: Descriptor, count: Int) throws(FileSystemError) -> [UInt8] {
+    var failure: FileSystemError?
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(count, 0)) { buffer, initialized in
+      do throws(FileSystemError) {
+        initialized = try unsafe read(descriptor, into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    return bytes
+  }
+
   /// Reads at most `count` bytes at an offset; fewer when the file ends first.
   package func readBytes(
     _ descriptor: Descriptor, count: Int, at offset: Int64 = 0

@@ -42,25 +42,25 @@ package struct LinuxFileSystem: FileSystem {
   }
 
   package func names(in directory: Descriptor) throws(FileSystemError) -> [String] {
-    // A descriptor of its own: fdopendir takes it over, and the position starts at the beginning.
+    // A descriptor of its own, whose position starts at the beginning. `opendir` would make two more calls.
     let own = try open(directory.rawValue, ".", O_RDONLY | O_CLOEXEC | directoryFlags, .names)
-    guard let stream = unsafe fdopendir(own.rawValue) else {
-      let failure = FileSystemError(lastCode, .names)
-      close(own)
-      throw failure
-    }
-    defer { unsafe closedir(stream) }
-    var names: [String] = []
-    while true {
-      errno = 0
-      guard let entry = unsafe readdir(stream) else {
-        if errno != 0 { throw FileSystemError(lastCode, .names) }
-        return names
+    defer { close(own) }
+    return try unsafe withUnsafeTemporaryAllocation(byteCount: 32 << 10, alignment: 8) {
+      buffer throws(FileSystemError) in
+      var names: [String] = []
+      while true {
+        let count = unsafe csystem_getdents(own.rawValue, buffer.baseAddress, buffer.count)
+        guard count >= 0 else { throw FileSystemError(lastCode, .names) }
+        if count == 0 { return names }
+        var start = 0
+        while start < count {
+          // An entry: inode and position, eight bytes each; its length, two; the kind, one; the name, which ends with a NUL.
+          let entry = unsafe UnsafeRawBufferPointer(rebasing: buffer[start..<count])
+          let name = unsafe String(cString: entry.baseAddress!.advanced(by: 19).assumingMemoryBound(to: CChar.self))
+          if name != "." && name != ".." { names.append(name) }
+          start += Int(unsafe entry.load(fromByteOffset: 16, as: UInt16.self))
+        }
       }
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { field in
-        unsafe field.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
-      if name != "." && name != ".." { names.append(name) }
     }
   }
 

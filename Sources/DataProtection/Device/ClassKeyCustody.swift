@@ -44,8 +44,9 @@ public struct CustodyEntry: Hashable, Sendable {
 
 /// Bytes as lowercase hexadecimal digits.
 func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-  bytes.map { byte in
-    let digits = String(byte, radix: 16)
-    return digits.count == 1 ? "0" + digits : digits
-  }.joined()
+  var digits: [UInt8] = []
+  for byte in bytes {
+    for digit in [byte >> 4, byte & 0xF] { digits.append(digit < 10 ? 0x30 + digit : 0x57 + digit) }
+  }
+  return String(decoding: digits, as: UTF8.self)
 }

@@ -20,13 +20,18 @@ final class DeviceDirectory: Sendable {
   private let keyLock: DeviceLock
   /// Held shared for as long as the device is open.
   private let sessionLock: DeviceLock
+  /// The number of the volume, which was found good.
+  let volume: UInt64
   let patience: Duration
   /// The owner of all files that are read; asked once, as each question is a system call.
   private let user: UInt32
 
-  private init(_ fileSystem: any FileSystem, _ descriptor: Descriptor, path: String, patience: Duration) {
+  private init(
+    _ fileSystem: any FileSystem, _ descriptor: Descriptor, path: String, volume: UInt64, patience: Duration
+  ) {
     self.fileSystem = fileSystem
     self.descriptor = descriptor
+    self.volume = volume
     self.patience = patience
     user = fileSystem.currentUser
     keyLock = DeviceLock(Self.lockName, in: descriptor, fileSystem) { () throws(FileSystemError) in
@@ -50,13 +55,13 @@ final class DeviceDirectory: Sendable {
   ) throws(ProtectionError) -> DeviceDirectory {
     let descriptor = try openOrMake(path, fileSystem)
     do throws(ProtectionError) {
-      try TrustedDirectory.check(
+      let volume = try TrustedDirectory.check(
         descriptor, called: "\"\(path)\"", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes)
+      return DeviceDirectory(fileSystem, descriptor, path: path, volume: volume, patience: options.patience)
     } catch {
       fileSystem.close(descriptor)
       throw error
     }
-    return DeviceDirectory(fileSystem, descriptor, path: path, patience: options.patience)
   }
 
   private static func openOrMake(

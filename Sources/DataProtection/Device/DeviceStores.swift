@@ -37,9 +37,7 @@ final class DeviceStores: Sendable {
       let store = try StoreDirectory(
         environment.fileSystem,
         in: OwnedDescriptor(environment.fileSystem, directory.descriptor, ownedBy: directory), keys: ring,
-        sealer: sealer,
-        options: options)
-      CacheDirectoryTag.write(in: store.directory, environment.fileSystem)
+        sealer: sealer, options: options, isCache: true, volume: directory.volume)
       state.withLock { $0.archives = store }
       return store
     }

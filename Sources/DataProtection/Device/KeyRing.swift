@@ -6,6 +6,7 @@ import Synchronization
 /// A key is lent in its class's turn: one borrower at a time, and a lock waits for that one.
 final class KeyRing: ClassKeys, StoreKeys {
   private struct Registration {
+    let number: UInt64
     let protection: ProtectionClass
     let body: @Sendable () -> Void
   }
@@ -15,7 +16,14 @@ final class KeyRing: ClassKeys, StoreKeys {
     var revision: UInt64
     var storageKeys: StorageKeys
     var nextRegistration: UInt64 = 0
-    var registrations: [UInt64: Registration] = [:]
+    /// By their numbers, which rise.
+    var registrations: [Registration] = []
+
+    /// Takes one out; nil when it is not there any more.
+    mutating func remove(_ number: UInt64) -> Registration? {
+      guard let index = registrations.firstIndex(where: { $0.number == number }) else { return nil }
+      return registrations.remove(at: index)
+    }
   }
 
   private let state: Mutex<State>
@@ -78,8 +86,9 @@ final class KeyRing: ClassKeys, StoreKeys {
 
   /// Puts unwrapped keys in.
   func install(_ keys: KeybagKeys) {
-    for (protection, key) in keys.active {
-      slot(protection).install(active: key, retired: keys.retired[protection] ?? [])
+    for protection in ProtectionClass.allCases {
+      guard let key = keys[protection].active else { continue }
+      slot(protection).install(active: key, retired: keys[protection].retired)
     }
   }
 
@@ -98,23 +107,24 @@ final class KeyRing: ClassKeys, StoreKeys {
   func wipe(keys: Set<ProtectionClass>, files: Set<ProtectionClass>) {
     for protection in keys { slot(protection).drop() }
     let due = state.withLock { state in
-      let due = state.registrations.filter { files.contains($0.value.protection) }
-      for number in due.keys { state.registrations[number] = nil }
+      let due = state.registrations.filter { files.contains($0.protection) }
+      state.registrations.removeAll { files.contains($0.protection) }
       return due
     }
-    for number in due.keys.sorted() { due[number]!.body() }
+    for registration in due { registration.body() }
     CryptographicContexts.freeAll()
   }
 
   func onWipe(of protection: ProtectionClass, _ body: @escaping @Sendable () -> Void) -> WipeRegistration {
     let number = state.withLock { state in
       state.nextRegistration += 1
-      state.registrations[state.nextRegistration] = Registration(protection: protection, body: body)
+      state.registrations.append(
+        Registration(number: state.nextRegistration, protection: protection, body: body))
       return state.nextRegistration
     }
     return WipeRegistration { [weak self] in
       // What the callback holds may release other registrations: let it go after the lock.
-      let removed = self?.state.withLock { $0.registrations.removeValue(forKey: number) }
+      let removed = self?.state.withLock { $0.remove(number) }
       _ = removed
     }
   }

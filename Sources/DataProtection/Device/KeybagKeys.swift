@@ -2,19 +2,31 @@ import Sealing
 
 /// The class keys of a keybag, unwrapped.
 struct KeybagKeys: Sendable {
-  /// The key of each class that seals.
-  var active: [ProtectionClass: HeldKey]
-  /// The keys of each class that still open.
-  var retired: [ProtectionClass: [HeldKey]] = [:]
+  /// The keys of one class.
+  struct Entry: Sendable {
+    /// The key that seals.
+    var active: HeldKey?
+    /// The keys that still open.
+    var retired: [HeldKey] = []
+  }
+
+  /// By the class's number; an array, as a dictionary's type is dear to make in a process that has just begun.
+  private var entries = [Entry](repeating: Entry(), count: ProtectionClass.allCases.count)
+
+  /// The keys of a class.
+  subscript(protection: ProtectionClass) -> Entry {
+    get { entries[Int(protection.rawValue) - 1] }
+    set { entries[Int(protection.rawValue) - 1] = newValue }
+  }
 
   /// New random keys for some classes, taking the others and retiring those that are replaced.
   static func renewing(
     _ classes: [ProtectionClass], of old: KeybagKeys?, random: any RandomSource
   ) throws(ProtectionError) -> KeybagKeys {
-    var keys = old ?? KeybagKeys(active: [:])
+    var keys = old ?? KeybagKeys()
     for protection in classes {
-      if let key = keys.active[protection] { keys.retired[protection, default: []].append(key) }
-      keys.active[protection] = try sealing("make class keys") { () throws(SealingError) in
+      if let key = keys[protection].active { keys[protection].retired.append(key) }
+      keys[protection].active = try sealing("make class keys") { () throws(SealingError) in
         try HeldKey(SecretKey(from: random), for: protection)
       }
     }
@@ -22,7 +34,12 @@ struct KeybagKeys: Sendable {
   }
 
   /// How many keys only open older files.
-  var retiredCount: Int { retired.values.reduce(0) { $0 + $1.count } }
+  var retiredCount: Int { entries.reduce(0) { $0 + $1.retired.count } }
+
+  /// Lets the keys go that only open older files.
+  mutating func dropRetired() {
+    for index in entries.indices { entries[index].retired = [] }
+  }
 
   /// The keybag of these keys, as bytes.
   func seal(
@@ -32,9 +49,9 @@ struct KeybagKeys: Sendable {
     let passcodeKey = try binding.passcodeKey(stretched)
     var entries: [Keybag.Entry] = []
     for protection in ProtectionClass.allCases {
-      guard let key = active[protection] else { preconditionFailure("A keybag has a key of every class.") }
+      guard let key = self[protection].active else { preconditionFailure("A keybag has a key of every class.") }
       entries.append(try wrap(key, protection, isRetired: false, binding, passcodeKey))
-      for key in retired[protection] ?? [] {
+      for key in self[protection].retired {
         entries.append(try wrap(key, protection, isRetired: true, binding, passcodeKey))
       }
     }

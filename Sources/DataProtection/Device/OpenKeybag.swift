@@ -61,7 +61,8 @@ struct OpenKeybag: Sendable {
   /// the public key its private one.
   func keys(_ stretched: StretchedPasscode) throws(ProtectionError) -> KeybagKeys {
     let passcodeKey = try binding.passcodeKey(stretched)
-    var keys = KeybagKeys(active: [.none: try alwaysAvailableKey()])
+    var keys = KeybagKeys()
+    keys[.none].active = try alwaysAvailableKey()
     for entry in keybag.entries where entry.protection != .none {
       let key = try sealing("unwrap the class keys") { () throws(SealingError) in
         let wrapping = try passcodeKey.wrappingKey(entry.protection, entry.identifier)
@@ -69,9 +70,9 @@ struct OpenKeybag: Sendable {
       }
       try check(key, entry)
       if entry.isRetired {
-        keys.retired[entry.protection, default: []].append(key)
+        keys[entry.protection].retired.append(key)
       } else {
-        keys.active[entry.protection] = key
+        keys[entry.protection].active = key
       }
     }
     return keys

@@ -94,7 +94,7 @@ extension ProtectedDevice {
     // A file that can't be sealed anew now keeps the old keys in the keybag; the next unlock tries again.
     guard try stores.reseal() else { return }
     var keys = opened.keys
-    keys.retired = [:]
+    keys.dropRetired()
     let clean = keys
     let done = try directory.withoutOthers { () throws(ProtectionError) in
       try directory.withLock { () throws(ProtectionError) in

@@ -9,7 +9,7 @@ final class WrongPasscodes: Sendable {
   private static let limit = 64
 
   private let key: SecretKey
-  private let codes = Mutex<Set<[UInt8]>>([])
+  private let codes = Mutex<[[UInt8]]>([])
 
   init(random: any RandomSource) throws(ProtectionError) {
     key = try sealing("remember wrong passcodes") { () throws(SealingError) in try SecretKey(from: random) }
@@ -36,7 +36,7 @@ final class WrongPasscodes: Sendable {
     let code = try code(passcode)
     codes.withLock { codes in
       if codes.count >= Self.limit { codes.removeAll() }
-      codes.insert(code)
+      codes.append(code)
     }
   }
 

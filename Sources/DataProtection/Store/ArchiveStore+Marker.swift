@@ -41,11 +41,14 @@ extension ArchiveStore {
   /// Reads the marker that earlier runs have left, once.
   private func loadMarker(_ state: inout ArchiveStoreState) throws(ProtectionError) {
     guard state.marker == nil else { return }
-    switch try store.readMarker(in: state.slot, identity) {
-    case .valid(let marker): state.marker = marker.settled(boot: store.keys.bootIdentifier)
-    case .absent: state.marker = CrashMarker()
-    case .invalid(let error): throw error
+    guard let file = try state.slot.open(.marker, forWriting: true) else {
+      state.marker = CrashMarker()
+      return
     }
+    let bytes = try file.read(0..<min(file.byteCount, CrashMarker.byteCount + 1))
+    state.marker = try CrashMarker(bytes, identity: identity, keys: store.keys).settled(boot: store.keys.bootIdentifier)
+    // The next attempt overwrites it in place.
+    if file.isWritable { state.markerFile = file }
   }
 
   private func openMarker(_ slot: SlotDirectory) throws(ProtectionError) -> StoreFile {

@@ -84,8 +84,8 @@ extension StoreDirectory {
     _ name: String, in directory: Descriptor, limit: Int, _ parse: ([UInt8]) throws(ProtectionError) -> Record
   ) throws(ProtectionError) -> RecordReading<Record> {
     do throws(ProtectionError) {
-      guard let bytes = try readSmallFile(name, in: directory, limit: limit, fileSystem) else { return .absent }
-      return .valid(try parse(bytes))
+      let record = try readSmallFile(name, in: directory, limit: limit, fileSystem, parse)
+      return record.map { .valid($0) } ?? .absent
     } catch {
       switch error.code {
       case .corrupt, .otherDevice, .unsupportedVersion: return .invalid(error)

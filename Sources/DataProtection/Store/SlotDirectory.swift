@@ -117,24 +117,31 @@ private func makeFile(
   }
 }
 
-/// Reads the whole of a small file; nil when there is none, `.corrupt` when it is longer than it can be.
-func readSmallFile(
-  _ name: String, in directory: Descriptor, limit: Int, _ fileSystem: any FileSystem
-) throws(ProtectionError) -> [UInt8]? {
+/// Reads a small file and parses it; nil when there is none, `.corrupt` when it is longer than it can be.
+///
+/// One read nearly always gives the whole file. Only when its bytes don't parse, the rest is looked for: the parser checks a
+/// code over all bytes, so it never takes a part for the whole.
+func readSmallFile<R>(
+  _ name: String, in directory: Descriptor, limit: Int, _ fileSystem: any FileSystem,
+  _ parse: ([UInt8]) throws(ProtectionError) -> R
+) throws(ProtectionError) -> R? {
   guard let file = try openRegular(name, in: directory, [], fileSystem) else { return nil }
   defer { fileSystem.close(file) }
-  // At once for the usual length; only a longer file is read on.
   let usual = 8192
   var bytes = try attempt("read \"\(name)\"") { () throws(FileSystemError) in
-    try fileSystem.readBytes(file, count: min(usual, limit + 1))
+    try fileSystem.readOnce(file, count: min(usual, limit + 1))
   }
-  if bytes.count == usual {
-    bytes += try attempt("read \"\(name)\"") { () throws(FileSystemError) in
-      try fileSystem.readBytes(file, count: limit + 1 - usual, at: Int64(usual))
+  do throws(ProtectionError) {
+    if bytes.count <= limit { return try parse(bytes) }
+  } catch {
+    let rest = try attempt("read \"\(name)\"") { () throws(FileSystemError) in
+      try fileSystem.readBytes(file, count: limit + 1 - bytes.count, at: Int64(bytes.count))
     }
+    guard !rest.isEmpty else { throw error }
+    bytes += rest
   }
   guard bytes.count <= limit else { throw ProtectionError(.corrupt, "\"\(name)\" is longer than it can be.") }
-  return bytes
+  return try parse(bytes)
 }
 
 /// Replaces a file by a new one that is synced; its name is not durable yet.

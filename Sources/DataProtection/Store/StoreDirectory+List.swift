@@ -58,6 +58,7 @@ extension StoreDirectory {
         throw ProtectionError(.io, "The device has \(SlotList.entryLimit) archives already; delete some.")
       }
       list.keybagRevision = max(list.keybagRevision, keys.keybagRevision)
+      markAsCache()
       let bytes = try list.encoded(keys: keys)
       try replaceFile(
         SlotList.fileName, by: SlotList.newFileName, in: parent.descriptor, with: bytes, fileSystem)

@@ -18,6 +18,7 @@ package final class StoreDirectory: Sendable {
   /// The directory of the slots.
   var directory: Descriptor { slots.descriptor }
   private let slots: OwnedDescriptor
+  private let isCache: Bool
   /// The directory of that, where the list lies.
   let parent: OwnedDescriptor
   /// What this process has open for writing, for sealing it anew.
@@ -33,12 +34,17 @@ package final class StoreDirectory: Sendable {
   ///
   /// Throws `.unsafeLocation` when the directory is a link, not ours, open to others, or on a network volume that
   /// was not opted for; nothing is changed then.
+  ///
+  /// - Parameters:
+  ///   - isCache: Whether the directory is marked as not for backup.
+  ///   - volume: The number of a volume that was found good already.
   init(
     _ fileSystem: any FileSystem, in parent: OwnedDescriptor, keys: any StoreKeys, sealer: any StoreSealing,
-    options: DeviceOptions = DeviceOptions()
+    options: DeviceOptions = DeviceOptions(), isCache: Bool = false, volume: UInt64? = nil
   ) throws(ProtectionError) {
+    var isNew = false
     let descriptor = try attempt("open the store's directory") { () throws(FileSystemError) in
-      try Self.openOrMake(Self.name, in: parent.descriptor, fileSystem)
+      try Self.openOrMake(Self.name, in: parent.descriptor, fileSystem, isNew: &isNew)
     }
     self.fileSystem = fileSystem
     self.keys = keys
@@ -46,8 +52,18 @@ package final class StoreDirectory: Sendable {
     self.options = options
     self.slots = OwnedDescriptor(fileSystem, descriptor)
     self.parent = parent
+    self.isCache = isCache
     try TrustedDirectory.check(
-      directory, called: "The store's directory", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes)
+      directory, called: "The store's directory", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes,
+      knownDevice: volume)
+    if isNew { markAsCache() }
+  }
+
+  /// Marks the directory as not for backup, if it is to be.
+  ///
+  /// It is looked at when it is made and whenever the list of slots changes, but not at a launch that changes nothing.
+  func markAsCache() {
+    if isCache { CacheDirectoryTag.write(in: directory, fileSystem) }
   }
 
   /// The HMAC that names a slot; 32 bytes.
@@ -80,7 +96,11 @@ package final class StoreDirectory: Sendable {
       let lock = OwnedDescriptor(
         fileSystem,
         try attempt("open a lock file") { () throws(FileSystemError) in
-          try fileSystem.openFile(SlotFile.lock.text, in: directory.descriptor, [.write, .create])
+          do throws(FileSystemError) {
+            return try fileSystem.openFile(SlotFile.lock.text, in: directory.descriptor, .write)
+          } catch  where error.code == .noSuchFile {
+            return try fileSystem.openFile(SlotFile.lock.text, in: directory.descriptor, [.write, .create])
+          }
         })
       let slot = SlotDirectory(fileSystem, directory, lock: lock)
       let isOurs = try attempt("lock a slot") { () throws(FileSystemError) in
@@ -106,11 +126,12 @@ package final class StoreDirectory: Sendable {
   }
 
   private static func openOrMake(
-    _ name: String, in parent: Descriptor, _ fileSystem: any FileSystem
+    _ name: String, in parent: Descriptor, _ fileSystem: any FileSystem, isNew: inout Bool
   ) throws(FileSystemError) -> Descriptor {
     do throws(FileSystemError) {
       return try fileSystem.openDirectory(name, in: parent)
     } catch  where error.code == .noSuchFile {
+      isNew = true
       // Another process may be first; its directory is as good.
       do throws(FileSystemError) {
         try fileSystem.makeDirectory(name, in: parent, mode: 0o700)
@@ -121,9 +142,10 @@ package final class StoreDirectory: Sendable {
 
   private func openSlot(_ name: SlotName, making: Bool = false) throws(ProtectionError) -> OwnedDescriptor? {
     do throws(ProtectionError) {
+      var isNew = false
       let descriptor = try attempt("open a slot") { () throws(FileSystemError) in
         try making
-          ? Self.openOrMake(name.text, in: directory, fileSystem)
+          ? Self.openOrMake(name.text, in: directory, fileSystem, isNew: &isNew)
           : fileSystem.openDirectory(name.text, in: directory)
       }
       return OwnedDescriptor(fileSystem, descriptor)

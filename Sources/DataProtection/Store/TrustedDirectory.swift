@@ -10,11 +10,16 @@ enum TrustedDirectory {
   /// - Parameters:
   ///   - directory: The directory, opened without following a link.
   ///   - name: What to call it in an error, as the beginning of a sentence.
+  ///   - device: The number of a volume that was found good already.
+  /// - Returns: The number of the directory's volume.
+  @discardableResult
   static func check(
-    _ directory: Descriptor, called name: String, _ fileSystem: any FileSystem, allowsNetworkVolumes: Bool
-  ) throws(ProtectionError) {
+    _ directory: Descriptor, called name: String, _ fileSystem: any FileSystem, allowsNetworkVolumes: Bool,
+    knownDevice device: UInt64? = nil
+  ) throws(ProtectionError) -> UInt64 {
     let (status, volume) = try attempt("look at a directory") { () throws(FileSystemError) in
-      (try fileSystem.status(of: directory), try fileSystem.volumeKind(of: directory))
+      let status = try fileSystem.status(of: directory)
+      return (status, status.device == device ? .local : try fileSystem.volumeKind(of: directory))
     }
     guard status.owner == fileSystem.currentUser else {
       throw ProtectionError(
@@ -29,6 +34,7 @@ enum TrustedDirectory {
         .unsafeLocation,
         "\(name) is on a network volume, where locks and syncs can't be relied on; move it, or opt in.")
     }
+    return status.device
   }
 
   /// Opens the permanent lock file of a directory; a directory without one is new, and `whenNew` runs before it is made.

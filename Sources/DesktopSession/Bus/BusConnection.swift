@@ -12,8 +12,9 @@ import Glibc
 
   /// Begins to connect; the bus has not answered when this returns.
   ///
+  /// - Parameter timeout: How long the bus may take to accept a subscription.
   /// - Returns: nil for a bus that is not to be used.
-  init?(_ kind: BusKind, at address: BusAddress) throws(BusError) {
+  init?(_ kind: BusKind, at address: BusAddress, timeout: Duration) throws(BusError) {
     if address == .none { return nil }
     guard let library = SystemdLibrary.shared else {
       throw BusError(
@@ -32,6 +33,7 @@ import Glibc
     case (_, .system): result = unsafe functions.sd_bus_open_system(&bus)
     case (_, .session): result = unsafe functions.sd_bus_open_user(&bus)
     }
+    if result >= 0 { result = unsafe functions.sd_bus_set_method_call_timeout(bus, timeout.busMicroseconds) }
     guard result >= 0, let bus = unsafe bus else {
       if let bus = unsafe bus { _ = unsafe functions.sd_bus_close_unref(bus) }
       throw .failed("the \(kind.rawValue) bus could not be reached", result)
@@ -100,9 +102,8 @@ import Glibc
         reply(message.error.map { .failure($0.describing(call)) } ?? .success(message))
       }
       var slot: OpaquePointer?
-      let microseconds = UInt64(max(timeout / .microseconds(1), 1))
       let result = unsafe functions.sd_bus_call_async(
-        bus, &slot, message, Receiver.handler, receiver.data, microseconds)
+        bus, &slot, message, Receiver.handler, receiver.data, timeout.busMicroseconds)
       guard result >= 0 else { throw .failed("\(call.member) could not be sent", result) }
       unsafe receiver.slot = slot
       receivers[ObjectIdentifier(receiver)] = receiver
@@ -112,11 +113,12 @@ import Glibc
   }
 
   /// Has signals that fit a rule delivered for as long as the connection lives.
+  ///
+  /// The connection ends when the bus refuses the rule or does not answer: without it, announcements would be missed.
   func subscribe(_ rule: String, _ body: @escaping (BusMessage) -> Void) throws(BusError) {
     let receiver = Receiver(library) { _, message in body(message) }
     var slot: OpaquePointer?
-    let result = unsafe functions.sd_bus_add_match_async(
-      bus, &slot, rule, Receiver.handler, Receiver.ignore, receiver.data)
+    let result = unsafe functions.sd_bus_add_match_async(bus, &slot, rule, Receiver.handler, nil, receiver.data)
     guard result >= 0 else { throw .failed("signals could not be subscribed to", result) }
     unsafe receiver.slot = slot
     receivers[ObjectIdentifier(receiver)] = receiver
@@ -149,9 +151,6 @@ import Glibc
       unsafe receiver.body(receiver, BusMessage(message, receiver.library))
       return 0
     }
-
-    /// A subscription that is refused leaves the connection alive; the service's standing tells that nothing comes.
-    static let ignore: csystemd_handler = { _, _, _ in 0 }
   }
 }
 

@@ -8,7 +8,7 @@ final class BusExchange {
   /// Connects.
   init(_ kind: BusKind, at address: BusAddress, within budget: Duration) throws(BusError) {
     deadline = .now + budget
-    guard let connection = try BusConnection(kind, at: address) else {
+    guard let connection = try BusConnection(kind, at: address, timeout: budget) else {
       throw BusError(name: nil, errno: ENOENT, message: "the \(kind.rawValue) bus is not to be used")
     }
     self.connection = connection

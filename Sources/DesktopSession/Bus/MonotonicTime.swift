@@ -15,8 +15,7 @@ struct MonotonicTime: Comparable, Sendable {
   static func < (left: MonotonicTime, right: MonotonicTime) -> Bool { left.microseconds < right.microseconds }
 
   static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
-    let added = max(duration / .microseconds(1), 0)
-    return MonotonicTime(microseconds: time.microseconds + (added < 1e15 ? UInt64(added) : 1_000_000_000_000_000))
+    MonotonicTime(microseconds: time.microseconds + duration.wholeMicroseconds)
   }
 
   /// The time from another moment to this one; zero when that is later.
@@ -28,4 +27,12 @@ struct MonotonicTime: Comparable, Sendable {
   func pollTimeout(from now: MonotonicTime) -> Int32 {
     microseconds <= now.microseconds ? 0 : Int32(clamping: (microseconds - now.microseconds + 999) / 1000)
   }
+}
+
+extension Duration {
+  /// Whole microseconds between none and thirty years.
+  var wholeMicroseconds: UInt64 { UInt64(min(max(self / .microseconds(1), 0), 1e15)) }
+
+  /// A limit for libsystemd, where zero stands for its own default.
+  var busMicroseconds: UInt64 { max(wholeMicroseconds, 1) }
 }

@@ -55,7 +55,8 @@ final class BusPeer {
     do throws(BusError) {
       if case .resting(let time) = phase {
         guard time <= .now else { return }
-        guard let connection = try BusConnection(kind, at: address) else { return }
+        let limit = monitor.options.callTimeout
+        guard let connection = try BusConnection(kind, at: address, timeout: limit) else { return }
         phase = .connecting(connection, until: .now + monitor.options.callTimeout)
       }
       try connection?.process()

@@ -39,7 +39,7 @@ extension SystemNotification.Kind {
     case session
   }
 
-  /// The services that were reached, and what went wrong.
+  /// The services that were reached, and the incidents so far.
   public private(set) var report = DesktopSessionReport()
 
   private let options: DesktopSessionOptions
@@ -117,7 +117,7 @@ extension SystemNotification.Kind {
 
   // MARK: - Events
 
-  /// Notes facts at once, and queues what takes its time.
+  /// Notes facts at once, and queues work that takes time.
   private func receive(_ event: SessionEvent, _ lifecycle: Lifecycle) {
     switch event {
     case .standing(let service, let standing): report.services[service] = standing
@@ -181,7 +181,8 @@ extension SystemNotification.Kind {
   private func unlock(_ lifecycle: Lifecycle) async {
     await askCustody()
     try? await lifecycle.enterForeground()
-    await options.onUnlock?()
+    // Not waited for: a program that asks for a passcode there must be able to sleep and to end meanwhile.
+    if let onUnlock = options.onUnlock { Task { await onUnlock() } }
   }
 
   /// Takes the keys back that another program of the session was given the passcode for; waits no longer than for a service.

@@ -31,7 +31,7 @@ public struct DesktopSessionOptions: Sendable {
   /// Where the session bus is.
   package var sessionBus = BusAddress.standard
 
-  /// Called on the main actor when the session is unlocked, after the program is in the foreground again.
+  /// Called on the main actor when the session is unlocked, after the program is in the foreground again; not waited for.
   ///
   /// An unlocked screen unlocks no device. A program that keeps its passcode in a keyring asks there, and unlocks the device.
   public var onUnlock: (@MainActor @Sendable () async -> Void)?

@@ -1,4 +1,4 @@
-/// The desktop services a driver has reached, and what went wrong.
+/// The desktop services a driver has reached, and the incidents so far.
 public struct DesktopSessionReport: Sendable, Hashable, CustomStringConvertible {
   /// A service that announces changes of the session.
   public enum Service: String, Sendable, Hashable, CaseIterable {

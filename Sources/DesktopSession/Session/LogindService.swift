@@ -5,11 +5,14 @@ import Glibc
 final class LogindService: SessionService {
   let link: ServiceLink
   private unowned let monitor: SessionMonitor
-  private var delay: Duration
   private var sessionPath: String?
   private var inhibitor: Int32 = -1
+  /// Whether the inhibitor is one of the service's present owner.
+  private var isInhibitorNew = false
   private var delayMax: Duration?
   private var isScreenLocked = false
+  /// Whether the desktop sets `LockedHint`: otherwise it is false while the screen is locked.
+  private var hasHint = false
   /// The announcement that is being served, and since when.
   private var ticket: (ticket: InhibitorTicket, since: MonotonicTime, timers: [UInt64])?
 
@@ -20,7 +23,6 @@ final class LogindService: SessionService {
   init(_ monitor: SessionMonitor) {
     self.monitor = monitor
     link = ServiceLink(to: .logind, at: "org.freedesktop.login1", monitor)
-    delay = monitor.options.reconnectDelays.lowerBound
   }
 
   // MARK: - The service
@@ -33,7 +35,10 @@ final class LogindService: SessionService {
     }
   }
 
-  func begin() { setUp() }
+  func begin() {
+    isInhibitorNew = false
+    setUp()
+  }
 
   /// An inhibitor is the service's end of a pipe: it may outlive the bus, so it is kept until a new one is there.
   func ended(withBus isBusLost: Bool) {
@@ -44,12 +49,22 @@ final class LogindService: SessionService {
 
   // MARK: - Setting up
 
+  /// Asks for everything at once, and asks again after a pause when one answer is missing or wrong.
   private func setUp() {
-    findSession { [weak self] path in
-      guard let self else { return }
+    var (open, failure) = (3, BusError?.none)
+    let finish = { [weak self] (error: BusError?) in
+      open -= 1
+      failure = failure ?? error
+      guard open == 0, let self else { return }
+      if let failure { return link.fail(failure) { [weak self] in self?.setUp() } }
+      link.succeed(sessionPath.map { "session \($0)" } ?? "no session, so the screen's lock is not noticed")
+    }
+    if isInhibitorNew { finish(nil) } else { takeInhibitor(finish) }
+    readDelayMax(finish)
+    findSession { [weak self] path, error in
+      guard let self, let path else { return finish(error) }
       sessionPath = path
-      if let path { watchSession(path) }
-      readDelayMax { [weak self] in self?.takeInhibitor() }
+      watchSession(path, finish)
     }
   }
 
@@ -62,31 +77,47 @@ final class LogindService: SessionService {
   ///
   /// A program that a user's service manager started belongs to no session; then the environment's counts, or the one with
   /// the user's display.
-  private func findSession(_ found: @escaping (String?) -> Void) {
-    let ofUser = { [weak self] in
-      guard let self else { return }
-      link.send(call("GetUser", [.uint32(getuid())])) { [weak self] result in
-        guard let self, let user = try? result.get().string("o") else { return found(nil) }
+  ///
+  /// - Parameter found: Gets the path, or why it is not known; neither when logind says that there is no session.
+  private func findSession(_ found: @escaping (String?, BusError?) -> Void) {
+    var calls = [call("GetSessionByPID", [.uint32(UInt32(getpid()))])]
+    if let identifier = ProcessInfo.processInfo.environment["XDG_SESSION_ID"], !identifier.isEmpty {
+      calls.append(call("GetSession", [.string(identifier)]))
+    }
+    ask(calls[...], nil) { [weak self] path, failure in
+      guard let self, path == nil else { return found(path, nil) }
+      ask([call("GetUser", [.uint32(getuid())])], failure) { [weak self] user, failure in
+        guard let self, let user else { return found(nil, failure) }
         let property = BusCall.property("Display", of: "org.freedesktop.login1.User", at: user, on: link.name)
         link.send(property) { result in
-          guard case .text(let path)? = try? result.get().variant(), path != "/" else { return found(nil) }
-          found(path)
+          switch result.flatMap({ message in Result { () throws(BusError) in try message.variant() } }) {
+          case .success(.text(let path)?): path == "/" ? found(nil, failure) : found(path, nil)
+          case .success: found(nil, .malformed("Display"))
+          case .failure(let error): found(nil, failure ?? error)
+          }
         }
       }
     }
-    let ofEnvironment = { [weak self] in
-      guard let self, let identifier = ProcessInfo.processInfo.environment["XDG_SESSION_ID"], !identifier.isEmpty
-      else { return ofUser() }
-      link.send(call("GetSession", [.string(identifier)])) { result in
-        if let path = try? result.get().string("o") { found(path) } else { ofUser() }
+  }
+
+  /// Calls one after another until one answers with a path.
+  ///
+  /// - Parameter found: Gets the path, or the first failure that is not logind's own "no".
+  private func ask(
+    _ calls: ArraySlice<BusCall>, _ failure: BusError?, _ found: @escaping (String?, BusError?) -> Void
+  ) {
+    guard let next = calls.first else { return found(nil, failure) }
+    link.send(next) { [weak self] result in
+      do throws(BusError) {
+        found(try result.get().string("o"), nil)
+      } catch {
+        let isAnswer = error.name?.hasPrefix("org.freedesktop.login1.") == true
+        self?.ask(calls.dropFirst(), failure ?? (isAnswer ? nil : error), found)
       }
-    }
-    link.send(call("GetSessionByPID", [.uint32(UInt32(getpid()))])) { result in
-      if let path = try? result.get().string("o") { found(path) } else { ofEnvironment() }
     }
   }
 
-  private func watchSession(_ path: String) {
+  private func watchSession(_ path: String, _ done: @escaping (BusError?) -> Void) {
     do throws(BusError) {
       for member in ["Lock", "Unlock"] {
         try link.on(member, of: Self.session, at: path) { [weak self] message in
@@ -100,16 +131,28 @@ final class LogindService: SessionService {
         try propertiesChanged(message)
       }
     } catch {
-      link.fail(error)
+      return done(error)
     }
     link.send(.property("LockedHint", of: Self.session, at: path, on: link.name)) { [weak self] result in
-      if case .bool(let isLocked)? = try? result.get().variant() { self?.setScreenLocked(isLocked, "LockedHint") }
+      do throws(BusError) {
+        guard case .bool(let isLocked)? = try result.get().variant() else { throw BusError.malformed("LockedHint") }
+        if let self, isLocked || hasHint { hint(isLocked) }
+        done(nil)
+      } catch {
+        // Signals tell of the lock where the property is not there.
+        done(error.name == "org.freedesktop.DBus.Error.UnknownProperty" ? nil : error)
+      }
     }
   }
 
   private func propertiesChanged(_ message: BusMessage) throws(BusError) {
     guard try message.string() == Self.session else { return }
-    if case .bool(let isLocked)? = try message.options()["LockedHint"] { setScreenLocked(isLocked, "LockedHint") }
+    if case .bool(let isLocked)? = try message.options()["LockedHint"] { hint(isLocked) }
+  }
+
+  private func hint(_ isLocked: Bool) {
+    hasHint = hasHint || isLocked
+    setScreenLocked(isLocked, "LockedHint")
   }
 
   private func setScreenLocked(_ isLocked: Bool, _ reason: String) {
@@ -119,18 +162,23 @@ final class LogindService: SessionService {
     monitor.emit(isLocked ? .lock : .unlock)
   }
 
-  private func readDelayMax(_ done: @escaping () -> Void) {
+  private func readDelayMax(_ done: @escaping (BusError?) -> Void) {
     let property = BusCall.property(
       "InhibitDelayMaxUSec", of: Self.manager, at: Self.managerPath, on: link.name)
     link.send(property) { [weak self] result in
-      if case .number(let microseconds)? = try? result.get().variant(), microseconds > 0 {
-        self?.delayMax = .microseconds(Int64(clamping: microseconds))
+      do throws(BusError) {
+        guard case .number(let microseconds)? = try result.get().variant() else {
+          throw BusError.malformed("InhibitDelayMaxUSec")
+        }
+        if microseconds > 0 { self?.delayMax = .microseconds(Int64(clamping: microseconds)) }
+        done(nil)
+      } catch {
+        done(error)
       }
-      done()
     }
   }
 
-  private func takeInhibitor() {
+  private func takeInhibitor(_ done: @escaping (BusError?) -> Void) {
     let arguments = ["sleep:shutdown", monitor.options.applicationName, "Preserves its state and locks", "delay"]
     link.send(call("Inhibit", arguments.map { .string($0) })) { [weak self] result in
       guard let self else { return }
@@ -138,22 +186,14 @@ final class LogindService: SessionService {
         let taken = try result.get().descriptor()
         drop()
         inhibitor = taken
-        delay = monitor.options.reconnectDelays.lowerBound
+        isInhibitorNew = true
         monitor.emit(.inhibitor(isHeld: true))
         monitor.log("the inhibitor is taken")
-        let session = sessionPath.map { "session \($0)" } ?? "no session, so the screen's lock is not noticed"
-        link.succeed(session)
+        done(nil)
       } catch {
-        failSettingUp(error)
+        done(error)
       }
     }
-  }
-
-  /// Tells of a failure, and tries once more after a pause.
-  private func failSettingUp(_ error: BusError) {
-    link.fail(error)
-    link.after(delay) { [weak self] in self?.setUp() }
-    delay = min(delay * 2, monitor.options.reconnectDelays.upperBound)
   }
 
   // MARK: - Sleep and shutdown
@@ -186,7 +226,11 @@ final class LogindService: SessionService {
 
   private func end(isSleep: Bool) {
     finishTicket()
-    if link.isThere, inhibitor < 0 { takeInhibitor() }
+    if link.isThere, inhibitor < 0 {
+      takeInhibitor { [weak self] error in
+        if let error { self?.link.fail(error) { [weak self] in self?.setUp() } }
+      }
+    }
     if isSleep { monitor.emit(.woke) }
   }
 
@@ -207,6 +251,7 @@ final class LogindService: SessionService {
     guard inhibitor >= 0 else { return }
     Glibc.close(inhibitor)
     inhibitor = -1
+    isInhibitorNew = false
     monitor.emit(.inhibitor(isHeld: false))
   }
 }

@@ -26,7 +26,7 @@ final class NameWatch {
   ///
   /// - Parameters:
   ///   - changed: Gets every new owner, and nil when there is none any more.
-  ///   - failed: Gets why the owner is not known; what may pass is tried again.
+  ///   - failed: Gets why the owner is not known; a passing failure is followed by another attempt.
   func begin(
     on connection: BusConnection, changed: @escaping (String?) -> Void, failed: @escaping (BusError) -> Void
   ) {

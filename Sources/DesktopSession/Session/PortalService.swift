@@ -2,6 +2,9 @@
 final class PortalService: SessionService {
   let link: ServiceLink
   private unowned let monitor: SessionMonitor
+  /// The number of the request for a monitor that was made last.
+  private var attempt: UInt64 = 0
+  /// The request whose answer is awaited.
   private var requestPath: String?
   private var sessionHandle: String?
   private var query: (ticket: QueryTicket, timer: UInt64)?
@@ -48,7 +51,8 @@ final class PortalService: SessionService {
   private func createMonitor() {
     guard let unique = link.uniqueName else { return }
     let sender = unique.drop { $0 == ":" }.map { $0 == "." ? "_" : String($0) }.joined()
-    let token = "restoration\(monitor.nextTicket())"
+    attempt = monitor.nextTicket()
+    let token = "restoration\(attempt)"
     // The answer may overtake the reply, so its path is known before.
     requestPath = "\(Self.path)/request/\(sender)/\(token)"
     let options: [(String, BusArgument)] = [
@@ -58,26 +62,46 @@ final class PortalService: SessionService {
       guard let self else { return }
       do throws(BusError) {
         let path = try result.get().string("o")
-        if sessionHandle == nil { requestPath = path }
+        if requestPath != nil { requestPath = path }
       } catch {
-        link.fail(error)
+        fail(error)
       }
+    }
+    let attempt = attempt
+    link.after(monitor.options.callTimeout) { [weak self] in
+      guard let self, self.attempt == attempt, requestPath != nil else { return }
+      fail(.timedOut("the request for the session's state"))
     }
   }
 
+  /// There is no monitor; another one is asked for after a pause.
+  private func fail(_ error: BusError) {
+    guard requestPath != nil else { return }
+    requestPath = nil
+    link.fail(error) { [weak self] in self?.createMonitor() }
+  }
+
   private func responded(_ message: BusMessage) {
-    guard let requestPath, message.path == requestPath else { return }
-    self.requestPath = nil
     do throws(BusError) {
       let response = try message.uint32()
       guard response == 0, case .text(let handle)? = try message.options()["session_handle"] else {
-        return link.fail(.malformed("the answer to CreateMonitor"))
+        throw .malformed("the answer to CreateMonitor")
       }
+      guard let requestPath, message.path == requestPath else { return closeMonitor(handle) }
+      self.requestPath = nil
       sessionHandle = handle
       link.succeed()
     } catch {
-      link.fail(error)
+      if message.path == requestPath { fail(error) }
     }
+  }
+
+  /// Ends a monitor that was given up before it was there: the session would wait for its answer.
+  private func closeMonitor(_ handle: String) {
+    guard handle != sessionHandle else { return }
+    let close = BusCall(
+      destination: link.name, path: handle, interface: "org.freedesktop.portal.Session", member: "Close")
+    link.send(close) { _ in }
   }
 
   private func stateChanged(_ message: BusMessage) throws(BusError) {

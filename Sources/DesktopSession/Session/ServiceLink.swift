@@ -10,6 +10,10 @@ final class ServiceLink {
   private weak var connection: BusConnection?
   /// The rules that the connection has.
   private var rules: Set<String> = []
+  /// The failure that was reported last, so that one that lasts is reported once.
+  private var failure: String?
+  /// The pause before the next attempt.
+  private var delay: Duration
   /// Raised whenever the owner changes, so that late answers of an earlier one are dropped.
   private var epoch = 0
 
@@ -23,6 +27,7 @@ final class ServiceLink {
   ) {
     self.service = service
     self.monitor = monitor
+    delay = monitor.options.reconnectDelays.lowerBound
     watch = NameWatch(name, monitor, startsService: startsService)
   }
 
@@ -74,12 +79,24 @@ final class ServiceLink {
   // MARK: - The standing
 
   /// The service's announcements arrive.
-  func succeed(_ detail: String = "") { monitor.emit(.standing(service, .connected(detail))) }
+  func succeed(_ detail: String = "") {
+    failure = nil
+    delay = monitor.options.reconnectDelays.lowerBound
+    monitor.emit(.standing(service, .connected(detail)))
+  }
 
   /// The service is of no use now; one that is not installed is nothing to report.
-  func fail(_ error: BusError) {
+  ///
+  /// - Parameter retry: Done after a pause, which doubles from one failure to the next.
+  func fail(_ error: BusError, retry: (() -> Void)? = nil) {
     monitor.emit(.standing(service, .absent(error.description)))
-    if !error.isAbsentService { monitor.report(incident: "\(service): \(error)") }
+    if !error.isAbsentService, failure != error.description {
+      failure = error.description
+      monitor.report(incident: "\(service): \(error)")
+    }
+    guard let retry else { return }
+    after(delay, retry)
+    delay = min(delay * 2, monitor.options.reconnectDelays.upperBound)
   }
 
   /// Does something later, unless the service has another owner by then.

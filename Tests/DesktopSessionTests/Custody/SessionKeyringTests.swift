@@ -43,10 +43,10 @@ import Testing
   }
 
   @Test func `keys expire`() async throws {
-    let device = try await Self.open(directory, timeLimit: .seconds(1))
+    let device = try await Self.open(directory, timeLimit: .seconds(4))
     try await device.setPasscode(Passcode(Self.passcode))
     #expect(try await Self.open(directory).lockState == .unlocked)
-    try await Machine.wait(for: "the end of a second") { try await Self.open(directory).lockState == .locked }
+    try await Machine.wait(for: "the end of four seconds") { try await Self.open(directory).lockState == .locked }
     #expect(device.lockState == .unlocked, "a process that has the keys keeps them")
   }
 }

@@ -142,7 +142,7 @@ import Testing
     let program = try await SessionProgram(on: desktop, grace: .zero)
     try await program.connect()
     try await desktop.tell("forge")
-    // What comes after it on the same connection has been handled when this has.
+    // The bus keeps the order: the forged signals have arrived before this one.
     try await desktop.tell("blank 1")
     try await program.wait(forEntry: "screenBlanked")
     #expect(program.device.lockState == .unlocked && program.application.lifecycle.state == .active)

@@ -95,6 +95,52 @@ import Testing
     custody.goOn()
   }
 
+  @Test func `a handler that waits for a passcode holds up no sleep`() async throws {
+    let (answers, answer) = AsyncStream.makeStream(of: Void.self)
+    var isAsked = false
+    let program = try await program(grace: .zero) { options in
+      options.onUnlock = {
+        isAsked = true
+        for await _ in answers {}
+      }
+    }
+    try await desktop.tell("Lock", "Unlock")
+    try await Machine.wait(for: "the handler") { isAsked }
+    program.draft.text = "unsaved"
+    try await desktop.tell("PrepareForSleep 1")
+    try await desktop.mock.line("released")
+    #expect(program.log.position(of: "preserved and locked before sleep") != nil)
+    #expect(program.driver.report.incidents == [])
+    answer.finish()
+  }
+
+  @Test func `limits without an end are limits`() async throws {
+    let program = try await program { options in
+      options.callTimeout = .seconds(Int64.max)
+      options.inhibitorBudget = .seconds(Int64.max)
+      options.queryEndBudget = .seconds(Int64.max)
+      options.reconnectDelays = .zero ... .seconds(Int64.max)
+    }
+    try await desktop.tell("state 2 0", "PrepareForSleep 1")
+    try await desktop.mock.line("answered")
+    try await desktop.mock.line("released")
+    #expect(program.driver.report.incidents == [])
+  }
+
+  @Test func `a lock that only a signal told of outlasts a lost bus`() async throws {
+    let program = try await program(grace: .zero)
+    try await desktop.tell("Lock")
+    try await program.wait(forEntry: "preserved and locked with the screen")
+    // logind comes back and says that LockedHint is false, as this desktop never sets it.
+    desktop.killServices()
+    try await Machine.wait(for: "the loss") { !program.driver.report.holdsInhibitor }
+    try await desktop.startServices()
+    try await program.connect()
+    #expect(program.driver.report.isScreenLocked && program.application.lifecycle.state != .active)
+    try await desktop.tell("Unlock")
+    try await program.wait(for: .active)
+  }
+
   @Test func `a lock told twice locks once`() async throws {
     let program = try await program(grace: .zero)
     try await desktop.tell("Lock", "hint 1", "Unlock", "hint 0")

@@ -4,9 +4,15 @@ import Synchronization
 
 /// Class keys that several programs share, kept in memory; it can hang.
 final class SharedCustody: ClassKeyCustody {
+  private let forgets: Bool
   private let keys = Mutex<[CustodyEntry: [UInt8]]>([:])
   private let isStuck = Atomic<Bool>(false)
   private let mayGo = DispatchSemaphore(value: 0)
+
+  /// Makes a custody.
+  ///
+  /// - Parameter forgets: Whether a lock takes the keys away; otherwise every program can unlock without a passcode.
+  init(forgets: Bool = true) { self.forgets = forgets }
 
   func keep(_ key: Span<UInt8>, for entry: CustodyEntry) {
     let bytes = key.indices.map { key[$0] }
@@ -18,7 +24,9 @@ final class SharedCustody: ClassKeyCustody {
     if let bytes = keys.withLock({ $0[entry] }) { body(bytes.span) }
   }
 
-  func forget(_ entry: CustodyEntry) { keys.withLock { $0[entry] = nil } }
+  func forget(_ entry: CustodyEntry) {
+    if forgets { keys.withLock { $0[entry] = nil } }
+  }
 
   /// Answers nobody from now on.
   func hang() { isStuck.store(true, ordering: .releasing) }

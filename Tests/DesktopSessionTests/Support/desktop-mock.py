@@ -40,8 +40,11 @@ def digest():
         for name in sorted(files):
             path = os.path.join(folder, name)
             whole.update(path.encode() + b'\0')
-            with open(path, 'rb') as file:
-                whole.update(file.read())
+            try:
+                with open(path, 'rb') as file:
+                    whole.update(file.read())
+            except FileNotFoundError:
+                pass  # The program goes on writing.
     return whole.hexdigest()
 
 

@@ -16,11 +16,15 @@ struct DesktopDemoTests {
     desktop = try MockSession(state: harness.state)
   }
 
-  /// The program with a passcode, an open note and the inhibitor.
-  private func start() async throws -> PseudoTerminal {
+  /// The program with the inhibitor.
+  ///
+  /// - Parameter trace: The file that its system calls are written to; nil for none.
+  private func start(trace: String? = nil) async throws -> PseudoTerminal {
     try await desktop.start()
+    let arguments = [harness.folder, "--state", harness.state, "--log", harness.log, "--desktop"]
+    let traced = trace.map { SystemCallTrace.arguments(writingTo: $0) + [DemoHarness.program] }
     let terminal = try PseudoTerminal(
-      DemoHarness.program, arguments: [harness.folder, "--state", harness.state, "--log", harness.log, "--desktop"],
+      traced == nil ? DemoHarness.program : "/usr/bin/strace", arguments: (traced ?? []) + arguments,
       environment: [
         "SWIFT_BACKTRACE": "enable=no", "DBUS_SYSTEM_BUS_ADDRESS": desktop.address,
         "DBUS_SESSION_BUS_ADDRESS": desktop.address,
@@ -93,6 +97,26 @@ struct DesktopDemoTests {
     await again.type("1234\r")
     try await again.wait(forText: "secret plans")
     try await again.quit()
+  }
+
+  @Test func `every change is synced when the inhibitor's descriptor is closed, and none follows`() async throws {
+    let path = harness.log + ".trace"
+    let terminal = try await start(trace: path)
+    try await prepare(terminal)
+    desktop.tell("PrepareForSleep 1")
+    try await desktop.wait(for: "released")
+    try await terminal.wait(forText: "Locked")
+    try await terminal.quit()
+    let trace = try SystemCallTrace(at: path)
+    let calls = trace.calls
+    let told = try #require(calls.firstIndex { $0.name == "recvmsg" && $0.arguments.contains("PrepareForSleep") })
+    // The bus hands the inhibitor over as a descriptor.
+    let handed = try #require(calls.first { $0.name == "recvmsg" && $0.arguments.contains("SCM_RIGHTS") })
+    let inhibitor = try #require(handed.files.last)
+    let letGo = try #require(calls.lastIndex { $0.name == "close" && $0.files == [inhibitor] })
+    #expect(trace.changeCount(below: harness.state, in: told..<letGo) > 0)
+    #expect(trace.unsyncedChanges(below: harness.state, in: 0..<letGo).isEmpty)
+    #expect(trace.changeCount(below: harness.state, in: letGo..<calls.count) == 0)
   }
 
   @Test func `the end of the session ends the program with everything preserved`() async throws {

@@ -246,6 +246,7 @@ struct Rules {
 
   /// What a save stores in a page's place; the page is then bound to it.
   func commit(_ page: inout Live) -> [Variant] {
+    let departed = page.departed
     page.departed = [:]
     (page.hasMoved, page.showsOther) = (false, false)
     if case .owner(let former?) = page.binding, !program.isSameIdentity(own(page, [:]), former) {
@@ -272,7 +273,8 @@ struct Rules {
         return page.before + [own] + page.behind
       }
       if !isSame {
-        let dormant = dormant(former, behind: &page)
+        var dormant = dormant(former, behind: &page)
+        for name in departed.keys { dormant.places[name] = dormant.places[name]?.map { $0.asOptional() } }
         page.behind.insert(dormant, at: 0)
         for (name, variants) in page.carried { own.places[name] = variants }
       }

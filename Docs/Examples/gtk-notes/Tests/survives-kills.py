@@ -261,7 +261,8 @@ try:
         allowed = [text[:caret] + extra[:count] + text[caret:] for count in range(len(extra) + 1)]
         expect(again in allowed, f'kill {number}: the draft is {again[:80]!r}, not {text[:80]!r}')
         expect(place == caret + len(again) - len(text), f'kill {number}: the caret is at {place}, not {caret}')
-        expect('Beta' in windows()[0].get_name() + windows()[-1].get_name(), f'kill {number}: the note is open')
+        # Accessibility tells of a new title some time after the text.
+        wait(f'the note after kill {number}', lambda: any('Beta' in window.get_name() for window in windows()))
         wait(f'the size {size} after kill {number}', lambda: geometry('Notes') == size)
         if number >= SCRATCH_AT:
             wait('the second window', lambda: window('Scratch'))

@@ -67,15 +67,18 @@ struct TypeEntry {
   init(_ type: Any.Type) {
     self.type = UInt(bitPattern: ObjectIdentifier(type))
     form = .general
+    // Each question that the runtime answers with no searches every conformance of the program, so few are asked.
     if let scalar = type as? any Scalar.Type {
       form = .scalar
       self.scalar = scalar
       tag = scalar.tag
+      return
     }
+    guard let collection = type as? any ScalarCollection.Type else { return }
     encodable = type as? any EncodableCollection.Type
     decodable = type as? any DecodableCollection.Type
     if encodable != nil || decodable != nil { form = .collection }
-    if let common = (type as? any ScalarCollection.Type)?.common { (form, scalar) = common }
+    if let common = collection.common { (form, scalar) = common }
   }
 }
 
@@ -107,7 +110,7 @@ struct TypeCache {
   }
 }
 
-/// A collection that may be of scalars.
+/// An array, set or dictionary: the only collections that are coded as such, and those that may be of scalars.
 protocol ScalarCollection {
   /// The form for the table of types and the row of the elements; nil when they are no scalars.
   static var common: (TypeEntry.Form, (any Scalar.Type)?)? { get }

@@ -28,7 +28,7 @@ final class NotesController: RestorableController {
   let restorationIdentifier: RestorationIdentifier? = "notes"
   /// The note that is open.
   @Restored("selection") var selection: String? = nil
-  /// What was typed and not saved, by note.
+  /// Typed text that is not saved, by note.
   @Restored("drafts") var drafts: [String: String] = [:]
   /// The caret, and the first visible line, by note.
   @Restored("carets") var carets: [String: Int] = [:]

@@ -131,7 +131,7 @@ final class Program {
         try await device.unlock(passcode: Passcode(passcode))
         try? await application.lifecycle.enterForeground()
         try? await application.lifecycle.becomeActive()
-        // What was locked at the launch is restored late, and shown then.
+        // Objects that were locked at the launch are restored late, and shown then.
         if wasRestored { show() }
       } else {
         try await device.setPasscode(Passcode(passcode))
