@@ -46,7 +46,7 @@ public struct LaunchOptions: Sendable, Hashable {
     if case .backgroundEvent = reason { true } else { false }
   }
 
-  /// What is to be opened after restoring.
+  /// The URL to be opened after restoring.
   package var url: URL? {
     if case .url(let url) = reason { url } else { nil }
   }
@@ -63,7 +63,7 @@ public struct LaunchResponse: OptionSet, Sendable, Hashable {
   /// Nothing is declined.
   public static let proceed: LaunchResponse = []
 
-  /// Nothing is restored in this launch; what was preserved is not lost: the first save sets it aside.
+  /// Nothing is restored in this launch; the state is not lost: the first save sets it aside.
   public static let declinesRestoring = LaunchResponse(rawValue: 1)
 
   /// The URL is not opened.

@@ -8,10 +8,10 @@
   /// The delegate that gets the callbacks; not retained.
   public weak var delegate: (any LifecycleDelegate)?
 
-  /// What does the steps that are not callbacks; not retained.
+  /// The worker for the steps that are not callbacks; not retained.
   package weak var work: (any LifecycleWork)?
 
-  /// The budgets, and what happens when one runs out.
+  /// The budgets, and the consequence when one runs out.
   package let budgets: LifecycleBudgets
 
   /// Why the program was launched; `nil` before.
@@ -116,7 +116,7 @@
   /// Ends the program, with `willTerminate` if it runs.
   public func terminate() async throws(LifecycleError) { try await serve(.terminate) }
 
-  /// Ends the program at once and without notice, whatever is under way.
+  /// Ends the program at once and without notice, in the middle of any request.
   package func kill(_ reason: TerminationReason = .killed) throws(LifecycleError) {
     _ = try machine.route(for: .kill)
     // Asked for by an observer of these very steps: it is ending already, for the first reason.
@@ -135,7 +135,7 @@
 
   // MARK: - Input, notifications, memory
 
-  /// Handles input now, or keeps it until the program accepts input; what is kept is handled in order.
+  /// Handles input now, or keeps it until the program accepts input; kept input is handled in order.
   public func receiveInput(_ input: @escaping @MainActor () -> Void) {
     guard state != .notRunning else { return }
     if isAcceptingInput, !isHandlingKeptInput { input() } else { keptInput.append(input) }

@@ -1,4 +1,4 @@
-/// What went wrong while making or reading an archive or one coded value.
+/// A failure of making or reading an archive or one coded value.
 ///
 /// It never quotes state: text holds names, numbers and positions only.
 package struct ArchiveError: Error, Sendable, CustomStringConvertible {
@@ -48,7 +48,7 @@ package struct ArchiveError: Error, Sendable, CustomStringConvertible {
   package var path: RestorationPath?
   /// The position in bytes, counted from the start of what `message` names; nil when there is none.
   package var offset: Int?
-  /// What happened, then what to do.
+  /// The failure, then the remedy.
   package var message: String
   /// The error underneath, such as a `DecodingError` or the source's own; its own description may quote state.
   package var cause: (any Error)?

@@ -8,15 +8,15 @@ package import FoundationEssentials
   /// Restores into the hierarchy below a root.
   func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport
 
-  /// Restores nothing in this launch; what is on disk is set aside by the next save, as after any refusal.
+  /// Restores nothing in this launch; the next save sets the stored state aside, as after any refusal.
   ///
-  /// The hierarchy below the root, if there is one already, is what is preserved from now on.
+  /// From now on the hierarchy below the root, if there is one already, is preserved.
   func declineRestoring(into root: (any RestorableController)?) async
 
   /// Preserves the hierarchy below a root.
   func preserveState(of root: (any RestorableController)?) async throws(RestorationError) -> PreservationOutcome
 
-  /// Begins to guard what follows as part of restoring, until ``endGuard()``.
+  /// Begins to guard the following steps as part of restoring, until ``endGuard()``.
   func beginGuard()
 
   /// Ends the guard: the launch went well, and that is on disk when this returns.

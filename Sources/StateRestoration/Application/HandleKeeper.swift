@@ -30,7 +30,7 @@
     closeOpen()
   }
 
-  /// Opens what was closed; a handle that is refused because of the lock stays closed, to be tried again.
+  /// Opens the closed handles; a handle that is refused because of the lock stays closed, to be tried again.
   func openAll(onFailure: (any ReopenableHandle, ProtectionError) -> Void) async {
     wantsOpen = true
     forgetTheGone()

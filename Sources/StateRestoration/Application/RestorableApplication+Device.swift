@@ -67,6 +67,7 @@ extension RestorationCoordinator: ApplicationEngine {
     completeStateRestoration()
     // After the removal of the mark, which was handed over last.
     await worker.run { _ in }
+    await endTurn()
   }
 
   package func deleteState() async throws(RestorationError) { try await discardAfterForceQuit() }

@@ -94,7 +94,7 @@ import FoundationEssentials
     return report
   }
 
-  /// The user ends the program by force: no callback, and what was preserved is deleted.
+  /// The user ends the program by force: no callback, and the state is deleted.
   ///
   /// With ``RestorationConfiguration/isDeveloperMode`` the state stays.
   public func forceQuit() async throws(RestorationError) {
@@ -110,7 +110,7 @@ import FoundationEssentials
 
   /// Preserves now; the outcome is reported to the delegate too.
   ///
-  /// - Returns: What came of it; nil when there is no root, or the program is not launched: what is preserved has not come
+  /// - Returns: The outcome; nil when there is no root, or the program is not launched: the state has not come
   ///   back yet then, and must not be overwritten with a hierarchy that knows nothing of it.
   @discardableResult
   public func preserve() async throws(RestorationError) -> PreservationOutcome? {
@@ -197,7 +197,7 @@ extension RestorableApplication: LifecycleWork {
     }
   }
 
-  /// Keeps what is on disk from the first save of a launch that declined restoring.
+  /// Keeps the stored state from the first save of a launch that declined restoring.
   private func declineIfAsked() async {
     guard lifecycle.launchResponse.contains(.declinesRestoring), !hasDeclined else { return }
     hasDeclined = true
@@ -241,7 +241,7 @@ extension RestorableApplication: LifecycleWork {
     if let payload, keepsSnapshot {
       isSnapshotKept = await snapshots.keep(payload)
     } else if isDeferred, !isIgnored {
-      // What is on disk could not be looked at: it will come back, and the picture of it with it.
+      // The stored state could not be looked at: it will come back, and its picture with it.
       isSnapshotKept = nil
     } else {
       isSnapshotKept = false
@@ -257,7 +257,7 @@ extension RestorableApplication: LifecycleWork {
     }
   }
 
-  /// Whether preserving waits for an unlock, and what is on disk is still what it was.
+  /// Whether preserving waits for an unlock, and the stored state is still the old one.
   private var isDeferred: Bool {
     if case .success(.deferred(.locked)) = lastPreservation { true } else { false }
   }

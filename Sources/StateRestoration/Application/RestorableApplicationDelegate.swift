@@ -27,13 +27,13 @@ public import FoundationEssentials
   /// Takes the shown snapshot away: restoring has ended.
   func removeSnapshot()
 
-  /// Restoring has ended; what came back, what did not and why.
+  /// Restoring has ended; the report has every object, with the reasons.
   func didRestore(_ report: RestorationReport)
 
-  /// Restoring failed as a whole; the launch goes on, and what is on disk stays as it was.
+  /// Restoring failed as a whole; the launch goes on, and the stored state stays.
   func didFailToRestore(_ error: RestorationError)
 
-  /// Preserving has ended; an error leaves on disk what was there before.
+  /// Preserving has ended; an error leaves the earlier state on disk.
   func didPreserve(_ result: Result<PreservationOutcome, RestorationError>)
 
   /// A handle could not be opened anew; while locked it is tried again after the unlock, without being told here.

@@ -57,7 +57,7 @@ extension SystemNotification.Kind {
     }
   }
 
-  /// Handles what has arrived, one after another; what arrives meanwhile is seen, so that the process doesn't stop
+  /// Handles the signals that have arrived, one after another; new ones are seen, so that the process doesn't stop
   /// itself with a signal to go on already in hand.
   private func handleNext(_ lifecycle: Lifecycle) {
     guard worker == nil, !waiting.isEmpty else { return }
@@ -67,7 +67,7 @@ extension SystemNotification.Kind {
     }
   }
 
-  /// Gives the signals back to whoever had them before.
+  /// Gives the signals back to their former handlers.
   public func stop() {
     reader?.cancel()
     reader = nil

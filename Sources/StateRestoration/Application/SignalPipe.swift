@@ -83,7 +83,7 @@ private func noteSignal(_ number: Int32) {
 
   isolated deinit { giveBack() }
 
-  /// Gives the signals back to whoever had them before; the stream ends.
+  /// Gives the signals back to their former handlers; the stream ends.
   func giveBack() {
     if source.isCancelled { return }
     for (signal, action) in previous {

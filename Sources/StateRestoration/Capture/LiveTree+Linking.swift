@@ -70,7 +70,7 @@ extension LiveTree {
 
   /// Which siblings keep the identifiers that they had, against others that are called the same now.
   ///
-  /// Who had an identifier before keeps it, whatever the order, so that its earlier state is not lost to the other's. The
+  /// The former owner of an identifier keeps it, in any order, so that its earlier state is not lost to the other's. The
   /// other keeps the identifier that it had, and may stand in the way of a third one by that. So does what the parent
   /// preserves by hand. Empty, and not looked for, while everybody is called as before.
   private func holders(

@@ -7,7 +7,7 @@
   /// hierarchy.
   public var path: RestorationPath? { fixedPath ?? node?.currentPath }
 
-  /// What is recorded with the archive: versions, time, idiom.
+  /// The facts recorded with the archive: versions, time, idiom.
   public let context: RestorationContext
 
   private(set) var entries: [RestorationArchive.Entry] = []

@@ -29,12 +29,11 @@ extension RestorationCoordinator {
 
   /// Meets the objects that have come, since a locked launch or as late objects, at the end of this turn.
   func lookAtNewcomers(_ scope: LiveTree.Scope) {
-    guard !isLookDue else { return }
-    isLookDue = true
+    guard dueLook == nil else { return }
     let expected = standing
-    Task { [weak self] in
+    dueLook = Task { [weak self] in
       guard let self else { return }
-      isLookDue = false
+      dueLook = nil
       guard standing == expected, operations.current != .restoring, let root else { return }
       let batch = capture(root, scope: scope, context: configuration.context, isMeeting: scope == .all)
       worker.post { $0.take(batch) }
@@ -42,7 +41,7 @@ extension RestorationCoordinator {
   }
 
   /// Ends this turn, in which nothing that the program does on a locked device is an edit: all that follows is one.
-  func endTurn() async { await worker.run { _ in } }
+  package func endTurn() async { await dueLook?.value }
 
   /// Looks once more at everything before late restoring.
   func takeEdits() async -> Edits {

@@ -17,7 +17,7 @@ extension RestorationCoordinator {
   /// the same hierarchy during a save are folded into one more. When nothing has changed, nothing is written. Restore first:
   /// a save before that replaces the state of every object that is there already, and sets aside the state as it was.
   ///
-  /// It throws when the disk or the device failed, and returns an outcome for everything else. If it throws, what was
+  /// It throws when the disk or the device failed, and returns an outcome for everything else. If it throws, the state
   /// preserved before is still there, and the next save starts again from memory; with automatic preservation that save
   /// comes by itself. The same holds after a receipt whose durability is unknown.
   public func preserve(_ root: any RestorableController) async throws(RestorationError) -> PreservationOutcome {
@@ -27,7 +27,7 @@ extension RestorationCoordinator {
     return try await preserve(root, scope: .all)
   }
 
-  /// Saves a hierarchy, that which was asked for last if none is given; behind another operation it joins the last save that
+  /// Saves a hierarchy, the last one if none is given; behind another operation it joins the last save that
   /// waits, if that is of the same hierarchy.
   func preserve(
     _ root: (any RestorableController)? = nil, scope: LiveTree.Scope
@@ -176,10 +176,10 @@ extension RestorationCoordinator {
 }
 
 extension RestorationError.Code {
-  /// A save failed; what was preserved before is still there.
+  /// A save failed; the earlier state is still there.
   public static let preservationFailed = RestorationError.Code("preservationFailed")
   /// Restoring was asked for while another restoration was running.
   public static let restorationInProgress = RestorationError.Code("restorationInProgress")
-  /// What is on disk could not be deleted; see the cause.
+  /// The stored state could not be deleted; see the cause.
   package static let discardFailed = RestorationError.Code("discardFailed")
 }

@@ -33,7 +33,7 @@ extension RestorationCoordinator {
   ///   - source: Which of the stored states to restore.
   ///   - retriesLeftOut: Whether nodes that were left out after a crash are tried again.
   /// - Throws: ``RestorationError`` when a restoration is running already, and when another state than the newest is asked
-  ///   for and what was changed while locked can't be saved before; nothing is restored then. Nothing that a file holds
+  ///   for and the changes made while locked can't be saved before; nothing is restored then. Nothing that a file holds
   ///   throws: the report tells.
   @discardableResult
   public func restore(

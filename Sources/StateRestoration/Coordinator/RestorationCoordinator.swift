@@ -98,8 +98,8 @@ internal import RestorationArchive
   var foldedSaves: [FoldedSave] = []
   var automatic = AutomaticState()
   var unlock = UnlockState()
-  /// Whether the objects that have come since a locked launch are looked at when this turn ends.
-  var isLookDue = false
+  /// Looks at the objects that have come since a locked launch when this turn ends.
+  var dueLook: Task<Void, Never>?
   /// How often everything was discarded, to know which saves began before.
   var discardCount = 0
 

@@ -1,6 +1,6 @@
 import Observation
 
-/// What is known of a class once and for all: which ways of preserving its instances use, and how to use them.
+/// The lasting facts about a class: which ways of preserving its instances use, and how to use them.
 ///
 /// Casting to protocols and reflecting cost more than a capture may; so both are done once per class.
 @MainActor final class ClassPlan {

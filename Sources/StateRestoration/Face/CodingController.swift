@@ -9,7 +9,7 @@
 
   /// Takes the state back. Every restored object exists by now, but may not have decoded its own state yet.
   ///
-  /// What is thrown ends up in the report; the stored state is kept and offered again at the next launch.
+  /// The report has the thrown error; the stored state is kept and offered again at the next launch.
   func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError)
 }
 

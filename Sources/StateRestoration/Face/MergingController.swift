@@ -1,4 +1,4 @@
-/// A controller that joins what was typed while the device was locked to what was stored, instead of replacing it.
+/// A controller that joins edits made while the device was locked to the stored state, instead of replacing it.
 ///
 /// ```swift
 /// func merged(stored: PageState, pending: PageState) -> PageState {

@@ -19,7 +19,7 @@ import Observation
   /// How many observations were begun: one, and one more after each change that an observation saw.
   package private(set) var observationCount = 0
 
-  /// What is known of the object's class.
+  /// The facts about the object's class.
   let plan: ClassPlan
   private let properties: [RestoredProperty]
 
@@ -113,7 +113,7 @@ extension ClassPlan {
       try assign(coder, to: object, properties)
       return coder.storedVersion.flatMap { $0 < version ? $0 : nil }
     }
-    // Restored whole or not at all: what was assigned is taken back when the coder method throws.
+    // Restored whole or not at all: assignments are taken back when the coder method throws.
     let former = properties.map { $0.snapshot() } + [state?.snapshot(of: object)].compactMap(\.self)
     try assign(coder, to: object, properties)
     do throws(RestorationError) {

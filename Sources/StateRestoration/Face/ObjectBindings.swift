@@ -52,7 +52,7 @@ import Synchronization
 extension RestorableObject {
   /// Says that the state has changed in a way that can't be observed; the next automatic save has it.
   ///
-  /// Not needed for ``Restored`` properties and for what is `@Observable`.
+  /// Not needed for ``Restored`` properties and `@Observable` classes.
   public func invalidateRestorableState() {
     ObjectBindings.invalidate(self)
   }

@@ -1,7 +1,7 @@
 /// What everything that can be preserved has in common: controllers, views and shared objects.
 ///
-/// Adopt ``RestorableController`` or ``RestorableView`` for what is on screen; adopt this protocol alone for a
-/// model or manager that is registered with ``RestorationRegistry/share(_:as:)``. What is preserved of
+/// Adopt ``RestorableController`` or ``RestorableView`` for the parts of a screen; adopt this protocol alone for a
+/// model or manager that is registered with ``RestorationRegistry/share(_:as:)``. The preserved state of
 /// an object is said in one or more of three ways, which may be mixed in one class hierarchy: ``Restored``
 /// properties, one Codable value (``StatefulObject``), or coder methods (``CodingObject``).
 ///
@@ -15,7 +15,7 @@
   /// ``RestorationDecoder/storedVersion`` in hand; newer state is refused, kept and reported.
   static var stateVersion: StateVersion { get }
 
-  /// The least extent of a launch that brings this class's objects back. Nil by default: that of what is above the object.
+  /// The least extent of a launch that brings this class's objects back. Nil by default: that of the object above.
   ///
   /// At the top nil is `launch`, as `pristine` is everywhere: such objects come back every time. Objects that
   /// are not asked for keep their stored state, see ``RestorationCoordinator/extent``. Write `class var` in classes that are
@@ -35,7 +35,7 @@ extension RestorableObject {
     return 1
   }
 
-  /// With what is above the object.
+  /// With the object above.
   public static var restorationExtent: RestorationExtent? { nil }
 
   /// Does nothing.

@@ -1,4 +1,4 @@
-/// Decides whether state is preserved and restored, codes what belongs to the whole program, and makes controllers.
+/// Decides whether state is preserved and restored, codes the state of the whole program, and makes controllers.
 ///
 /// Nothing is preserved and nothing restored unless the delegate says yes. Both questions are asked every time, and
 /// neither has a default. The coordinator holds its delegate weakly: keep it for as long as the program runs.
@@ -10,7 +10,7 @@
   ///
   /// Asked before every save; and without one when the coordinator has to know what the program has, because the device is
   /// locked, say, or its stored state could not be read. So it changes nothing.
-  /// What is encoded here can be read in ``shouldRestoreApplicationState(with:)``.
+  /// These values can be read in ``shouldRestoreApplicationState(with:)``.
   func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool
 
   /// Whether to restore what the coder describes, after a look at its versions.
@@ -19,8 +19,8 @@
   /// Encodes state of the whole program, before any controller is encoded.
   ///
   /// Called after ``shouldSaveApplicationState(with:)`` has said yes, and like it not only for a save.
-  /// After a launch on a locked device it counts as one object: if what is encoded here has changed when the device is
-  /// unlocked, all of it takes the place of what was preserved. So leave out what changes by itself, such as a count of
+  /// After a launch on a locked device it counts as one object: if these values have changed when the device is
+  /// unlocked, all of them take the place of the stored ones. So leave out values that change by themselves, such as a count of
   /// launches; see <doc:LockedDevices>.
   func willEncodeRestorableState(with coder: RestorationEncoder)
 
@@ -54,7 +54,7 @@
   /// Takes the outcome of a save that the coordinator made by itself; its receipt has the findings.
   func coordinator(_ coordinator: RestorationCoordinator, didPreserve outcome: PreservationOutcome)
 
-  /// Takes the failure of a save that the coordinator made by itself; what was preserved before is still there.
+  /// Takes the failure of a save that the coordinator made by itself; the earlier state is still there.
   ///
   /// The failure is told here and in the configuration's log only. With automatic preservation the save
   /// is tried again by itself.
@@ -89,7 +89,7 @@ extension RestorationCoordinatorDelegate {
     _ coordinator: RestorationCoordinator, shouldRetryNodeAt path: RestorationPath
   ) -> Bool { false }
 
-  /// Late restoring of what is untouched.
+  /// Late restoring of untouched objects.
   public func coordinatorCanRestoreLate(_ coordinator: RestorationCoordinator) -> LateRestoration { .restoreUntouched }
 
   /// Does nothing.

@@ -1,6 +1,6 @@
 /// What the program knows how to remake: classes by tag, blueprints by identifier, shared objects.
 ///
-/// Nothing named in an archive is ever looked up as a type: only what is registered here is made. Register before
+/// Nothing named in an archive is ever looked up as a type: only classes that are registered here are made. Register before
 /// restoring: a class or blueprint registered later is known from the next restoration on. An object that is
 /// shared later gets its state at once; for a controller that is made later there is
 /// ``RestorationCoordinator/restore(_:at:)``.
@@ -59,7 +59,7 @@
     add(type, tag, formerly, limit, modelExists, (type as? any RestorationFactory.Type).map { Self.maker($0) })
   }
 
-  /// Registers how to make whatever has an identifier and was made by nobody else: what a storyboard is to UIKit.
+  /// Registers how to make the controller of an identifier that nobody else makes, as a storyboard does for UIKit.
   public func registerBlueprint(
     _ identifier: RestorationIdentifier,
     make: @escaping @MainActor (RestorationPath, RestorationDecoder) -> (any RestorableController)?
@@ -75,7 +75,7 @@
   ///
   /// The registry doesn't keep it alive; the state of one that has died is carried over. Shared after restoring, it
   /// gets its state at once. When an object under the identifier was saved and has died, the next one gets nothing in this run,
-  /// because the state read at launch is older than what was saved last; that stays stored until the next one has something
+  /// because the state read at launch is older than the last save; that stays stored until the next one has something
   /// newer. Shared again under another identifier, the object has that one from then on.
   ///
   /// Share it with one scene: an object that several scenes preserve has what the one that was restored last gave it.
@@ -155,7 +155,7 @@ extension RestorationRegistry {
   /// The class of a tag, today's or a former one.
   package func registeredClass(_ tag: RestorationClass) -> RegisteredClass? { classes[tag] }
 
-  /// How to make whatever has an identifier.
+  /// How to make the controller of an identifier.
   package func blueprint(_ identifier: RestorationIdentifier) -> Maker<any RestorableController>? {
     blueprints[identifier]
   }
@@ -170,7 +170,7 @@ extension RestorationRegistry {
     sharedObjects.compactMap { entry in entry.value.object.map { (entry.key, $0) } }.sorted { $0.0 < $1.0 }
   }
 
-  /// What is wrong with the tag that an object has when it is preserved; nil if nothing.
+  /// The flaw of an object's tag when it is preserved; nil if it has none.
   ///
   /// A tag inherited by a subclass that isn't registered would restore the superclass.
   package func flaw(of tag: RestorationClass, on object: any RestorableObject) -> TagFlaw? {

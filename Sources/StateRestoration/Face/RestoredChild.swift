@@ -39,7 +39,7 @@
 extension Sequence<RestoredChild> {
   /// The controller for a place with room for one: the last that was restored, a carried-over one if there is no other.
   ///
-  /// Of carried-over ones the first, as they stand behind what was there when they were left behind.
+  /// Of carried-over ones the first, as they stand behind the children of that time.
   @MainActor public var newest: (any RestorableController)? {
     let restored = filter { $0.controller != nil }
     return (restored.last { !$0.wasCarriedOver } ?? restored.first)?.controller

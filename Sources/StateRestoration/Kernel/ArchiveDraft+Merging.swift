@@ -14,6 +14,7 @@ extension ArchiveDraft {
     isMerging = true
     defer { isMerging = false }
     let edited = try edited(in: overlay)
+    var made: Set<NodeID> = []
     var stack = try oldestFirst(overlay.roots, in: overlay)
     var visited = 0
     while let source = stack.popLast() {
@@ -25,9 +26,10 @@ extension ArchiveDraft {
         parent = target
       }
       stack += try oldestFirst(overlay.children(of: source), in: overlay)
-      guard let target = try self.target(of: node, under: parent, leadsToEdit: edited.contains(source)) else {
-        continue
-      }
+      let count = writer.nodeCount
+      guard let target = try self.target(of: node, under: parent, made: made, leadsToEdit: edited.contains(source))
+      else { continue }
+      if writer.nodeCount > count { made.insert(target) }
       targets[source] = target
       guard node.byteCount > 0 else { continue }
       // Values that nobody has edited go where there are none.
@@ -86,11 +88,14 @@ extension ArchiveDraft {
 
   /// The variant that a merged node's state goes to, in front of its place; one that it must not overwrite stays behind it.
   ///
-  /// - Parameter leadsToEdit: Whether it was edited, or a node below it.
+  /// - Parameters:
+  ///   - made: The variants that this merge has made.
+  ///   - leadsToEdit: Whether it was edited, or a node below it.
   /// - Returns: Nil when nobody has edited anything and the place is another's.
   private mutating func target(
-    of node: RestorationArchive.Node, under parent: NodeID?, leadsToEdit: Bool
+    of node: RestorationArchive.Node, under parent: NodeID?, made: Set<NodeID>, leadsToEdit: Bool
   ) throws(ArchiveError) -> NodeID? {
+    if !leadsToEdit, node.attributes.flags.contains(.dormant) { return nil }
     let identifier = node.placeIdentifier
     let claimant = tags.claimant(of: node.attributes)
     let isEdited = node.byteCount > 0 && !node.isUnedited
@@ -105,7 +110,7 @@ extension ArchiveDraft {
         return variant
       }
     }
-    guard leadsToEdit || variants.isEmpty else { return nil }
+    guard leadsToEdit || variants.allSatisfy(made.contains) else { return nil }
     var attributes = node.attributes
     attributes.flags.remove(.unedited)
     return try insertInFront(parent, identifier, attributes)

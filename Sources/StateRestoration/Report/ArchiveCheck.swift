@@ -35,7 +35,7 @@ public struct ArchiveCheck: Sendable, Hashable, Codable {
 
   /// True when the archive can be read and nothing in it is known to be unreadable.
   ///
-  /// What was not decoded proves nothing: look at ``uncheckedPaths`` and ``unregisteredClasses``.
+  /// A value that was not decoded proves nothing: look at ``uncheckedPaths`` and ``unregisteredClasses``.
   public var isSound: Bool { failure == nil && problems.isEmpty }
 }
 

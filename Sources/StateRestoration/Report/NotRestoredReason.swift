@@ -24,7 +24,7 @@ public enum NotRestoredReason: Sendable, Hashable, Codable {
   case migrationFailed(String)
   /// The object could not decode its state.
   case decodingFailed(String)
-  /// The node's bytes are not what was written.
+  /// The node's bytes were changed.
   case damaged(String)
   /// The parent was not restored, so there is nowhere to put the object.
   case parentNotRestored
@@ -52,7 +52,7 @@ public enum NotRestoredReason: Sendable, Hashable, Codable {
 }
 
 extension NotRestoredReason: CustomStringConvertible {
-  /// What happened, then what to do where something can be done.
+  /// The reason, then the remedy where there is one.
   public var description: String {
     switch self {
     case .noObject:

@@ -38,7 +38,7 @@ public enum PreservationFinding: Sendable, Hashable, Codable {
 }
 
 extension PreservationFinding: CustomStringConvertible {
-  /// What happened, with the path and the owners.
+  /// The finding, with the path and the owners.
   public var description: String {
     switch self {
     case .duplicateIdentifier(let path, let kept, let refused):

@@ -27,9 +27,9 @@ public enum PreservationOutcome: Sendable, Hashable, Codable {
   /// The receipt is the last one, with what this save found. Before the first one of a run there is none, unless something
   /// was found.
   case unchanged(PreservationReceipt?)
-  /// Nothing was saved, for this reason; what is on disk stays as it is.
+  /// Nothing was saved, for this reason; the stored state stays.
   case declined(Refusal)
-  /// The save waits, and what is on disk stays as it is.
+  /// The save waits, and the stored state stays.
   case deferred(Deferral)
 
   /// The receipt of the save that holds the state now; nil when there is none.

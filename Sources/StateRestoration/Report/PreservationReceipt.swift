@@ -6,7 +6,7 @@ public struct PreservationReceipt: Sendable, Hashable, Codable {
   package enum Kind: String, Sendable, Hashable, Codable {
     /// A new generation holding everything.
     case whole
-    /// Only what changed, added to the journal.
+    /// Only the changes, added to the journal.
     case change
     /// A new generation holding everything, sealed while locked; it counts from the unlock on.
     case pendingWhole
@@ -34,7 +34,7 @@ public struct PreservationReceipt: Sendable, Hashable, Codable {
   package var savedAt: Date
   /// Objects whose values were copied on the main actor for this save.
   package var capturedNodes: Int
-  /// Records that differed from what was preserved before.
+  /// Records that differed from the earlier ones.
   package var changedNodes: Int
   /// Nodes that nobody asked for in this run and that are carried over.
   package var carriedOverNodes: Int

@@ -16,7 +16,7 @@ public enum RestorationOutcome: String, Sendable, Hashable, Codable, CaseIterabl
   case declined
   /// The protection class's key is not available: the state stays untouched until the device is unlocked.
   case locked
-  /// The file is not what was written; it is set aside, not deleted.
+  /// The file was changed; it is set aside, not deleted.
   case damaged
   /// The state was sealed on another device, or before this one was erased.
   case otherDevice

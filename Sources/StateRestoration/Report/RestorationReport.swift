@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// What came back, what did not and why: the result of one restoration as a value that prints well.
+/// The result of one restoration, object by object with the reasons, as a value that prints well.
 ///
 /// Codable, so that it can be stored with a bug report. It holds paths and identifiers, never state.
 public struct RestorationReport: Sendable, Hashable, Codable {

@@ -43,7 +43,7 @@ struct KnownScenes: Sendable {
     changes[id] = changeCount
   }
 
-  /// Forgets the changes that are on disk now; what has been changed again since stays this run's own.
+  /// Forgets the changes that are on disk now; later changes stay this run's own.
   mutating func settle(_ written: KnownScenes) {
     changes = changes.filter { written.changes[$0.key] != $0.value }
   }
@@ -54,7 +54,7 @@ struct KnownScenes: Sendable {
   /// they are there, new ones too; one that is not in it was discarded by another process, and goes.
   ///
   /// - Parameters:
-  ///   - list: What is on disk.
+  ///   - list: The list on disk.
   ///   - keepsMissing: Whether nothing was discarded that is not in the list: there is none, or it is an older one.
   ///   - held: Sessions whose coordinators are in use: they stay.
   mutating func join(_ list: [SceneSession], keepsMissing: Bool, held: Set<SceneSession.ID>) {

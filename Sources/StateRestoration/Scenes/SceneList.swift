@@ -7,13 +7,13 @@ struct SceneList: Sendable {
   /// The sessions that a run has discarded while locked; nothing in a whole list.
   var discarded: Set<SceneSession.ID> = []
 
-  /// What is on disk, joined.
+  /// The lists on disk, joined.
   struct Stored: Sendable {
     /// The list, with all changes.
     var list: SceneList
     /// The changes in it; the next whole list takes their place.
     var merged: [StoredPending]
-    /// Whether the newest list that was ever written is in it; if not, what is missing in it may never have been discarded.
+    /// Whether the newest list that was ever written is in it; if not, missing scenes may never have been discarded.
     var isNewest: Bool
   }
 
@@ -49,7 +49,7 @@ struct SceneList: Sendable {
 
   /// Reads the list and its changes.
   ///
-  /// Throws what may be different next time: the device is locked, the disk failed. What can never be read counts as empty.
+  /// Throws transient errors: the device is locked, the disk failed. A list that can never be read counts as empty.
   static func read(_ store: any PreservationStore) throws -> Stored {
     try exclusively(store) { try look(store) }
   }
@@ -72,7 +72,7 @@ struct SceneList: Sendable {
     return Stored(list: list, merged: pending, isNewest: isNewest)
   }
 
-  /// Writes a list that a run makes of what is on disk.
+  /// Writes a list that a run makes of the one on disk.
   ///
   /// Nobody writes between the look and the write: so every list holds what the one before it held, and who finds a scene
   /// missing in it knows that it was discarded.
@@ -100,7 +100,7 @@ struct SceneList: Sendable {
 }
 
 extension SceneList {
-  /// Puts what was sealed beside a list over this one.
+  /// Puts the changes sealed beside a list over this one.
   private mutating func merge(_ pending: StoredPending) throws { merge(try SceneList(pending.content)) }
 
   private init(_ state: StoredState) throws {

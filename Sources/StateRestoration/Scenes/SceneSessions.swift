@@ -4,10 +4,10 @@ public import Observation
 /// The scenes (windows) of a program: which there are, most recent first, and a coordinator with an archive for each.
 ///
 /// Scenes are opened, closed and discarded independently. A closed scene keeps its state; a discarded one leaves nothing.
-/// Several processes may share the list, each with scenes of its own: whoever changes it joins what the others have
+/// Several processes may share the list, each with scenes of its own: each change joins those that the others have
 /// changed since. A scene that another process has discarded goes, unless its coordinator is in use here.
 ///
-/// While the device is locked the list can't be read, but what is opened, closed and discarded then is saved, sealed beside
+/// While the device is locked the list can't be read, but scenes that are opened, closed and discarded then are saved, sealed beside
 /// it, and joined when it is read the next time.
 ///
 /// ``sessions`` and ``frontmost`` can be observed.
@@ -136,7 +136,7 @@ public import Observation
 
   /// Closes a scene; its state stays until it is discarded.
   ///
-  /// What is not preserved yet is preserved first, so let the hierarchy go only afterwards; if that fails, this throws and the
+  /// Changes are preserved first, so let the hierarchy go only afterwards; if that fails, this throws and the
   /// scene stays open. If only the
   /// list can't be written, this throws and the scene is closed here; the next list that is written says so.
   public func close(_ id: SceneSession.ID) async throws(RestorationError) {
@@ -144,7 +144,7 @@ public import Observation
     if let coordinator = coordinators[id] {
       let openings = openings[id]
       if coordinator.root != nil, coordinator.standing != .discarded { _ = try await coordinator.preserve() }
-      // Who has opened it again meanwhile works with it.
+      // A caller that has opened it again meanwhile works with it.
       guard openings == self.openings[id] else { return }
       coordinator.preservesAutomatically = .never
       coordinators[id] = nil
@@ -164,11 +164,11 @@ public import Observation
     do throws(RestorationError) {
       try await coordinator.discardForGood()
     } catch {
-      // Another discard may have come first, and this one been asked for by who has opened it again since.
+      // Another discard may have come first, and this one been asked for by a caller that has opened it again since.
       if sessions.contains(where: { $0.id == id }) { await coordinator.beginAnewAfterDiscard() }
       throw error
     }
-    // Who has opened it again meanwhile begins anew with it.
+    // A caller that has opened it again meanwhile begins anew with it.
     guard openings == self.openings[id] else { return await coordinator.beginAnewAfterDiscard() }
     coordinators[id] = nil
     known.discard(id)
@@ -180,7 +180,7 @@ public import Observation
   /// A scene that can't be restored keeps none of the others from it.
   ///
   /// - Returns: The reports by session, in the order of restoring.
-  /// - Throws: ``RestorationError``, the first one, when all scenes were tried; what came back of the others is in their
+  /// - Throws: ``RestorationError``, the first one, when all scenes were tried; the reports of the others are in their
   ///   coordinators' ``RestorationCoordinator/lastReport``.
   public func restoreOpenScenes(
     into root: (SceneSession) -> (any RestorableController)?
@@ -228,7 +228,7 @@ public import Observation
 
   // MARK: - The list on disk
 
-  /// Writes the list: what is on disk by then, with what this run has changed.
+  /// Writes the list: the one on disk by then, with this run's changes.
   ///
   /// While the device is locked, what this run has changed is sealed beside the list, and joined when that is read.
   private func save() async throws(RestorationError) {
@@ -277,7 +277,7 @@ public import Observation
     known.join(list.sessions, keepsMissing: !isNewest, held: Set(coordinators.keys))
   }
 
-  /// Writes on the worker; returns what is on disk afterwards.
+  /// Writes on the worker; returns the list on disk afterwards.
   private func write(
     _ body: @escaping @Sendable (any PreservationStore) throws -> (receipt: StoreReceipt, list: SceneList)
   ) async throws(RestorationError) -> SceneList {

@@ -20,7 +20,7 @@ extension RestorationCoordinator {
     return restored.object(at: index) == nil && !restored.isSpent(index)
   }
 
-  /// Meets what has come, in this turn already: what happens to it from now on is an edit.
+  /// Meets new objects in this turn already: their later changes are edits.
   func meetNow() {
     guard let root else { return }
     let batch = capture(root, scope: .noticed, context: configuration.context)

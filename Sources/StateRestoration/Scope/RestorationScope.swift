@@ -20,7 +20,7 @@ public import Observation
   public private(set) var restorationChildren: [any RestorableController] = []
 
   @ObservationIgnored private var members: [RestorationIdentifier: any RestorableController] = [:]
-  /// What has left in this turn: an object that comes at the address of one that died would be taken for it.
+  /// The objects that have left in this turn: one that comes at the address of one that died would be taken for it.
   @ObservationIgnored private var departed: [any RestorableController] = []
   @ObservationIgnored private weak var parent: RestorationScope?
   @ObservationIgnored private weak var knownCoordinator: RestorationCoordinator?
@@ -30,7 +30,7 @@ public import Observation
 
   /// The value under a key; nil only if nothing is stored.
   ///
-  /// - Throws: ``RestorationError/Code/locked`` while the device is locked, ``RestorationError/Code/unreadable`` when what is
+  /// - Throws: ``RestorationError/Code/locked`` while the device is locked, ``RestorationError/Code/unreadable`` when the value that is
   ///   stored can't be read as this type; it stays stored until another value is set.
   public func value<Value: Codable & Sendable>(
     ofType type: Value.Type = Value.self, forKey key: RestorationIdentifier
@@ -96,9 +96,9 @@ public import Observation
     adopt(ProvidedEntry(key, provider), as: key)
   }
 
-  /// Forgets what is kept, provided or stored under a key: the next save removes it.
+  /// Forgets the kept, provided or stored value of a key: the next save removes it.
   ///
-  /// While the device is locked only what came in this run can be forgotten.
+  /// While the device is locked only values of this run can be forgotten.
   public func forget(_ key: RestorationIdentifier) {
     if members[key] == nil, let coordinator, let place = place(of: key), coordinator.waits(for: place) {
       // It takes an object to leave.
@@ -140,7 +140,7 @@ public import Observation
 
   private func place(of key: RestorationIdentifier) -> RestorationPath? { path?.appending(key) }
 
-  /// Lists a member and gives it what is stored for it.
+  /// Lists a member and gives it its stored value.
   private func adopt(_ member: any RestorableController, as key: RestorationIdentifier) {
     members[key] = member
     restorationChildren.append(member)

@@ -2,7 +2,7 @@ internal import Observation
 
 /// What a scope has under a key.
 @MainActor protocol ScopeMember: RestorableController {
-  /// Why what is stored under the key could not be given; nil when it could, or there was nothing.
+  /// Why the stored value of the key could not be given; nil when it could, or there was nothing.
   var failure: RestorationError? { get set }
 }
 
@@ -31,7 +31,7 @@ internal import Observation
   var failure: RestorationError?
   private let provider: () -> Value?
 
-  /// What is provided now; what was stored is the program's to consume before it provides anew.
+  /// The provided value; the program consumes the stored one before it provides anew.
   var restorableState: Value? {
     get { provider() }
     set {}

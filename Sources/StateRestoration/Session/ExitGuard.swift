@@ -30,7 +30,7 @@ private func saveBeforeExit() {
 }
 
 extension RestorationCoordinator {
-  /// Saves at once what is not saved yet, while the main actor stands still: the process is about to end.
+  /// Saves the last changes at once, while the main actor stands still: the process is about to end.
   ///
   /// Waits for a save in progress. Nothing happens during a restoration, whose state is on disk.
   func preserveBeforeExit(_ root: any RestorableController) {

@@ -11,7 +11,7 @@ extension RestorationSession {
   ///   - location: Where the state is kept.
   ///   - options: How the device is opened: who keeps its key, how soon it locks.
   ///   - root: The top of the hierarchy, as it is at launch.
-  ///   - registry: The classes that make what does not exist at launch.
+  ///   - registry: The classes of objects that don't exist at launch.
   ///   - configuration: What the framework has to know of the program.
   ///   - signals: The signals that are answered: Ctrl-C, `kill` and a closed terminal end the program after a save, Ctrl-Z
   ///     stops it after one. Those left out do what they did.

@@ -19,7 +19,7 @@
   /// The top of the hierarchy.
   package let root: any RestorableController
 
-  /// What came back, what did not and why: of the launch, and after an unlock of that.
+  /// The report with the reasons: of the launch, and after an unlock of that.
   public var report: RestorationReport { coordinator.lastReport ?? RestorationReport(outcome: .unavailable) }
 
   /// So soon after a change the next one is saved.
@@ -83,7 +83,7 @@ extension RestorationSession {
   /// - Parameters:
   ///   - location: Where the state is kept.
   ///   - root: The top of the hierarchy, as it is at launch.
-  ///   - registry: The classes that make what does not exist at launch.
+  ///   - registry: The classes of objects that don't exist at launch.
   ///   - configuration: What the framework has to know of the program.
   public static func open(
     at location: DeviceLocation, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),

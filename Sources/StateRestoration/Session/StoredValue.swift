@@ -38,7 +38,7 @@ public import Observation
 ///
 /// For the values of ``StoredValue`` and ``RestorationScope``.
 public protocol VersionedValue: Codable, Sendable {
-  /// Today's version; raise it when the meaning of what is stored changes.
+  /// Today's version; raise it when the meaning of the stored value changes.
   static var stateVersion: StateVersion { get }
 
   /// The steps from older versions; see ``StateMigrations``.

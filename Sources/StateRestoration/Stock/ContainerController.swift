@@ -154,7 +154,7 @@ extension ContainerController {
     presentedController = nil
   }
 
-  /// Says what happens with the result of a presented controller, now or after a restoration.
+  /// Handles the result of a presented controller, now or after a restoration.
   ///
   /// A closure given at presenting would die with the process. Say it where the presenter is made instead, and the result
   /// of a presented controller that was restored reaches the restored presenter. A result that came before is kept, the

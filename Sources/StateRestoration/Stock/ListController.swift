@@ -71,7 +71,7 @@ public import Observation
 extension ListController {
   /// Tells the list that its data is there, or has changed: elements are looked up, and the position follows them.
   ///
-  /// Call ``dataSourceWillChange()`` before a change, so that the list can note who stands where.
+  /// Call ``dataSourceWillChange()`` before a change, so that the list can note the places of its elements.
   ///
   /// - Parameter elementCounts: How many elements there are now in each section.
   public func dataSourceDidLoad(elementCounts: [Int]) {
@@ -108,7 +108,7 @@ extension ListController {
     positionDidChange()
   }
 
-  /// What the user has done counts, whatever was restored or noted before.
+  /// The user's action counts, before any restored or noted position.
   private func positionDidChange() {
     guard elementCounts.contains(where: { $0 > 0 }) else { return }
     awaited = nil
@@ -124,7 +124,7 @@ extension ListController {
   private func resolve() {
     defer { (awaited, noted) = (nil, nil) }
     guard let position = awaited ?? noted else {
-      // Nothing waits: what is there must still be elements.
+      // Nothing waits: the positions must still be those of elements.
       selection = selection.filter { $0.isElement(in: elementCounts) }
       if let path = firstVisible, !path.isElement(in: elementCounts) {
         firstVisible = IndexPath.clamped(section: path[0], item: path[1], to: elementCounts)

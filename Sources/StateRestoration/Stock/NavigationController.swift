@@ -2,10 +2,10 @@ public import Observation
 
 /// A stack of controllers of which the last is seen.
 ///
-/// The order of the stack is its state. Where a controller can't be restored the stack ends below it; only what was pushed
-/// onto those that came back without it, while the device was locked, goes on top. What stood above is carried over. It
-/// comes back on top of the very controller that it stood on, never among or on top of what was pushed since. A controller
-/// that restoring died at is on top again, with what stood on it, when it is asked for.
+/// The order of the stack is its state. Where a controller can't be restored the stack ends below it; only controllers pushed
+/// onto those that came back without it, while the device was locked, go on top. The rest above is carried over. It
+/// comes back on top of the very controller that it stood on, never among or on top of newer ones. A controller
+/// that restoring died at is on top again, with the rest above it, when it is asked for.
 @Observable @MainActor open class NavigationController: ContainerController {
   /// The controllers from the bottom to the top.
   public private(set) var stack: [any RestorableController] = []
@@ -45,7 +45,7 @@ public import Observation
 
   /// Takes the top away; the bottom one stays.
   ///
-  /// - Returns: What was taken; nil if there was nothing to take.
+  /// - Returns: The former top; nil if the stack has only its bottom.
   @discardableResult
   open func pop() -> (any RestorableController)? {
     guard stack.count > 1 else { return nil }
@@ -84,7 +84,7 @@ public import Observation
     return stack[..<index].lazy.compactMap(\.restorationIdentifier).last.map(RestorationRole.standing(on:))
   }
 
-  /// Takes the restored stack as it was left last, without the first controller that could not be restored and what stood on
+  /// Takes the restored stack as it was left last, without the first controller that could not be restored and those above
   /// it, and on top of it those that were carried over and stood there.
   ///
   /// Controllers at the bottom that have no identifier are never preserved: they stay where they are, below the restored

@@ -1,8 +1,8 @@
-/// What was made anew for the state of controllers that a container has already: the new take the places of the old.
+/// The controllers made anew for the state of others that a container has already: the new take the places of the old.
 @MainActor struct Replacements {
   private var made: [ObjectIdentifier: any RestorableController] = [:]
 
-  /// Finds who makes room; of several with one identifier the first, whose state it is.
+  /// Finds the controllers that make room; of several with one identifier the first, whose state it is.
   init(of existing: [any RestorableController], by children: [RestoredChild]) {
     let objects = Set(existing.map(ObjectIdentifier.init))
     var named: [RestorationIdentifier: ObjectIdentifier] = [:]
@@ -17,6 +17,6 @@
     }
   }
 
-  /// Who takes the place of a controller; nil if it was not made anew.
+  /// The controller that takes the place of another; nil if it was not made anew.
   subscript(_ existing: any RestorableController) -> (any RestorableController)? { made[ObjectIdentifier(existing)] }
 }

@@ -95,7 +95,7 @@ public import Observation
     }
   }
 
-  /// Takes the content back, if it could be restored: what was in the window last.
+  /// Takes the content back, if it could be restored: the window's last one.
   override func installStock(_ children: [RestoredChild]) {
     if let controller = children.newest { content = controller }
   }

@@ -7,7 +7,7 @@ enum LaunchValue {
   /// The value at launch, encoded, for the decoding in progress.
   @TaskLocal fileprivate static var encoded: Data?
 
-  /// Runs a reading of ``CompletedValue`` that completes what is stored from a value.
+  /// Runs a reading of ``CompletedValue`` that completes a stored value from another one.
   static func completing<Value: Encodable, Result>(from value: Value, _ body: () throws -> Result) throws -> Result {
     try $encoded.withValue(try ArchiveEncoder().encode(value), operation: body)
   }
@@ -90,7 +90,7 @@ private struct CompletingContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
   var codingPath: [any CodingKey] { stored.codingPath }
   var allKeys: [Key] { stored.allKeys }
 
-  // What is optional and not stored was nil when it was stored: only what must be there is completed.
+  // An optional that is not stored was nil when it was stored: only required fields are completed.
   func contains(_ key: Key) -> Bool { stored.contains(key) }
   func decodeNil(forKey key: Key) throws -> Bool { try stored.decodeNil(forKey: key) }
 

@@ -1,4 +1,4 @@
-/// Why state could not be saved, given back or deleted: what happened and where, never the state itself.
+/// Why state could not be saved, given back or deleted: the failure and its place, never the state itself.
 public struct RestorationError: Error, Sendable {
   /// The kind of failure; compare with the static members.
   ///
@@ -13,13 +13,13 @@ public struct RestorationError: Error, Sendable {
 
     /// Nothing was stored under the key.
     public static let keyNotFound = Code("keyNotFound")
-    /// What is stored under the key is of another type, or damaged.
+    /// The stored value of the key is of another type, or damaged.
     public static let unreadable = Code("unreadable")
     /// The state is of a newer version than this program knows.
     public static let newerVersion = Code("newerVersion")
     /// The state is of an older version, and no migration begins there.
     public static let noMigration = Code("noMigration")
-    /// The device is locked: what is stored can be read after the unlock.
+    /// The device is locked: the stored value can be read after the unlock.
     public static let locked = Code("locked")
     /// A migration step threw an error; see the cause.
     public static let migrationFailed = Code("migrationFailed")
@@ -37,7 +37,7 @@ public struct RestorationError: Error, Sendable {
 
   /// The kind of failure.
   public var code: Code
-  /// What happened, then what to do.
+  /// The failure, then the remedy.
   public var message: String
   /// The object concerned; nil when none is.
   public var path: RestorationPath?

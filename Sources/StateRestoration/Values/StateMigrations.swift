@@ -27,7 +27,7 @@ public struct StateMigrations<State: Sendable>: Sendable {
   /// The versions that can be migrated from.
   package var supportedVersions: [StateVersion] { steps }
 
-  /// What is wrong with the numbers of a chain that should end in a version; nil if nothing.
+  /// The flaw in the numbers of a chain that should end in a version; nil if there is none.
   func flaw(endingIn version: StateVersion) -> String? {
     var expected = steps.first
     for step in steps {

@@ -53,6 +53,36 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases, [false, true])
+  func `what comes filled while locked is there after the unlock, and gives way to stored state`(
+    on kind: StoreKind, unlocksInRun: Bool
+  ) async throws {
+    let bench = try await Bench(kind)
+    try await bench.preserve(Screen("root", children: [Screen("a", text: "a"), Screen("b", text: "b")]))
+    try await bench.lock()
+    var root = Screen("root", children: [Screen("a")])
+    var coordinator = bench.launch()
+    #expect(try await coordinator.restore(into: root).outcome == .locked)
+    await coordinator.endTurn()
+    // Made and filled in one turn.
+    root.restorationChildren += [Screen("b", text: "default"), Screen("new", text: "typed")]
+    #expect(try await coordinator.preserve(root).receipt?.kind == .pendingChange)
+    if unlocksInRun {
+      try await bench.unlock()
+      _ = try await coordinator.restore(into: root)
+    } else {
+      try await bench.unlock()
+      root = Screen("root", children: [Screen("a"), Screen("b"), Screen("new")])
+      coordinator = bench.launch()
+      _ = try await coordinator.restore(into: root)
+    }
+    #expect(root["a"]?.text == "a" && root["b"]?.text == "b" && root["new"]?.text == "typed")
+    _ = try await coordinator.preserve(root)
+    let again = Screen("root", children: [Screen("a"), Screen("b"), Screen("new")])
+    _ = try await bench.launch().restore(into: again)
+    #expect(again["b"]?.text == "b" && again["new"]?.text == "typed")
+  }
+
+  @Test(arguments: StoreKind.allCases, [false, true])
   func `what was touched stays when the run goes on with another hierarchy`(
     on kind: StoreKind, savesFirst: Bool
   ) async throws {

@@ -56,6 +56,7 @@ import Testing
   private static let leaf: (identifier: RestorationIdentifier, variants: [StoredVariant]) =
     ("leaf", [StoredVariant("L")])
   private static let parent = LiveObject(key: 1, identifier: "top")
+  private static let late = LiveObject(key: 3, parent: 1, identifier: "late")
   private static let object = LiveObject(key: 2, parent: 1, identifier: "place", model: "m2")
 
   /// A draft with a live parent, the first in the table to be given its state.
@@ -176,7 +177,8 @@ import Testing
     #expect(try draft.hasConsistentBindings)
   }
 
-  @Test func `while the state can't be read, an object that comes is blank`() throws {
+  @Test func `while the state can't be read, an object that comes gives way to stored state until it is edited`() throws
+  {
     var draft = ArchiveDraft(
       context: RestorationConfiguration().context, limits: .default, nodeBudget: 64 << 10, isBlind: true)
     var batch = CaptureBatch()
@@ -184,12 +186,26 @@ import Testing
     batch.record(Self.parent, "P")
     batch.place(Self.object)
     batch.record(Self.object, "B")
+    batch.isMeeting = true
     #expect(try draft.commit(batch).isEmpty)
     #expect(try VariantTree.text(of: draft) == "")
     batch = CaptureBatch()
-    batch.record(Self.object, "E")
+    batch.place(Self.late)
+    batch.record(Self.late, "L")
     #expect(try draft.commit(batch).isEmpty)
-    #expect(try VariantTree.text(of: draft) == "top:-(place:E*)")
+    func unedited() throws -> [String] {
+      try draft.ownerOf.keys.filter { try draft.isUnedited($0) }.map { draft.path(of: $0).description }
+    }
+    let late = try VariantTree.text(of: draft)
+    #expect(try unedited().count == 1, "\(late)")
+    batch = CaptureBatch()
+    batch.record(Self.late, "L")
+    #expect(try draft.commit(batch).isEmpty)
+    #expect(try unedited().count == 1)
+    batch = CaptureBatch()
+    batch.record(Self.late, "E")
+    #expect(try draft.commit(batch).isEmpty)
+    #expect(try unedited().isEmpty)
   }
 
   @Test(arguments: [("a", "top:P*(place:E*(leaf:L))"), ("b", "top:P*(place:E*)")])

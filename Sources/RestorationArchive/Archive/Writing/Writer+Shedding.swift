@@ -1,5 +1,5 @@
 extension RestorationArchive.Writer {
-  /// A state that is left out, and what is written in its place.
+  /// A state that is left out, and the bytes in its place.
   private struct Omission {
     var index: Int
     var rank: SheddingRank
@@ -37,7 +37,7 @@ extension RestorationArchive.Writer {
     return try shed(among: loadAll(below: BaseHeader.rootID).compactMap { slotOfNode[$0] }, below: .highest)
   }
 
-  /// Decides what a delta leaves out: of what changed since the last archive or delta, and of what was left out then, what
+  /// Decides what a delta leaves out: of the changes since the last archive or delta, and of the states left out then, those that
   /// an archive would.
   ///
   /// Throws `limitExceeded` when something else might have to go as well: only an archive looks at every node.
@@ -57,11 +57,11 @@ extension RestorationArchive.Writer {
   /// Leaves out state until the archive is within its budget, the lowest priority first, of those the biggest; all else is
   /// included again.
   ///
-  /// What is left out stays here, and in its place is written that it is left out, with the entries that others need of it.
+  /// A state that is left out stays here; a note in its place says so, with the entries that others need of it.
   /// State of priority `required` is never left out. When it throws, nothing has changed.
   ///
   /// - Parameters:
-  ///   - candidates: What may go, all that is left out now included.
+  ///   - candidates: The states that may go, with all those that are left out now.
   ///   - limit: The lowest rank of all others; nil when it is not known.
   /// - Returns: The lowest rank of what the candidates have left.
   private mutating func shed(
@@ -78,7 +78,7 @@ extension RestorationArchive.Writer {
         break
       }
       let omission = try omission(of: index, rank)
-      // What would not get any smaller stays as it is.
+      // A state that would not get any smaller stays as it is.
       guard omission.rest.count < rank.byteCount else { continue }
       excess -= rank.byteCount - omission.rest.count
       omissions.append(omission)
@@ -105,7 +105,7 @@ extension RestorationArchive.Writer {
     return Omission(index: index, rank: rank, state: state, rest: rest)
   }
 
-  /// Tells of what is left out from now on, or was before and nobody was told, and of what is kept over the budget.
+  /// Tells of states that are left out from now on, or were before and nobody was told, and of those kept over the budget.
   private mutating func report(_ omissions: [Omission], _ kept: [SheddingRank]) throws(ArchiveError) {
     let untold = Set(sheddings.map(\.node.rawValue))
     var sheddings: [RestorationArchive.Shedding] = []
