@@ -14,9 +14,10 @@ extension ArchiveDraft {
       try bindRestored(arrivals)
       for placement in arrivals.placements { try placeIfPossible(placement, &arrivals) }
     }
+    let leaving = Set(batch.removals)
     for key in batch.removals {
       unplaced[key] = nil
-      try leave(key)
+      try leave(key, with: leaving)
     }
     for node in batch.removedNodes where ownerOf[node] == nil { try remove(node) }
     if !batch.placements.isEmpty || !batch.removals.isEmpty { try removeEmptyHolders() }
@@ -35,16 +36,29 @@ extension ArchiveDraft {
   }
 
   /// The table *Leave*: an owner's variant goes with its subtree; one that its object could not read goes dormant.
-  private mutating func leave(_ key: CaptureBatch.Key) throws(ArchiveError) {
+  ///
+  /// - Parameter leaving: All that leave, children before their parents: a subtree goes dormant whole.
+  private mutating func leave(_ key: CaptureBatch.Key, with leaving: Set<CaptureBatch.Key>) throws(ArchiveError) {
     let former = binding(key)
     unbind(key)
     unencoded.remove(key)
     switch former {
     case .owner(let node)?: try remove(node)
     case .blank(let blank)?:
-      if let over = blank.over, holders[over] == nil { try retire(over) }
+      guard let over = blank.over, holders[over] == nil else { break }
+      if try !goesAlong(over, with: blank.place.parent, leaving) { try retire(over) }
     case nil: break
     }
+  }
+
+  /// Whether a variant goes dormant with that of a parent that leaves, too.
+  private func goesAlong(
+    _ node: NodeID, with parent: CaptureBatch.Key?, _ leaving: Set<CaptureBatch.Key>
+  ) throws(ArchiveError) -> Bool {
+    guard let parent, leaving.contains(parent), case .blank(let blank)? = binding(parent), let above = blank.over,
+      holders[above] == nil
+    else { return false }
+    return try writer.node(node)?.parent == above
   }
 
   /// Brings one object's record up to date; the stored one stays if the values can't be encoded.

@@ -91,7 +91,10 @@ struct ArchiveDraft: Sendable {
   /// Remembers the bindings of a draft that this one takes the place of: an object that is refused its state again is compared
   /// with what it had when it was first met.
   mutating func remember(_ former: ArchiveDraft) {
-    formerBindings = former.bindings
+    formerBindings = former.bindings.map { binding in
+      // An object that nobody has edited since it came is met anew.
+      if case .owner(let node)? = binding, (try? former.isUnedited(node)) == true { nil } else { binding }
+    }
     digests = former.digests
   }
 

@@ -415,6 +415,10 @@ import StateRestorationTesting
         world.change(path) { page in
           // Looks at the edits come at any time while locked.
           if isLocked, rules.hasEdits(page) { page.formerly.append(rules.variant(of: page).asOptional()) }
+          if case .owner(let own?) = page.binding, !rules.program.isSameIdentity(rules.variant(of: page), own) {
+            // What it was given may have become its own before.
+            page.behind.append(rules.variant(of: page).asOptional())
+          }
           page.kind = kind
           page.showsOther = true
           if case .below(let newer, let baseline) = page.binding {

@@ -80,6 +80,24 @@ import Testing
       """
     ),
     (
+      "a page that an older program opens while locked hides no newer state",
+      """
+      [.push(parent: 0, name: 6, kind: 0), .edit(page: 33, value: 3), .edit(page: 8, value: 4), .save,
+      .launch(version: 3, hiding: 0, making: 0, kind: 0), .cutPowerInSave(call: 12, losing: 18446744073709551615),
+      .launch(version: 1, hiding: 0, making: 0, kind: 0), .push(parent: 0, name: 6, kind: 0), .unlock,
+      .killInSave(call: 18), .launch(version: 3, hiding: 0, making: 0, kind: 1)]
+      """
+    ),
+    (
+      "what an older program closes goes dormant whole",
+      """
+      [.push(parent: 0, name: 3, kind: 0), .push(parent: 57, name: 3, kind: 0), .save,
+      .launch(version: 2, hiding: 0, making: 0, kind: 3), .killInSave(call: 31),
+      .launch(version: 1, hiding: 0, making: 0, kind: 0), .push(parent: 0, name: 4, kind: 0), .pop(page: 77),
+      .launch(version: 2, hiding: 0, making: 0, kind: 0), .register(number: 8)]
+      """
+    ),
+    (
       "a page that moves below one that shows another model leaves nothing in its former place",
       """
       [.push(parent: 0, name: 5, kind: 0), .push(parent: 0, name: 3, kind: 0), .push(parent: 0, name: 1, kind: 1),
