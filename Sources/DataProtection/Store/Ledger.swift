@@ -124,7 +124,7 @@ extension Ledger {
     if counts[1] > 0 { predecessor = try Self.record(&reader) }
     for _ in 0..<counts[2] { pending.append(try Self.record(&reader)) }
     for _ in 0..<counts[3] { setAside.append(try Self.record(&reader)) }
-    guard records.allSatisfy({ (1...counter).contains($0.generation) }) else { throw corrupt }
+    guard records.allSatisfy({ $0.generation > 0 && $0.generation <= counter }) else { throw corrupt }
   }
 
   private static func record(_ reader: inout FieldReader) throws(ProtectionError) -> Record {

@@ -46,6 +46,14 @@ import Testing
     return marker
   }
 
+  @Test func `a ledger whose counter is behind its generations is corrupt`() throws {
+    for counter: UInt64 in [0, 1] {
+      var behind = ledger
+      behind.counter = counter
+      #expect(try errorCode { try Ledger(behind.encoded(keys: keys), keys: keys) } == .corrupt)
+    }
+  }
+
   @Test func `what is written is read again`() throws {
     #expect(try Ledger(ledger.encoded(keys: keys), keys: keys) == ledger)
     #expect(try SlotList(list.encoded(keys: keys), keys: keys) == list)

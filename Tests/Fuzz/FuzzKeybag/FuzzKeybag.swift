@@ -62,9 +62,11 @@ private func openAuthenticated(_ sample: Sample, _ changes: [UInt8], withPasscod
     _ = try? opened.alwaysAvailableKey()
     guard let isRight = try? opened.isRight(sample.stretched), isRight else { continue }
     guard let keys = try? opened.keys(sample.stretched) else { continue }
-    precondition(keys.active.count == ProtectionClass.allCases.count, "a keybag without a key of every class is taken")
-    for (protection, key) in keys.active {
-      let expected = sample.keys.active[protection]?.identifier
+    for protection in ProtectionClass.allCases {
+      guard let key = keys[protection].active else {
+        preconditionFailure("a keybag without a key of every class is taken")
+      }
+      let expected = sample.keys[protection].active?.identifier
       precondition(key.identifier == expected, "a key that nobody wrapped was unwrapped")
     }
   }
@@ -130,14 +132,14 @@ private struct Sample {
   let effaceable: [UInt8]
 
   init(hasPasscode: Bool, hasRetired: Bool) throws {
-    var keys = KeybagKeys(active: [:])
+    var keys = KeybagKeys()
     for protection in ProtectionClass.allCases {
       let bytes = [UInt8](repeating: 64 + protection.rawValue, count: 32)
-      keys.active[protection] = try HeldKey(SecretKey(copying: bytes.span), for: protection)
+      keys[protection].active = try HeldKey(SecretKey(copying: bytes.span), for: protection)
     }
     if hasRetired {
       let old = try HeldKey(SecretKey(copying: [UInt8](repeating: 99, count: 32).span), for: .complete)
-      keys.retired[.complete] = [old]
+      keys[.complete].retired = [old]
     }
     let salt = [UInt8](repeating: 8, count: 32)
     let deviceKey = try DeviceKey(copying: Sample.deviceKey.span)

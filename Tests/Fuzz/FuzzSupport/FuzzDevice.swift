@@ -23,12 +23,12 @@ package struct FuzzDevice: Sendable {
     let ring = KeyRing(
       keybag: identifier, revision: 3, storageKeys: try StorageKeys(deviceKey),
       bootIdentifier: [UInt8](repeating: 4, count: 16))
-    var keys: [ProtectionClass: HeldKey] = [:]
+    var keys = KeybagKeys()
     for protection in ProtectionClass.allCases {
       let bytes = [UInt8](repeating: 64 + protection.rawValue, count: 32)
-      keys[protection] = try HeldKey(SecretKey(copying: bytes.span), for: protection)
+      keys[protection].active = try HeldKey(SecretKey(copying: bytes.span), for: protection)
     }
-    ring.install(KeybagKeys(active: keys))
+    ring.install(keys)
     self.keys = ring
   }
 
