@@ -48,7 +48,14 @@ struct SlotReading {
     switch list {
     case nil: return .nothingSaved
     case .invalid(let error): return error
-    case .absent: return try store.hasSavedSlots() ? missing : .nothingSaved
+    case .absent:
+      guard try store.hasSavedSlots() else { return .nothingSaved }
+      // Another slot may have been saved since this look, and the list with it.
+      let now = try store.readList()
+      if case .absent = now { return missing }
+      var again = self
+      again.list = now
+      return try again.absence()
     case .valid(let list):
       guard let entry = list.entries[name] else {
         guard list.wasRebuilt else { return .nothingSaved }

@@ -37,6 +37,15 @@ import Testing
     #expect(try outcome() == .missing)
   }
 
+  @Test func `a slot that is opened before the first save of another one is not missing`() throws {
+    let early = try rig.archives(memory)
+    try early.open()
+    try saved(in: ArchiveSlot(application: "other"))
+    #expect(try errorCode { try early.openNewest() } == .notFound)
+    memory.remove(atPath: "/slots")
+    #expect(try errorCode { try early.openNewest() } == .missing)
+  }
+
   @Test func `a list that is gone while slots are there says that something is missing`() throws {
     let other = ArchiveSlot(application: "other")
     try saved()
