@@ -280,7 +280,7 @@ extension ArchiveStore {
     guard isListed else { return isNew || state.isUnknown }
     if let entry = state.reading.entry, entry.epoch == ledger.epoch {
       if entry.isNew {
-        // Who has put it there may have ended before that was durable.
+        // The run that listed it may have ended before that was durable.
         change(store.parent.descriptor)
         try store.fileSystem.synchronize(
           store.parent.descriptor, orSay: "The list of slots may not survive a power cut.")

@@ -65,6 +65,8 @@ extension ArchiveDraft {
   private mutating func store(
     _ record: CaptureBatch.Record, of batch: CaptureBatch, _ findings: inout [PreservationFinding]
   ) throws(ArchiveError) {
+    // Noted again if that is still so.
+    if !unencoded.isEmpty { unencoded.remove(record.key) }
     let node: NodeID
     switch binding(record.key) {
     case nil: return
@@ -93,7 +95,6 @@ extension ArchiveDraft {
       noteUnencoded(record.key, at: path(of: node), error, &findings)
       return try storeFacts(entries, attributes, at: node)
     }
-    if !unencoded.isEmpty { unencoded.remove(record.key) }
     let bytes = try writer.node(node)?.byteCount ?? 0
     if bytes > nodeBudget {
       overBudget[record.key] = bytes
@@ -115,9 +116,7 @@ extension ArchiveDraft {
       guard error.isOfValues else { throw error }
       // Nobody can tell whether it was edited: while the stored state can't be read, the object's is kept.
       if isBlind, !batch.isMeeting, blank.baseline == .unencodable {
-        let node = try makeOwn(blank, record.key)
-        own(node, record.key)
-        return node
+        return try makeOwn(blank, record.key)
       }
       noteUnencoded(record.key, at: path(of: blank.place), error, &findings)
       found = .unencodable
@@ -131,7 +130,6 @@ extension ArchiveDraft {
       blank.attributes.flags.insert(.unedited)
       let node = try makeOwn(blank, record.key)
       try writer.setAttributes(blank.attributes, of: node)
-      own(node, record.key)
       return node
     }
     if blank.baseline == .unknown || (batch.isMeeting && !blank.wasMetBefore) {
@@ -140,9 +138,7 @@ extension ArchiveDraft {
       return nil
     }
     guard found != .unencodable, found != blank.baseline else { return nil }
-    let node = try makeOwn(blank, record.key)
-    own(node, record.key)
-    return node
+    return try makeOwn(blank, record.key)
   }
 
   private mutating func noteUnencoded(

@@ -263,8 +263,14 @@ extension ArchiveDraft {
 
   // MARK: - Variants in front
 
-  /// The node that a blank object gets because it was edited.
+  /// Makes a blank object the owner of a variant in front, which it returns.
   mutating func makeOwn(_ blank: Blank, _ key: CaptureBatch.Key) throws(ArchiveError) -> NodeID {
+    let node = try variantInFront(of: blank, key)
+    own(node, key)
+    return node
+  }
+
+  private mutating func variantInFront(of blank: Blank, _ key: CaptureBatch.Key) throws(ArchiveError) -> NodeID {
     guard let over = blank.over, let stored = try writer.node(over) else {
       return try insertInFront(try nodeAbove(blank.place), blank.place.identifier, blank.attributes)
     }

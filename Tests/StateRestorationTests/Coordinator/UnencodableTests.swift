@@ -1,8 +1,9 @@
 import FoundationEssentials
 import RestorationArchive
-import StateRestoration
 import StateRestorationTesting
 import Testing
+
+@testable import StateRestoration
 
 /// What can't be encoded keeps what it had, in its place, and stops nobody else (R3.5).
 @MainActor @Suite struct UnencodableTests {
@@ -90,6 +91,22 @@ import Testing
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: root)
     for _ in 0..<3 { #expect(failures(try await coordinator.preserve(root)) == [path]) }
+  }
+
+  @Test func `a save names nothing more once the values are again as they were met`() async throws {
+    let bench = Bench()
+    let brittle = NewerBrittle("newer")
+    try await bench.preserve(Screen("root", children: [brittle]))
+    let older = Brittle()
+    let root = Screen("root", children: [older])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    let met = older.restorableState
+    older.restorableState = Text("typed", fails: true)
+    #expect(failures(try await coordinator.preserve(root)) == [path])
+    older.restorableState = met
+    #expect(failures(try await coordinator.preserve(root)).isEmpty)
+    await #expect(coordinator.worker.run { $0.draft.unencoded.isEmpty })
   }
 
   @Test func `who comes by its path takes nothing that it can't replace`() async throws {

@@ -84,13 +84,19 @@ import Glibc
     }
   }
 
-  @Test func `an unlock gives the report of what came back`() async throws {
+  /// A device that holds a draft, restarted and locked.
+  private func deviceThatKeeps(_ text: String) async throws -> SimulatedDevice {
     let device = try await SimulatedDevice(passcode: "1234")
-    let first = StoredValue("draft", "")
-    let session = try await RestorationSession.open(on: try await device.startProcess().device, root: first)
-    first.value = "kept"
+    let draft = StoredValue("draft", "")
+    let session = try await RestorationSession.open(on: try await device.startProcess().device, root: draft)
+    draft.value = text
     try await session.close()
     device.reboot()
+    return device
+  }
+
+  @Test func `an unlock gives the report of what came back`() async throws {
+    let device = try await deviceThatKeeps("kept")
     let second = StoredValue("draft", "")
     let process = try await device.startProcess()
     let locked = try await RestorationSession.open(on: process.device, root: second)
@@ -100,12 +106,7 @@ import Glibc
   }
 
   @Test func `what is typed right after a session has opened locked is kept by the unlock`() async throws {
-    let device = try await SimulatedDevice(passcode: "1234")
-    let first = StoredValue("draft", "")
-    let session = try await RestorationSession.open(on: try await device.startProcess().device, root: first)
-    first.value = "kept"
-    try await session.close()
-    device.reboot()
+    let device = try await deviceThatKeeps("kept")
     let second = StoredValue("draft", "")
     let process = try await device.startProcess()
     let locked = try await RestorationSession.open(on: process.device, root: second)
