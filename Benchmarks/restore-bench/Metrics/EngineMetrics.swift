@@ -48,6 +48,7 @@ struct EngineMetrics {
       var times: [Double] = []
       var processorTimes: [Double] = []
       var mainActorTimes: [Double] = []
+      var savingTimes: [Double] = []
       // Decoding the same states alone: a time that was measured on another machine can be told as a ratio to it.
       let json = effort.isLinear ? nil : try JSONEncoder().encode(nodes.map(\.state))
       var jsonTimes: [Double] = []
@@ -61,6 +62,9 @@ struct EngineMetrics {
         times.append(Clock.wall.now - begun)
         processorTimes.append(Clock.process.now - processorBegun)
         mainActorTimes.append(report.mainActorDuration / .milliseconds(1))
+        let savingBegun = Clock.wall.now
+        _ = try await fresh.preserve(empty.root)
+        savingTimes.append(Clock.wall.now - savingBegun)
         try verify(empty.matches(tree), "restoring the whole hierarchy")
         guard let json else { continue }
         let jsonBegun = Clock.process.now
@@ -73,6 +77,7 @@ struct EngineMetrics {
       line.details = [
         "CPU time of all threads, ms": median(of: processorTimes) / 1e6,
         "on the main actor, ms": median(of: mainActorTimes),
+        "the first save after it, ms": median(of: savingTimes) / 1e6,
       ]
       results.append(line)
     }

@@ -87,9 +87,9 @@ extension ArchiveDraft {
   /// One that shows another model since is no owner of what it was given.
   mutating func bindRestored(_ arrivals: Arrivals) throws(ArchiveError) {
     for placement in arrivals.batch.placements {
-      guard case .owner(let node)? = placement.given, binding(placement.key) == nil,
-        try isOwn(node, placement.key, arrivals)
-      else { continue }
+      guard case .owner(let node)? = placement.given, binding(placement.key) == nil else { continue }
+      try writer.prepare(node)
+      guard try isOwn(node, placement.key, arrivals) else { continue }
       own(node, placement.key)
     }
   }

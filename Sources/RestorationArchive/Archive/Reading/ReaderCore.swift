@@ -131,6 +131,15 @@ final class ReaderCore: Sendable {
     return Located(block: block, range: place.range, delta: nil)
   }
 
+  /// The newest block of a node, and its name, in one go where that can be; nil when there is none of that number.
+  func locateNamed(_ id: UInt32) throws(ArchiveError) -> (node: Located, name: String)? {
+    if deltas.newest == nil, let (place, block, name) = try base.plainNode(of: id) {
+      return (Located(block: block, range: place.range, delta: nil), name)
+    }
+    guard let located = try locate(id) else { return nil }
+    return (located, try name(of: located))
+  }
+
   /// The number of a node's parent; ``BaseHeader/rootID`` for a root.
   func parent(of node: Located) throws(ArchiveError) -> UInt32 {
     if node.delta != nil { return node.block.parent == 0 ? BaseHeader.rootID : node.block.parent - 1 }

@@ -16,21 +16,13 @@ extension RestorationArchive {
 
     /// Looks a node up, with its subtree; nil when there is none of that number.
     package func visit(_ id: NodeID) throws(ArchiveError) -> Visit? {
-      if core.deltas.newest == nil, let (place, block, name) = try core.base.plainNode(of: id.rawValue) {
-        return try visit(ReaderCore.Located(block: block, range: place.range, delta: nil), name, [])
-      }
-      guard let located = try core.locate(id.rawValue) else { return nil }
-      return try visit(located, core.name(of: located), core.children(of: located).map(NodeID.init(rawValue:)))
-    }
-
-    private func visit(
-      _ located: ReaderCore.Located, _ name: String, _ children: [NodeID]
-    ) throws(ArchiveError) -> Visit {
-      Visit(
+      guard let (located, name) = try core.locateNamed(id.rawValue) else { return nil }
+      let children = core.isKnownLeaf(located) ? [] : try core.children(of: located)
+      return Visit(
         identifier: RestorationIdentifier(name),
         attributes: try core.attributes(of: located, tags: located.block.tag == nil ? [] : tables.get().tags),
-        tag: located.block.tag.map(Int.init), children: children, byteCount: located.block.stateByteCount,
-        state: located.state)
+        tag: located.block.tag.map(Int.init), children: children.map(NodeID.init(rawValue:)),
+        byteCount: located.block.stateByteCount, state: located.state)
     }
 
     /// What decodes a node's state, or what stays of one that was left out; nil when there is neither.

@@ -6,23 +6,35 @@ extension RestorationArchive.Writer {
       children: children.map(Siblings.init), isStored: true)
   }
 
+  /// Reads the facts of a node that will be asked for more than once; nothing for a number that no node has.
+  package mutating func prepare(_ id: NodeID) throws(ArchiveError) {
+    if slotOfNode[id.rawValue] == nil { try makeSlot(id) }
+  }
+
   /// The position of a node's slot, made of what the reader says if there was none.
   mutating func load(_ id: NodeID) throws(ArchiveError) -> Int {
     if let index = slotOfNode[id.rawValue] {
       guard !slots[index].isRemoved, id.rawValue != BaseHeader.rootID else { throw noSuchNode(id) }
       return index
     }
-    guard let reader, let located = try reader.locate(id.rawValue) else { throw noSuchNode(id) }
-    let node = try reader.node(located)
-    let parent = node.parent?.rawValue ?? BaseHeader.rootID
+    guard try makeSlot(id) else { throw noSuchNode(id) }
+    return slots.count - 1
+  }
+
+  /// Makes the slot of a node of what the reader says; false when that has none of the number.
+  @discardableResult
+  private mutating func makeSlot(_ id: NodeID) throws(ArchiveError) -> Bool {
+    guard let reader, let (located, name) = try reader.locateNamed(id.rawValue) else { return false }
+    let parent = try reader.parent(of: located)
+    let attributes = try reader.attributes(of: located, tags: tags)
     slotOfNode[id.rawValue] = slots.count
-    links[Link(parent: parent, name: node.identifier)] = id.rawValue
+    links[Link(parent: parent, name: RestorationIdentifier(name))] = id.rawValue
     slots.append(
       Slot(
-        id: id.rawValue, parent: parent, name: node.identifier.rawValue, attributes: node.attributes,
+        id: id.rawValue, parent: parent, name: name, attributes: attributes,
         payload: located.block.payload.isEmpty ? .none : .stored(located.state),
         children: reader.isKnownLeaf(located) ? Siblings([]) : nil, isStored: true))
-    return slots.count - 1
+    return true
   }
 
   /// The position of the slot of a node, or of the parent of the roots, with its children in it.
