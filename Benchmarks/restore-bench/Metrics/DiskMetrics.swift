@@ -81,11 +81,7 @@ struct DiskMetrics {
       try bench.warm(reader)
       let taken = try Measurement(clock: .processor, rounds: rounds).run(
         units: 1, [.ours { try bench.restoreOne(reader) }])
-      let unread = try Measurement(clock: .processor, rounds: rounds, atLeast: 0).run(
-        units: 1, [.ours(prepare: { reader.discardCachedBytes() }) { try bench.restoreOne(reader) }])
-      var line = result("restoreOneOpen", count, "ns", taken, bytes: nil)
-      line.details = ["with none of its blocks read before, µs": (unread[Lane.ours]?.nanoseconds ?? .nan) / 1_000]
-      results.append(line)
+      results.append(result("restoreOneOpen", count, "ns", taken, bytes: nil))
     }
     if wants("durableWrite") {
       for size in [30_000, bench.archiveBytes] {

@@ -47,34 +47,4 @@ extension RestorationArchive {
       return data
     }
   }
-
-  /// Where an archive's deltas come from, oldest first: one at a time, so that no more is decrypted than needed.
-  package struct DeltaSource: Sendable {
-    /// The number of deltas there are.
-    package let count: Int
-    private let reading: @Sendable (Int) throws -> Data
-
-    /// Makes a source of a function that returns the whole delta of an index within `0..<count`.
-    ///
-    /// The function may be called from any thread, and by several at once.
-    package init(count: Int, read: @escaping @Sendable (Int) throws -> Data) {
-      self.count = count
-      reading = read
-    }
-
-    /// Makes a source of deltas in memory.
-    package init(_ deltas: [Data]) {
-      self.init(count: deltas.count) { deltas[$0] }
-    }
-
-    /// Reads a delta; the supplier's error comes back as `sourceFailed`.
-    func read(_ index: Int) throws(ArchiveError) -> Data {
-      do {
-        return try reading(index)
-      } catch {
-        throw ArchiveError(
-          .sourceFailed, "delta \(index + 1) of \(count) could not be read; nothing was changed", cause: error)
-      }
-    }
-  }
 }

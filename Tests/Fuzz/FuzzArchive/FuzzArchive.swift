@@ -15,15 +15,14 @@ public func fuzzArchive(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   if input.starts(with: [0x89, 0x52, 0x53, 0x41]) {
     exercise(input, [])
   } else if input.starts(with: [0x89, 0x52, 0x53, 0x44]), count > 16 {
-    let golden = input[8] == 1 ? Golden.first : Golden.second
-    var deltas = golden.deltas
+    var deltas = Golden.files.deltas
     let number = (Int(input[12]) + deltas.count - 1) % deltas.count
     deltas[number] = input
-    exercise(golden.base, deltas)
+    exercise(Golden.files.base, deltas)
   } else if input[0] == 1 {
     EditedArchive().edit(input.dropFirst())
   } else {
-    var parts = [Golden.second.base] + Golden.second.deltas
+    var parts = [Golden.files.base] + Golden.files.deltas
     var position = 1
     while position + 4 <= input.count {
       let part = Int(input[position]) % parts.count
@@ -36,17 +35,16 @@ public func fuzzArchive(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-/// The golden files of a format version.
+/// The golden files.
 struct Golden {
   let base: Data
   let deltas: [Data]
 
-  static let first = Golden(version: 1)
-  static let second = Golden(version: 2)
+  static let files = Golden()
 
-  private init(version: Int) {
+  private init() {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-      "../../Fixtures/Archives/format-\(version)")
+      "../../Fixtures/Archives/format-3")
     func file(_ name: String) -> Data {
       do {
         return try Data(contentsOf: folder.appendingPathComponent("\(name).bin"))
@@ -132,7 +130,6 @@ private func exercise(_ base: Data, _ deltas: [Data]) {
   }
   for path: RestorationPath in [["root"], ["window", "tabs"], ["nothing"]] { _ = try? reader.record(at: path) }
   dump(reader)
-  reader.discardCachedBytes()
   write(continuing: reader, limits, ids: ids)
 }
 

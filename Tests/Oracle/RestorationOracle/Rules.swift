@@ -324,9 +324,14 @@ struct Rules {
         if own.tag != header.tag { others.insert(own.asOptional(), at: 0) }
         // Somebody else may be presented there, below whom nothing was; and what was below stays with what is left behind.
         let isKnown = page.isEdited && own.tag == header.tag
-        let below = joinBelow(page, isKnown ? own.places : own.asOptional().places)
+        var places = isKnown ? own.places : own.asOptional().places
+        // One in front of it that names no class or model is the page's own as well.
+        for front in variants[..<former] where program.accepts(page.kind, front) {
+          places.merge(front.asOptional().places) { $0 + $1 }
+        }
+        let below = joinBelow(page, places)
         own = self.own(page, below)
-        return [own] + retire(others, behind: own) + page.formerly
+        return [own] + others.map { program.accepts(page.kind, $0) ? $0.asOptional() : $0 } + page.formerly
       }
       let fitting = variants.first { program.accepts(page.kind, $0) }
       let own = own(page, joinBelow(page, fitting?.asOptional().places ?? [:]))

@@ -5,6 +5,8 @@ import StateRestoration
 @MainActor final class Scene {
   let session: SceneSession.ID
   var worlds: [World] = [World()]
+  /// What may have been true before a restoration joined what was saved while locked; empty once a save has stored that.
+  private var unjoined: [World] = []
   /// How often restoring was cut off by a death since it ended well.
   var deaths = 0
   var rules = Rules(program: ProgramVersion(1))
@@ -35,7 +37,24 @@ import StateRestoration
 
   func change(_ body: (inout World) -> Void) {
     for index in worlds.indices { body(&worlds[index]) }
+    for index in unjoined.indices { body(&unjoined[index]) }
     worlds = worlds.distinct
+  }
+
+  /// A save was acknowledged, or may have been stored.
+  func noteSave(isAcknowledged: Bool) {
+    if isDeferred { unjoined = worlds.map { $0.ended() } } else if isAcknowledged { unjoined = [] }
+  }
+
+  /// Another program comes, which knows other tags: it joins anew what was saved while locked.
+  func forgetJoins() { worlds = (worlds + unjoined).distinct }
+
+  /// The power was cut.
+  func losePower() {
+    worlds = worlds.flatMap { $0.afterPowerCut() }.distinct
+    unjoined = unjoined.flatMap { $0.afterPowerCut() }.distinct
+    // A restart of the machine is nobody's fault the first time.
+    culprit = nil
   }
 
   /// Whether something is stored in a place that no page is in.
@@ -112,7 +131,10 @@ import StateRestoration
     rules.leftOut = Set(report.leftOut.map(\.numbers))
     let seen = sight(of: root, before)
     var why: Set<String> = []
-    let found = worlds.flatMap { world in bound(world, seen, rules, report.outcome, &why) }
+    var outcome = report.outcome
+    // Of several first saves that nobody acknowledged a power cut may leave a bit of each.
+    if outcome == .damaged, worlds.contains(where: { $0.stored != nil }) { outcome = .nothingPreserved }
+    let found = worlds.flatMap { world in bound(world, seen, rules, outcome, &why) }
     guard !found.isEmpty else {
       if why.isEmpty { why = ["no world agrees with the outcome “\(report.outcome)”"] }
       return "\(why.sorted().joined(separator: "; or "))\n\(seen.text)\n\(report)"

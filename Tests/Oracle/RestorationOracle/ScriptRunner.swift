@@ -95,6 +95,7 @@ import StateRestorationTesting
       return nil
     case .launch(let version, let hiding, let making, let kind):
       end()
+      if ProgramVersion(version).number != self.version.number { for scene in scenes { scene.forgetJoins() } }
       self.version = ProgramVersion(version)
       return try await launch(hiding: hiding, making: making, Self.kind(kind))
     case .killInLaunch(let call):
@@ -178,12 +179,16 @@ import StateRestorationTesting
       outcome = try await coordinator.preserve(root)
     } catch {
       scene.worlds = scene.worlds.flatMap { $0.uncertain(rules) }.distinct
+      scene.noteSave(isAcknowledged: false)
       return nil
     }
     switch outcome {
     case .preserved(let receipt) where receipt.durability == .unknown:
       scene.worlds = scene.worlds.flatMap { $0.uncertain(rules) }.distinct
-    case .preserved, .unchanged: scene.worlds = scene.worlds.flatMap { $0.acknowledged(rules) }.distinct
+      scene.noteSave(isAcknowledged: false)
+    case .preserved, .unchanged:
+      scene.worlds = scene.worlds.flatMap { $0.acknowledged(rules) }.distinct
+      scene.noteSave(isAcknowledged: true)
     case .declined: return "the save was declined"
     case .deferred:
       guard scene.isDeferred else { return "a save of a run that has read its state was \(outcome)" }
@@ -212,11 +217,7 @@ import StateRestorationTesting
     end()
     device.cutPower(losing: .changes(mask))
     isLocked = true
-    for scene in scenes {
-      scene.worlds = scene.worlds.flatMap { $0.afterPowerCut() }.distinct
-      // A restart of the machine is nobody's fault the first time.
-      scene.culprit = nil
-    }
+    for scene in scenes { scene.losePower() }
   }
 
   private func unlock() async throws -> String? {

@@ -146,7 +146,8 @@ struct World: Hashable {
         let newer = page.hasMoved ? newer.asOptional() : newer
         parent.carried[page.name] = (page.before + [newer] + page.behind).map { $0.left() }
       } else if !page.others.isEmpty {
-        let isFront = page.isOwner || page.isHolder || page.hasNewer
+        // Of one that shows another model since the last save nothing more is seen than that it has left.
+        let isFront = page.isOwner || page.isHolder || page.hasNewer || page.showsOther
         parent.carried[page.name] = isFront ? page.others.map { $0.left() } : page.others
       }
       (page.before, page.behind) = ([], [])

@@ -98,8 +98,8 @@ struct LyingArchiveTests {
     func put(_ value: UInt32, at place: Int) {
       for byte in 0..<4 { deltas[1][place + byte] = UInt8(truncatingIfNeeded: value >> UInt32(8 * byte)) }
     }
-    put(4_000_000, at: 44)
-    put(4_000_000, at: 48)
+    put(4_000_000, at: 32)
+    put(4_000_000, at: 36)
     #expect { try Archive.Reader(base: Archive.Source(base), deltas: deltas) } throws: { error in
       (error as? ArchiveError)?.code == .corrupt
     }

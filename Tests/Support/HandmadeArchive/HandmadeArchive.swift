@@ -110,7 +110,7 @@ package struct HandmadeArchive {
     let count = Int(nodeCount ?? UInt32(records.count))
     var numbers = zip(records, places).flatMap { Self.fixed(UInt64($0.id) << 32 | $1) }
     numbers += Array(repeating: 0, count: 8 * count - numbers.count)
-    var header: [UInt8] = [0x89, 0x52, 0x53, 0x41, 0x0D, 0x0A, 0x1A, 0x0A, 2, 0, 80, 0, 0, 0, 0, 0]
+    var header: [UInt8] = [0x89, 0x52, 0x53, 0x41, 0x0D, 0x0A, 0x1A, 0x0A, 3, 0, 80, 0, 0, 0, 0, 0]
     header += Self.fixed(UInt64(7)) + Self.fixed(UInt32(count)) + Self.fixed(UInt32(max(count, records.count)))
     header += Self.fixed(liveBytes)
     for field in [

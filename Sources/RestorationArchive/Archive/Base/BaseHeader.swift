@@ -9,8 +9,8 @@ struct BaseHeader: Hashable, Sendable {
   static let magic: UInt64 = 0x0A1A_0A0D_4153_5289
   /// The number of bytes of the header.
   static let byteCount = 80
-  /// The format version that this module writes, and the newest it reads.
-  static let formatVersion: UInt16 = 2
+  /// The format version that this module writes and reads.
+  static let formatVersion: UInt16 = 3
   /// The bytes of one entry of the table of branches.
   static let branchByteCount = 16
   /// The bytes of one entry of each index.
@@ -73,14 +73,9 @@ struct BaseHeader: Hashable, Sendable {
     guard parser.remaining >= 8, try parser.readFixed(UInt64.self) == Self.magic else {
       throw ArchiveError(.notAnArchive, "these bytes do not begin as an archive does", offset: 0)
     }
-    let version = try parser.readFixed(UInt16.self)
-    guard 1...Self.formatVersion ~= version else {
-      throw ArchiveError(
-        version > Self.formatVersion ? .unsupportedVersion : .corrupt,
-        "the archive is of format \(version) and this program reads formats 1 to \(Self.formatVersion)", offset: 8)
-    }
+    try Self.checkVersion(&parser, of: "the archive")
     guard try parser.readFixed(UInt16.self) == Self.byteCount, try parser.readFixed(UInt32.self) == 0 else {
-      throw ArchiveError(.corrupt, "the archive's header is not one of format \(version)", offset: 10)
+      throw ArchiveError(.corrupt, "the archive has a header of another length", offset: 10)
     }
     fingerprint = try parser.readFixed()
     nodeCount = try parser.readFixed()
@@ -105,6 +100,15 @@ struct BaseHeader: Hashable, Sendable {
       throw ArchiveError(
         .limitExceeded, "the archive has \(nodeCount) nodes and the limit is \(limits.nodeCount)", offset: 24)
     }
+  }
+
+  /// Refuses every format version but this module's own.
+  static func checkVersion(_ parser: inout ByteCursor, of whose: String) throws(ArchiveError) {
+    let version = try parser.readFixed(UInt16.self)
+    guard version != formatVersion else { return }
+    throw ArchiveError(
+      version == 0 ? .corrupt : .unsupportedVersion,
+      "\(whose) is of format \(version) and this program reads format \(formatVersion)", offset: 8)
   }
 
   /// Makes a header to be filled in.

@@ -18,11 +18,6 @@ final class BlockCache: Sendable {
     blocks = Mutex(RecentValues(capacity: max(4, byteCount / RestorationArchive.Source.blockSize)))
   }
 
-  /// Forgets everything, so that no plaintext stays here.
-  func removeAll() {
-    blocks.withLock { $0.removeAll() }
-  }
-
   /// The block of a number; the last one is shorter.
   func block(_ number: Int) throws(ArchiveError) -> Data {
     if let kept = blocks.withLock({ $0[number] }) { return kept }

@@ -26,11 +26,6 @@ struct PathHash: Hashable, Sendable {
   /// The hash of the empty path.
   init() {}
 
-  /// The hash of a node's number, which deltas' links begin with.
-  init(parent: UInt32) {
-    for shift: UInt32 in [0, 8, 16, 24] { mix(UInt8(truncatingIfNeeded: parent >> shift)) }
-  }
-
   /// The 32 bits that an index is sorted by: the upper half after MurmurHash3's finalizer.
   var key: UInt32 {
     UInt32(truncatingIfNeeded: Self.finalize(state) >> 32)

@@ -3,24 +3,19 @@ package import FoundationEssentials
 extension RestorationArchive {
   /// Reads an archive: a base and the deltas made since, fetching only the bytes it is asked about.
   ///
-  /// Opening reads the base's first block and about the logarithm of the number of deltas. Finding one node among ten
+  /// Opening reads the base's first block and goes through the deltas, which are in memory. Finding one node among ten
   /// thousand and reading its state fetches two or three blocks more. Readers are cheap to copy and can be used from several
   /// threads at once. Damaged bytes throw; they never trap, loop, or allocate more than a small multiple of the bytes read.
   package struct Reader: Sendable {
     /// What copies share.
     let core: ReaderCore
 
-    /// Opens an archive.
+    /// Opens an archive with its deltas, oldest first.
     ///
     /// Throws `notAnArchive`, `unsupportedVersion`, `truncated`, `corrupt`, `wrongBase` for deltas of another base or in
     /// another order, `limitExceeded`, and `sourceFailed` with the source's error as its cause.
-    package init(base: Source, deltas: DeltaSource, limits: Limits = .default) throws(ArchiveError) {
-      core = try ReaderCore(base: base, deltas: deltas, limits: limits)
-    }
-
-    /// Opens an archive with its deltas in memory, oldest first.
     package init(base: Source, deltas: [Data] = [], limits: Limits = .default) throws(ArchiveError) {
-      try self.init(base: base, deltas: DeltaSource(deltas), limits: limits)
+      core = try ReaderCore(base: base, deltas: deltas, limits: limits)
     }
 
     /// The circumstances of the newest save in the archive.
@@ -89,14 +84,6 @@ extension RestorationArchive {
     package func record(at path: RestorationPath) throws(ArchiveError) -> Record? {
       guard let located = try core.locate(path) else { return nil }
       return try Record(core: core, node: located)
-    }
-
-    /// Forgets the bytes that were fetched, so that no plaintext stays here; they are fetched again when needed.
-    ///
-    /// For the moment when the device locks. The newest deltas stay, being all there is to find anything by.
-    package func discardCachedBytes() {
-      core.base.cache.removeAll()
-      core.deltas.removeAll()
     }
   }
 }

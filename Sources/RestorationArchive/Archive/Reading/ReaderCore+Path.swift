@@ -26,9 +26,9 @@ extension ReaderCore {
     guard !path.isEmpty, path.components.count <= limits.depth else { return nil }
     if let (place, block) = try base.place(at: path) {
       if deltas.newest == nil { return Located(block: block, range: place.range, delta: nil) }
-      if !changesTree { return try locate(block.id) }
+      if !deltas.changesTree { return try locate(block.id) }
     }
-    guard changesTree else { return nil }
+    guard deltas.changesTree else { return nil }
     // A delta changed the tree: the index of the base tells of single steps only.
     var id = BaseHeader.rootID
     var node: Located?
@@ -42,22 +42,17 @@ extension ReaderCore {
 
   /// The child of a node, or a root, that has a name; nil when there is none.
   func child(of id: UInt32, named name: String) throws(ArchiveError) -> Located? {
-    let key = Delta.Link(parent: id, name: name, id: 0).key
-    for delta in deltas.covering where changesTree {
-      for candidate in delta.links(key) {
-        if let node = try locate(candidate), try parent(of: node) == id, try self.name(of: node).hasSameBytes(as: name)
-        {
-          return node
-        }
-      }
-    }
+    if let linked = deltas.child(of: id, named: name), let node = try child(linked, of: id, named: name) { return node }
     guard let branch = try baseBranch(of: id) else { return nil }
     guard let (place, block) = try base.place(of: name, under: branch.index, hash: branch.hash) else { return nil }
-    guard let entry = deltas.nodeEntry(of: block.id) else {
-      return Located(block: block, range: place.range, delta: nil)
-    }
-    guard entry.offset != DeltaHeader.removed, let node = try locate(block.id) else { return nil }
-    guard try parent(of: node) == id, try self.name(of: node).hasSameBytes(as: name) else { return nil }
+    guard deltas.node(block.id) != nil else { return Located(block: block, range: place.range, delta: nil) }
+    return try child(block.id, of: id, named: name)
+  }
+
+  /// A node that was the child of a name once; nil when it is gone, or has another parent or name.
+  private func child(_ number: UInt32, of id: UInt32, named name: String) throws(ArchiveError) -> Located? {
+    guard let node = try locate(number), try parent(of: node) == id, try self.name(of: node).hasSameBytes(as: name)
+    else { return nil }
     return node
   }
 

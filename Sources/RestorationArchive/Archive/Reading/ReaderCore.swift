@@ -9,16 +9,16 @@ final class ReaderCore: Sendable {
     var block: NodeBlock
     /// The block's bytes, in the base or in the delta.
     var range: Range<Int>
-    /// The delta; nil for a node of the base.
-    var delta: Delta?
+    /// The delta's bytes; nil for a node of the base.
+    var delta: Data?
   }
 
   /// Where a node's state is.
   struct State: Sendable {
     /// Its bytes, in the base or in the delta.
     var range: Range<Int>
-    /// The delta; nil for a node of the base.
-    var delta: Delta?
+    /// The delta's bytes; nil for a node of the base.
+    var delta: Data?
   }
 
   /// The tables of keys and shapes, and the class tags: those of the base and what deltas added.
@@ -34,28 +34,26 @@ final class ReaderCore: Sendable {
   /// The base.
   let base: Base
   /// The deltas.
-  let deltas: DeltaChain
+  let deltas: Deltas
   /// The bounds that reading keeps.
   let limits: RestorationArchive.Limits
   private let parsedTables = Mutex<Tables?>(nil)
 
-  /// Opens an archive: reads the base's header and the deltas that hold the indexes.
+  /// Opens an archive: reads the base's header and what the deltas have changed.
   init(
-    base source: RestorationArchive.Source, deltas: RestorationArchive.DeltaSource, limits: RestorationArchive.Limits
+    base source: RestorationArchive.Source, deltas: [Data] = [], limits: RestorationArchive.Limits
   ) throws(ArchiveError) {
     base = try Base(source, limits: limits)
-    self.deltas = try DeltaChain(deltas, base: base.header, limits: limits)
+    self.deltas = try Deltas(deltas, base: base, limits: limits)
     self.limits = limits
   }
 
   /// The number of nodes.
-  var nodeCount: Int { Int(deltas.newest?.header.nodeCount ?? base.header.nodeCount) }
+  var nodeCount: Int { Int(deltas.newest?.nodeCount ?? base.header.nodeCount) }
   /// The number that the next node will get.
-  var nextID: UInt32 { deltas.newest?.header.nextID ?? base.header.nextID }
+  var nextID: UInt32 { deltas.newest?.nextID ?? base.header.nextID }
   /// The bytes of all nodes' states.
-  var liveBytes: Int { Int(clamping: deltas.newest?.header.liveBytes ?? base.header.liveBytes) }
-  /// Whether a delta changed the tree.
-  var changesTree: Bool { deltas.newest?.header.changesTree ?? false }
+  var liveBytes: Int { Int(clamping: deltas.newest?.liveBytes ?? base.header.liveBytes) }
 
   // MARK: Context and tables
 
@@ -63,15 +61,14 @@ final class ReaderCore: Sendable {
   func context() throws(ArchiveError) -> RestorationArchive.Context {
     guard let newest = deltas.newest else { return try baseContext() }
     var context: RestorationArchive.Context
-    if newest.header.contextDelta == 0 {
-      context = try baseContext()
-    } else {
-      let delta = try deltas.delta(newest.header.contextDelta)
-      context = try delta.data.parse(DeltaHeader.byteCount..<Int(delta.header.tables), origin: DeltaHeader.byteCount) {
+    if let (range, data) = deltas.context {
+      context = try data.parse(range, origin: range.lowerBound) {
         (parser) throws(ArchiveError) in try RestorationArchive.Context(parsing: &parser)
       }
+    } else {
+      context = try baseContext()
     }
-    context.timeSaved = Date(timeIntervalSinceReferenceDate: Double(bitPattern: newest.header.timeSaved))
+    context.timeSaved = Date(timeIntervalSinceReferenceDate: Double(bitPattern: newest.timeSaved))
     return context
   }
 
@@ -90,13 +87,12 @@ final class ReaderCore: Sendable {
     try base.cache.parse(Int(header.tags)..<Int(header.branches)) { (parser) throws(ArchiveError) in
       try Self.parseTags(&parser, into: &tables.tags)
     }
-    for delta in try deltas.tableAdditions() {
-      let header = delta.header
+    for (header, data) in deltas.tableAdditions {
       if header.tags > header.tables {
-        try tables.coding.append(parsing: delta.data.part(Int(header.tables)..<Int(header.tags)))
+        try tables.coding.append(parsing: data.part(Int(header.tables)..<Int(header.tags)))
       }
-      guard header.blocks > header.tags else { continue }
-      try delta.data.parse(Int(header.tags)..<Int(header.blocks), origin: Int(header.tags)) {
+      guard header.changes > header.tags else { continue }
+      try data.parse(Int(header.tags)..<Int(header.changes), origin: Int(header.tags)) {
         (parser) throws(ArchiveError) in try Self.parseTags(&parser, into: &tables.tags)
       }
     }
@@ -115,18 +111,7 @@ final class ReaderCore: Sendable {
 
   /// The newest block of a node; nil when there is none of that number.
   func locate(_ id: UInt32) throws(ArchiveError) -> Located? {
-    if let entry = deltas.nodeEntry(of: id) {
-      guard entry.offset != DeltaHeader.removed else { return nil }
-      let delta = try deltas.delta(entry.delta)
-      let range = try delta.block(at: entry.offset)
-      let block = try delta.data.parse(range, origin: range.lowerBound) { (parser) throws(ArchiveError) in
-        try NodeBlock(parsing: &parser)
-      }
-      guard block.id == id, case .inline = block.name else {
-        throw ArchiveError(.corrupt, "the index of a delta leads to another node", offset: range.lowerBound)
-      }
-      return Located(block: block, range: range, delta: delta)
-    }
+    if let changed = deltas.node(id) { return changed }
     guard let (place, block) = try base.node(of: id) else { return nil }
     return Located(block: block, range: place.range, delta: nil)
   }
@@ -142,7 +127,7 @@ final class ReaderCore: Sendable {
 
   /// The number of a node's parent; ``BaseHeader/rootID`` for a root.
   func parent(of node: Located) throws(ArchiveError) -> UInt32 {
-    if node.delta != nil { return node.block.parent == 0 ? BaseHeader.rootID : node.block.parent - 1 }
+    if node.delta != nil { return node.block.parentInDelta }
     return try base.branch(node.block.parent).id
   }
 
@@ -150,7 +135,7 @@ final class ReaderCore: Sendable {
   func parse<Result>(
     _ node: Located, _ body: (inout ByteCursor) throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
-    if let delta = node.delta { return try delta.data.parse(node.range, origin: node.range.lowerBound, body) }
+    if let delta = node.delta { return try delta.parse(node.range, origin: node.range.lowerBound, body) }
     return try base.cache.parse(node.range, body)
   }
 
@@ -164,7 +149,7 @@ final class ReaderCore: Sendable {
 
   /// The bytes of a state.
   func payload(at state: State) throws(ArchiveError) -> Data {
-    if let delta = state.delta { return delta.data.part(state.range) }
+    if let delta = state.delta { return delta.part(state.range) }
     return try base.cache.bytes(state.range)
   }
 
@@ -195,7 +180,7 @@ final class ReaderCore: Sendable {
   func children(of id: UInt32) throws(ArchiveError) -> [UInt32] {
     if let children = try deltas.children(of: id) { return children }
     if id == BaseHeader.rootID { return try base.children(of: base.branch(0)) }
-    if let entry = deltas.nodeEntry(of: id), entry.offset == DeltaHeader.removed { return [] }
+    if let changed = deltas.node(id), changed == nil { return [] }
     guard let (place, block) = try base.node(of: id) else { return [] }
     return try baseChildren(of: block, at: place.range)
   }

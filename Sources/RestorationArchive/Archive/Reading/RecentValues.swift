@@ -19,7 +19,4 @@ struct RecentValues<Value> {
       oldest = (oldest + 1) % capacity
     }
   }
-
-  /// Forgets everything.
-  mutating func removeAll() { self = RecentValues(capacity: capacity) }
 }

@@ -76,8 +76,7 @@ extension RestorationArchive.Writer {
     let data = try image.assemble(
       context: context, tables: tables.additions(), tags: tags, nextID: nextID, nodeCount: nodeCount,
       liveBytes: byteCount)
-    let core = try ReaderCore(
-      base: RestorationArchive.Source(data), deltas: RestorationArchive.DeltaSource([]), limits: limits)
+    let core = try ReaderCore(base: RestorationArchive.Source(data), limits: limits)
     self.reader = core
     self.baseBytes = data
     keep(moved, records: Int(core.base.header.records), archiveBytes: data.count)

@@ -37,25 +37,19 @@ extension RestorationArchive.Writer {
     buffer.append(contentsOf: repeatElement(0, count: DeltaHeader.byteCount))
 
     if hasNewContext { context.encode(into: &buffer) }
-    header.contextDelta = hasNewContext ? header.number : written.contextDelta
-
     header.tables = UInt32(buffer.count)
-    let run = try encodeBlocks(&header, &buffer)
+    try encodeChanges(&header, &buffer)
     header.end = UInt32(buffer.count)
-    let total = deltaBytes + buffer.count
-    header.totalBytes = UInt32(clamping: total)
+    header.nodeCount = UInt32(clamping: nodeCount)
+    header.nextID = nextID
+    header.liveBytes = UInt64(clamping: liveBytes)
     header.encode(over: &buffer)
 
     written.deltaCount += 1
     written.context = context
-    written.contextDelta = header.contextDelta
     written.tables = tables.mark
     written.tagCount = tags.count
-    written.tablesDelta = header.tablesDelta
-    written.changesTree = header.changesTree
-    written.runs.removeAll { $0.number >= DeltaHeader.firstCovered(by: written.deltaCount) }
-    written.runs.append((written.deltaCount, run))
-    deltaBytes = total
+    deltaBytes += buffer.count
     if let known = written.lowestRank {
       written.lowestRank = dirty.reduce(known) { lowest, index in
         guard leftOut[slots[index].id] == nil, let rank = slots[index].rank else { return lowest }
@@ -67,41 +61,38 @@ extension RestorationArchive.Writer {
     return Data(buffer)
   }
 
-  /// Writes tables, nodes, lists and indexes, and returns what the indexes hold.
-  private mutating func encodeBlocks(
-    _ header: inout DeltaHeader, _ buffer: inout [UInt8]
-  ) throws(ArchiveError) -> DeltaRun {
-    // Nodes come after the tables in the delta, and they add tags: they are encoded aside.
-    var blocks = [UInt8]()
-    blocks.reserveCapacity(dirty.count < 1 << 10 ? dirty.reduce(0) { $0 + slots[$1].payload.count + 64 } : 0)
-    var run = DeltaRun()
-    header.changesTree = written.changesTree
+  /// Writes tables, tags and changes.
+  private mutating func encodeChanges(_ header: inout DeltaHeader, _ buffer: inout [UInt8]) throws(ArchiveError) {
+    // Nodes come after the tags in the delta, and they add tags: they are encoded aside.
+    var changes = [UInt8]()
+    changes.reserveCapacity(dirty.count < 1 << 10 ? dirty.reduce(0) { $0 + slots[$1].payload.count + 64 } : 0)
+    var list = [UInt8]()
     for index in dirty {
       var slot = slots[index]
       if slot.isRemoved {
         guard slot.isStored else { continue }
-        run.nodes.append(Delta.Entry(id: slot.id, delta: header.number, offset: DeltaHeader.removed))
-        header.changesTree = true
+        changes.append(DeltaChange.removal.rawValue)
+        changes.append(varint: UInt64(slot.id))
         continue
       }
-      if slot.isRelinked {
-        run.links.append(Delta.Link(parent: slot.parent, name: slot.name, id: slot.id))
-        header.changesTree = true
-      }
       if slot.isChanged {
-        run.nodes.append(Delta.Entry(id: slot.id, delta: header.number, offset: UInt32(blocks.count)))
+        changes.append((slot.isRelinked ? DeltaChange.placedNode : .node).rawValue)
         if !leftOut.isEmpty { replaceState(&slot.payload, &slot.attributes, of: slot.id) }
         NodeBlock.encodeHead(
-          id: slot.id, parent: slot.parent == BaseHeader.rootID ? 0 : slot.parent + 1, name: slot.name, branch: nil,
+          id: slot.id, parent: slot.parent &+ 1, name: slot.name, branch: nil,
           tag: self.index(of: slot.attributes.classTag), attributes: slot.attributes, before: slot.payload.count,
-          into: &blocks)
-        try slot.payload.withBytes(base: baseBytes, reader: reader) { blocks.append($0) }
+          into: &changes)
+        try slot.payload.withBytes(base: baseBytes, reader: reader) { changes.append($0) }
       }
       if slot.hasChangedChildren {
-        run.children.append(Delta.Entry(id: slot.id, delta: header.number, offset: UInt32(blocks.count)))
-        ChildList.encode(slot.children?.ordered ?? [], into: &blocks)
+        changes.append(DeltaChange.children.rawValue)
+        changes.append(varint: UInt64(slot.id &+ 1))
+        list.removeAll(keepingCapacity: true)
+        ChildList.encode(slot.children?.ordered ?? [], into: &list)
+        changes.append(varint: UInt64(list.count))
+        changes.append(contentsOf: list)
       }
-      guard blocks.count < Int(UInt32.max / 2) else {
+      guard changes.count < Int(UInt32.max / 2) else {
         throw ArchiveError(.limitExceeded, "the delta would be too big; make an archive")
       }
     }
@@ -111,32 +102,8 @@ extension RestorationArchive.Writer {
       buffer.append(varint: UInt64(tags.count - written.tagCount))
       for tag in tags[written.tagCount...] { buffer.append(text: tag.rawValue) }
     }
-    header.blocks = UInt32(buffer.count)
-    let adds = header.blocks > header.tables
-    header.tablesDelta = adds ? header.number : written.tablesDelta
-    header.earlierTablesDelta = adds ? written.tablesDelta : 0
-    buffer.append(contentsOf: blocks)
-
-    for index in run.nodes.indices where run.nodes[index].offset != DeltaHeader.removed {
-      run.nodes[index].offset += header.blocks
-    }
-    for index in run.children.indices { run.children[index].offset += header.blocks }
-    run.nodes.sort { $0.id < $1.id }
-    run.children.sort { $0.id < $1.id }
-    run.links.sort()
-    for older in written.runs.reversed() where older.number >= DeltaHeader.firstCovered(by: Int(header.number)) {
-      run.merge(under: older.run)
-    }
-    header.nodeIndex = UInt32(buffer.count)
-    for entry in run.nodes { buffer.append(entry) }
-    header.childIndex = UInt32(buffer.count)
-    for entry in run.children { buffer.append(entry) }
-    header.linkIndex = UInt32(buffer.count)
-    for link in run.links { buffer.append(integer: UInt64(link.id) << 32 | UInt64(link.key)) }
-    header.nodeCount = UInt32(clamping: nodeCount)
-    header.nextID = nextID
-    header.liveBytes = UInt64(clamping: liveBytes)
-    return run
+    header.changes = UInt32(buffer.count)
+    buffer.append(contentsOf: changes)
   }
 }
 
@@ -158,13 +125,5 @@ extension DeltaHeader {
     header.reserveCapacity(Self.byteCount)
     encode(into: &header)
     buffer.replaceSubrange(0..<Self.byteCount, with: header)
-  }
-}
-
-extension [UInt8] {
-  /// Writes an entry of an index of nodes or of children.
-  mutating func append(_ entry: Delta.Entry) {
-    append(integer: UInt64(entry.delta) << 32 | UInt64(entry.id))
-    append(integer: entry.offset)
   }
 }

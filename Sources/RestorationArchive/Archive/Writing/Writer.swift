@@ -58,13 +58,8 @@ extension RestorationArchive {
       var tables: CodingTables.Mark
       var tagCount: Int
       var deltaCount = 0
-      var contextDelta: UInt32 = 0
-      var tablesDelta: UInt32 = 0
-      var changesTree = false
       /// A rank that no state written is below; nil when none is known.
       var lowestRank: SheddingRank?
-      /// The runs whose deltas' indexes cover all deltas, oldest first, with the numbers of those deltas.
-      var runs: [(number: Int, run: DeltaRun)] = []
     }
 
     /// Begins a new archive with nothing in it.
@@ -119,15 +114,9 @@ extension RestorationArchive {
         zip(tables.tags, tables.tags.indices.map { UInt32($0) }), uniquingKeysWith: { first, _ in first })
       nodeCount = core.nodeCount
       liveBytes = core.liveBytes
-      deltaBytes = Int(core.deltas.newest?.header.totalBytes ?? 0)
-      written = Written(context: context, tables: self.tables.mark, tagCount: tags.count)
-      written.deltaCount = core.deltas.count
-      if let newest = core.deltas.newest?.header {
-        written.contextDelta = newest.contextDelta
-        written.tablesDelta = newest.tablesDelta
-        written.changesTree = newest.changesTree
-        written.runs = core.deltas.covering.reversed().map { (Int($0.header.number), DeltaRun($0)) }
-      }
+      deltaBytes = core.deltas.byteCount
+      written = Written(
+        context: context, tables: self.tables.mark, tagCount: tags.count, deltaCount: core.deltas.count)
     }
 
     /// Whether the next delta would hold anything.
