@@ -35,6 +35,16 @@ import Testing
     return findings
   }
 
+  @Test func `a window whose place nobody knows has no findings: a stored nil counts as read`() async {
+    #expect(await lint(RestorationSubject { WindowController(restorationIdentifier: "window") }).isEmpty)
+    let sized = RestorationSubject {
+      let window = WindowController(restorationIdentifier: "window")
+      window.windowDidChange(to: .normal, size: WindowSize(width: 300, height: 200))
+      return window
+    }
+    #expect(await lint(sized).isEmpty)
+  }
+
   @Test func `a healthy hierarchy has no findings, nor one whose exceptions are named`() async {
     #expect(await lint(RestorationSubject { Split() }).isEmpty)
     #expect(await lint(RestorationSubject(ignoring: ["Pane"]) { Split(right: nil) }).isEmpty)

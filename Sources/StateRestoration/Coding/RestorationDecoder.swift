@@ -136,7 +136,11 @@
   /// Reads any key, the framework's own included.
   func read<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(RestorationError) -> Value? {
     do {
-      guard let value = try record.decodeIfPresent(type, forKey: key) else { return nil }
+      guard let value = try record.decodeIfPresent(type, forKey: key) else {
+        // A stored nil was read as well.
+        if record.contains(key) { noteReading(key) }
+        return nil
+      }
       noteReading(key)
       return value
     } catch {

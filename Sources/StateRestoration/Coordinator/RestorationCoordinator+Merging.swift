@@ -56,6 +56,7 @@ extension RestorationCoordinator {
       turn.noteBeginning(of: own)
       do throws(RestorationError) {
         if try object.merge(coders, andOwn: areEdited) {
+          turn.noteJoined(own)
           log.log(.info, "\(path): joined the stored state and the typed one")
         }
       } catch {

@@ -71,12 +71,11 @@ extension RestorationCoordinator {
     let isSameRoot = self.root === root
     let unlocks = unlock.count
     let edits = before == .locked ? await takeEdits() : Edits()
-    let stored = await storedForMerging(edits)
     self.root = root
     var report: RestorationReport
     switch await decide(source: source, edits: edits.archive) {
     case .success(let loaded):
-      report = await restore(loaded, into: root, keeping: edits, joining: stored, retriesLeftOut: retriesLeftOut)
+      report = await restore(loaded, into: root, keeping: edits, isSameRoot, retriesLeftOut: retriesLeftOut)
     case .failure(let failure):
       // The hierarchy is newer than a state that can't be read now, and is saved as a whole, as before.
       let continues =

@@ -9,10 +9,10 @@ extension RestorationCoordinator {
   ///   - loaded: The state.
   ///   - root: The controller at the top of the hierarchy.
   ///   - edits: The objects that were edited while the device was locked: theirs is newer.
-  ///   - stored: The stored state without them, for objects that join it; nil when none does.
+  ///   - isSameRoot: Whether the edits are of this hierarchy.
   ///   - retriesLeftOut: Whether nodes that were left out after a crash are tried again.
   func restore(
-    _ loaded: LoadedState, into root: any RestorableController, keeping edits: Edits, joining stored: LoadedState?,
+    _ loaded: LoadedState, into root: any RestorableController, keeping edits: Edits, _ isSameRoot: Bool,
     retriesLeftOut: Bool
   ) async -> RestorationReport {
     var report = RestorationReport(outcome: .restored, reason: loaded.reason, source: loaded.plan.source)
@@ -23,6 +23,12 @@ extension RestorationCoordinator {
     }
     let former = attempt
     await beginAttempt(at: loaded, &report)
+    var (loaded, edits) = (loaded, edits)
+    var stored = await storedForMerging(edits)
+    for _ in 0..<Self.looksAtMost where isSameRoot && standing == .locked && !changes.isEmpty {
+      guard await lookAgain(&loaded, &edits) else { break }
+      stored = await storedForMerging(edits)
+    }
     let clock = ContinuousClock()
     let start = clock.now
     let turn = makeTurn(for: loaded, keeping: edits, retriesLeftOut: retriesLeftOut)
@@ -65,6 +71,23 @@ extension RestorationCoordinator {
     }
     if extensions.count == 0 { endAttempt() } else { startExtensionLimit() }
     return report
+  }
+
+  /// What changes all the time on a locked device counts as edited after so many looks.
+  private static var looksAtMost: Int { 3 }
+
+  /// Takes the edits once more, because something has changed since: whether that was an edit only its values tell.
+  ///
+  /// - Returns: False if the state is another than the newest, or can't be loaded again: whatever has changed counts as edited.
+  private func lookAgain(_ loaded: inout LoadedState, _ edits: inout Edits) async -> Bool {
+    guard loaded.choice == .newest else { return false }
+    let newer = await takeEdits()
+    guard case .success(var again) = await load(edits: newer.archive) else { return false }
+    // The marker tells of this attempt by now.
+    (again.crash, again.history) = (loaded.crash, loaded.history)
+    (again.remarks, again.reason) = (loaded.remarks, loaded.reason)
+    (loaded, edits) = (again, newer)
+    return true
   }
 
   private func makeTurn(for loaded: LoadedState, keeping edits: Edits, retriesLeftOut: Bool) -> RestoreTurn {

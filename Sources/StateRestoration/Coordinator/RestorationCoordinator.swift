@@ -135,8 +135,11 @@ internal import RestorationArchive
 
   isolated deinit {
     unlock.observation?.cancel()
-    // A program that let it go by mistake hears nothing else.
-    if preservesAutomatically != .never, root != nil, standing != .discarded {
+    // A program that let it go by mistake hears nothing else. One that ends lets the hierarchy go as well.
+    guard preservesAutomatically != .never, standing != .discarded, let root else { return }
+    let (session, log) = (session, log)
+    Task { @MainActor [weak root] in
+      guard root != nil else { return }
       log.log(.warning, "nothing is preserved any more: the coordinator of “\(session)” is gone; keep it")
     }
   }

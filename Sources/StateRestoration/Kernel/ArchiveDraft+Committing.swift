@@ -144,7 +144,7 @@ extension ArchiveDraft {
   private mutating func noteUnencoded(
     _ key: CaptureBatch.Key, at path: RestorationPath, _ error: ArchiveError, _ findings: inout [PreservationFinding]
   ) {
-    findings.append(.encodingFailed(path: path, message: error.message))
+    findings.append(.encodingFailed(path: path, message: error.cause?.descriptionWithoutState ?? error.message))
     unencoded.insert(key)
   }
 

@@ -43,6 +43,8 @@ public enum RestorationRemark: Sendable, Hashable, Codable {
   case identifierDiffers(found: String)
   /// The state was dormant behind another variant of the place; it is in front from the next save on.
   case wasDormant
+  /// The stored state and what was edited while the device was locked were joined; see ``MergingController``.
+  case joined
 }
 
 extension RestorationRemark: CustomStringConvertible {
@@ -68,6 +70,7 @@ extension RestorationRemark: CustomStringConvertible {
     case .unregisteredClass(let tag): "class “\(tag)” is not registered"
     case .identifierDiffers(let found): "the factory’s object calls itself “\(found)”"
     case .wasDormant: "an older variant of the place"
+    case .joined: "joined with what was edited while locked"
     }
   }
 }

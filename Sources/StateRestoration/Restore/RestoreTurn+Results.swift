@@ -27,6 +27,12 @@ extension RestoreTurn {
     return outcomes.reason(index) == .shed || outcomes.reason(index) == .touchedMeanwhile
   }
 
+  /// An object has joined the stored state and what it had.
+  func noteJoined(_ index: Int) {
+    if !outcomes.isRestored(index) { outcomes.restore(index, .existing) }
+    outcomes.add(.joined, at: index)
+  }
+
   /// Nodes whose own rules say that they are of no use any more: too old, or without their model.
   var retiredNodes: [NodeID] {
     guard outcomes.hasRejected else { return [] }

@@ -192,7 +192,10 @@ public import Observation
       guard let session = sessions.first(where: { $0.id == former.id }), session.isOpen, let root = root(session)
       else { continue }
       do throws(RestorationError) {
-        reports.append((session, try await coordinator(for: session.id).restore(into: root)))
+        let coordinator = try coordinator(for: session.id)
+        reports.append((session, try await coordinator.restore(into: root)))
+        // What follows on a locked device is an edit.
+        await coordinator.endTurn()
       } catch {
         failure = failure ?? error
       }

@@ -181,11 +181,12 @@ import Testing
     odd.restorableState.fails = true
     odd.restorableState.value = 9
     let receipt = try await coordinator.preserve(root).receipt
-    guard case .encodingFailed(let path, _)? = receipt?.findings.first else {
+    guard case .encodingFailed(let path, let message)? = receipt?.findings.first else {
       Issue.record("not named: \(String(describing: receipt))")
       return
     }
     #expect(path == ["root", "odd"])
+    #expect(message.hasPrefix("invalidValue: "), "the cause in words: \(message)")
     let again = Odd()
     _ = try await bench.launch().restore(into: Screen("root", children: [again]))
     #expect(again.restorableState.value == 1)

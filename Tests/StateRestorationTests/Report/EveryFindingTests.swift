@@ -6,7 +6,7 @@ import Testing
 /// checks that none is left out.
 @MainActor @Suite struct EveryFindingTests {
   enum Restoring: String, CaseIterable, Sendable {
-    case migrated, unreadKeys, unresolvedReference, unregisteredClass, identifierDiffers, wasDormant
+    case migrated, unreadKeys, unresolvedReference, unregisteredClass, identifierDiffers, wasDormant, joined
 
     /// Nil for a remark of the state as a whole; see `EveryRemarkTests`.
     init?(_ remark: RestorationRemark) {
@@ -17,6 +17,7 @@ import Testing
       case .unregisteredClass: self = .unregisteredClass
       case .identifierDiffers: self = .identifierDiffers
       case .wasDormant: self = .wasDormant
+      case .joined: self = .joined
       case .tailDropped, .olderGeneration, .rollbackUnverifiable, .mergedPendingChanges, .markerIgnored,
         .interruptedBefore, .applicationStateFailed, .applicationStateTouched, .extensionTimedOut, .setAside,
         .noDelegate, .failure:
@@ -75,12 +76,33 @@ import Testing
       (preserved, restored) = (Screen("child"), Screen("child"))
       bench.delegate.make = { path, _ in path.components.count > 1 ? Screen("another") : nil }
     case .wasDormant: (preserved, restored) = (modelled("one"), modelled("one"))
+    case .joined: (preserved, restored) = (Joining(), Joining())
     }
     try await bench.preserve(Screen("root", children: [preserved, friend]))
     if name == .wasDormant { try await typeOverAnother(bench) }
+    if name == .joined { try await typeWhileLocked(bench) }
     let report = try await bench.launch(register).restore(into: Screen("root", children: [restored]))
     let found = report.nodes.filter { $0.path.last == restored.restorationIdentifier }.flatMap(\.remarks)
     #expect(found.map(Restoring.init) == [name])
+  }
+
+  private final class Joining: MergingController {
+    let restorationIdentifier: RestorationIdentifier? = "child"
+    var restorableState = "stored"
+    func merged(stored: String, pending: String) -> String { stored + pending }
+  }
+
+  /// A run that dies on a locked device, after the user has typed.
+  private func typeWhileLocked(_ bench: Bench) async throws {
+    try await bench.lock()
+    let child = Joining()
+    let root = Screen("root", children: [child])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    await coordinator.endTurn()
+    child.restorableState = "typed"
+    _ = try await coordinator.preserve(root)
+    try await bench.unlock()
   }
 
   private func modelled(_ model: ModelIdentifier) -> Screen {
