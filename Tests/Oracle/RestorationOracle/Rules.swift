@@ -227,6 +227,12 @@ struct Rules {
   /// A page's state as a save would store it, without what is below it.
   func variant(of page: Live) -> Variant { own(page, [:]) }
 
+  /// The same with what is below it, all of which may be gone.
+  func optionalVariant(of page: Live) -> Variant {
+    let below = page.children.map { ($0.name, [optionalVariant(of: $0)]) }
+    return own(page, Dictionary(below) { $0 + $1 }).asOptional()
+  }
+
   private func own(_ page: Live, _ places: [Int: [Variant]]) -> Variant {
     Variant(
       tag: program.tag(of: page.kind), model: page.kind.model, version: program.number, value: page.value,

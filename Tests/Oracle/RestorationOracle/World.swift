@@ -79,6 +79,13 @@ struct World: Hashable {
   /// The process has ended.
   func ended() -> World { World(stored: stored, fallbacks: fallbacks, answers: answers) }
 
+  /// What may be found by a program that joins otherwise, as it knows other tags: anything that was saved before or while locked.
+  func unjoined() -> World {
+    var world = ended()
+    world.stored = ((stored ?? []) + (base ?? [])).map { $0.asOptional() }
+    return world
+  }
+
   /// Restoring died at a path, or has left it out.
   mutating func die(at path: [Int]) {
     func marked(_ variants: [Variant]?) -> [Variant]? {
