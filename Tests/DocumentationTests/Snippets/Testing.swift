@@ -78,9 +78,9 @@ private final class ItemScreen: RestorableController {
   func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
   func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
 
-  func makeRoot(for session: SceneSession) -> any RestorableController {
+  func makeText(_ name: SceneSession.ID) -> StoredValue<String> {
     let text = StoredValue("text", "")
-    texts[session.id] = text
+    texts[name] = text
     return text
   }
 }
@@ -91,16 +91,16 @@ private final class ItemScreen: RestorableController {
     let folder = FileManager.default.temporaryDirectory.appending(path: "windows-\(UUID())")
     defer { try? FileManager.default.removeItem(at: folder) }
     do {
-      let (_, scenes) = try await launch(in: folder)
+      let (program, scenes) = try await launch(in: folder)
       for name: SceneSession.ID in ["first", "second"] {
-        let text = StoredValue("text", "")
-        try await scenes.open(name).restore(into: text)
-        text.value = "text of \(name.rawValue)"
-        try await scenes.preserveAll()
+        try await scenes.open(name).restore(into: program.makeText(name))
+        program.texts[name]?.value = "text of \(name.rawValue)"
       }
+      try await scenes.preserveAll()
+      #expect(program.texts.count == 2)  // the program lives until here
     }
     let (program, scenes) = try await launch(in: folder)
-    _ = try await scenes.restoreOpenScenes { program.makeRoot(for: $0) }
+    _ = try await scenes.restoreOpenScenes { program.makeText($0.id) }
     #expect(program.texts["first"]?.value == "text of first")
     #expect(program.texts["second"]?.value == "text of second")
   }
