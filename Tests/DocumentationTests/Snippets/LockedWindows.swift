@@ -100,9 +100,10 @@ import Testing
     first.text.value = "typed"
     await #expect(throws: ProtectionError.self) { try await program.unlock("wrong") }
     #expect(program.pages.count == 1)
-    try await Task.sleep(for: .seconds(2))
+    try await Task.sleep(for: try await program.device.remainingPasscodeDelay())
     try await program.unlock("1234")
-    while program.shown.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
+    let deadline = ContinuousClock.now + .seconds(30)
+    while program.shown.count < 2, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(5)) }
     #expect(program.shown.sorted() == ["first: Title, typed", "second: Title, stored second"])
     #expect(program.pages["first"] === first)
     try await program.scenes.preserveAll()
