@@ -4,7 +4,7 @@
 import StateRestoration
 
 /// A window: a title, a text, and a dialogue over it that asks for another title.
-final class Page: WindowController {
+final class Page: ContainerController {
   let text = StoredValue("text", "")
   let title = StoredValue("title", "Untitled")
   let name: String

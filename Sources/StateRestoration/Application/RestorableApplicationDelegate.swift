@@ -3,7 +3,7 @@ public import FoundationEssentials
 /// What a program tells ``RestorableApplication`` about its hierarchy, and is told about its state.
 ///
 /// Everything but the root controller has a default. Where a class uses a default, all its subclasses do: a subclass can
-/// only override what its base class declares itself.
+/// only override what its base class declares itself. Methods are matched by exact signature: a misspelt one is never called.
 @MainActor public protocol RestorableApplicationDelegate: LifecycleDelegate {
   /// The root of the hierarchy; asked before restoring and before preserving. With `nil` there is nothing to do.
   var rootController: (any RestorableController)? { get }

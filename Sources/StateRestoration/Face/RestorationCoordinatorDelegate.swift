@@ -4,7 +4,8 @@
 /// neither has a default. The coordinator holds its delegate weakly: keep it for as long as the program runs.
 ///
 /// - Important: Implement the other methods that you need in the class that declares the conformance, not in a subclass of
-///   it. Where that class leaves one out, Swift uses the default for all its subclasses too.
+///   it. Where that class leaves one out, Swift uses the default for all its subclasses too. Optional methods are matched
+///   by exact signature: `RestorationError`, not `any Error`. A misspelt one is never called.
 @MainActor public protocol RestorationCoordinatorDelegate: AnyObject {
   /// Whether to preserve now.
   ///

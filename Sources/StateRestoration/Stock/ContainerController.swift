@@ -54,7 +54,8 @@ public import Observation
 
   /// The children other than the presented one, first to last.
   ///
-  /// Those of the stock container; none here.
+  /// Those of the stock container; none here. A subclass of a stock container that overrides this overrides
+  /// ``install(_:)`` too: else the stock container takes the restored children for its own.
   open var containedControllers: [any RestorableController] { stockChildren }
 
   /// The contained controllers and then the presented one.

@@ -72,6 +72,49 @@ private final class ItemScreen: RestorableController {
 }
 // snippet end
 
+@MainActor private final class WindowsProgram: RestorationCoordinatorDelegate {
+  var texts: [SceneSession.ID: StoredValue<String>] = [:]
+
+  func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
+  func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
+
+  func makeText(_ name: SceneSession.ID) -> StoredValue<String> {
+    let text = StoredValue("text", "")
+    texts[name] = text
+    return text
+  }
+}
+
+// snippet: TestingWindows
+@MainActor struct TwoWindowsTests {
+  @Test func `both windows come back`() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "windows-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    do {
+      let (program, scenes) = try await launch(in: folder)
+      for name: SceneSession.ID in ["first", "second"] {
+        try await scenes.open(name).restore(into: program.makeText(name))
+        program.texts[name]?.value = "text of \(name.rawValue)"
+      }
+      try await scenes.preserveAll()
+      #expect(program.texts.count == 2)  // the program lives until here
+    }
+    let (program, scenes) = try await launch(in: folder)
+    _ = try await scenes.restoreOpenScenes { program.makeText($0.id) }
+    #expect(program.texts["first"]?.value == "text of first")
+    #expect(program.texts["second"]?.value == "text of second")
+  }
+
+  private func launch(in folder: URL) async throws -> (WindowsProgram, SceneSessions) {
+    let program = WindowsProgram()
+    let device = try await ProtectedDevice.open(at: .directory(folder.path))
+    let scenes = try SceneSessions(device: device, delegate: program)
+    try await scenes.load()
+    return (program, scenes)
+  }
+}
+// snippet end
+
 // snippet: TestingTime
 @MainActor struct OldStateTests {
   @Test func `state that is a month old is not restored`() async throws {
@@ -110,6 +153,15 @@ private final class EditorController: StatefulController {
   let restorationClass: RestorationClass? = "editor"
   var restorableState = ""
 }
+
+// snippet: TestingGolden
+@MainActor struct GoldenTests {
+  @Test func `version 1.0 comes back`() async {
+    let search = RestorationSubject { SearchController() }
+    await assertGoldenArchive(at: firstVersion, of: search) { $0.query = "the first version" }
+  }
+}
+// snippet end
 
 // snippet: TestingRenaming
 @MainActor struct FirstVersionTests {

@@ -6,6 +6,7 @@ enum Mistake: String, CaseIterable, Codable, Sendable {
   case delegateGone = "The delegate is not kept"
   case savingRefused = "The delegate answers no to saving"
   case noRoot = "`preserve()` before anything was restored or saved"
+  case savedBeforeRestoring = "`preserve(_:)` before `restore(into:)`"
   case rootExcluded = "The root has no identifier"
   case duplicate = "Two siblings have one identifier"
   case emptyIdentifier = "An identifier is empty"
@@ -30,12 +31,14 @@ enum Mistake: String, CaseIterable, Codable, Sendable {
   case notInstalled = "A container doesn't keep a child that was made"
   case noDelegateAtRestore = "The delegate is gone before restoring"
   case restoringRefused = "The delegate answers no to restoring"
+  case editedWhileLocked = "An object is edited while the device is locked"
   case lockedScope = "A scope is read while the device is locked"
   // What is thrown or logged.
   case secondCoordinator = "Two coordinators for one scene"
   case coordinatorGone = "The coordinator is not kept"
   case blockedMainActor = "The main thread waits, in `readLine()` say"
   // What the lint says.
+  case identifierForgotten = "An identifier is nil"
   case mistypedTag = "`let restorationClass = \"note\"`"
   case versionInTree = "A base class without `stateVersion`"
   // What a trap says.

@@ -29,6 +29,7 @@ import Testing
     case .delegateGone: try await save(Screen("root"), delegate: nil)
     case .savingRefused: try await refuseSaving()
     case .noRoot: "\(try await bench.launch().preserve())"
+    case .savedBeforeRestoring: try await saveBeforeRestoring()
     case .rootExcluded: try await save(Screen(nil))
     case .duplicate: try await save(Screen("root", children: [Screen("child"), Screen("child")]))
     case .emptyIdentifier: try await save(Screen("root", children: [Screen("")]))
@@ -59,10 +60,12 @@ import Testing
       }
     case .noDelegateAtRestore: try await restoreWithoutDelegate()
     case .restoringRefused: try await refuseRestoring()
+    case .editedWhileLocked: try await editWhileLocked()
     case .lockedScope: try await readWhileLocked()
     case .secondCoordinator: try await makeSecondCoordinator()
     case .coordinatorGone: try await loseCoordinator()
     case .blockedMainActor: try await blockMainActor()
+    case .identifierForgotten: await lint { Screen("root", children: [Screen(nil)]) }
     case .mistypedTag: await lint { MistypedTag() }
     case .versionInTree: await lint { Derived() }
     default: ""
@@ -85,6 +88,11 @@ import Testing
 
   private func refuseSaving() async throws -> String {
     bench.delegate.saves = false
+    return try await save(Screen("root"))
+  }
+
+  private func saveBeforeRestoring() async throws -> String {
+    try await bench.preserve(Screen("root", text: "stored"))
     return try await save(Screen("root"))
   }
 
@@ -139,6 +147,20 @@ import Testing
     try await bench.preserve(Screen("root"))
     bench.delegate.restores = false
     return "\(try await bench.launch().restore(into: Screen("root")))"
+  }
+
+  private func editWhileLocked() async throws -> String {
+    let device = try await SimulatedDevice(passcode: "1234")
+    let before = StoredValue("page", "")
+    let saved = try await RestorationSession.open(on: try await device.startProcess().device, root: before)
+    before.value = "stored"
+    try await saved.close()
+    device.reboot()
+    let page = StoredValue("page", "")
+    let session = try await RestorationSession.open(on: try await device.startProcess().device, root: page)
+    _ = try await session.preserve()
+    page.value = "typed"
+    return "\(try await session.unlock(passcode: "1234"))"
   }
 
   private func readWhileLocked() async throws -> String {
