@@ -52,10 +52,14 @@ struct KeybagStorage: Sendable {
     else { return nil }
     do throws(ProtectionError) {
       let found = try readEffaceable(revision, code: deviceKey.derive(.effaceable))
-      guard found.effaceable.revision == revision,
-        let bytes = try directory.read(Self.keybagPrefix + Self.text(revision))
-      else { return nil }
-      return try Self.open(bytes, found, deviceKey, allowsTestProfile: allowsTestProfile)
+      guard found.effaceable.revision == revision else { return nil }
+      // Its codes prove its bytes, whatever file they come from, and nothing is ever written into it.
+      return try readSmallFile(
+        Self.keybagPrefix + Self.text(revision), in: directory.descriptor, limit: KeybagCodec.maximumByteCount,
+        directory.fileSystem
+      ) { bytes throws(ProtectionError) in
+        try Self.open(bytes, found, deviceKey, allowsTestProfile: allowsTestProfile)
+      }
     } catch {
       return nil
     }

@@ -27,7 +27,12 @@ extension ArchiveStore {
       marker.running = nil
       marker.begin(archive.commitment, isRequest: isRequest, boot: store.keys.bootIdentifier)
       let file: StoreFile
-      if let own = state.markerFile { file = own } else { file = try openMarker(state.slot) }
+      if let own = state.markerFile {
+        file = own
+      } else {
+        // A damaged one, or something else in its place, is replaced.
+        file = StoreFile(store.fileSystem, try state.slot.make(.marker), byteCount: 0, isWritable: true)
+      }
       let begun = try RestorationAttempt(marker, file, identity: identity, keys: store.keys)
       state.marker = marker
       state.markerFile = file
@@ -49,16 +54,5 @@ extension ArchiveStore {
     state.marker = try CrashMarker(bytes, identity: identity, keys: store.keys).settled(boot: store.keys.bootIdentifier)
     // The next attempt overwrites it in place.
     if file.isWritable { state.markerFile = file }
-  }
-
-  private func openMarker(_ slot: SlotDirectory) throws(ProtectionError) -> StoreFile {
-    do throws(ProtectionError) {
-      if let file = try slot.open(.marker, forWriting: true), file.isWritable, file.byteCount == CrashMarker.byteCount {
-        return file
-      }
-    } catch  where error.code == .corrupt {
-      // Something else stands in its place.
-    }
-    return StoreFile(store.fileSystem, try slot.make(.marker), byteCount: 0, isWritable: true)
   }
 }

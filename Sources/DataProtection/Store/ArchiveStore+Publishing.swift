@@ -14,9 +14,7 @@ extension ArchiveStore {
       try requireName(state)
       let old = try ledgerToContinue(&state)
       let verification = try verify(old, &state, succession)
-      let written = try writeGeneration(
-        plaintext, as: protection, orOneWay: keepsState, over: old, &state
-      ) { record in
+      let written = try writeGeneration(plaintext, as: protection, orOneWay: keepsState, over: old, &state) { record in
         var next = old.succeeded(by: record, succession, verification)
         if !record.flags.contains(.oneWay) { next.removed += next.ledger.forgetOtherClasses() }
         return next
@@ -88,8 +86,7 @@ extension ArchiveStore {
     // Damaged files keep their names and numbers: those above the authentic one, or the highest.
     let damaged = try state.slot.claimedGenerations().filter { $0 > ledger.counter }.prefix(Ledger.setAsideLimit)
     for number in damaged.reversed() {
-      let status = try? store.fileSystem.status(
-        ofName: SlotFile.generation(number).text, in: state.slot.descriptor)
+      let status = try? store.fileSystem.status(ofName: SlotFile.generation(number).text, in: state.slot.descriptor)
       ledger.setAside.append(
         Ledger.Record(
           generation: number, commitment: [UInt8](repeating: 0, count: 32), protection: protection, flags: .damaged,
@@ -153,8 +150,7 @@ extension ArchiveStore {
     var scan = FrameScan(behind: bytes.count, commitment: sealed.commitment)
     let room = bytes.count..<bytes.count + FrameScan.room(behind: bytes.count)
     for (index, frame) in frames.enumerated() {
-      let (message, commitment) = try sealed.frames.seal(
-        frame, number: UInt64(index + 1), previous: scan.commitment)
+      let (message, commitment) = try sealed.frames.seal(frame, number: UInt64(index + 1), previous: scan.commitment)
       bytes += FrameScan.bytes(of: message)
       (scan.end, scan.commitment) = (bytes.count, commitment)
     }

@@ -26,8 +26,7 @@ extension StoreDirectory {
   private func openForResealing(_ name: SlotName) throws(ProtectionError) -> ArchiveStore? {
     guard let slot = try look(at: name) else { return nil }
     let identity = try claimedIdentity(of: name, in: slot, try readLedger(in: slot).value)
-    let store = ArchiveStore(
-      self, identity: identity, protection: .complete, isListed: false)
+    let store = ArchiveStore(self, identity: identity, protection: .complete, isListed: false)
     store.keepState()
     return store
   }

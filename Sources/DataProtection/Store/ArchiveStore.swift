@@ -78,9 +78,7 @@ package final class ArchiveStore: Sendable {
   }
 
   /// Runs the body as the slot's writer, which takes it first if it has to.
-  func writing<R>(
-    _ body: (inout ArchiveStoreState) throws(ProtectionError) -> R
-  ) throws(ProtectionError) -> R {
+  func writing<R>(_ body: (inout ArchiveStoreState) throws(ProtectionError) -> R) throws(ProtectionError) -> R {
     try turn.take { () throws(ProtectionError) in
       var known: ArchiveStoreState
       if let taken = state.withLock({ $0 }) { known = taken } else { known = try take(.zero) }
@@ -203,8 +201,7 @@ package final class ArchiveStore: Sendable {
         throw error
       }
       do throws(ProtectionError) {
-        return try reading.open(
-          predecessor, as: expected(predecessor), standing: .olderGeneration(because: error.code))
+        return try reading.open(predecessor, as: expected(predecessor), standing: .olderGeneration(because: error.code))
       } catch let second where !second.code.isDamage {
         throw second
       } catch {

@@ -107,8 +107,7 @@ extension CrashMarker {
       body.append(0)
     }
     body.appendZeroes(Self.bodyByteCount - body.count)
-    var bytes = try SealedRecord.encode(
-      magic: Self.magic, body: body, context: identity, purpose: .marker, keys: keys)
+    var bytes = try SealedRecord.encode(magic: Self.magic, body: body, context: identity, purpose: .marker, keys: keys)
     bytes += Self.bytes(ofRunning: running)
     return bytes
   }

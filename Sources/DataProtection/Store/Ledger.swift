@@ -98,16 +98,14 @@ extension Ledger {
       body.appendInteger(record.byteCount)
       body.appendInteger(record.base)
     }
-    return try SealedRecord.encode(
-      magic: Self.magic, body: body, purpose: .ledger, keys: keys)
+    return try SealedRecord.encode(magic: Self.magic, body: body, purpose: .ledger, keys: keys)
   }
 
   /// Reads a ledger; nothing in it is believed before its code was checked.
   ///
   /// Throws `.corrupt`, `.otherDevice`, or `.unsupportedVersion` for a layout of the future.
   package init(_ bytes: [UInt8], keys: any StoreKeys) throws(ProtectionError) {
-    let body = try SealedRecord.decode(
-      bytes, called: "The ledger", magic: Self.magic, purpose: .ledger, keys: keys)
+    let body = try SealedRecord.decode(bytes, called: "The ledger", magic: Self.magic, purpose: .ledger, keys: keys)
     let corrupt = ProtectionError(.corrupt, "The ledger says what can't be; the newest authentic archive will be used.")
     guard body.count >= Self.fixedByteCount else { throw corrupt }
     var reader = FieldReader(body)

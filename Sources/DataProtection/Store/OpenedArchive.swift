@@ -31,9 +31,7 @@ package final class OpenedArchive: Sendable {
   var hasBeenRead: Bool { wasRead.withLock { $0 } }
   private let wasRead = Mutex(false)
 
-  init(
-    generation: UInt64, standing: ArchiveStanding, file: StoreFile, content: any SealedContent, scan: FrameScan
-  ) {
+  init(generation: UInt64, standing: ArchiveStanding, file: StoreFile, content: any SealedContent, scan: FrameScan) {
     self.generation = Generation(rawValue: generation)
     self.standing = standing
     self.file = file

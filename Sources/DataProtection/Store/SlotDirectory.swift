@@ -170,9 +170,7 @@ func replaceFile(
 }
 
 /// Frees a name: its file is removed, a directory of somebody else's goes on under another name.
-private func clearName(
-  _ name: String, in directory: Descriptor, _ fileSystem: any FileSystem
-) throws(FileSystemError) {
+private func clearName(_ name: String, in directory: Descriptor, _ fileSystem: any FileSystem) throws(FileSystemError) {
   do throws(FileSystemError) {
     try fileSystem.unlink(name, in: directory)
   } catch  where error.code == .isDirectory {

@@ -17,9 +17,7 @@ struct SlotReading {
   /// Looks at a slot.
   ///
   /// Throws `.rolledBack` for an old keybag, or an old directory of a slot that was deleted since.
-  init(
-    _ store: StoreDirectory, identity: [UInt8], slot: SlotDirectory?, isListed: Bool
-  ) throws(ProtectionError) {
+  init(_ store: StoreDirectory, identity: [UInt8], slot: SlotDirectory?, isListed: Bool) throws(ProtectionError) {
     self.store = store
     self.identity = identity
     self.slot = slot
@@ -75,8 +73,7 @@ struct SlotReading {
     guard let slot, let file = try slot.open(record.file, forWriting: forWriting) else {
       throw ProtectionError(.missing, "The file of generation \(record.generation) is gone: somebody removed it.")
     }
-    let content = try store.sealer.open(
-      file, protection: protection, identity: identity, generation: record.generation)
+    let content = try store.sealer.open(file, protection: protection, identity: identity, generation: record.generation)
     guard content.commitment == record.commitment else {
       throw ProtectionError(.rolledBack, "The file of generation \(record.generation) is not the one that was saved.")
     }

@@ -60,8 +60,7 @@ extension StoreDirectory {
       list.keybagRevision = max(list.keybagRevision, keys.keybagRevision)
       markAsCache()
       let bytes = try list.encoded(keys: keys)
-      try replaceFile(
-        SlotList.fileName, by: SlotList.newFileName, in: parent.descriptor, with: bytes, fileSystem)
+      try replaceFile(SlotList.fileName, by: SlotList.newFileName, in: parent.descriptor, with: bytes, fileSystem)
       try fileSystem.synchronize(parent.descriptor, orSay: "The list of slots may not survive a power cut.")
       sweepDeleted(list)
       return list

@@ -94,14 +94,7 @@ package final class StoreDirectory: Sendable {
     while true {
       guard let directory = try openSlot(name, making: true) else { continue }
       let lock = OwnedDescriptor(
-        fileSystem,
-        try attempt("open a lock file") { () throws(FileSystemError) in
-          do throws(FileSystemError) {
-            return try fileSystem.openFile(SlotFile.lock.text, in: directory.descriptor, .write)
-          } catch  where error.code == .noSuchFile {
-            return try fileSystem.openFile(SlotFile.lock.text, in: directory.descriptor, [.write, .create])
-          }
-        })
+        fileSystem, try TrustedDirectory.openLock(SlotFile.lock.text, in: directory.descriptor, fileSystem))
       let slot = SlotDirectory(fileSystem, directory, lock: lock)
       let isOurs = try attempt("lock a slot") { () throws(FileSystemError) in
         try fileSystem.lock(lock.descriptor, .exclusive, patience: patience)

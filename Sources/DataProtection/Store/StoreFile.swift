@@ -16,9 +16,7 @@ final class StoreFile: SealedSource {
   static let startByteCount = 128 << 10
 
   /// Takes a descriptor over, with the file's first bytes.
-  init(
-    _ fileSystem: any FileSystem, _ descriptor: Descriptor, byteCount: Int, isWritable: Bool, start: [UInt8] = []
-  ) {
+  init(_ fileSystem: any FileSystem, _ descriptor: Descriptor, byteCount: Int, isWritable: Bool, start: [UInt8] = []) {
     self.fileSystem = fileSystem
     self.descriptor = descriptor
     self.byteCount = byteCount

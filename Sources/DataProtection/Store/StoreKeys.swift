@@ -9,9 +9,7 @@ package protocol StoreKeys: Sendable {
   /// The machine's current start (16 bytes), which tells a power cut from the death of a process.
   var bootIdentifier: [UInt8] { get }
   /// HMAC-SHA-256 under one of the derived device keys; 32 bytes.
-  func authenticationCode(
-    _ purpose: StoreKeyPurpose, over message: [UInt8]
-  ) throws(ProtectionError) -> [UInt8]
+  func authenticationCode(_ purpose: StoreKeyPurpose, over message: [UInt8]) throws(ProtectionError) -> [UInt8]
 }
 
 /// What a derived device key is for.

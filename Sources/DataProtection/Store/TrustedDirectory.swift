@@ -22,12 +22,10 @@ enum TrustedDirectory {
       return (status, status.device == device ? .local : try fileSystem.volumeKind(of: directory))
     }
     guard status.owner == fileSystem.currentUser else {
-      throw ProtectionError(
-        .unsafeLocation, "\(name) belongs to user \(status.owner); choose a directory of your own.")
+      throw ProtectionError(.unsafeLocation, "\(name) belongs to user \(status.owner); choose a directory of your own.")
     }
     guard status.mode & foreignBits == 0 else {
-      throw ProtectionError(
-        .unsafeLocation, "\(name) is open to others; give it mode 0700 (chmod go-rwx).")
+      throw ProtectionError(.unsafeLocation, "\(name) is open to others; give it mode 0700 (chmod go-rwx).")
     }
     guard volume == .local || allowsNetworkVolumes else {
       throw ProtectionError(
@@ -39,30 +37,19 @@ enum TrustedDirectory {
 
   /// Opens the permanent lock file of a directory; a directory without one is new, and `whenNew` runs before it is made.
   ///
-  /// That is the place for making the directory's own name durable: whoever finds the lock may rely on it.
+  /// That is the place for making the directory's own name durable: whoever finds the lock may rely on it. What stands there
+  /// is not looked at: it is only locked, never read or written.
   static func openLock(
     _ name: String, in directory: Descriptor, _ fileSystem: any FileSystem,
     whenNew: () throws(FileSystemError) -> Void = {}
   ) throws(ProtectionError) -> Descriptor {
-    let descriptor = try attempt("open a lock file") { () throws(FileSystemError) in
+    try attempt("open a lock file") { () throws(FileSystemError) in
       do throws(FileSystemError) {
         return try fileSystem.openFile(name, in: directory, .write)
       } catch  where error.code == .noSuchFile {
         try whenNew()
         return try fileSystem.openFile(name, in: directory, [.write, .create])
       }
-    }
-    do throws(ProtectionError) {
-      let status = try attempt("look at a lock file") { () throws(FileSystemError) in
-        try fileSystem.status(of: descriptor)
-      }
-      guard isTarget(status, user: fileSystem.currentUser) else {
-        throw ProtectionError(.unsafeLocation, "A lock file is a link or not ours; remove what was put there.")
-      }
-      return descriptor
-    } catch {
-      fileSystem.close(descriptor)
-      throw error
     }
   }
 

@@ -31,8 +31,8 @@ import Testing
     #expect(calls.count == Self.callCount, "\(calls)")
   }
 
-  /// Directory 3, session 3, device key 3, list 1, effaceable file 3, keybag 3.
-  private static let callCount = 16
+  /// Directory 3, session 2, device key 3, list 1, effaceable file 3, keybag 2.
+  private static let callCount = 14
 
   @Test func `nobody waits for a process that holds the lock, unless something is to be put in order`() async throws {
     let device = try await world.open()

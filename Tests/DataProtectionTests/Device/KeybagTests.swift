@@ -91,20 +91,23 @@ import Testing
     #expect(try device.files().list().isEmpty)
   }
 
-  @Test(arguments: ["keybag-", "effaceable-", "device.key", "lock"])
-  func `links and foreign files in place of keys are refused`(_ prefix: String) async throws {
+  @Test(arguments: ["keybag-", "effaceable-", "device.key"], [FileStatus.Kind.symbolicLink, .other, .directory])
+  func `anything but a file in place of keys is refused`(_ prefix: String, _ kind: FileStatus.Kind) async throws {
     try await setUp()
     let path = try world.only(prefix)
-    let expected: ProtectionError.Code = prefix == "lock" ? .unsafeLocation : .corrupt
-    let bytes = try #require(world.memory.content(atPath: path))
-    #expect(
-      try await outcome { memory in
-        memory.remove(atPath: path)
-        memory.plant(.other, atPath: path)
-      } == expected)
-    #expect(try await outcome { $0.plantLink(from: path, toPath: TestWorld.path + "/second name") } == expected)
+    let outcome = try await outcome { memory in
+      memory.remove(atPath: path)
+      memory.plant(kind, atPath: path)
+    }
+    #expect(outcome == .corrupt)
+  }
+
+  @Test(arguments: ["effaceable-", "device.key"])
+  func `second names and foreign files in place of keys are refused`(_ prefix: String) async throws {
+    try await setUp()
+    let path = try world.only(prefix)
+    #expect(try await outcome { $0.plantLink(from: path, toPath: TestWorld.path + "/second name") } == .corrupt)
     #expect(try await outcome { $0.setOwner(4711, atPath: path) } != nil)
-    world.memory.plant(bytes, atPath: path)
   }
 
   @Test func `a key in a keybag of another revision or device is refused`() async throws {

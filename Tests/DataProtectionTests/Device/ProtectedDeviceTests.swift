@@ -102,6 +102,11 @@ import Testing
     world.memory.setMode(0o700, atPath: TestWorld.path)
     world.memory.setOwner(4711, atPath: TestWorld.path)
     #expect(await code { _ = try await world.open() } == .unsafeLocation)
+    // Root may enter everybody's directory, and still takes none for its own.
+    let root = TestWorld(memory: MemoryFileSystem(user: 0))
+    _ = try await root.open()
+    root.memory.setOwner(4711, atPath: TestWorld.path)
+    #expect(await code { _ = try await root.open() } == .unsafeLocation)
     var features = MemoryFileSystem.Features()
     features.volumeKind = .network
     var remote = TestWorld(memory: MemoryFileSystem(features: features))

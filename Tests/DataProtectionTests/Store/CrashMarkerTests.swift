@@ -1,6 +1,6 @@
 import FaultyFileSystem
 import FileSystem
-import FoundationEssentials
+import Foundation
 import Testing
 
 @testable import DataProtection
@@ -128,6 +128,30 @@ import Testing
     #expect(memory.calls[(start + calls.count)...].map(\.operation).count { $0 == .synchronizeData } == 2)
     #expect(calls.count { $0 == .lock } == 1)
     #expect(calls.count <= 24, "\(calls)")
+  }
+
+  /// There a marker is mapped, and a later run stores into it without a write.
+  @Test func `on a real disk each run learns how the one before has ended`() throws {
+    let path = NSTemporaryDirectory() + "marker-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    func store() throws -> ArchiveStore {
+      let disk = LinuxFileSystem()
+      let root = OwnedDescriptor(disk, try disk.openDirectory(atPath: path))
+      return try StoreDirectory(disk, in: root, keys: rig.keys, sealer: rig.sealing)
+        .archives(for: rig.slot, protection: rig.protection)
+    }
+    try store().publish(StoreScenario.first)
+    for number in 0..<4 {
+      let store = try store()
+      try store.open()
+      let opened = try store.openNewest()
+      let record = try store.attempts(at: opened)
+      #expect(record?.deaths ?? 0 == number && record?.node == (number == 0 ? nil : UInt32(number)))
+      try store.beginAttempt(at: opened).note(node: UInt32(number + 1))
+      store.close()
+    }
   }
 
   @Test func `whatever fails, the next run finds the state and no death that was none`() throws {

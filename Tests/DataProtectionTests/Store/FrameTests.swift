@@ -111,6 +111,19 @@ import Testing
     #expect(try store.publish(StoreScenario.third).durability == .durable)
   }
 
+  @Test func `nobody who asks for the class or the writer waits for a sync`() throws {
+    let faulty = FaultyFileSystem(memory)
+    let store = try rig.archives(faulty)
+    let newest = try store.publish(StoreScenario.second).generation
+    let asked = Log<Bool>()
+    faulty.onCall { _, operation in
+      // Asked in the middle of the save, on its own thread, so that waiting for it would never end.
+      if operation == .synchronizeData { asked.append(store.isOpen && store.protection == .complete) }
+    }
+    try store.append(Data("one".utf8), to: newest)
+    #expect(asked.all == [true])
+  }
+
   @Test func `an error after a sync that succeeded is no error of the save`() throws {
     let faulty = FaultyFileSystem(memory)
     let store = try rig.archives(faulty)

@@ -200,7 +200,75 @@ import Testing
     #expect(try store.openSetAside(Generation(rawValue: 1)).readAll() == Data("1".utf8))
   }
 
+  /// What has become of a part of a slot.
+  enum Fate: CaseIterable {
+    case kept, removed, damaged, anotherDevice
+  }
+
+  @Test(arguments: Fate.allCases, [false, true])
+  func `whatever is gone, damaged or exchanged, a slot is never taken for one that never was`(
+    _ list: Fate, _ isStrict: Bool
+  ) throws {
+    var rig = rig
+    rig.options.refusesUnverifiableArchives = isStrict
+    var other = rig
+    other.keys.keybagIdentifier = KeybagIdentifier(bytes: [UInt8](repeating: 9, count: 16))
+    other.sealing = ToySealing(device: 2)
+    let foreign = MemoryFileSystem()
+    for number in 1...2 { try other.archives(foreign).publish(Data("\(number)".utf8)) }
+    func change(_ path: String, _ fate: Fate) {
+      switch fate {
+      case .kept: break
+      case .removed: memory.remove(atPath: path)
+      case .damaged: damage(path)
+      case .anotherDevice: memory.plant(foreign.content(atPath: path)!, atPath: path)
+      }
+    }
+    for ledger in Fate.allCases {
+      for generations in Fate.allCases {
+        try? rig.archives(memory).deleteAll()
+        for path in [rig.path(), StoreRig.path, "/slots"] { memory.remove(atPath: path) }
+        try saved()
+        change("/slots", list)
+        change(rig.path() + "/ledger", ledger)
+        for number in 1...2 { change(rig.path() + "/g-\(number)", generations) }
+        let place: Comment = "list \(list), ledger \(ledger), generations \(generations)"
+        let found = try outcome(rig)
+        if list == .removed, ledger == .removed, generations == .removed { continue }
+        #expect(found != .notFound, place)
+        #expect((found == nil) == (generations == .kept && (ledger == .kept || !isStrict)), place)
+        let standing = try rig.observe(memory).standing
+        #expect(standing == (found != nil ? nil : ledger == .kept ? .current : .rollbackUnverifiable), place)
+      }
+    }
+  }
+
+  @Test func `an old ledger put back under newer generations is never taken for the newest state`() throws {
+    try saved(2)
+    let old = try #require(memory.content(atPath: rig.path() + "/ledger"))
+    let store = try rig.archives(memory)
+    for number in 3...4 { try store.publish(Data("\(number)".utf8)) }
+    store.close()
+    memory.plant(old, atPath: rig.path() + "/ledger")
+    #expect(try outcome() == .missing)
+  }
+
   // MARK: Planted names
+
+  @Test(arguments: [true, false])
+  func `thousands of planted copies are neither all opened nor kept`(hasLedger: Bool) throws {
+    try saved()
+    let copied = try #require(memory.content(atPath: rig.path() + "/g-2"))
+    for number in 3...3000 { memory.plant(copied, atPath: rig.path() + "/g-\(number)") }
+    if !hasLedger { memory.remove(atPath: rig.path() + "/ledger") }
+    let counting = CountingFileSystem(memory)
+    let store = try rig.archives(counting)
+    #expect(try store.publish(Data("3".utf8)).durability == .durable)
+    #expect(counting.counts.opens < (hasLedger ? 20 : 2200))
+    store.close()
+    #expect(rig.generations(memory).count < 10)
+    #expect(try rig.observe(memory).content == Data("3".utf8))
+  }
 
   @Test func `planted names and numbers neither stop saving nor are counted`() throws {
     try saved()

@@ -106,6 +106,22 @@ import Testing
     #expect(try store.append(Data("goes on".utf8), to: receipt.generation)?.durability == .durable)
   }
 
+  @Test func `a save that may not survive a power cut is nothing to fall back to`() throws {
+    let rig = StoreRig()
+    let faulty = FaultyFileSystem(MemoryFileSystem())
+    let store = try rig.archives(faulty)
+    try store.publish(Data("durable".utf8))
+    faulty.onCall { number, operation in
+      // The sync of the directory, behind the ledger's new name.
+      if operation == .rename { faulty.fail(from: number + 1, [.synchronize], .error(.inputOutput)) }
+    }
+    #expect(try store.publish(Data("doubtful".utf8)).durability == .unknown)
+    faulty.onCall(nil)
+    faulty.heal()
+    #expect(try store.publish(Data("newest".utf8)).durability == .durable)
+    #expect(try store.openPredecessor().readAll() == Data("durable".utf8))
+  }
+
   @Test func `at most 64 runs save while locked, and the 65th is refused`() throws {
     let rig = StoreRig()
     let memory = MemoryFileSystem()
