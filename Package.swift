@@ -183,10 +183,12 @@ if Context.environment["RESTORATION_FUZZ"] != nil {
 // The tests of a desktop need a message bus, a keyring and the like, which `.ci/desktop` installs: they exist only when
 // asked for, and then with nothing but what they need.
 if Context.environment["RESTORATION_DESKTOP"] != nil {
+  let modules = [
+    "CLibcrypto", "CSystem", "CDesktop", "FileSystem", "Sealing", "DataProtection", "RestorationArchive",
+    "ApplicationLifecycle", "StateRestoration", "DesktopSession", "restore-demo", "OwnThread",
+  ]
   package.products = [.executable(name: "restore-demo", targets: ["restore-demo"])]
-  package.targets.removeAll {
-    $0.type == .test || $0.path?.hasPrefix("Benchmarks") == true || $0.name == "restore-inspect"
-  }
+  package.targets = package.targets.filter { modules.contains($0.name) }
   package.targets += [
     .testTarget(
       name: "DesktopDemoTests", dependencies: ["restore-demo", "OwnThread"], path: "Tests/EndToEndTests",

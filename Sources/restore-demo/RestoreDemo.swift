@@ -61,7 +61,7 @@ import Musl
       withExtendedLifetime(program) {}
     } else if let session {
       let program = TerminalProgram(application: application, session: session)
-      if arguments.followsDesktop { program.followDesktop(log: log, deviceOptions: options) }
+      if arguments.followsDesktop { program.followDesktop(log: log) }
       try await program.run()
       withExtendedLifetime(program) {}
     }

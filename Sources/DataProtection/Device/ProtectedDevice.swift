@@ -30,7 +30,7 @@ public final class ProtectedDevice: Sendable {
   }
 
   let environment: DeviceEnvironment
-  let options: DeviceOptions
+  package let options: DeviceOptions
   let directory: DeviceDirectory
   let provider: any DeviceKeyProvider
   let ring: KeyRing

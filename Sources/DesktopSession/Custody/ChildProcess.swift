@@ -43,7 +43,9 @@ enum ChildProcess {
     let buffer = unsafe SecretBuffer(byteCount: limit) { target in
       while count < target.count {
         var descriptor = pollfd(fd: outputRead, events: Int16(POLLIN), revents: 0)
-        guard unsafe poll(&descriptor, 1, deadline.pollTimeout(from: .now)) != 0 else {
+        let ready = unsafe poll(&descriptor, 1, deadline.pollTimeout(from: .now))
+        if ready < 0, errno == EINTR { continue }
+        guard ready != 0 else {
           isLate = true
           break
         }

@@ -59,7 +59,11 @@ public struct EncryptedCredentialKey: DeviceKeyProvider, KeyPlace {
       if errno == ENOENT { return nil }
       throw ProtectionError(.io, "The encrypted device key can't be reached.", errno: errno)
     }
-    let output = try run(["decrypt", "--name=\(name)", path, "-"], input: nil)
+    return try decrypt(path, input: nil)
+  }
+
+  private func decrypt(_ source: String, input: SecretBuffer?) throws(ProtectionError) -> DeviceKey {
+    let output = try run(["decrypt", "--name=\(name)", source, "-"], input: input)
     guard output.count == DeviceKey.byteCount else {
       throw ProtectionError(
         .corrupt, "The encrypted device key has another length. Put the right file back, or erase the device.")
@@ -67,19 +71,14 @@ public struct EncryptedCredentialKey: DeviceKeyProvider, KeyPlace {
     return try output.deviceKey(byteCount: output.count)
   }
 
-  /// Makes a key, encrypts it, and decrypts it once before it is used.
+  /// Makes a key and encrypts it; the file is written after its contents were decrypted once.
   public func makeKey() throws(ProtectionError) -> DeviceKey {
     guard let fresh = SecretBuffer.random(byteCount: DeviceKey.byteCount) else {
       throw ProtectionError(.secretsUnavailable, "The system gave no random bytes.", errno: errno)
     }
     let sealed = try run(["encrypt", "--name=\(name)", "--with-key=\(key.rawValue)", "-", "-"], input: fresh)
-    guard sealed.count > DeviceKey.byteCount else {
-      throw ProtectionError(.io, "systemd-creds gave no encrypted key.")
-    }
+    let key = try decrypt("-", input: sealed)
     try ExclusiveFile.create(path, sealed)
-    guard let key = try loadKey() else {
-      throw ProtectionError(.io, "The encrypted device key was taken away while it was made.")
-    }
     return key
   }
 

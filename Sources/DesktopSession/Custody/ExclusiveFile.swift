@@ -7,9 +7,11 @@ enum ExclusiveFile {
   ///
   /// - Throws: `alreadyExists` when there is one of that name.
   static func create(_ path: String, _ bytes: SecretBuffer) throws(ProtectionError) {
-    let temporary = "\(path).\(getpid()).new"
-    let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    // A name of its own each time: the leftover of a crash must not be in the way.
+    var temporary = Array("\(path).XXXXXX".utf8CString)
+    let descriptor = unsafe mkstemp(&temporary)
     guard descriptor >= 0 else { throw failure("be made", errno) }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     defer {
       close(descriptor)
       _ = unsafe unlink(temporary)

@@ -35,7 +35,8 @@ public struct ServiceCredentialKey: DeviceKeyProvider, KeyPlace {
       throw ProtectionError(
         .io, "There is no $CREDENTIALS_DIRECTORY. Start the program as a service with LoadCredential=\(name).")
     }
-    let descriptor = unsafe open("\(directory)/\(name)", O_RDONLY | O_CLOEXEC)
+    // A pipe in its place is not waited for.
+    let descriptor = unsafe open("\(directory)/\(name)", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       let number = errno
       // A directory that is gone is no proof that there never was a key in it.
@@ -44,11 +45,12 @@ public struct ServiceCredentialKey: DeviceKeyProvider, KeyPlace {
     }
     defer { close(descriptor) }
     var count = 0
-    let buffer = unsafe SecretBuffer(byteCount: DeviceKey.byteCount + 1) { target in
+    let buffer = unsafe try SecretBuffer(byteCount: DeviceKey.byteCount + 1) { (target) throws(ProtectionError) in
       while count < target.count {
         let result = unsafe read(descriptor, target.baseAddress! + count, target.count - count)
         if result < 0, errno == EINTR { continue }
-        guard result > 0 else { break }
+        guard result >= 0 else { throw ProtectionError(.io, "The credential \(name) can't be read.", errno: errno) }
+        if result == 0 { break }
         count += result
       }
     }

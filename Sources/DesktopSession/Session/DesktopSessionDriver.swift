@@ -57,18 +57,17 @@ extension SystemNotification.Kind {
   /// - Parameters:
   ///   - application: The program; not retained.
   ///   - device: The device to lock.
-  ///   - deviceOptions: The options that the device was opened with, so that the report names where its keys are.
   ///   - options: How the session is used.
   ///   - onEnd: Called when the session has ended the life cycle; by default the process ends with success.
   public init(
-    application: RestorableApplication, device: ProtectedDevice, deviceOptions: DeviceOptions = DeviceOptions(),
-    options: DesktopSessionOptions, onEnd: (@MainActor (End) -> Void)? = nil
+    application: RestorableApplication, device: ProtectedDevice, options: DesktopSessionOptions,
+    onEnd: (@MainActor (End) -> Void)? = nil
   ) {
     self.application = application
     self.device = device
     self.options = options
     self.onEnd = onEnd ?? { _ in exit(EXIT_SUCCESS) }
-    report.custody = deviceOptions.custodyLines
+    report.custody = device.options.custodyLines
   }
 
   isolated deinit { loop?.stop() }
@@ -98,7 +97,7 @@ extension SystemNotification.Kind {
     }
     reader = Task { [weak self, weak lifecycle] in
       for await event in events {
-        guard let self, let lifecycle else { return }
+        guard let self, let lifecycle, !Task.isCancelled else { return }
         receive(event, lifecycle)
       }
     }
@@ -111,6 +110,7 @@ extension SystemNotification.Kind {
     waiting = []
     loop?.stop()
     loop = nil
+    (report.isScreenLocked, isBlanked) = (false, false)
     report.holdsInhibitor = false
     report.services = [:]
   }
@@ -137,24 +137,25 @@ extension SystemNotification.Kind {
     }
   }
 
+  /// Whether nobody is to see the program.
+  private var isCovered: Bool { report.isScreenLocked || isBlanked && options.locksWhenBlanked }
+
   private func handle(_ event: SessionEvent, _ lifecycle: Lifecycle) async {
+    // A driver that is started again has another loop, with announcements of its own.
+    let (loop, wasCovered) = (loop, isCovered)
     switch event {
-    case .lock:
-      report.isScreenLocked = true
-      await lock(lifecycle)
-    case .unlock:
-      report.isScreenLocked = false
-      await unlock(lifecycle)
+    case .lock, .unlock: report.isScreenLocked = event == .lock
     case .blanked(let isBlanked):
       self.isBlanked = isBlanked
-      await blank(isBlanked, lifecycle)
+      let (before, after) = isBlanked ? ("on", "blank") : ("blank", "on")
+      lifecycle.post(SystemNotification(.screenBlanked, .change(from: before, to: after)))
     case .sleeping(let ticket):
       try? await lifecycle.sleep()
       device.lock(gracePeriod: .zero)
       log("preserved and locked before sleep; the device is \(device.lockState)")
       loop?.perform { $0.logind.finish(ticket) }
     case .woke:
-      if !report.isScreenLocked { try? await lifecycle.enterForeground() }
+      if !isCovered { try? await lifecycle.enterForeground() }
     case .shuttingDown(let ticket):
       try? await lifecycle.terminate()
       log("preserved before the shutdown")
@@ -169,6 +170,7 @@ extension SystemNotification.Kind {
       onEnd(.session)
     case .standing, .inhibitor, .incident: break
     }
+    if isCovered != wasCovered { isCovered ? await lock(lifecycle) : await unlock(lifecycle) }
   }
 
   private func lock(_ lifecycle: Lifecycle) async {
@@ -202,13 +204,6 @@ extension SystemNotification.Kind {
       return
     }
     report.add(incident: "the device's custody has not answered within \(limit)")
-  }
-
-  private func blank(_ isBlanked: Bool, _ lifecycle: Lifecycle) async {
-    let (before, after) = isBlanked ? ("on", "blank") : ("blank", "on")
-    lifecycle.post(SystemNotification(.screenBlanked, .change(from: before, to: after)))
-    guard options.locksWhenBlanked else { return }
-    if isBlanked { await lock(lifecycle) } else if !report.isScreenLocked { await unlock(lifecycle) }
   }
 
   private func log(_ text: String) { options.log.log(.info, "desktop session: \(text)") }

@@ -5,13 +5,11 @@ import StateRestoration
 @MainActor final class DesktopFollower {
   private let application: DemoApplication
   private let log: any RestorationLog
-  private let deviceOptions: DeviceOptions
   private var driver: DesktopSessionDriver?
 
-  init(application: DemoApplication, log: any RestorationLog, deviceOptions: DeviceOptions) {
+  init(application: DemoApplication, log: any RestorationLog) {
     self.application = application
     self.log = log
-    self.deviceOptions = deviceOptions
   }
 
   /// Begins to follow the session of a launched program.
@@ -22,8 +20,7 @@ import StateRestoration
     var options = DesktopSessionOptions(applicationName: "restore-demo")
     options.log = log
     let driver = DesktopSessionDriver(
-      application: restorable, device: application.device, deviceOptions: deviceOptions, options: options,
-      onEnd: { _ in onEnd() })
+      application: restorable, device: application.device, options: options, onEnd: { _ in onEnd() })
     application.desktopReport = { [weak driver] in driver?.report.description ?? "" }
     driver.start()
     self.driver = driver

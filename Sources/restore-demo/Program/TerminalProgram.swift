@@ -35,8 +35,8 @@ import Musl
   }
 
   /// Has the desktop session drive the program too, from its launch on.
-  func followDesktop(log: any RestorationLog, deviceOptions: DeviceOptions) {
-    desktop = DesktopFollower(application: application, log: log, deviceOptions: deviceOptions)
+  func followDesktop(log: any RestorationLog) {
+    desktop = DesktopFollower(application: application, log: log)
   }
 
   /// Runs until the user quits or a signal ends the program.

@@ -70,6 +70,14 @@ import Testing
       Self.code { _ = try ServiceCredentialKey(name: "key", directory: directory).loadKey() } == .corrupt)
   }
 
+  @Test(arguments: ["a folder", "a pipe"])
+  func `a credential that is no file is refused at once`(_ kind: String) throws {
+    let made = unsafe kind == "a pipe" ? mkfifo(directory + "/key", 0o600) : mkdir(directory + "/key", 0o700)
+    #expect(made == 0)
+    let code = Self.code { _ = try ServiceCredentialKey(name: "key", directory: directory).loadKey() }
+    #expect(code == (kind == "a pipe" ? .corrupt : .io))
+  }
+
   // MARK: - systemd-creds
 
   private func encrypted(
@@ -113,11 +121,51 @@ import Testing
     #expect(Self.code { _ = try encrypted(.host, tool: "/usr/bin/none").loadKey() } == .io)
   }
 
-  @Test(arguments: ["sleep 60", "exec cat /dev/zero", "printf short", "kill -9 $$"])
-  func `a tool that hangs, floods or fails is ended and told of`(_ script: String) throws {
+  /// Makes a program in the place of systemd-creds.
+  private func makeTool(_ script: String) throws -> String {
     let tool = directory + "/tool"
     try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(fileURLWithPath: tool))
     _ = unsafe chmod(tool, 0o700)
+    return tool
+  }
+
+  @Test(arguments: ["head -c 100 /dev/zero", "case $1 in encrypt) head -c 100 /dev/zero;; *) exit 1;; esac"])
+  func `a tool that encrypts to nonsense leaves no file that would be in the way`(_ script: String) throws {
+    let tool = try makeTool(script)
+    #expect(Self.code { _ = try encrypted(.host, tool: tool).makeKey() } != nil)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["tool"])
+  }
+
+  @Test func `the leftover of a crash is not in the way of a new key`() throws {
+    try Data("half".utf8).write(to: URL(fileURLWithPath: "\(directory)/key.cred.\(getpid()).new"))
+    #expect(Self.code { _ = try encrypted(.host).makeKey() } == nil)
+  }
+
+  @Test func `a signal does not make a tool that hangs wait longer`() throws {
+    var provider = encrypted(.host, tool: try makeTool("sleep 20"))
+    provider.timeout = .milliseconds(500)
+    try Data("x".utf8).write(to: URL(fileURLWithPath: directory + "/key.cred"))
+    var action = sigaction()
+    unsafe action.__sigaction_handler.sa_handler = { _ in }
+    unsafe sigaction(SIGUSR1, &action, nil)
+    // As on a main thread; those of a pool take no signals.
+    var (signals, before) = (sigset_t(), sigset_t())
+    unsafe sigaddset(&signals, SIGUSR1)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &signals, &before)
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+    let caller = pthread_self()
+    Thread.detachNewThread {
+      usleep(200_000)
+      pthread_kill(caller, SIGUSR1)
+    }
+    let start = ContinuousClock.now
+    #expect(Self.code { _ = try provider.loadKey() } == .busy)
+    #expect(ContinuousClock.now - start < .seconds(10))
+  }
+
+  @Test(arguments: ["sleep 60", "exec cat /dev/zero", "printf short", "kill -9 $$"])
+  func `a tool that hangs, floods or fails is ended and told of`(_ script: String) throws {
+    let tool = try makeTool(script)
     try Data("x".utf8).write(to: URL(fileURLWithPath: directory + "/key.cred"))
     var provider = encrypted(.host, tool: tool)
     provider.timeout = .milliseconds(300)

@@ -175,7 +175,7 @@ import Testing
     var seen: (LockState, Bool)?
     program.delegate.onSave = {
       // Blocks the main actor for as long as the inhibitor is held, and longer.
-      let end = ContinuousClock.now + .seconds(10)
+      let end = ContinuousClock.now + Machine.patience
       while !mock.output.contains(where: { $0.hasPrefix("released") }), ContinuousClock.now < end { usleep(1000) }
       seen = (device.lockState, ContinuousClock.now < end)
     }
@@ -194,7 +194,7 @@ import Testing
     program.draft.text = "changed"
     var wasAnswered = false
     program.delegate.onSave = {
-      let end = ContinuousClock.now + .seconds(10)
+      let end = ContinuousClock.now + Machine.patience
       while !mock.output.contains(where: { $0.hasPrefix("answered") }), ContinuousClock.now < end { usleep(1000) }
       wasAnswered = ContinuousClock.now < end
     }
@@ -233,7 +233,7 @@ import Testing
       guard let program else { return }
       program.delegate.onSave = {}
       for _ in 0..<3 { mock.tell("state 2 0") }
-      let end = ContinuousClock.now + .seconds(10)
+      let end = ContinuousClock.now + Machine.patience
       while program.log.all.count(where: { $0.contains("asks whether it may end") }) < 4, ContinuousClock.now < end {
         usleep(1000)
       }
@@ -256,7 +256,7 @@ import Testing
       guard let program else { return }
       program.delegate.onSave = {}
       mock.tell("Lock")
-      let end = ContinuousClock.now + .seconds(10)
+      let end = ContinuousClock.now + Machine.patience
       while program.log.position(of: "the screen is locked") == nil, ContinuousClock.now < end { usleep(1000) }
     }
     _ = try await program.application.preserve()

@@ -170,6 +170,80 @@ import Testing
     #expect(program.device.lockState == .locked)
   }
 
+  @Test func `a screen that is blanked and locked is unlocked once`() async throws {
+    var unlocks = 0
+    let program = try await program(grace: .zero) { options in
+      options.locksWhenBlanked = true
+      options.onUnlock = { unlocks += 1 }
+    }
+    try await desktop.tell("blank 1", "Lock", "Unlock")
+    try await program.wait(forEntry: "the screen is unlocked")
+    try await desktop.tell("PrepareForSleep 1")
+    try await desktop.mock.line("released")
+    try await desktop.tell("PrepareForSleep 0")
+    try await Machine.wait(for: "the inhibitor") { program.driver.report.holdsInhibitor }
+    // The blanked screen counts as locked, also when the machine wakes.
+    #expect(program.application.lifecycle.state != .active && unlocks == 0)
+    try await desktop.tell("blank 0")
+    try await program.wait(for: .active)
+    try await Machine.wait(for: "the handler") { unlocks == 1 }
+  }
+
+  @Test func `a storm of locks and unlocks holds up no sleep`() async throws {
+    let program = try await program(grace: .zero)
+    program.draft.text = "unsaved"
+    try desktop.mock.tell((0..<1000).map { $0.isMultiple(of: 2) ? "Lock" : "Unlock" }.joined(separator: "\n"))
+    try await desktop.tell("PrepareForSleep 1")
+    try await desktop.mock.line("released")
+    #expect(program.device.lockState == .locked)
+    #expect(program.log.position(of: "preserved and locked before sleep") != nil)
+    #expect(program.driver.report.incidents == [])
+  }
+
+  @Test func `two sleeps without a morning between them are two`() async throws {
+    let program = try await program(grace: .zero)
+    try await desktop.tell("PrepareForSleep 1", "PrepareForSleep 1")
+    try await desktop.mock.line("released")
+    try await program.wait(forEntry: "preserved and locked before sleep")
+    try await desktop.tell("PrepareForSleep 0")
+    try await program.connect()
+    try await program.wait(for: .active)
+    let position = try desktop.mock.output.count
+    try await desktop.tell("PrepareForSleep 1")
+    try await desktop.mock.line("released", after: position)
+  }
+
+  @Test func `two drivers of one program lock it and wake it`() async throws {
+    let program = try await program(grace: .zero)
+    let second = DesktopSessionDriver(
+      application: program.application, device: program.device, options: desktop.options(log: program.log),
+      onEnd: { _ in })
+    second.start()
+    try await Machine.wait(for: "the second inhibitor") { second.report.holdsInhibitor }
+    try await desktop.tell("Lock", "PrepareForSleep 1")
+    try await Machine.wait(for: "both releases") {
+      try desktop.mock.output.count { $0.hasPrefix("released") } == 2
+    }
+    #expect(program.device.lockState == .locked)
+    try await desktop.tell("PrepareForSleep 0", "Unlock")
+    try await program.wait(for: .active)
+    #expect(program.driver.report.incidents == [] && second.report.incidents == [])
+  }
+
+  @Test func `a driver that goes while its calls are open takes the inhibitor with it`() async throws {
+    let program = try await program()
+    var second: DesktopSessionDriver? = DesktopSessionDriver(
+      application: program.application, device: program.device, options: desktop.options(log: program.log))
+    try desktop.mock.signal(SIGSTOP)
+    second?.start()
+    try await Machine.wait(for: "a start") { second?.report.services[.logind] == .connecting }
+    weak let gone = second
+    second = nil
+    #expect(gone == nil)
+    try desktop.mock.signal(SIGCONT)
+    try await program.connect()
+  }
+
   // MARK: - Sleep and shutdown
 
   @Test func `before sleep the state is durable and the keys are gone when the inhibitor is let go`() async throws {

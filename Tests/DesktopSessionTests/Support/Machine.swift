@@ -9,7 +9,7 @@ final class Machine: Sendable {
   }
 
   /// How long a test waits for something that should come at once.
-  static let patience = Duration.seconds(10)
+  static let patience = Duration.seconds(60)
 
   /// The folder of the test's files.
   static let support = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path

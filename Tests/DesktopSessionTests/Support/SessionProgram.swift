@@ -37,8 +37,7 @@ import Testing
     var options = desktop.options(log: log)
     change(&options)
     driver = DesktopSessionDriver(
-      application: application, device: device, deviceOptions: deviceOptions, options: options,
-      onEnd: { [weak self] in self?.ends.append($0) })
+      application: application, device: device, options: options, onEnd: { [weak self] in self?.ends.append($0) })
     driver.start()
   }
 

@@ -4,10 +4,9 @@ import StateRestoration
 struct DesktopSessionSnippets {
   // snippet: FollowSession
   @MainActor func followSession(
-    of application: RestorableApplication, on device: ProtectedDevice, log: any RestorationLog
+    of application: RestorableApplication, on device: ProtectedDevice
   ) -> DesktopSessionDriver {
     var options = DesktopSessionOptions(applicationName: "Notes")
-    options.log = log
     options.onUnlock = { print("Show the field for the passcode.") }
     let driver = DesktopSessionDriver(application: application, device: device, options: options)
     driver.start()

@@ -45,8 +45,7 @@ final class Program {
     var options = DesktopSessionOptions(applicationName: "Notes")
     if let log { options.log = log }
     let session = DesktopSessionDriver(
-      application: application, device: device, deviceOptions: deviceOptions, options: options,
-      onEnd: { [weak self] _ in self?.onEnd() })
+      application: application, device: device, options: options, onEnd: { [weak self] _ in self?.onEnd() })
     session.start()
     self.session = session
   }
