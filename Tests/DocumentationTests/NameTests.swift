@@ -10,7 +10,8 @@ struct NameTests {
   private static let foreign: Set<String> = [
     "ActiveChanged", "GtkRestoreReason", "InhibitDelayMaxUSec", "Lock", "LockedHint", "PrepareForShutdown",
     "PrepareForSleep", "QueryEndResponse", "Unlock", "pam_keyinit", "NSUserActivity", "RestorationMixin",
-    "SceneStorage", "completionHandler", "rememberSaveable", "ObservationIgnored", "fsync", "fg", "Bread", "Milk",
+    "SceneStorage", "completionHandler", "rememberSaveable", "ObservationIgnored", "exit", "fsync", "fg", "Bread",
+    "Milk",
   ]
 
   /// The libraries, every part of the path of every public symbol, and every argument label.
@@ -43,12 +44,22 @@ struct NameTests {
     }
   }
 
+  /// The program that *A GTK program* explains, which is a package of its own.
+  private static func sourcesOfGTKNotes() throws -> [String] {
+    let folder = root.appendingPathComponent("Docs/Examples/gtk-notes/Sources")
+    let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.allObjects ?? []
+    return try files.compactMap { $0 as? URL }.filter { ["swift", "h"].contains($0.pathExtension) }.map {
+      try String(contentsOf: $0, encoding: .utf8)
+    }
+  }
+
   @Test(arguments: SnippetTests.pages) func `every name on a page is one of the package`(_ page: String) throws {
     var known = try Self.publicNames().union(Self.foreign)
     var code = try SnippetTests.snippets().values.map(\.code)
     for program in ["todo", "two-windows", "locked-diary"] {
       code.append(try String(contentsOf: Example.source(program), encoding: .utf8))
     }
+    code += try Self.sourcesOfGTKNotes()
     for text in code { known.formUnion(text.matches(of: /\w+/).map { String($0.output) }) }
     let unknown = try Self.names(on: page).filter { !known.contains($0) }
     #expect(unknown.isEmpty, "\(page) has names that are nowhere")

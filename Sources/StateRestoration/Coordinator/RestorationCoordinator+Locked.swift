@@ -92,9 +92,10 @@ extension RestorationCoordinator {
     }
     // A restoration in progress looks for an unlock meanwhile by itself.
     guard standing == .locked, !operations.isPlanned(.restoring) else { return }
+    // Asked before it waits its turn: a program that answers `wait` may restore meanwhile.
+    if let delegate, delegate.coordinatorCanRestoreLate(self) == .wait { return }
     let report: RestorationReport? = await operations.run(.restoring) {
       guard standing == .locked, let root else { return nil }
-      if let delegate, delegate.coordinatorCanRestoreLate(self) == .wait { return nil }
       return await restoreNow(into: root, from: .newest, retriesLeftOut: false)
     }
     guard let report else { return }

@@ -182,6 +182,7 @@ public import Observation
   /// - Returns: The reports by session, in the order of restoring.
   /// - Throws: ``RestorationError``, the first one, when all scenes were tried; the reports of the others are in their
   ///   coordinators' ``RestorationCoordinator/lastReport``.
+  @discardableResult
   public func restoreOpenScenes(
     into root: (SceneSession) -> (any RestorableController)?
   ) async throws(RestorationError) -> [(session: SceneSession, report: RestorationReport)] {

@@ -1,4 +1,4 @@
-/// Saves what open sessions have not saved yet when the program calls `exit`, from its main thread.
+/// Saves what open sessions have not saved yet when the program calls `exit` on the main actor.
 @MainActor enum ExitGuard {
   private struct Entry { weak let session: RestorationSession? }
 
@@ -24,8 +24,8 @@
 
 /// Called by `exit`, on whatever thread that was called.
 private func saveBeforeExit() {
-  // Only the main actor's thread may capture: on any other one it may be in the middle of something.
-  guard HostProcess.isOnMainThread else { return }
+  // Only the main actor may capture: elsewhere it may be in the middle of something.
+  guard HostProcess.isOnMainActor else { return }
   MainActor.assumeIsolated { ExitGuard.saveAll() }
 }
 

@@ -1,3 +1,5 @@
+internal import Dispatch
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -8,17 +10,17 @@ internal import Darwin
 
 /// The calls to the C library that the framework makes in every program.
 enum HostProcess {
-  /// The thread of the main actor: the first to ask is on it.
-  nonisolated(unsafe) private static var mainThread = pthread_self()
+  /// Marks the queue of the main actor, whose jobs run on one thread after another once `main` has returned to it.
+  private static let mainQueueKey = DispatchSpecificKey<Void>()
 
   /// Calls a function when the program calls `exit`; call this on the main actor.
   @MainActor static func atExit(_ body: @convention(c) () -> Void) {
-    unsafe mainThread = pthread_self()
+    DispatchQueue.main.setSpecific(key: mainQueueKey, value: ())
     atexit(body)
   }
 
-  /// Whether this is the thread that ``atExit(_:)`` was called on.
-  static var isOnMainThread: Bool { unsafe pthread_equal(mainThread, pthread_self()) != 0 }
+  /// Whether this is code of the main actor; ask after ``atExit(_:)``.
+  static var isOnMainActor: Bool { DispatchQueue.getSpecific(key: mainQueueKey) != nil }
 
   /// Writes a line to standard error in one call, so that lines of several threads do not mix.
   ///

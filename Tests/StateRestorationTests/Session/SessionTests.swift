@@ -72,6 +72,24 @@ import Glibc
     #expect(try await nextLaunch(folder) == "last")
   }
 
+  @Test(arguments: 0..<4) func `a program that calls exit away from the main actor ends, and what was saved stays`(
+    _ round: Int
+  ) async throws {
+    let folder = Self.makeFolder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    await #expect(processExitsWith: .exitCode(5)) { @MainActor [folder = folder as String] in
+      let draft = StoredValue("draft", "")
+      try? await RestorationSession.run(at: .directory(folder), root: draft) { session in
+        draft.value = "first"
+        try await session.preserve()
+        // The main actor is free: the other thread may be one that it has run on.
+        Task.detached { exit(5) }
+        try await Task.sleep(for: .seconds(10))
+      }
+    }
+    #expect(try await nextLaunch(folder) == "first")
+  }
+
   @Test func `a group of values is a root`() async throws {
     let device = try await SimulatedDevice()
     for round in 0..<2 {
