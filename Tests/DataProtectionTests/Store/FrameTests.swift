@@ -68,7 +68,8 @@ import Testing
       let again = try rig.archives(memory)
       try again.open()
       let found = try again.openNewest()
-      #expect(found.frames == frames(3) && found.tailDropped == length, "frame \(copied)")
+      // A tail ends at its last byte that is not zero, and the last ones of a frame may be.
+      #expect(found.frames == frames(3) && (length - 4...length).contains(found.tailDropped), "frame \(copied)")
       // Behind such a tail nothing is appended.
       #expect(try again.append(Data("lost?".utf8), to: found.generation) == nil)
     }

@@ -84,7 +84,9 @@ struct Rules {
         var page = Live(
           name: sight.name, kind: sight.kind, value: sight.value, isPresented: sight.isPresented,
           binding: isOwner ? .owner(nil) : .blank(baseline: baseline(of: sight, at: path)))
-        page.behind = kept
+        // Nobody is made for what stood behind the state of a model object that is gone.
+        let isBehindGone = kept.first.map { goneModels.contains($0.model) } ?? false
+        page.behind = isBehindGone ? kept.map { $0.left() } : kept
         for below in children(of: sight, [:], at: path, underOwner: isOwner, &why) {
           page.children = below.children
           found.append(page)
@@ -287,7 +289,7 @@ struct Rules {
     } else if !isSaved(page) {
       return page.isHolder ? page.others.map { $0.left() } : page.others
     }
-    for former in page.others where !page.isOwner && program.accepts(page.kind, former) {
+    for former in page.others where !page.isStored && program.accepts(page.kind, former) {
       // What was below a state that this one replaces may go on below it, wherever the page goes.
       for (name, variants) in former.places where own.places[name] == nil {
         page.carried[name] = variants.map { $0.asOptional() }
@@ -365,7 +367,7 @@ struct Rules {
       return [own.asOptional()] + page.formerly + variants.map { $0.asOptional() }
     }
     let joins = hasEdits(page) || (isNew && inquiry.says(question))
-    return joins ? [own] + retire(variants, behind: own) : variants
+    return joins ? [own] + page.formerly + retire(variants, behind: own) : variants
   }
 
   /// Whether a save while locked has to store the page.

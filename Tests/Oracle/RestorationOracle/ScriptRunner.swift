@@ -163,6 +163,8 @@ import StateRestorationTesting
     return switch step {
     case .showOtherModel(let number): live(number).contains(where: \.hasMoved)
     case .rename(let number, _), .move(let number, _): live(number).contains(where: \.showsOther)
+    // Nor where the state stays of one that has moved, could not read it, and leaves.
+    case .pop(let number), .dismiss(let number): live(number).contains { $0.contains { $0.hasMoved && $0.hasNewer } }
     default: false
     }
   }

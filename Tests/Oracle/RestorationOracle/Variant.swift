@@ -102,6 +102,9 @@ struct Live: Hashable {
 
   var isOwner: Bool { if case .owner = binding { true } else { false } }
 
+  /// Whether a save has stored it, or a restoration has given it its state.
+  var isStored: Bool { if case .owner(_?) = binding { true } else { false } }
+
   /// Whether it takes a state along that it can't read.
   var hasNewer: Bool { if case .below = binding { true } else { false } }
 
@@ -134,6 +137,11 @@ struct Live: Hashable {
     if case .owner(let former?) = binding { binding = .owner(former.asOptional()) }
     carried = carried.mapValues { $0.map { $0.asOptional() } }
     for index in children.indices { children[index].loosen() }
+  }
+
+  /// Whether it, or a page below it, is such a one.
+  func contains(where isSuch: (Live) -> Bool) -> Bool {
+    isSuch(self) || children.contains { $0.contains(where: isSuch) }
   }
 
   /// Whether something is stored in its place or below it that is no page's.
