@@ -80,8 +80,10 @@ public import Observation
 
   /// Puts the window where it was, or where the user can reach it.
   override func decodeStockState(with coder: RestorationDecoder) throws(RestorationError) {
+    // Without screens nothing makes nonsense usable.
     if let stored = try coder.decodeIfPresent(WindowFrame?.self, forKey: "window.frame") ?? nil {
-      frame = stored.visible(on: screens)
+      let visible = stored.visible(on: screens)
+      if visible.isUsable { frame = visible }
     }
     if let stored = try coder.decodeIfPresent(WindowSize?.self, forKey: "window.size") ?? nil {
       size = stored.fitting(screens)

@@ -20,6 +20,14 @@ import Testing
     #expect(saved.visible(on: [Self.left]) == expected)
   }
 
+  @Test func `nonsense is no frame and no size, also where no screens are known`() throws {
+    let before = WindowController(restorationIdentifier: "window")
+    before.frame = WindowFrame(x: 0, y: 0, width: 0, height: -5)
+    before.size = WindowSize(width: -1, height: 3)
+    let after = try restored(before, screens: [])
+    #expect(after.frame == nil && after.size == nil)
+  }
+
   @Test func `a window goes to the nearest screen`() {
     let frame = WindowFrame(x: 4000, y: 100, width: 300, height: 200)
     #expect(frame.visible(on: [Self.left, Self.right]) == WindowFrame(x: 2900, y: 100, width: 300, height: 200))
