@@ -37,8 +37,8 @@ enum TrustedDirectory {
 
   /// Opens the permanent lock file of a directory; a directory without one is new, and `whenNew` runs before it is made.
   ///
-  /// That is the place for making the directory's own name durable: whoever finds the lock may rely on it. What stands there
-  /// is not looked at: it is only locked, never read or written.
+  /// That is the place for making the directory's own name durable: whoever finds the lock may rely on it. The file's owner
+  /// and names are not looked at: it is locked, a slot's gets the writer's process number, and nothing in it is believed.
   static func openLock(
     _ name: String, in directory: Descriptor, _ fileSystem: any FileSystem,
     whenNew: () throws(FileSystemError) -> Void = {}

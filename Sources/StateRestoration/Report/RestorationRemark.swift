@@ -43,7 +43,7 @@ public enum RestorationRemark: Sendable, Hashable, Codable {
   case identifierDiffers(found: String)
   /// The state was dormant behind another variant of the place; it is in front from the next save on.
   case wasDormant
-  /// The stored state and what was edited while the device was locked were joined; see ``MergingController``.
+  /// The stored state and the edits made while the device was locked were joined; see ``MergingController``.
   case joined
 }
 

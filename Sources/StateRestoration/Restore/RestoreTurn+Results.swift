@@ -27,7 +27,7 @@ extension RestoreTurn {
     return outcomes.reason(index) == .shed || outcomes.reason(index) == .touchedMeanwhile
   }
 
-  /// An object has joined the stored state and what it had.
+  /// Notes that an object has joined the stored state and its own.
   func noteJoined(_ index: Int) {
     if !outcomes.isRestored(index) { outcomes.restore(index, .existing) }
     outcomes.add(.joined, at: index)

@@ -229,7 +229,7 @@ struct Rules {
   /// A page's state as a save would store it, without what is below it.
   func variant(of page: Live) -> Variant { own(page, [:]) }
 
-  /// The same with what is below it, all of which may be gone.
+  /// The same with the pages below it, all of which may be gone.
   func optionalVariant(of page: Live) -> Variant {
     let below = page.children.map { ($0.name, [optionalVariant(of: $0)]) }
     return own(page, Dictionary(below) { $0 + $1 }).asOptional()

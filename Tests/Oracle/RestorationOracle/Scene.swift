@@ -5,7 +5,7 @@ import StateRestoration
 @MainActor final class Scene {
   let session: SceneSession.ID
   var worlds: [World] = [World()]
-  /// What may have been true before a restoration joined what was saved while locked; empty once a save has stored that.
+  /// The worlds before a restoration joined the states saved while locked; empty once a save has stored them.
   private var unjoined: [World] = []
   /// How often restoring was cut off by a death since it ended well.
   var deaths = 0
@@ -46,7 +46,7 @@ import StateRestoration
     if isDeferred { unjoined = worlds.map { $0.unjoined() } } else if isAcknowledged { unjoined = [] }
   }
 
-  /// Another program comes, which knows other tags: it joins anew what was saved while locked.
+  /// Another program, which knows other tags, joins the states saved while locked anew.
   func forgetJoins() { worlds = (worlds + unjoined).distinct }
 
   /// The power was cut.

@@ -1,4 +1,4 @@
-/// What stands in a delta one after the other: each begins with its kind, a byte.
+/// The kinds of changes in a delta; each change begins with its kind, a byte.
 enum DeltaChange: UInt8 {
   /// A node's block: its attributes and its state are others.
   case node = 1

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What the deltas of an archive have changed since the base: the newest of everything, looked up by number.
+/// The changes of an archive's deltas since the base: the newest of each node and list of children, by number.
 struct Deltas: Sendable {
   /// The header of the newest one; nil when there are none.
   private(set) var newest: DeltaHeader?

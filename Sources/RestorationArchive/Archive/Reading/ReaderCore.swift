@@ -39,7 +39,7 @@ final class ReaderCore: Sendable {
   let limits: RestorationArchive.Limits
   private let parsedTables = Mutex<Tables?>(nil)
 
-  /// Opens an archive: reads the base's header and what the deltas have changed.
+  /// Opens an archive: reads the base's header and the changes of the deltas.
   init(
     base source: RestorationArchive.Source, deltas: [Data] = [], limits: RestorationArchive.Limits
   ) throws(ArchiveError) {

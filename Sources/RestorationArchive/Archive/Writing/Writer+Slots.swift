@@ -21,7 +21,7 @@ extension RestorationArchive.Writer {
     return slots.count - 1
   }
 
-  /// Makes the slot of a node of what the reader says; false when that has none of the number.
+  /// Makes a node's slot from the reader's facts; false when the reader has no node of the number.
   @discardableResult
   private mutating func makeSlot(_ id: NodeID) throws(ArchiveError) -> Bool {
     guard let reader, let (located, name) = try reader.locateNamed(id.rawValue) else { return false }
