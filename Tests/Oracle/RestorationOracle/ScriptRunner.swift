@@ -428,6 +428,8 @@ import StateRestorationTesting
             // It is another's from now on.
             page.binding = .blank(baseline: baseline)
             page.behind.insert(newer, at: 0)
+            // Rules leave open whether what is below it stays there.
+            page.loosenBelow()
           }
           // It comes by itself, with everything below it.
           page.unsettle()

@@ -135,6 +135,11 @@ struct Live: Hashable {
   mutating func loosen() {
     (before, behind) = (before.map { $0.asOptional() }, behind.map { $0.asOptional() })
     if case .owner(let former?) = binding { binding = .owner(former.asOptional()) }
+    loosenBelow()
+  }
+
+  /// The same for what is below it alone.
+  mutating func loosenBelow() {
     carried = carried.mapValues { $0.map { $0.asOptional() } }
     for index in children.indices { children[index].loosen() }
   }
