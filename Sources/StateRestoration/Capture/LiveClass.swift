@@ -19,7 +19,8 @@ internal import RestorationArchive
   private(set) var isOpen = false
   /// Where the current capture copies the one values of instances; nil until the first, and between captures.
   private(set) var column: (any StateColumn)?
-  /// How to read plain instances in the current capture; nil until one was met, and for classes whose values are not one.
+  /// How to read plain instances in the current capture; nil until one was met, for classes whose values are not one, and for
+  /// those with an age limit, whose instances are noted by name.
   private(set) var fastPath: FastPath?
   /// The tag of plain instances, as the last capture with one found it.
   private(set) var plainTag: RestorationClass?
@@ -74,7 +75,7 @@ internal import RestorationArchive
   /// Takes the facts about instances with a tag.
   func add(_ facts: Tag) {
     tags.append(facts)
-    guard tags.count == 1, facts.mistaken == nil, let column, let state = plan.state,
+    guard tags.count == 1, facts.mistaken == nil, facts.freshFor == nil, let column, let state = plan.state,
       plan.coding == nil, plan.hasMarkedProperties == false
     else { return }
     plainTag = facts.tag
@@ -91,10 +92,13 @@ internal import RestorationArchive
   let shape: any ShapeFacet
   let state: any StateFacet
 
+  /// Whether an object is as it was but for its one value.
+  func isPlain(_ object: any RestorableObject, _ node: LiveNode) -> Bool { shape.isPlain(object, node, classTag) }
+
   /// Copies the value of an object and returns its row; nil if the object isn't plain.
   @inline(__always)
   func read(_ object: any RestorableObject, _ node: LiveNode) -> Int? {
-    guard shape.isPlain(object, node, classTag) else { return nil }
+    guard isPlain(object, node) else { return nil }
     return state.capture(object, in: column)
   }
 }

@@ -14,6 +14,8 @@ internal import RestorationArchive
   var isSpecial = false
   /// Whether a change since the last capture is known.
   var isDirty = false
+  /// Whether the next capture may be the first that copies its value: it was given it in this turn.
+  var mayWait = false
   /// Whether the node has left the tree.
   var isRemoved = false
   /// Whether another owner of the identifier was first, so that this one's earlier state stays.

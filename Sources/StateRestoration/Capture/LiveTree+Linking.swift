@@ -114,6 +114,8 @@ extension LiveTree {
     let given = node.object.flatMap { takeRestored($0, node.objectIdentity) }
     var isOwner = false
     if case .owner? = given { isOwner = true }
+    // Observing an object takes reading it, so that only others wait.
+    node.mayWait = isOwner && batch.isMeeting && node.subject.awareness == .nothing
     let wasRefused = !isOwner && takeRefused(node)
     if given == nil, !wasRefused { batch.newcomers.append(node.key) }
     put(node, given: given, wasRefused: wasRefused)

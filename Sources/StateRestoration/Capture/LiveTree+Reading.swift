@@ -65,6 +65,13 @@ extension LiveTree {
     }
     let subject = node.subject
     if !subject.isOpen { open(subject) }
+    if node.mayWait {
+      node.mayWait = false
+      if node.isPlain, subject.fastPath?.isPlain(object, node) == true {
+        node.hasItsName = true
+        return unread.append(node)
+      }
+    }
     // The flag itself needs to be looked at only if it went up: whoever raises it says so in the list of changes.
     var isWatching = false
     if node.isFlagUp {

@@ -41,6 +41,8 @@ internal import RestorationArchive
   var ages = StateAges()
   var batch = CaptureBatch()
   var pending: [LiveNode] = []
+  /// Objects that the last capture met and whose values it left to the next one.
+  var unread: [LiveNode] = []
   var orphans: [LiveNode] = []
   /// Parents that children have left, whose lists still have them.
   var parentsThatLostChildren: [CaptureBatch.Key: LiveNode] = [:]
@@ -229,7 +231,7 @@ internal import RestorationArchive
     byObject = [:]
     roots = []
     shared = []
-    polled = []
+    (polled, unread) = ([], [])
     referrers = [:]
     (restored, restoredIndex) = ([], [:])
     refusedKeys = []
@@ -255,6 +257,8 @@ internal import RestorationArchive
       node.isFlagUp = true
       mark(node)
     }
+    for node in unread { mark(node) }
+    unread = []
     for key in ages.due(at: now, isThere: { nodes[$0] != nil }) {
       batch.announced.insert(key)
       nodes[key].map(mark)

@@ -161,7 +161,7 @@ extension RestorationCoordinator {
     let crashNode = turn.crashNode
     let context = configuration.context
     let loader = loader()
-    let isReplaced = await worker.run { session in
+    let begin = { @Sendable (session: inout PreservationSession) -> Bool in
       var isReplaced = false
       do {
         try session.begin(continuing: loaded)
@@ -176,7 +176,9 @@ extension RestorationCoordinator {
       session.take(batch)
       return isReplaced
     }
-    if isReplaced { await moveAttempt() }
+    // The mark of the node that restoring died at is on disk before anything goes on; a save waits for the rest by itself.
+    guard crashNode != nil else { return worker.post { _ = begin(&$0) } }
+    if await worker.run(begin) { await moveAttempt() }
   }
 
   // MARK: - The attempt

@@ -4,7 +4,6 @@ extension ArchiveDraft {
   /// The table *Commit*: brings the archive up to date with a capture; values are encoded here.
   mutating func commit(_ batch: CaptureBatch) throws(ArchiveError) -> [PreservationFinding] {
     var findings: [PreservationFinding] = []
-    try compareMet(unlessIn: batch, &findings)
     if let tags = batch.tags { self.tags = tags }
     for key in batch.releases { unbind(key) }
     if !batch.placements.isEmpty {
@@ -23,11 +22,7 @@ extension ArchiveDraft {
     for node in batch.removedNodes where ownerOf[node] == nil { try remove(node) }
     if !batch.placements.isEmpty || !batch.removals.isEmpty { try removeEmptyHolders() }
     for order in batch.orders { try arrange(order) }
-    if batch.isMeeting, !isBlind {
-      try meet(batch, &findings)
-    } else {
-      for record in batch.records { try store(record, of: batch, &findings) }
-    }
+    for record in batch.records { try store(record, of: batch, &findings) }
     for (path, message) in unplaced.values.sorted(by: { $0.path.components.count < $1.path.components.count }) {
       findings.append(.encodingFailed(path: path, message: message))
     }
@@ -38,34 +33,6 @@ extension ArchiveDraft {
     try boundDormants()
     formerBindings = []
     return findings
-  }
-
-  /// Notes the baselines of blank objects; what owners have is compared with the stored records by the next save, since that
-  /// takes longer than giving it to them.
-  private mutating func meet(
-    _ batch: CaptureBatch, _ findings: inout [PreservationFinding]
-  ) throws(ArchiveError) {
-    var owners: [CaptureBatch.Record] = []
-    owners.reserveCapacity(batch.records.count)
-    for record in batch.records {
-      if case .owner(let node)? = binding(record.key), let stored = try writer.node(node), stored.byteCount > 0 {
-        owners.append(record)
-      } else {
-        try store(record, of: batch, &findings)
-      }
-    }
-    met = CaptureBatch(records: owners, kinds: batch.kinds)
-  }
-
-  /// Stores what owners were met with, but for those of which a capture has newer values for the same variant.
-  private mutating func compareMet(
-    unlessIn batch: CaptureBatch, _ findings: inout [PreservationFinding]
-  ) throws(ArchiveError) {
-    guard let met else { return }
-    self.met = nil
-    let newer = Set(batch.records.lazy.map(\.key)).subtracting(
-      batch.placements.lazy.filter { $0.anew != nil }.map(\.key))
-    for record in met.records where !newer.contains(record.key) { try store(record, of: met, &findings) }
   }
 
   /// The table *Leave*: an owner's variant goes with its subtree; one that its object could not read goes dormant.

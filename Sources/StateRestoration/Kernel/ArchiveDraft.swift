@@ -29,8 +29,6 @@ struct ArchiveDraft: Sendable {
   var unencoded: Set<CaptureBatch.Key> = []
   /// The sizes of live objects' states that are over the budget for one node.
   var overBudget: [CaptureBatch.Key: Int] = [:]
-  /// What owners had at the end of the turn that restored them; nil once a save has compared it.
-  var met: CaptureBatch?
   /// Findings since the last save, for its receipt.
   var owedFindings: [PreservationFinding] = []
   var digests = DigestMaker()
@@ -82,7 +80,6 @@ struct ArchiveDraft: Sendable {
   /// Gives up which live object has which node, so that the next capture of everything binds them anew.
   mutating func unbindAll() {
     bindings = []
-    met = nil
     ownerOf = [:]
     holders = [:]
     unplaced = [:]

@@ -339,12 +339,12 @@ struct Rules {
         }
         let below = joinBelow(page, places)
         own = self.own(page, below)
-        return [own] + others.map { program.accepts(page.kind, $0) ? $0.asOptional() : $0 } + page.formerly
+        return [own] + joined(others.map { program.accepts(page.kind, $0) ? $0.asOptional() : $0 }, to: page)
       }
       let fitting = variants.first { program.accepts(page.kind, $0) }
       let own = own(page, joinBelow(page, fitting?.asOptional().places ?? [:]))
-      return [own]
-        + variants.map { $0 == fitting || program.isSameIdentity(own, $0) ? $0.asOptional() : $0 } + page.formerly
+      let others = variants.map { $0 == fitting || program.isSameIdentity(own, $0) ? $0.asOptional() : $0 }
+      return [own] + joined(others, to: page)
     }
     let fitting = variants.firstIndex {
       program.accepts(page.kind, $0) && !$0.diedAt
@@ -368,6 +368,14 @@ struct Rules {
     }
     let joins = hasEdits(page) || (isNew && inquiry.says(question))
     return joins ? [own] + page.formerly + retire(variants, behind: own) : variants
+  }
+
+  /// What is stored behind a page's state with what the page had for other models before: that may have taken the place of state
+  /// of its own.
+  private func joined(_ others: [Variant], to page: Live) -> [Variant] {
+    others.map { other in
+      page.formerly.contains { program.isSameIdentity($0, other) } ? other.asOptional() : other
+    } + page.formerly
   }
 
   /// Whether a save while locked has to store the page.

@@ -43,10 +43,10 @@ import Testing
       _ = try await coordinator.restore(into: root)
       _ = try await coordinator.preserve(root)
     }
-    // The first life's worker lets its slot go on its own thread.
-    while disk.isAnythingLocked { try await Task.sleep(for: .milliseconds(1)) }
     // The first launch makes the crash marker, the next one finds it.
     for isFirst in [true, false] {
+      // The worker of the life before lets its slot go on its own thread.
+      while disk.isAnythingLocked { try await Task.sleep(for: .milliseconds(1)) }
       let counting = CountingFileSystem(disk)
       let device = try await ProtectedDevice.open(at: .directory("/state/device"), environment: environment(counting))
       let coordinator = try RestorationCoordinator(device: device, delegate: delegate, configuration: configuration)

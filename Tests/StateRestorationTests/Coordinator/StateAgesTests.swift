@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Observation
 import StateRestoration
 import StateRestorationTesting
 import Testing
@@ -25,6 +26,14 @@ import Testing
     note["page"]?.text = "page"
     _ = try await coordinator.preserve(root)
     return (coordinator, root, note)
+  }
+
+  @Observable final class Memo: StatefulController {
+    let restorationIdentifier: RestorationIdentifier?
+    let restorationClass: RestorationClass? = "memo"
+    var restorableState = ""
+
+    init(_ identifier: RestorationIdentifier) { restorationIdentifier = identifier }
   }
 
   /// What changes while the note is open and nobody edits it.
@@ -56,6 +65,28 @@ import Testing
     let report = try await launch(bench).restore(into: next)
     #expect(again.text == "note", "\(report)")
     #expect(again["page"]?.text == (change == .below ? "4" : "page"))
+  }
+
+  @Test func `of several plain objects of a class none grows too old while it is there`() async throws {
+    let bench = Bench()
+    let names: [RestorationIdentifier] = ["first", "second", "third"]
+    func launch() -> RestorationCoordinator {
+      bench.launch { $0.register(Memo.self, as: "memo", freshFor: .seconds(60)) }
+    }
+    func hierarchy() -> (root: Screen, memos: [Memo]) {
+      let memos = names.map(Memo.init)
+      return (Screen("root", children: memos), memos)
+    }
+    let (coordinator, (root, memos)) = (launch(), hierarchy())
+    _ = try await coordinator.restore(into: root)
+    for memo in memos { memo.restorableState = "text" }
+    for _ in 0..<5 {
+      _ = try await coordinator.preserve(root)
+      bench.time += 40
+    }
+    let (next, again) = hierarchy()
+    _ = try await launch().restore(into: next)
+    #expect(again.map(\.restorableState) == ["text", "text", "text"])
   }
 
   @Test func `what is not there grows old, whatever else is saved`() async throws {
