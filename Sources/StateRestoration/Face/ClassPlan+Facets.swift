@@ -21,7 +21,7 @@
     _ object: any RestorableObject, coder: RestorationDecoder, version: StateVersion
   ) throws(RestorationError) -> (@MainActor () -> Void)?
   func assign(
-    to object: (any RestorableObject)?, coder: RestorationDecoder, version: StateVersion
+    to object: any RestorableObject, coder: RestorationDecoder, version: StateVersion
   ) throws(RestorationError)
   /// Remembers an object's value; the result gives it back.
   func snapshot(of object: any RestorableObject) -> @MainActor () -> Void
@@ -120,11 +120,11 @@ struct ValueFacet<T: StatefulObject>: StateFacet {
     return { downcast(object, to: T.self).restorableState = state }
   }
 
-  /// Decodes the value and assigns it; without an object it is only decoded.
+  /// Decodes the value and assigns it.
   func assign(
-    to object: (any RestorableObject)?, coder: RestorationDecoder, version: StateVersion
+    to object: any RestorableObject, coder: RestorationDecoder, version: StateVersion
   ) throws(RestorationError) {
-    guard let state = try decoded(coder, version, for: object), let object else { return }
+    guard let state = try decoded(coder, version, for: object) else { return }
     downcast(object, to: T.self).restorableState = consume state
   }
 
@@ -134,12 +134,12 @@ struct ValueFacet<T: StatefulObject>: StateFacet {
   }
 
   func decoded(
-    _ coder: RestorationDecoder, _ version: StateVersion, for object: (any RestorableObject)?
+    _ coder: RestorationDecoder, _ version: StateVersion, for object: any RestorableObject
   ) throws(RestorationError) -> T.RestorableState? {
     let stored = coder.storedVersion ?? version
     if stored == version {
       return try coder.read(
-        T.RestorableState.self, forKey: ReservedKey.state, at: object.map { downcast($0, to: T.self).restorableState })
+        T.RestorableState.self, forKey: ReservedKey.state, at: downcast(object, to: T.self).restorableState)
     }
     return coder.hasState ? try migrated(from: stored, to: version, coder: coder) : nil
   }

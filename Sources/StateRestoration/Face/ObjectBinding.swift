@@ -140,7 +140,7 @@ extension ClassPlan {
   }
 
   /// Throws if the state is of a newer version than the class knows.
-  func refuseNewer(_ coder: RestorationDecoder) throws(RestorationError) {
+  private func refuseNewer(_ coder: RestorationDecoder) throws(RestorationError) {
     guard let stored = coder.storedVersion, stored > version else { return }
     throw RestorationError(
       .newerVersion, "The state has version \(stored), but \(type) knows versions up to \(version); it is kept.",

@@ -211,18 +211,6 @@ extension RestorationRegistry {
   /// The registered classes as a value.
   var tagTable: TagTable { TagTable(classes.mapValues { acceptedTags($0.type) }) }
 
-  /// Decodes and migrates the one value of a class's state without an object, to see that it can be done.
-  ///
-  /// - Returns: Whether the class has one; otherwise only the version was looked at.
-  package static func verify(
-    _ coder: RestorationDecoder, as type: any RestorableObject.Type
-  ) throws(RestorationError) -> Bool {
-    let plan = ClassPlan.plan(for: type)
-    try plan.refuseNewer(coder)
-    try plan.state?.assign(to: nil, coder: coder, version: plan.version)
-    return plan.state != nil
-  }
-
   /// Whether a type is another one, or a subclass of it.
   private static func isSubclass(
     _ type: any RestorableObject.Type, of other: any RestorableController.Type

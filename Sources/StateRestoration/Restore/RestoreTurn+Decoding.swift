@@ -103,3 +103,14 @@ extension RestoreTurn {
     return object
   }
 }
+
+extension RestorationError {
+  /// The same failure as a report words it.
+  fileprivate func reason(stored: StateVersion, known: StateVersion) -> NotRestoredReason {
+    switch code {
+    case .newerVersion: .newerVersion(stored: stored, known: known)
+    case .noMigration, .migrationFailed: .migrationFailed(description)
+    default: .decodingFailed(description)
+    }
+  }
+}

@@ -133,27 +133,6 @@ private final class ItemScreen: RestorableController {
 }
 // snippet end
 
-/// Archives that are kept, in a folder; in a program's own tests, its own.
-private let archives: URL = {
-  let folder = FileManager.default.temporaryDirectory.appending(path: "released-\(UUID().uuidString)")
-  // What `recordArchive` made of the first version. Never recorded again.
-  let first = """
-    iVJTQQ0KGgoDAFAAAAAAADt28MA2WiVbAQAAAAEAAAAIAAAAAAAAAG0AAAB5AAAAkAAAAAEAAACkAAAAuAAAAMAAAADIAAAAAAAA
-    AAAAAAAAAAAAAAAAAAEDMS4wAAt1bnNwZWNpZmllZAEBMQEGJHN0YXRlAQEABwEGZWRpdG9yAAAAAAAAAAAAAAAAAAAA/////wAA
-    AACgAAAAAQAAAAABAAATAAAJBmVkaXRvcgALAAVoZWxsb6QAAAAAAAAApAAAAABrUjY=
-    """
-  try! FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  try! Data(base64Encoded: first, options: .ignoreUnknownCharacters)!.write(to: folder.appending(path: "1.0.bin"))
-  atexit { try? FileManager.default.removeItem(at: archives) }
-  return folder
-}()
-
-private final class EditorController: StatefulController {
-  let restorationIdentifier: RestorationIdentifier? = "editor"
-  let restorationClass: RestorationClass? = "editor"
-  var restorableState = ""
-}
-
 // snippet: TestingGolden
 @MainActor struct GoldenTests {
   @Test func `version 1.0 comes back`() async {
@@ -181,43 +160,3 @@ private final class RenamedController: RestorableController {
 
 private let firstVersion = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
   .deletingLastPathComponent().appending(path: "Fixtures/Goldens/quick-start-1.json")
-
-// snippet: TestingRecording
-@MainActor func recordArchive(of version: String, in folder: URL) async throws {
-  let subject = RestorationSubject { EditorController() }
-  let golden = try await GoldenArchive.record(subject) { $0.restorableState = "hello" }
-  try golden.archive.write(to: folder.appending(path: "\(version).bin"))
-}
-// snippet end
-
-struct RecordedArchiveTests {
-  @Test func `what is recorded as the article says can be checked`() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "archives-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try await recordArchive(of: "1.0", in: folder)
-    try await check(folder)
-  }
-
-  @MainActor private func check(_ folder: URL) throws {
-    let registry = RestorationRegistry()
-    registry.register(EditorController.self, as: "editor")
-    let checks = try RestorationCoordinator.check(archives: folder, registry: registry)
-    #expect(checks.map(\.name) == ["1.0.bin"])
-    #expect(checks.allSatisfy { $0.isSound && $0.checkedCount == 1 }, "\(checks)")
-  }
-}
-
-// snippet: TestingArchives
-@MainActor struct OldArchiveTests {
-  @Test func `every released version can still be read`() throws {
-    let registry = RestorationRegistry()
-    registry.register(EditorController.self, as: "editor")
-    let checks = try RestorationCoordinator.check(archives: archives, registry: registry, schemaVersion: 3)
-    #expect(!checks.isEmpty)
-    for check in checks {
-      #expect(check.isSound && check.uncheckedPaths.isEmpty, "\(check)")
-    }
-  }
-}
-// snippet end
