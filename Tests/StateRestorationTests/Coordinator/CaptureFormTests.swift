@@ -97,6 +97,34 @@ import Testing
     }
   }
 
+  @Test func `what silent objects were given is read by the capture after, whomever that asks`() {
+    for scope in [LiveTree.Scope.noticed, .all] {
+      let tree = LiveTree(
+        registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context,
+        now: { Date() })
+      let objects = (0..<3).map { Silent("child \($0)", $0) }
+      let root = Screen("root", children: objects)
+      // The last is read first, and tells what instances of the class have in common; the first was given nothing.
+      for object in objects[1...] { tree.noteRestored(object, .owner(NodeID(rawValue: 7))) }
+      let first = tree.capture(roots: [root], scope: .all, isMeeting: true)
+      #expect(first.placements.count == 4)
+      #expect(first.records.count == 3)
+      #expect(tree.capture(roots: [root], scope: scope).records.count == (scope == .all ? 3 : 1))
+      #expect(tree.capture(roots: [root], scope: .noticed).isEmpty)
+    }
+  }
+
+  @Test func `an object that shows another model than it was given is read at once`() {
+    let tree = LiveTree(
+      registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context,
+      now: { Date() })
+    let objects = (0..<3).map { Silent("child \($0)", $0) }
+    objects[2].restorationModelIdentifier = "other"
+    for object in objects { tree.noteRestored(object, .owner(NodeID(rawValue: 7))) }
+    let batch = tree.capture(roots: [Screen("root", children: objects)], scope: .all, isMeeting: true)
+    #expect(batch.records.contains { $0.model == "other" })
+  }
+
   @Test func `a container that gave its children no roles is asked again, unless it never gives any`() {
     let late = LateRoles(child: Silent("child", 1))
     let tree = LiveTree(

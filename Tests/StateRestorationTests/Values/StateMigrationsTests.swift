@@ -158,12 +158,4 @@ import Testing
     let text = String(decoding: result.standardErrorContent, as: UTF8.self)
     #expect(text.contains("the last step ends in version 3, but stateVersion is 5"))
   }
-
-  @Test func `migrations can be tried without an object`() throws {
-    #expect(try RestorationRegistry.verify(decoder(["$state": State1(text: "Dear")], version: 1), as: Editor.self))
-    let error = #expect(throws: RestorationError.self) {
-      _ = try RestorationRegistry.verify(decoder(["$state": State1(text: "poison")], version: 1), as: Editor.self)
-    }
-    #expect(error?.code == .migrationFailed)
-  }
 }
