@@ -164,6 +164,7 @@ if Context.environment["RESTORATION_FUZZ"] != nil {
     ("FuzzKeybag", store),
     ("FuzzLedger", store),
     ("FuzzFrames", store),
+    ("FuzzMarker", store),
   ]
   package.products = []
   package.targets = package.targets.filter { modules.contains($0.name) }

@@ -148,7 +148,22 @@ struct Disk {
       policies += Set([1, bytes.count / 2, bytes.count - 1]).filter { $0 > 0 && $0 < bytes.count }.sorted()
         .map { .tearLast(keeping: $0) }
     }
-    return policies
+    return policies + subsets
+  }
+
+  /// So many changes at most are lost and kept in every combination.
+  static let exhaustiveCount = 8
+
+  /// Every subset of a few changes; of many changes some subsets, the same each time.
+  private var subsets: [PowerCutPolicy] {
+    guard pending.count > Disk.exhaustiveCount else {
+      return (1..<UInt64(1) << UInt64(pending.count)).map { .lose(mask: $0) }
+    }
+    var state = UInt64(pending.count)
+    return (0..<64).map { _ in
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return .lose(mask: state >> 16)
+    }
   }
 
   /// The disk as it is found after a power cut.

@@ -203,6 +203,8 @@ extension FaultyFileSystem {
     return try base.tryLock(descriptor, mode)
   }
 
+  package func lockHolder(of descriptor: Descriptor) -> Int32? { base.lockHolder(of: descriptor) }
+
   package func unlock(_ descriptor: Descriptor) throws(FileSystemError) {
     _ = try step(.unlock)
     try base.unlock(descriptor)

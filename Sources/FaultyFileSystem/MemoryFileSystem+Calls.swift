@@ -1,4 +1,6 @@
 package import FileSystem
+import Glibc
+import Synchronization
 
 extension MemoryFileSystem {
   // MARK: Directories
@@ -210,6 +212,15 @@ extension MemoryFileSystem {
       }
       if !isHeld { state.locks[descriptor.rawValue] = mode }
       return !isHeld
+    }
+  }
+
+  /// All simulated processes are this one.
+  package func lockHolder(of descriptor: Descriptor) -> Int32? {
+    state.withLock { state in
+      let inode = state.open[descriptor.rawValue]?.inode
+      let isHeld = state.locks.contains { other, mode in mode == .exclusive && state.open[other]?.inode == inode }
+      return isHeld ? getpid() : nil
     }
   }
 

@@ -101,7 +101,10 @@ package final class MemoryFileSystem: FileSystem {
     }
   }
 
-  /// Every policy that can make a difference now.
+  /// Whether the policies have every subset of the changes that are not synchronised now.
+  package var policiesAreExhaustive: Bool { state.withLock { $0.disk.pending.count <= Disk.exhaustiveCount } }
+
+  /// Every policy that can make a difference now: any subset of a few changes, and torn writes.
   package var powerCutPolicies: [PowerCutPolicy] { state.withLock { $0.disk.policies } }
 
   /// The file system as the next launch finds it after a power cut; this one stays as it is.

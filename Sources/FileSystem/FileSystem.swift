@@ -41,7 +41,9 @@ package protocol FileSystem: Sendable {
   func write(_ descriptor: Descriptor, _ bytes: RawSpan, at offset: Int64) throws(FileSystemError) -> Int
   /// Maps the first bytes of a file, which must have them, for storing (`mmap`).
   ///
-  /// - Returns: `nil` where storing could fail in a way that `write` can't: then it has to be written.
+  /// Only on a volume that overwrites: elsewhere storing could fail in a way that `write` can't.
+  ///
+  /// - Returns: `nil` where that can't be: then the bytes have to be written.
   func map(_ descriptor: Descriptor, byteCount: Int) -> FileMapping?
   /// Makes a file's content and metadata durable, or a directory's entries (`fsync`).
   func synchronize(_ descriptor: Descriptor) throws(FileSystemError)
@@ -65,6 +67,8 @@ package protocol FileSystem: Sendable {
   ///
   /// The lock belongs to the open file, not to the process, and ends when the last descriptor of it is closed.
   func tryLock(_ descriptor: Descriptor, _ mode: LockMode) throws(FileSystemError) -> Bool
+  /// The process that holds a file's exclusive lock; `nil` when none does, or the system doesn't say.
+  func lockHolder(of descriptor: Descriptor) -> Int32?
   /// Gives up a lock taken with `tryLock`.
   func unlock(_ descriptor: Descriptor) throws(FileSystemError)
   /// Waits for about that long between two tries of a lock; a simulated file system only counts it.
@@ -100,7 +104,9 @@ package enum LockMode: Hashable, Sendable {
 
 /// What kind of volume holds an item, as far as durability and locking depend on it.
 package enum VolumeKind: Hashable, Sendable {
-  /// A local disk or memory.
+  /// A local disk or memory that overwrites a block where it lies: once a page is writable, storing needs no space.
+  case overwriting
+  /// Another local disk.
   case local
   /// NFS, SMB, AFS, 9P, Ceph, FUSE and their like: locks and syncs may not mean what they say.
   case network

@@ -2,20 +2,25 @@
 import CSystem
 import Dispatch
 import Glibc
+import Synchronization
 
 /// The real file system of Linux with glibc.
 package struct LinuxFileSystem: FileSystem {
-  /// Makes the file system; it has no state.
+  /// Asked once, as each question is a system call: a program that changes its user makes another file system.
+  package let currentUser: UInt32
+
+  /// Makes the file system, for the effective user.
   ///
   /// From the first one on the process ignores SIGXFSZ, unless it handles that signal: a file that would grow beyond the
   /// process's limit is an error of the write, like a full disk, and not the end of the program.
-  package init() { Self.ignoreFileSizeSignal }
+  package init() {
+    Self.ignoreFileSizeSignal
+    currentUser = geteuid()
+  }
 
   private static let ignoreFileSizeSignal: Void = {
     if let handler = signal(SIGXFSZ, SIG_IGN) { signal(SIGXFSZ, handler) }
   }()
-
-  package var currentUser: UInt32 { geteuid() }
 
   // MARK: Directories
 
@@ -42,14 +47,17 @@ package struct LinuxFileSystem: FileSystem {
   }
 
   package func names(in directory: Descriptor) throws(FileSystemError) -> [String] {
-    // A descriptor of its own, whose position starts at the beginning. `opendir` would make two more calls.
-    let own = try open(directory.rawValue, ".", O_RDONLY | O_CLOEXEC | directoryFlags, .names)
-    defer { close(own) }
+    // One list at a time, as an open directory has one position. A descriptor of its own would be two more calls.
+    try listing.withLock { _ throws(FileSystemError) in try list(directory) }
+  }
+
+  private func list(_ directory: Descriptor) throws(FileSystemError) -> [String] {
+    guard lseek(directory.rawValue, 0, SEEK_SET) == 0 else { throw FileSystemError(lastCode, .names) }
     return try unsafe withUnsafeTemporaryAllocation(byteCount: 32 << 10, alignment: 8) {
       buffer throws(FileSystemError) in
       var names: [String] = []
       while true {
-        let count = unsafe csystem_getdents(own.rawValue, buffer.baseAddress, buffer.count)
+        let count = unsafe csystem_getdents(directory.rawValue, buffer.baseAddress, buffer.count)
         guard count >= 0 else { throw FileSystemError(lastCode, .names) }
         if count == 0 { return names }
         var start = 0
@@ -135,8 +143,6 @@ package struct LinuxFileSystem: FileSystem {
   }
 
   package func map(_ descriptor: Descriptor, byteCount: Int) -> FileMapping? {
-    let magic = csystem_file_system_magic(descriptor.rawValue)
-    guard mappableMagics.contains(UInt32(truncatingIfNeeded: magic)) else { return nil }
     let start = unsafe mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.rawValue, 0)
     guard let start = unsafe start, unsafe start != MAP_FAILED else { return nil }
     let mapping = unsafe FileMapping(start: start, byteCount: byteCount)
@@ -185,7 +191,9 @@ package struct LinuxFileSystem: FileSystem {
   package func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind {
     let magic = csystem_file_system_magic(descriptor.rawValue)
     guard magic != -1 else { throw FileSystemError(lastCode, .volumeKind) }
-    return networkMagics.contains(UInt32(truncatingIfNeeded: magic)) ? .network : .local
+    let number = UInt32(truncatingIfNeeded: magic)
+    if overwritingMagics.contains(number) { return .overwriting }
+    return networkMagics.contains(number) ? .network : .local
   }
 
   // MARK: Locks
@@ -195,6 +203,23 @@ package struct LinuxFileSystem: FileSystem {
     if csystem_flock(descriptor.rawValue, operation | LOCK_NB) == 0 { return true }
     if errno == EWOULDBLOCK { return false }
     throw FileSystemError(lastCode, .lock)
+  }
+
+  package func lockHolder(of descriptor: Descriptor) -> Int32? {
+    guard let inode = try? status(of: descriptor).inode,
+      let file = try? open(AT_FDCWD, "/proc/locks", O_RDONLY | O_CLOEXEC, .lock)
+    else { return nil }
+    defer { close(file) }
+    let lines = String(decoding: (try? readBytes(file, count: 1 << 20)) ?? [], as: UTF8.self).split(separator: "\n")
+    // "1: FLOCK ADVISORY WRITE 2178 fe:00:1623 0 EOF". The volume's number differs from that of a status on btrfs.
+    let holders = lines.compactMap { line -> Int32? in
+      let fields = line.split(separator: " ")
+      guard fields.count > 5, fields[1] == "FLOCK", fields[3] == "WRITE", fields[5].hasSuffix(":\(inode)") else {
+        return nil
+      }
+      return Int32(fields[4]).flatMap { $0 > 0 ? $0 : nil }
+    }
+    return holders.count == 1 ? holders[0] : nil
   }
 
   package func unlock(_ descriptor: Descriptor) throws(FileSystemError) {
@@ -264,6 +289,9 @@ package struct LinuxFileSystem: FileSystem {
   }
 }
 
+/// Held while a directory is listed.
+private let listing = Mutex(())
+
 private var lastCode: FileSystemError.Code { FileSystemError.Code(rawValue: errno) }
 
 private let directoryFlags = csystem_O_DIRECTORY.int32 | csystem_O_NOFOLLOW.int32
@@ -281,8 +309,8 @@ private let networkMagics: [UInt32] = [
   0x4750_4653,  // GPFS
 ]
 
-/// Magic numbers of file systems that overwrite a block where it lies: once a page is writable, storing needs no space.
-private let mappableMagics: [UInt32] = [
+/// Magic numbers of file systems that overwrite a block where it lies.
+private let overwritingMagics: [UInt32] = [
   0xef53,  // EXT4_SUPER_MAGIC, ext2 and ext3 too
   0x5846_5342,  // XFS_SUPER_MAGIC
   0x0102_1994,  // TMPFS_MAGIC

@@ -187,6 +187,8 @@ extension ProcessFileSystem {
     try call(.lock) { (_) throws(FileSystemError) in try base.tryLock(descriptor, mode) }
   }
 
+  package func lockHolder(of descriptor: Descriptor) -> Int32? { base.lockHolder(of: descriptor) }
+
   package func unlock(_ descriptor: Descriptor) throws(FileSystemError) {
     try call(.unlock) { (_) throws(FileSystemError) in try base.unlock(descriptor) }
   }

@@ -197,6 +197,8 @@ extension ReadOnlyFileSystem {
     try base.tryLock(descriptor, mode)
   }
 
+  package func lockHolder(of descriptor: Descriptor) -> Int32? { base.lockHolder(of: descriptor) }
+
   package func unlock(_ descriptor: Descriptor) throws(FileSystemError) { try base.unlock(descriptor) }
 
   package func pause(for duration: Duration) { base.pause(for: duration) }

@@ -188,7 +188,7 @@ private final class Walk {
       try files.synchronize(directory)
       try files.synchronize(open["one"]!)
       try files.synchronizeData(open["one"]!)
-      return "\(try files.volumeKind(of: directory))"
+      return "\(try files.volumeKind(of: directory) == .network)"
     }
   }
 }

@@ -42,7 +42,7 @@ import Testing
     #expect(after.content(atPath: "/b") == [])
   }
 
-  @Test func `unsynced changes survive in any prefix, without any one of them, and torn`() throws {
+  @Test func `unsynced changes survive in any subset, and torn`() throws {
     let file = try durableFile([0, 0, 0, 0])
     try write([1], to: file, at: 0)
     try write([2], to: file, at: 1)
@@ -52,6 +52,7 @@ import Testing
     }
     let expected: Set<[UInt8]> = [
       [0, 0, 0, 0], [1, 0, 0, 0], [1, 2, 0, 0], [1, 2, 3, 3], [0, 2, 3, 3], [1, 0, 3, 3], [1, 2, 3, 0],
+      [0, 2, 0, 0], [0, 0, 3, 3],
     ]
     #expect(Set(found) == expected)
     #expect(found.count == expected.count, "no outcome is tried twice")

@@ -7,8 +7,6 @@ import FileSystem
 final class DeviceDirectory: Sendable {
   /// Serialises everything that reads or changes keys, between processes.
   static let lockName = "lock"
-  /// Held shared by every process with the device open.
-  static let sessionName = "session"
   /// The beginning of the names of files that are being written.
   static let temporaryPrefix = "tmp-"
   /// More than any file of keys has.
@@ -18,16 +16,14 @@ final class DeviceDirectory: Sendable {
   let descriptor: Descriptor
   /// Held while keys are read or changed; an opening that finds everything in order does without.
   private let keyLock: DeviceLock
-  /// Held shared for as long as the device is open.
-  private let sessionLock: DeviceLock
-  /// The number of the volume, which was found good.
-  let volume: UInt64
+  /// The volume, which was found good.
+  let volume: TrustedVolume
   let patience: Duration
   /// The owner of all files that are read; asked once, as each question is a system call.
   private let user: UInt32
 
   private init(
-    _ fileSystem: any FileSystem, _ descriptor: Descriptor, path: String, volume: UInt64, patience: Duration
+    _ fileSystem: any FileSystem, _ descriptor: Descriptor, path: String, volume: TrustedVolume, patience: Duration
   ) {
     self.fileSystem = fileSystem
     self.descriptor = descriptor
@@ -37,7 +33,6 @@ final class DeviceDirectory: Sendable {
     keyLock = DeviceLock(Self.lockName, in: descriptor, fileSystem) { () throws(FileSystemError) in
       try Self.synchronizeNames(on: path, fileSystem)
     }
-    sessionLock = DeviceLock(Self.sessionName, in: descriptor, fileSystem)
   }
 
   deinit {
@@ -132,11 +127,10 @@ final class DeviceDirectory: Sendable {
     return try body()
   }
 
-  /// Says to other processes that this one has the device open, until the directory is closed.
+  /// Says to other processes that this one has the device open, until the directory is closed: it is locked itself.
   func joinSession() throws(ProtectionError) {
-    guard let sessionFile = try sessionLock.descriptor() else { return }
     let isOurs = try attempt("join the device's users") { () throws(FileSystemError) in
-      try fileSystem.lock(sessionFile, .shared, patience: patience)
+      try fileSystem.lock(descriptor, .shared, patience: patience)
     }
     guard isOurs else {
       throw ProtectionError(.busy, "Another process is changing the device's keys; try again when it is done.")
@@ -145,12 +139,11 @@ final class DeviceDirectory: Sendable {
 
   /// Runs the body while no other process has the device open; `.busy` at once when one has.
   func withoutOthers<R>(_ body: () throws(ProtectionError) -> R) throws(ProtectionError) -> R {
-    guard let sessionFile = try sessionLock.descriptor() else { return try body() }
     let isAlone = try attempt("ask for the device alone") { () throws(FileSystemError) in
-      try fileSystem.tryLock(sessionFile, .exclusive)
+      try fileSystem.tryLock(descriptor, .exclusive)
     }
     // Changing a lock's mode may lose it when it is refused: take it again in either case.
-    defer { _ = try? fileSystem.tryLock(sessionFile, .shared) }
+    defer { _ = try? fileSystem.tryLock(descriptor, .shared) }
     guard isAlone else {
       throw ProtectionError(
         .busy, "Another program has this device open, and would go on with keys that are about to go; close it first.")

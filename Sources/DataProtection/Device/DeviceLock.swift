@@ -15,7 +15,7 @@ final class DeviceLock: Sendable {
   ///   - whenNew: Runs before the file is made.
   init(
     _ name: String, in directory: Descriptor, _ fileSystem: any FileSystem,
-    whenNew: @escaping @Sendable () throws(FileSystemError) -> Void = {}
+    whenNew: @escaping @Sendable () throws(FileSystemError) -> Void
   ) {
     self.name = name
     self.directory = directory

@@ -33,7 +33,8 @@ extension ArchiveStore {
         // A damaged one, or something else in its place, is replaced.
         file = StoreFile(store.fileSystem, try state.slot.make(.marker), byteCount: 0, isWritable: true)
       }
-      let begun = try RestorationAttempt(marker, file, identity: identity, keys: store.keys)
+      let begun = try RestorationAttempt(
+        marker, file, on: store.volume, identity: identity, keys: store.keys)
       state.marker = marker
       state.markerFile = file
       state.attempt = begun

@@ -20,17 +20,22 @@ package final class RestorationAttempt: Sendable {
   private let state: Mutex<State>
 
   /// Writes a marker in which an attempt runs.
-  init(_ marker: CrashMarker, _ file: StoreFile, identity: [UInt8], keys: any StoreKeys) throws(ProtectionError) {
+  init(
+    _ marker: CrashMarker, _ file: StoreFile, on volume: VolumeKind, identity: [UInt8], keys: any StoreKeys
+  ) throws(ProtectionError) {
     let bytes = try marker.encoded(identity: identity, keys: keys)
+    func map() -> FileMapping? {
+      volume == .overwriting ? file.fileSystem.map(file.descriptor, byteCount: bytes.count) : nil
+    }
     // A file has to be as long as a marker before it is mapped.
-    var mapping = file.byteCount == bytes.count ? file.fileSystem.map(file.descriptor, byteCount: bytes.count) : nil
+    var mapping = file.byteCount == bytes.count ? map() : nil
     if let mapping {
       unsafe mapping.store(bytes.span.bytes)
     } else {
       try attempt("mark an attempt at restoring") { () throws(FileSystemError) in
         try unsafe file.fileSystem.writeAll(file.descriptor, bytes.span.bytes, at: 0)
       }
-      mapping = file.fileSystem.map(file.descriptor, byteCount: bytes.count)
+      mapping = map()
     }
     self.mapping = mapping
     self.file = file

@@ -21,6 +21,7 @@ package final class StoreDirectory: Sendable {
   private let isCache: Bool
   /// The directory of that, where the list lies.
   let parent: OwnedDescriptor
+  let volume: VolumeKind
   /// What this process has open for writing, for sealing it anew.
   private let writers = Mutex<[SlotName: Writer]>([:])
   /// The list is changed by one thread at a time; the lock of the disk is between processes.
@@ -37,10 +38,10 @@ package final class StoreDirectory: Sendable {
   ///
   /// - Parameters:
   ///   - isCache: Whether the directory is marked as not for backup.
-  ///   - volume: The number of a volume that was found good already.
+  ///   - volume: A volume that was found good already.
   init(
     _ fileSystem: any FileSystem, in parent: OwnedDescriptor, keys: any StoreKeys, sealer: any StoreSealing,
-    options: DeviceOptions = DeviceOptions(), isCache: Bool = false, volume: UInt64? = nil
+    options: DeviceOptions = DeviceOptions(), isCache: Bool = false, volume: TrustedVolume? = nil
   ) throws(ProtectionError) {
     var isNew = false
     let descriptor = try attempt("open the store's directory") { () throws(FileSystemError) in
@@ -53,9 +54,10 @@ package final class StoreDirectory: Sendable {
     self.slots = OwnedDescriptor(fileSystem, descriptor)
     self.parent = parent
     self.isCache = isCache
-    try TrustedDirectory.check(
-      directory, called: "The store's directory", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes,
-      knownDevice: volume)
+    self.volume = try TrustedDirectory.check(
+      descriptor, called: "The store's directory", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes,
+      known: volume
+    ).kind
     if isNew { markAsCache() }
   }
 
@@ -102,9 +104,6 @@ package final class StoreDirectory: Sendable {
       guard isOurs else { throw inUse(lock) }
       // Otherwise its writer has deleted it while this one waited.
       guard try isNamed(slot, name) else { continue }
-      let text = Array("\(ProcessInfo.processInfo.processIdentifier)          ".utf8.prefix(11))
-      // Only for the others' message.
-      try? unsafe fileSystem.writeAll(lock.descriptor, text.span.bytes, at: 0)
       return slot
     }
   }
@@ -160,11 +159,9 @@ package final class StoreDirectory: Sendable {
   }
 
   private func inUse(_ lock: OwnedDescriptor) -> ProtectionError {
-    let processIdentifier = ProcessInfo.processInfo.processIdentifier
-    let bytes = (try? fileSystem.readBytes(lock.descriptor, count: 11)) ?? []
-    let holder = Int32(String(decoding: bytes.prefix { $0 != 0x20 }, as: UTF8.self))
+    let holder = fileSystem.lockHolder(of: lock.descriptor)
     let who =
-      holder == processIdentifier
+      holder == ProcessInfo.processInfo.processIdentifier
       ? "Another part of this process" : holder.map { "Process \($0)" } ?? "Another process"
     var error = ProtectionError(
       .inUse, "\(who) has this archive open for writing; nothing was changed. Use that one, or close it and try again.")

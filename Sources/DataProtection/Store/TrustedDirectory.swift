@@ -10,16 +10,16 @@ enum TrustedDirectory {
   /// - Parameters:
   ///   - directory: The directory, opened without following a link.
   ///   - name: What to call it in an error, as the beginning of a sentence.
-  ///   - device: The number of a volume that was found good already.
-  /// - Returns: The number of the directory's volume.
-  @discardableResult
+  ///   - known: A volume that was found good already.
+  /// - Returns: The directory's volume.
   static func check(
     _ directory: Descriptor, called name: String, _ fileSystem: any FileSystem, allowsNetworkVolumes: Bool,
-    knownDevice device: UInt64? = nil
-  ) throws(ProtectionError) -> UInt64 {
+    known: TrustedVolume? = nil
+  ) throws(ProtectionError) -> TrustedVolume {
     let (status, volume) = try attempt("look at a directory") { () throws(FileSystemError) in
       let status = try fileSystem.status(of: directory)
-      return (status, status.device == device ? .local : try fileSystem.volumeKind(of: directory))
+      if let known, known.device == status.device { return (status, known) }
+      return (status, TrustedVolume(device: status.device, kind: try fileSystem.volumeKind(of: directory)))
     }
     guard status.owner == fileSystem.currentUser else {
       throw ProtectionError(.unsafeLocation, "\(name) belongs to user \(status.owner); choose a directory of your own.")
@@ -27,18 +27,18 @@ enum TrustedDirectory {
     guard status.mode & foreignBits == 0 else {
       throw ProtectionError(.unsafeLocation, "\(name) is open to others; give it mode 0700 (chmod go-rwx).")
     }
-    guard volume == .local || allowsNetworkVolumes else {
+    guard volume.kind != .network || allowsNetworkVolumes else {
       throw ProtectionError(
         .unsafeLocation,
         "\(name) is on a network volume, where locks and syncs can't be relied on; move it, or opt in.")
     }
-    return status.device
+    return volume
   }
 
   /// Opens the permanent lock file of a directory; a directory without one is new, and `whenNew` runs before it is made.
   ///
   /// That is the place for making the directory's own name durable: whoever finds the lock may rely on it. The file's owner
-  /// and names are not looked at: it is locked, a slot's gets the writer's process number, and nothing in it is believed.
+  /// and names are not looked at: it is locked, and nothing is ever written into it.
   static func openLock(
     _ name: String, in directory: Descriptor, _ fileSystem: any FileSystem,
     whenNew: () throws(FileSystemError) -> Void = {}
@@ -57,4 +57,11 @@ enum TrustedDirectory {
   static func isTarget(_ status: FileStatus, user: UInt32) -> Bool {
     status.kind == .regular && status.owner == user && status.linkCount == 1
   }
+}
+
+/// The volume of a directory that was found good.
+struct TrustedVolume: Sendable {
+  /// The number of the device that holds it.
+  let device: UInt64
+  let kind: VolumeKind
 }

@@ -31,8 +31,8 @@ import Testing
     #expect(calls.count == Self.callCount, "\(calls)")
   }
 
-  /// Directory 3, session 2, device key 3, list 1, effaceable file 3, keybag 2.
-  private static let callCount = 14
+  /// Directory 3, its lock 1, device key 3, list 1, effaceable file 3, keybag 2.
+  private static let callCount = 13
 
   @Test func `nobody waits for a process that holds the lock, unless something is to be put in order`() async throws {
     let device = try await world.open()
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [false, true], [false, true])
-  func `a device on a read-only mount opens, and nothing is written`(hasPasscode: Bool, hasLocks: Bool) async throws {
+  func `a device on a read-only mount opens, and nothing is written`(hasPasscode: Bool, hasLock: Bool) async throws {
     do {
       let device = try await world.open()
       _ = try device.files(in: "drafts").create("x", contents: Data([1]))
@@ -63,9 +63,7 @@ import Testing
       }
     }
     world.bootClock.restart()
-    if !hasLocks {
-      for name in ["lock", "session"] { world.memory.remove(atPath: TestWorld.path + "/" + name) }
-    }
+    if !hasLock { world.memory.remove(atPath: TestWorld.path + "/lock") }
     let (names, contents) = (world.names, world.memory.allContents)
     let device = try await world.open(through: ReadOnlyFileSystem(base: world.memory))
     #expect(device.hasPasscode == hasPasscode)

@@ -11,8 +11,7 @@ import Testing
     #expect(device.isProtectedDataAvailable)
     #expect(device.lockState == .unlocked)
     #expect(!device.hasPasscode)
-    #expect(
-      world.names == ["device.key", "effaceable-0000000000000001", "keybag-0000000000000001", "lock", "session"])
+    #expect(world.names == ["device.key", "effaceable-0000000000000001", "keybag-0000000000000001", "lock"])
     for name in world.names {
       #expect(world.memory.status(atPath: TestWorld.path + "/" + name)?.mode == 0o600)
     }

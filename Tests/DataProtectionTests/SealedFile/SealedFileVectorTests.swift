@@ -72,30 +72,6 @@ struct SealedFileVectorTests {
     }
     #expect(Self.vectors.count == 4)
   }
-
-  @Test func `the worked example of the format's page is the vector, byte for byte`() throws {
-    let page = try String(
-      contentsOf: Self.tests.deletingLastPathComponent().appending(path: "Docs/ProtectedFileFormat.md"),
-      encoding: .utf8)
-    let vector = try #require(Self.vectors.first { $0.name == "worked example" })
-    // Lines of the dump look like `0010  62 fc …`.
-    var dump: [UInt8] = []
-    for line in page.split(separator: "\n") {
-      let words = line.split(separator: " ")
-      guard let offset = words.first.flatMap({ Int($0, radix: 16) }), words[0].count == 4, words.count > 1,
-        words.dropFirst().allSatisfy({ $0.count == 2 && UInt8($0, radix: 16) != nil })
-      else { continue }
-      #expect(offset == dump.count)
-      dump += words.dropFirst().map { UInt8($0, radix: 16)! }
-    }
-    #expect(dump == vector.bytes)
-    for value in [
-      vector.classKey, vector.nameKey, vector.identity, vector.kek, vector.commitment, vector.keybag,
-      vector.classKeyIdentifier, vector.archive,
-    ] {
-      #expect(page.contains(value))
-    }
-  }
 }
 
 /// Gives bytes that were laid down before, and no others.

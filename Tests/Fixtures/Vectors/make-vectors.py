@@ -96,6 +96,39 @@ def sealed_file(name, magic, protection, plaintext):
     }
 
 
+def record(magic, keybag, body, key, context=b""):
+    start = magic + struct.pack("<HH", 1, 0) + keybag + body
+    return start + hmac.digest(key, start + context, "sha256")
+
+
+def store(archive):
+    """A frame behind an archive, and the store's own small files that name it."""
+    keybag, identity, commitment = (bytes.fromhex(archive[part]) for part in ("keybag", "identity", "commitment"))
+    file_key = bytes.fromhex(archive["random"])[:32]
+    frame, salt = "One letter more.".encode(), pseudorandom("worked example frame salt", 24)
+    message, frame_commitment = chunked(file_key, salt, commitment + struct.pack("<Q", 1) + commitment, frame)
+    ledger_key, marker_key = (pseudorandom(f"worked example {part} key", 32) for part in ("ledger", "marker"))
+    epoch, boot = pseudorandom("worked example epoch", 8), pseudorandom("worked example boot", 16)
+    number = archive["generation"]
+    revision, node = 1, 3
+    current = struct.pack("<Q32sBBQQ", number, commitment, CLASSES[archive["protection"]], 0,
+                          len(archive["file"]) // 2, number - 1)
+    ledger = identity + epoch + struct.pack("<QQBBBB", revision, number, 1, 0, 0, 0) + current
+    slots = struct.pack("<QBI", revision, 0, 1) + identity[:16] + epoch + b"\0"
+    # The first attempt of the boot runs; none has died.
+    attempt = commitment + boot + struct.pack("<IHBB", 0xffffffff, 0, 0, 0)
+    marker = struct.pack("<B3x", 1) + attempt + bytes(56 * 15)
+    return {
+        "frame": frame.hex(), "salt": salt.hex(), "commitment": frame_commitment.hex(),
+        "frameBytes": (struct.pack("<I", len(message)) + message).hex(),
+        "ledgerKey": ledger_key.hex(), "markerKey": marker_key.hex(), "epoch": epoch.hex(), "boot": boot.hex(),
+        "revision": revision, "node": node,
+        "ledger": record(b"SRLEDGER", keybag, ledger, ledger_key).hex(),
+        "slots": record(b"SRSLOTS\n", keybag, slots, ledger_key).hex(),
+        "marker": (record(b"SRMARKER", keybag, marker, marker_key, identity) + struct.pack("<I", node)).hex(),
+    }
+
+
 def main():
     vectors = {"hmac": [], "hkdf": [], "wrap": [], "x25519": [], "scrypt": [], "gcm": [], "chunked": [], "files": []}
     for index, size in enumerate((0, 1, 31, 32, 33, 64, 65, 200)):
@@ -139,6 +172,7 @@ def main():
     vectors["files"].append(
         sealed_file("after first unlock", b"SRPRFILE", "completeUntilFirstUserAuthentication", b""))
     vectors["files"].append(sealed_file("always", b"SRPRFILE", "none", pseudorandom("always", 20000)))
+    vectors["store"] = store(vectors["files"][0])
     print(json.dumps(vectors, indent=1))
 
 

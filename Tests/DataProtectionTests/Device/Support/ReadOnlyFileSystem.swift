@@ -64,6 +64,8 @@ struct ReadOnlyFileSystem: FileSystem {
   func tryLock(_ descriptor: Descriptor, _ mode: LockMode) throws(FileSystemError) -> Bool {
     try base.tryLock(descriptor, mode)
   }
+  func lockHolder(of descriptor: Descriptor) -> Int32? { base.lockHolder(of: descriptor) }
+
   func unlock(_ descriptor: Descriptor) throws(FileSystemError) { try base.unlock(descriptor) }
   func pause(for duration: Duration) { base.pause(for: duration) }
   func attribute(_ name: String, of descriptor: Descriptor) throws(FileSystemError) -> [UInt8]? {
