@@ -42,6 +42,20 @@ struct ExampleTests {
     try await program.run([(nil, "* first: Untitled: one"), ("window second", "* second: Shopping: two")])
   }
 
+  @Test func `windows with a passcode come back at the unlock`() async throws {
+    let program = try Example("two-windows")
+    defer { program.remove() }
+    try await program.run([
+      ("", "* first: Untitled"), ("one", "Untitled: one"), ("window second", "* second"), ("two", "Untitled: two"),
+      ("passcode 1234", "* second"), ("!", "Untitled: two!"),
+    ])
+    try await program.run([
+      (nil, "Passcode:"), ("99", "Not right."), ("1234", "* second: Untitled: two!\n  first: Untitled: one"),
+      ("?", "Untitled: two!?"),
+    ])
+    try await program.run([(nil, "Passcode:"), ("1234", "* second: Untitled: two!?\n  first: Untitled: one")])
+  }
+
   @Test func `entries that were written while locked join the diary at the unlock`() async throws {
     let program = try Example("locked-diary")
     defer { program.remove() }
@@ -70,7 +84,9 @@ struct ExampleTests {
     let draft = try #require(try SnippetTests.snippets()["QuickStart"]).code
     #expect(draft.split(separator: "\n").count <= 15)
     #expect(count("import StateRestoration\n" + draft) <= 6)
-    #expect(count(try String(contentsOf: Example.source("todo"), encoding: .utf8)) <= 15)
+    for program in ["todo", "two-windows"] {
+      #expect(count(try String(contentsOf: Example.source(program), encoding: .utf8)) <= 15, "\(program)")
+    }
   }
 }
 

@@ -1,16 +1,16 @@
 // Two windows that come back, each with its text and its dialogue, in a terminal. Kill it at any time, and start it again.
-// commands: window NAME opens a window or brings it to the front · close · rename · text · in the dialogue any text is the
-// name, and an empty line ends it
+// commands: window NAME opens a window or brings it to the front · close · rename · passcode TEXT sets one, which the next
+// launch asks for · text · in the dialogue any text is the name, and an empty line ends it
 import StateRestoration
 
 /// A window: a title, a text, and a dialogue over it that asks for another title.
 final class Page: ContainerController {
   let text = StoredValue("text", "")
   let title = StoredValue("title", "Untitled")
-  let name: String
+  let id: SceneSession.ID
 
-  init(_ name: String) {
-    self.name = name
+  init(_ id: SceneSession.ID) {
+    self.id = id
     super.init(restorationIdentifier: "window")
     expectResult(of: "rename", as: String.self) { [weak self] in self?.title.value = $0 }
   }
@@ -26,77 +26,61 @@ final class RenameDialogue: PresentableController {
   var presentation: Presentation?
 }
 
-/// Says yes, and makes the windows that were open.
-final class Program: RestorationCoordinatorDelegate, RestorableApplicationDelegate {
-  var pages: [SceneSession.ID: Page] = [:]
-
-  var rootController: (any RestorableController)? { nil }
-
-  func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
-  func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
-
-  func makeRoot(for session: SceneSession) -> (any RestorableController)? {
-    let page = Page(session.id.rawValue)
-    pages[session.id] = page
-    return page
-  }
-}
-
-let program = Program()
 let registry = RestorationRegistry()
 registry.register(RenameDialogue.self, as: "rename") { _, _ in RenameDialogue() }
-let device = try await ProtectedDevice.open(at: .applicationState("com.example.two-windows"))
-let scenes = try SceneSessions(device: device, delegate: program, registry: registry)
-let application = try RestorableApplication(device: device, scenes: scenes, delegate: program)
 
-/// Opens a window, new or closed before, or brings it to the front.
-@MainActor func showWindow(_ name: String) async throws {
-  let id = SceneSession.ID(name)
-  if program.pages[id] != nil { return try await scenes.activate(id) }
-  let coordinator = try await scenes.open(id)
-  let page = Page(name)
-  program.pages[id] = page
-  try await coordinator.restore(into: page)
-  preserveAutomatically(coordinator)
-}
-
-@MainActor func preserveAutomatically(_ coordinator: RestorationCoordinator) {
-  coordinator.preservesAutomatically = .onChange(coalescedOver: .milliseconds(250))
-}
-
-@MainActor func draw() {
-  for session in scenes.sessions where session.isOpen {
-    guard let page = program.pages[session.id] else { continue }
-    print("\(session == scenes.frontmost ? "*" : " ") \(page.name): \(page.title.value): \(page.text.value)")
+@MainActor func draw(_ windows: RestoredWindows<Page>) {
+  for page in windows.roots {
+    print("\(page === windows.roots.first ? "*" : " ") \(page.id): \(page.title.value): \(page.text.value)")
     if let dialogue = page.presentedController as? RenameDialogue { print("    New title? \(dialogue.name)") }
   }
 }
 
-@MainActor func handle(_ line: String) async throws {
-  guard let front = scenes.frontmost, let page = program.pages[front.id] else {
-    return try await showWindow(line.hasPrefix("window ") ? String(line.dropFirst(7)) : "first")
-  }
-  if let dialogue = page.presentedController as? RenameDialogue {
+@MainActor func handle(_ line: String, _ windows: RestoredWindows<Page>) async throws {
+  if let page = windows.roots.first, let dialogue = page.presentedController as? RenameDialogue {
     if line.isEmpty { dialogue.presentation?.finish(with: dialogue.name) } else { dialogue.name += line }
   } else if line.hasPrefix("window ") {
-    try await showWindow(String(line.dropFirst(7)))
-  } else if line == "close" {
-    try await scenes.close(front.id)
-    program.pages[front.id] = nil
-  } else if line == "rename" {
-    page.present(RenameDialogue())
+    try await windows.open(SceneSession.ID(String(line.dropFirst(7))))
+  } else if line.hasPrefix("passcode ") {
+    try await windows.device.setPasscode(Passcode(String(line.dropFirst(9))))
+  } else if let page = windows.roots.first {
+    switch line {
+    case "close": try await windows.close(page.id)
+    case "rename": page.present(RenameDialogue())
+    default: page.text.value += line
+    }
   } else {
-    page.text.value += line
+    try await windows.open("first")
   }
 }
 
-try await application.launch()
-for session in scenes.sessions where session.isOpen { preserveAutomatically(try scenes.coordinator(for: session.id)) }
-let driver = SignalDriver()
-driver.start(driving: application.lifecycle)
-draw()
-while let line = await Task.detached(operation: { readLine() }).value {
-  try await handle(line)
-  draw()
+/// Reads a line on a thread of its own; the main actor stays free.
+@MainActor func ask(_ question: String = "") async -> String? {
+  if !question.isEmpty { print(question) }
+  return await Task.detached { readLine() }.value
 }
-try await application.lifecycle.terminate()
+
+/// Asks for the passcode until it is right; false when the input ends.
+@MainActor func unlock(_ windows: RestoredWindows<Page>) async throws -> Bool {
+  while !windows.device.isProtectedDataAvailable {
+    guard let text = await ask("Passcode:") else { return false }
+    do {
+      try await windows.unlock(passcode: text)
+    } catch {
+      guard error.code == .wrongPasscode || error.code == .passcodeDelayed else { throw error }
+      print("Not right. Wait \(try await windows.device.remainingPasscodeDelay()).")
+    }
+  }
+  return true
+}
+
+try await RestorationSession.run(
+  at: .applicationState("com.example.two-windows"), windows: { Page($0.id) }, registry: registry
+) { windows in
+  guard try await unlock(windows) else { return }
+  draw(windows)
+  while let line = await ask() {
+    try await handle(line, windows)
+    draw(windows)
+  }
+}

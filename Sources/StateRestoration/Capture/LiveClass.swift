@@ -14,6 +14,8 @@ internal import RestorationArchive
   }
 
   let awareness: Awareness
+  /// Whether instances are lists, which may lose their associations.
+  let isList: Bool
   private let plan: ClassPlan
   /// Whether the current capture has met an instance.
   private(set) var isOpen = false
@@ -42,6 +44,7 @@ internal import RestorationArchive
   /// Describes the class of an object.
   init(_ object: any RestorableObject, _ plan: ClassPlan) {
     self.plan = plan
+    isList = object is ListController
     awareness =
       if plan.observesEverything {
         .everything

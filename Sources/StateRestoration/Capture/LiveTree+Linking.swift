@@ -23,7 +23,11 @@ extension LiveTree {
     let holders = holders(among: objects, of: parent, former: former)
     for (object, identifier) in objects {
       guard let identifier, !identifier.isEmpty || parent != nil else {
-        if parent == nil { batch.findings.append(.excludedRoot(owner: name(object))) }
+        if let parent {
+          oneTimeFindings.noteUnnamed(object, below: parent.path)
+        } else {
+          batch.findings.append(.excludedRoot(owner: name(object)))
+        }
         continue
       }
       guard !identifier.isEmpty else {

@@ -110,6 +110,9 @@ extension LiveTree {
       readChildren(of: node, captured.shape)
       giveRoles(captured.shape.roles, toChildrenOf: node)
     }
+    if node.subject.isList, let list = object as? ListController, list.hasLostAssociation {
+      oneTimeFindings.noteLostAssociation(of: list, at: node.path)
+    }
     if !node.isDuplicate { record(captured, of: node, object) }
   }
 

@@ -11,6 +11,7 @@ internal import RestorationArchive
   var context: RestorationContext
 
   var bindings = ObjectBindings()
+  var oneTimeFindings = OneTimeFindings()
   private var classes: [ObjectIdentifier: LiveClass] = [:]
   /// The classes whose instances the current capture has met.
   private var openClasses: [LiveClass] = []
@@ -127,6 +128,9 @@ internal import RestorationArchive
     defer { batch = CaptureBatch() }
     return batch
   }
+
+  /// The findings of all captures that a save says once.
+  func takeOneTimeFindings() -> [PreservationFinding] { oneTimeFindings.take { classes[$0] != nil } }
 
   /// Remembers, until the capture at the end of this turn, what an object was given.
   func noteRestored(_ object: any RestorableObject, _ given: CaptureBatch.Given, outlives: Bool = false) {

@@ -88,7 +88,8 @@ extension RestorationCoordinator {
       for key in saved.unencoded where key < tree.nodes.count { tree.nodes[key].map(tree.mark) }
       if saved.isWaiting { return .deferred(.locked) }
       if standing == .new { standing = .live }
-      let findings = batch.findings + saved.findings + unannounced(saved.changedKeys, batch, scope)
+      let findings =
+        batch.findings + tree.takeOneTimeFindings() + saved.findings + unannounced(saved.changedKeys, batch, scope)
       guard let written = saved.written else {
         return .unchanged(unchangedReceipt(findings, savedAt: context.timeSaved))
       }

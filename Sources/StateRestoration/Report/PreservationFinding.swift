@@ -10,6 +10,15 @@ public enum PreservationFinding: Sendable, Hashable, Codable {
   case emptyIdentifier(parent: RestorationPath, owner: String)
   /// The root's identifier is nil or empty, which excludes the whole hierarchy.
   case excludedRoot(owner: String)
+  /// An object that has state has a nil identifier, which excludes it and everything below it.
+  ///
+  /// Said once for a class in each run, and only if no object of the class is preserved: nil is also the way to leave one
+  /// out on purpose.
+  case missingIdentifier(parent: RestorationPath, owner: String)
+  /// The association of a list is gone, as nobody holds it: the selection comes back by row.
+  ///
+  /// Said once for a list in each run.
+  case associationNotHeld(path: RestorationPath)
   /// The object's class tag is registered for no class, so that nothing can make the object again.
   case unregisteredClass(path: RestorationPath, tag: RestorationClass)
   /// A save that looked at everything has found a change that nothing had announced; an automatic save would have missed it.
@@ -51,6 +60,12 @@ extension PreservationFinding: CustomStringConvertible {
       "\(parent): the identifier of \(owner) is empty; use nil to leave it out"
     case .excludedRoot(let owner):
       "the root, a \(owner), has no identifier, so that nothing below it is preserved; give it a restorationIdentifier"
+    case .missingIdentifier(let parent, let owner):
+      "\(parent): a \(owner) below has no identifier, so that nothing of it is preserved; give it a restorationIdentifier, "
+        + "or do not list it"
+    case .associationNotHeld(let path):
+      "\(path): the association of the list is gone, so that its selection comes back by row; keep the association as long "
+        + "as the list"
     case .unregisteredClass(let path, let tag):
       "\(path): class “\(tag)” is not registered; register it before restoring, or the object will not be made again"
     case .unannouncedChange(let path):

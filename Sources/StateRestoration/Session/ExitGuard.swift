@@ -1,12 +1,18 @@
+/// Has unsaved changes when the program calls `exit`.
+@MainActor protocol SavedAtExit: AnyObject {
+  /// Saves them at once; nothing once the state was let go.
+  func saveBeforeExit()
+}
+
 /// Saves what open sessions have not saved yet when the program calls `exit` on the main actor.
 @MainActor enum ExitGuard {
-  private struct Entry { weak let session: RestorationSession? }
+  private struct Entry { weak let session: (any SavedAtExit)? }
 
   private static var entries: [Entry] = []
   private static var isInstalled = false
 
   /// Guards a session for as long as it lives and is open.
-  static func add(_ session: RestorationSession) {
+  static func add(_ session: any SavedAtExit) {
     entries.removeAll { $0.session == nil }
     entries.append(Entry(session: session))
     guard !isInstalled else { return }
@@ -15,10 +21,7 @@
   }
 
   fileprivate static func saveAll() {
-    for entry in entries {
-      guard let session = entry.session, session.isOpen else { continue }
-      session.coordinator.preserveBeforeExit(session.root)
-    }
+    for entry in entries { entry.session?.saveBeforeExit() }
   }
 }
 
@@ -27,6 +30,12 @@ private func saveBeforeExit() {
   // Only the main actor may capture: elsewhere it may be in the middle of something.
   guard HostProcess.isOnMainActor else { return }
   MainActor.assumeIsolated { ExitGuard.saveAll() }
+}
+
+extension RestorationSession: SavedAtExit {
+  func saveBeforeExit() {
+    if isOpen { coordinator.preserveBeforeExit(root) }
+  }
 }
 
 extension RestorationCoordinator {

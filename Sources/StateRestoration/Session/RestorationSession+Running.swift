@@ -27,6 +27,61 @@ extension RestorationSession {
       device, scene: .main, root: root, registry: registry, configuration: configuration)
     let application = try RestorableApplication(
       device: device, coordinator: session.coordinator, delegate: session.delegate)
+    return try await drive(application, answering: signals) {
+      try await body(session)
+    } lettingGo: {
+      await session.letGo()
+    }
+  }
+
+  /// Runs a program with several windows: those that were open come back, and each is preserved whenever it changes.
+  ///
+  /// Like ``run(at:options:root:registry:configuration:answering:_:)``, with a root for each window. While the device is
+  /// locked no window comes; ``RestoredWindows/unlock(passcode:)`` brings them. It also throws the ``RestorationError`` that
+  /// keeps the list of windows, or every window, from being read: the disk fails, another process has them.
+  ///
+  /// - Parameters:
+  ///   - location: Where the state is kept.
+  ///   - options: How the device is opened: who keeps its key, how soon it locks.
+  ///   - makeRoot: Makes the top of a window's hierarchy, as it is before anything is restored.
+  ///   - registry: The classes of objects that don't exist at launch, of all windows.
+  ///   - configuration: What the framework has to know of the program.
+  ///   - signals: The signals that are answered.
+  ///   - body: The program.
+  public static func run<Root: RestorableController, Result>(
+    at location: DeviceLocation, options: DeviceOptions = DeviceOptions(),
+    windows makeRoot: @escaping @MainActor (SceneSession) -> Root,
+    registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
+    answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
+    _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
+  ) async throws -> Result {
+    let device = try await ProtectedDevice.open(at: location, options: options)
+    return try await run(
+      on: device, windows: makeRoot, registry: registry, configuration: configuration, answering: signals, body)
+  }
+
+  /// Runs a program with several windows on a device that is open.
+  package static func run<Root: RestorableController, Result>(
+    on device: ProtectedDevice, windows makeRoot: @escaping @MainActor (SceneSession) -> Root,
+    registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
+    answering signals: Set<LifecycleSignal> = [], _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
+  ) async throws -> Result {
+    let windows = try RestoredWindows(
+      device, registry: registry, configuration: configuration, makeRoot: makeRoot)
+    let application = try RestorableApplication(device: device, scenes: windows.scenes, delegate: windows.delegate)
+    return try await drive(application, answering: signals) {
+      try await windows.takeLaunch()
+      return try await body(windows)
+    } lettingGo: {
+      await windows.letGo()
+    }
+  }
+
+  /// Launches an application, runs a body, ends the application, and lets the state go however the body ended.
+  static func drive<Result>(
+    _ application: RestorableApplication, answering signals: Set<LifecycleSignal>,
+    _ body: @MainActor () async throws -> Result, lettingGo letGo: @MainActor () async -> Void
+  ) async throws -> Result {
     try await application.launch()
     #if canImport(Glibc)
     let driver = signals.isEmpty ? nil : SignalDriver(signals: signals)
@@ -35,14 +90,14 @@ extension RestorationSession {
     #endif
     let result: Result
     do {
-      result = try await body(session)
+      result = try await body()
     } catch {
       try? await application.lifecycle.terminate()
-      await session.letGo()
+      await letGo()
       throw error
     }
     try await application.lifecycle.terminate()
-    await session.letGo()
+    await letGo()
     if case .failure(let error) = application.lastPreservation { throw error }
     return result
   }

@@ -37,7 +37,7 @@
     self.root = root
     coordinator = try RestorationCoordinator(
       device: device, delegate: delegate, configuration: configuration, session: scene, registry: registry)
-    delegate.root = root
+    delegate.root = { [weak root] in root }
     coordinator.preservesAutomatically = .onChange(coalescedOver: Self.interval)
     ExitGuard.add(self)
   }
@@ -56,7 +56,7 @@
   @discardableResult
   public func unlock(passcode text: String) async throws(ProtectionError) -> RestorationReport {
     try await device.unlock(passcode: text)
-    if coordinator.standing == .locked { await delegate.nextLateReport() }
+    await coordinator.finishLateRestoration()
     return report
   }
 

@@ -1,19 +1,37 @@
-/// What a session answers for its program: yes to both questions.
+/// What a session answers for its program: yes to both questions, and its hierarchies.
 @MainActor final class SessionDelegate: RestorationCoordinatorDelegate, RestorableApplicationDelegate {
-  weak var root: (any RestorableController)?
-  private var waiting: [CheckedContinuation<Void, Never>] = []
+  /// The top of the hierarchy, or of all hierarchies.
+  var root: () -> (any RestorableController)? = { nil }
+  /// Makes the root of a window that was open.
+  var makeRoot: (SceneSession) -> (any RestorableController)? = { _ in nil }
+  /// Why the last restoring failed as a whole.
+  private(set) var failure: RestorationError?
 
-  var rootController: (any RestorableController)? { root }
+  var rootController: (any RestorableController)? { root() }
+
+  func makeRoot(for session: SceneSession) -> (any RestorableController)? { makeRoot(session) }
 
   func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
 
   func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
 
-  func coordinator(_ coordinator: RestorationCoordinator, didRestoreLate report: RestorationReport) {
-    for continuation in waiting { continuation.resume() }
-    waiting = []
+  func didFailToRestore(_ error: RestorationError) { failure = error }
+}
+
+extension RestorationCoordinator {
+  /// Does what an unlock has left to do, and returns when the hierarchy has its state; at once if nothing is left.
+  ///
+  /// It returns too when the state can't be read, or the program is suspended.
+  func finishLateRestoration() async {
+    // A restoration that was in progress at the unlock leaves the late one to a second look.
+    for _ in 0..<2 {
+      await endOperations()
+      guard standing == .locked else { return }
+      await followUnlock()
+    }
+    await endOperations()
   }
 
-  /// Waits for the restoration that follows an unlock.
-  func nextLateReport() async { await withCheckedContinuation { waiting.append($0) } }
+  /// Returns when the operations that were asked for before are over.
+  func endOperations() async { await operations.run(.saving) {} }
 }

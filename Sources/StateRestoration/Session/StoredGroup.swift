@@ -13,7 +13,11 @@
   public let restorationChildren: [any RestorableController]
 
   /// Names a group of values and controllers, each with a name of its own.
-  public init(_ name: RestorationIdentifier, _ members: any RestorableController...) {
+  public convenience init(_ name: RestorationIdentifier, _ members: any RestorableController...) {
+    self.init(name, members)
+  }
+
+  init(_ name: RestorationIdentifier, _ members: [any RestorableController]) {
     restorationIdentifier = name
     restorationChildren = members
   }

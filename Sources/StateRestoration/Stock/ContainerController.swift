@@ -54,8 +54,9 @@ public import Observation
 
   /// The children other than the presented one, first to last.
   ///
-  /// Those of the stock container; none here. A subclass of a stock container that overrides this overrides
-  /// ``install(_:)`` too: else the stock container takes the restored children for its own.
+  /// Those of the stock container; none here. A subclass of a ``WindowController`` may list more beside those of `super`. A
+  /// subclass of another stock container, or one whose children come and go, overrides ``install(_:)`` too: else the stock
+  /// container takes the restored children for its own.
   open var containedControllers: [any RestorableController] { stockChildren }
 
   /// The contained controllers and then the presented one.

@@ -10,7 +10,14 @@ public import Observation
 /// position waits, and saves in between keep it.
 @Observable @MainActor open class ListController: ContainerController {
   /// Tells which element stands where; not kept alive by the list.
-  @ObservationIgnored public weak var association: (any DataSourceModelAssociation)?
+  @ObservationIgnored public weak var association: (any DataSourceModelAssociation)? {
+    didSet { hasAssociation = association != nil }
+  }
+
+  /// Whether there was an association that nobody has taken away.
+  @ObservationIgnored private var hasAssociation = false
+  /// Whether the association has died: the program has not held it.
+  var hasLostAssociation: Bool { hasAssociation && association == nil }
 
   /// How many elements there are in each section, as the data source said last.
   public private(set) var elementCounts: [Int] = []
@@ -46,6 +53,7 @@ public import Observation
     association: (any DataSourceModelAssociation)? = nil
   ) {
     self.association = association
+    hasAssociation = association != nil
     super.init(restorationIdentifier: restorationIdentifier, restorationClass: restorationClass)
   }
 

@@ -97,8 +97,12 @@ public import Observation
     }
   }
 
-  /// Takes the content back, if it could be restored: the window's last one.
+  /// Takes the content back, if it could be restored: the window's last child that a subclass does not list as its own.
   override func installStock(_ children: [RestoredChild]) {
-    if let controller = children.newest { content = controller }
+    let own = containedControllers.filter { $0 !== content }
+    let others = children.filter { child in
+      !own.contains { $0 === child.controller || $0.restorationIdentifier == child.identifier }
+    }
+    if let controller = others.newest { content = controller }
   }
 }

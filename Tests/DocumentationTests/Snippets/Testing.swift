@@ -72,45 +72,26 @@ private final class ItemScreen: RestorableController {
 }
 // snippet end
 
-@MainActor private final class WindowsProgram: RestorationCoordinatorDelegate {
-  var texts: [SceneSession.ID: StoredValue<String>] = [:]
-
-  func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
-  func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
-
-  func makeText(_ name: SceneSession.ID) -> StoredValue<String> {
-    let text = StoredValue("text", "")
-    texts[name] = text
-    return text
-  }
-}
-
 // snippet: TestingWindows
 @MainActor struct TwoWindowsTests {
   @Test func `both windows come back`() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "windows-\(UUID())")
     defer { try? FileManager.default.removeItem(at: folder) }
-    do {
-      let (program, scenes) = try await launch(in: folder)
-      for name: SceneSession.ID in ["first", "second"] {
-        try await scenes.open(name).restore(into: program.makeText(name))
-        program.texts[name]?.value = "text of \(name.rawValue)"
-      }
-      try await scenes.preserveAll()
-      #expect(program.texts.count == 2)  // the program lives until here
+    try await run(in: folder) { windows in
+      try await windows.open("first").value = "one"
+      try await windows.open("second").value = "two"
     }
-    let (program, scenes) = try await launch(in: folder)
-    _ = try await scenes.restoreOpenScenes { program.makeText($0.id) }
-    #expect(program.texts["first"]?.value == "text of first")
-    #expect(program.texts["second"]?.value == "text of second")
+    try await run(in: folder) { windows in
+      #expect(windows["first"]?.value == "one")
+      #expect(windows["second"]?.value == "two")
+    }
   }
 
-  private func launch(in folder: URL) async throws -> (WindowsProgram, SceneSessions) {
-    let program = WindowsProgram()
-    let device = try await ProtectedDevice.open(at: .directory(folder.path))
-    let scenes = try SceneSessions(device: device, delegate: program)
-    try await scenes.load()
-    return (program, scenes)
+  private func run(
+    in folder: URL, _ body: @MainActor (RestoredWindows<StoredValue<String>>) async throws -> Void
+  ) async throws {
+    try await RestorationSession.run(
+      at: .directory(folder.path), windows: { _ in StoredValue("text", "") }, answering: [], body)
   }
 }
 // snippet end

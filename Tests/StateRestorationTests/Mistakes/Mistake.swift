@@ -8,6 +8,8 @@ enum Mistake: String, CaseIterable, Codable, Sendable {
   case noRoot = "`preserve()` before anything was restored or saved"
   case savedBeforeRestoring = "`preserve(_:)` before `restore(into:)`"
   case rootExcluded = "The root has no identifier"
+  case unnamed = "An object with state has no identifier"
+  case associationGone = "Nobody keeps the association of a list"
   case duplicate = "Two siblings have one identifier"
   case emptyIdentifier = "An identifier is empty"
   case unregistered = "A class with a tag is not registered"

@@ -31,6 +31,8 @@ import Testing
     case .noRoot: "\(try await bench.launch().preserve())"
     case .savedBeforeRestoring: try await saveBeforeRestoring()
     case .rootExcluded: try await save(Screen(nil))
+    case .unnamed: try await save(Screen("root", children: [Panel(nil)]))
+    case .associationGone: try await save(ListWithoutAssociation.make())
     case .duplicate: try await save(Screen("root", children: [Screen("child"), Screen("child")]))
     case .emptyIdentifier: try await save(Screen("root", children: [Screen("")]))
     case .unregistered: try await save(Screen("root", tag: "note"))

@@ -1,3 +1,4 @@
+import Foundation
 import StateRestoration
 
 /// Inherits the tag of its superclass.
@@ -61,4 +62,19 @@ class Base: RestorableController {
 
 final class Derived: Base {
   @Restored("more") var more = ""
+}
+
+/// Says who its rows are, if somebody holds it.
+final class Rows: DataSourceModelAssociation {
+  func modelIdentifier(forElementAt path: IndexPath) -> ModelIdentifier? { ModelIdentifier("\(path[1])") }
+  func indexPath(forElementWithModelIdentifier identifier: ModelIdentifier) -> IndexPath? {
+    Int(identifier.rawValue).map { [0, $0] }
+  }
+}
+
+/// Holds its rows no longer than the line in which it makes the list.
+enum ListWithoutAssociation {
+  @MainActor static func make() -> ListController {
+    ListController(restorationIdentifier: "list", association: Rows())
+  }
 }

@@ -29,7 +29,7 @@ import Testing
   enum Preserving: String, CaseIterable, Sendable {
     case duplicateIdentifier, listedTwice, notHeld, emptyIdentifier, inheritedTag, encodingFailed, overBudget, shed
     case danglingReference, setAside, setAsideRemoved, dormantRemoved, failure
-    case excludedRoot, unregisteredClass, unannouncedChange
+    case excludedRoot, unregisteredClass, unannouncedChange, missingIdentifier, associationNotHeld
 
     init(_ finding: PreservationFinding) {
       self =
@@ -50,6 +50,8 @@ import Testing
         case .excludedRoot: .excludedRoot
         case .unregisteredClass: .unregisteredClass
         case .unannouncedChange: .unannouncedChange
+        case .missingIdentifier: .missingIdentifier
+        case .associationNotHeld: .associationNotHeld
         }
     }
   }
@@ -156,6 +158,8 @@ import Testing
     case .setAsideRemoved: try await declineAndSave(bench, times: 4)
     case .dormantRemoved: return try await fillPlace(bench)
     case .excludedRoot: root.restorationIdentifier = nil
+    case .missingIdentifier: root.restorationChildren.append(Panel(nil))
+    case .associationNotHeld: root.restorationChildren.append(ListWithoutAssociation.make())
     case .unregisteredClass: root["child"]?.restorationClass = "nobody"
     case .unannouncedChange: return try await changeSilently(bench)
     case .failure: bench.store.state.withLock { $0.failures["openPending"] = .corrupt }

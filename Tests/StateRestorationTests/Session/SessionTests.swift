@@ -138,6 +138,26 @@ import Glibc
     #expect(third.value == "typed")
   }
 
+  @Test func `an unlock ends also when the disk fails, and what is stored stays`() async throws {
+    let before = try await deviceThatKeeps("kept").contents
+    var outcomes: [RestorationOutcome] = []
+    for call in 1...40 {
+      let device = try await SimulatedDevice(passcode: "1234")
+      device.contents = before
+      let draft = StoredValue("draft", "")
+      let locked = try await RestorationSession.open(on: try await device.startProcess().device, root: draft)
+      for failing in call..<call + 100 { device.failDisk(atCall: failing, .unreachable) }
+      do throws(ProtectionError) {
+        outcomes.append(try await locked.unlock(passcode: "1234").outcome)
+      } catch {
+        device.healDisk()
+        outcomes.append(try await locked.unlock(passcode: "1234").outcome)
+      }
+      #expect(draft.value == "kept" || outcomes.last == .unavailable, "call \(call)")
+    }
+    #expect(outcomes.contains(.unavailable) && outcomes.last == .restored)
+  }
+
   struct Width: VersionedValue, Equatable {
     static var stateVersion: StateVersion { 2 }
     static var migrations: StateMigrations<Width> {

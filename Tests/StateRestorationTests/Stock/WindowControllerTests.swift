@@ -47,6 +47,30 @@ import Testing
     #expect(after.size == WindowSize(width: 300, height: 200))
   }
 
+  /// A window that lists a child of its own.
+  final class Page: WindowController {
+    let text = LeafController("text")
+    var listsContent = true
+
+    override var containedControllers: [any RestorableController] {
+      listsContent ? super.containedControllers + [text] : [text]
+    }
+  }
+
+  @Test(arguments: [false, true]) func `a child that a subclass lists is not taken for the content`(exists: Bool) {
+    let content = LeafController("content")
+    for listsContent in [true, false] {
+      let page = Page(restorationIdentifier: "window", content: exists && listsContent ? content : nil)
+      page.listsContent = listsContent
+      let restored = listsContent ? [child("content", content)] : []
+      page.installRestoredChildren(restored + [child("text", page.text)])
+      #expect(page.content === (listsContent ? content : nil))
+      // One made anew for the same state.
+      page.installRestoredChildren(restored + [child("text", LeafController("text"))])
+      #expect(page.content === (listsContent ? content : nil))
+    }
+  }
+
   private func restored(_ before: WindowController, screens: [WindowFrame] = [Self.left]) throws -> WindowController {
     let after = WindowController(restorationIdentifier: "window", screens: screens)
     try RoundTrip.decode(RoundTrip.encode(before), into: after)

@@ -1,0 +1,37 @@
+/// Findings that a run says once: they don't change from one save to the next.
+///
+/// Nil is also the documented way to leave an object out on purpose. So an object without an identifier is a finding only if
+/// the class has something to preserve, and no instance of it has been preserved: one that is left out among others of
+/// its class is meant to be.
+@MainActor struct OneTimeFindings {
+  private var unnamed: [(type: ObjectIdentifier, finding: PreservationFinding)] = []
+  private var lost: [PreservationFinding] = []
+  /// The classes and the lists that were met.
+  private var met: Set<ObjectIdentifier> = []
+
+  /// Notes an object whose identifier is nil.
+  mutating func noteUnnamed(_ object: any RestorableObject, below parent: RestorationPath) {
+    let type = type(of: object)
+    guard met.insert(ObjectIdentifier(type)).inserted, hasState(object) else { return }
+    unnamed.append((ObjectIdentifier(type), .missingIdentifier(parent: parent, owner: "\(type)")))
+  }
+
+  /// Notes a list whose association has gone.
+  mutating func noteLostAssociation(of list: ListController, at path: RestorationPath) {
+    if met.insert(ObjectIdentifier(list)).inserted { lost.append(.associationNotHeld(path: path)) }
+  }
+
+  /// The findings that no save has said.
+  ///
+  /// - Parameter isPreserved: Whether an instance of a class has been preserved.
+  mutating func take(isPreserved: (ObjectIdentifier) -> Bool) -> [PreservationFinding] {
+    defer { (unnamed, lost) = ([], []) }
+    return unnamed.filter { !isPreserved($0.type) }.map(\.finding) + lost
+  }
+
+  private func hasState(_ object: any RestorableObject) -> Bool {
+    object is any StatefulObject || object is any CodingObject
+      || (object as? any RestorableController)?.restorationClass != nil
+      || !ClassPlan.plan(for: type(of: object)).markedProperties(of: object).isEmpty
+  }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import StateRestoration
+import Testing
+
+/// Things left out are said once, and not if they are left out on purpose.
+@MainActor @Suite struct OneTimeFindingsTests {
+  /// A controller with nothing to preserve but its children.
+  private final class Plain: RestorableController {
+    var restorationIdentifier: RestorationIdentifier?
+    var restorationClass: RestorationClass?
+  }
+
+  private let bench = Bench()
+
+  private func findings(_ coordinator: RestorationCoordinator, _ root: Screen) async throws -> [PreservationFinding] {
+    root.text += "x"
+    return try #require(try await coordinator.preserve(root).receipt).findings
+  }
+
+  @Test func `an object with state and without an identifier is said once`() async throws {
+    let coordinator = bench.launch()
+    let root = Screen("root", children: [Panel(nil), Panel(nil)])
+    #expect(try await findings(coordinator, root) == [.missingIdentifier(parent: ["root"], owner: "Panel")])
+    root.restorationChildren.append(Panel(nil))
+    #expect(try await findings(coordinator, root) == [])
+  }
+
+  @Test func `the first save after a restoration says it`() async throws {
+    try await bench.preserve(Screen("root"))
+    let coordinator = bench.launch()
+    let root = Screen("root", children: [Panel(nil)])
+    try await coordinator.restore(into: root)
+    #expect(try await findings(coordinator, root) == [.missingIdentifier(parent: ["root"], owner: "Panel")])
+  }
+
+  @Test func `an object left out among others of its class, or without state, is meant to be`() async throws {
+    let coordinator = bench.launch()
+    let root = Screen("root", children: [Panel(nil), Panel("panel"), Plain()])
+    #expect(try await findings(coordinator, root) == [])
+  }
+
+  @Test func `an object that is made again needs an identifier`() async throws {
+    let coordinator = bench.launch()
+    let tagged = Plain()
+    tagged.restorationClass = "plain"
+    let root = Screen("root", children: [tagged])
+    #expect(try await findings(coordinator, root) == [.missingIdentifier(parent: ["root"], owner: "Plain")])
+  }
+
+  @Test func `a list says once that its association is gone, unless the program has taken it away`() async throws {
+    let coordinator = bench.launch()
+    let rows = Rows()
+    let (lost, held) = (ListWithoutAssociation.make(), ListController(restorationIdentifier: "held", association: rows))
+    let taken = ListController(restorationIdentifier: "taken", association: rows)
+    taken.association = nil
+    let root = Screen("root", children: [lost, held, taken])
+    #expect(try await findings(coordinator, root) == [.associationNotHeld(path: ["root", "list"])])
+    lost.dataSourceDidLoad(elementCounts: [2])
+    lost.select([[0, 1]])
+    #expect(try await findings(coordinator, root) == [])
+    withExtendedLifetime(rows) {}
+  }
+}

@@ -1,0 +1,255 @@
+import DataProtection
+import FoundationEssentials
+import StateRestoration
+import StateRestorationTesting
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// Windows do for a program with several hierarchies what a session does for one.
+@MainActor @Suite struct RestoredWindowsTests {
+  typealias Windows = RestoredWindows<StoredValue<String>>
+
+  private func run<Result>(
+    _ device: SimulatedDevice, log: MemoryLog = MemoryLog(), _ body: @MainActor (Windows) async throws -> Result
+  ) async throws -> Result {
+    let process = try await device.startProcess()
+    var configuration = RestorationConfiguration()
+    configuration.log = log
+    return try await RestorationSession.run(
+      on: process.device, windows: { _ in StoredValue("text", "") }, configuration: configuration, body)
+  }
+
+  /// A device whose program had two windows open, the second in front; restarted, and locked if it has a passcode.
+  private func deviceWithTwoWindows(passcode: String? = nil) async throws -> SimulatedDevice {
+    let device = try await SimulatedDevice(passcode: passcode)
+    try await run(device) { windows in
+      #expect(windows.roots.isEmpty && windows.reports.isEmpty)
+      try await windows.open("first").value = "one"
+      try await windows.open("second").value = "two"
+    }
+    device.reboot()
+    return device
+  }
+
+  @Test func `the windows that were open come back, the frontmost first`() async throws {
+    let device = try await deviceWithTwoWindows()
+    try await run(device) { windows in
+      #expect(windows.roots.map(\.value) == ["two", "one"])
+      #expect(windows.reports.mapValues(\.outcome) == ["first": .restored, "second": .restored])
+      let first = windows["first"]
+      let again = try await windows.open("first")
+      #expect(again === first)
+      #expect(windows.roots.map(\.value) == ["one", "two"])
+    }
+  }
+
+  @Test func `a closed window stays closed, and opens again with its state`() async throws {
+    let device = try await deviceWithTwoWindows()
+    weak var former: StoredValue<String>?
+    try await run(device) { windows in
+      former = windows["second"]
+      windows["second"]?.value = "last"
+      try await windows.close("second")
+      #expect(windows["second"] == nil && former == nil)
+      #expect(windows.roots.map(\.value) == ["one"])
+    }
+    device.reboot()
+    try await run(device) { windows in
+      #expect(windows.roots.map(\.value) == ["one"])
+      let reopened = try await windows.open("second")
+      #expect(reopened.value == "last")
+      // Closed by the list itself.
+      try await windows.scenes.close("second")
+      #expect(windows["second"] == nil)
+      let closed = try await windows.open("second")
+      #expect(closed.value == "last")
+      try await windows.scenes.discard("second")
+      let discarded = try await windows.open("second")
+      #expect(discarded.value == "")
+    }
+  }
+
+  @Test func `the parts find the state of the windows`() async throws {
+    let device = try await deviceWithTwoWindows()
+    let program = try ScenesOfAnApplicationTests.Program(try await device.startProcess().device)
+    try await program.scenes.load()
+    #expect(program.scenes.sessions.filter(\.isOpen).map(\.id) == ["second", "first"])
+    let text = StoredValue("text", "")
+    try await program.scenes.coordinator(for: "first").restore(into: text)
+    #expect(text.value == "one")
+  }
+
+  // MARK: - Locked
+
+  @Test func `after a locked launch an unlock brings every window, and keeps edits made while locked`() async throws {
+    let device = try await deviceWithTwoWindows(passcode: "1234")
+    try await run(device) { windows in
+      #expect(windows.roots.isEmpty && !windows.device.isProtectedDataAvailable)
+      let first = try await windows.open("first")
+      let third = try await windows.open("third")
+      #expect(first.value == "" && windows.reports["first"]?.outcome == .locked)
+      third.value = "three"
+      await #expect { try await windows.unlock(passcode: "wrong") } throws: {
+        ($0 as? ProtectionError)?.code == .wrongPasscode
+      }
+      #expect(windows.roots.count == 2)
+      await device.advance(by: try await windows.device.remainingPasscodeDelay())
+      let reports = try await windows.unlock(passcode: "1234")
+      // At once, with nothing to wait for.
+      #expect(windows["first"] === first && first.value == "one" && third.value == "three")
+      #expect(windows["second"]?.value == "two")
+      #expect(reports["first"]?.outcome == .restored && reports.count == 3)
+    }
+    device.reboot()
+    try await run(device) { windows in
+      try await windows.unlock(passcode: "1234")
+      #expect(windows.roots.map(\.value) == ["three", "one", "two"])
+    }
+  }
+
+  @Test func `a window closed while locked stays closed, and keeps what was typed`() async throws {
+    let device = try await deviceWithTwoWindows(passcode: "1234")
+    try await run(device) { windows in
+      try await windows.open("second").value = "typed"
+      try await windows.close("second")
+      try await windows.unlock(passcode: "1234")
+      #expect(windows.roots.map(\.value) == ["one"])
+      let second = try await windows.open("second")
+      #expect(second.value == "typed")
+    }
+  }
+
+  @Test func `a kill while locked loses no window and no edit`() async throws {
+    let device = try await deviceWithTwoWindows(passcode: "1234")
+    _ = try? await run(device) { windows in
+      try await windows.open("first").value = "typed"
+      try await windows.open("third").value = "three"
+      try await windows.scenes.preserveAll()
+      device.reboot()
+    }
+    try await run(device) { windows in
+      #expect(windows.roots.isEmpty)
+      try await windows.unlock(passcode: "1234")
+      #expect(windows.roots.map(\.value) == ["three", "typed", "two"])
+    }
+  }
+
+  @Test func `an unlock by the device brings the windows too`() async throws {
+    let device = try await deviceWithTwoWindows(passcode: "1234")
+    try await run(device) { windows in
+      try await windows.device.unlock(passcode: Passcode("1234"))
+      for _ in 0..<10_000 where windows.reports.values.count(where: { $0.outcome == .restored }) < 2 {
+        await Task.yield()
+        try await Task.sleep(for: .microseconds(100))
+      }
+      #expect(windows.roots.map(\.value) == ["two", "one"])
+    }
+  }
+
+  @Test func `an unlock of a running program leaves its windows alone`() async throws {
+    let device = try await deviceWithTwoWindows(passcode: "1234")
+    try await run(device) { windows in
+      try await windows.unlock(passcode: "1234")
+      let first = try #require(windows["first"])
+      windows.device.lock(gracePeriod: .zero)
+      first.value = "typed"
+      try await windows.unlock(passcode: "1234")
+      #expect(windows["first"] === first && first.value == "typed" && windows.roots.count == 2)
+    }
+  }
+
+  @Test func `a disk that fails once during an unlock costs no window`() async throws {
+    let before = try await deviceWithTwoWindows(passcode: "1234").contents
+    var unreadLists = 0
+    for call in 1...60 {
+      let device = try await SimulatedDevice(passcode: "1234")
+      device.contents = before
+      try await run(device) { windows in
+        device.failDisk(atCall: call, .unreachable)
+        do throws(ProtectionError) {
+          try await windows.unlock(passcode: "1234")
+        } catch {
+          if windows.device.isProtectedDataAvailable { unreadLists += 1 }
+          device.healDisk()
+          try await windows.unlock(passcode: "1234")
+        }
+        device.healDisk()
+        #expect(windows.roots.count == 2, "call \(call)")
+        for (id, text) in [("first", "one"), ("second", "two")] as [(SceneSession.ID, String)] {
+          #expect(windows[id]?.value == text || windows.reports[id]?.outcome == .unavailable, "call \(call), \(id)")
+        }
+      }
+    }
+    #expect(unreadLists > 0)
+  }
+
+  // MARK: - Failures
+
+  @Test func `a second program that finds every window in use is refused`() async throws {
+    let device = try await deviceWithTwoWindows()
+    try await run(device) { windows in
+      let log = MemoryLog()
+      await #expect { try await run(device, log: log) { _ in } } throws: { error in
+        ((error as? RestorationError)?.cause as? ProtectionError)?.code == .inUse
+      }
+      #expect(log.lines.count { $0.contains("did not come back") } == 2)
+      #expect(windows.roots.map(\.value) == ["two", "one"])
+    }
+  }
+
+  // MARK: - The end
+
+  nonisolated private static func makeFolder() -> String {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "windows-\(UUID())").path
+    try? FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    return folder
+  }
+
+  enum End: String, CaseIterable, Codable, Sendable {
+    case returns, throwsAnError, exits, isTerminated, isKilled
+  }
+
+  @Test(arguments: End.allCases) func `the last change of every window is saved however the program ends`(
+    _ end: End
+  ) async throws {
+    let folder = Self.makeFolder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let expected: ExitTest.Condition =
+      switch end {
+      case .returns, .throwsAnError: .exitCode(3)
+      case .exits: .exitCode(4)
+      case .isTerminated: .signal(SIGTERM)
+      case .isKilled: .signal(SIGKILL)
+      }
+    await #expect(processExitsWith: expected) { @MainActor [folder = folder as String, end = end as End] in
+      try? await RestorationSession.run(at: .directory(folder), windows: { _ in StoredValue("text", "") }) { windows in
+        try await windows.open("first").value = "one"
+        try await windows.open("second").value = "two"
+        // The interval after a save has not passed: nothing but the end saves the next change.
+        if end != .isKilled { try await windows.scenes.preserveAll() }
+        for root in windows.roots { root.value += "!" }
+        switch end {
+        case .returns: return
+        case .throwsAnError: throw CancellationError()
+        case .exits: exit(4)
+        case .isTerminated:
+          kill(getpid(), SIGTERM)
+          try await Task.sleep(for: .seconds(10))
+        case .isKilled:
+          try await Task.sleep(for: .milliseconds(750))
+          kill(getpid(), SIGKILL)
+          try await Task.sleep(for: .seconds(10))
+        }
+      }
+      exit(3)
+    }
+    let texts = try await RestorationSession.run(
+      at: .directory(folder), windows: { _ in StoredValue("text", "") }, answering: []
+    ) { windows in windows.roots.map(\.value) }
+    #expect(texts == ["two!", "one!"])
+  }
+}
