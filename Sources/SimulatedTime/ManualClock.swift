@@ -12,29 +12,29 @@ import Synchronization
 /// clock.advance(by: .seconds(10))
 /// try await task.value
 /// ```
-public final class ManualClock: Clock, Sendable {
+package final class ManualClock: Clock, Sendable {
   /// A moment of one manual clock, counted from its beginning.
-  public struct Instant: InstantProtocol {
+  package struct Instant: InstantProtocol {
     /// The time since the clock began.
-    public let offset: Duration
+    package let offset: Duration
 
     /// Makes a moment from the time since the clock began.
-    public init(offset: Duration = .zero) {
+    package init(offset: Duration = .zero) {
       self.offset = offset
     }
 
     /// The moment that lies so much later.
-    public func advanced(by duration: Duration) -> Instant {
+    package func advanced(by duration: Duration) -> Instant {
       Instant(offset: offset + duration)
     }
 
     /// The time from this moment to another.
-    public func duration(to other: Instant) -> Duration {
+    package func duration(to other: Instant) -> Duration {
       other.offset - offset
     }
 
     /// Whether one moment lies before another.
-    public static func < (left: Instant, right: Instant) -> Bool {
+    package static func < (left: Instant, right: Instant) -> Bool {
       left.offset < right.offset
     }
   }
@@ -61,19 +61,19 @@ public final class ManualClock: Clock, Sendable {
   private let state = Mutex(State())
 
   /// Makes a clock whose time is zero.
-  public init() {}
+  package init() {}
 
   /// The time as the test last set it.
-  public var now: Instant { state.withLock { $0.now } }
+  package var now: Instant { state.withLock { $0.now } }
 
   /// Manual time has no grain.
-  public var minimumResolution: Duration { .zero }
+  package var minimumResolution: Duration { .zero }
 
   /// How many callers are asleep.
-  public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+  package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
   /// Sleeps until the test has moved the clock to the deadline; throws `CancellationError` when cancelled.
-  public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+  package func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     try Task.checkCancellation()
     let id = state.withLock { state in
       state.nextID += 1
@@ -91,20 +91,20 @@ public final class ManualClock: Clock, Sendable {
   }
 
   /// Moves the clock forward, waking everyone whose deadline is reached, in order.
-  public func advance(by duration: Duration) {
+  package func advance(by duration: Duration) {
     precondition(duration >= .zero, "A manual clock only moves forward; it was asked to move by \(duration).")
     advance(to: now.advanced(by: duration))
   }
 
   /// Moves the clock forward to a moment, waking everyone whose deadline is reached, in order.
-  public func advance(to instant: Instant) {
+  package func advance(to instant: Instant) {
     while let sleeper = nextSleeper(until: instant) {
       sleeper.continuation.resume()
     }
   }
 
   /// Returns when at least so many callers are asleep: what a test awaits before it moves the clock.
-  public func waitForSleepers(_ count: Int = 1) async {
+  package func waitForSleepers(_ count: Int = 1) async {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       let isThere = state.withLock { state in
         if state.sleepers.count >= count { return true }

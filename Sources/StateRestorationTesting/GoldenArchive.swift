@@ -4,8 +4,9 @@ public import Testing
 
 /// What a program preserved once, kept in its repository: today's version must still restore it.
 ///
-/// Record it once per released version, with ``record(_:after:)``, and write `data` to a fixture. Never record it again.
-/// The file is not sealed: it holds only what the test put in.
+/// `assertGoldenArchive` records and compares one by itself. Record one by name, with ``record(_:after:)``, to write its
+/// ``archive`` to a file for `RestorationCoordinator.check`; once per released version, and never again. The archive is not
+/// sealed: it holds only what the test put in.
 public struct GoldenArchive: Sendable, Hashable, Codable {
   /// The archive, as it was before it was sealed.
   public let archive: Data
@@ -14,7 +15,7 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
   package let values: [String: [String: String]]
 
   /// Reads a recorded file.
-  public init(_ data: Data) throws(HarnessError) {
+  package init(_ data: Data) throws(HarnessError) {
     do {
       self = try JSONDecoder().decode(GoldenArchive.self, from: data)
     } catch {
@@ -28,7 +29,7 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
   }
 
   /// The bytes of the file: JSON, the same for the same content.
-  public var data: Data {
+  package var data: Data {
     get throws(HarnessError) {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -58,7 +59,7 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
   ///
   /// - Returns: The differences, each also recorded as an issue at the caller's line; empty when all is well.
   @discardableResult
-  @MainActor public func assertStillRestores<Root: RestorableController>(
+  @MainActor package func assertStillRestores<Root: RestorableController>(
     in subject: RestorationSubject<Root>, sourceLocation: SourceLocation = #_sourceLocation
   ) async -> [String] {
     do {
@@ -91,7 +92,7 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
   ///
   /// - Returns: What kept the archive from being restored, or the check from ending; empty when all is well.
   @discardableResult
-  @MainActor public func assertStillRestores<Root: RestorableController>(
+  @MainActor package func assertStillRestores<Root: RestorableController>(
     in subject: RestorationSubject<Root>, expecting check: @MainActor (Root) async throws -> Void,
     sourceLocation: SourceLocation = #_sourceLocation
   ) async -> [String] {

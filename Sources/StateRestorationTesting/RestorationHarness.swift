@@ -22,7 +22,7 @@ public import StateRestoration
   public private(set) var application: Application?
 
   /// The program's joined life cycle; `nil` before the first launch.
-  public private(set) var restorable: RestorableApplication?
+  package private(set) var restorable: RestorableApplication?
 
   /// The program's coordinator; `nil` before the first launch.
   public private(set) var coordinator: RestorationCoordinator?
@@ -90,7 +90,7 @@ public import StateRestoration
 
   /// Preserves by entering the background, ends the process there, and launches the program again.
   @discardableResult
-  public func restartAndRestore() async throws -> Application {
+  package func restartAndRestore() async throws -> Application {
     try await enterBackground()
     return try await relaunch()
   }
@@ -149,7 +149,7 @@ public import StateRestoration
   }
 
   /// Memory is short: a running program is warned, a suspended one ends.
-  public func memoryPressure() {
+  package func memoryPressure() {
     if lifecycle?.state == .suspended { end(.memoryPressure) } else { receiveMemoryWarning() }
   }
 

@@ -222,7 +222,7 @@ package import SimulatedTime
   /// Warns running programs, then ends suspended ones, the largest first, until so many bytes are free.
   ///
   /// A program is as large as the footprint that its harness was made with, in bytes.
-  public func applyMemoryPressure(toFree bytes: Int = .max) {
+  package func applyMemoryPressure(toFree bytes: Int = .max) {
     for program in programs { program.receiveMemoryWarning() }
     let chosen = PurgeOrderCandidates(programs).purging(toFree: bytes)
     for program in chosen { program.end(.memoryPressure) }

@@ -9,7 +9,7 @@ public struct DeviceOptions: Sendable {
   /// Whether archives are refused, rather than reported as unverifiable, when their ledger was lost.
   public var refusesUnverifiableArchives = false
   /// How long to wait for another process before `busy`.
-  public var patience: Duration = .seconds(5)
+  package var patience: Duration = .seconds(5)
   /// Where the device key is kept; `nil` for a file of its own in the device's directory.
   public var keyProvider: (any DeviceKeyProvider)?
   /// Who keeps the class keys when the process ends; `nil` for nobody: a new process starts as after a reboot.

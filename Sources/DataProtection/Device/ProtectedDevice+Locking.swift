@@ -89,7 +89,7 @@ extension ProtectedDevice {
   ///
   /// Open handles of all other classes lose their keys. Nobody survives a reboot to hear of it, so nothing is posted;
   /// the next unlock posts `protectedDataDidBecomeAvailable`. Without a passcode nothing happens.
-  public func reboot() {
+  package func reboot() {
     let hasPasscode = transition.take {
       let hasPasscode = state.withLock { state in
         state.lockCount += 1

@@ -17,7 +17,7 @@ import Synchronization
 /// after a reboot and needs the passcode, unless a ``ClassKeyCustody`` keeps the keys for it.
 ///
 /// A device is safe to use from any thread. Calls with a passcode are asynchronous, because checking one takes about
-/// half a second and 128 MiB on purpose; ``lock()`` and ``reboot()`` are immediate.
+/// half a second and 128 MiB on purpose; ``lock()`` is immediate.
 public final class ProtectedDevice: Sendable {
   struct State {
     var lockState: LockState

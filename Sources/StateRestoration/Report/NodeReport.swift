@@ -43,7 +43,7 @@ public struct NodeReport: Sendable, Hashable, Codable {
   /// Size of the node's record in bytes.
   package var byteCount: Int
   /// Time the object's own code took on the main actor: factory and decoding.
-  public var duration: Duration
+  package var duration: Duration
   /// Things to know about the node, most important first.
   public var remarks: [RestorationRemark]
 

@@ -13,11 +13,12 @@
   public let restorationChildren: [any RestorableController]
 
   /// Names a group of values and controllers, each with a name of its own.
-  public convenience init(_ name: RestorationIdentifier, _ members: any RestorableController...) {
-    self.init(name, members)
+  public init(_ name: RestorationIdentifier, _ members: any RestorableController...) {
+    restorationIdentifier = name
+    restorationChildren = members
   }
 
-  init(_ name: RestorationIdentifier, _ members: [any RestorableController]) {
+  init(_ name: RestorationIdentifier, members: [any RestorableController]) {
     restorationIdentifier = name
     restorationChildren = members
   }
