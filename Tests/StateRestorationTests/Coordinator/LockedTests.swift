@@ -32,6 +32,34 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases, [false, true])
+  func `what an edit while locked replaces is in the generation before`(on kind: StoreKind, isKilled: Bool) async throws {
+    let bench = try await locked(kind)
+    let coordinator = bench.launch()
+    let root = hierarchy()
+    _ = try await coordinator.restore(into: root)
+    await coordinator.endTurn()
+    root["b"]?.text = "typed"
+    _ = try await coordinator.preserve(root)
+    if isKilled {
+      try await bench.kill()
+      try await bench.unlock()
+      let next = hierarchy()
+      let launched = bench.launch()
+      _ = try await launched.restore(into: next)
+      _ = try await launched.preserve(next)
+    } else {
+      try await bench.unlock(coordinator)
+      _ = try await coordinator.preserve(root)
+    }
+    let newest = hierarchy()
+    let last = bench.launch()
+    _ = try await last.restore(into: newest)
+    #expect(newest["b"]?.text == "typed")
+    _ = try await last.restore(into: newest, from: .olderGeneration)
+    #expect(newest["b"]?.text == "b")
+  }
+
+  @Test(arguments: StoreKind.allCases, [false, true])
   func `what a program makes after a locked launch is restored like the rest, unless the user edits it`(
     on kind: StoreKind, isKilled: Bool
   ) async throws {
