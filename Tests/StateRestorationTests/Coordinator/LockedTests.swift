@@ -32,7 +32,8 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases, [false, true])
-  func `what an edit while locked replaces is in the generation before`(on kind: StoreKind, isKilled: Bool) async throws {
+  func `what an edit while locked replaces is in the generation before`(on kind: StoreKind, isKilled: Bool) async throws
+  {
     let bench = try await locked(kind)
     let coordinator = bench.launch()
     let root = hierarchy()
