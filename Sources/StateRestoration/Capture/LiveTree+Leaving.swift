@@ -56,7 +56,6 @@ extension LiveTree {
       if isCarriedOver { batch.releases.append(node.key) } else { batch.removals.append(node.key) }
       nodes[node.key] = nil
       if node.isPolled { hasLostPolled = true }
-      bindings.remove(node.binding, of: node.objectIdentity)
       if byObject[node.objectIdentity] === node { byObject[node.objectIdentity] = nil }
     }
     hasMoved = true

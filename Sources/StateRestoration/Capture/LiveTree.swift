@@ -10,7 +10,6 @@ internal import RestorationArchive
   let now: @Sendable () -> Date
   var context: RestorationContext
 
-  var bindings = ObjectBindings()
   var oneTimeFindings = OneTimeFindings()
   private var classes: [ObjectIdentifier: LiveClass] = [:]
   /// The classes whose instances the current capture has met.
@@ -79,6 +78,17 @@ internal import RestorationArchive
     self.changes = changes
     self.context = context
     self.now = now
+    Self.trees = Self.trees.filter { $0.tree != nil } + [WeakTree(tree: self)]
+  }
+
+  private struct WeakTree { weak let tree: LiveTree? }
+
+  /// All trees, so that an object can say that it changed without knowing its coordinators.
+  private static var trees: [WeakTree] = []
+
+  /// Notes that an object has changed, wherever it is preserved.
+  static func invalidate(_ object: any RestorableObject) {
+    for entry in trees { entry.tree?.node(of: object)?.binding.flag.fire() }
   }
 
   /// Which objects a capture asks.
@@ -230,7 +240,6 @@ internal import RestorationArchive
     if remembersKeys {
       for node in nodes { if let node, let object = node.object { formerKeys[ObjectIdentifier(object)] = node.key } }
     }
-    bindings = ObjectBindings()
     nodes = [nil]
     byObject = [:]
     roots = []
@@ -321,7 +330,7 @@ internal import RestorationArchive
     _ object: any RestorableObject, _ identifier: RestorationIdentifier, _ kind: NodeReport.Kind, byHand: Bool = false
   ) -> LiveNode {
     let key = nodes.count
-    let binding = bindings.binding(for: object) { [changes] in changes.mark(key) }
+    let binding = ObjectBinding(object) { [changes] in changes.mark(key) }
     let type = ObjectIdentifier(type(of: object))
     let subject = classes[type] ?? LiveClass(object, binding.plan)
     classes[type] = subject

@@ -2,7 +2,7 @@ import Observation
 
 /// One object under the engine's eyes: captures it, gives it state, and notices that it changed.
 ///
-/// Made once per object and coordinator, so that reflection and casts are not paid per capture.
+/// Made once for each object that a tree has, so that reflection and casts are not paid per capture.
 @MainActor package final class ObjectBinding {
   /// The object; nil once it died.
   package weak let object: (any RestorableObject)?
@@ -146,4 +146,11 @@ extension ClassPlan {
       .newerVersion, "The state has version \(stored), but \(type) knows versions up to \(version); it is kept.",
       path: coder.path)
   }
+}
+
+extension RestorableObject {
+  /// Says that the state has changed in a way that can't be observed; the next automatic save has it.
+  ///
+  /// Not needed for ``Restored`` properties and `@Observable` classes.
+  public func invalidateRestorableState() { LiveTree.invalidate(self) }
 }

@@ -28,12 +28,12 @@ import Testing
       let child = Screen("child", children: [Screen("grandchild")])
       root.restorationChildren = [child]
       _ = tree.capture(roots: [root], scope: .all)
-      #expect(tree.bindings.count == 3)
+      #expect(tree.byObject.count == 3)
       if number == 10 { kept = child }
     }
     root.restorationChildren = []
     _ = tree.capture(roots: [root], scope: .all)
-    #expect(tree.bindings.count == 1)
+    #expect(tree.byObject.count == 1)
     #expect(kept != nil)
   }
 

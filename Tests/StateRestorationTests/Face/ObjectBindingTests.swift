@@ -1,6 +1,8 @@
+import FoundationEssentials
 import Observation
-import StateRestoration
 import Testing
+
+@testable import StateRestoration
 
 /// Changes are noticed by themselves, whichever way the state is coded (R9.1).
 @MainActor struct ObjectBindingTests {
@@ -87,12 +89,14 @@ import Testing
     #expect(!binding.flag.isRaised)
     editor.invalidateRestorableState()
     #expect(changes.value == 0)
-    let bindings = ObjectBindings()
-    let tracked = bindings.binding(for: editor) { changes.increment() }
-    _ = tracked.capture(context: .test, observing: true)
+    let marks = Counter()
+    let tree = LiveTree(
+      registry: RestorationRegistry(), changes: ChangeList { marks.increment() }, context: .test, now: { Date() })
+    _ = tree.capture(roots: [editor], scope: .all)
     editor.invalidateRestorableState()
-    #expect(tracked.flag.isRaised)
-    #expect(changes.value == 1)
+    #expect(marks.value == 1)
+    editor.silent = 2
+    #expect(tree.capture(roots: [editor], scope: .noticed).records.count == 1)
   }
 
   @Test func `a capture without observing leaves the flag up`() {
@@ -129,21 +133,6 @@ import Testing
     editor = nil
     #expect(binding.object == nil)
     #expect(binding.capture(context: .test) == nil)
-  }
-
-  @Test func `a binding is one object's, even if another takes its address`() {
-    let bindings = ObjectBindings()
-    var objects = (0..<64).map { _ in Editor() }
-    let old = objects.map { (bindings.binding(for: $0), ObjectIdentifier($0)) }
-    #expect(bindings.count == 64)
-    objects = []
-    let fresh = (0..<64).map { _ in Editor() }
-    for object in fresh {
-      #expect(bindings.existingBinding(for: object) == nil)
-      #expect(bindings.binding(for: object).object === object)
-    }
-    for (binding, identity) in old { bindings.remove(binding, of: identity) }
-    #expect(bindings.count == 64)
   }
 
   @Test func `a subclass with properties of its own isn't taken for observed`() {
