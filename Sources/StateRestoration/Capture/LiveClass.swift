@@ -16,7 +16,7 @@ internal import RestorationArchive
   let awareness: Awareness
   /// Whether instances are lists, which may lose their associations.
   let isList: Bool
-  private let plan: ClassPlan
+  let plan: ClassPlan
   /// Whether the current capture has met an instance.
   private(set) var isOpen = false
   /// Where the current capture copies the one values of instances; nil until the first, and between captures.

@@ -1,3 +1,4 @@
+internal import Observation
 internal import RestorationArchive
 
 /// What the coordinator remembers of one live object between two captures.
@@ -49,12 +50,18 @@ internal import RestorationArchive
   /// The class tag and the model that the object showed when it was last asked; nil for plain objects.
   var identity: Identity?
   let objectIdentity: ObjectIdentifier
-  /// The object under the engine's eyes.
-  let binding: ObjectBinding
+  /// Raised when the object may have changed since it was last captured, and from the beginning.
+  let flag: ChangeFlag
+  /// The object's marked properties.
+  private let properties: [RestoredProperty]
 
+  /// Tracks an object.
+  ///
+  /// - Parameter onChange: Called when the flag goes up, from whatever thread made the change, before the change is visible:
+  ///   capture later.
   init(
-    key: CaptureBatch.Key, object: any RestorableObject, binding: ObjectBinding, subject: LiveClass,
-    identifier: RestorationIdentifier, kind: NodeReport.Kind, isByHand: Bool
+    key: CaptureBatch.Key, object: any RestorableObject, subject: LiveClass, identifier: RestorationIdentifier,
+    kind: NodeReport.Kind, isByHand: Bool = false, onChange: @escaping @Sendable () -> Void
   ) {
     self.object = object
     self.subject = subject
@@ -62,9 +69,13 @@ internal import RestorationArchive
     self.identifier = identifier
     self.kind = kind
     self.isByHand = isByHand
-    self.binding = binding
     objectIdentity = ObjectIdentifier(object)
+    properties = subject.plan.markedProperties(of: object)
+    flag = ChangeFlag(onChange: onChange)
+    for property in properties { property.add(flag) }
   }
+
+  isolated deinit { flag.retire() }
 
   /// Whether only the object's value may have to be recorded, by all that is known of the node.
   var isPlain: Bool {
@@ -90,5 +101,34 @@ internal import RestorationArchive
   /// Whether this node is the other one or below it.
   func isInside(_ other: LiveNode) -> Bool {
     chain.contains { $0 === other }
+  }
+}
+
+extension LiveNode {
+  /// Runs a reading of the object; what it reads is watched until it changes if the flag was armed for that.
+  func watch<Read>(_ isArmed: Bool, _ read: () -> Read) -> Read {
+    guard isArmed else { return read() }
+    let flag = flag
+    return withObservationTracking(read) { flag.fire() }
+  }
+
+  /// Copies what the object has to preserve, its one value into the column of its class.
+  ///
+  /// - Parameters:
+  ///   - object: The node's object.
+  ///   - context: What coder methods may ask for.
+  func read(_ object: any RestorableObject, context: @autoclosure () -> RestorationContext) -> CapturedState {
+    let plan = subject.plan
+    let row: Int? = if let column = subject.column { plan.state?.capture(object, in: column) } else { nil }
+    var captured = CapturedState(shape: plan.shape.read(object), version: plan.version, row: row)
+    if !properties.isEmpty { captured.entries = properties.map { $0.capture() } }
+    guard let coding = plan.coding else { return captured }
+    let coder = RestorationEncoder(
+      path: nil, node: self, context: context(), owner: plan.type, properties: properties)
+    coding.encode(object, with: coder)
+    let (entries, references) = coder.finish()
+    if captured.entries.isEmpty { captured.entries = entries } else { captured.entries += entries }
+    captured.references = references
+    return captured
   }
 }

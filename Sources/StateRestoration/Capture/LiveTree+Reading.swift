@@ -76,13 +76,13 @@ extension LiveTree {
     var isWatching = false
     if node.isFlagUp {
       node.isFlagUp = false
-      isWatching = node.binding.flag.rearm()
+      isWatching = node.flag.rearm()
     }
     if node.isPlain, let fastPath = subject.fastPath {
       var captured: CapturedState?
-      let row = node.binding.watch(isWatching) { () -> Int? in
+      let row = node.watch(isWatching) { () -> Int? in
         if let row = fastPath.read(object, node) { return row }
-        captured = node.binding.read(object, in: subject.column, at: node, context: context)
+        captured = node.read(object, context: context)
         return nil
       }
       if let row {
@@ -93,7 +93,7 @@ extension LiveTree {
       }
     } else {
       take(
-        node.binding.watch(isWatching) { node.binding.read(object, in: subject.column, at: node, context: context) },
+        node.watch(isWatching) { node.read(object, context: context) },
         of: node, object, wasRead: wasRead)
     }
   }

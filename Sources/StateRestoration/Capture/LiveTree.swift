@@ -88,7 +88,7 @@ internal import RestorationArchive
 
   /// Notes that an object has changed, wherever it is preserved.
   static func invalidate(_ object: any RestorableObject) {
-    for entry in trees { entry.tree?.node(of: object)?.binding.flag.fire() }
+    for entry in trees { entry.tree?.node(of: object)?.flag.fire() }
   }
 
   /// Which objects a capture asks.
@@ -330,13 +330,12 @@ internal import RestorationArchive
     _ object: any RestorableObject, _ identifier: RestorationIdentifier, _ kind: NodeReport.Kind, byHand: Bool = false
   ) -> LiveNode {
     let key = nodes.count
-    let binding = ObjectBinding(object) { [changes] in changes.mark(key) }
     let type = ObjectIdentifier(type(of: object))
-    let subject = classes[type] ?? LiveClass(object, binding.plan)
+    let subject = classes[type] ?? LiveClass(object, ClassPlan.plan(for: Swift.type(of: object)))
     classes[type] = subject
     return LiveNode(
-      key: key, object: object, binding: binding, subject: subject, identifier: identifier, kind: kind,
-      isByHand: byHand)
+      key: key, object: object, subject: subject, identifier: identifier, kind: kind, isByHand: byHand
+    ) { [changes] in changes.mark(key) }
   }
 
   /// Has the values of a class's instances copied into the current batch.

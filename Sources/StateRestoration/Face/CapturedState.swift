@@ -30,15 +30,4 @@ package struct CapturedState {
   package var entries: [RestorationArchive.Entry] = []
   /// References to other objects, to be replaced by their places.
   package var references: [CapturedReference] = []
-
-  /// Class tag, version, priority and model of the object, as the archive records them.
-  package var attributes: RestorationArchive.Attributes {
-    .init(classTag: shape.classTag, version: version, priority: shape.priority, model: shape.model)
-  }
-  /// The roles of children that have one.
-  package var roles: [RestorationIdentifier: RestorationRole] { shape.roles }
-  /// The views, in order; empty for views and shared objects.
-  package var views: [any RestorableView] { shape.views }
-  /// Whether the object is to be preserved at all.
-  package var isExcluded: Bool { shape.identifier?.isEmpty ?? true }
 }

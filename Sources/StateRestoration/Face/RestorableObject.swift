@@ -54,3 +54,10 @@ extension RestorableObject {
     return classes.contains(ObjectIdentifier(type))
   }
 }
+
+extension RestorableObject {
+  /// Says that the state has changed in a way that can't be observed; the next automatic save has it.
+  ///
+  /// Not needed for ``Restored`` properties and `@Observable` classes.
+  public func invalidateRestorableState() { LiveTree.invalidate(self) }
+}

@@ -101,7 +101,7 @@ import Testing
           func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}
         }
         let object = Both()
-        _ = ObjectBinding(object).capture(context: .test)
+        _ = TrackedObject(object).capture(context: .test)
       }
     }
   }

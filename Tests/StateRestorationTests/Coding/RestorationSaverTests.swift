@@ -41,7 +41,7 @@ extension RestorationSaver where Value == Colour, Stored == [Double] {
   @Test func `what a saver makes nothing of is unreadable, not nil`() throws {
     let new = Painter()
     let error = #expect(throws: RestorationError.self) {
-      try ObjectBinding(new).apply(decoder(["ink": [1.0]], version: 1))
+      try TrackedObject(new).apply(decoder(["ink": [1.0]], version: 1))
     }
     #expect(error?.code == .unreadable)
     #expect(error?.key == "ink")

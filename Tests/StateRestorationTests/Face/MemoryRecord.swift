@@ -42,7 +42,7 @@ extension RestorationContext {
   _ object: any RestorableObject, version: StateVersion? = nil,
   resolve: @escaping RestorationDecoder.Resolver = { _ in nil }
 ) throws -> RestorationDecoder {
-  let capture = try #require(ObjectBinding(object).capture(context: .test))
+  let capture = try #require(TrackedObject(object).capture(context: .test))
   return RestorationDecoder(
     record: try MemoryRecord(capture.entries), path: ["object"], context: .test,
     storedVersion: version ?? capture.attributes.version, resolve: resolve)
@@ -50,7 +50,7 @@ extension RestorationContext {
 
 /// Captures one object and gives its state to another.
 @MainActor func transfer(from old: any RestorableObject, to new: any RestorableObject) throws {
-  try ObjectBinding(new).apply(stored(old))
+  try TrackedObject(new).apply(stored(old))
 }
 
 /// A decoder of values given one by one.

@@ -78,7 +78,7 @@ import Testing
     let coder = try stored(old)
     #expect(coder.keys == ["title", "detail"])
     let new = Detailed()
-    try ObjectBinding(new).apply(coder)
+    try TrackedObject(new).apply(coder)
     #expect(new.title == "Notes")
     #expect(new.detail == 3)
   }
@@ -102,12 +102,12 @@ import Testing
     old.title = "before"
     old.query = "before"
     old.restorableState.draft = "before"
-    let capture = try #require(ObjectBinding(old).capture(context: .test))
+    let capture = try #require(TrackedObject(old).capture(context: .test))
     old.title = "after"
     old.query = "after"
     old.restorableState.draft = "after"
     let new = Mixed()
-    try ObjectBinding(new).apply(
+    try TrackedObject(new).apply(
       RestorationDecoder(record: MemoryRecord(capture.entries), path: [], context: .test, storedVersion: 1))
     #expect(new.title == "before")
     #expect(new.query == "before")
@@ -117,10 +117,10 @@ import Testing
   @Test func `captured values are encoded away from the main actor`() async throws {
     let old = Mixed()
     old.restorableState.draft = "Dear"
-    let entries = try #require(ObjectBinding(old).capture(context: .test)).entries
+    let entries = try #require(TrackedObject(old).capture(context: .test)).entries
     let record = try await Task.detached { try MemoryRecord(entries) }.value
     let new = Mixed()
-    try ObjectBinding(new).apply(RestorationDecoder(record: record, path: [], context: .test, storedVersion: 1))
+    try TrackedObject(new).apply(RestorationDecoder(record: record, path: [], context: .test, storedVersion: 1))
     #expect(new.restorableState.draft == "Dear")
   }
 
@@ -128,7 +128,7 @@ import Testing
     let new = Mixed()
     new.query = "mine"
     let coder = try decoder(["query": 5, "$state": EditorState(draft: "theirs")], version: 1)
-    let error = #expect(throws: RestorationError.self) { try ObjectBinding(new).apply(coder) }
+    let error = #expect(throws: RestorationError.self) { try TrackedObject(new).apply(coder) }
     #expect(error?.code == .unreadable)
     #expect(error?.key == "query")
     #expect(error?.path == ["object"])
@@ -139,7 +139,7 @@ import Testing
   @Test func `what was not stored leaves the object as it is`() throws {
     let new = Search()
     new.query = "mine"
-    try ObjectBinding(new).apply(decoder(["limit": 3], version: 1))
+    try TrackedObject(new).apply(decoder(["limit": 3], version: 1))
     #expect(new.query == "mine")
     #expect(new.limit == 3)
     #expect(!new.$query.wasRestored)
@@ -161,7 +161,7 @@ import Testing
     let old = Screen()
     old.table.scroll = 12.5
     old.table.restorableState.caret = 2
-    let capture = try #require(ObjectBinding(old).capture(context: .test))
+    let capture = try #require(TrackedObject(old).capture(context: .test))
     #expect(capture.views.map(\.restorationIdentifier) == ["table"])
     let new = Screen()
     try transfer(from: old.table, to: new.table)
@@ -190,7 +190,7 @@ import Testing
       var restorationIdentifier: RestorationIdentifier?
     }
     let object = Nameless()
-    let binding = ObjectBinding(object)
+    let binding = TrackedObject(object)
     #expect(try #require(binding.capture(context: .test)).isExcluded)
     object.restorationIdentifier = ""
     #expect(try #require(binding.capture(context: .test)).isExcluded)
@@ -207,7 +207,7 @@ import Testing
       let restorationModelIdentifier: ModelIdentifier? = "note-7"
     }
     let note = Note()
-    let attributes = try #require(ObjectBinding(note).capture(context: .test)).attributes
+    let attributes = try #require(TrackedObject(note).capture(context: .test)).attributes
     #expect(attributes == .init(classTag: "note", version: 4, priority: .high, model: "note-7"))
   }
 }

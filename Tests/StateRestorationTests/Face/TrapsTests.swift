@@ -42,8 +42,8 @@ import Testing
   @Test func `a class variable gives each class of a tree its own version`() throws {
     let base = Versioned()
     let newer = Newer()
-    #expect(try #require(ObjectBinding(base).capture(context: .test)).attributes.version == 1)
-    #expect(try #require(ObjectBinding(newer as Versioned).capture(context: .test)).attributes.version == 2)
+    #expect(try #require(TrackedObject(base).capture(context: .test)).attributes.version == 1)
+    #expect(try #require(TrackedObject(newer as Versioned).capture(context: .test)).attributes.version == 2)
   }
 
   // 2. A tag inherited by an unregistered subclass would restore the base class.
@@ -80,7 +80,7 @@ import Testing
     Self.reflections = 0
     let objects = (0..<10).map { _ in Reflected() }
     for object in objects {
-      let binding = ObjectBinding(object)
+      let binding = TrackedObject(object)
       for _ in 0..<10 { _ = binding.capture(context: .test) }
     }
     #expect(Self.reflections == 1)
@@ -119,7 +119,7 @@ import Testing
         final class Sub: Base {
           @Restored("query") var other = ""
         }
-        _ = ObjectBinding(Sub())
+        _ = TrackedObject(Sub())
       }
     }
   }
@@ -145,9 +145,9 @@ import Testing
   @Test func `many captures of an unchanged object observe it once, and again after a change`() {
     let model = Model()
     let changes = Counter()
-    let binding = ObjectBinding(Holder(model)) { changes.increment() }
+    let binding = TrackedObject(Holder(model)) { changes.increment() }
     let holder = Holder(model)
-    let held = ObjectBinding(holder) { changes.increment() }
+    let held = TrackedObject(holder) { changes.increment() }
     for _ in 0..<1000 { _ = held.capture(context: .test, observing: true) }
     #expect(held.observationCount == 1)
     #expect(!held.flag.isRaised)
@@ -164,7 +164,7 @@ import Testing
     let object = OffMain()
     let holder = OffMainHolder(object)
     let changes = Counter()
-    let binding = ObjectBinding(holder) { changes.increment() }
+    let binding = TrackedObject(holder) { changes.increment() }
     _ = binding.capture(context: .test, observing: true)
     await Task.detached { object.text = "elsewhere" }.value
     #expect(changes.value == 1)
@@ -232,7 +232,7 @@ import Testing
 
   @Test func `a decoder used after its method throws an error with the path`() throws {
     let object = Stashing()
-    try ObjectBinding(object).apply(decoder(["key": 1], version: 1))
+    try TrackedObject(object).apply(decoder(["key": 1], version: 1))
     let stale = try #require(object.decoder)
     let error = #expect(throws: RestorationError.self) { try stale.decodeIfPresent(Int.self, forKey: "key") }
     #expect(error?.code == .coderUsedTooLate)

@@ -29,21 +29,21 @@ import Testing
 
   @Test func `state of the first version goes through every step`() throws {
     let editor = Editor()
-    let from = try ObjectBinding(editor).apply(decoder(["$state": State1(text: "Dear")], version: 1))
+    let from = try TrackedObject(editor).apply(decoder(["$state": State1(text: "Dear")], version: 1))
     #expect(editor.restorableState == State3(draft: "Dear", caret: 0))
     #expect(from == 1)
   }
 
   @Test func `state of a later version goes through the remaining steps`() throws {
     let editor = Editor()
-    let from = try ObjectBinding(editor).apply(decoder(["$state": State2(text: "Dear", caret: 4)], version: 2))
+    let from = try TrackedObject(editor).apply(decoder(["$state": State2(text: "Dear", caret: 4)], version: 2))
     #expect(editor.restorableState == State3(draft: "Dear", caret: 4))
     #expect(from == 2)
   }
 
   @Test func `state of today's version is not migrated`() throws {
     let editor = Editor()
-    let from = try ObjectBinding(editor).apply(decoder(["$state": State3(draft: "Dear", caret: 4)], version: 3))
+    let from = try TrackedObject(editor).apply(decoder(["$state": State3(draft: "Dear", caret: 4)], version: 3))
     #expect(editor.restorableState == State3(draft: "Dear", caret: 4))
     #expect(from == nil)
   }
@@ -52,7 +52,7 @@ import Testing
     let editor = Editor()
     editor.restorableState.draft = "mine"
     let error = #expect(throws: RestorationError.self) {
-      try ObjectBinding(editor).apply(decoder(["$state": State3(draft: "theirs", caret: 4)], version: 4))
+      try TrackedObject(editor).apply(decoder(["$state": State3(draft: "theirs", caret: 4)], version: 4))
     }
     #expect(error?.code == .newerVersion)
     #expect(editor.restorableState.draft == "mine")
@@ -62,7 +62,7 @@ import Testing
     for object in [ThreeWaysTests.Search(), ThreeWaysTests.Detailed(), ThreeWaysTests.Mixed()] as [any RestorableObject]
     {
       let error = #expect(throws: RestorationError.self) {
-        try ObjectBinding(object).apply(stored(object, version: 2))
+        try TrackedObject(object).apply(stored(object, version: 2))
       }
       #expect(error?.code == .newerVersion)
     }
@@ -79,7 +79,7 @@ import Testing
     }
     let late = Late()
     let error = #expect(throws: RestorationError.self) {
-      try ObjectBinding(late).apply(decoder(["$state": State1(text: "Dear")], version: 1))
+      try TrackedObject(late).apply(decoder(["$state": State1(text: "Dear")], version: 1))
     }
     #expect(error?.code == .noMigration)
   }
@@ -87,7 +87,7 @@ import Testing
   @Test func `a step that throws refuses the state and names the cause`() throws {
     let editor = Editor()
     let error = #expect(throws: RestorationError.self) {
-      try ObjectBinding(editor).apply(decoder(["$state": State1(text: "poison")], version: 1))
+      try TrackedObject(editor).apply(decoder(["$state": State1(text: "poison")], version: 1))
     }
     #expect(error?.code == .migrationFailed)
     #expect(error?.cause is Refusal)
@@ -105,7 +105,7 @@ import Testing
       }
     }
     let object = Old()
-    let from = try ObjectBinding(object).apply(decoder(["name": "Notes"], version: 1))
+    let from = try TrackedObject(object).apply(decoder(["name": "Notes"], version: 1))
     #expect(object.title == "Notes")
     #expect(from == 1)
   }
@@ -116,9 +116,9 @@ import Testing
       @Restored("query", formerly: "search", "find") var query = ""
     }
     let object = Renamed()
-    try ObjectBinding(object).apply(decoder(["find": "swift"], version: 1))
+    try TrackedObject(object).apply(decoder(["find": "swift"], version: 1))
     #expect(object.query == "swift")
-    try ObjectBinding(object).apply(decoder(["find": "old", "query": "new"], version: 1))
+    try TrackedObject(object).apply(decoder(["find": "old", "query": "new"], version: 1))
     #expect(object.query == "new")
   }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import StateRestoration
 
 /// Changes are noticed by themselves, whichever way the state is coded (R9.1).
-@MainActor struct ObjectBindingTests {
+@MainActor struct TrackedObjectTests {
   @Observable final class Editor: StatefulController {
     @ObservationIgnored let restorationIdentifier: RestorationIdentifier? = "editor"
     var restorableState = ""
@@ -34,16 +34,16 @@ import Testing
     var unobserved = 0
   }
 
-  private func captured(_ object: any RestorableObject) -> (binding: ObjectBinding, changes: Counter) {
+  private func captured(_ object: any RestorableObject) -> (binding: TrackedObject, changes: Counter) {
     let changes = Counter()
-    let binding = ObjectBinding(object) { changes.increment() }
+    let binding = TrackedObject(object) { changes.increment() }
     _ = binding.capture(context: .test, observing: true)
     return (binding, changes)
   }
 
   @Test func `a new binding is raised until its first capture`() {
     let editor = Editor()
-    let binding = ObjectBinding(editor)
+    let binding = TrackedObject(editor)
     #expect(binding.flag.isRaised)
     _ = binding.capture(context: .test, observing: true)
     #expect(!binding.flag.isRaised)
@@ -101,7 +101,7 @@ import Testing
 
   @Test func `a capture without observing leaves the flag up`() {
     let editor = Editor()
-    let binding = ObjectBinding(editor)
+    let binding = TrackedObject(editor)
     _ = binding.capture(context: .test)
     #expect(binding.flag.isRaised)
     #expect(binding.observationCount == 0)
@@ -120,7 +120,7 @@ import Testing
     let search = Search()
     let changes = Counter()
     do {
-      let binding = ObjectBinding(search) { changes.increment() }
+      let binding = TrackedObject(search) { changes.increment() }
       _ = binding.capture(context: .test, observing: true)
     }
     search.query = "swift"
@@ -129,7 +129,7 @@ import Testing
 
   @Test func `a binding doesn't keep its object alive`() {
     var editor: Editor? = Editor()
-    let binding = ObjectBinding(editor!)
+    let binding = TrackedObject(editor!)
     editor = nil
     #expect(binding.object == nil)
     #expect(binding.capture(context: .test) == nil)
@@ -137,15 +137,15 @@ import Testing
 
   @Test func `a subclass with properties of its own isn't taken for observed`() {
     let (coded, silent, search) = (Coded(), Silent(), Search())
-    #expect(ObjectBinding(coded).observesEverything)
-    #expect(!ObjectBinding(silent).observesEverything)
-    #expect(!ObjectBinding(search).observesEverything)
+    #expect(TrackedObject(coded).observesEverything)
+    #expect(!TrackedObject(silent).observesEverything)
+    #expect(!TrackedObject(search).observesEverything)
   }
 
   @Test func `roles of children are captured with their container`() throws {
     let coded = Coded()
     coded.restorationChildren = [Search(), Editor()]
-    let captured = try #require(ObjectBinding(coded).capture(context: .test))
+    let captured = try #require(TrackedObject(coded).capture(context: .test))
     #expect(captured.roles == ["search": "search"])
     #expect(try decoder().role() == nil)
   }
