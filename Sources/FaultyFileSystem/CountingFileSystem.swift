@@ -23,7 +23,7 @@ package final class CountingFileSystem: FileSystem {
 
     /// The system calls that Linux makes of these calls.
     ///
-    /// A directory is listed with three: `lseek`, `getdents64` twice. All others are one.
+    /// A directory is listed with three at most: `lseek`, `getdents64` twice. All others are one.
     package var systemCalls: Int {
       calls.values.reduce(0, +) + 2 * self[.names]
     }

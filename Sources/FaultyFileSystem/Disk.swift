@@ -151,12 +151,9 @@ struct Disk {
     return policies + subsets
   }
 
-  /// So many changes at most are lost and kept in every combination.
-  static let exhaustiveCount = 8
-
   /// Every subset of a few changes; of many changes some subsets, the same each time.
   private var subsets: [PowerCutPolicy] {
-    guard pending.count > Disk.exhaustiveCount else {
+    guard pending.count > PowerCutPolicy.exhaustiveCount else {
       return (1..<UInt64(1) << UInt64(pending.count)).map { .lose(mask: $0) }
     }
     var state = UInt64(pending.count)

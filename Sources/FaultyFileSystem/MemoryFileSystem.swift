@@ -101,8 +101,8 @@ package final class MemoryFileSystem: FileSystem {
     }
   }
 
-  /// Whether the policies have every subset of the changes that are not synchronised now.
-  package var policiesAreExhaustive: Bool { state.withLock { $0.disk.pending.count <= Disk.exhaustiveCount } }
+  /// How many changes are not synchronised now.
+  package var unsynchronizedCount: Int { state.withLock { $0.disk.pending.count } }
 
   /// Every policy that can make a difference now: any subset of a few changes, and torn writes.
   package var powerCutPolicies: [PowerCutPolicy] { state.withLock { $0.disk.policies } }

@@ -13,4 +13,7 @@ package enum PowerCutPolicy: Hashable, Sendable {
   case lose(mask: UInt64)
   /// All changes are left, but of the last write only its first so many bytes.
   case tearLast(keeping: Int)
+
+  /// So many changes at most are lost and kept in every combination.
+  package static let exhaustiveCount = 8
 }

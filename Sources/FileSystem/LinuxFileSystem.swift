@@ -61,13 +61,17 @@ package struct LinuxFileSystem: FileSystem {
         guard count >= 0 else { throw FileSystemError(lastCode, .names) }
         if count == 0 { return names }
         var start = 0
+        var position: Int64 = 0
         while start < count {
-          // An entry: inode and position, eight bytes each; its length, two; the kind, one; the name, which ends with a NUL.
+          // An entry: inode and the next position, eight bytes each; its length, two; the kind, one; the name and a NUL.
           let entry = unsafe UnsafeRawBufferPointer(rebasing: buffer[start..<count])
           let name = unsafe String(cString: entry.baseAddress!.advanced(by: 19).assumingMemoryBound(to: CChar.self))
           if name != "." && name != ".." { names.append(name) }
+          position = unsafe entry.load(fromByteOffset: 8, as: Int64.self)
           start += Int(unsafe entry.load(fromByteOffset: 16, as: UInt16.self))
         }
+        // ext4 and btrfs say so where the list ends, which spares a call; nothing can lie behind that position.
+        if position == .max { return names }
       }
     }
   }

@@ -75,7 +75,7 @@ extension ProtectedDevice {
     } else {
       ring.install(try keybag.keysWithoutPasscode())
     }
-    return try ProtectedDevice(
+    return ProtectedDevice(
       environment: environment, options: options, directory: directory, provider: provider, ring: ring, state: state)
   }
 

@@ -49,7 +49,7 @@ public final class ProtectedDevice: Sendable {
   init(
     environment: DeviceEnvironment, options: DeviceOptions, directory: DeviceDirectory,
     provider: any DeviceKeyProvider, ring: KeyRing, state: State
-  ) throws(ProtectionError) {
+  ) {
     self.environment = environment
     self.options = options
     self.directory = directory
@@ -57,7 +57,7 @@ public final class ProtectedDevice: Sendable {
     self.ring = ring
     self.state = Mutex(state)
     graceTimer = environment.graceTimer
-    wrongPasscodes = try WrongPasscodes(random: environment.random)
+    wrongPasscodes = WrongPasscodes(random: environment.random)
     stores = DeviceStores(environment: environment, options: options, directory: directory, ring: ring)
   }
 

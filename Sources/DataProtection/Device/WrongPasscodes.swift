@@ -8,17 +8,30 @@ final class WrongPasscodes: Sendable {
   /// More than anybody can try before the delays stop them.
   private static let limit = 64
 
-  private let key: SecretKey
+  private let random: any RandomSource
+  /// Made with the first passcode, as most launches check none.
+  private let key = Mutex<HeldSecret?>(nil)
   private let codes = Mutex<[[UInt8]]>([])
 
-  init(random: any RandomSource) throws(ProtectionError) {
-    key = try sealing("remember wrong passcodes") { () throws(SealingError) in try SecretKey(from: random) }
+  init(random: any RandomSource) {
+    self.random = random
+  }
+
+  private func heldKey() throws(ProtectionError) -> HeldSecret {
+    try key.withLock { key throws(ProtectionError) in
+      if let key { return key }
+      let made = HeldSecret(
+        try sealing("remember wrong passcodes") { () throws(SealingError) in try SecretKey(from: random) })
+      key = made
+      return made
+    }
   }
 
   private func code(_ passcode: borrowing Passcode) throws(ProtectionError) -> [UInt8] {
+    let held = try heldKey()
     do throws(SealingError) {
       return try passcode.secret.withBytes { (bytes: Span<UInt8>) throws(SealingError) in
-        try HMACSHA256.authenticationCode(for: bytes, key: key)
+        try HMACSHA256.authenticationCode(for: bytes, key: held.key)
       }
     } catch {
       throw ProtectionError(error, while: "compare passcodes")

@@ -13,7 +13,7 @@ import Testing
       let world = TestWorld()
       world.memory.cutPower(afterCall: number)
       let outcome = await code { _ = try await world.open() }
-      #expect(world.memory.policiesAreExhaustive)
+      #expect(world.memory.unsynchronizedCount <= PowerCutPolicy.exhaustiveCount, "any subset is tried")
       for policy in world.memory.powerCutPolicies {
         let next = TestWorld(memory: world.memory.afterPowerCut(policy))
         let device = try await next.open()
@@ -116,7 +116,8 @@ import Testing
       let device = try await world.open()
       world.memory.cutPower(afterCall: world.memory.callCount + number)
       let outcome = await code { try await perform(change, device) }
-      #expect(world.memory.policiesAreExhaustive)
+      // Of an erase's many removals some subsets are: what they bring back has lost its keys.
+      #expect(change == .erase || world.memory.unsynchronizedCount <= PowerCutPolicy.exhaustiveCount)
       for policy in world.memory.powerCutPolicies {
         let next = TestWorld(memory: world.memory.afterPowerCut(policy))
         try await check(change, next, isDone: outcome == nil && number == calls, "call \(number), \(policy)")

@@ -62,6 +62,9 @@ import Testing
     #expect(generations(next.ledger.setAside) == [1, 3, 4, 30] && generations(next.removed) == [2])
     next = next.ledger.succeeded(by: record(52), ArchiveSuccession(retiring: [Generation(rawValue: 51)]), .whole)
     #expect(generations(next.ledger.setAside) == [3, 4, 30, 51] && generations(next.removed) == [1])
+    // Also when it is the only damaged one.
+    next = ledger(30, 20, aside: (1...4).map { record($0) }).succeeded(by: record(51), ArchiveSuccession(), .damaged)
+    #expect(generations(next.ledger.setAside) == [2, 3, 4, 30] && generations(next.removed) == [1])
     // More than the bound at once, all saved while locked: the newest stays, however long it is.
     var long = ledger(30, 20, aside: aside)
     long.pending = [record(40, [.oneWay, .partial], bytes: 65 << 20)]
