@@ -3,23 +3,23 @@
 /// Children that were inserted one after another, or a whole list with one child more, take a few bytes.
 enum ChildList {
   /// Writes a list.
-  static func encode(_ children: [UInt32], into buffer: inout [UInt8]) {
+  static func encode(_ children: [UInt32], into buffer: inout ByteWriter) {
     var runs = 0
-    var body = [UInt8]()
+    var body = ByteWriter(capacity: 16)
     var previousEnd: Int64 = 0
     var index = 0
     while index < children.count {
       let start = index
       while index + 1 < children.count, children[index + 1] &- children[index] == 1 { index += 1 }
       let step = Int64(children[start]) - previousEnd
-      body.append(varint: UInt64(bitPattern: (step << 1) ^ (step >> 63)))
-      body.append(varint: UInt64(index - start))
+      body.writeNumber(step.zigzag)
+      body.writeNumber(UInt64(index - start))
       previousEnd = Int64(children[index]) + 1
       runs += 1
       index += 1
     }
-    buffer.append(varint: UInt64(runs))
-    buffer.append(contentsOf: body)
+    buffer.writeNumber(UInt64(runs))
+    body.withBytes { buffer.write($0) }
   }
 
   /// Reads a list of at most `limit` numbers, each below `nextID`.
@@ -28,10 +28,9 @@ enum ChildList {
   ) throws(ArchiveError) -> [UInt32] {
     var children: [UInt32] = []
     var previousEnd: Int64 = 0
-    for _ in 0..<(try parser.readLength(bytesEach: 2)) {
-      let zigzag = try parser.readVarint()
-      let step = Int64(bitPattern: (zigzag >> 1)) ^ -Int64(bitPattern: zigzag & 1)
-      let extra = try parser.readVarint32()
+    for _ in 0..<(try parser.readCount(ofSize: 2)) {
+      let step = Int64(zigzag: try parser.readNumber())
+      let extra = try parser.readNumber32()
       let (start, overflow) = previousEnd.addingReportingOverflow(step)
       // Compared one by one: a sum could be more than a number holds.
       guard !overflow, start >= 0, start < Int64(nextID), Int64(extra) < Int64(nextID) - start else {

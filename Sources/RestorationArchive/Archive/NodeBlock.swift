@@ -40,24 +40,24 @@ struct NodeBlock: Sendable {
 
   /// Reads the length of a block: the number of bytes after it.
   static func length(_ parser: inout ByteCursor) throws(ArchiveError) -> Int {
-    Int(try parser.readVarint32())
+    Int(try parser.readNumber32())
   }
 
   /// Reads a block from a parser that ends where the block does.
   init(parsing parser: inout ByteCursor) throws(ArchiveError) {
-    id = try parser.readVarint32()
-    parent = try parser.readVarint32()
-    let head = try parser.readVarint()
+    id = try parser.readNumber32()
+    parent = try parser.readNumber32()
+    let head = try parser.readNumber()
     guard head >> Mark.flagShift <= UInt64(UInt16.max) else { throw parser.corrupt("a node has unknown marks") }
     name =
       if head & Mark.branch != 0 {
-        .branch(try parser.readVarint32())
+        .branch(try parser.readNumber32())
       } else {
         .inline(try parser.readRun())
       }
-    tag = head & Mark.tag != 0 ? try parser.readVarint32() : nil
+    tag = head & Mark.tag != 0 ? try parser.readNumber32() : nil
     attributes = RestorationArchive.Attributes(
-      version: StateVersion(rawValue: head & Mark.version != 0 ? try parser.readVarint32() : 1),
+      version: StateVersion(rawValue: head & Mark.version != 0 ? try parser.readNumber32() : 1),
       priority: PreservationPriority(rawValue: UInt8(head & Mark.priority)) ?? .normal,
       flags: RestorationArchive.NodeFlags(rawValue: UInt16(head >> Mark.flagShift)))
     if head & Mark.savedAt != 0 {
@@ -68,41 +68,32 @@ struct NodeBlock: Sendable {
   }
 
   /// Writes a block but for its state, which must follow; the block's own length comes first.
-  @inline(__always)
-  static func encodeHead<Sink: ByteSink & ~Copyable>(
+  static func encodeHead(
     id: UInt32, parent: UInt32, name: String, branch: UInt32?, tag: UInt32?,
-    attributes: RestorationArchive.Attributes, before payloadBytes: Int, into buffer: inout Sink
+    attributes: RestorationArchive.Attributes, before payloadBytes: Int, into buffer: inout ByteWriter
   ) {
-    var head = ByteCounter()
-    encodeHead(id: id, parent: parent, name: name, branch: branch, tag: tag, attributes: attributes, into: &head)
-    buffer.append(varint: UInt64(head.count + payloadBytes))
-    encodeHead(id: id, parent: parent, name: name, branch: branch, tag: tag, attributes: attributes, into: &buffer)
-  }
-
-  @inline(__always)
-  private static func encodeHead<Sink: ByteSink & ~Copyable>(
-    id: UInt32, parent: UInt32, name: String, branch: UInt32?, tag: UInt32?,
-    attributes: RestorationArchive.Attributes, into buffer: inout Sink
-  ) {
+    let start = buffer.count
+    buffer.writeByte(0)
     var head = UInt64(attributes.priority.rawValue) | UInt64(attributes.flags.rawValue) << Mark.flagShift
     if branch != nil { head |= Mark.branch }
     if tag != nil { head |= Mark.tag }
     if attributes.version != 1 { head |= Mark.version }
     if attributes.savedAt != nil { head |= Mark.savedAt }
     if attributes.model != nil { head |= Mark.model }
-    buffer.append(varint: UInt64(id))
-    buffer.append(varint: UInt64(parent))
-    buffer.append(varint: head)
+    buffer.writeNumber(UInt64(id))
+    buffer.writeNumber(UInt64(parent))
+    buffer.writeNumber(head)
     if let branch {
-      buffer.append(varint: UInt64(branch))
+      buffer.writeNumber(UInt64(branch))
     } else {
-      buffer.append(text: name)
+      buffer.writeString(name)
     }
-    if let tag { buffer.append(varint: UInt64(tag)) }
-    if attributes.version != 1 { buffer.append(varint: UInt64(attributes.version.rawValue)) }
+    if let tag { buffer.writeNumber(UInt64(tag)) }
+    if attributes.version != 1 { buffer.writeNumber(UInt64(attributes.version.rawValue)) }
     if let savedAt = attributes.savedAt {
-      buffer.append(integer: savedAt.timeIntervalSinceReferenceDate.bitPattern)
+      buffer.writeFixed(savedAt.timeIntervalSinceReferenceDate.bitPattern)
     }
-    if let model = attributes.model { buffer.append(text: model.rawValue) }
+    if let model = attributes.model { buffer.writeString(model.rawValue) }
+    buffer.patchNumber(UInt64(buffer.count - start - 1 + payloadBytes), at: start)
   }
 }

@@ -29,12 +29,12 @@ package struct ArchiveEncoder: Sendable {
       let interner = state.pointee.interner
       interner.begin()
       let tag = try state.encodeTopLevel(value, userInfo: userInfo, depthLimit: depthLimit)
-      interner.header.removeAll(keepingCapacity: true)
+      interner.header.truncate(to: 0)
       CodedHeader.write(tag: tag, into: &interner.header)
       interner.content.write(from: .start, into: &interner.header)
       return state.pointee.writer.withBytes { payload in
         var data = Data(capacity: interner.header.count + payload.count)
-        data.append(contentsOf: interner.header)
+        interner.header.withBytes { data.append($0) }
         data.append(payload)
         return data
       }
@@ -47,10 +47,10 @@ enum CodedHeader {
   static let magic: [UInt8] = [0xAC, 0x56]
   static let version: UInt8 = 2
 
-  static func write(tag: UInt8, into bytes: inout [UInt8]) {
-    bytes.append(contentsOf: magic)
-    bytes.append(version)
-    bytes.append(tag)
+  static func write(tag: UInt8, into writer: inout ByteWriter) {
+    for byte in magic { writer.writeByte(byte) }
+    writer.writeByte(version)
+    writer.writeByte(tag)
   }
 }
 

@@ -34,9 +34,9 @@ package struct CodingTables: Sendable {
 
   /// The bytes of everything that was added since a mark, for ``append(parsing:)``.
   package func additions(since mark: Mark = .start) -> [UInt8] {
-    var bytes: [UInt8] = []
-    storage.content.write(from: mark, into: &bytes)
-    return bytes
+    var writer = ByteWriter(capacity: 256)
+    storage.content.write(from: mark, into: &writer)
+    return writer.array
   }
 
   /// Adds what ``additions(since:)`` of the same tables wrote; hostile bytes throw and leave the tables as they were.

@@ -15,12 +15,14 @@ package struct RecordDecoder: Sendable {
     self.bytes = bytes
     self.tables = tables
     entryCount = try bytes.parse { (cursor) throws(ArchiveError) in
-      var count = 0
-      let walker = ValueWalker(tables: tables.view, depthLimit: CodingLimits.depth)
-      let isKeyed = try walker.visitEntries(try cursor.readTag(), &cursor) { _, _, _ in count += 1 }
-      guard isKeyed else { throw ArchiveError(.corrupt, "a record is not a list of values under keys", offset: 0) }
+      let tag = try cursor.readTag()
+      guard tag == ValueTag.object || tag == ValueTag.map else {
+        throw ArchiveError(.corrupt, "a record is not a list of values under keys", offset: 0)
+      }
+      var counter = EntryCounter()
+      try ValueWalker(tables: tables.view, depthLimit: CodingLimits.depth).walk(tag, &cursor, &counter)
       guard cursor.remaining == 0 else { throw cursor.corrupt("a record has bytes too many") }
-      return count
+      return counter.count
     }
   }
 
@@ -95,6 +97,12 @@ package struct RecordDecoder: Sendable {
       }
     }
   }
+}
+
+private struct EntryCounter: ValueVisitor {
+  static var seesEntries: Bool { true }
+  var count = 0
+  mutating func visit(_ entry: ValueEntry) { count += 1 }
 }
 
 extension DecodeFrameRef {

@@ -38,7 +38,7 @@ package struct RecordEncoder: Sendable {
       throw ArchiveError(
         .encodingFailed, "a value could not be encoded; see the cause for the key and the reason", cause: error)
     }
-    return state.pointee.writer.withBytes { $0.array }
+    return state.pointee.writer.array
   }
 }
 

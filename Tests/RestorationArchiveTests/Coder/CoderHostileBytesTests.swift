@@ -101,6 +101,16 @@ struct CoderHostileBytesTests {
     }
   }
 
+  @Test func `only a field of a shape may be absent`() {
+    struct Maybe: Decodable { var a: Int? }
+    // A map of "a" and an array of one element, both absent.
+    let map: [UInt8] = [0xAC, 0x56, 2, 12, 0, 0, 16, 1, 1, 97, 0]
+    let array: [UInt8] = [0xAC, 0x56, 2, 13, 0, 0, 1, 0]
+    #expect(throws: DecodingError.self) { try ArchiveDecoder().decode(Maybe.self, from: Data(map)) }
+    #expect(throws: DecodingError.self) { try ArchiveDecoder().decode([String: Int].self, from: Data(map)) }
+    #expect(throws: DecodingError.self) { try ArchiveDecoder().decode([Int?].self, from: Data(array)) }
+  }
+
   @Test func `nesting without end is refused, whether it is decoded or passed over`() {
     // Arrays of one array, a hundred thousand deep.
     var bytes: [UInt8] = [0xAC, 0x56, 1, 13, 0, 0]

@@ -92,18 +92,18 @@ package struct HandmadeArchive {
       for field in [branch.id, branch.parent, UInt32(bodiesStart + bodies.count), branch.count] {
         entries += Self.fixed(field)
       }
-      bodies += Self.text(branch.name) + Self.varint(UInt64(branch.runs.count))
-      for run in branch.runs { bodies += Self.varint(run.step) + Self.varint(run.further) }
+      bodies += Self.text(branch.name) + Self.number(UInt64(branch.runs.count))
+      for run in branch.runs { bodies += Self.number(run.step) + Self.number(run.further) }
     }
     let recordsStart = bodiesStart + bodies.count
     var blocks: [UInt8] = []
     var places: [UInt64] = []
     for record in records {
       places.append(UInt64(recordsStart + blocks.count))
-      var block = Self.varint(UInt64(record.id)) + Self.varint(UInt64(record.parent))
-      block += record.branch.map { [5] + Self.varint(UInt64($0)) } ?? [1] + Self.text(record.name)
+      var block = Self.number(UInt64(record.id)) + Self.number(UInt64(record.parent))
+      block += record.branch.map { [5] + Self.number(UInt64($0)) } ?? [1] + Self.text(record.name)
       block += record.state
-      blocks += Self.varint(UInt64(block.count)) + block
+      blocks += Self.number(UInt64(block.count)) + block
     }
     while (recordsStart + blocks.count) % 8 != 0 { blocks.append(0) }
     let index = recordsStart + blocks.count
@@ -126,9 +126,12 @@ package struct HandmadeArchive {
     (0..<T.bitWidth / 8).map { UInt8(truncatingIfNeeded: value >> T(8 * $0)) }
   }
 
-  private static func varint(_ value: UInt64) -> [UInt8] {
-    value < 128 ? [UInt8(value)] : [UInt8(value & 127) | 128] + varint(value >> 7)
+  private static func number(_ value: UInt64) -> [UInt8] {
+    if value < 240 { return [UInt8(value)] }
+    if value < 1520 { return [UInt8(251 + (value - 240) / 256), UInt8((value - 240) % 256)] }
+    let bytes = fixed(value).reversed().drop { $0 == 0 }.reversed()
+    return [UInt8(239 + bytes.count)] + bytes
   }
 
-  private static func text(_ text: String) -> [UInt8] { varint(UInt64(text.utf8.count)) + text.utf8 }
+  private static func text(_ text: String) -> [UInt8] { number(UInt64(text.utf8.count)) + text.utf8 }
 }

@@ -87,7 +87,7 @@ final class Base: Sendable {
 
   /// The name of a branch.
   func name(of branch: Branch) throws(ArchiveError) -> String {
-    try parseBody(of: branch) { (parser) throws(ArchiveError) in try parser.readText() }
+    try parseBody(of: branch) { (parser) throws(ArchiveError) in try parser.readString() }
   }
 
   /// The numbers of a branch's children, in order.

@@ -55,17 +55,17 @@ struct BaseHeader: Hashable, Sendable {
   var branchBodies: Int { Int(branches) + Int(branchCount) * Self.branchByteCount }
 
   /// Writes the header.
-  func encode(into buffer: inout [UInt8]) {
-    buffer.append(integer: Self.magic)
-    buffer.append(integer: Self.formatVersion)
-    buffer.append(integer: UInt16(Self.byteCount))
-    buffer.append(integer: UInt32(0))
-    buffer.append(integer: fingerprint)
-    buffer.append(integer: nodeCount)
-    buffer.append(integer: nextID)
-    buffer.append(integer: liveBytes)
-    for field in Self.fields { buffer.append(integer: self[keyPath: field]) }
-    buffer.append(integer: UInt64(0))
+  func encode(into buffer: inout ByteWriter) {
+    buffer.writeFixed(Self.magic)
+    buffer.writeFixed(Self.formatVersion)
+    buffer.writeFixed(UInt16(Self.byteCount))
+    buffer.writeFixed(UInt32(0))
+    buffer.writeFixed(fingerprint)
+    buffer.writeFixed(nodeCount)
+    buffer.writeFixed(nextID)
+    buffer.writeFixed(liveBytes)
+    for field in Self.fields { buffer.writeFixed(self[keyPath: field]) }
+    buffer.writeFixed(UInt64(0))
   }
 
   /// Reads and checks the header of an archive of `byteCount` bytes.

@@ -32,15 +32,15 @@ struct DeltaHeader: Hashable, Sendable {
   var context: Range<Int>? { Int(tables) > Self.byteCount ? Self.byteCount..<Int(tables) : nil }
 
   /// Writes the header.
-  func encode(into buffer: inout [UInt8]) {
-    buffer.append(integer: Self.magic)
-    buffer.append(integer: BaseHeader.formatVersion)
-    buffer.append(integer: UInt16(Self.byteCount))
-    buffer.append(integer: number)
-    for word in [base, timeSaved] { buffer.append(integer: word) }
-    for count in [nodeCount, nextID] { buffer.append(integer: count) }
-    buffer.append(integer: liveBytes)
-    for place in [tables, tags, changes, end] { buffer.append(integer: place) }
+  func encode(into buffer: inout ByteWriter) {
+    buffer.writeFixed(Self.magic)
+    buffer.writeFixed(BaseHeader.formatVersion)
+    buffer.writeFixed(UInt16(Self.byteCount))
+    buffer.writeFixed(number)
+    for word in [base, timeSaved] { buffer.writeFixed(word) }
+    for count in [nodeCount, nextID] { buffer.writeFixed(count) }
+    buffer.writeFixed(liveBytes)
+    for place in [tables, tags, changes, end] { buffer.writeFixed(place) }
   }
 
   /// Makes a header to be filled in.

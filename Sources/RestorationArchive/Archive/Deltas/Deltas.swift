@@ -51,7 +51,7 @@ struct Deltas: Sendable {
     }
     switch kind {
     case .node, .placedNode:
-      let length = try parser.readLength()
+      let length = try parser.readCount()
       let start = parser.place
       try parser.skip(length)
       let range = start..<start + length
@@ -65,12 +65,12 @@ struct Deltas: Sendable {
         self.links[.init(parent: block.parentInDelta, name: identifier)] = block.id
       }
     case .removal:
-      nodes[try parser.readVarint32()] = .some(nil)
+      nodes[try parser.readNumber32()] = .some(nil)
       changesTree = true
     case .children:
       // The parent of the roots has the greatest number.
-      let parent = try parser.readVarint32() &- 1
-      let length = try parser.readLength()
+      let parent = try parser.readNumber32() &- 1
+      let length = try parser.readCount()
       let start = parser.place
       try parser.skip(length)
       children[parent] = ReaderCore.State(range: start..<start + length, delta: data)

@@ -104,7 +104,7 @@ final class ReaderCore: Sendable {
   private static func parseTags(
     _ parser: inout ByteCursor, into tags: inout [RestorationClass]
   ) throws(ArchiveError) {
-    for _ in 0..<(try parser.readLength()) { tags.append(RestorationClass(try parser.readText())) }
+    for _ in 0..<(try parser.readCount()) { tags.append(RestorationClass(try parser.readString())) }
   }
 
   // MARK: Nodes

@@ -11,7 +11,7 @@ struct ArchiveImage: ~Copyable {
   /// The records, each a length and a block.
   private var records: ImageMemory
   private var branchEntries: [(id: UInt32, parent: UInt32, body: UInt32, count: UInt32)] = []
-  private var branchBodies = [UInt8]()
+  private var branchBodies = ByteWriter(capacity: 4096)
   private var numbers: [UInt64] = []
   private var paths: [UInt64] = []
   private var open: [Open] = [Open(branch: 0, hash: .root)]
@@ -49,7 +49,7 @@ struct ArchiveImage: ~Copyable {
     if !children.isEmpty {
       let index = UInt32(branchEntries.count + 1)
       branchEntries.append((node.id, parent.branch, UInt32(branchBodies.count), UInt32(children.count)))
-      branchBodies.append(text: node.name)
+      branchBodies.writeString(node.name)
       ChildList.encode(children, into: &branchBodies)
       open.append(Open(branch: index, hash: hash))
       branch = index
@@ -62,46 +62,46 @@ struct ArchiveImage: ~Copyable {
     paths.append(UInt64(hash.key) << 32 | position)
     NodeBlock.encodeHead(
       id: node.id, parent: parent.branch, name: node.name, branch: branch, tag: tag, attributes: node.attributes,
-      before: node.payload.count, into: &records)
+      before: node.payload.count, into: &records.writer)
   }
 
   /// Writes the state of the node begun last.
-  mutating func append(state: Borrowed<UInt8>) { records.append(state) }
+  mutating func append(state: Borrowed<UInt8>) { records.writer.write(state) }
 
   /// Puts the sections behind each other.
   consuming func assemble(
-    context: RestorationArchive.Context, tables: [UInt8], tags: [RestorationClass], nextID: UInt32, nodeCount: Int,
+    context: RestorationArchive.Context, tables: TableContent, tags: [RestorationClass], nextID: UInt32, nodeCount: Int,
     liveBytes: Int
   ) throws(ArchiveError) -> Data {
     var header = BaseHeader()
     header.nodeCount = UInt32(clamping: nodeCount)
     header.nextID = nextID
     header.liveBytes = UInt64(clamping: liveBytes)
-    var front = [UInt8]()
+    var front = ByteWriter(capacity: 4096)
     header.encode(into: &front)
     context.encode(into: &front)
     header.tables = UInt32(front.count)
-    front.append(contentsOf: tables)
+    tables.write(from: .start, into: &front)
     header.tags = UInt32(front.count)
-    front.append(varint: UInt64(tags.count))
-    for tag in tags { front.append(text: tag.rawValue) }
-    while front.count & 15 != 0 { front.append(0) }
+    front.writeNumber(UInt64(tags.count))
+    for tag in tags { front.writeString(tag.rawValue) }
+    while front.count & 15 != 0 { front.writeByte(0) }
     header.branches = UInt32(front.count)
     header.branchCount = UInt32(branchEntries.count + 1)
 
-    var rootBody = [UInt8]()
-    rootBody.append(text: "")
+    var rootBody = ByteWriter(capacity: 64)
+    rootBody.writeString("")
     ChildList.encode(rootChildren, into: &rootBody)
     let bodies = UInt32(header.branchBodies)
     let first = (id: BaseHeader.rootID, parent: UInt32(0), body: UInt32(0), count: UInt32(rootChildren.count))
-    front.append(branch: first, body: bodies)
+    front.write(branch: first, body: bodies)
     for entry in branchEntries {
-      front.append(branch: entry, body: bodies + UInt32(rootBody.count) + entry.body)
+      front.write(branch: entry, body: bodies + UInt32(rootBody.count) + entry.body)
     }
-    front.append(contentsOf: rootBody)
-    front.append(contentsOf: branchBodies)
+    rootBody.withBytes { front.write($0) }
+    branchBodies.withBytes { front.write($0) }
     header.records = UInt32(front.count)
-    while (front.count + records.count) & 7 != 0 { records.append(0) }
+    while (front.count + records.count) & 7 != 0 { records.writer.writeByte(0) }
     guard front.count + records.count + 16 * nodeCount < Int(UInt32.max) else {
       throw ArchiveError(.limitExceeded, "the archive would be bigger than 4 GiB; lower its budget")
     }
@@ -113,23 +113,21 @@ struct ArchiveImage: ~Copyable {
     paths.sort()
     records.append(numbers, adding: UInt64(header.records))
     records.append(paths, adding: UInt64(header.records))
-    records.prepend(front)
+    front.withBytes { records.prepend($0) }
     precondition(records.count == Int(header.end), "The sections are not as long as the header says.")
     header.fingerprint = records.withBytes(from: BaseHeader.byteCount) { Fingerprint.of($0) }
-    var final = [UInt8]()
-    header.encode(into: &final)
-    records.replace(with: final)
+    front.truncate(to: 0)
+    header.encode(into: &front)
+    front.withBytes { records.replace(with: $0) }
     return records.takeData()
   }
 }
 
-extension [UInt8] {
+extension ByteWriter {
   /// Writes an entry of the table of branches.
-  fileprivate mutating func append(
+  fileprivate mutating func write(
     branch: (id: UInt32, parent: UInt32, body: UInt32, count: UInt32), body: UInt32
   ) {
-    for field in [branch.id, branch.parent, body, branch.count] {
-      append(integer: field)
-    }
+    for field in [branch.id, branch.parent, body, branch.count] { writeFixed(field) }
   }
 }

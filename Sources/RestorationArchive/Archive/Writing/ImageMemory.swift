@@ -1,8 +1,9 @@
 import FoundationEssentials
 
 /// Memory that an archive is put together in: its records as they come, and before them the parts that are known last.
-struct ImageMemory: ~Copyable, ByteSink {
-  private var writer: ByteWriter
+struct ImageMemory: ~Copyable {
+  /// What is written to.
+  var writer: ByteWriter
   /// The bytes left free in front.
   private var front: Int
 
@@ -16,28 +17,20 @@ struct ImageMemory: ~Copyable, ByteSink {
   /// The bytes written behind those left free.
   var count: Int { writer.count - front }
 
-  @inline(__always)
-  mutating func append(_ byte: UInt8) { writer.writeByte(byte) }
-
-  @inline(__always)
-  mutating func append(_ bytes: Borrowed<UInt8>) { writer.write(bytes) }
-
   /// Writes the entries of an index, each with something added.
   mutating func append(_ entries: [UInt64], adding base: UInt64) {
     writer.writeNumbers(entries, width: 8) { $0 + base }
   }
 
   /// Puts bytes before everything that was written.
-  mutating func prepend(_ bytes: [UInt8]) {
+  mutating func prepend(_ bytes: Borrowed<UInt8>) {
     if bytes.count > front { makeRoom(bytes.count - front) }
     front -= bytes.count
     replace(with: bytes)
   }
 
   /// Puts bytes in the place of the first ones.
-  mutating func replace(with bytes: [UInt8]) {
-    bytes.withBorrowed { writer.overwrite(at: front, with: $0) }
-  }
+  mutating func replace(with bytes: Borrowed<UInt8>) { writer.overwrite(at: front, with: bytes) }
 
   /// Lends the bytes from a position on.
   func withBytes<Result>(from position: Int, _ body: (Borrowed<UInt8>) -> Result) -> Result {

@@ -74,7 +74,7 @@ extension RestorationArchive.Writer {
       collectedTableBytes = content.byteCount
     }
     let data = try image.assemble(
-      context: context, tables: tables.additions(), tags: tags, nextID: nextID, nodeCount: nodeCount,
+      context: context, tables: tables.content, tags: tags, nextID: nextID, nodeCount: nodeCount,
       liveBytes: byteCount)
     let core = try ReaderCore(base: RestorationArchive.Source(data), limits: limits)
     self.reader = core

@@ -31,10 +31,9 @@ extension RestorationArchive.Writer {
     header.number = UInt32(written.deltaCount + 1)
     header.base = reader.base.header.fingerprint
     header.timeSaved = context.timeSaved.timeIntervalSinceReferenceDate.bitPattern
-    var buffer = [UInt8]()
-    buffer.reserveCapacity(1024)
+    var buffer = ByteWriter(capacity: 1024)
     // The header is written over these at the end, when all of it is known.
-    buffer.append(contentsOf: repeatElement(0, count: DeltaHeader.byteCount))
+    buffer.skip(DeltaHeader.byteCount)
 
     if hasNewContext { context.encode(into: &buffer) }
     header.tables = UInt32(buffer.count)
@@ -43,7 +42,9 @@ extension RestorationArchive.Writer {
     header.nodeCount = UInt32(clamping: nodeCount)
     header.nextID = nextID
     header.liveBytes = UInt64(clamping: liveBytes)
-    header.encode(over: &buffer)
+    var first = ByteWriter(capacity: DeltaHeader.byteCount)
+    header.encode(into: &first)
+    first.withBytes { buffer.overwrite(at: 0, with: $0) }
 
     written.deltaCount += 1
     written.context = context
@@ -58,52 +59,51 @@ extension RestorationArchive.Writer {
     }
     for index in dirty { slots[index].markStored() }
     dirty.removeAll(keepingCapacity: true)
-    return Data(buffer)
+    return buffer.takeData(from: 0)
   }
 
   /// Writes tables, tags and changes.
-  private mutating func encodeChanges(_ header: inout DeltaHeader, _ buffer: inout [UInt8]) throws(ArchiveError) {
+  private mutating func encodeChanges(_ header: inout DeltaHeader, _ buffer: inout ByteWriter) throws(ArchiveError) {
     // Nodes come after the tags in the delta, and they add tags: they are encoded aside.
-    var changes = [UInt8]()
-    changes.reserveCapacity(dirty.count < 1 << 10 ? dirty.reduce(0) { $0 + slots[$1].payload.count + 64 } : 0)
-    var list = [UInt8]()
+    var changes = ByteWriter(
+      capacity: dirty.count < 1 << 10 ? dirty.reduce(0) { $0 + slots[$1].payload.count + 64 } : 4096)
+    var list = ByteWriter(capacity: 64)
     for index in dirty {
       var slot = slots[index]
       if slot.isRemoved {
         guard slot.isStored else { continue }
-        changes.append(DeltaChange.removal.rawValue)
-        changes.append(varint: UInt64(slot.id))
+        changes.writeByte(DeltaChange.removal.rawValue)
+        changes.writeNumber(UInt64(slot.id))
         continue
       }
       if slot.isChanged {
-        changes.append((slot.isRelinked ? DeltaChange.placedNode : .node).rawValue)
+        changes.writeByte((slot.isRelinked ? DeltaChange.placedNode : .node).rawValue)
         if !leftOut.isEmpty { replaceState(&slot.payload, &slot.attributes, of: slot.id) }
         NodeBlock.encodeHead(
           id: slot.id, parent: slot.parent &+ 1, name: slot.name, branch: nil,
           tag: self.index(of: slot.attributes.classTag), attributes: slot.attributes, before: slot.payload.count,
           into: &changes)
-        try slot.payload.withBytes(base: baseBytes, reader: reader) { changes.append($0) }
+        try slot.payload.withBytes(base: baseBytes, reader: reader) { changes.write($0) }
       }
       if slot.hasChangedChildren {
-        changes.append(DeltaChange.children.rawValue)
-        changes.append(varint: UInt64(slot.id &+ 1))
-        list.removeAll(keepingCapacity: true)
+        changes.writeByte(DeltaChange.children.rawValue)
+        changes.writeNumber(UInt64(slot.id &+ 1))
+        list.truncate(to: 0)
         ChildList.encode(slot.children?.ordered ?? [], into: &list)
-        changes.append(varint: UInt64(list.count))
-        changes.append(contentsOf: list)
+        list.withBytes { changes.writeCounted($0) }
       }
       guard changes.count < Int(UInt32.max / 2) else {
         throw ArchiveError(.limitExceeded, "the delta would be too big; make an archive")
       }
     }
-    if tables.mark != written.tables { buffer.append(contentsOf: tables.additions(since: written.tables)) }
+    if tables.mark != written.tables { tables.additions(since: written.tables).withBorrowed { buffer.write($0) } }
     header.tags = UInt32(buffer.count)
     if tags.count > written.tagCount {
-      buffer.append(varint: UInt64(tags.count - written.tagCount))
-      for tag in tags[written.tagCount...] { buffer.append(text: tag.rawValue) }
+      buffer.writeNumber(UInt64(tags.count - written.tagCount))
+      for tag in tags[written.tagCount...] { buffer.writeString(tag.rawValue) }
     }
     header.changes = UInt32(buffer.count)
-    buffer.append(contentsOf: changes)
+    changes.withBytes { buffer.write($0) }
   }
 }
 
@@ -115,15 +115,5 @@ extension RestorationArchive.Writer.Slot {
     isChanged = false
     hasChangedChildren = false
     isRelinked = false
-  }
-}
-
-extension DeltaHeader {
-  /// Writes the header over the first bytes of a buffer.
-  func encode(over buffer: inout [UInt8]) {
-    var header = [UInt8]()
-    header.reserveCapacity(Self.byteCount)
-    encode(into: &header)
-    buffer.replaceSubrange(0..<Self.byteCount, with: header)
   }
 }

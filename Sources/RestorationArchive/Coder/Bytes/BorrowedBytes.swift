@@ -85,8 +85,9 @@ extension String {
   /// Lends the text's UTF-8.
   @inline(__always)
   func withBytes<Result>(_ body: (Borrowed<UInt8>) throws -> Result) rethrows -> Result {
-    // A copy to call `withUTF8` on would be retained also when it is not needed.
-    try unsafe utf8.withContiguousStorageIfAvailable { unsafe try body(Borrowed($0)) } ?? Array(utf8).withBorrowed(body)
+    // By way of the span: `withContiguousStorageIfAvailable` would retain the text.
+    let span = utf8.span
+    return try unsafe span.withUnsafeBufferPointer { unsafe try body(Borrowed($0)) }
   }
 
   /// Whether two texts have the same bytes; those that Unicode merely calls equivalent have not.

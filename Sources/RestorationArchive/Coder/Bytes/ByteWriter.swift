@@ -91,6 +91,9 @@ import FoundationEssentials
     return unsafe try body(Borrowed(UnsafeBufferPointer(start: start + position, count: count - position)))
   }
 
+  /// The written bytes.
+  var array: [UInt8] { withBytes { $0.array } }
+
   /// Writes a byte.
   @inline(__always)
   mutating func writeByte(_ byte: UInt8) {
@@ -184,11 +187,14 @@ import FoundationEssentials
     precondition(UInt(bitPattern: position) < UInt(bitPattern: end))
     writeNumber(number)
     // The number now stands behind those bytes: bring it before them.
-    let bytes = withBytes(from: end) { $0.array }
-    unsafe UnsafeMutableRawPointer(start + position + bytes.count).copyMemory(
+    let length = count - end
+    let words = unsafe UnsafeRawPointer(start + end).loadUnaligned(as: (UInt64, UInt64).self)
+    unsafe UnsafeMutableRawPointer(start + position + length).copyMemory(
       from: start + position + 1, byteCount: end - position - 1)
     unsafe next -= 1
-    for index in bytes.indices { self[position + index] = bytes[index] }
+    unsafe withUnsafeBytes(of: words) { words in
+      for index in 0..<length { self[position + index] = unsafe words[index] }
+    }
   }
 
   /// Leaves bytes free, to be overwritten.

@@ -1,13 +1,38 @@
-/// Told of what a walk through values passes.
+/// Told of the values that a walk passes.
 protocol ValueVisitor {
+  /// Whether it wants to be told of the entries of the outermost value.
+  static var seesEntries: Bool { get }
+
   /// An object: the number of its shape, and where that number stands.
   mutating func visit(shape: Int, at range: Range<Int>)
+
+  /// An entry of the outermost value, which was passed: `absent` when the key was given no value.
+  mutating func visit(_ entry: ValueEntry)
+}
+
+extension ValueVisitor {
+  static var seesEntries: Bool { false }
+  @inline(__always)
+  mutating func visit(shape: Int, at range: Range<Int>) {}
+  @inline(__always)
+  mutating func visit(_ entry: ValueEntry) {}
 }
 
 /// A visitor who only wants to know where values end.
-struct NoVisitor: ValueVisitor {
-  @inline(__always)
-  mutating func visit(shape: Int, at range: Range<Int>) {}
+struct NoVisitor: ValueVisitor {}
+
+/// An entry of an object or a map.
+struct ValueEntry {
+  let key: Borrowed<UInt8>
+  let tag: UInt8
+  let payload: Range<Int>
+}
+
+/// Lists the entries of an object or a map, as far as they can be walked through.
+struct EntryList: ValueVisitor {
+  static var seesEntries: Bool { true }
+  private(set) var entries: [ValueEntry] = []
+  mutating func visit(_ entry: ValueEntry) { entries.append(entry) }
 }
 
 /// Walks through values without decoding them: the one place that knows the grammar besides the decoder.
@@ -24,8 +49,8 @@ struct ValueWalker {
   }
 
   /// Walks through a payload and tells a visitor of it.
-  func walk(
-    _ tag: UInt8, _ cursor: inout ByteCursor, depth: Int = 0, _ visitor: inout some ValueVisitor
+  func walk<Visitor: ValueVisitor>(
+    _ tag: UInt8, _ cursor: inout ByteCursor, depth: Int = 0, _ visitor: inout Visitor
   ) throws(ArchiveError) {
     if try Self.skipScalar(tag, &cursor) { return }
     guard depth < depthLimit else {
@@ -36,20 +61,28 @@ struct ValueWalker {
       let start = cursor.offset
       let (number, fields) = try readShape(&cursor)
       visitor.visit(shape: number, at: start..<cursor.offset)
-      for index in 0..<fields.count { try walkField(fields[index], &cursor, depth: depth + 1, &visitor) }
+      for index in 0..<fields.count {
+        let tag = try cursor.openTag(UInt8(truncatingIfNeeded: fields[index]))
+        let start = cursor.offset
+        if tag != ValueTag.absent { try walk(tag, &cursor, depth: depth + 1, &visitor) }
+        guard Visitor.seesEntries, depth == 0 else { continue }
+        visitor.visit(ValueEntry(key: tables.key(Int(fields[index] >> 8)), tag: tag, payload: start..<cursor.offset))
+      }
     case ValueTag.map:
       let header = try MapHeader(&cursor)
       for _ in 0..<header.count {
-        _ = try cursor.readBytes()
-        try walk(header.openValue(&cursor), &cursor, depth: depth + 1, &visitor)
+        let key = try cursor.readBytes()
+        let tag = try cursor.openValueTag(header.innerTag)
+        let start = cursor.offset
+        try walk(tag, &cursor, depth: depth + 1, &visitor)
+        guard Visitor.seesEntries, depth == 0 else { continue }
+        visitor.visit(ValueEntry(key: key, tag: tag, payload: start..<cursor.offset))
       }
-    case ValueTag.array:
-      for _ in 0..<(try cursor.readCount()) { try walk(cursor.readTag(), &cursor, depth: depth + 1, &visitor) }
-    case ValueTag.packed:
-      let header = try ArrayHeader(packed: &cursor)
-      for _ in 0..<header.count { _ = try Self.skipScalar(header.innerTag, &cursor) }
     default:
-      throw cursor.corrupt("\(tag) is not the tag of a value")
+      guard let header = try ArrayHeader(tag, &cursor) else { throw cursor.corrupt("\(tag) is not the tag of a value") }
+      for _ in 0..<header.count {
+        try walk(cursor.openValueTag(header.innerTag), &cursor, depth: depth + 1, &visitor)
+      }
     }
   }
 
@@ -83,21 +116,6 @@ struct ValueWalker {
     }
   }
 
-  /// Moves a cursor behind a field of an object.
-  @inline(__always)
-  func skipField(_ field: UInt32, _ cursor: inout ByteCursor) throws(ArchiveError) {
-    var visitor = NoVisitor()
-    try walkField(field, &cursor, depth: 0, &visitor)
-  }
-
-  @inline(__always)
-  private func walkField(
-    _ field: UInt32, _ cursor: inout ByteCursor, depth: Int, _ visitor: inout some ValueVisitor
-  ) throws(ArchiveError) {
-    let tag = try cursor.openField(field)
-    if tag != ValueTag.absent { try walk(tag, &cursor, depth: depth, &visitor) }
-  }
-
   /// Reads the number of a shape and gives its fields, for which there are enough bytes left.
   @inline(__always)
   func readShape(_ cursor: inout ByteCursor) throws(ArchiveError) -> (number: Int, fields: Borrowed<UInt32>) {
@@ -107,44 +125,19 @@ struct ValueWalker {
     guard fields.count <= cursor.remaining else { throw cursor.truncated() }
     return (Int(number), fields)
   }
-
-  /// Tells key, tag and place of every entry of an object or a map; false for any other value.
-  ///
-  /// - Parameter body: Returns before the entry is passed; `absent` entries are told as well.
-  func visitEntries(
-    _ tag: UInt8, _ cursor: inout ByteCursor,
-    _ body: (Borrowed<UInt8>, UInt8, Range<Int>) throws(ArchiveError) -> Void
-  ) throws(ArchiveError) -> Bool {
-    switch tag {
-    case ValueTag.object:
-      let fields = try readShape(&cursor).fields
-      for index in 0..<fields.count {
-        let tag = try cursor.openField(fields[index])
-        let start = cursor.offset
-        if tag != ValueTag.absent { try skip(tag, &cursor) }
-        try body(tables.key(Int(fields[index] >> 8)), tag, start..<cursor.offset)
-      }
-    case ValueTag.map:
-      let header = try MapHeader(&cursor)
-      for _ in 0..<header.count {
-        let key = try cursor.readBytes()
-        let tag = try header.openValue(&cursor)
-        let start = cursor.offset
-        try skip(tag, &cursor)
-        try body(key, tag, start..<cursor.offset)
-      }
-    default: return false
-    }
-    return true
-  }
 }
 
 extension ByteCursor {
-  /// The tag of an object's field; `absent` when it was given no value.
+  /// The tag of the next field, when a shape tells one; `absent` when it was given no value.
   @inline(__always)
-  mutating func openField(_ field: UInt32) throws(ArchiveError) -> UInt8 {
-    let tag = UInt8(truncatingIfNeeded: field)
-    return tag == ValueTag.any ? try readTag() : tag
+  mutating func openTag(_ tag: UInt8) throws(ArchiveError) -> UInt8 { tag == ValueTag.any ? try readTag() : tag }
+
+  /// The tag of the next entry or element, when a map or an array tells one.
+  @inline(__always)
+  mutating func openValueTag(_ tag: UInt8) throws(ArchiveError) -> UInt8 {
+    let tag = try openTag(tag)
+    guard tag != ValueTag.absent else { throw corrupt("\(tag) is not the tag of a value") }
+    return tag
   }
 }
 
@@ -159,12 +152,6 @@ struct MapHeader {
     innerTag = try cursor.readByte()
     guard ValueTag.isFieldTag(innerTag) else { throw cursor.corrupt("\(innerTag) is not the tag of a map's values") }
     count = try cursor.readCount(ofSize: 2)
-  }
-
-  /// The tag of the value that comes next.
-  @inline(__always)
-  func openValue(_ cursor: inout ByteCursor) throws(ArchiveError) -> UInt8 {
-    innerTag == ValueTag.any ? try cursor.readTag() : innerTag
   }
 }
 
@@ -206,10 +193,4 @@ struct ArrayHeader {
 
   /// The number of bytes of each integer.
   var width: Int { Int(innerTag & 15) }
-
-  /// The tag of the next element.
-  @inline(__always)
-  func openElement(_ cursor: inout ByteCursor) throws(ArchiveError) -> UInt8 {
-    innerTag == ValueTag.any ? try cursor.readTag() : innerTag
-  }
 }

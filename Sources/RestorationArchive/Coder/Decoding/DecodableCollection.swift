@@ -80,7 +80,7 @@ extension Dictionary: DecodableCollection where Key: Decodable, Value: Decodable
       do throws(ArchiveError) {
         (text, inner) = try child.openEntry(index, &cursor)
       } catch { throw error.decodingError(child.path()) }
-      if inner == ValueTag.absent && child.pointee.kind == .shape { continue }
+      if inner == ValueTag.absent { continue }
       child.pointee.current.set(.key(AnyCodingKey(dictionaryKey: text)))
       let key = try convert(text, child)
       result[key] = try child.read(Value.self, inner, &cursor)
@@ -122,7 +122,7 @@ extension DecodeFrameRef {
   /// The tag of the next element.
   @inline(__always)
   func openElement(_ header: ArrayHeader, _ cursor: inout ByteCursor) throws -> UInt8 {
-    do throws(ArchiveError) { return try header.openElement(&cursor) } catch { throw corrupt(error) }
+    do throws(ArchiveError) { return try cursor.openValueTag(header.innerTag) } catch { throw corrupt(error) }
   }
 
   /// Reads an array of any form inside this value.

@@ -27,31 +27,23 @@ extension DecodeFrameRef {
   /// Moves a cursor behind a field, entry or element.
   @inline(__always)
   func skipEntry(_ index: Int, _ cursor: inout ByteCursor, _ walker: ValueWalker) throws(ArchiveError) {
-    switch pointee.kind {
-    case .shape:
-      try walker.skipField(pointee.fields[index], &cursor)
-    case .map:
-      _ = try cursor.readBytes()
-      try walker.skip(readInnerTag(&cursor), &cursor)
-    case .array:
-      try walker.skip(readInnerTag(&cursor), &cursor)
-    case .unopened, .done: break
-    }
+    if pointee.kind == .map { _ = try cursor.readBytes() }
+    let tag = try openTag(index, &cursor)
+    if tag != ValueTag.absent { try walker.skip(tag, &cursor) }
   }
 
-  /// The tag of an entry or element.
+  /// The tag of a field, entry or element.
   @inline(__always)
-  private func readInnerTag(_ cursor: inout ByteCursor) throws(ArchiveError) -> UInt8 {
-    let tag = pointee.innerTag
-    return tag == ValueTag.any ? try cursor.readTag() : tag
+  private func openTag(_ index: Int, _ cursor: inout ByteCursor) throws(ArchiveError) -> UInt8 {
+    guard pointee.kind == .shape else { return try cursor.openValueTag(pointee.innerTag) }
+    return try cursor.openTag(UInt8(truncatingIfNeeded: pointee.fields[index]))
   }
 
   /// The key and the tag of an entry that a cursor stands at.
   @inline(__always)
   func openEntry(_ index: Int, _ cursor: inout ByteCursor) throws(ArchiveError) -> (key: String, tag: UInt8) {
-    if pointee.kind == .map { return (try cursor.readString(), try readInnerTag(&cursor)) }
-    let field = pointee.fields[index]
-    return (pointee.state.pointee.tables.key(Int(field >> 8)).text, try cursor.openField(field))
+    let key = pointee.kind == .map ? try cursor.readString() : entryKey(index).text
+    return (key, try openTag(index, &cursor))
   }
 
   /// Stands for the entry after the one read last, where entries are numbered in the order of their keys.
@@ -109,12 +101,13 @@ extension DecodeFrameRef {
   func allKeys() -> [String] {
     var keys: [String] = []
     var seen: Set<KeyText> = []
-    let walker = walker()
+    var list = EntryList()
     var cursor = cursor(at: pointee.start)
     // Decoding the rest will throw.
-    _ = try? walker.visitEntries(pointee.tag, &cursor) { key, tag, _ in
-      let text = key.text
-      if tag != ValueTag.absent && seen.insert(KeyText(rawValue: text)).inserted { keys.append(text) }
+    try? walker(deeper: 1).walk(pointee.tag, &cursor, &list)
+    for entry in list.entries where entry.tag != ValueTag.absent {
+      let text = entry.key.text
+      if seen.insert(KeyText(rawValue: text)).inserted { keys.append(text) }
     }
     return keys
   }
@@ -164,9 +157,8 @@ extension DecodeFrameRef {
       cursor.move(to: pointee.start + Int(pointee.offsets.map { $0[index] } ?? 0))
     }
     do throws(ArchiveError) {
-      guard pointee.kind == .map else { return try cursor.openField(pointee.fields[index]) }
-      _ = try cursor.readBytes()
-      return try readInnerTag(&cursor)
+      if pointee.kind == .map { _ = try cursor.readBytes() }
+      return try openTag(index, &cursor)
     } catch { throw corrupt(error) }
   }
 

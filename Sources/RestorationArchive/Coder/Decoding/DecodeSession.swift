@@ -56,58 +56,34 @@ final class NestedDecoding {
 
 /// The decoding sessions that wait for the next value, so that a small one need not make its own.
 enum DecodePool {
-  private struct Content: @unchecked Sendable {
-    // Sendable: a session that is taken out has one user until it is given back.
-    var sessions: [DecodeSession] = []
-    var epochs: [DecodeEpochs] = []
-    var identity: UInt64 = 0
-  }
-
-  /// More sessions than these are freed when they are given back.
-  private static let sessionLimit = 8
-  private static let content = Mutex(Content())
+  private static let sessions = Pool<DecodeSession>(limit: 8)
+  private static let epochs = Pool<DecodeEpochs>(limit: .max)
+  private static let lastIdentity = Atomic<UInt64>(0)
 
   /// A number that no tables had before.
-  static func makeIdentity() -> UInt64 {
-    content.withLock {
-      $0.identity += 1
-      return $0.identity
-    }
-  }
+  static func makeIdentity() -> UInt64 { lastIdentity.add(1, ordering: .relaxed).newValue }
 
   /// Lends a session, if possible one that knows the tables.
   @inline(__always)
   static func withSession<Result>(
     for identity: UInt64 = 0, _ body: (DecodeSession) throws -> Result
   ) rethrows -> Result {
-    let session = take(for: identity)
-    defer { giveBack(session) }
-    return try body(session)
-  }
-
-  private static func take(for identity: UInt64) -> DecodeSession {
-    let pooled: DecodeSession? = content.withLock { content in
-      guard identity != 0,
-        let index = content.sessions.lastIndex(where: { $0.state.pointee.tablesIdentity == identity })
-      else { return content.sessions.popLast() }
-      return content.sessions.remove(at: index)
+    let session = sessions.take { identity == 0 || $0.state.pointee.tablesIdentity == identity } ?? DecodeSession()
+    defer {
+      session.state.pointee.end()
+      sessions.giveBack(session)
     }
-    return pooled ?? DecodeSession()
-  }
-
-  private static func giveBack(_ session: DecodeSession) {
-    session.state.pointee.end()
-    content.withLock { if $0.sessions.count < sessionLimit { $0.sessions.append(session) } }
+    return try body(session)
   }
 
   /// Takes the epochs for a level; the maker of the frame assigns them to it.
   static func takeEpochs() -> DecodeEpochs {
-    content.withLock { $0.epochs.popLast() } ?? DecodeEpochs(immortal: Epochs())
+    epochs.take() ?? DecodeEpochs(immortal: Epochs())
   }
 
   /// Gives the epochs of a level back.
-  static func giveBack(_ epochs: DecodeEpochs) {
-    epochs.pointee.assign(nil)
-    content.withLock { $0.epochs.append(epochs) }
+  static func giveBack(_ level: DecodeEpochs) {
+    level.pointee.assign(nil)
+    epochs.giveBack(level)
   }
 }

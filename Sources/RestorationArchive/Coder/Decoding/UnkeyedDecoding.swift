@@ -123,7 +123,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     let tag: UInt8
     let start: Int
     do throws(ArchiveError) {
-      tag = try header.openElement(&cursor)
+      tag = try cursor.openValueTag(header.innerTag)
       start = cursor.offset
       try frame.walker().skip(tag, &cursor)
     } catch { throw frame.corrupt(error) }

@@ -6,7 +6,7 @@ protocol EncodableCollection {
 
 extension Array: EncodableCollection where Element: Encodable {
   static func encodeCollection(at value: ValueAddress, in frame: EncodeFrameRef) throws -> UInt8 {
-    let elements: Self = value.value()
+    let elements = value[Self.self]
     return try frame.encodeArray(count: elements.count) { child in
       for element in elements { try child.encodeElement(element) }
     }
@@ -15,7 +15,7 @@ extension Array: EncodableCollection where Element: Encodable {
 
 extension Set: EncodableCollection where Element: Encodable {
   static func encodeCollection(at value: ValueAddress, in frame: EncodeFrameRef) throws -> UInt8 {
-    let set: Self = value.value()
+    let set = value[Self.self]
     return try frame.encodeArray(count: set.count) { child in
       for (bytes, element) in try child.sorted(set, by: { $0 }) {
         try child.encodeElement(element, canonicalBytes: bytes)
@@ -26,7 +26,7 @@ extension Set: EncodableCollection where Element: Encodable {
 
 extension Dictionary: EncodableCollection where Key: Encodable, Value: Encodable {
   static func encodeCollection(at value: ValueAddress, in frame: EncodeFrameRef) throws -> UInt8 {
-    let dictionary: Self = value.value()
+    let dictionary = value[Self.self]
     if Key.self == String.self { return try encodeTexts(sameType(dictionary, as: [String: Value].self), in: frame) }
     guard Key.self is any CodingKeyRepresentable.Type else { return try encodePairs(dictionary, in: frame) }
     let pairs = dictionary.map { ((($0.key as? any CodingKeyRepresentable)?.codingKey.stringValue) ?? "", $0.value) }

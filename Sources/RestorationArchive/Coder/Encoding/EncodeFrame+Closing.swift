@@ -159,9 +159,9 @@ struct MapRewriter {
   /// The entries of a map.
   func entries() -> [Entry] {
     walk { (walker, cursor, entries) throws(ArchiveError) in
-      _ = try walker.visitEntries(ValueTag.map, &cursor) { key, tag, payload in
-        entries.append(Entry(key: KeyText(rawValue: key.text), tag: tag, payload: payload))
-      }
+      var list = EntryList()
+      try walker.walk(ValueTag.map, &cursor, &list)
+      entries = list.entries.map { Entry(key: KeyText(rawValue: $0.key.text), tag: $0.tag, payload: $0.payload) }
     }
   }
 
@@ -173,7 +173,7 @@ struct MapRewriter {
       try cursor.skip(1)
       for (index, field) in fields.enumerated() {
         let isChild = children.contains(index)
-        let tag = isChild ? ValueTag.absent : try cursor.openField(UInt32(field.tag))
+        let tag = isChild ? ValueTag.absent : try cursor.openTag(field.tag)
         let start = cursor.offset
         if tag != ValueTag.absent { try walker.skip(tag, &cursor) }
         entries.append(Entry(key: field.key, tag: tag, payload: start..<cursor.offset))

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Owns the memory of one encoding: its state, its frames and its buffer go when nobody holds it any more.
 ///
 /// Handles do not hold it: they ask their epochs, which stay.
@@ -25,17 +23,9 @@ final class EncodeSession {
 
 /// The encoding sessions that wait for the next value, so that a small one need not make its own.
 enum EncodePool {
-  private struct Content: @unchecked Sendable {
-    // Sendable: a session that is taken out has one user until it is given back.
-    var sessions: [EncodeSession] = []
-    var children: [EncodeSession] = []
-    var epochs: [EncodeEpochs] = []
-  }
-
-  /// More sessions than these are freed when they are given back.
-  private static let sessionLimit = 8
-  private static let childLimit = 64
-  private static let content = Mutex(Content())
+  private static let sessions = Pool<EncodeSession>(limit: 8)
+  private static let children = Pool<EncodeSession>(limit: 64)
+  private static let epochs = Pool<EncodeEpochs>(limit: .max)
 
   /// Lends a session with an interner of its own.
   static func withSession<Result>(_ body: (EncodeSession) throws -> Result) rethrows -> Result {
@@ -46,19 +36,19 @@ enum EncodePool {
 
   /// Takes a session with an interner of its own.
   static func take() -> EncodeSession {
-    content.withLock { $0.sessions.popLast() } ?? EncodeSession(interner: ShapeInterner(), capacity: 4096)
+    sessions.take() ?? EncodeSession(interner: ShapeInterner(), capacity: 4096)
   }
 
   /// Gives a session back.
   static func giveBack(_ session: EncodeSession) {
     session.state.pointee.reset()
     if session.state.pointee.interner.isBloated { session.state.pointee.attach(ShapeInterner()) }
-    content.withLock { if $0.sessions.count < sessionLimit { $0.sessions.append(session) } }
+    sessions.giveBack(session)
   }
 
   /// Takes a session for a nested container.
   static func takeChild(for interner: ShapeInterner) -> EncodeSession {
-    guard let child = content.withLock({ $0.children.popLast() }) else {
+    guard let child = children.take() else {
       return EncodeSession(interner: interner, capacity: 240)
     }
     child.state.pointee.attach(interner)
@@ -70,19 +60,19 @@ enum EncodePool {
     session.state.pointee.reset()
     session.state.pointee.owner = nil
     session.state.pointee.ownerKey = nil
-    content.withLock { if $0.children.count < childLimit { $0.children.append(session) } }
+    children.giveBack(session)
   }
 
   // MARK: Epochs
 
   /// Takes the epochs for a level; the maker of the frame assigns them to it.
   static func takeEpochs() -> EncodeEpochs {
-    content.withLock { $0.epochs.popLast() } ?? EncodeEpochs(immortal: Epochs())
+    epochs.take() ?? EncodeEpochs(immortal: Epochs())
   }
 
   /// Gives the epochs of a level back.
-  static func giveBack(_ epochs: EncodeEpochs) {
-    epochs.pointee.assign(nil)
-    content.withLock { $0.epochs.append(epochs) }
+  static func giveBack(_ level: EncodeEpochs) {
+    level.pointee.assign(nil)
+    epochs.giveBack(level)
   }
 }

@@ -48,20 +48,20 @@ extension Scalar {
   static func readArray(_ frame: DecodeFrameRef, _ tag: UInt8, _ cursor: inout ByteCursor) throws -> [Self]? { nil }
 
   static func write(at address: ValueAddress, to writer: inout ByteWriter) {
-    address.value(as: Self.self).write(to: &writer)
+    address[Self.self].write(to: &writer)
   }
 
   static func write(_ form: TypeEntry.Form, at address: ValueAddress, in state: EncodeStateRef) -> UInt8 {
     switch form {
-    case .array: return writeArray(address.value(), to: &state.pointee.writer)
+    case .array: return writeArray(address[[Self].self], to: &state.pointee.writer)
     case .set:
-      let set: Set<Self> = address.value()
+      let set = address[Set<Self>.self]
       state.pointee.writer.writeByte(tag)
       state.pointee.writer.writeNumber(UInt64(set.count))
       state.pointee.writeElements(of: set)
       return ValueTag.packed
     default:
-      let dictionary: [String: Self] = address.value()
+      let dictionary = address[[String: Self].self]
       state.pointee.writer.writeByte(tag)
       state.pointee.writer.writeNumber(UInt64(dictionary.count))
       state.pointee.writeEntries(of: dictionary)

@@ -17,10 +17,13 @@
   }
 
   /// The value, whose type this must be.
-  @inline(__always)
-  func value<T>(as type: T.Type = T.self) -> T {
-    precondition(self.type == ObjectIdentifier(type))
-    return unsafe address.assumingMemoryBound(to: T.self).pointee
+  ///
+  /// Read where it is: a copy would be retained.
+  subscript<T>(type: T.Type) -> T {
+    @inline(__always) unsafeAddress {
+      precondition(self.type == ObjectIdentifier(type))
+      return unsafe address.assumingMemoryBound(to: T.self)
+    }
   }
 }
 

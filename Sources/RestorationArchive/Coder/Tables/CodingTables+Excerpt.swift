@@ -4,25 +4,26 @@ extension CodingTables {
   /// The values are copied as they are, so that nobody needs to know their types. Damage hides the bytes after it.
   func excerpt(of record: [UInt8], keys: Set<String>) -> [UInt8] {
     guard !keys.isEmpty else { return [] }
-    var entries: [UInt8] = []
+    var excerpt = ByteWriter(capacity: 256)
+    excerpt.writeByte(ValueTag.map)
+    excerpt.writeByte(ValueTag.any)
+    excerpt.writeByte(0)
     var count = 0
     record.withBorrowed { bytes in
       withView { view in
         var cursor = ByteCursor(bytes)
         guard let tag = try? cursor.readTag() else { return }
-        _ = try? ValueWalker(tables: view, depthLimit: 64).visitEntries(tag, &cursor) { key, tag, value in
-          guard tag != ValueTag.absent, keys.contains(key.text) else { return }
-          entries.append(number: key.count)
-          entries.append(key)
-          entries.append(tag)
-          entries.append(bytes[value])
+        var list = EntryList()
+        try? ValueWalker(tables: view, depthLimit: CodingLimits.depth).walk(tag, &cursor, &list)
+        for entry in list.entries where entry.tag != ValueTag.absent && keys.contains(entry.key.text) {
+          excerpt.writeCounted(entry.key)
+          excerpt.writeByte(entry.tag)
+          excerpt.write(bytes[entry.payload])
           count += 1
         }
       }
     }
-    guard count > 0 else { return [] }
-    var excerpt: [UInt8] = [ValueTag.map, ValueTag.any]
-    excerpt.append(number: count)
-    return excerpt + entries
+    excerpt.patchNumber(UInt64(count), at: 2)
+    return count > 0 ? excerpt.array : []
   }
 }

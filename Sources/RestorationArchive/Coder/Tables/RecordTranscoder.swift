@@ -40,17 +40,16 @@ struct RecordTranscoder {
       guard cursor.remaining == 0 else { throw cursor.corrupt("a node's state has bytes too many") }
       return found.shapes
     }
-    var output: [UInt8] = []
-    output.reserveCapacity(record.count)
+    var output = ByteWriter(capacity: record.count + 16)
     var copied = 0
     for (shape, range) in found {
       let number = try number(of: shape)
-      record.withBytes { output.append($0[copied..<range.lowerBound]) }
-      output.append(number: Int(number))
+      record.withBytes { output.write($0[copied..<range.lowerBound]) }
+      output.writeNumber(UInt64(number))
       copied = range.upperBound
     }
-    record.withBytes { output.append($0[copied..<$0.count]) }
-    return output
+    record.withBytes { output.write($0[copied..<$0.count]) }
+    return output.array
   }
 
   private mutating func number(of shape: Int) throws(ArchiveError) -> UInt32 {

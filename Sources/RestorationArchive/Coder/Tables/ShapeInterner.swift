@@ -10,7 +10,7 @@ final class ShapeInterner {
   /// The tables of the archive being encoded.
   var content = TableContent()
   /// Where the header and the tables of a value alone are written; kept for its memory.
-  var header: [UInt8] = []
+  var header = ByteWriter(capacity: 256)
   /// The epoch in which the tables' numbers are valid.
   private(set) var epoch: UInt64 = 1
   /// The shapes of records start here.

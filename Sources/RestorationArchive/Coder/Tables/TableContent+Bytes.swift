@@ -1,20 +1,18 @@
 extension TableContent {
   /// Writes everything that came after a mark: the number of keys, each as a string; the number of shapes, for each
   /// the number of its fields, and for each field the number of its key and its tag.
-  func write(from mark: CodingTables.Mark, into bytes: inout [UInt8]) {
-    bytes.append(number: keyCount - mark.keys)
+  func write(from mark: CodingTables.Mark, into writer: inout ByteWriter) {
+    writer.writeNumber(UInt64(keyCount - mark.keys))
     for key in mark.keys..<keyCount {
-      let range = keyRange(key)
-      bytes.append(number: range.count)
-      bytes.append(contentsOf: keyText[range])
+      keyText.withBorrowed { writer.writeCounted($0[keyRange(key)]) }
     }
-    bytes.append(number: shapeCount - mark.shapes)
+    writer.writeNumber(UInt64(shapeCount - mark.shapes))
     for shape in mark.shapes..<shapeCount {
       let range = fieldRange(shape)
-      bytes.append(number: range.count)
+      writer.writeNumber(UInt64(range.count))
       for field in fields[range] {
-        bytes.append(number: Int(field >> 8))
-        bytes.append(UInt8(truncatingIfNeeded: field))
+        writer.writeNumber(UInt64(field >> 8))
+        writer.writeByte(UInt8(truncatingIfNeeded: field))
       }
     }
   }
@@ -88,15 +86,4 @@ private func repeatsKey(in fields: ArraySlice<UInt32>) -> Bool {
     for other in fields[(index + 1)...] where other >> 8 == field >> 8 { return true }
   }
   return false
-}
-
-extension [UInt8] {
-  /// Appends a number that the tables hold, as ``ByteWriter/writeNumber(_:)`` would.
-  mutating func append(number: Int) {
-    // One byte is the commonest by far; the rest goes the one way that numbers are written.
-    if number < TwoByteNumber.first { return append(UInt8(number)) }
-    var writer = ByteWriter(capacity: 9)
-    writer.writeNumber(UInt64(number))
-    writer.withBytes { append($0) }
-  }
 }
