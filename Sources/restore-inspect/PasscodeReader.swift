@@ -24,7 +24,7 @@ enum PasscodeReader {
   /// Reads up to the first line break or the end.
   private static func read(_ descriptor: Int32) throws(InspectFailure) -> Passcode {
     // One array of the final size, filled in place: growing it would leave copies behind.
-    var buffer = [UInt8](repeating: 0, count: Passcode.maximumByteCount + 1)
+    var buffer = [UInt8](repeating: 0, count: Passcode.lengths.upperBound + 1)
     defer { unsafe buffer.withUnsafeMutableBytes { unsafe explicit_bzero($0.baseAddress!, $0.count) } }
     var count = 0
     while count < buffer.count {

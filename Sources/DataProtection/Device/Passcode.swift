@@ -7,8 +7,8 @@ import Sealing
 public struct Passcode: ~Copyable, Sendable {
   let secret: SecretBytes
 
-  /// The longest passcode.
-  package static let maximumByteCount = 1024
+  /// The lengths in bytes.
+  package static let lengths = 1...1024
 
   /// Copies a passcode out of a string.
   ///
@@ -55,9 +55,9 @@ public struct Passcode: ~Copyable, Sendable {
   }
 
   private static func check(_ byteCount: Int) throws(ProtectionError) {
-    guard (1...maximumByteCount).contains(byteCount) else {
+    guard lengths.contains(byteCount) else {
       throw ProtectionError(
-        .invalidArgument, "A passcode has 1 to \(maximumByteCount) bytes; this one has \(byteCount).")
+        .invalidArgument, "A passcode has 1 to \(lengths.upperBound) bytes; this one has \(byteCount).")
     }
   }
 }

@@ -34,9 +34,11 @@ extension ProtectedDevice {
   /// that reads the passcode into memory of its own makes a ``Passcode`` of it.
   ///
   /// - Parameter text: The passcode.
-  /// - Throws: As ``unlock(passcode:)-(Passcode)``, and `invalidArgument` when the text is empty or longer than 1024 bytes.
+  /// - Throws: As ``unlock(passcode:)-(Passcode)``. A text that is empty or longer than 1024 bytes is no passcode: it is
+  ///   `wrongPasscode`, and does not count; `invalidArgument` on a device without a passcode.
   @concurrent
   public func unlock(passcode text: String) async throws(ProtectionError) {
+    guard Passcode.lengths.contains(text.utf8.count) || !hasPasscode else { throw .wrongPasscode(retryDelay: .zero) }
     let passcode = try Passcode(text)
     try await unlock(passcode: passcode)
   }

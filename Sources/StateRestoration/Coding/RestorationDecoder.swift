@@ -28,6 +28,11 @@
   /// The other keys that were read; the rest is reported as unread.
   private var otherReadKeys: Set<String> = []
 
+  /// Whether to look for stored fields of values that their types do not know, which takes decoding the values once more.
+  var namesUnknownFields = false
+  /// The fields that were found.
+  private var unknownFields: [String] = []
+
   /// The delegate that turned out to have no `makeController(at:coder:)` of its own.
   package var delegateWithoutMaker: ObjectIdentifier?
 
@@ -57,6 +62,7 @@
     self.modelIdentifier = modelIdentifier
     firstReadKey = nil
     if !otherReadKeys.isEmpty { otherReadKeys = [] }
+    if !unknownFields.isEmpty { unknownFields = [] }
     isValid = true
   }
 
@@ -151,6 +157,12 @@
     }
   }
 
+  /// Looks for the fields of a stored value that its type does not know.
+  func noteUnknownFields<Value: Decodable>(of type: Value.Type, forKey key: String) {
+    let fields = FieldProbe.unknownFields(of: type, in: record, forKey: key)
+    unknownFields += key == ReservedKey.state ? fields : fields.map { "\(key).\($0)" }
+  }
+
   private func noteReading(_ key: String) {
     if firstReadKey == nil { firstReadKey = key } else if firstReadKey != key { otherReadKeys.insert(key) }
   }
@@ -171,10 +183,11 @@
     try read(RestorationRole.self, forKey: ReservedKey.role)
   }
 
-  /// The keys that nobody has read so far.
+  /// The keys that nobody has read so far, and the fields of values that their types do not know.
   package var unreadKeys: [String] {
-    guard (firstReadKey == nil ? 0 : 1) + otherReadKeys.count < record.keyLimit else { return [] }
+    guard (firstReadKey == nil ? 0 : 1) + otherReadKeys.count < record.keyLimit else { return unknownFields }
     return record.keys.filter { $0 != firstReadKey && !otherReadKeys.contains($0) && $0 != ReservedKey.role }
+      + unknownFields
   }
 
   /// Runs a saver's second half.

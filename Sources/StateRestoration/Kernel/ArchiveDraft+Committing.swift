@@ -23,6 +23,7 @@ extension ArchiveDraft {
     if !batch.placements.isEmpty || !batch.removals.isEmpty { try removeEmptyHolders() }
     for order in batch.orders { try arrange(order) }
     for record in batch.records { try store(record, of: batch, &findings) }
+    if batch.isMeeting { changedWhenMet.formUnion(changed) }
     for (path, message) in unplaced.values.sorted(by: { $0.path.components.count < $1.path.components.count }) {
       findings.append(.encodingFailed(path: path, message: message))
     }

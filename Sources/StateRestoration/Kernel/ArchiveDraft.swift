@@ -25,6 +25,8 @@ struct ArchiveDraft: Sendable {
   var unplaced: [CaptureBatch.Key: (path: RestorationPath, message: String)] = [:]
   /// Live objects whose records the commits since the last save have changed.
   var changed: Set<CaptureBatch.Key> = []
+  /// Those of them that differed at the end of the turn that met them.
+  var changedWhenMet: Set<CaptureBatch.Key> = []
   /// Live objects whose values could not be encoded when they were captured last.
   var unencoded: Set<CaptureBatch.Key> = []
   /// The sizes of live objects' states that are over the budget for one node.
@@ -83,7 +85,7 @@ struct ArchiveDraft: Sendable {
     ownerOf = [:]
     holders = [:]
     unplaced = [:]
-    changed = []
+    (changed, changedWhenMet) = ([], [])
     unencoded = []
     overBudget = [:]
   }

@@ -68,6 +68,7 @@ extension RestoreTurn {
         resolve: resolve)
       : takeUnseenDecoder(of: record, at: index, version: version, model: model)
     defer { if !isSeen { unseenDecoder = decoder } }
+    decoder.namesUnknownFields = isProbed(classPlan)
     if let from = try classPlan.apply(decoder, to: object, properties: classPlan.markedProperties(of: object)) {
       outcomes.add(.migrated(from: from, to: classPlan.version), at: index)
     }
@@ -83,6 +84,14 @@ extension RestoreTurn {
     let plan = ClassPlan.plan(for: type)
     lastClassPlan = plan
     return plan
+  }
+
+  /// Whether an instance of a class is one of the first, whose values are looked at for fields that the class does not know.
+  private func isProbed(_ plan: ClassPlan) -> Bool {
+    let count = probedCounts[ObjectIdentifier(plan.type), default: 0]
+    guard count < 8 else { return false }
+    probedCounts[ObjectIdentifier(plan.type)] = count + 1
+    return true
   }
 
   /// Reports a node whose object stays but did not get its state.

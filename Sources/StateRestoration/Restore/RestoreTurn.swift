@@ -51,6 +51,8 @@ internal import RestorationArchive
   var asksDelegate = true
   /// The plan of the class whose instance was decoded last.
   var lastClassPlan: ClassPlan?
+  /// How many instances of each class were looked at for fields that the class does not know.
+  var probedCounts: [ObjectIdentifier: Int] = [:]
   /// Whether the object that decodes now refers to stored state that was not restored.
   var missesTarget = false
   private var notedNode: UInt32?

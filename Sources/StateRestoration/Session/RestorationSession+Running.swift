@@ -70,7 +70,11 @@ extension RestorationSession {
       device, registry: registry, configuration: configuration, makeRoot: makeRoot)
     let application = try RestorableApplication(device: device, scenes: windows.scenes, delegate: windows.delegate)
     return try await drive(application, answering: signals) {
-      try await windows.takeLaunch()
+      do throws(RestorationError) {
+        try await windows.takeLaunch()
+      } catch {
+        throw error.cause as? ProtectionError ?? error
+      }
       return try await body(windows)
     } lettingGo: {
       await windows.letGo()

@@ -119,6 +119,8 @@ struct PreservationSession: Sendable {
     var written: Written?
     /// Records that were handed over and are not the same as before.
     var changedKeys: Set<CaptureBatch.Key>
+    /// Those of them that nobody could have announced: they differed in the turn that met them.
+    var changedWhenMet: Set<CaptureBatch.Key>
     var carriedOverNodes: Int
     var findings: [PreservationFinding]
     /// Live objects whose values could not be encoded.
@@ -162,7 +164,7 @@ struct PreservationSession: Sendable {
     }
     let owed = draft.owedFindings.filter { !findings.contains($0) }
     let result = saved(try write(context: context, loader: loader), findings + owed)
-    draft.changed = []
+    (draft.changed, draft.changedWhenMet) = ([], [])
     draft.owedFindings = []
     return result
   }
@@ -170,7 +172,7 @@ struct PreservationSession: Sendable {
   private func saved(_ written: Written?, _ findings: [PreservationFinding], isWaiting: Bool = false) -> Saved {
     Saved(
       written: written, changedKeys: written == nil ? [] : draft.changed.subtracting([CaptureBatch.application]),
-      carriedOverNodes: isWaiting ? 0 : draft.carriedOverCount, findings: findings, unencoded: draft.unencoded,
+      changedWhenMet: draft.changedWhenMet, carriedOverNodes: isWaiting ? 0 : draft.carriedOverCount, findings: findings, unencoded: draft.unencoded,
       isWaiting: isWaiting)
   }
 

@@ -147,6 +147,7 @@ extension RestorationDecoder {
   func read<Value: Codable>(_ type: Value.Type, forKey key: String, at launch: Value?) throws(RestorationError)
     -> Value?
   {
+    defer { if namesUnknownFields { noteUnknownFields(of: type, forKey: key) } }
     do throws(RestorationError) {
       return try read(type, forKey: key)
     } catch {

@@ -22,6 +22,18 @@ import Testing
     }
   }
 
+  @Test func `a text that is no passcode is a wrong one, and does not count`() async throws {
+    let device = try await world.open()
+    #expect(await code { try await device.unlock(passcode: "") } == .invalidArgument)
+    try await device.setPasscode(Passcode("right"))
+    for _ in 0..<20 {
+      #expect(await code { try await device.unlock(passcode: "") } == .wrongPasscode)
+      #expect(await code { try await device.unlock(passcode: String(repeating: "x", count: 1025)) } == .wrongPasscode)
+    }
+    #expect(try await device.remainingPasscodeDelay() == .zero)
+    try await device.unlock(passcode: "right")
+  }
+
   @Test func `the same wrong passcode counts once`() async throws {
     let device = try await setUp()
     for _ in 0..<20 {

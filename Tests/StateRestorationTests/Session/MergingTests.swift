@@ -33,6 +33,8 @@ import Testing
     #expect(report[["page"]]?.remarks == [.joined] && report.notRestored.isEmpty)
     let expected = merges ? "a whole page\none line" : "one line"
     #expect(page.restorableState == expected)
+    // Nobody could have announced what the unlock has joined.
+    #expect(try await locked.preserve().receipt?.findings.isEmpty != false)
     try await locked.close()
     device.reboot()
 

@@ -193,7 +193,7 @@ import Glibc
     try await run(device) { windows in
       let log = MemoryLog()
       await #expect { try await run(device, log: log) { _ in } } throws: { error in
-        ((error as? RestorationError)?.cause as? ProtectionError)?.code == .inUse
+        (error as? ProtectionError)?.code == .inUse
       }
       #expect(log.lines.count { $0.contains("did not come back") } == 2)
       #expect(windows.roots.map(\.value) == ["two", "one"])
