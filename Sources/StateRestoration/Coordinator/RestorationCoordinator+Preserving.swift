@@ -89,7 +89,8 @@ extension RestorationCoordinator {
       if saved.isWaiting { return .deferred(.locked) }
       if standing == .new { standing = .live }
       let findings =
-        batch.findings + tree.takeOneTimeFindings() + saved.findings + unannounced(saved.changedKeys.subtracting(saved.changedWhenMet), batch, scope)
+        batch.findings + tree.takeOneTimeFindings() + saved.findings
+        + unannounced(saved.changedKeys.subtracting(saved.changedWhenMet), batch, scope)
       guard let written = saved.written else {
         return .unchanged(unchangedReceipt(findings, savedAt: context.timeSaved))
       }

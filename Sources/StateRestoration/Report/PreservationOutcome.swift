@@ -57,7 +57,8 @@ extension PreservationOutcome: CustomStringConvertible {
     case .declined(.noDelegate):
       "Preservation: declined, there is no delegate to say yes; hold it for as long as the program runs"
     case .declined(.answeredNo): "Preservation: declined, the delegate answered no in shouldSaveApplicationState"
-    case .declined(.noRoot): "Preservation: declined, there is no root: restore into one and hold it, or name it in preserve(_:)"
+    case .declined(.noRoot):
+      "Preservation: declined, there is no root: restore into one and hold it, or name it in preserve(_:)"
     case .deferred(.locked): "Preservation: locked, and nothing was touched in this run"
     case .deferred(.discarded): "Preservation: discarded by the user"
     }

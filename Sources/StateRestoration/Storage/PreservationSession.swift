@@ -172,7 +172,8 @@ struct PreservationSession: Sendable {
   private func saved(_ written: Written?, _ findings: [PreservationFinding], isWaiting: Bool = false) -> Saved {
     Saved(
       written: written, changedKeys: written == nil ? [] : draft.changed.subtracting([CaptureBatch.application]),
-      changedWhenMet: draft.changedWhenMet, carriedOverNodes: isWaiting ? 0 : draft.carriedOverCount, findings: findings, unencoded: draft.unencoded,
+      changedWhenMet: draft.changedWhenMet, carriedOverNodes: isWaiting ? 0 : draft.carriedOverCount,
+      findings: findings, unencoded: draft.unencoded,
       isWaiting: isWaiting)
   }
 
