@@ -56,7 +56,7 @@ registry.register(Entry.self, as: "entry") { path, _ in path.last.map(Entry.init
       try await session.unlock(passcode: text)
     } catch {
       guard error.code == .wrongPasscode || error.code == .passcodeDelayed else { throw error }
-      print("Not right. Wait \(try await session.device.remainingPasscodeDelay()).")
+      print("Not right. Wait \(try await session.device.remainingPasscodeDelay().components.seconds) s.")
     }
   }
   return true
@@ -65,7 +65,9 @@ registry.register(Entry.self, as: "entry") { path, _ in path.last.map(Entry.init
 try await RestorationSession.run(at: .applicationState("com.example.diary"), root: diary, registry: registry) {
   session in
   let device = session.device
-  if !device.hasPasscode, let text = await ask("Choose a passcode:") { try await device.setPasscode(Passcode(text)) }
+  while !device.hasPasscode, let text = await ask("Choose a passcode:") {
+    if !text.isEmpty { try await device.setPasscode(Passcode(text)) }
+  }
   while try await unlock(session) {
     for entry in diary.entries { print("  " + entry.text) }
     while device.isProtectedDataAvailable {

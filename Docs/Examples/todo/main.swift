@@ -13,7 +13,10 @@ final class Items: DataSourceModelAssociation {
 
   func row(of title: String) -> IndexPath? { titles.firstIndex(of: title).map { [0, $0] } }
 
-  func modelIdentifier(forElementAt path: IndexPath) -> ModelIdentifier? { ModelIdentifier(titles[path[1]]) }
+  func modelIdentifier(forElementAt path: IndexPath) -> ModelIdentifier? {
+    titles.indices.contains(path[1]) ? ModelIdentifier(titles[path[1]]) : nil
+  }
+
   func indexPath(forElementWithModelIdentifier item: ModelIdentifier) -> IndexPath? { row(of: item.rawValue) }
 }
 

@@ -42,7 +42,8 @@ registry.register(RenameDialogue.self, as: "rename") { _, _ in RenameDialogue() 
   } else if line.hasPrefix("window ") {
     try await windows.open(SceneSession.ID(String(line.dropFirst(7))))
   } else if line.hasPrefix("passcode ") {
-    try await windows.device.setPasscode(Passcode(String(line.dropFirst(9))))
+    let text = String(line.dropFirst(9))
+    if !text.isEmpty { try await windows.device.setPasscode(Passcode(text)) }
   } else if let page = windows.roots.first {
     switch line {
     case "close": try await windows.close(page.id)
@@ -68,7 +69,7 @@ registry.register(RenameDialogue.self, as: "rename") { _, _ in RenameDialogue() 
       try await windows.unlock(passcode: text)
     } catch {
       guard error.code == .wrongPasscode || error.code == .passcodeDelayed else { throw error }
-      print("Not right. Wait \(try await windows.device.remainingPasscodeDelay()).")
+      print("Not right. Wait \(try await windows.device.remainingPasscodeDelay().components.seconds) s.")
     }
   }
   return true

@@ -72,6 +72,22 @@ private final class ItemScreen: RestorableController {
 }
 // snippet end
 
+// snippet: TestingHarnessRegistering
+@MainActor struct StackUpdateTests {
+  @Test func `a pushed screen comes back in the next version`() async throws {
+    let harness = RestorationHarness<HierarchyApplication<NavigationController>>(on: try await SimulatedDevice())
+    let application = try await harness.launch {
+      HierarchyApplication(NavigationController(restorationIdentifier: "stack")) { coordinator in
+        coordinator.registry.register(ItemScreen.self, as: "item") { path, _ in path.last.map(ItemScreen.init) }
+      }
+    }
+    application.root.push(ItemScreen("milk"))
+    try await harness.enterBackground()
+    #expect(try await harness.relaunchAfterUpdate(to: "2.0").root.top?.restorationIdentifier == "milk")
+  }
+}
+// snippet end
+
 // snippet: TestingWindows
 @MainActor struct TwoWindowsTests {
   @Test func `both windows come back`() async throws {
