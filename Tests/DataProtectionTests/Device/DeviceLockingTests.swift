@@ -34,7 +34,7 @@ import Testing
         return "\(error.code)"
       }
     }
-    #expect(await answer(to: "") == "wrongPasscode")
+    #expect(await answer(to: "") == "wrong")
     #expect(await answer(to: "1243") == "wrong")
     #expect(await answer(to: "1234") == "unlocked")
     #expect(device.isProtectedDataAvailable)
