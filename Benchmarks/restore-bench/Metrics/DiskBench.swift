@@ -179,7 +179,8 @@ final class DiskBench {
   /// Opens the preserved state.
   func openReader() throws -> (reader: RestorationArchive.Reader, archive: OpenedArchive) {
     let archive = try device.archives(for: slot).openNewest()
-    return (try RestorationArchive.Reader(archive), archive)
+    let base = RestorationArchive.Source(byteCount: archive.byteCount) { try archive.read($0) }
+    return (try RestorationArchive.Reader(base: base, deltas: archive.frames), archive)
   }
 
   /// Opens the archive, finds one node, decodes it and compares it.

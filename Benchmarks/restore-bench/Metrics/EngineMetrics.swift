@@ -24,7 +24,7 @@ struct EngineMetrics {
     guard wants("captureOne") || wants("restoreAll") else { return results }
     var configuration = RestorationConfiguration(application: "restore-bench.engine.\(count)")
     configuration.archiveByteBudget = max(configuration.archiveByteBudget, count << 10)
-    let (coordinator, place) = try open(device, delegate, configuration)
+    let coordinator = try RestorationCoordinator(device: device, delegate: delegate, configuration: configuration)
     let nodes = Typical.nodes(count)
     let tree = BenchTree(nodes)
     _ = try await coordinator.restore(into: tree.root)
@@ -44,7 +44,7 @@ struct EngineMetrics {
     if wants("restoreAll") {
       _ = try await coordinator.preserve(tree.root)
       // One coordinator at a time has the session.
-      place.close()
+      await coordinator.letGo()
       var times: [Double] = []
       var processorTimes: [Double] = []
       var mainActorTimes: [Double] = []
@@ -54,8 +54,7 @@ struct EngineMetrics {
       var jsonTimes: [Double] = []
       for _ in 0..<rounds {
         let empty = BenchTree(nodes, isEmpty: true)
-        let (fresh, place) = try open(device, delegate, configuration)
-        defer { place.close() }
+        let fresh = try RestorationCoordinator(device: device, delegate: delegate, configuration: configuration)
         let begun = Clock.wall.now
         let processorBegun = Clock.process.now
         let report = try await fresh.restore(into: empty.root)
@@ -66,6 +65,7 @@ struct EngineMetrics {
         _ = try await fresh.preserve(empty.root)
         savingTimes.append(Clock.wall.now - savingBegun)
         try verify(empty.matches(tree), "restoring the whole hierarchy")
+        await fresh.letGo()
         guard let json else { continue }
         let jsonBegun = Clock.process.now
         consume(try JSONDecoder().decode([Typical.State].self, from: json))
@@ -83,17 +83,6 @@ struct EngineMetrics {
     }
     if !wants("restoreAll") { try await coordinator.discard() }
     return results
-  }
-
-  /// A coordinator, and its place to be closed before the next one opens it.
-  private func open(
-    _ device: ProtectedDevice, _ delegate: Willing, _ configuration: RestorationConfiguration
-  ) throws -> (RestorationCoordinator, DeviceStore) {
-    let slot = ArchiveSlot(application: configuration.application, scene: SceneSession.ID.main.rawValue)
-    let place = DeviceStore(store: try device.archives(for: slot, protection: configuration.protection))
-    let coordinator = RestorationCoordinator(
-      store: place, delegate: delegate, configuration: configuration, registry: RestorationRegistry())
-    return (coordinator, place)
   }
 
   private func result(_ metric: String, _ count: Int, _ unit: String, _ taken: [String: Taken]) -> Result {

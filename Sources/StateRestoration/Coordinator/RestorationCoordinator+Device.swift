@@ -30,7 +30,7 @@ extension RestorationCoordinator {
   /// Lets the scene's archive go, so that another coordinator may have it.
   ///
   /// Nothing is saved from then on: a save that still waits would open it again.
-  func letGo() async {
+  package func letGo() async {
     let store = store
     await operations.run(.forgetting) {
       standing = .discarded

@@ -104,7 +104,7 @@ internal import RestorationArchive
   var discardCount = 0
 
   /// Creates a coordinator on any store; for tests of the engine.
-  package init(
+  init(
     store: any PreservationStore, delegate: (any RestorationCoordinatorDelegate)?,
     configuration: RestorationConfiguration = .init(), session: SceneSession.ID = .main,
     registry: RestorationRegistry = RestorationRegistry()

@@ -13,25 +13,6 @@ struct DormantVariant: Sendable {
   static let countLimit = 64
   /// At most this share of the archive's budget.
   static let budgetShare = 4
-
-  /// The dormant variants of an archive, oldest first.
-  static func all(in reader: RestorationArchive.Reader) throws(ArchiveError) -> [DormantVariant] {
-    var found: [DormantVariant] = []
-    var stack: [(id: NodeID, top: Int?)] = try reader.roots.map { ($0, nil) }
-    var visited = 0
-    while let (id, top) = stack.popLast() {
-      visited += 1
-      guard visited <= reader.nodeCount, let node = try reader.node(id) else { continue }
-      var top = top
-      if node.attributes.flags.contains(.dormant) {
-        top = found.count
-        found.append(DormantVariant(node: id, number: VariantName(node.identifier).number, byteCount: 0))
-      }
-      if let top { found[top].byteCount += node.byteCount }
-      stack += try reader.children(of: id).map { ($0, top) }
-    }
-    return found.sorted { $0.number < $1.number }
-  }
 }
 
 extension ArchiveDraft {

@@ -53,7 +53,7 @@ public import Observation
   }
 
   /// Creates the list on any stores; for tests of the engine.
-  package init(
+  init(
     list: any PreservationStore, configuration: RestorationConfiguration,
     registry: RestorationRegistry = RestorationRegistry(),
     makeCoordinator: @escaping @MainActor (SceneSession.ID) throws(ProtectionError) -> RestorationCoordinator

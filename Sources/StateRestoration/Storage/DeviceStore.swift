@@ -1,14 +1,14 @@
-package import DataProtection
-package import FoundationEssentials
+internal import DataProtection
+internal import FoundationEssentials
 
 /// The real store: one slot of a protected device.
 ///
 /// State saved under another class than the program wants now is read as it is, and moved by the next save.
-package struct DeviceStore: PreservationStore {
+struct DeviceStore: PreservationStore {
   let store: ArchiveStore
 
   /// Keeps generations in a slot, under the class that the store was made with.
-  package init(store: ArchiveStore) {
+  init(store: ArchiveStore) {
     self.store = store
     store.keepState()
   }
@@ -16,7 +16,7 @@ package struct DeviceStore: PreservationStore {
   /// How long a coordinator that has gone may still hold the slot, on its worker's thread.
   private static let handover = Duration.seconds(1)
 
-  package func open(waiting patience: Duration) throws(ProtectionError) {
+  func open(waiting patience: Duration) throws(ProtectionError) {
     do throws(ProtectionError) {
       try store.open(waiting: patience)
     } catch  where error.code == .inUse && error.processIdentifier == ProcessInfo.processInfo.processIdentifier {
@@ -24,9 +24,9 @@ package struct DeviceStore: PreservationStore {
     }
   }
 
-  package func close() { store.close() }
+  func close() { store.close() }
 
-  package func open(_ choice: StateChoice) throws(ProtectionError) -> StoredState {
+  func open(_ choice: StateChoice) throws(ProtectionError) -> StoredState {
     // Who reads a state goes on from it: as its one writer.
     try open(waiting: .zero)
     let opened =
@@ -41,23 +41,22 @@ package struct DeviceStore: PreservationStore {
     ) { range in try opened.read(range) }
   }
 
-  package func openPending() throws(ProtectionError) -> AllPending {
+  func openPending() throws(ProtectionError) -> AllPending {
     try open(waiting: .zero)
     let pending = try store.openPending()
     return AllPending(
       readable: pending.archives.map { archive in
-        StoredPending(
-          generation: archive.generation, base: archive.base, isOwn: archive.isOwn, content: archive.content)
+        StoredPending(generation: archive.generation, isOwn: archive.isOwn, content: archive.content)
       }, problems: pending.problems)
   }
 
-  package func generations() throws(ProtectionError) -> [Generation] { try store.generations() }
+  func generations() throws(ProtectionError) -> [Generation] { try store.generations() }
 
-  package func setAsideGenerations() throws(ProtectionError) -> [SetAsideGeneration] {
+  func setAsideGenerations() throws(ProtectionError) -> [SetAsideGeneration] {
     try store.setAsideRecords().map(SetAsideGeneration.init)
   }
 
-  package func publish(_ archive: Data, _ succession: Succession) throws(ProtectionError) -> StoreReceipt {
+  func publish(_ archive: Data, _ succession: Succession) throws(ProtectionError) -> StoreReceipt {
     StoreReceipt(
       try store.publish(
         archive,
@@ -66,30 +65,30 @@ package struct DeviceStore: PreservationStore {
           reclaiming: succession.reclaiming)))
   }
 
-  package func append(_ change: Data, to generation: Generation) throws(ProtectionError) -> StoreReceipt? {
+  func append(_ change: Data, to generation: Generation) throws(ProtectionError) -> StoreReceipt? {
     try store.append(change, to: generation).map(StoreReceipt.init)
   }
 
-  package func publishPending(_ touchedNodes: Data) throws(ProtectionError) -> StoreReceipt {
+  func publishPending(_ touchedNodes: Data) throws(ProtectionError) -> StoreReceipt {
     StoreReceipt(try store.publishPending(touchedNodes))
   }
 
-  package func requireDurable() throws(ProtectionError) { try store.requireDurable() }
+  func requireDurable() throws(ProtectionError) { try store.requireDurable() }
 
-  package func removeSetAside(_ generation: Generation) throws(ProtectionError) -> Bool {
+  func removeSetAside(_ generation: Generation) throws(ProtectionError) -> Bool {
     try store.removeSetAside(generation)
   }
 
-  package func deleteAll() throws(ProtectionError) { try store.deleteAll() }
+  func deleteAll() throws(ProtectionError) { try store.deleteAll() }
 
-  package func attempts(at state: StoredState) throws(ProtectionError) -> AttemptHistory {
+  func attempts(at state: StoredState) throws(ProtectionError) -> AttemptHistory {
     guard let record = try store.attempts(at: archive(state)) else { return AttemptHistory() }
     return AttemptHistory(
       deaths: Int(record.deaths), node: record.node == CrashMarker.noNode ? nil : record.node,
       requestDied: record.requestDied)
   }
 
-  package func beginAttempt(
+  func beginAttempt(
     at state: StoredState, isRequest: Bool
   ) throws(ProtectionError) -> any RestorationAttempting {
     try store.beginAttempt(at: archive(state), isRequest: isRequest)
@@ -111,7 +110,7 @@ extension SetAsideGeneration {
   init(_ record: Ledger.Record) {
     self.init(
       generation: Generation(rawValue: record.generation), byteCount: Int(clamping: record.byteCount),
-      isDamaged: record.flags.contains(.damaged), isPartial: record.flags.contains(.partial))
+      isDamaged: record.flags.contains(.damaged))
   }
 }
 

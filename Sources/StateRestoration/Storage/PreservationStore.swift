@@ -1,11 +1,11 @@
-package import DataProtection
-package import FoundationEssentials
+internal import DataProtection
+internal import FoundationEssentials
 
 /// What the engine needs of the store: the generations of one scene, and who writes them.
 ///
 /// One writer has a slot at a time. Every call blocks on the disk, may come from any thread, and must not come from the
 /// main actor. A call that needs the slot takes it when ``open(waiting:)`` has not: `inUse` if somebody else has it.
-package protocol PreservationStore: Sendable {
+protocol PreservationStore: Sendable {
   // MARK: The slot
 
   /// Takes the slot for this writer, until ``close()`` or the end of the process; nothing happens if it has it.
@@ -68,7 +68,7 @@ package protocol PreservationStore: Sendable {
 }
 
 /// Which generation to open.
-package enum StateChoice: Sendable, Hashable {
+enum StateChoice: Sendable, Hashable {
   /// The newest, or the one before if that can't be read.
   case newest
   /// The one before the newest.
@@ -78,28 +78,19 @@ package enum StateChoice: Sendable, Hashable {
 }
 
 /// What a new generation takes the place of.
-package struct Succession: Sendable {
+struct Succession: Sendable {
   /// Saved while locked and contained in the new generation: deleted.
-  package var consuming: [StoredPending]
+  var consuming: [StoredPending] = []
   /// Refused, so not continued: the newest, the one before or pending ones; they are set aside where they are.
-  package var retiring: [Generation]
+  var retiring: [Generation] = []
   /// The set-aside generation that the new one continues: it goes, and makes no room before.
-  package var reclaiming: Generation?
-
-  /// Names the generations to succeed; without arguments the newest is simply continued.
-  package init(
-    consuming: [StoredPending] = [], retiring: [Generation] = [], reclaiming: Generation? = nil
-  ) {
-    self.consuming = consuming
-    self.retiring = retiring
-    self.reclaiming = reclaiming
-  }
+  var reclaiming: Generation?
 }
 
 /// A marked attempt at restoring, which the next launch finds if this process dies in it.
 ///
 /// Calls never block on the disk and may come from the main actor.
-package protocol RestorationAttempting: AnyObject, Sendable {
+protocol RestorationAttempting: AnyObject, Sendable {
   /// Notes the node whose code runs from now on; nil for code outside any node.
   ///
   /// After ``end()`` it marks the state once more: for objects that turn up later.
@@ -111,133 +102,73 @@ package protocol RestorationAttempting: AnyObject, Sendable {
 }
 
 /// How earlier attempts at restoring one generation have ended.
-package struct AttemptHistory: Sendable, Hashable {
+struct AttemptHistory: Sendable, Hashable {
   /// Deaths of the process since an attempt last ended well; a restart of the machine counts from the second on.
-  package var deaths: Int
+  var deaths = 0
   /// The node whose code was running at the last death; nil when none was.
-  package var node: UInt32?
+  var node: UInt32?
   /// Whether the last attempt on request died.
-  package var requestDied: Bool
-
-  /// Describes how attempts have ended; without arguments there was none, or it ended well.
-  package init(deaths: Int = 0, node: UInt32? = nil, requestDied: Bool = false) {
-    self.deaths = deaths
-    self.node = node
-    self.requestDied = requestDied
-  }
+  var requestDied = false
 }
 
 /// An opened generation: its content and its facts.
-package struct StoredState: Sendable {
+struct StoredState: Sendable {
   /// Number of the generation.
-  package var generation: Generation
+  var generation: Generation
   /// How sure it is that this was saved last.
-  package var standing: ArchiveStanding
+  var standing = ArchiveStanding.current
   /// Length of the base in bytes.
-  package var byteCount: Int
+  var byteCount: Int
   /// The changes appended since, oldest first.
-  package var frames: [Data]
+  var frames: [Data] = []
   /// Bytes after the last whole change that could not be used.
-  package var tailDropped: Int
-  /// Reads part of the base.
-  package var read: @Sendable (Range<Int>) throws -> Data
+  var tailDropped = 0
   /// The store's own handle.
-  package var handle: (any Sendable)?
-
-  /// Describes an opened generation.
-  package init(
-    generation: Generation, standing: ArchiveStanding = .current, byteCount: Int, frames: [Data] = [],
-    tailDropped: Int = 0, handle: (any Sendable)? = nil, read: @escaping @Sendable (Range<Int>) throws -> Data
-  ) {
-    self.generation = generation
-    self.standing = standing
-    self.byteCount = byteCount
-    self.frames = frames
-    self.tailDropped = tailDropped
-    self.handle = handle
-    self.read = read
-  }
+  var handle: (any Sendable)?
+  /// Reads part of the base.
+  var read: @Sendable (Range<Int>) throws -> Data
 }
 
 /// Everything that was saved while the device was locked and is in no generation yet.
-package struct AllPending: Sendable {
+struct AllPending: Sendable {
   /// The readable ones, oldest first.
-  package var readable: [StoredPending]
+  var readable: [StoredPending] = []
   /// Why the rest can't be, by generation; name them in ``Succession/retiring`` to keep them when a save goes on without.
-  package var problems: [Generation: ProtectionError]
-
-  /// Describes the pending generations.
-  package init(readable: [StoredPending] = [], problems: [Generation: ProtectionError] = [:]) {
-    self.readable = readable
-    self.problems = problems
-  }
+  var problems: [Generation: ProtectionError] = [:]
 }
 
 /// The nodes that one run has saved while the device was locked, opened.
-package struct StoredPending: Sendable {
+struct StoredPending: Sendable {
   /// Its number, among the generations'.
-  package var generation: Generation
-  /// The generation that was the newest when it was saved; nil when there was none.
-  package var base: Generation?
+  var generation: Generation
   /// True when this run has saved it.
-  package var isOwn: Bool
+  var isOwn = false
   /// The content, checked.
-  package var content: Data
-
-  /// Describes opened pending material.
-  package init(generation: Generation, base: Generation? = nil, isOwn: Bool = false, content: Data) {
-    self.generation = generation
-    self.base = base
-    self.isOwn = isOwn
-    self.content = content
-  }
+  var content: Data
 }
 
 /// A generation that is set aside, as the ledger knows it.
-package struct SetAsideGeneration: Sendable, Hashable {
+struct SetAsideGeneration: Sendable, Hashable {
   /// Its number.
-  package var generation: Generation
+  var generation: Generation
   /// Its size on disk in bytes.
-  package var byteCount: Int
+  var byteCount: Int
   /// Whether it was found damaged, and not refused; the first to make room.
-  package var isDamaged: Bool
-  /// Whether it holds nodes touched while locked, and no whole state.
-  package var isPartial: Bool
-
-  /// Describes a generation that is set aside.
-  package init(generation: Generation, byteCount: Int, isDamaged: Bool = false, isPartial: Bool = false) {
-    self.generation = generation
-    self.byteCount = byteCount
-    self.isDamaged = isDamaged
-    self.isPartial = isPartial
-  }
+  var isDamaged = false
 }
 
 /// What became of a write.
-package struct StoreReceipt: Sendable, Hashable {
+struct StoreReceipt: Sendable, Hashable {
   /// The generation that holds the state now.
-  package var generation: Generation
+  var generation: Generation
   /// Bytes written to disk.
-  package var bytesWritten: Int
+  var bytesWritten: Int
   /// Whether the write would survive a power cut.
-  package var durability: Durability
+  var durability: Durability
   /// Whether it was sealed one-way, because the class had no key: it can be read after the unlock.
-  package var isSealedOneWay: Bool
+  var isSealedOneWay = false
   /// The generations set aside with this write, oldest first.
-  package var setAside: [SetAsideGeneration]
+  var setAside: [SetAsideGeneration] = []
   /// Those set aside before, or with it, that made room: their content is gone.
-  package var removed: [SetAsideGeneration]
-
-  /// Describes a write.
-  package init(
-    generation: Generation, bytesWritten: Int, durability: Durability, isSealedOneWay: Bool = false,
-    setAside: [SetAsideGeneration] = [], removed: [SetAsideGeneration] = []
-  ) {
-    self.generation = generation
-    self.bytesWritten = bytesWritten
-    self.durability = durability
-    self.isSealedOneWay = isSealedOneWay
-    self.setAside = setAside
-    self.removed = removed
-  }
+  var removed: [SetAsideGeneration] = []
 }

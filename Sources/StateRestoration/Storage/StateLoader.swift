@@ -240,9 +240,9 @@ struct StateLoader: Sendable {
     _ pending: [StoredPending], onto reader: RestorationArchive.Reader, _ merged: inout [StoredPending],
     _ layers: inout [RestorePlan], _ remarks: inout [RestorationRemark]
   ) throws(ArchiveError) -> Data? {
+    let stored = try RestorePlan(reader: reader)
     var draft = try ArchiveDraft(
-      continuing: reader, dormants: try DormantVariant.all(in: reader), limits: limits,
-      nodeBudget: configuration.nodeByteBudget)
+      continuing: reader, dormants: stored.allDormants, limits: limits, nodeBudget: configuration.nodeByteBudget)
     draft.tags = tags
     var context = try reader.context
     var nodes: Set<NodeID> = []
@@ -253,7 +253,7 @@ struct StateLoader: Sendable {
         nodes.formUnion(try attempt.merge(overlay, &context))
         draft = attempt
         merged.append(one)
-        if layers.isEmpty { layers.append(try RestorePlan(reader: reader)) }
+        if layers.isEmpty { layers.append(stored) }
         layers.append(try RestorePlan(reader: overlay))
       } catch {
         remarks.append(.failure("what was saved while locked could not be merged: \(error)"))

@@ -1,7 +1,8 @@
 import FoundationEssentials
-import StateRestoration
 import Synchronization
 import Testing
+
+@testable import StateRestoration
 
 /// R3.3 in the app-level state, and R2.1's children that are preserved by hand.
 @MainActor @Suite struct ApplicationReferenceTests {

@@ -1,8 +1,9 @@
 import DataProtection
 import FoundationEssentials
-import StateRestoration
 import StateRestorationTesting
 import Testing
+
+@testable import StateRestoration
 
 /// A program whose next version wants another protection class for its archives (R5.1, R5.3).
 @MainActor @Suite struct ClassChangeTests {

@@ -1,7 +1,8 @@
 import FoundationEssentials
-import StateRestoration
 import Synchronization
 import Testing
+
+@testable import StateRestoration
 
 /// The node that restoring died at is left out, alone, and stays stored until somebody asks for it (R6.2).
 @MainActor @Suite struct CrashNodeTests {

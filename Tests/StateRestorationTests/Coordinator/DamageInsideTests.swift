@@ -1,7 +1,8 @@
 import FoundationEssentials
-import StateRestoration
 import Synchronization
 import Testing
+
+@testable import StateRestoration
 
 /// A generation that opens well and can't be read to its end.
 @MainActor @Suite struct DamageInsideTests {

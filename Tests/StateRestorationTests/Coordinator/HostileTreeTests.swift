@@ -1,8 +1,9 @@
 import FoundationEssentials
 import RestorationArchive
-import StateRestoration
 import Synchronization
 import Testing
+
+@testable import StateRestoration
 
 /// Nothing that a file contains can trap, nor make `restore` throw.
 @MainActor @Suite struct HostileTreeTests {

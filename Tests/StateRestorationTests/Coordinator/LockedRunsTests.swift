@@ -1,10 +1,11 @@
 import DataProtection
 import FaultyFileSystem
 import FoundationEssentials
-import StateRestoration
 import StateRestorationTesting
 import Synchronization
 import Testing
+
+@testable import StateRestoration
 
 /// R5.2 over several runs: what was acknowledged while locked is never lost, and what nobody touched is never saved.
 @MainActor @Suite struct LockedRunsTests {

@@ -1,6 +1,7 @@
 import FoundationEssentials
-import StateRestoration
 import Testing
+
+@testable import StateRestoration
 
 /// R1: nothing happens unless the delegate says yes; its app-level hooks frame the others.
 @MainActor @Suite struct OptingInTests {

@@ -1,6 +1,7 @@
 import FoundationEssentials
-import StateRestoration
 import Testing
+
+@testable import StateRestoration
 
 /// R2.1–R2.3: who is preserved, and under which path.
 @MainActor @Suite struct PathTests {

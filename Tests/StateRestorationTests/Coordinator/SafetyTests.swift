@@ -1,9 +1,10 @@
 import DataProtection
 import FoundationEssentials
 import SimulatedTime
-import StateRestoration
 import Synchronization
 import Testing
+
+@testable import StateRestoration
 
 /// R6: force quits, crashes while restoring, asynchronous restoring, developer mode.
 @MainActor @Suite struct SafetyTests {

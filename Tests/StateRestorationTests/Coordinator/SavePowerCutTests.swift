@@ -1,7 +1,8 @@
 import DataProtection
-import StateRestoration
 import StateRestorationTesting
 import Testing
+
+@testable import StateRestoration
 
 /// Power that is cut in the middle of what the coordinator does to the disk, seen by the coordinator of the next launch.
 @MainActor @Suite struct SavePowerCutTests {

@@ -1,9 +1,10 @@
 import DataProtection
 import FoundationEssentials
-import StateRestoration
 import StateRestorationTesting
 import Synchronization
 import Testing
+
+@testable import StateRestoration
 
 /// State that was not restored is set aside before a save replaces it, and can be had again (R3.5, R5.2, R6.2).
 @MainActor @Suite struct SettingAsideTests {

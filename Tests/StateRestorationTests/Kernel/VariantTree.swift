@@ -72,7 +72,7 @@ enum VariantTree {
   ) throws -> ArchiveDraft {
     let reader = try archive(places)
     return try ArchiveDraft(
-      continuing: reader, dormants: try DormantVariant.all(in: reader), limits: limits, nodeBudget: 64 << 10)
+      continuing: reader, dormants: try RestorePlan(reader: reader).allDormants, limits: limits, nodeBudget: 64 << 10)
   }
 
   /// The archive that a draft would save, read back.

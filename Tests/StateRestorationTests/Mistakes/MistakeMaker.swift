@@ -1,10 +1,11 @@
 import DataProtection
 import Foundation
 import Observation
-import StateRestoration
 import StateRestorationTesting
 import Synchronization
 import Testing
+
+@testable import StateRestoration
 
 /// Makes a mistake as a program would, and gives what the framework says.
 @MainActor final class MistakeMaker {

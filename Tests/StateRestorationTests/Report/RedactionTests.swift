@@ -1,7 +1,8 @@
 import FoundationEssentials
 import RestorationArchive
-import StateRestoration
 import Testing
+
+@testable import StateRestoration
 
 /// What a report, an error or the log says of a failure never quotes the state that it is about.
 @MainActor @Suite struct RedactionTests {

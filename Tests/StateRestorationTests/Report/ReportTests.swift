@@ -1,6 +1,7 @@
 import FoundationEssentials
-import StateRestoration
 import Testing
+
+@testable import StateRestoration
 
 /// Reports and receipts are values that print as readable trees and survive coding.
 @MainActor @Suite struct ReportTests {

@@ -1,9 +1,10 @@
 import DataProtection
 import FoundationEssentials
 import Observation
-import StateRestoration
 import Synchronization
 import Testing
+
+@testable import StateRestoration
 
 /// Scenes: several at once, each with its archive, opened, closed and discarded independently.
 @MainActor @Suite struct SceneSessionsTests {

@@ -1,10 +1,11 @@
 import DataProtection
 import FoundationEssentials
 import SimulatedTime
-import StateRestoration
 import StateRestorationTesting
 import Synchronization
 import Testing
+
+@testable import StateRestoration
 
 /// A delegate that says yes, keeps one app-level value and decides as a test wants.
 final class YesDelegate: RestorationCoordinatorDelegate {

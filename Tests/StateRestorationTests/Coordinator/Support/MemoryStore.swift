@@ -1,7 +1,8 @@
 import DataProtection
 import FoundationEssentials
-import StateRestoration
 import Synchronization
+
+@testable import StateRestoration
 
 /// A store in memory that a test can lock, damage and fail, and that counts every call.
 final class MemoryStore: PreservationStore {
@@ -196,8 +197,7 @@ final class MemoryStore: PreservationStore {
         Pending(
           run: run,
           stored: StoredPending(
-            generation: generation, base: state.generations.last.map { Generation(rawValue: $0.number) },
-            content: touchedNodes)))
+            generation: generation, content: touchedNodes)))
       return StoreReceipt(
         generation: generation, bytesWritten: touchedNodes.count, durability: .durable, isSealedOneWay: true)
     }

@@ -2,10 +2,11 @@ import DataProtection
 import FaultyFileSystem
 import FoundationEssentials
 import RestorationArchive
-import StateRestoration
 import StateRestorationTesting
 import Synchronization
 import Testing
+
+@testable import StateRestoration
 
 /// Where a bench keeps what is preserved.
 enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {

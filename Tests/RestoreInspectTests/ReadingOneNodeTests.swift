@@ -2,7 +2,9 @@ import DataProtection
 import FoundationEssentials
 import RestorationArchive
 import StateRestoration
+import StateRestorationTesting
 import Testing
+import restore_inspect
 
 /// What reading one node of a sealed archive opens: counted, so that no machine's mood can hide a loss.
 @MainActor @Suite struct ReadingOneNodeTests {
@@ -13,15 +15,16 @@ import Testing
 
   private func path(_ index: Int) -> RestorationPath { ["root", RestorationIdentifier("node-\(index)")] }
 
-  /// Publishes a tree.
-  private func preserve(nodes: Int, in place: any PreservationStore) throws {
-    var writer = RestorationArchive.Writer(context: .test)
+  /// An archive of a tree.
+  private func archive(nodes: Int) throws -> Data {
+    let context = RestorationContext(applicationVersion: "1.0", timeSaved: Date(timeIntervalSinceReferenceDate: 0))
+    var writer = RestorationArchive.Writer(context: context)
     let root = try writer.insert("root")
     for index in 0..<nodes {
       let id = try writer.insert(RestorationIdentifier("node-\(index)"), parent: root)
       try writer.setRecord(of: id, entries: [.init(key: "state", value: State(selection: index))], attributes: .init())
     }
-    _ = try place.publish(try writer.makeArchive(), .init())
+    return try writer.makeArchive()
   }
 
   private func selection(_ reader: RestorationArchive.Reader, _ index: Int) throws -> Int {
@@ -30,10 +33,11 @@ import Testing
   }
 
   @Test func `one node of five thousand is read by opening five chunks`() async throws {
-    let bench = try await Bench(.device)
-    try preserve(nodes: 5_000, in: bench.place)
+    let process = try await SimulatedDevice().startProcess()
+    let store = try process.device.archives(for: ArchiveSlot(application: "test"), protection: .complete)
+    _ = try store.publish(try archive(nodes: 5_000))
     for index in [0, 1_234, 4_999] {
-      let opened = try #require(try bench.place.open(.newest).handle as? OpenedArchive)
+      let opened = try store.openNewest()
       #expect(opened.byteCount > 60 * 16_384)
       #expect(try selection(RestorationArchive.Reader(opened), index) == index)
       // The last one proves the length, the first holds the header; index, node and the parent's name are the others.
