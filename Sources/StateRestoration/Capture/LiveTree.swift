@@ -26,7 +26,7 @@ internal import RestorationArchive
   /// Where they stand there; one that has died may have left its address to another.
   private var restoredIndex: [ObjectIdentifier: Int] = [:]
   /// Objects that were refused their state and that no capture has met since.
-  private var refused: [ObjectIdentifier: LiveObjects.Living] = [:]
+  private var refused: [ObjectIdentifier: WeakObject] = [:]
   /// The keys that objects had before the state was restored once more, until the capture at the end of that turn.
   private var formerKeys: [ObjectIdentifier: CaptureBatch.Key] = [:]
   /// Those, and the objects below them, as the capture has met them.

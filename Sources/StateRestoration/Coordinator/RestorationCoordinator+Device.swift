@@ -17,9 +17,9 @@ extension RestorationCoordinator {
     registry: RestorationRegistry = RestorationRegistry()
   ) throws(ProtectionError) {
     let slot = ArchiveSlot(application: configuration.application, scene: session.rawValue)
-    let store = DeviceStore(store: try device.archives(for: slot, protection: configuration.protection))
+    let store = try device.archives(for: slot, protection: configuration.protection)
     do throws(ProtectionError) {
-      try store.open(waiting: .zero)
+      try store.take(waiting: .zero)
     } catch  where error.code != .inUse && error.code != .unsafeLocation {
       // Restoring tells it: a damaged disk is no reason not to start.
     }

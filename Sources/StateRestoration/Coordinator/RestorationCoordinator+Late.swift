@@ -86,11 +86,11 @@ extension RestorationCoordinator {
     // In the turn that restores, the capture at its end meets them.
     if lateObjects == nil {
       turn.noteOwners(in: tree, range: range)
-      if !turn.outcomes.isRestored(top) { tree.noteRefused(late.object) }
+      if !turn.progress[top].isRestored { tree.noteRefused(late.object) }
       if let parent = turn.plan.nodes[index].parent.flatMap({ turn.object(at: $0) }) {
         invalidateRestorableState(of: parent)
       }
-      if turn.outcomes.isRestored(top) {
+      if turn.progress[top].isRestored {
         // Together with all that are registered in this turn.
         lookAtNewcomers(.noticed)
       } else if let root {

@@ -9,23 +9,23 @@ extension RestoreTurn {
     var begun = clock.now
     for position in indices {
       let index = decodesInReverse ? indices.lowerBound + indices.upperBound - 1 - position : position
-      guard outcomes.isRestored(index), let object = object(at: index) else { continue }
+      guard progress[index].isRestored, let object = object(at: index) else { continue }
       decode(index, object, resolver)
       let ended = clock.now
-      outcomes.add(ended - begun, at: index)
+      progress[index].duration += ended - begun
       begun = ended
     }
   }
 
   private func decode(_ index: Int, _ object: any RestorableObject, _ resolve: @escaping RestorationDecoder.Resolver) {
-    if !edited.isEmpty, edited.contains(ObjectIdentifier(object)) { return outcomes.reject(index, .touchedMeanwhile) }
+    if !edited.isEmpty, edited.contains(ObjectIdentifier(object)) { return progress[index].reject(.touchedMeanwhile) }
     let node = plan.nodes[index]
-    if node.flags.contains(.shed) { return reject(index, .shed) }
+    if node.flags.contains(.shed) { return progress[index].reject(.shed) }
     noteBeginning(of: index)
     do throws(RestorationError) {
       try apply(plan.record(of: index), node.version, plan.details(of: index).model, to: object, index, resolve)
     } catch {
-      reject(index, error.reason(stored: node.version, known: type(of: object).stateVersion))
+      progress[index].reject(error.reason(stored: node.version, known: type(of: object).stateVersion))
       decodeOlder(than: index, object, resolve)
     }
   }
@@ -46,7 +46,7 @@ extension RestoreTurn {
       let details = plan.details(of: variant)
       do throws(RestorationError) {
         try apply(plan.record(of: variant), node.version, details.model, to: object, index, resolve)
-        return outcomes.add(.wasDormant, at: index)
+        return progress[index].remarks.append(.wasDormant)
       } catch {
         log.log(.warning, "\(plan.paths[index]): an older variant can't be decoded either: \(error)")
       }
@@ -59,7 +59,7 @@ extension RestoreTurn {
   ) throws(RestorationError) {
     let classPlan = classPlan(of: object)
     missesTarget = false
-    defer { if missesTarget { awaitingTargets.insert(index) } }
+    defer { if missesTarget { progress[index].awaitsTarget = true } }
     let isSeen = classPlan.coding != nil || version != classPlan.version
     let decoder =
       isSeen
@@ -70,11 +70,11 @@ extension RestoreTurn {
     defer { if !isSeen { unseenDecoder = decoder } }
     decoder.namesUnknownFields = isProbed(classPlan)
     if let from = try classPlan.apply(decoder, to: object, properties: classPlan.markedProperties(of: object)) {
-      outcomes.add(.migrated(from: from, to: classPlan.version), at: index)
+      progress[index].remarks.append(.migrated(from: from, to: classPlan.version))
     }
     let unread = decoder.unreadKeys
-    if !unread.isEmpty { outcomes.add(.unreadKeys(unread), at: index) }
-    for key in decoder.unresolvedKeys { outcomes.add(.unresolvedReference(key: key), at: index) }
+    if !unread.isEmpty { progress[index].remarks.append(.unreadKeys(unread)) }
+    for key in decoder.unresolvedKeys { progress[index].remarks.append(.unresolvedReference(key: key)) }
   }
 
   /// The plan of an object's class, mostly that of the object before.
@@ -92,11 +92,6 @@ extension RestoreTurn {
     guard count < 8 else { return false }
     probedCounts[ObjectIdentifier(plan.type)] = count + 1
     return true
-  }
-
-  /// Reports a node whose object stays but did not get its state.
-  func reject(_ index: Int, _ reason: NotRestoredReason) {
-    outcomes.reject(index, reason)
   }
 
   /// The restored object of a reference; nil when it was not restored.

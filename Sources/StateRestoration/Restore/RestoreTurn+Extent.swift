@@ -40,7 +40,7 @@ extension RestoreTurn {
   /// The nodes that no object takes over in this run.
   var withheldNodes: Set<NodeID> {
     guard extent.launch < .restore else { return [] }
-    return Set(plan.nodes.indices.filter { outcomes.reason($0)?.isOfExtent == true }.map { plan.nodes[$0].id })
+    return Set(plan.nodes.indices.filter { progress[$0].reason?.isOfExtent == true }.map { plan.nodes[$0].id })
   }
 }
 

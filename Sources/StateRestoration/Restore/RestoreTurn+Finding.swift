@@ -4,15 +4,15 @@ extension RestoreTurn {
   /// Finds the object at the top, or says why it is none.
   func meetRoot(_ index: Int, _ root: any RestorableController) {
     guard root.restorationIdentifier == plan.paths[index].last else { return fail(index, .noObject) }
-    existing[index] = true
+    progress[index].existed = true
     select(root, ledBy: index, origin: .existing)
   }
 
   /// Finds or makes the object of a place, and gives it one of the place's variants.
   func meet(_ index: Int) {
-    if let parent = plan.nodes[index].parent, objects[parent] == nil {
-      if plan.nodes[index].kind != .view || !outcomes.isRestored(parent) {
-        fail(index, outcomes.isUnasked(parent) ? .notAskedFor : .parentNotRestored)
+    if let parent = plan.nodes[index].parent, progress[parent].object == nil {
+      if plan.nodes[index].kind != .view || !progress[parent].isRestored {
+        fail(index, progress[parent].reason == .notAskedFor ? .notAskedFor : .parentNotRestored)
       }
       return
     }
@@ -30,21 +30,15 @@ extension RestoreTurn {
       select(view, ledBy: index, origin: .existing)
     case .controller:
       meetController(index)
-      if objects[index] == nil, awakened[index] == nil { meetOtherKind(view(at: index), index) }
+      if progress[index].object == nil, awakened[index] == nil { meetOtherKind(view(at: index), index) }
     }
   }
 
   /// Gives an object of another kind than the leading variant of its place a dormant one, if one fits.
   private func meetOtherKind(_ object: @autoclosure () -> (any RestorableObject)?, _ lead: Int) {
     guard plan.dormants[lead] != nil, let object = object() else { return }
-    existing[lead] = true
+    progress[lead].existed = true
     select(object, ledBy: lead, origin: .existing)
-  }
-
-  /// A node has no object, for a reason.
-  func fail(_ index: Int, _ reason: NotRestoredReason) {
-    objects.drop(index)
-    outcomes.fail(index, reason)
   }
 
   // MARK: - The table Select
@@ -60,8 +54,8 @@ extension RestoreTurn {
     }
     var reasons: [Int: NotRestoredReason] = [:]
     let choice = Selection.choose(among: variants, tags: tags) { variant in
-      let isKnown = outcomes.isMet(variant) && outcomes.reason(variant)?.isOfExtent != true
-      let known = isKnown ? outcomes.reason(variant) : obstacle(at: variant)
+      let isKnown = progress[variant].result != nil && progress[variant].reason?.isOfExtent != true
+      let known = isKnown ? progress[variant].reason : obstacle(at: variant)
       let (verdict, reason) = verdict(on: variant, for: claimant, object, obstacle: known)
       if let reason {
         reasons[variant] = reason
@@ -76,7 +70,7 @@ extension RestoreTurn {
       // The object's own, though it can't read it: its children are below it.
       let own = variants[position]
       admit(object, at: own, ledBy: lead, origin)
-      if outcomes.isRestored(own), let reason = reasons[own] { reject(own, reason) }
+      if progress[own].isRestored, let reason = reasons[own] { progress[own].reject(reason) }
     case .blank(over: nil): break
     }
   }
@@ -117,12 +111,12 @@ extension RestoreTurn {
   ) {
     if let controller = object as? any RestorableController {
       if let other = takePlace(controller, index, origin) { return fail(index, .objectTaken(by: plan.paths[other])) }
-      objects.hold(controller, at: index)
+      progress[index].holding = .controller(controller)
     } else {
-      objects.hold(object, at: index)
+      progress[index].holding = .other(object)
     }
-    outcomes.restore(index, origin)
-    existing[index] = existing[lead]
+    progress[index].restore(origin)
+    progress[index].existed = progress[lead].existed
     if index != lead {
       awaken(index, insteadOf: lead)
     }
@@ -134,20 +128,20 @@ extension RestoreTurn {
   /// Notes that an object was given a dormant variant of its place, which paths lead to from now on.
   private func awaken(_ index: Int, insteadOf lead: Int) {
     awakened[lead] = index
-    outcomes.add(.wasDormant, at: index)
+    progress[index].remarks.append(.wasDormant)
     for other in lead..<plan.nodes[lead].end { paths[plan.paths[other]] = nil }
     for other in index..<plan.nodes[index].end { paths[plan.paths[other]] = other }
   }
 
   private func noteFacts(of object: any RestorableObject, at index: Int, _ origin: NodeReport.Origin) {
     if let tag = plan.tag(of: index), registry.registeredClass(tag) == nil {
-      outcomes.add(.unregisteredClass(tag), at: index)
+      progress[index].remarks.append(.unregisteredClass(tag))
     }
     // An object that was there already was found by its identifier.
     guard origin != .existing, let controller = object as? any RestorableController,
       let identifier = controller.restorationIdentifier, identifier != plan.paths[index].last
     else { return }
-    outcomes.add(.identifierDiffers(found: identifier.rawValue), at: index)
+    progress[index].remarks.append(.identifierDiffers(found: identifier.rawValue))
   }
 
   /// The reason against a variant, for any object.
@@ -182,22 +176,22 @@ extension RestoreTurn {
     // Nobody is made for a dormant variant.
     guard !plan.nodes[lead].isDormant else {
       guard let object = existingChild(at: lead) else { return fail(lead, .dormant) }
-      existing[lead] = true
+      progress[lead].existed = true
       return select(object, ledBy: lead, origin: .existing)
     }
     if let reason = obstacle(at: lead) ?? reasonToWithhold(lead) {
       fail(lead, reason)
       guard let object = existingChild(at: lead) else { return }
-      existing[lead] = true
+      progress[lead].existed = true
       return select(object, ledBy: lead, origin: .existing)
     }
     // Only code of the program takes time worth telling: an object that was there is found without it.
     var start: ContinuousClock.Instant?
     guard let (object, origin) = makeController(lead, &start) else { return }
-    if origin == .existing || existingChild(at: lead) === object { existing[lead] = true }
-    if !existing[lead], let reason = reasonToWithhold(lead, from: object) { return fail(lead, reason) }
+    if origin == .existing || existingChild(at: lead) === object { progress[lead].existed = true }
+    if !progress[lead].existed, let reason = reasonToWithhold(lead, from: object) { return fail(lead, reason) }
     select(object, ledBy: lead, origin: origin)
-    if let start, outcomes.isRestored(lead) { outcomes.add(clock.now - start, at: lead) }
+    if let start, progress[lead].isRestored { progress[lead].duration += clock.now - start }
   }
 
   private func makeController(
@@ -224,7 +218,7 @@ extension RestoreTurn {
       }
     }
     // What a scope has comes when it is asked for.
-    if tag == nil, let parent = plan.nodes[index].parent, objects[parent] is RestorationScope {
+    if tag == nil, let parent = plan.nodes[index].parent, progress[parent].object is RestorationScope {
       fail(index, .notAskedFor)
       return nil
     }
@@ -243,7 +237,7 @@ extension RestoreTurn {
   }
 
   private func existingChild(at index: Int) -> (any RestorableController)? {
-    guard let parent = plan.nodes[index].parent, let container = objects.controller(at: parent),
+    guard let parent = plan.nodes[index].parent, let container = progress[parent].controller,
       let identifier = plan.paths[index].last
     else { return nil }
     if let table = childTables[parent] { return table.child(identifier) }
@@ -259,7 +253,7 @@ extension RestoreTurn {
   // MARK: - Views
 
   private func view(at index: Int) -> (any RestorableView)? {
-    guard let parent = plan.nodes[index].parent, let owner = objects.controller(at: parent) else { return nil }
+    guard let parent = plan.nodes[index].parent, let owner = progress[parent].controller else { return nil }
     let table = viewTables[parent] ?? ChildTable(owner.restorationViews) { $0.restorationIdentifier }
     viewTables[parent] = table
     return plan.paths[index].last.flatMap { table.child($0) }
@@ -269,7 +263,7 @@ extension RestoreTurn {
   func findViews(of index: Int) {
     viewTables[index] = nil
     for child in plan.children(of: index) where plan.nodes[child].kind == .view && object(at: child) == nil {
-      outcomes.clear(child)
+      progress[child].forgetResult()
       meet(child)
     }
   }
@@ -285,7 +279,7 @@ extension RestoreTurn {
     if takenPlaces.isEmpty {
       guard origin != .existing, origin != .registration else { return nil }
       for other in plan.nodes.indices where other != index {
-        if let object = objects.controller(at: other) { takenPlaces[ObjectIdentifier(object)] = other }
+        if let object = progress[other].controller { takenPlaces[ObjectIdentifier(object)] = other }
       }
     }
     let taken = takenPlaces[ObjectIdentifier(controller)]

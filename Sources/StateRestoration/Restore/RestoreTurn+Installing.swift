@@ -11,12 +11,12 @@ extension RestoreTurn {
       }
       guard !children.isEmpty else { continue }
       // A child that was left out and is asked for now comes back with those beside it.
-      let isAskedFor = children.contains { plan.nodes[$0].flags.contains(.leftOut) && outcomes.isRestored($0) }
+      let isAskedFor = children.contains { plan.nodes[$0].flags.contains(.leftOut) && progress[$0].isRestored }
       let restored = children.map { child in
         let flags = plan.nodes[child].flags
         let role = flags.contains(.hasRole) ? withDecoder(for: child) { try? $0.role() } : nil
         return RestoredChild(
-          path: plan.paths[child], role: role, controller: objects.controller(at: child), existed: existing[child],
+          path: plan.paths[child], role: role, controller: progress[child].controller, existed: progress[child].existed,
           wasCarriedOver: flags.contains(.carriedOver) && !isAskedFor && !flags.contains(.dormant))
       }
       noteBeginning(of: index)
@@ -34,12 +34,12 @@ extension RestoreTurn {
     var children: [Int: [any RestorableController]] = [:]
     for index in range where object(at: index) != nil {
       let node = plan.nodes[index]
-      if let parent = node.parent, objects[parent] == nil {
+      if let parent = node.parent, progress[parent].object == nil {
         fail(index, .parentNotRestored)
         continue
       }
-      guard !existing[index], node.kind == .controller, !node.flags.contains(.byHand), let parent = node.parent,
-        let made = object(at: index), let owner = objects.controller(at: parent)
+      guard !progress[index].existed, node.kind == .controller, !node.flags.contains(.byHand), let parent = node.parent,
+        let made = object(at: index), let owner = progress[parent].controller
       else { continue }
       let siblings = children[parent] ?? owner.restorationChildren
       children[parent] = siblings

@@ -15,35 +15,34 @@ extension RestoreTurn {
       tree.noteRestored(
         object, isOwner ? .owner(node) : .over(node),
         outlives: plan.nodes[index].kind == .shared || plan.nodes[index].flags.contains(.byHand))
-      if isOwner { spent.insert(index) }
+      if isOwner { progress[index].isSpent = true }
     }
   }
 
   /// Whether a node's object owns its stored state.
   private func isOwner(_ index: Int) -> Bool {
-    guard !awaitingTargets.contains(index) else { return false }
-    guard !outcomes.isRestored(index) else { return true }
+    guard !progress[index].awaitsTarget else { return false }
+    guard !progress[index].isRestored else { return true }
     // Without a record there is nothing to lose; and an edit made while locked is newer.
-    return outcomes.reason(index) == .shed || outcomes.reason(index) == .touchedMeanwhile
+    return progress[index].reason == .shed || progress[index].reason == .touchedMeanwhile
   }
 
   /// Notes that an object has joined the stored state and its own.
   func noteJoined(_ index: Int) {
-    if !outcomes.isRestored(index) { outcomes.restore(index, .existing) }
-    outcomes.add(.joined, at: index)
+    if !progress[index].isRestored { progress[index].restore(.existing) }
+    progress[index].remarks.append(.joined)
   }
 
   /// Nodes whose own rules say that they are of no use any more: too old, or without their model.
   var retiredNodes: [NodeID] {
-    guard outcomes.hasRejected else { return [] }
-    return plan.nodes.indices.compactMap { outcomes.reason($0)?.deletesState == true ? plan.nodes[$0].id : nil }
+    plan.nodes.indices.compactMap { progress[$0].reason?.deletesState == true ? plan.nodes[$0].id : nil }
   }
 
   /// Nodes that had been left out and came back.
   var retriedNodes: [NodeID] {
     plan.nodes.indices.compactMap { index in
       let node = plan.nodes[index]
-      return node.flags.contains(.leftOut) && outcomes.isRestored(index) ? node.id : nil
+      return node.flags.contains(.leftOut) && progress[index].isRestored ? node.id : nil
     }
   }
 
@@ -53,8 +52,8 @@ extension RestoreTurn {
   func rejectUnheld() -> Bool {
     var isAny = false
     for top in plan.nodes.indices where plan.nodes[top].flags.contains(.byHand) {
-      guard outcomes.isRestored(top), object(at: top) == nil else { continue }
-      for index in top..<plan.nodes[top].end where outcomes.isRestored(index) && object(at: index) == nil {
+      guard progress[top].isRestored, object(at: top) == nil else { continue }
+      for index in top..<plan.nodes[top].end where progress[index].isRestored && object(at: index) == nil {
         fail(index, index == top ? .notInstalled : .parentNotRestored)
         isAny = true
       }
@@ -65,7 +64,7 @@ extension RestoreTurn {
   /// Whether a late object is in the hierarchy where its state was: its parent has its own state, and lists it.
   func isInstalled(_ object: any RestorableObject, at index: Int) -> Bool {
     guard let parent = plan.nodes[index].parent else { return true }
-    guard let owner = objects.controller(at: parent) else { return false }
+    guard let owner = progress[parent].controller else { return false }
     if plan.nodes[index].kind == .view { return owner.restorationViews.contains { $0 === object } }
     let children = owner.restorationChildren
     // Mostly the one after the last that was looked for.

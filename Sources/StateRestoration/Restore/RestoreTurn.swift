@@ -24,22 +24,15 @@ internal import RestorationArchive
 
   // What becomes of the nodes.
 
-  /// The live objects of the nodes.
-  var objects: LiveObjects
-  var outcomes: NodeOutcomes
+  /// What is known of the nodes, in the plan's order.
+  var progress: [NodeProgress]
   /// The dormant variants that were given instead of the leading ones of their places, by these.
   var awakened: [Int: Int] = [:]
-  /// Which objects existed before.
-  var existing: [Bool]
-  /// The nodes whose state is gone from the archive, or newer there: nobody is given it in this run.
-  var spent: Set<Int> = []
-  /// The nodes whose objects refer to stored state that was not restored: the reference stays until they are edited.
-  var awaitingTargets: Set<Int> = []
 
   // What one pass looks up.
 
   /// Objects that no container took, while somebody else owns them.
-  var uninstalled: [LiveObjects.Living] = []
+  var uninstalled: [WeakObject] = []
   /// The children that existed before, of parents that have many; by the parent's index.
   var childTables: [Int: ChildTable<any RestorableController>] = [:]
   /// The views of owners, until their containers get children, which may bring views.
@@ -80,46 +73,47 @@ internal import RestorationArchive
     self.log = log
     self.now = now
     self.note = note
-    objects = LiveObjects(count: plan.nodes.count)
-    outcomes = NodeOutcomes(count: plan.nodes.count)
-    existing = Array(repeating: false, count: plan.nodes.count)
+    progress = Array(repeating: NodeProgress(), count: plan.nodes.count)
   }
 
   // MARK: - Nodes
 
   /// The live object of a node; nil while there is none.
-  func object(at index: Int) -> (any RestorableObject)? { objects[index] }
+  func object(at index: Int) -> (any RestorableObject)? { progress[index].object }
 
   /// Lets go of the objects after a turn.
-  func letGo(_ range: Range<Int>? = nil) { objects.letGo(range ?? plan.nodes.indices) }
+  func letGo(_ range: Range<Int>? = nil) {
+    for index in range ?? plan.nodes.indices { progress[index].letGo() }
+  }
 
   /// The index of the node at a path, the leading variant of its place; nil when there is none.
   func index(at path: RestorationPath) -> Int? { paths[path] }
 
   /// Whether nobody is given a node's state any more.
-  func isSpent(_ index: Int) -> Bool { spent.contains(index) }
+  func isSpent(_ index: Int) -> Bool { progress[index].isSpent }
 
   /// Whether there is state that nobody was given, for late objects.
-  private(set) lazy var hasUnclaimed = plan.nodes.indices.contains { objects[$0] == nil }
+  private(set) lazy var hasUnclaimed = plan.nodes.indices.contains { progress[$0].object == nil }
 
   /// Says that nobody is given the state of a place, or of anything below it, any more.
   func spend(_ index: Int) {
-    for variant in plan.variants(ledBy: index) { spent.formUnion(variant..<plan.nodes[variant].end) }
+    for variant in plan.variants(ledBy: index) {
+      for node in variant..<plan.nodes[variant].end { progress[node].isSpent = true }
+    }
   }
 
-  /// Forgets what became of a range of nodes, before they are met again.
-  private func forgetOutcomes(in range: Range<Int>) {
-    for index in range { clear(index) }
+  /// Forgets the objects of a range of nodes and what became of them, before they are met again.
+  private func forgetProgress(in range: Range<Int>) {
+    for index in range {
+      let isSpent = progress[index].isSpent
+      progress[index] = NodeProgress()
+      progress[index].isSpent = isSpent
+      awakened[index] = nil
+    }
   }
 
-  /// Forgets a node's object and what became of it.
-  func clear(_ index: Int) {
-    objects.clear(index)
-    outcomes.clear(index)
-    awaitingTargets.remove(index)
-    awakened[index] = nil
-    existing[index] = false
-  }
+  /// A node has no object, for a reason.
+  func fail(_ index: Int, _ reason: NotRestoredReason) { progress[index].fail(reason) }
 
   // MARK: - The turn
 
@@ -134,7 +128,7 @@ internal import RestorationArchive
       }
     }
     for (lead, variants) in plan.dormants {
-      for variant in [lead] + variants where plan.nodes[variant].isDormant && !outcomes.isMet(variant) {
+      for variant in [lead] + variants where plan.nodes[variant].isDormant && progress[variant].result == nil {
         reportDormant(variant)
       }
     }
@@ -143,13 +137,13 @@ internal import RestorationArchive
   /// Says of a dormant variant, with all that is below it, that no object has it.
   private func reportDormant(_ top: Int) {
     fail(top, .dormant)
-    for index in top + 1..<plan.nodes[top].end where !outcomes.isMet(index) { fail(index, .parentNotRestored) }
+    for index in top + 1..<plan.nodes[top].end where progress[index].result == nil { fail(index, .parentNotRestored) }
   }
 
   /// Finds or makes the objects of a subtree whose top is a late object.
   func makeObjects(for object: any RestorableObject, at top: Int) {
     takenPlaces = [:]
-    for variant in plan.variants(ledBy: top) { forgetOutcomes(in: variant..<plan.nodes[variant].end) }
+    for variant in plan.variants(ledBy: top) { forgetProgress(in: variant..<plan.nodes[variant].end) }
     select(object, ledBy: top, origin: .registration)
   }
 
@@ -188,13 +182,20 @@ internal import RestorationArchive
   }
 
   private func finish(_ index: Int) {
-    guard outcomes.isRestored(index), let object = object(at: index) else { return }
+    guard progress[index].isRestored, let object = object(at: index) else { return }
     FinishedHook.call(on: object) { noteBeginning(of: index) }
   }
 
   /// The reports of all nodes met, in the plan's order.
   func reports(in range: Range<Int>? = nil) -> [NodeReport] {
-    outcomes.reports(range ?? plan.nodes.indices, of: plan)
+    (range ?? plan.nodes.indices).compactMap { index in
+      let (node, known) = (plan.nodes[index], progress[index])
+      return known.result.map { result in
+        NodeReport(
+          path: plan.paths[index], kind: node.kind, result: result, restorationClass: plan.tag(of: index),
+          byteCount: node.byteCount, duration: known.duration, remarks: known.remarks)
+      }
+    }
   }
 
   // MARK: - The note

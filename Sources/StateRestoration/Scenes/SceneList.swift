@@ -12,7 +12,7 @@ struct SceneList: Sendable {
     /// The list, with all changes.
     var list: SceneList
     /// The changes in it; the next whole list takes their place.
-    var merged: [StoredPending]
+    var merged: [PendingArchive]
     /// Whether the newest list that was ever written is in it; if not, missing scenes may never have been discarded.
     var isNewest: Bool
   }
@@ -38,7 +38,7 @@ struct SceneList: Sendable {
     _ store: any PreservationStore, _ body: () throws -> R
   ) throws -> R {
     do throws(ProtectionError) {
-      try store.open(waiting: patience)
+      try store.take(waiting: patience)
     } catch  where error.code == .inUse {
       throw ProtectionError(
         .busy, "Other processes change the list of scenes all the time; try again when they are done.", cause: error)
@@ -67,7 +67,7 @@ struct SceneList: Sendable {
       // Nothing was saved, or it can never be read: its file stays beside the next one.
       list = SceneList()
     }
-    let pending = try store.openPending().readable
+    let pending = try store.openPending().archives
     for pending in pending { try? list.merge(pending) }
     return Stored(list: list, merged: pending, isNewest: isNewest)
   }
@@ -80,11 +80,11 @@ struct SceneList: Sendable {
   /// - Returns: What became of the write, and the list that it wrote.
   static func publish(
     to store: any PreservationStore, context: RestorationContext, _ body: (Stored) -> SceneList
-  ) throws -> (receipt: StoreReceipt, list: SceneList) {
+  ) throws -> (receipt: PublishReceipt, list: SceneList) {
     try exclusively(store) {
       let stored = try look(store)
       let list = body(stored)
-      return (try store.publish(try list.archived(context), Succession(consuming: stored.merged)), list)
+      return (try store.publish(try list.archived(context), ArchiveSuccession(consuming: stored.merged.map(\.generation))), list)
     }
   }
 
@@ -101,7 +101,7 @@ struct SceneList: Sendable {
 
 extension SceneList {
   /// Puts the changes sealed beside a list over this one.
-  private mutating func merge(_ pending: StoredPending) throws { merge(try SceneList(pending.content)) }
+  private mutating func merge(_ pending: PendingArchive) throws { merge(try SceneList(pending.content)) }
 
   private init(_ state: StoredState) throws {
     try self.init(try state.read(0..<state.byteCount), changes: state.frames)

@@ -44,7 +44,7 @@ public import Observation
     configuration: RestorationConfiguration = .init(), registry: RestorationRegistry = RestorationRegistry()
   ) throws(ProtectionError) {
     let slot = ArchiveSlot(application: configuration.application, scene: "", slot: "scenes")
-    let list = DeviceStore(store: try device.archives(for: slot, protection: configuration.protection))
+    let list = try device.archives(for: slot, protection: configuration.protection)
     self.init(list: list, configuration: configuration, registry: registry) {
       [weak delegate] id throws(ProtectionError) in
       try RestorationCoordinator(
@@ -283,7 +283,7 @@ public import Observation
 
   /// Writes on the worker; returns the list on disk afterwards.
   private func write(
-    _ body: @escaping @Sendable (any PreservationStore) throws -> (receipt: StoreReceipt, list: SceneList)
+    _ body: @escaping @Sendable (any PreservationStore) throws -> (receipt: PublishReceipt, list: SceneList)
   ) async throws(RestorationError) -> SceneList {
     let result: Result<SceneList, any Error> = await worker.run { store in
       Result {

@@ -16,7 +16,7 @@ struct LoadedState: Sendable {
   var remarks: [RestorationRemark]
   var reason: RestorationReason
   /// The nodes saved while locked that are merged into it: the next whole generation contains them.
-  var merged: [StoredPending] = []
+  var merged: [PendingArchive] = []
   /// The stored state and then the nodes that each earlier run saved while locked, oldest first, for objects that join them;
   /// empty when there are none.
   var layers: [RestorePlan] = []
@@ -33,8 +33,8 @@ struct LoadedState: Sendable {
   }
 
   /// What the next whole generation takes the place of, when this state is continued.
-  var succession: Succession {
-    var succession = Succession(consuming: merged, retiring: retiring)
+  var succession: ArchiveSuccession {
+    var succession = ArchiveSuccession(consuming: merged.map(\.generation), retiring: retiring)
     if case .setAside(let generation) = choice { succession.reclaiming = generation }
     return succession
   }

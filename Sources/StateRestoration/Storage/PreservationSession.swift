@@ -22,7 +22,7 @@ struct PreservationSession: Sendable {
   var draft: ArchiveDraft
   private(set) var base = Base.unknown
   /// What the next whole generation takes the place of.
-  private var succession = Succession()
+  private var succession = ArchiveSuccession()
   /// Whether it takes the place of everything that is there, whatever that is.
   private var retiresEverything = false
   /// The generation that the next change is of; nil when a whole one has to be written instead.
@@ -61,7 +61,7 @@ struct PreservationSession: Sendable {
   mutating func begin(_ base: Base, retiring: [Generation]? = [], context: RestorationContext) {
     draft = ArchiveDraft(context: context, limits: limits, nodeBudget: nodeBudget, isBlind: base == .locked)
     self.base = base
-    succession = Succession(retiring: retiring ?? [])
+    succession = ArchiveSuccession(retiring: retiring ?? [])
     retiresEverything = retiring == nil
     continued = nil
     overlay = nil
@@ -132,7 +132,7 @@ struct PreservationSession: Sendable {
   /// What a save wrote.
   struct Written: Sendable {
     var kind: PreservationReceipt.Kind
-    var receipt: StoreReceipt
+    var receipt: PublishReceipt
     var findings: [PreservationFinding]
   }
 
@@ -229,7 +229,7 @@ struct PreservationSession: Sendable {
   /// Appends the changes; nil when a whole generation has to be written instead.
   private mutating func appendChange(to generation: Generation) throws(ProtectionError) -> Written? {
     guard let change = try? draft.writer.makeDelta() else { return nil }
-    let receipt: StoreReceipt?
+    let receipt: PublishReceipt?
     do throws(ProtectionError) {
       receipt = try store.append(change, to: generation)
     } catch  where error.code == .locked {
@@ -245,7 +245,7 @@ struct PreservationSession: Sendable {
     let receipt = try store.publish(try archived(), succession)
     base = .opened
     let isDurable = receipt.durability == .durable
-    if isDurable { (succession, retiresEverything) = (Succession(), false) }
+    if isDurable { (succession, retiresEverything) = (ArchiveSuccession(), false) }
     continued = isDurable ? receipt.generation : nil
     let findings =
       receipt.setAside.map { PreservationFinding.setAside(loader.describe($0)) }

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 /// What the engine needs of the store: the generations of one scene, and who writes them.
 ///
 /// One writer has a slot at a time. Every call blocks on the disk, may come from any thread, and must not come from the
-/// main actor. A call that needs the slot takes it when ``open(waiting:)`` has not: `inUse` if somebody else has it.
+/// main actor. A call that needs the slot takes it when ``take(waiting:)`` has not: `inUse` if somebody else has it.
 protocol PreservationStore: Sendable {
   // MARK: The slot
 
@@ -12,7 +12,7 @@ protocol PreservationStore: Sendable {
   ///
   /// Throws `inUse` (``ProtectionError/processIdentifier`` says whose it is) when another process or another store of
   /// this one has it and does not let go within the patience. Nothing is changed then.
-  func open(waiting patience: Duration) throws(ProtectionError)
+  func take(waiting patience: Duration) throws(ProtectionError)
   /// Lets the slot go; opened states stay readable.
   func close()
 
@@ -24,11 +24,11 @@ protocol PreservationStore: Sendable {
   /// Asked for the newest, it opens the one before when the newest can't be read, and says so in the standing.
   func open(_ choice: StateChoice) throws(ProtectionError) -> StoredState
   /// Opens the pending generations, saved while locked, oldest first; touches no file when there are none.
-  func openPending() throws(ProtectionError) -> AllPending
+  func openPending() throws(ProtectionError) -> PendingArchives
   /// The numbers of the newest generation, the one before and the pending ones; opens none, works while locked.
   func generations() throws(ProtectionError) -> [Generation]
   /// The generations that are set aside, oldest first; opens none, works while locked.
-  func setAsideGenerations() throws(ProtectionError) -> [SetAsideGeneration]
+  func setAsideRecords() throws(ProtectionError) -> [Ledger.Record]
 
   // MARK: Saving
 
@@ -36,16 +36,16 @@ protocol PreservationStore: Sendable {
   ///
   /// While the class has no key it is sealed one-way, and can be read after the unlock. The newest until then becomes the
   /// one before, unless it is retired or damaged; damaged ones are set aside. If it throws, everything is as it was.
-  func publish(_ archive: Data, _ succession: Succession) throws(ProtectionError) -> StoreReceipt
+  func publish(_ archive: Data, _ succession: ArchiveSuccession) throws(ProtectionError) -> PublishReceipt
   /// Appends a change to the newest generation; nil when a whole one is due instead, and nothing was written.
   ///
   /// A whole one is due when the changes have grown to a quarter of the base or 256, when a sync failed, when the class or
   /// the keys have changed, when `generation` is not the newest, or when this writer neither opened nor published it.
-  func append(_ change: Data, to generation: Generation) throws(ProtectionError) -> StoreReceipt?
+  func append(_ change: Data, to generation: Generation) throws(ProtectionError) -> PublishReceipt?
   /// Saves the nodes touched while locked, sealed one-way, beside the stored state.
   ///
   /// It takes the place of what this run has saved so before, never of what other runs have. At most 64 wait for an unlock.
-  func publishPending(_ touchedNodes: Data) throws(ProtectionError) -> StoreReceipt
+  func publishPending(_ touchedNodes: Data) throws(ProtectionError) -> PublishReceipt
   /// Makes durable what an earlier run has left: call it before a save that writes nothing is acknowledged as "unchanged".
   ///
   /// Writes once a run at most, and nothing when this run has saved. Saving does it by itself.
@@ -75,16 +75,6 @@ enum StateChoice: Sendable, Hashable {
   case predecessor
   /// One that is set aside.
   case setAside(Generation)
-}
-
-/// What a new generation takes the place of.
-struct Succession: Sendable {
-  /// Saved while locked and contained in the new generation: deleted.
-  var consuming: [StoredPending] = []
-  /// Refused, so not continued: the newest, the one before or pending ones; they are set aside where they are.
-  var retiring: [Generation] = []
-  /// The set-aside generation that the new one continues: it goes, and makes no room before.
-  var reclaiming: Generation?
 }
 
 /// A marked attempt at restoring, which the next launch finds if this process dies in it.
@@ -127,48 +117,4 @@ struct StoredState: Sendable {
   var handle: (any Sendable)?
   /// Reads part of the base.
   var read: @Sendable (Range<Int>) throws -> Data
-}
-
-/// Everything that was saved while the device was locked and is in no generation yet.
-struct AllPending: Sendable {
-  /// The readable ones, oldest first.
-  var readable: [StoredPending] = []
-  /// Why the rest can't be, by generation; name them in ``Succession/retiring`` to keep them when a save goes on without.
-  var problems: [Generation: ProtectionError] = [:]
-}
-
-/// The nodes that one run has saved while the device was locked, opened.
-struct StoredPending: Sendable {
-  /// Its number, among the generations'.
-  var generation: Generation
-  /// True when this run has saved it.
-  var isOwn = false
-  /// The content, checked.
-  var content: Data
-}
-
-/// A generation that is set aside, as the ledger knows it.
-struct SetAsideGeneration: Sendable, Hashable {
-  /// Its number.
-  var generation: Generation
-  /// Its size on disk in bytes.
-  var byteCount: Int
-  /// Whether it was found damaged, and not refused; the first to make room.
-  var isDamaged = false
-}
-
-/// What became of a write.
-struct StoreReceipt: Sendable, Hashable {
-  /// The generation that holds the state now.
-  var generation: Generation
-  /// Bytes written to disk.
-  var bytesWritten: Int
-  /// Whether the write would survive a power cut.
-  var durability: Durability
-  /// Whether it was sealed one-way, because the class had no key: it can be read after the unlock.
-  var isSealedOneWay = false
-  /// The generations set aside with this write, oldest first.
-  var setAside: [SetAsideGeneration] = []
-  /// Those set aside before, or with it, that made room: their content is gone.
-  var removed: [SetAsideGeneration] = []
 }

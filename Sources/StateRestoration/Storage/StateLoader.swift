@@ -29,7 +29,7 @@ struct StateLoader: Sendable {
   private func openNewest() throws(LoadFailure) -> LoadedState {
     var remarks: [RestorationRemark] = []
     let state: StoredState
-    let pending: [StoredPending]
+    let pending: [PendingArchive]
     do throws(ProtectionError) {
       state = try store.open(.newest)
       pending = try openPending(&remarks)
@@ -79,7 +79,7 @@ struct StateLoader: Sendable {
   func loadSetAside(_ id: SetAsideState.ID) throws(LoadFailure) -> LoadedState {
     let generation = Generation(rawValue: id)
     do {
-      guard try store.setAsideGenerations().contains(where: { $0.generation == generation }) else {
+      guard try store.setAsideRecords().contains(where: { $0.generation == id }) else {
         throw LoadFailure(outcome: .nothingPreserved, remarks: [.failure("there is no state \(id) aside")])
       }
       var loaded = try layOut(try store.open(.setAside(generation)), .setAside(generation), merging: [], [])
@@ -110,17 +110,17 @@ struct StateLoader: Sendable {
 
   /// The states that are set aside, oldest first.
   func setAsideStates() throws(ProtectionError) -> [SetAsideState] {
-    try store.setAsideGenerations().map(describe)
+    try store.setAsideRecords().map(describe)
   }
 
   /// A generation that is set aside, with what its archive says of itself where it can be read.
-  func describe(_ generation: SetAsideGeneration) -> SetAsideState {
+  func describe(_ record: Ledger.Record) -> SetAsideState {
     var description = SetAsideState(
-      id: generation.generation.rawValue, byteCount: generation.byteCount, isReadable: false,
-      isDamaged: generation.isDamaged)
+      id: record.generation, byteCount: Int(clamping: record.byteCount), isReadable: false,
+      isDamaged: record.flags.contains(.damaged))
     let context: RestorationContext
     do {
-      context = try reader(of: try store.open(.setAside(generation.generation))).context
+      context = try reader(of: try store.open(.setAside(Generation(rawValue: record.generation)))).context
     } catch {
       let isTransient = (error as? ProtectionError)?.code.isTransient ?? false
       if !isTransient { description.isDamaged = true }
@@ -149,8 +149,8 @@ struct StateLoader: Sendable {
     }
   }
 
-  private func openPending(_ remarks: inout [RestorationRemark]) throws(ProtectionError) -> [StoredPending] {
-    let all: AllPending
+  private func openPending(_ remarks: inout [RestorationRemark]) throws(ProtectionError) -> [PendingArchive] {
+    let all: PendingArchives
     do throws(ProtectionError) {
       all = try store.openPending()
     } catch  where !error.code.isTransient {
@@ -160,13 +160,13 @@ struct StateLoader: Sendable {
     for problem in all.problems.values.sorted(by: { $0.description < $1.description }) {
       remarks.append(.failure("something that was saved while locked could not be read: \(problem)"))
     }
-    return all.readable
+    return all.archives
   }
 
   /// Loads nodes that were saved while locked, where there is no generation below them.
   private func loadPendingAlone() throws(LoadFailure) -> LoadedState {
     var remarks: [RestorationRemark] = []
-    let pending: [StoredPending]
+    let pending: [PendingArchive]
     let base: Data
     do {
       pending = try openPending(&remarks)
@@ -184,7 +184,7 @@ struct StateLoader: Sendable {
   }
 
   private func layOut(
-    _ state: StoredState, _ choice: StateChoice, merging pending: [StoredPending],
+    _ state: StoredState, _ choice: StateChoice, merging pending: [PendingArchive],
     _ remarks: [RestorationRemark]
   ) throws(LoadFailure) -> LoadedState {
     var remarks = remarks
@@ -237,7 +237,7 @@ struct StateLoader: Sendable {
   ///
   /// - Returns: The change of the archive; nil when there is none.
   private func merge(
-    _ pending: [StoredPending], onto reader: RestorationArchive.Reader, _ merged: inout [StoredPending],
+    _ pending: [PendingArchive], onto reader: RestorationArchive.Reader, _ merged: inout [PendingArchive],
     _ layers: inout [RestorePlan], _ remarks: inout [RestorationRemark]
   ) throws(ArchiveError) -> Data? {
     let stored = try RestorePlan(reader: reader)

@@ -39,7 +39,7 @@ import Testing
     case .whole:
       // Another process has saved the same: only a whole generation may follow.
       var writer = try RestorationArchive.Writer(continuing: bench.newestReader())
-      _ = try bench.place.publish(try writer.makeArchive(), Succession())
+      _ = try bench.place.publish(try writer.makeArchive(), ArchiveSuccession())
     case .joining, .joiningElsewhere:
       _ = try await coordinator.preserve(root)
       try await bench.kill()

@@ -167,7 +167,7 @@ private final class Wall: Sendable {
   }
 
   /// The places of the process's launches on the device; none after the process has ended.
-  var places: [DeviceStore] = []
+  var places: [ArchiveStore] = []
 
   /// Has every launch let the slot go, so that another one may have it.
   func closePlaces() { for place in places { place.close() } }
@@ -186,9 +186,9 @@ private final class Wall: Sendable {
       let slot = ArchiveSlot(application: configuration.application, scene: SceneSession.ID.main.rawValue)
       let archives = try process.device.archives(for: slot, protection: configuration.protection)
       closePlaces()
-      let place = DeviceStore(store: archives)
-      places.append(place)
-      return place
+      archives.keepState()
+      places.append(archives)
+      return archives
     } catch {
       preconditionFailure("the device gives no place: \(error)")
     }

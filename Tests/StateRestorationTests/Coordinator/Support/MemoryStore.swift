@@ -1,7 +1,7 @@
-import DataProtection
 import FoundationEssentials
 import Synchronization
 
+@testable import DataProtection
 @testable import StateRestoration
 
 /// A store in memory that a test can lock, damage and fail, and that counts every call.
@@ -74,7 +74,7 @@ final class MemoryStore: PreservationStore {
   /// The touched nodes that one run has saved while locked.
   struct Pending: Sendable {
     var run = -1
-    var stored: StoredPending
+    var stored: PendingArchive
   }
 
   let state = Mutex(State())
@@ -96,7 +96,7 @@ final class MemoryStore: PreservationStore {
     if !isEmpty, state.withLock({ $0.isLocked }) { throw ProtectionError(.locked, "The device is locked.") }
   }
 
-  func open(waiting patience: Duration) throws(ProtectionError) {}
+  func take(waiting patience: Duration) throws(ProtectionError) {}
 
   func close() {}
 
@@ -127,8 +127,8 @@ final class MemoryStore: PreservationStore {
     }
   }
 
-  func setAsideGenerations() throws(ProtectionError) -> [SetAsideGeneration] {
-    try enter("setAsideGenerations")
+  func setAsideRecords() throws(ProtectionError) -> [Ledger.Record] {
+    try enter("setAsideRecords")
     return state.withLock { $0.setAside.map(Self.describe) }
   }
 
@@ -140,12 +140,13 @@ final class MemoryStore: PreservationStore {
     }
   }
 
-  private static func describe(_ stored: Stored) -> SetAsideGeneration {
-    SetAsideGeneration(
-      generation: Generation(rawValue: stored.number), byteCount: stored.base.count, isDamaged: stored.isDamaged)
+  private static func describe(_ stored: Stored) -> Ledger.Record {
+    Ledger.Record(
+      generation: stored.number, commitment: [], protection: .complete, flags: stored.isDamaged ? .damaged : [],
+      byteCount: UInt64(stored.base.count))
   }
 
-  func publish(_ archive: Data, _ succession: Succession) throws(ProtectionError) -> StoreReceipt {
+  func publish(_ archive: Data, _ succession: ArchiveSuccession) throws(ProtectionError) -> PublishReceipt {
     try enter("publish")
     return state.withLock { state in
       var new = Stored(number: state.next, base: archive)
@@ -157,7 +158,7 @@ final class MemoryStore: PreservationStore {
         .map { Stored(number: $0.stored.generation.rawValue, base: $0.stored.content) }
       if state.durability == .durable {
         state.setAside.removeAll { $0.number == succession.reclaiming?.rawValue }
-        let done = retiring.union(succession.consuming.map(\.generation.rawValue))
+        let done = retiring.union(succession.consuming.map(\.rawValue))
         state.allPending.removeAll { done.contains($0.stored.generation.rawValue) }
         state.setAside += aside
       }
@@ -169,24 +170,24 @@ final class MemoryStore: PreservationStore {
       state.generations.removeAll { one in aside.contains { $0.number == one.number } }
       state.generations = Array((state.generations + [new]).suffix(2))
       state.isCompactionDue = false
-      return StoreReceipt(
+      return PublishReceipt(
         generation: Generation(rawValue: new.number), bytesWritten: archive.count, durability: state.durability,
         isSealedOneWay: new.isOneWay, setAside: aside.map(Self.describe), removed: removed.map(Self.describe))
     }
   }
 
-  func append(_ change: Data, to generation: Generation) throws(ProtectionError) -> StoreReceipt? {
+  func append(_ change: Data, to generation: Generation) throws(ProtectionError) -> PublishReceipt? {
     try check(locked: "append")
-    return state.withLock { state -> StoreReceipt? in
+    return state.withLock { state -> PublishReceipt? in
       guard !state.isCompactionDue, let last = state.generations.indices.last, !state.generations[last].isOneWay,
         state.generations[last].number == generation.rawValue
       else { return nil }
       state.generations[last].frames.append(change)
-      return StoreReceipt(generation: generation, bytesWritten: change.count, durability: state.durability)
+      return PublishReceipt(generation: generation, bytesWritten: change.count, durability: state.durability)
     }
   }
 
-  func publishPending(_ touchedNodes: Data) throws(ProtectionError) -> StoreReceipt {
+  func publishPending(_ touchedNodes: Data) throws(ProtectionError) -> PublishReceipt {
     try enter("publishPending")
     let run = run.load(ordering: .relaxed)
     return state.withLock { state in
@@ -196,22 +197,21 @@ final class MemoryStore: PreservationStore {
       state.allPending.append(
         Pending(
           run: run,
-          stored: StoredPending(
-            generation: generation, content: touchedNodes)))
-      return StoreReceipt(
+          stored: PendingArchive(generation: generation, base: nil, isOwn: false, content: touchedNodes)))
+      return PublishReceipt(
         generation: generation, bytesWritten: touchedNodes.count, durability: .durable, isSealedOneWay: true)
     }
   }
 
-  func openPending() throws(ProtectionError) -> AllPending {
+  func openPending() throws(ProtectionError) -> PendingArchives {
     try check(locked: "openPending", isEmpty: state.withLock { $0.allPending.isEmpty })
     let run = run.load(ordering: .relaxed)
-    return AllPending(
-      readable: state.withLock { state in
+    return PendingArchives(
+      archives: state.withLock { state in
         state.allPending.map { pending in
-          var stored = pending.stored
-          stored.isOwn = pending.run == run
-          return stored
+          PendingArchive(
+            generation: pending.stored.generation, base: nil, isOwn: pending.run == run,
+            content: pending.stored.content)
         }
       })
   }
@@ -268,7 +268,7 @@ final class MemoryStore: PreservationStore {
   }
 
   /// The only thing that is pending.
-  var pending: StoredPending? { state.withLock { $0.allPending.count == 1 ? $0.allPending[0].stored : nil } }
+  var pending: PendingArchive? { state.withLock { $0.allPending.count == 1 ? $0.allPending[0].stored : nil } }
 
   func lock(_ isLocked: Bool) { state.withLock { $0.isLocked = isLocked } }
 }

@@ -66,7 +66,7 @@ extension Bench {
 
   /// Damages everything that is set aside, so that it can't be opened any more.
   func damageAside() throws {
-    let aside = try place.setAsideGenerations()
+    let aside = try place.setAsideRecords()
     guard let disk = device?.memory else {
       store.state.withLock { state in
         for index in state.setAside.indices { state.setAside[index].isDamaged = true }

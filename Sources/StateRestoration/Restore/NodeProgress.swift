@@ -1,0 +1,82 @@
+internal import RestorationArchive
+
+/// What one restoration knows of a node of its plan: its object, and what became of it.
+struct NodeProgress {
+  /// An object with its conformance, so that nobody has to ask the runtime again.
+  enum Holding {
+    case nothing
+    case controller(any RestorableController)
+    case other(any RestorableObject)
+    /// Somebody else owns it, or it has died.
+    case living(WeakObject)
+  }
+
+  /// The object: held while a turn lasts, by the hierarchy afterwards.
+  var holding = Holding.nothing
+  /// Whether the object was there before.
+  var existed = false
+  /// What became of the node; nil as long as nothing was decided.
+  private(set) var result: NodeReport.Result?
+  /// The time of the node's own code.
+  var duration = Duration.zero
+  var remarks: [RestorationRemark] = []
+  /// Whether its object refers to stored state that was not restored: the reference stays until the object is edited.
+  var awaitsTarget = false
+  /// Whether its state is gone from the archive, or newer there: nobody is given it in this run.
+  var isSpent = false
+
+  var object: (any RestorableObject)? {
+    switch holding {
+    case .controller(let controller): controller
+    case .other(let object): object
+    case .living(let living): living.object
+    case .nothing: nil
+    }
+  }
+
+  /// The object when it is a controller.
+  var controller: (any RestorableController)? {
+    if case .controller(let controller) = holding { return controller }
+    return object as? any RestorableController
+  }
+
+  /// Whether its object exists and, as far as is known, takes its state.
+  var isRestored: Bool { if case .restored? = result { true } else { false } }
+
+  /// Why it did not come back; nil when it did, or nothing was decided.
+  var reason: NotRestoredReason? { if case .notRestored(let reason)? = result { reason } else { nil } }
+
+  /// It got its object.
+  mutating func restore(_ origin: NodeReport.Origin) {
+    forgetResult()
+    result = .restored(origin)
+  }
+
+  /// Its object did not get its state; what else is known stays.
+  mutating func reject(_ reason: NotRestoredReason) { result = .notRestored(reason) }
+
+  /// It got no object.
+  mutating func fail(_ reason: NotRestoredReason) {
+    holding = .nothing
+    forgetResult()
+    reject(reason)
+  }
+
+  /// Lets go of its object, so that it dies if nobody installed it.
+  mutating func letGo() {
+    if case .nothing = holding { return }
+    holding = .living(WeakObject(object: object))
+  }
+
+  /// Forgets what became of it, its object's state and remarks included.
+  mutating func forgetResult() {
+    result = nil
+    duration = .zero
+    remarks = []
+  }
+}
+
+/// An object that somebody else owns.
+struct WeakObject {
+  weak let object: (any RestorableObject)?
+}
