@@ -19,22 +19,10 @@ struct CaptureBatch: Sendable {
     /// Where roots that belong to the framework go; nil for everything below another live object.
     var section: Section?
     var identifier: RestorationIdentifier
-    /// What the object was given in the turn in which it comes.
+    /// What the object was given in the turn that meets it; nil for one that has moved, or that comes by itself.
     var given: Given?
-    /// The key that the object had before the state was restored once more.
-    var former: Key?
-    /// Whether the object asked for its state and was refused, so that it is met as it is at the end of this turn.
-    var wasRefused = false
-    /// Why the object comes anew, though it was here before; nil when it does not.
-    var anew: Anew?
-  }
-
-  /// Why an object that was here before comes anew.
-  enum Anew: Sendable {
-    /// It is another class's or model's from now on.
-    case itself
-    /// It lies below such an object.
-    case below
+    /// Whether no save has what the object has: if it owns nothing, that is an edit.
+    var isUnsaved = false
   }
 
   /// What restoring gave to an object: the outcome of the table *Select*.
@@ -43,6 +31,8 @@ struct CaptureBatch: Sendable {
     case owner(NodeID)
     /// Nothing of a node that is its own, and that it could not read: only the places of its children.
     case over(NodeID)
+    /// Nothing: it is blank where something is stored.
+    case nothing
   }
 
   /// The places at the top of an archive.
@@ -89,7 +79,7 @@ struct CaptureBatch: Sendable {
   var placements: [Placement] = []
   /// Objects that have left the hierarchy, children before parents.
   var removals: [Key] = []
-  /// Objects that died and whose state is nobody's from now on.
+  /// Objects whose state is nobody's from now on, without being removed: they died, or are another class's or model's.
   var releases: [Key] = []
   var orders: [Order] = []
   var records: [Record] = []

@@ -42,16 +42,51 @@ extension LiveTree {
     return listed[parent.key]?.contains(node.key) == false
   }
 
-  private func remove(_ node: LiveNode) {
+  /// Has an object that is another class's or model's from now on come anew, with everything below it.
+  func comeAnew(_ node: LiveNode, _ object: any RestorableObject) {
+    // What has moved below it in this capture takes its state along.
+    let arrived = Set(batch.placements.lazy.map(\.key).filter { [firstNewKey] in $0 < firstNewKey })
+    let spared = remove(node, isCarriedOver: true) { arrived.contains($0.key) }
+    batch.placements.removeAll { placement in
+      nodes[placement.key] == nil || spared.contains { $0.key == placement.key }
+    }
+    let anew = track(object, node.identifier, node.kind, byHand: node.isByHand)
+    anew.role = node.role
+    func replace(in list: inout [LiveNode]) -> Bool {
+      guard let index = list.firstIndex(where: { $0 === node }) else { return false }
+      list[index] = anew
+      return true
+    }
+    if let parent = node.parent {
+      if replace(in: &parent.children) {
+        batch.orders.append(.init(parent: parent.key, children: parent.children.map(\.key)))
+      } else {
+        _ = replace(in: &parent.byHand)
+      }
+    } else if !replace(in: &roots) {
+      _ = replace(in: &shared)
+    }
+    insert(anew, parent: node.parent)
+    for node in spared { park(node, below: anew) }
+  }
+
+  /// Forgets a node and those below it; returns those that were spared.
+  @discardableResult
+  private func remove(
+    _ node: LiveNode, isCarriedOver: Bool = false, sparing isSpared: (LiveNode) -> Bool = { _ in false }
+  ) -> [LiveNode] {
     var stack = [node]
     var order: [LiveNode] = []
+    var spared: [LiveNode] = []
     while let next = stack.popLast() {
       order.append(next)
       next.isRemoved = true
-      stack += (next.children + next.byHand).filter { $0.parent === next && !$0.isRemoved }
+      let below = (next.children + next.byHand).filter { $0.parent === next && !$0.isRemoved }
+      stack += below.filter { !isSpared($0) }
+      spared += below.filter(isSpared)
     }
     // The state of a shared object that has died is carried over: the next one of its name may ask for it.
-    let isCarriedOver = (order[0].kind == .shared && order[0].object == nil) || order[0].isUnheld
+    let isCarriedOver = isCarriedOver || (node.kind == .shared && node.object == nil) || node.isUnheld
     for node in order.reversed() {
       if isCarriedOver { batch.releases.append(node.key) } else { batch.removals.append(node.key) }
       nodes[node.key] = nil
@@ -59,5 +94,6 @@ extension LiveTree {
       if byObject[node.objectIdentity] === node { byObject[node.objectIdentity] = nil }
     }
     hasMoved = true
+    return spared
   }
 }

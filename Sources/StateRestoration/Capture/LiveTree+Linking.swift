@@ -115,14 +115,15 @@ extension LiveTree {
     byObject[node.objectIdentity] = node
     pending.append(node)
     hasMoved = true
-    let given = node.object.flatMap { takeRestored($0, node.objectIdentity) }
-    var isOwner = false
-    if case .owner? = given { isOwner = true }
-    // Observing an object takes reading it, so that only others wait.
-    node.mayWait = isOwner && batch.isMeeting && node.subject.awareness == .nothing
-    let wasRefused = !isOwner && takeRefused(node)
-    if given == nil, !wasRefused { batch.newcomers.append(node.key) }
-    put(node, given: given, wasRefused: wasRefused)
+    var given = node.object.flatMap { takeRestored($0, node.objectIdentity) }
+    if case .owner? = given {
+      // Observing an object takes reading it, so that only others wait.
+      node.mayWait = batch.isMeeting && node.subject.awareness == .nothing
+    } else if takeRefused(node) || batch.isMeeting {
+      given = given ?? .nothing
+    }
+    if given == nil { batch.newcomers.append(node.key) }
+    put(node, given: given)
   }
 
   func place(_ node: LiveNode, identifier: RestorationIdentifier, parent: LiveNode?) {
@@ -136,16 +137,13 @@ extension LiveTree {
   }
 
   /// Tells where a node is now.
-  func put(
-    _ node: LiveNode, given: CaptureBatch.Given? = nil, wasRefused: Bool = false,
-    anew: CaptureBatch.Anew? = nil
-  ) {
+  func put(_ node: LiveNode, given: CaptureBatch.Given? = nil) {
     let section: CaptureBatch.Section? =
       node.parent != nil ? nil : node.kind == .shared ? .shared : .interface
     batch.placements.append(
       .init(
         key: node.key, parent: node.parent?.key, section: section, identifier: node.identifier, given: given,
-        former: formerKey(of: node), wasRefused: wasRefused, anew: anew))
+        isUnsaved: given != nil && unsaved.objects.contains(node.objectIdentity)))
   }
 
   /// Notes that a node leaves the lists of its parent, which are put right once for all that leave.
@@ -153,9 +151,15 @@ extension LiveTree {
     if let parent = node.parent { parentsThatLostChildren[parent.key] = parent }
   }
 
+  /// Puts a node out of the way until the object that lists it is read in the same capture; else it has left the hierarchy.
+  func park(_ node: LiveNode, below parent: LiveNode?) {
+    node.parent = parent
+    node.identifier = ReservedNode.temporary("moving", node.key)
+    orphans.append(node)
+    put(node)
+  }
+
   /// Takes the nodes between two others out of the way, when one of them now lies below the other the other way round.
-  ///
-  /// Whoever lists it as a child now is read in the same capture; else it has left the hierarchy.
   private func untangle(_ parent: LiveNode, from node: LiveNode) {
     precondition(
       !isListed(parent, below: node),
@@ -164,10 +168,7 @@ extension LiveTree {
     var between = parent
     while let next = between.parent, next !== node { between = next }
     leaveParent(of: between)
-    between.parent = node.parent
-    between.identifier = ReservedNode.temporary("moving", between.key)
-    orphans.append(between)
-    put(between)
+    park(between, below: node.parent)
   }
 
   /// Whether a controller is among the live descendants of another.

@@ -105,7 +105,7 @@ extension LiveTree {
     node.hasItsName = captured.shape.identifier == node.identifier
     if !node.hasItsName, node.kind != .shared, !node.isDuplicate, relink(node) { return }
     // Before new children are met: they come below what the object is now.
-    if !node.isDuplicate { noteIdentity(captured, of: node, object, wasRead: wasRead) }
+    if !node.isDuplicate, isAnother(captured, node, object, wasRead: wasRead) { return comeAnew(node, object) }
     if node.kind == .controller {
       readChildren(of: node, captured.shape)
       giveRoles(captured.shape.roles, toChildrenOf: node)
@@ -216,22 +216,16 @@ extension LiveTree {
     batch.records.append(record)
   }
 
-  /// Has an object that is another class's or model's from now on come anew, with everything below it.
-  private func noteIdentity(_ captured: CapturedState, of node: LiveNode, _ object: any RestorableObject, wasRead: Bool)
-  {
+  /// Whether an object is another class's or model's than when it was asked last.
+  private func isAnother(
+    _ captured: CapturedState, _ node: LiveNode, _ object: any RestorableObject, wasRead: Bool
+  ) -> Bool {
     let identity = Identity(
       classTag: captured.shape.classTag, model: captured.shape.model, isView: node.kind == .view)
     let before = node.identity ?? (wasRead ? Identity(classTag: node.subject.plainTag, isView: identity.isView) : nil)
     node.identity = identity
-    guard let before, before != identity, registry.claimant(object, identity).mismatch(with: before) != nil else {
-      return
-    }
-    var waiting = [node]
-    while let next = waiting.popLast() {
-      put(next, anew: next === node ? .itself : .below)
-      if next !== node { mark(next) }
-      waiting += (next.children + next.byHand).filter { $0.parent === next && !$0.isRemoved }.reversed()
-    }
+    guard let before, before != identity else { return false }
+    return registry.claimant(object, identity).mismatch(with: before) != nil
   }
 
   /// Finds out what instances of a class with one tag have in common, and begins their kind in the batch.

@@ -16,25 +16,25 @@ internal import RestorationArchive
   private var openClasses: [LiveClass] = []
   /// The number of the current or last capture.
   private(set) var captureNumber = 0
+  /// The objects with this key or a higher one have come with the current capture.
+  private(set) var firstNewKey = 0
   /// The live objects by key; the first key is the app-level state's, which is no object.
   var nodes: [LiveNode?] = [nil]
   var byObject: [ObjectIdentifier: LiveNode] = [:]
   var roots: [LiveNode] = []
-  private var shared: [LiveNode] = []
+  var shared: [LiveNode] = []
   /// Live objects that were given something in this turn, until its capture meets them.
   private var restored: [RestoredObject] = []
   /// Where they stand there; one that has died may have left its address to another.
   private var restoredIndex: [ObjectIdentifier: Int] = [:]
   /// Objects that were refused their state and that no capture has met since.
   private var refused: [ObjectIdentifier: WeakObject] = [:]
-  /// The keys that objects had before the state was restored once more, until the capture at the end of that turn.
-  private var formerKeys: [ObjectIdentifier: CaptureBatch.Key] = [:]
   /// Those, and the objects below them, as the capture has met them.
   private var refusedKeys: Set<CaptureBatch.Key> = []
   /// What the app-level state was given in this turn, nil for nothing; outside of such a turn there is nothing.
-  private var metApplication: CaptureBatch.Given??
-  /// Whether the app-level state had its place before the state was restored once more.
-  private var hadApplication = false
+  private var metApplication: CaptureBatch.Given?
+  /// What no save had when the state was restored once more, until the capture at the end of that turn.
+  var unsaved = Edits()
   /// Whether the app-level state has its place.
   private var hasApplication = false
   /// The objects whose state grows too old while they are not there.
@@ -113,6 +113,7 @@ internal import RestorationArchive
     batch = CaptureBatch()
     batch.isMeeting = isMeeting
     captureNumber += 1
+    firstNewKey = nodes.count
     hasMoved = false
     relinked = []
     sendTags()
@@ -149,7 +150,7 @@ internal import RestorationArchive
   }
 
   /// Remembers the same of the app-level state.
-  func noteApplication(_ given: CaptureBatch.Given?) { metApplication = .some(given) }
+  func noteApplication(_ given: CaptureBatch.Given) { metApplication = given }
 
   /// Makes room for the objects that a restoration is about to name.
   func reserveRestored(_ count: Int) {
@@ -166,11 +167,6 @@ internal import RestorationArchive
 
   /// Remembers, until a capture meets it, that an object was refused its state.
   func noteRefused(_ object: any RestorableObject) { refused[ObjectIdentifier(object)] = .init(object: object) }
-
-  /// The key that an object had before the state was restored once more.
-  func formerKey(of node: LiveNode) -> CaptureBatch.Key? {
-    formerKeys.isEmpty ? nil : formerKeys[node.objectIdentity]
-  }
 
   /// Whether an object that the capture meets was refused its state in this turn, or lies below one that was.
   func takeRefused(_ node: LiveNode) -> Bool {
@@ -195,7 +191,7 @@ internal import RestorationArchive
   /// Restored objects that the capture did not meet have left the hierarchy in the same turn, and their state with them.
   private func removeUnmet() {
     refusedKeys = []
-    formerKeys = [:]
+    unsaved = Edits()
     refused = refused.filter { $0.value.object != nil }
     guard !restored.isEmpty else { return }
     for one in restored where !one.isMet && !one.outlives && !one.isDuplicate {
@@ -208,14 +204,14 @@ internal import RestorationArchive
   private func add(_ application: ApplicationState?) {
     var captured: [RestorationArchive.Entry]?
     if let application { captured = application.entries + entries(forApplication: application.references) }
-    let met = metApplication
+    let given = metApplication
     metApplication = nil
-    if !hasApplication, met != nil || captured?.isEmpty == false {
+    if !hasApplication, given != nil || captured?.isEmpty == false {
       hasApplication = true
       batch.placements.append(
         .init(
           key: CaptureBatch.application, section: .application, identifier: ReservedNode.application,
-          given: met.flatMap { $0 }, former: hadApplication ? CaptureBatch.application : nil))
+          given: given, isUnsaved: unsaved.hasApplication))
     }
     guard let captured, hasApplication else { return }
     batch.records.append(
@@ -232,14 +228,7 @@ internal import RestorationArchive
   }
 
   /// Forgets everything, as if no object had ever been seen.
-  ///
-  /// - Parameter remembersKeys: Whether the next capture names the keys that objects had.
-  func reset(remembersKeys: Bool = false) {
-    formerKeys = [:]
-    hadApplication = remembersKeys && hasApplication
-    if remembersKeys {
-      for node in nodes { if let node, let object = node.object { formerKeys[ObjectIdentifier(object)] = node.key } }
-    }
+  func reset() {
     nodes = [nil]
     byObject = [:]
     roots = []

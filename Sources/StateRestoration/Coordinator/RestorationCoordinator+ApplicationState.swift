@@ -55,20 +55,20 @@ extension RestorationCoordinator {
 
   /// Lets the delegate read the app-level state; nothing is in it when restoring died there before.
   ///
-  /// - Returns: What the delegate was given; nil for nothing.
+  /// - Returns: What the delegate was given.
   func decodeApplicationState(
     _ turn: RestoreTurn, _ application: ApplicationTurn, _ report: inout RestorationReport
-  ) -> CaptureBatch.Given? {
+  ) -> CaptureBatch.Given {
     if application.isEdited {
       report.remarks.append(.applicationStateTouched)
-      return application.node.map { .owner($0) }
+      return application.node.map { .owner($0) } ?? .nothing
     }
     if application.isLeftOut {
       report.remarks.append(.applicationStateFailed("left out, because restoring died there"))
     } else if let damaged = application.damaged {
       report.remarks.append(.applicationStateFailed(damaged.reason))
     }
-    let unread = (application.node ?? application.damaged?.node).map { CaptureBatch.Given.over($0) }
+    let unread = (application.node ?? application.damaged?.node).map { CaptureBatch.Given.over($0) } ?? .nothing
     let decoder = RestorationDecoder(
       record: application.record, path: [], context: turn.plan.context, resolve: { turn.resolve($0) })
     defer { decoder.finish() }

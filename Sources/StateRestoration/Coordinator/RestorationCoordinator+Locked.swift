@@ -2,9 +2,9 @@ internal import DataProtection
 internal import FoundationEssentials
 internal import RestorationArchive
 
-/// The edits of a run that began on a locked device.
+/// The edits that are newer than what is restored: of a run that began on a locked device, or those that no save has.
 struct Edits {
-  /// The edited nodes, as an archive; nil when there are none.
+  /// Those made while locked, as an archive; nil when there are none.
   var archive: Data?
   /// The edited objects.
   var objects: Set<ObjectIdentifier> = []
@@ -18,7 +18,7 @@ extension RestorationCoordinator {
     standing = .locked
     let context = configuration.context
     guard let root else { return await worker.run { $0.beginLocked(context: context) } }
-    tree.noteApplication(nil)
+    tree.noteApplication(.nothing)
     let batch = capture(
       root, scope: .all, context: context, application: takeApplicationState(context: context), isMeeting: true)
     await worker.run { session in
@@ -43,9 +43,9 @@ extension RestorationCoordinator {
   /// Ends this turn, in which nothing that the program does on a locked device is an edit: all that follows is one.
   package func endTurn() async { await dueLook?.value }
 
-  /// Looks once more at everything before late restoring.
+  /// Looks once more at everything before the state is restored late, or once more.
   func takeEdits() async -> Edits {
-    guard let root else { return Edits() }
+    guard let root, !tree.roots.isEmpty, standing == .locked || standing == .live else { return Edits() }
     let context = configuration.context
     let batch = capture(
       root, scope: .all, context: context, application: takeApplicationState(context: context))

@@ -70,7 +70,7 @@ extension RestorationCoordinator {
     let before = standing
     let isSameRoot = self.root === root
     let unlocks = unlock.count
-    let edits = before == .locked ? await takeEdits() : Edits()
+    let edits = await takeEdits()
     self.root = root
     var report: RestorationReport
     switch await decide(source: source, edits: edits.archive) {

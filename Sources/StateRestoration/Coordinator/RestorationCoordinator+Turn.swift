@@ -32,7 +32,7 @@ extension RestorationCoordinator {
     let clock = ContinuousClock()
     let start = clock.now
     let turn = makeTurn(for: loaded, keeping: edits, retriesLeftOut: retriesLeftOut)
-    let application = ApplicationTurn(turn, isEdited: edits.hasApplication)
+    let application = ApplicationTurn(turn, isEdited: standing == .locked && edits.hasApplication)
     turn.noteApplication(application.node)
     guard extent > .pristine || loaded.isRequest, mayRestore(application.record, loaded.plan.context) else {
       report.outcome = .declined
@@ -56,7 +56,7 @@ extension RestorationCoordinator {
     turn.finish()
     turn.noteEnd()
     lateObjects = nil
-    let batch = bind(turn, root, given)
+    let batch = bind(turn, root, given, standing == .live ? edits : Edits())
     report.nodes = turn.reports()
     report.mainActorDuration = clock.now - start
     standing = .live
@@ -95,7 +95,7 @@ extension RestorationCoordinator {
       plan: loaded.plan, registry: registry, delegate: delegate, log: log, now: configuration.now(),
       note: { [weak self] in self?.note(node: $0) })
     turn.extent.launch = loaded.isRequest ? .restore : extent
-    turn.edited = edits.objects
+    if standing == .locked { turn.edited = edits.objects }
     // Edits since the last look are newer, too.
     for key in changes.drain() where standing == .locked {
       if let object = key < tree.nodes.count ? tree.nodes[key]?.object : nil {
@@ -113,17 +113,20 @@ extension RestorationCoordinator {
 
   /// Binds every object of the hierarchy: owners to their nodes, all others to what they have at the end of this turn.
   ///
-  /// - Parameter application: What the app-level state was given.
+  /// - Parameters:
+  ///   - application: What the app-level state was given.
+  ///   - unsaved: What no save had when the state was restored once more.
   private func bind(
-    _ turn: RestoreTurn, _ root: any RestorableController, _ application: CaptureBatch.Given?
+    _ turn: RestoreTurn, _ root: any RestorableController, _ application: CaptureBatch.Given, _ unsaved: Edits
   ) -> CaptureBatch {
     let context = configuration.context
-    tree.reset(remembersKeys: true)
+    tree.reset()
+    tree.unsaved = unsaved
     turn.noteOwners(in: tree)
     var state: ApplicationState?
     if !turn.plan.application.isEmpty {
       tree.noteApplication(application)
-      if case .owner? = application {} else { state = takeApplicationState(context: context) }
+      if case .owner = application {} else { state = takeApplicationState(context: context) }
     }
     return capture(root, scope: .all, context: context, application: state, isMeeting: true)
   }

@@ -5,20 +5,14 @@ extension ArchiveDraft {
   mutating func commit(_ batch: CaptureBatch) throws(ArchiveError) -> [PreservationFinding] {
     var findings: [PreservationFinding] = []
     if let tags = batch.tags { self.tags = tags }
-    for key in batch.releases { unbind(key) }
+    for key in batch.releases { forget(key) }
     if !batch.placements.isEmpty {
-      var arrivals = Arrivals(batch)
-      arrivals.renounced = try renounced(in: batch)
-      // Before anybody is put below what they owned: that stays as it was.
-      if !isBlind { for key in arrivals.renounced { unbind(key) } }
+      let arrivals = Arrivals(batch)
       try bindRestored(arrivals)
-      for placement in arrivals.placements { try placeIfPossible(placement, &arrivals) }
+      for placement in batch.placements { try placeIfPossible(placement, arrivals) }
     }
     let leaving = Set(batch.removals)
-    for key in batch.removals {
-      unplaced[key] = nil
-      try leave(key, with: leaving)
-    }
+    for key in batch.removals { try leave(key, with: leaving) }
     for node in batch.removedNodes where ownerOf[node] == nil { try remove(node) }
     if !batch.placements.isEmpty || !batch.removals.isEmpty { try removeEmptyHolders() }
     for order in batch.orders { try arrange(order) }
@@ -32,8 +26,14 @@ extension ArchiveDraft {
       findings.append(.overBudget(path: path(of: node), bytes: bytes, limit: nodeBudget))
     }
     try boundDormants()
-    formerBindings = []
     return findings
+  }
+
+  /// Forgets a live object; what it owned is carried over.
+  private mutating func forget(_ key: CaptureBatch.Key) {
+    unbind(key)
+    unencoded.remove(key)
+    unplaced[key] = nil
   }
 
   /// The table *Leave*: an owner's variant goes with its subtree; one that its object could not read goes dormant.
@@ -41,8 +41,7 @@ extension ArchiveDraft {
   /// - Parameter leaving: All that leave, children before their parents: a subtree goes dormant whole.
   private mutating func leave(_ key: CaptureBatch.Key, with leaving: Set<CaptureBatch.Key>) throws(ArchiveError) {
     let former = binding(key)
-    unbind(key)
-    unencoded.remove(key)
+    forget(key)
     switch former {
     case .owner(let node)?: try remove(node)
     case .blank(let blank)?:
@@ -133,7 +132,7 @@ extension ArchiveDraft {
       try writer.setAttributes(blank.attributes, of: node)
       return node
     }
-    if blank.baseline == .unknown || (batch.isMeeting && !blank.wasMetBefore) {
+    if blank.baseline == .unknown || (batch.isMeeting && isBlind) {
       blank.baseline = found
       bind(.blank(blank), record.key)
       return nil

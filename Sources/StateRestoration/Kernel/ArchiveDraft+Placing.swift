@@ -5,24 +5,12 @@ struct Arrivals {
   let batch: CaptureBatch
   /// The objects that leave: the next in their places may get their nodes.
   let leaving: Set<CaptureBatch.Key>
-  /// The objects that come anew: what they owned stays where it is.
-  var renounced: Set<CaptureBatch.Key> = []
   private let records: [CaptureBatch.Key: Int]
 
   init(_ batch: CaptureBatch) {
     self.batch = batch
     leaving = Set(batch.removals)
     records = Dictionary(batch.records.lazy.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { $1 })
-  }
-
-  /// Where objects are, parents before children: where one that comes anew was put before that doesn't count.
-  var placements: [CaptureBatch.Placement] {
-    var anew: [CaptureBatch.Key: Int] = [:]
-    for (index, placement) in batch.placements.enumerated() where placement.anew != nil { anew[placement.key] = index }
-    guard !anew.isEmpty else { return batch.placements }
-    return batch.placements.enumerated().filter { index, placement in
-      placement.given != nil || placement.wasRefused || index >= anew[placement.key] ?? index
-    }.map(\.element)
   }
 
   /// What the archive records of an object; nil when its values were not captured.
@@ -56,32 +44,6 @@ extension ArchiveDraft {
     case nothing
   }
 
-  /// The objects that come anew: those of another class or model, and those whose state lies below what these owned.
-  ///
-  /// One that has come to such an object in the same capture is not among them: it takes its state along.
-  func renounced(in batch: CaptureBatch) throws(ArchiveError) -> Set<CaptureBatch.Key> {
-    var result: Set<CaptureBatch.Key> = []
-    var tops: Set<NodeID> = []
-    for placement in batch.placements where placement.anew == .itself {
-      result.insert(placement.key)
-      if let node = binding(placement.key)?.node { tops.insert(node) }
-    }
-    for placement in batch.placements where placement.anew == .below {
-      if let node = binding(placement.key)?.node, try !isInside(node, tops) { continue }
-      result.insert(placement.key)
-    }
-    return result
-  }
-
-  private func isInside(_ node: NodeID, _ tops: Set<NodeID>) throws(ArchiveError) -> Bool {
-    var next: NodeID? = node
-    while let id = next {
-      if tops.contains(id) { return true }
-      next = try writer.node(id)?.parent
-    }
-    return false
-  }
-
   /// Gives restored objects their nodes, before anybody else can come to their places, which they may have left.
   ///
   /// One that shows another model since is no owner of what it was given.
@@ -105,12 +67,12 @@ extension ArchiveDraft {
 
   /// Does what ``place(_:_:)`` does; an object for which the archive has no place stays unbound, with all below it, and is named.
   mutating func placeIfPossible(
-    _ placement: CaptureBatch.Placement, _ arrivals: inout Arrivals
+    _ placement: CaptureBatch.Placement, _ arrivals: Arrivals
   ) throws(ArchiveError) {
     // Named by the topmost.
     if let parent = placement.parent, binding(parent) == nil { return unbind(placement.key) }
     do throws(ArchiveError) {
-      try place(placement, &arrivals)
+      try place(placement, arrivals)
       if !unplaced.isEmpty { unplaced[placement.key] = nil }
     } catch {
       guard error.code == .limitExceeded else { throw error }
@@ -120,32 +82,13 @@ extension ArchiveDraft {
   }
 
   /// Binds an object that has come, or takes an owner's variant along to another place.
-  private mutating func place(_ placement: CaptureBatch.Placement, _ arrivals: inout Arrivals) throws(ArchiveError) {
+  private mutating func place(_ placement: CaptureBatch.Placement, _ arrivals: Arrivals) throws(ArchiveError) {
     var placement = placement
     if placement.section == .interface { placement.identifier = ReservedNode.stored(placement.identifier) }
-    if placement.anew != nil, arrivals.renounced.contains(placement.key) { try renounce(placement, arrivals) }
     switch binding(placement.key) {
     case .owner(let node)?: try move(node, to: placement)
     case .blank(let blank)?: try move(blank, to: placement)
-    case nil: try meet(placement, &arrivals)
-    }
-  }
-
-  /// Another class's or model's object from now on: what it owned goes dormant where it is, with everything below it.
-  ///
-  /// While the stored state can't be read, an owner gets a variant in front at once, and a blank object stays blank.
-  private mutating func renounce(_ placement: CaptureBatch.Placement, _ arrivals: Arrivals) throws(ArchiveError) {
-    guard isBlind, let former = binding(placement.key) else { return unbind(placement.key) }
-    unbind(placement.key)
-    switch former {
-    case .owner(let node):
-      var attributes = arrivals.attributes(placement.key)
-      if try isUnedited(node) { attributes?.flags.insert(.unedited) }
-      own(try insertInFront(try nodeAbove(placement), placement.identifier, attributes), placement.key)
-    case .blank(var blank):
-      (blank.place, blank.over) = (placement, nil)
-      blank.attributes = arrivals.attributes(placement.key) ?? blank.attributes
-      bind(.blank(blank), placement.key)
+    case nil: try meet(placement, arrivals)
     }
   }
 
@@ -179,18 +122,18 @@ extension ArchiveDraft {
 
   /// Binds an object that came without state of its own.
   ///
-  /// In a turn that meets a whole hierarchy it is blank where there is something stored that it was not given. Later it has come
-  /// by the user's doing: what it has is newer than stored state of its own, and in front of every other.
-  private mutating func meet(_ placement: CaptureBatch.Placement, _ arrivals: inout Arrivals) throws(ArchiveError) {
+  /// It is blank where there is something stored that it was not given. One that has come by itself is the user's doing: what it
+  /// has is newer than stored state of its own, and in front of every other.
+  private mutating func meet(_ placement: CaptureBatch.Placement, _ arrivals: Arrivals) throws(ArchiveError) {
     if isBlind { return beBlank(placement, over: nil) }
-    guard arrivals.batch.isMeeting || placement.wasRefused else { return try meetNewcomer(placement, &arrivals) }
+    guard let given = placement.given else { return try meetNewcomer(placement, arrivals) }
     let parent: NodeID?
     switch try above(placement) {
     case .nothing: return beBlank(placement, over: nil)
     case .top(let node): parent = node
     case .node(let node): parent = node
     }
-    if case .over(let node)? = placement.given, try isOwn(node, placement.key, arrivals),
+    if case .over(let node) = given, try isOwn(node, placement.key, arrivals),
       let stored = try writer.node(node), stored.parent == parent, stored.placeIdentifier == placement.identifier
     {
       return beBlank(placement, over: node)
@@ -198,10 +141,7 @@ extension ArchiveDraft {
     let variants = try variants(of: parent, placement.identifier)
     if variants.isEmpty {
       own(try insertInFront(parent, placement.identifier, arrivals.attributes(placement.key)), placement.key)
-    } else if arrivals.batch.isMeeting {
-      beBlank(placement, over: nil)
     } else {
-      // It was refused before anybody looked at the stored variants.
       switch try choose(among: variants, for: placement.key, arrivals) {
       case .owner(let position), .blank(let position?): beBlank(placement, over: variants[position])
       case .blank(nil): beBlank(placement, over: nil)
@@ -211,7 +151,7 @@ extension ArchiveDraft {
 
   /// Gives an object that came by itself a variant in front.
   private mutating func meetNewcomer(
-    _ placement: CaptureBatch.Placement, _ arrivals: inout Arrivals
+    _ placement: CaptureBatch.Placement, _ arrivals: Arrivals
   ) throws(ArchiveError) {
     let parent = try nodeAbove(placement)
     let variants = try variants(of: parent, placement.identifier)
@@ -243,16 +183,8 @@ extension ArchiveDraft {
   }
 
   private mutating func beBlank(_ placement: CaptureBatch.Placement, over node: NodeID?) {
-    var blank = Blank(place: placement, over: node)
-    if let former = placement.former, former < formerBindings.count {
-      switch formerBindings[former] {
-      case .blank(let before)?: (blank.baseline, blank.wasMetBefore) = (before.baseline, before.baseline != .unknown)
-      // It has had state of its own: whatever it has is an edit.
-      case .owner?: (blank.baseline, blank.wasMetBefore) = (.unencodable, true)
-      case nil: break
-      }
-    }
-    bind(.blank(blank), placement.key)
+    let baseline = placement.isUnsaved ? Baseline.unencodable : .unknown
+    bind(.blank(Blank(place: placement, over: node, baseline: baseline)), placement.key)
   }
 
   /// Whether an object's values can't be encoded, so that nothing takes the place of stored state.

@@ -34,8 +34,6 @@ struct ArchiveDraft: Sendable {
   /// Findings since the last save, for its receipt.
   var owedFindings: [PreservationFinding] = []
   var digests = DigestMaker()
-  /// The bindings that objects had before the state was restored once more, by their keys of then.
-  var formerBindings: [Binding?] = []
   /// Nodes that this launch doesn't ask for: no object takes them over.
   var withheld: Set<NodeID> = []
   /// Whether nodes wait for the records that are merged into them, so that they only look empty.
@@ -88,16 +86,6 @@ struct ArchiveDraft: Sendable {
     (changed, changedWhenMet) = ([], [])
     unencoded = []
     overBudget = [:]
-  }
-
-  /// Remembers the bindings of a draft that this one takes the place of: an object that is refused its state again is compared
-  /// with what it had when it was first met.
-  mutating func remember(_ former: ArchiveDraft) {
-    formerBindings = former.bindings.map { binding in
-      // An object that nobody has edited since it came is met anew.
-      if case .owner(let node)? = binding, (try? former.isUnedited(node)) == true { nil } else { binding }
-    }
-    digests = former.digests
   }
 
   // MARK: - Bindings

@@ -25,8 +25,6 @@ struct Blank: Sendable {
   var over: NodeID?
   /// What the object had when it was met.
   var baseline = Baseline.unknown
-  /// Whether the baseline is older than the turn in which the object was met last: it was met before.
-  var wasMetBefore = false
   /// What the archive records of the object, once its values were captured.
   var attributes = RestorationArchive.Attributes()
 }
@@ -35,7 +33,7 @@ struct Blank: Sendable {
 enum Baseline: Hashable, Sendable {
   /// Nobody has looked yet.
   case unknown
-  /// Its values could not be encoded: the first that can be are an edit.
+  /// Nothing to compare with, as its values could not be encoded, or no save has them: the first that can be are an edit.
   case unencodable
   /// Its values.
   case values(Digest)

@@ -84,7 +84,10 @@ struct SceneList: Sendable {
     try exclusively(store) {
       let stored = try look(store)
       let list = body(stored)
-      return (try store.publish(try list.archived(context), ArchiveSuccession(consuming: stored.merged.map(\.generation))), list)
+      return (
+        try store.publish(try list.archived(context), ArchiveSuccession(consuming: stored.merged.map(\.generation))),
+        list
+      )
     }
   }
 

@@ -43,10 +43,8 @@ struct PreservationSession: Sendable {
 
   /// Goes on from a state; its nodes are carried over until live objects are bound to them.
   mutating func begin(continuing loaded: LoadedState) throws(ArchiveError) {
-    let former = draft
     draft = try ArchiveDraft(
       continuing: loaded.reader, dormants: loaded.plan.allDormants, limits: limits, nodeBudget: nodeBudget)
-    draft.remember(former)
     base = .opened
     succession = loaded.succession
     retiresEverything = false
@@ -104,11 +102,15 @@ struct PreservationSession: Sendable {
     return try? draft.writer.makeArchiveOverBudget()
   }
 
-  /// The live objects that were edited since a locked launch, or whose values can't be compared, as they can't be encoded.
+  /// The live objects that were edited since a locked launch, or else since the last save.
   var editedKeys: Set<CaptureBatch.Key> {
-    guard base == .locked else { return [] }
-    let edited = draft.ownerOf.filter { node, _ in (try? draft.isUnedited(node)) != true }
-    return Set(edited.values).union(draft.unencoded)
+    switch base {
+    case .unknown: []
+    case .empty, .opened: draft.changed
+    case .locked:
+      // Values that can't be encoded can't be compared.
+      Set(draft.ownerOf.filter { node, _ in (try? draft.isUnedited(node)) != true }.values).union(draft.unencoded)
+    }
   }
 
   // MARK: - Saving

@@ -433,6 +433,7 @@ import StateRestorationTesting
           }
           // It comes by itself, with everything below it.
           page.unsettle()
+          if isLocked { page.forgetEdits() }
         }
       }
     default: break

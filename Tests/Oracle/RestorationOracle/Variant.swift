@@ -131,6 +131,12 @@ struct Live: Hashable {
     for index in children.indices { children[index].unsettle() }
   }
 
+  /// Takes what it has, and what those below it have, for how they came.
+  mutating func forgetEdits() {
+    binding = .blank(baseline: value)
+    for index in children.indices { children[index].forgetEdits() }
+  }
+
   /// Leaves open whether what is stored below it for others, and what its pages had before, is there.
   mutating func loosen() {
     (before, behind) = (before.map { $0.asOptional() }, behind.map { $0.asOptional() })

@@ -196,7 +196,7 @@ import Testing
     for index in 0..<content.count {
       var flipped = Array(content)
       flipped[index] ^= 0x11
-      bench.store.state.withLock { $0.allPending[0].stored = PendingArchive(generation: $0.allPending[0].stored.generation, base: nil, isOwn: false, content: Data(flipped)) }
+      bench.store.state.withLock { $0.allPending[0].replaceContent(Data(flipped)) }
       let report = try await bench.launch().restore(into: hierarchy())
       #expect([.restored, .newerVersion].contains(report.outcome))
     }

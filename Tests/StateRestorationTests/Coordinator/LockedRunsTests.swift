@@ -50,7 +50,7 @@ import Testing
     #expect(root.text == "r")
     #expect(report.remarks.contains(.mergedPendingChanges(nodes: 2)))
     _ = try await coordinator.preserve(root)
-    #expect(try bench.place.openPending().readable.isEmpty)
+    #expect(try bench.place.openPending().archives.isEmpty)
   }
 
   @Test(arguments: StoreKind.allCases, [false, true])
@@ -188,7 +188,7 @@ import Testing
     #expect(root["a"]?.text == "first run")
     #expect(root["b"]?.text == "this run")
     _ = try await coordinator.preserve(root)
-    #expect(try bench.place.openPending().readable.isEmpty)
+    #expect(try bench.place.openPending().archives.isEmpty)
     let again = hierarchy()
     _ = try await bench.launch().restore(into: again)
     #expect([again["a"]?.text, again["b"]?.text] == ["first run", "this run"])
@@ -244,7 +244,7 @@ import Testing
     let report = try await bench.launch().restore(into: again)
     #expect(report.outcome == .restored, "\(report)")
     #expect(again.text == "typed while locked")
-    #expect(try bench.place.openPending().readable.isEmpty)
+    #expect(try bench.place.openPending().archives.isEmpty)
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -259,7 +259,7 @@ import Testing
       without.text = "round \(round)"
       _ = try await coordinator.preserve(without)
     }
-    #expect(try bench.place.openPending().readable.isEmpty)
+    #expect(try bench.place.openPending().archives.isEmpty)
     let root = hierarchy()
     _ = try await bench.launch().restore(into: root)
     #expect(root["a"]?.text == "typed while locked")
@@ -328,7 +328,7 @@ import Testing
     _ = try await coordinator.restore(into: root)
     for _ in 0..<3 { #expect(try await coordinator.preserve(root) == .deferred(.locked)) }
     coordinator.invalidateRestorableState(of: root)
-    #expect(try bench.place.openPending().readable.isEmpty)
+    #expect(try bench.place.openPending().archives.isEmpty)
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -513,7 +513,7 @@ import Testing
     try await lockedRun(bench) { $0["a"]?.text = "touched" }
     try await bench.unlock()
     _ = try await bench.launch().preserve(Screen("root", text: "new", children: []))
-    #expect(try bench.place.openPending().readable.isEmpty)
+    #expect(try bench.place.openPending().archives.isEmpty)
     let root = hierarchy()
     _ = try await bench.launch().restore(into: root)
     #expect([root.text, root["a"]?.text, root["b"]?.text] == ["new", "touched", "b"])

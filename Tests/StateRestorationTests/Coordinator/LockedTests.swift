@@ -319,7 +319,7 @@ import Testing
     await Task.yield()
     #expect(try await coordinator.preserve(root).receipt?.changedNodes == 1)
     try await bench.unlock()
-    #expect(try bench.place.openPending().readable.count == 1)
+    #expect(try bench.place.openPending().archives.count == 1)
     let again = hierarchy()
     let report = try await bench.launch().restore(into: again)
     #expect(again["a"]?.text == "typed while locked")
@@ -341,7 +341,7 @@ import Testing
       return
     }
     #expect(receipt.kind == .whole)
-    #expect(try bench.place.openPending().readable.isEmpty)
+    #expect(try bench.place.openPending().archives.isEmpty)
     let again = hierarchy()
     _ = try await bench.launch().restore(into: again)
     #expect(again["a"]?.text == "typed while locked")

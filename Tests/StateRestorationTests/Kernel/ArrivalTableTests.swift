@@ -142,30 +142,6 @@ import Testing
     #expect(try VariantTree.text(of: draft) == "top:P*(\(expected))")
   }
 
-  @Test(arguments: [
-    ("B", true, "place:S(leaf:L)"), ("E", true, "place:E*|S(leaf:L)"), ("B", false, "place:B*|S(leaf:L)"),
-  ])
-  func `an object that is refused again in one run is compared with its first meeting`(
-    _ value: String, _ wasBlank: Bool, _ expected: String
-  ) throws {
-    var former = try draft(Self.rows[wasBlank ? 3 : 0])
-    var batch = CaptureBatch()
-    batch.isMeeting = true
-    batch.place(Self.object)
-    batch.record(Self.object, "B")
-    _ = try former.commit(batch)
-    // Restored once more; what is stored now is another's.
-    var draft = try draft(Self.rows[3])
-    draft.remember(former)
-    batch = CaptureBatch()
-    batch.isMeeting = true
-    batch.place(Self.object)
-    batch.placements[0].former = Self.object.key
-    batch.record(Self.object, value)
-    _ = try draft.commit(batch)
-    #expect(try VariantTree.text(of: draft) == "top:P*(\(expected))")
-  }
-
   @Test func `an object that comes by itself takes over nothing that the launch doesn't ask for`() throws {
     var draft = try draft(try #require(Self.rows.first { $0.testDescription == "fits" }))
     draft.withheld = Set(try draft.variants(of: try draft.writer.roots.first, "place"))

@@ -100,8 +100,9 @@ import Testing
     case .same: batch.record(object, value)
     case .differs: batch.record(object, "E")
     case .otherIdentity:
-      object.tag = "later"
-      batch.place(object, anew: .itself)
+      batch.releases.append(object.key)
+      (object.key, object.tag) = (3, "later")
+      batch.place(object)
       batch.record(object, "E")
     case .unencodable: batch.record(object, Unencodable())
     case .moved, .movedAndDiffers:

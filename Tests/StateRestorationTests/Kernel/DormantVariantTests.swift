@@ -13,9 +13,11 @@ import Testing
   ) throws -> [PreservationFinding] {
     var findings: [PreservationFinding] = []
     for number in models {
-      let object = LiveObject(key: 1, identifier: identifier, model: ModelIdentifier(rawValue: "m\(number)"))
+      let object = LiveObject(
+        key: number + 1, identifier: identifier, model: ModelIdentifier(rawValue: "m\(number)"))
       var batch = CaptureBatch()
-      batch.place(object, anew: number > 0 ? .itself : nil)
+      if number > 0 { batch.releases.append(number) }
+      batch.place(object)
       batch.record(object, "\(number)" + String(repeating: " ", count: bytes))
       findings += try draft.commit(batch)
     }
@@ -58,11 +60,11 @@ import Testing
       ("top", [StoredVariant("X", tag: "b"), StoredVariant("P", tag: "c", [("child", [StoredVariant("C")])])])
     ])
     let dormant = try #require(draft.dormants.first)
-    let child = LiveObject(key: 5, parent: 4, identifier: "child")
+    let child = LiveObject(key: 105, parent: 104, identifier: "child")
     var batch = CaptureBatch()
     batch.isMeeting = true
-    batch.place(LiveObject(key: 4, identifier: "top", tag: "d"))
-    batch.record(LiveObject(key: 4, identifier: "top", tag: "d"), "B")
+    batch.place(LiveObject(key: 104, identifier: "top", tag: "d"))
+    batch.record(LiveObject(key: 104, identifier: "top", tag: "d"), "B")
     _ = try draft.commit(batch)
     draft.own(try #require(try draft.writer.children(of: dormant.node).first), child.key)
     _ = try show(0..<80, in: &draft)

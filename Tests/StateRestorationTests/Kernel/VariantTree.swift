@@ -122,14 +122,13 @@ struct LiveObject {
 extension CaptureBatch {
   /// The objects that come, or go elsewhere, with this capture.
   mutating func place(
-    _ object: LiveObject, restored: NodeID? = nil, over own: NodeID? = nil, wasRefused: Bool = false,
-    anew: CaptureBatch.Anew? = nil
+    _ object: LiveObject, restored: NodeID? = nil, over own: NodeID? = nil, wasRefused: Bool = false
   ) {
     placements.append(
       Placement(
         key: object.key, parent: object.parent, section: object.parent == nil ? .interface : nil,
-        identifier: object.identifier, given: restored.map { .owner($0) } ?? own.map { .over($0) },
-        wasRefused: wasRefused, anew: anew))
+        identifier: object.identifier,
+        given: restored.map { .owner($0) } ?? own.map { .over($0) } ?? (wasRefused || isMeeting ? .nothing : nil)))
   }
 
   /// The values of an object.

@@ -75,6 +75,11 @@ final class MemoryStore: PreservationStore {
   struct Pending: Sendable {
     var run = -1
     var stored: PendingArchive
+
+    /// Damages it, say.
+    mutating func replaceContent(_ content: Data) {
+      stored = PendingArchive(generation: stored.generation, base: stored.base, isOwn: stored.isOwn, content: content)
+    }
   }
 
   let state = Mutex(State())
