@@ -87,6 +87,8 @@ extension LiveTree {
     }
     // The state of a shared object that has died is carried over: the next one of its name may ask for it.
     let isCarriedOver = isCarriedOver || (node.kind == .shared && node.object == nil) || node.isUnheld
+    // Alive until the capture has dealt with the children that have left them.
+    orphans += order
     for node in order.reversed() {
       if isCarriedOver { batch.releases.append(node.key) } else { batch.removals.append(node.key) }
       nodes[node.key] = nil

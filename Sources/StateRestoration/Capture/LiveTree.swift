@@ -244,6 +244,9 @@ internal import RestorationArchive
     _ = changes.drain()
   }
 
+  /// The tracked node with a key; nil when it has left, or for the app-level state.
+  func node(_ key: CaptureBatch.Key) -> LiveNode? { key < nodes.count ? nodes[key] : nil }
+
   /// The tracked node of an object; nil when it is not preserved.
   func node(of object: any RestorableObject) -> LiveNode? {
     guard let node = byObject[ObjectIdentifier(object)], node.object === object else { return nil }
@@ -253,8 +256,8 @@ internal import RestorationArchive
   // MARK: - What to read
 
   private func collect(_ scope: Scope) {
-    for key in changes.drain() where key < nodes.count {
-      guard let node = nodes[key] else { continue }
+    for key in changes.drain() {
+      guard let node = node(key) else { continue }
       batch.announced.insert(key)
       node.isFlagUp = true
       mark(node)

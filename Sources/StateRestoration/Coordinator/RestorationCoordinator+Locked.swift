@@ -55,9 +55,7 @@ extension RestorationCoordinator {
     }
     var edits = Edits(archive: archive)
     for key in keys {
-      if let object = key < tree.nodes.count ? tree.nodes[key]?.object : nil {
-        edits.objects.insert(ObjectIdentifier(object))
-      }
+      if let object = tree.node(key)?.object { edits.objects.insert(ObjectIdentifier(object)) }
     }
     edits.hasApplication = keys.contains(CaptureBatch.application)
     return edits

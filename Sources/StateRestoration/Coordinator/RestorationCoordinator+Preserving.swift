@@ -36,30 +36,20 @@ extension RestorationCoordinator {
       defer { operations.end() }
       return try await save(root, scope: scope)
     }
-    return try await withCheckedContinuation { request in
-      let root = root ?? self.root
-      if let last = foldedSaves.indices.last, foldedSaves[last].root === root {
-        foldedSaves[last].requests.append(request)
-      } else {
-        foldedSaves.append(FoldedSave(root: root, requests: [request]))
-        Task { await saveFolded() }
+    let root = root ?? self.root
+    if let waitingSave, waitingSave.root === root { return try await waitingSave.outcome.value.get() }
+    let outcome = Task { [weak root] () -> Result<PreservationOutcome, RestorationError> in
+      await operations.begin(.saving)
+      defer { operations.end() }
+      if waitingSave?.root === root { waitingSave = nil }
+      do throws(RestorationError) {
+        return .success(try await save(root, scope: .all))
+      } catch {
+        return .failure(error)
       }
-    }.get()
-  }
-
-  /// Runs the first of the saves that wait.
-  private func saveFolded() async {
-    await operations.begin(.saving)
-    defer { operations.end() }
-    guard !foldedSaves.isEmpty else { return }
-    let folded = foldedSaves.removeFirst()
-    let result: Result<PreservationOutcome, RestorationError>
-    do throws(RestorationError) {
-      result = .success(try await save(folded.root, scope: .all))
-    } catch {
-      result = .failure(error)
     }
-    for request in folded.requests { request.resume(returning: result) }
+    waitingSave = WaitingSave(root: root, outcome: outcome)
+    return try await outcome.value.get()
   }
 
   private func save(
@@ -85,7 +75,7 @@ extension RestorationCoordinator {
     }
     switch result {
     case .success(let saved):
-      for key in saved.unencoded where key < tree.nodes.count { tree.nodes[key].map(tree.mark) }
+      for key in saved.unencoded { tree.node(key).map(tree.mark) }
       if saved.isWaiting { return .deferred(.locked) }
       if standing == .new { standing = .live }
       let findings =
@@ -132,7 +122,7 @@ extension RestorationCoordinator {
     guard scope == .all, case .onChange = preservesAutomatically, standing == .live else { return [] }
     let excused = batch.announced.union(batch.placements.map(\.key))
     return changed.subtracting(excused).sorted().compactMap { key in
-      (key < tree.nodes.count ? tree.nodes[key] : nil).map { .unannouncedChange(path: $0.path) }
+      tree.node(key).map { .unannouncedChange(path: $0.path) }
     }
   }
 
@@ -164,7 +154,7 @@ extension RestorationCoordinator {
     if !isMeeting, let restored, restored.hasUnclaimed {
       // What an object has that came by itself is newer than the state of its place.
       for key in batch.newcomers {
-        if let path = tree.nodes[key]?.path, let index = restored.index(at: path) { restored.spend(index) }
+        if let path = tree.node(key)?.path, let index = restored.index(at: path) { restored.spend(index) }
       }
     }
     return batch

@@ -32,9 +32,9 @@ extension RestorationCoordinator {
     let clock = ContinuousClock()
     let start = clock.now
     let turn = makeTurn(for: loaded, keeping: edits, retriesLeftOut: retriesLeftOut)
-    let application = ApplicationTurn(turn, isEdited: standing == .locked && edits.hasApplication)
-    turn.noteApplication(application.node)
-    guard extent > .pristine || loaded.isRequest, mayRestore(application.record, loaded.plan.context) else {
+    turn.selectApplication()
+    turn.noteApplication()
+    guard extent > .pristine || loaded.isRequest, mayRestore(applicationRecord(turn), loaded.plan.context) else {
       report.outcome = .declined
       if delegate == nil { report.remarks.append(.noDelegate) }
       endAttempt()
@@ -51,8 +51,8 @@ extension RestorationCoordinator {
     mergeEdits(stored, loaded, turn)
     restored = turn
     giveLateObjectsState()
-    turn.noteApplication(application.node)
-    let given = decodeApplicationState(turn, application, &report)
+    turn.noteApplication()
+    let given = decodeApplicationState(turn, isEdited: standing == .locked && edits.hasApplication, &report)
     turn.finish()
     turn.noteEnd()
     lateObjects = nil
@@ -60,7 +60,7 @@ extension RestorationCoordinator {
     report.nodes = turn.reports()
     report.mainActorDuration = clock.now - start
     standing = .live
-    await settle(turn, loaded, application, batch)
+    await settle(turn, loaded, batch)
     turn.letGo()
     if turn.rejectUnheld() {
       report.nodes = turn.reports()
@@ -98,9 +98,7 @@ extension RestorationCoordinator {
     if standing == .locked { turn.edited = edits.objects }
     // Edits since the last look are newer, too.
     for key in changes.drain() where standing == .locked {
-      if let object = key < tree.nodes.count ? tree.nodes[key]?.object : nil {
-        turn.edited.insert(ObjectIdentifier(object))
-      }
+      if let object = tree.node(key)?.object { turn.edited.insert(ObjectIdentifier(object)) }
     }
     turn.decodesInReverse = configuration.decodesInReverse
     turn.retries = { [weak self] path in
@@ -124,7 +122,7 @@ extension RestorationCoordinator {
     tree.unsaved = unsaved
     turn.noteOwners(in: tree)
     var state: ApplicationState?
-    if !turn.plan.application.isEmpty {
+    if turn.plan.application != nil {
       tree.noteApplication(application)
       if case .owner = application {} else { state = takeApplicationState(context: context) }
     }
@@ -156,11 +154,11 @@ extension RestorationCoordinator {
 
   /// Hands the state to the worker as what the next save continues.
   private func settle(
-    _ turn: RestoreTurn, _ loaded: LoadedState, _ application: ApplicationTurn, _ batch: CaptureBatch
+    _ turn: RestoreTurn, _ loaded: LoadedState, _ batch: CaptureBatch
   ) async {
     let retired = turn.retiredNodes
     let withheld = turn.withheldNodes
-    let retried = turn.retriedNodes + (application.isRetried ? [application.node].compactMap(\.self) : [])
+    let retried = turn.retriedNodes
     let crashNode = turn.crashNode
     let context = configuration.context
     let loader = loader()

@@ -95,7 +95,7 @@ internal import RestorationArchive
   var lateObjects: [LateObject]?
   var attempt: (any RestorationAttempting)?
   var extensions = ExtensionCount()
-  var foldedSaves: [FoldedSave] = []
+  var waitingSave: WaitingSave?
   var automatic = AutomaticState()
   var unlock = UnlockState()
   /// Looks at the objects that have come since a locked launch when this turn ends.
@@ -170,6 +170,12 @@ extension RestorationConfiguration {
       applicationVersion: applicationVersion, schemaVersion: schemaVersion, systemVersion: systemVersion,
       timeSaved: now(), interfaceIdiom: interfaceIdiom, versionTag: interfaceVersion)
   }
+}
+
+/// The save that was asked for last and waits for another operation; requests for the same hierarchy join it.
+struct WaitingSave {
+  weak let root: (any RestorableController)?
+  let outcome: Task<Result<PreservationOutcome, RestorationError>, Never>
 }
 
 /// What the coordinator knows of unlocks.

@@ -20,6 +20,9 @@ struct RestorePlan: Sendable {
     /// Whether there is something in ``RestorePlan/details``.
     var hasDetails: Bool
 
+    /// Whether it holds app-level state.
+    var isApplication: Bool { flags.contains(.reserved) }
+
     /// Whether it is a variant behind another one, or in a place that nobody has.
     var isDormant: Bool { flags.contains(.dormant) }
 
@@ -43,25 +46,14 @@ struct RestorePlan: Sendable {
   private var tags: [RestorationClass] = []
   private var records = PlannedRecords([], paths: [])
   var context: RestorationContext
-  /// The variants of the app-level state, newest first.
-  private(set) var application: [ApplicationVariant] = []
+  /// The variant that leads the place of the app-level state, at the empty path; nil when there is none.
+  private(set) var application: Int?
   /// The dormant variants of places, newest first, by the index of the variant that leads the place: the active one, or the
   /// newest where there is none.
   private(set) var dormants: [Int: [Int]] = [:]
   /// All dormant variants of the archive, oldest first.
   private(set) var allDormants: [DormantVariant] = []
   var source: RestorationReport.Source?
-
-  /// One variant of the app-level state.
-  struct ApplicationVariant: Sendable {
-    var id: NodeID
-    var record: any StateRecord
-    /// Why it can't be read; nil when it can.
-    var damage: String?
-    /// Whether restoring died at it before.
-    var isLeftOut: Bool
-    fileprivate var number: Int
-  }
 
   /// The nodes that lead their places, outside of dormant subtrees.
   var leads: [Int] {
@@ -87,33 +79,17 @@ struct RestorePlan: Sendable {
     layout.listed = tops.count
     for root in tops {
       guard let node = try reader.node(root) else { continue }
-      switch node.placeIdentifier {
-      case ReservedNode.application where node.attributes.flags.contains(.reserved):
-        addApplication(node, reader)
-      case ReservedNode.shared where !node.attributes.flags.contains(.dormant):
+      if node.identifier == ReservedNode.shared {
         let children = try reader.children(of: root)
         layout.listed += children.count
         for child in children { try add(child, &layout) }
-      default: try add(root, &layout)
+      } else {
+        try add(root, &layout)
       }
     }
-    application.sort { $0.number > $1.number }
     findVariants(layout.dormantTops)
+    application = nodes.indices.first { nodes[$0].isApplication && (!nodes[$0].isDormant || dormants[$0] != nil) }
     records = PlannedRecords(layout.decoders, paths: paths)
-  }
-
-  private mutating func addApplication(_ node: RestorationArchive.Node, _ reader: RestorationArchive.Reader) {
-    let isDormant = node.attributes.flags.contains(.dormant)
-    let number = isDormant ? VariantName(node.identifier).number : .max
-    var variant = ApplicationVariant(
-      id: node.id, record: EmptyRecord(), isLeftOut: node.attributes.flags.contains(.leftOut), number: number)
-    do throws(ArchiveError) {
-      variant.record = try reader.record(of: node.id)
-    } catch {
-      variant.damage = error.message
-    }
-    application.append(variant)
-    if isDormant { allDormants.append(.init(node: node.id, number: number, byteCount: node.byteCount)) }
   }
 
   /// Groups dormant variants by their places.
@@ -226,6 +202,8 @@ struct RestorePlan: Sendable {
       paths.append(paths[parent].appending(name.identifier))
     } else if attributes.flags.contains(.shared) {
       paths.append([ReservedNode.shared, name.identifier])
+    } else if attributes.flags.contains(.reserved) {
+      paths.append([])
     } else {
       paths.append([ReservedNode.original(name.identifier)])
     }

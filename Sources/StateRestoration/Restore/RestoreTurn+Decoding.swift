@@ -9,7 +9,9 @@ extension RestoreTurn {
     var begun = clock.now
     for position in indices {
       let index = decodesInReverse ? indices.lowerBound + indices.upperBound - 1 - position : position
-      guard progress[index].isRestored, let object = object(at: index) else { continue }
+      guard progress[index].isRestored, let object = object(at: index), !plan.nodes[index].isApplication else {
+        continue
+      }
       decode(index, object, resolver)
       let ended = clock.now
       progress[index].duration += ended - begun

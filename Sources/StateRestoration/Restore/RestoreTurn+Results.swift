@@ -9,7 +9,7 @@ extension RestoreTurn {
     for uninstalled in uninstalled { uninstalled.object.map(tree.noteRefused) }
     tree.reserveRestored(range.count)
     for index in range {
-      guard let object = object(at: index) else { continue }
+      guard let object = object(at: index), !plan.nodes[index].isApplication else { continue }
       let isOwner = isOwner(index)
       let node = plan.nodes[index].id
       tree.noteRestored(

@@ -26,6 +26,8 @@ internal import RestorationArchive
 
   /// What is known of the nodes, in the plan's order.
   var progress: [NodeProgress]
+  /// Stands for the app-level state: one more object, at the empty path.
+  private let applicationObject = ApplicationObject()
   /// The dormant variants that were given instead of the leading ones of their places, by these.
   var awakened: [Int: Int] = [:]
 
@@ -56,7 +58,9 @@ internal import RestorationArchive
   /// Objects that were registered before that.
   private var unfinished: [Range<Int>] = []
   /// The nodes by path; made when it is first asked for.
-  lazy var paths = Dictionary(plan.leads.lazy.map { [plan] in (plan.paths[$0], $0) }) { first, _ in first }
+  lazy var paths = Dictionary(
+    plan.leads.lazy.filter { [plan] in !plan.nodes[$0].isApplication }.map { [plan] in (plan.paths[$0], $0) }
+  ) { first, _ in first }
   /// The nodes by number; made when the first reference by number is resolved.
   private(set) lazy var numbers = Dictionary(plan.nodes.lazy.enumerated().map { ($1.id, $0) }) { first, _ in first }
   /// The registered classes; made when variants are compared with each other.
@@ -93,7 +97,9 @@ internal import RestorationArchive
   func isSpent(_ index: Int) -> Bool { progress[index].isSpent }
 
   /// Whether there is state that nobody was given, for late objects.
-  private(set) lazy var hasUnclaimed = plan.nodes.indices.contains { progress[$0].object == nil }
+  private(set) lazy var hasUnclaimed = plan.nodes.indices.contains {
+    progress[$0].object == nil && !plan.nodes[$0].isApplication
+  }
 
   /// Says that nobody is given the state of a place, or of anything below it, any more.
   func spend(_ index: Int) {
@@ -117,17 +123,28 @@ internal import RestorationArchive
 
   // MARK: - The turn
 
+  /// Selects among the variants of the app-level state.
+  func selectApplication() {
+    if let lead = plan.application { select(applicationObject, ledBy: lead, origin: .existing) }
+  }
+
+  /// The variant of the app-level state that is given, or that can't be read; nil when there is none for it.
+  var application: Int? {
+    plan.application.flatMap { lead in plan.variants(ledBy: lead).first { progress[$0].object != nil } }
+  }
+
   /// Finds or makes every object below the root.
   func makeObjects(root: any RestorableController) {
     takenPlaces = [:]
     meetAll(in: plan.nodes.indices) { index in
+      if plan.nodes[index].isApplication { return }
       if plan.nodes[index].parent == nil, plan.nodes[index].kind == .controller {
         meetRoot(index, root)
       } else {
         meet(index)
       }
     }
-    for (lead, variants) in plan.dormants {
+    for (lead, variants) in plan.dormants where !plan.nodes[lead].isApplication {
       for variant in [lead] + variants where plan.nodes[variant].isDormant && progress[variant].result == nil {
         reportDormant(variant)
       }
@@ -182,7 +199,7 @@ internal import RestorationArchive
   }
 
   private func finish(_ index: Int) {
-    guard progress[index].isRestored, let object = object(at: index) else { return }
+    guard progress[index].isRestored, let object = object(at: index), object !== applicationObject else { return }
     FinishedHook.call(on: object) { noteBeginning(of: index) }
   }
 
@@ -190,6 +207,7 @@ internal import RestorationArchive
   func reports(in range: Range<Int>? = nil) -> [NodeReport] {
     (range ?? plan.nodes.indices).compactMap { index in
       let (node, known) = (plan.nodes[index], progress[index])
+      guard !node.isApplication else { return nil }
       return known.result.map { result in
         NodeReport(
           path: plan.paths[index], kind: node.kind, result: result, restorationClass: plan.tag(of: index),
@@ -224,9 +242,9 @@ internal import RestorationArchive
   }
 
   /// Notes that the app-level state is being read.
-  func noteApplication(_ node: NodeID?) {
+  func noteApplication() {
     notedNode = nil
-    note(node?.rawValue)
+    note(application.flatMap { progress[$0].isRestored ? plan.nodes[$0].id.rawValue : nil })
   }
 
   // MARK: - Decoders
@@ -256,3 +274,6 @@ internal import RestorationArchive
     return decoder
   }
 }
+
+/// The app-level state as an object that asks for state; the delegate encodes and decodes it.
+final class ApplicationObject: RestorableObject {}
