@@ -55,7 +55,6 @@ struct CaptureBatch: Sendable {
   struct Kind: Sendable {
     var version: StateVersion
     var classTag: RestorationClass?
-    var savedAt: Date?
     /// The tags whose state may be given to the objects.
     var acceptedTags: Set<RestorationClass> = []
     /// The objects' one values; nil when the class has none.
@@ -91,6 +90,8 @@ struct CaptureBatch: Sendable {
   var isMeeting = false
   /// The registered classes, when they have changed since the last capture.
   var tags: TagTable?
+  /// The shortest age limit among them; sent with them.
+  var ageLimit: Duration?
   /// Objects that have come by themselves, not having been given state.
   var newcomers: [Key] = []
   /// Objects whose change was noticed before they were asked.
@@ -117,6 +118,6 @@ extension CaptureBatch {
     let kind = kinds[record.kind]
     return .init(
       classTag: kind.classTag, version: kind.version, priority: record.priority, flags: record.flags,
-      savedAt: kind.savedAt, model: record.model)
+      model: record.model)
   }
 }

@@ -21,8 +21,7 @@ internal import RestorationArchive
   private(set) var isOpen = false
   /// Where the current capture copies the one values of instances; nil until the first, and between captures.
   private(set) var column: (any StateColumn)?
-  /// How to read plain instances in the current capture; nil until one was met, for classes whose values are not one, and for
-  /// those with an age limit, whose instances are noted by name.
+  /// How to read plain instances in the current capture; nil until one was met, and for classes whose values are not one.
   private(set) var fastPath: FastPath?
   /// The tag of plain instances, as the last capture with one found it.
   private(set) var plainTag: RestorationClass?
@@ -37,8 +36,6 @@ internal import RestorationArchive
     let kind: Int
     /// The class that the tag is registered for, and that of the instances, when they are not the same.
     let mistaken: (registered: String, found: String)?
-    /// The age limit of the class; nil for none.
-    let freshFor: Duration?
   }
 
   /// Describes the class of an object.
@@ -78,7 +75,7 @@ internal import RestorationArchive
   /// Takes the facts about instances with a tag.
   func add(_ facts: Tag) {
     tags.append(facts)
-    guard tags.count == 1, facts.mistaken == nil, facts.freshFor == nil, let column, let state = plan.state,
+    guard tags.count == 1, facts.mistaken == nil, let column, let state = plan.state,
       plan.coding == nil, plan.hasMarkedProperties == false
     else { return }
     plainTag = facts.tag

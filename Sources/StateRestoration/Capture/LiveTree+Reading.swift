@@ -190,9 +190,6 @@ extension LiveTree {
     var record = CaptureBatch.Record(
       key: node.key, kind: facts.kind, row: captured.row, priority: captured.shape.priority, flags: [],
       entries: captured.entries, model: captured.shape.model)
-    if let limit = facts.freshFor, let stamp = batch.kinds[facts.kind].savedAt {
-      ages.note(node.key, limit: limit, stamp: stamp)
-    }
     switch node.kind {
     case .controller: if node.isByHand { record.flags.insert(.byHand) }
     case .view: record.flags.insert(.view)
@@ -235,18 +232,14 @@ extension LiveTree {
     var kind = CaptureBatch.Kind(version: captured.version, classTag: captured.shape.classTag, column: subject.column)
     kind.acceptedTags = registry.acceptedTags(object, kind.classTag)
     var mistaken: (registered: String, found: String)?
-    var limit: Duration?
     if let tag = kind.classTag {
       switch registry.flaw(of: tag, on: object) {
       case .belongs(_, let registered, let found)?: mistaken = (registered, found)
       case .unregistered?: batch.findings.append(.unregisteredClass(path: path, tag: tag))
       case nil: break
       }
-      limit = registry.registeredClass(tag)?.freshFor
-      if let limit { kind.savedAt = Freshness.stamp(now(), limit: limit) }
     }
-    let facts = LiveClass.Tag(
-      tag: kind.classTag, kind: batch.kinds.count, mistaken: mistaken, freshFor: limit)
+    let facts = LiveClass.Tag(tag: kind.classTag, kind: batch.kinds.count, mistaken: mistaken)
     batch.kinds.append(kind)
     subject.add(facts)
     return facts

@@ -37,8 +37,6 @@ internal import RestorationArchive
   var unsaved = Edits()
   /// Whether the app-level state has its place.
   private var hasApplication = false
-  /// The objects whose state grows too old while they are not there.
-  var ages = StateAges()
   var batch = CaptureBatch()
   var pending: [LiveNode] = []
   /// Objects that the last capture met and whose values it left to the next one.
@@ -224,7 +222,7 @@ internal import RestorationArchive
   private func sendTags() {
     guard sentRevision != registry.revision else { return }
     sentRevision = registry.revision
-    batch.tags = registry.tagTable
+    (batch.tags, batch.ageLimit) = (registry.tagTable, registry.shortestAgeLimit)
   }
 
   /// Forgets everything, as if no object had ever been seen.
@@ -240,7 +238,6 @@ internal import RestorationArchive
     metApplication = nil
     hasApplication = false
     sentRevision = nil
-    ages = StateAges()
     _ = changes.drain()
   }
 
@@ -264,10 +261,6 @@ internal import RestorationArchive
     }
     for node in unread { mark(node) }
     unread = []
-    for key in ages.due(at: now, isThere: { nodes[$0] != nil }) {
-      batch.announced.insert(key)
-      nodes[key].map(mark)
-    }
     guard scope == .all else { return }
     if hasLostPolled { polled.removeAll { $0.isRemoved } }
     hasLostPolled = false

@@ -80,7 +80,7 @@ extension RestorationCoordinator {
       if standing == .new { standing = .live }
       let findings =
         batch.findings + tree.takeOneTimeFindings() + saved.findings
-        + unannounced(saved.changedKeys.subtracting(saved.changedWhenMet), batch, scope)
+        + unannounced(saved.changedKeys, batch, scope)
       guard let written = saved.written else {
         return .unchanged(unchangedReceipt(findings, savedAt: context.timeSaved))
       }

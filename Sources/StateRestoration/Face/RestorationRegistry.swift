@@ -208,6 +208,9 @@ extension RestorationRegistry {
       acceptedTags: acceptedTags(object, identity?.classTag ?? tag))
   }
 
+  /// The shortest age limit of the registered classes; nil for none.
+  var shortestAgeLimit: Duration? { classes.values.lazy.compactMap(\.freshFor).min() }
+
   /// The registered classes as a value.
   var tagTable: TagTable { TagTable(classes.mapValues { acceptedTags($0.type) }) }
 

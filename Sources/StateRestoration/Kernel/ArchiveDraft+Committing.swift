@@ -4,7 +4,8 @@ extension ArchiveDraft {
   /// The table *Commit*: brings the archive up to date with a capture; values are encoded here.
   mutating func commit(_ batch: CaptureBatch) throws(ArchiveError) -> [PreservationFinding] {
     var findings: [PreservationFinding] = []
-    if let tags = batch.tags { self.tags = tags }
+    let known = changed
+    if let tags = batch.tags { (self.tags, ageLimit) = (tags, batch.ageLimit) }
     for key in batch.releases { forget(key) }
     if !batch.placements.isEmpty {
       let arrivals = Arrivals(batch)
@@ -17,7 +18,8 @@ extension ArchiveDraft {
     if !batch.placements.isEmpty || !batch.removals.isEmpty { try removeEmptyHolders() }
     for order in batch.orders { try arrange(order) }
     for record in batch.records { try store(record, of: batch, &findings) }
-    if batch.isMeeting { changedWhenMet.formUnion(changed) }
+    // What restoring has made of the values is nobody's edit.
+    if batch.isMeeting { changed = known }
     for (path, message) in unplaced.values.sorted(by: { $0.path.components.count < $1.path.components.count }) {
       findings.append(.encodingFailed(path: path, message: message))
     }
@@ -87,8 +89,6 @@ extension ArchiveDraft {
           attributes.flags.remove(.unedited)
           try writer.setAttributes(attributes, of: node)
         }
-      } else if try renewAge(of: node, attributes) {
-        changed.insert(record.key)
       }
     } catch {
       guard error.isOfValues else { throw error }
@@ -161,17 +161,6 @@ extension ArchiveDraft {
       attributes.flags.remove(.carriedOver)
       try writer.setAttributes(attributes, of: node)
     }
-  }
-
-  /// Records with state that is the same when its object was there last; returns whether that is another time.
-  private mutating func renewAge(
-    of node: NodeID, _ attributes: RestorationArchive.Attributes
-  ) throws(ArchiveError) -> Bool {
-    guard let savedAt = attributes.savedAt, var stored = try writer.node(node)?.attributes, stored.savedAt != savedAt
-    else { return false }
-    stored.savedAt = savedAt
-    try writer.setAttributes(stored, of: node)
-    return true
   }
 
   /// Live children in their order, then the carried-over nodes, as they stood.

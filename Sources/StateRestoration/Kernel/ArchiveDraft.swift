@@ -13,6 +13,8 @@ struct ArchiveDraft: Sendable {
   private(set) var isBlind = false
   /// The registered classes, for comparing tags.
   var tags = TagTable()
+  /// The shortest age limit among them.
+  var ageLimit: Duration?
   /// What live objects have to do with the nodes, by key.
   var bindings: [Binding?] = []
   /// The owners of nodes.
@@ -23,10 +25,8 @@ struct ArchiveDraft: Sendable {
   var dormants: [DormantVariant] = []
   /// Live objects for which the archive has no place, and why: the tree would be too deep, or have too many nodes.
   var unplaced: [CaptureBatch.Key: (path: RestorationPath, message: String)] = [:]
-  /// Live objects whose records the commits since the last save have changed.
+  /// Live objects whose records have changed since the last save, and since they were met.
   var changed: Set<CaptureBatch.Key> = []
-  /// Those of them that differed at the end of the turn that met them.
-  var changedWhenMet: Set<CaptureBatch.Key> = []
   /// Live objects whose values could not be encoded when they were captured last.
   var unencoded: Set<CaptureBatch.Key> = []
   /// The sizes of live objects' states that are over the budget for one node.
@@ -83,7 +83,7 @@ struct ArchiveDraft: Sendable {
     ownerOf = [:]
     holders = [:]
     unplaced = [:]
-    (changed, changedWhenMet) = ([], [])
+    changed = []
     unencoded = []
     overBudget = [:]
   }
@@ -125,7 +125,7 @@ struct ArchiveDraft: Sendable {
     return max(writer.nodeCount - ownerOf.count - shared, 0)
   }
 
-  /// Marks what no live object owns as left over from an earlier run, once.
+  /// Marks what no live object owns as left over from an earlier run, once, with the time of the last save that had it.
   mutating func markCarriedOver() throws(ArchiveError) {
     guard !hasMarkedCarriedOver else { return }
     hasMarkedCarriedOver = true
@@ -136,6 +136,7 @@ struct ArchiveDraft: Sendable {
       guard ownerOf[id] == nil, var attributes = try writer.node(id)?.attributes else { continue }
       guard attributes.flags.isDisjoint(with: [.carriedOver, .reserved]) else { continue }
       attributes.flags.insert(.carriedOver)
+      attributes.savedAt = writer.context.timeSaved
       try writer.setAttributes(attributes, of: id)
     }
   }

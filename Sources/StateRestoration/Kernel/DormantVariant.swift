@@ -52,6 +52,7 @@ extension ArchiveDraft {
     var attributes = stored.attributes
     attributes.flags.formUnion([.dormant, .carriedOver])
     attributes.priority = .low
+    attributes.savedAt = attributes.savedAt ?? writer.context.timeSaved
     try writer.setAttributes(attributes, of: node)
     let number = (dormants.last?.number ?? 0) + 1
     try writer.rename(node, to: try freeVariantName(stored.identifier, number, stored.parent))

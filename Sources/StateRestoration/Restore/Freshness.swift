@@ -2,14 +2,10 @@ internal import FoundationEssentials
 
 /// Ages of state and the times they are counted from.
 enum Freshness {
-  /// The time to record with state that has an age limit.
-  ///
-  /// Rounded down to a sixteenth of the limit, so that capturing the same state again does not count as a change.
-  static func stamp(_ date: Date, limit: Duration) -> Date {
-    let step = seconds(limit) / 16
-    guard step > 0 else { return date }
-    let time = date.timeIntervalSinceReferenceDate
-    return Date(timeIntervalSinceReferenceDate: (time / step).rounded(.down) * step)
+  /// Whether the time of the last save is so old that a save without a change has to renew it, as it is the age of
+  /// everything that is there: a sixteenth of the shortest limit.
+  static func isDue(_ savedAt: Date, limit: Duration, now: Date) -> Bool {
+    now.timeIntervalSince(savedAt) >= seconds(limit) / 16
   }
 
   /// A duration in seconds.

@@ -121,8 +121,6 @@ struct PreservationSession: Sendable {
     var written: Written?
     /// Records that were handed over and are not the same as before.
     var changedKeys: Set<CaptureBatch.Key>
-    /// Those of them that nobody could have announced: they differed in the turn that met them.
-    var changedWhenMet: Set<CaptureBatch.Key>
     var carriedOverNodes: Int
     var findings: [PreservationFinding]
     /// Live objects whose values could not be encoded.
@@ -166,7 +164,7 @@ struct PreservationSession: Sendable {
     }
     let owed = draft.owedFindings.filter { !findings.contains($0) }
     let result = saved(try write(context: context, loader: loader), findings + owed)
-    (draft.changed, draft.changedWhenMet) = ([], [])
+    draft.changed = []
     draft.owedFindings = []
     return result
   }
@@ -174,8 +172,7 @@ struct PreservationSession: Sendable {
   private func saved(_ written: Written?, _ findings: [PreservationFinding], isWaiting: Bool = false) -> Saved {
     Saved(
       written: written, changedKeys: written == nil ? [] : draft.changed.subtracting([CaptureBatch.application]),
-      changedWhenMet: draft.changedWhenMet, carriedOverNodes: isWaiting ? 0 : draft.carriedOverCount,
-      findings: findings, unencoded: draft.unencoded,
+      carriedOverNodes: isWaiting ? 0 : draft.carriedOverCount, findings: findings, unencoded: draft.unencoded,
       isWaiting: isWaiting)
   }
 
@@ -211,7 +208,10 @@ struct PreservationSession: Sendable {
   /// - Parameter isCapture: Whether the live objects were captured, so that what none of them owns is carried over.
   mutating func write(context: RestorationContext, loader: StateLoader, isCapture: Bool = true) throws -> Written? {
     let isOwed = continued == nil && draft.writer.nodeCount > 0 && overlay != .durable
-    guard draft.writer.hasChanges || !succession.consuming.isEmpty || isOwed else {
+    let isOld = base == .opened && draft.ageLimit.map {
+      Freshness.isDue(draft.writer.context.timeSaved, limit: $0, now: context.timeSaved)
+    } ?? false
+    guard draft.writer.hasChanges || !succession.consuming.isEmpty || isOwed || isOld else {
       if base == .opened { try store.requireDurable() }
       return nil
     }

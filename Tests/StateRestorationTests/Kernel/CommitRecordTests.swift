@@ -48,20 +48,6 @@ import Testing
     }
   }
 
-  @Test func `a record that is the same at another time is as old as that`() throws {
-    var draft = try draft(StoredVariant("S"), isGiven: true)
-    let node = try #require(try draft.writer.roots.first)
-    for time in [1000, 2000] {
-      draft.changed = []
-      var batch = CaptureBatch()
-      batch.record(Self.object, "B")
-      batch.kinds[0].savedAt = Date(timeIntervalSinceReferenceDate: Double(time))
-      _ = try draft.commit(batch)
-      #expect(try draft.writer.node(node)?.attributes.savedAt == batch.kinds[0].savedAt)
-      #expect(draft.changed == [Self.object.key])
-    }
-  }
-
   @Test func `what has no room keeps its role, and is stored again when there is room`() throws {
     var limits = RestorationArchive.Limits.default
     limits.bytesPerNode = 100
