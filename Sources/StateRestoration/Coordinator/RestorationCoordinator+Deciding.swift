@@ -2,23 +2,25 @@ internal import DataProtection
 internal import FoundationEssentials
 
 extension RestorationCoordinator {
-  /// Loads the newest state off the main actor, with the edits of this run if there are any.
-  func load(edits: Data?) async -> Result<LoadedState, LoadFailure> {
-    var loader = loader()
-    loader.edits = edits
-    let chosen = loader
-    return await worker.run { _ in Result { () throws(LoadFailure) in try chosen.loadNewest() } }
+  /// Loads a state off the main actor; the newest with the edits of this run if there are any.
+  func load(_ source: RestorationSource = .newest, edits: Data? = nil) async -> Result<LoadedState, LoadFailure> {
+    await loading { loader throws(LoadFailure) in
+      var loader = loader
+      loader.edits = edits
+      return try loader.load(source)
+    }
+  }
+
+  private func loading(
+    _ body: @escaping @Sendable (StateLoader) throws(LoadFailure) -> LoadedState
+  ) async -> Result<LoadedState, LoadFailure> {
+    let loader = loader()
+    return await worker.run { _ in Result { () throws(LoadFailure) in try body(loader) } }
   }
 
   /// Loads and goes the way through crashes, asking the delegate where it is to decide.
   func decide(source: RestorationSource, edits: Data?) async -> Result<LoadedState, LoadFailure> {
-    let loader = loader()
-    switch source {
-    case .setAside(let id):
-      return await worker.run { _ in Result { () throws(LoadFailure) in try loader.loadSetAside(id) } }
-    case .olderGeneration: return await requestedPredecessor()
-    case .newest: break
-    }
+    guard source == .newest else { return await load(source) }
     let newest: Result<LoadedState, LoadFailure>
     if let prepared, case .success(let loaded) = prepared, await isReadable(loaded) {
       newest = prepared
@@ -49,37 +51,13 @@ extension RestorationCoordinator {
 
   /// The generation before the newest, which failed twice; nothing when it failed as well, or there is none.
   private func fallback(for newest: LoadedState) async -> Result<LoadedState, LoadFailure> {
-    let result = await predecessor(newest.remarks, because: "restoring the newest failed twice")
+    let result = await loading { loader throws(LoadFailure) in
+      try loader.loadPredecessor(newest.remarks, because: "restoring the newest failed twice")
+    }
     guard case .success(var older) = result else { return giveUp(newest) }
     older.retiring.append(newest.state.generation)
     guard older.crash == .restoreEverything else { return giveUp(newest, older) }
     return .success(older)
-  }
-
-  private func requestedPredecessor() async -> Result<LoadedState, LoadFailure> {
-    let isDeveloperMode = configuration.isDeveloperMode
-    let loader = loader()
-    let retiring = await worker.run { _ in loader.supersededByPredecessor() }
-    return await predecessor([], because: "as the program asked").map { loaded in
-      var loaded = loaded
-      loaded.isRequest = true
-      loaded.retiring = retiring
-      loaded.crash = CrashPlan(request: loaded.history, isDeveloperMode: isDeveloperMode)
-      return loaded
-    }.mapError { failure in
-      var failure = failure
-      failure.leavesStateUntouched = true
-      return failure
-    }
-  }
-
-  private func predecessor(
-    _ remarks: [RestorationRemark], because text: String
-  ) async -> Result<LoadedState, LoadFailure> {
-    let loader = loader()
-    return await worker.run { _ in
-      Result { () throws(LoadFailure) in try loader.loadPredecessor(remarks, because: text) }
-    }
   }
 
   /// Restores nothing; the next save sets aside every state that failed.

@@ -208,9 +208,11 @@ struct PreservationSession: Sendable {
   /// - Parameter isCapture: Whether the live objects were captured, so that what none of them owns is carried over.
   mutating func write(context: RestorationContext, loader: StateLoader, isCapture: Bool = true) throws -> Written? {
     let isOwed = continued == nil && draft.writer.nodeCount > 0 && overlay != .durable
-    let isOld = base == .opened && draft.ageLimit.map {
-      Freshness.isDue(draft.writer.context.timeSaved, limit: $0, now: context.timeSaved)
-    } ?? false
+    let isOld =
+      base == .opened
+      && draft.ageLimit.map {
+        Freshness.isDue(draft.writer.context.timeSaved, limit: $0, now: context.timeSaved)
+      } ?? false
     guard draft.writer.hasChanges || !succession.consuming.isEmpty || isOwed || isOld else {
       if base == .opened { try store.requireDurable() }
       return nil

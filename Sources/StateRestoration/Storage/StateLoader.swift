@@ -13,6 +13,27 @@ struct StateLoader: Sendable {
   /// The nodes that this run edited while the device was locked, as an archive: newer than all that it saved of them.
   var edits: Data?
 
+  /// Loads a state; one that the program asks for by name changes nothing if it can't be loaded.
+  func load(_ source: RestorationSource) throws(LoadFailure) -> LoadedState {
+    do throws(LoadFailure) {
+      var loaded =
+        switch source {
+        case .newest: try loadNewest()
+        case .olderGeneration: try loadPredecessor([], because: "as the program asked")
+        case .setAside(let id): try loadSetAside(id)
+        }
+      guard source != .newest else { return loaded }
+      loaded.isRequest = true
+      loaded.retiring = superseded(by: source)
+      loaded.crash = CrashPlan(request: loaded.history, isDeveloperMode: configuration.isDeveloperMode)
+      return loaded
+    } catch {
+      var failure = error
+      if source != .newest { failure.leavesStateUntouched = true }
+      throw failure
+    }
+  }
+
   /// Loads the newest state, and names the states set aside beside it.
   func loadNewest() throws(LoadFailure) -> LoadedState {
     do throws(LoadFailure) {
@@ -75,8 +96,7 @@ struct StateLoader: Sendable {
     }
   }
 
-  /// Loads a state that was set aside; one that can't be loaded changes nothing.
-  func loadSetAside(_ id: SetAsideState.ID) throws(LoadFailure) -> LoadedState {
+  private func loadSetAside(_ id: SetAsideState.ID) throws(LoadFailure) -> LoadedState {
     let generation = Generation(rawValue: id)
     do {
       guard try store.setAsideRecords().contains(where: { $0.generation == id }) else {
@@ -84,28 +104,21 @@ struct StateLoader: Sendable {
       }
       var loaded = try layOut(try store.open(.setAside(generation)), .setAside(generation), merging: [], [])
       loaded.history = attempts(at: loaded.state, &loaded.remarks)
-      loaded.crash = CrashPlan(request: loaded.history, isDeveloperMode: configuration.isDeveloperMode)
-      loaded.isRequest = true
-      loaded.retiring = supersededByRequest()
       return loaded
     } catch {
-      var failure = failure(from: error, [])
-      failure.leavesStateUntouched = true
-      throw failure
+      throw failure(from: error, [])
     }
   }
 
   /// The generations that a requested state takes the place of: the newest, with its pending ones; and the one
-  /// before, when that is the last good one.
-  private func supersededByRequest() -> [Generation] {
-    guard let newest = try? openNewest(), newest.choice == .newest else { return (try? store.generations()) ?? [] }
-    return supersededByPredecessor()
-  }
-
-  /// The generations that the requested one before the newest takes the place of: that, with its pending ones.
-  func supersededByPredecessor() -> [Generation] {
+  /// before, when that is the last good one, or none of them when it is asked for itself.
+  private func superseded(by source: RestorationSource) -> [Generation] {
+    let all = (try? store.generations()) ?? []
+    if source != .olderGeneration {
+      guard let newest = try? openNewest(), newest.choice == .newest else { return all }
+    }
     let predecessor = try? store.open(.predecessor).generation
-    return ((try? store.generations()) ?? []).filter { $0 != predecessor }
+    return all.filter { $0 != predecessor }
   }
 
   /// The states that are set aside, oldest first.
