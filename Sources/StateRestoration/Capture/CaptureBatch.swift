@@ -21,8 +21,8 @@ struct CaptureBatch: Sendable {
     var identifier: RestorationIdentifier
     /// What the object was given in the turn that meets it; nil for one that has moved, or that comes by itself.
     var given: Given?
-    /// Whether no save has what the object has: if it owns nothing, that is an edit.
-    var isUnsaved = false
+    /// Whether the object owned state before the state was restored once more: if it is given nothing, what it has is an edit.
+    var wasOwner = false
   }
 
   /// What restoring gave to an object: the outcome of the table *Select*.

@@ -10,7 +10,7 @@ internal import RestorationArchive
   let subject: LiveClass
   let key: CaptureBatch.Key
   var identifier: RestorationIdentifier
-  var kind: NodeReport.Kind
+  var kind = NodeReport.Kind.controller
   /// Whether the object was asked and had more to say than its identifier, its tag and its one value.
   var isSpecial = false
   /// Whether a change since the last capture is known.
@@ -24,7 +24,7 @@ internal import RestorationArchive
   /// Whether the binding's flag is up or goes up at once: from the beginning, and whenever the list of changes says so.
   var isFlagUp = true
   /// Whether a reference brought it in, and nothing else.
-  var isByHand: Bool
+  var isByHand = false
   /// Whether it died with the turn that restored it, so that its state is carried over.
   var isUnheld = false
   /// Whether a child has a role.
@@ -61,14 +61,12 @@ internal import RestorationArchive
   ///   capture later.
   init(
     key: CaptureBatch.Key, object: any RestorableObject, subject: LiveClass, identifier: RestorationIdentifier,
-    kind: NodeReport.Kind, isByHand: Bool = false, onChange: @escaping @Sendable () -> Void
+    onChange: @escaping @Sendable () -> Void
   ) {
     self.object = object
     self.subject = subject
     self.key = key
     self.identifier = identifier
-    self.kind = kind
-    self.isByHand = isByHand
     objectIdentity = ObjectIdentifier(object)
     properties = subject.plan.markedProperties(of: object)
     flag = ChangeFlag(onChange: onChange)

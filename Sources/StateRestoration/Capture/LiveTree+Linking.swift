@@ -143,7 +143,7 @@ extension LiveTree {
     batch.placements.append(
       .init(
         key: node.key, parent: node.parent?.key, section: section, identifier: node.identifier, given: given,
-        isUnsaved: given != nil && unsaved.objects.contains(node.objectIdentity)))
+        wasOwner: formerOwners.objects.contains(node.objectIdentity)))
   }
 
   /// Notes that a node leaves the lists of its parent, which are put right once for all that leave.

@@ -33,8 +33,8 @@ internal import RestorationArchive
   private var refusedKeys: Set<CaptureBatch.Key> = []
   /// What the app-level state was given in this turn, nil for nothing; outside of such a turn there is nothing.
   private var metApplication: CaptureBatch.Given?
-  /// What no save had when the state was restored once more, until the capture at the end of that turn.
-  var unsaved = Edits()
+  /// What owns state while the state is restored once more.
+  var formerOwners = Edits()
   /// Whether the app-level state has its place.
   private var hasApplication = false
   var batch = CaptureBatch()
@@ -189,7 +189,6 @@ internal import RestorationArchive
   /// Restored objects that the capture did not meet have left the hierarchy in the same turn, and their state with them.
   private func removeUnmet() {
     refusedKeys = []
-    unsaved = Edits()
     refused = refused.filter { $0.value.object != nil }
     guard !restored.isEmpty else { return }
     for one in restored where !one.isMet && !one.outlives && !one.isDuplicate {
@@ -209,7 +208,7 @@ internal import RestorationArchive
       batch.placements.append(
         .init(
           key: CaptureBatch.application, section: .application, identifier: ReservedNode.application,
-          given: given, isUnsaved: unsaved.hasApplication))
+          given: given, wasOwner: formerOwners.hasApplication))
     }
     guard let captured, hasApplication else { return }
     batch.records.append(
@@ -318,9 +317,11 @@ internal import RestorationArchive
     let type = ObjectIdentifier(type(of: object))
     let subject = classes[type] ?? LiveClass(object, ClassPlan.plan(for: Swift.type(of: object)))
     classes[type] = subject
-    return LiveNode(
-      key: key, object: object, subject: subject, identifier: identifier, kind: kind, isByHand: byHand
-    ) { [changes] in changes.mark(key) }
+    let node = LiveNode(key: key, object: object, subject: subject, identifier: identifier) { [changes] in
+      changes.mark(key)
+    }
+    (node.kind, node.isByHand) = (kind, byHand)
+    return node
   }
 
   /// Has the values of a class's instances copied into the current batch.

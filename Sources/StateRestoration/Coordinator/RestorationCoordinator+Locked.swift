@@ -2,7 +2,7 @@ internal import DataProtection
 internal import FoundationEssentials
 internal import RestorationArchive
 
-/// The edits that are newer than what is restored: of a run that began on a locked device, or those that no save has.
+/// The edits that are newer than what is restored: those of a run that began on a locked device, or the values of all owners.
 struct Edits {
   /// Those made while locked, as an archive; nil when there are none.
   var archive: Data?

@@ -3,7 +3,6 @@ internal import RestorationArchive
 extension RestorationCoordinator {
   /// The stored state without the edits of this run, if an edited object wants to join it; nil otherwise.
   func storedForMerging(_ edits: Edits) async -> LoadedState? {
-    guard standing == .locked else { return nil }
     let wantsIt = tree.nodes.contains { node in
       guard let object = node?.object as? any MergingController else { return false }
       return edits.objects.contains(ObjectIdentifier(object))

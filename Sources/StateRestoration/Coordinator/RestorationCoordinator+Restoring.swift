@@ -70,7 +70,9 @@ extension RestorationCoordinator {
     let before = standing
     let isSameRoot = self.root === root
     let unlocks = unlock.count
-    let edits = await takeEdits()
+    let edits = before == .locked ? await takeEdits() : Edits()
+    tree.formerOwners = before == .live ? await takeEdits() : Edits()
+    defer { tree.formerOwners = Edits() }
     self.root = root
     var report: RestorationReport
     switch await decide(source: source, edits: edits.archive) {

@@ -52,11 +52,11 @@ extension RestorationCoordinator {
     restored = turn
     giveLateObjectsState()
     turn.noteApplication()
-    let given = decodeApplicationState(turn, isEdited: standing == .locked && edits.hasApplication, &report)
+    let given = decodeApplicationState(turn, isEdited: edits.hasApplication, &report)
     turn.finish()
     turn.noteEnd()
     lateObjects = nil
-    let batch = bind(turn, root, given, standing == .live ? edits : Edits())
+    let batch = bind(turn, root, given)
     report.nodes = turn.reports()
     report.mainActorDuration = clock.now - start
     standing = .live
@@ -92,10 +92,11 @@ extension RestorationCoordinator {
 
   private func makeTurn(for loaded: LoadedState, keeping edits: Edits, retriesLeftOut: Bool) -> RestoreTurn {
     let turn = RestoreTurn(
-      plan: loaded.plan, registry: registry, delegate: delegate, log: log, now: configuration.now(),
+      plan: loaded.plan, registry: registry, log: log, now: configuration.now(),
       note: { [weak self] in self?.note(node: $0) })
+    turn.delegate = delegate
     turn.extent.launch = loaded.isRequest ? .restore : extent
-    if standing == .locked { turn.edited = edits.objects }
+    turn.edited = edits.objects
     // Edits since the last look are newer, too.
     for key in changes.drain() where standing == .locked {
       if let object = tree.node(key)?.object { turn.edited.insert(ObjectIdentifier(object)) }
@@ -111,15 +112,12 @@ extension RestorationCoordinator {
 
   /// Binds every object of the hierarchy: owners to their nodes, all others to what they have at the end of this turn.
   ///
-  /// - Parameters:
-  ///   - application: What the app-level state was given.
-  ///   - unsaved: What no save had when the state was restored once more.
+  /// - Parameter application: What the app-level state was given.
   private func bind(
-    _ turn: RestoreTurn, _ root: any RestorableController, _ application: CaptureBatch.Given, _ unsaved: Edits
+    _ turn: RestoreTurn, _ root: any RestorableController, _ application: CaptureBatch.Given
   ) -> CaptureBatch {
     let context = configuration.context
     tree.reset()
-    tree.unsaved = unsaved
     turn.noteOwners(in: tree)
     var state: ApplicationState?
     if turn.plan.application != nil {

@@ -126,17 +126,23 @@ extension ArchiveDraft {
   /// has is newer than stored state of its own, and in front of every other.
   private mutating func meet(_ placement: CaptureBatch.Placement, _ arrivals: Arrivals) throws(ArchiveError) {
     if isBlind { return beBlank(placement, over: nil) }
-    guard let given = placement.given else { return try meetNewcomer(placement, arrivals) }
+    var unread: NodeID?
+    switch placement.given {
+    // By now it is another class's or model's than that of the state that it was given.
+    case nil, .owner?: return try meetNewcomer(placement, arrivals)
+    case .over(let node)?: unread = node
+    case .nothing?: break
+    }
     let parent: NodeID?
     switch try above(placement) {
     case .nothing: return beBlank(placement, over: nil)
     case .top(let node): parent = node
     case .node(let node): parent = node
     }
-    if case .over(let node) = given, try isOwn(node, placement.key, arrivals),
-      let stored = try writer.node(node), stored.parent == parent, stored.placeIdentifier == placement.identifier
+    if let unread, try isOwn(unread, placement.key, arrivals), let stored = try writer.node(unread),
+      stored.parent == parent, stored.placeIdentifier == placement.identifier
     {
-      return beBlank(placement, over: node)
+      return beBlank(placement, over: unread)
     }
     let variants = try variants(of: parent, placement.identifier)
     if variants.isEmpty {
@@ -183,7 +189,7 @@ extension ArchiveDraft {
   }
 
   private mutating func beBlank(_ placement: CaptureBatch.Placement, over node: NodeID?) {
-    let baseline = placement.isUnsaved ? Baseline.unencodable : .unknown
+    let baseline = placement.wasOwner ? Baseline.unencodable : .unknown
     bind(.blank(Blank(place: placement, over: node, baseline: baseline)), placement.key)
   }
 

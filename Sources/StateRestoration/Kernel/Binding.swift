@@ -33,7 +33,7 @@ struct Blank: Sendable {
 enum Baseline: Hashable, Sendable {
   /// Nobody has looked yet.
   case unknown
-  /// Nothing to compare with, as its values could not be encoded, or no save has them: the first that can be are an edit.
+  /// Nothing to compare with, as its values could not be encoded, or were an owner's: the first that can be are an edit.
   case unencodable
   /// Its values.
   case values(Digest)

@@ -25,7 +25,7 @@ extension RestoreTurn {
     if node.flags.contains(.shed) { return progress[index].reject(.shed) }
     noteBeginning(of: index)
     do throws(RestorationError) {
-      try apply(plan.record(of: index), node.version, plan.details(of: index).model, to: object, index, resolve)
+      try apply(index, to: object, at: index, resolve)
     } catch {
       progress[index].reject(error.reason(stored: node.version, known: type(of: object).stateVersion))
       decodeOlder(than: index, object, resolve)
@@ -45,9 +45,8 @@ extension RestoreTurn {
         !node.flags.contains(.shed),
         node.version <= claimant.version, claimant.mismatch(with: plan.identity(of: variant)) == nil
       else { continue }
-      let details = plan.details(of: variant)
       do throws(RestorationError) {
-        try apply(plan.record(of: variant), node.version, details.model, to: object, index, resolve)
+        try apply(variant, to: object, at: index, resolve)
         return progress[index].remarks.append(.wasDormant)
       } catch {
         log.log(.warning, "\(plan.paths[index]): an older variant can't be decoded either: \(error)")
@@ -55,20 +54,19 @@ extension RestoreTurn {
     }
   }
 
+  /// Gives an object the record of a variant of its place.
   private func apply(
-    _ record: any StateRecord, _ version: StateVersion, _ model: ModelIdentifier?, to object: any RestorableObject,
-    _ index: Int, _ resolve: @escaping RestorationDecoder.Resolver
+    _ variant: Int, to object: any RestorableObject, at index: Int, _ resolve: @escaping RestorationDecoder.Resolver
   ) throws(RestorationError) {
+    let version = plan.nodes[variant].version
     let classPlan = classPlan(of: object)
     missesTarget = false
     defer { if missesTarget { progress[index].awaitsTarget = true } }
     let isSeen = classPlan.coding != nil || version != classPlan.version
     let decoder =
       isSeen
-      ? RestorationDecoder(
-        record: record, path: plan.paths[index], context: plan.context, storedVersion: version, modelIdentifier: model,
-        resolve: resolve)
-      : takeUnseenDecoder(of: record, at: index, version: version, model: model)
+      ? makeDecoder(of: variant, resolve: resolve)
+      : takeUnseenDecoder(of: variant)
     defer { if !isSeen { unseenDecoder = decoder } }
     decoder.namesUnknownFields = isProbed(classPlan)
     if let from = try classPlan.apply(decoder, to: object, properties: classPlan.markedProperties(of: object)) {

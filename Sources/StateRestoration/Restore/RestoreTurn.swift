@@ -68,12 +68,11 @@ internal import RestorationArchive
   let clock = ContinuousClock()
 
   init(
-    plan: RestorePlan, registry: RestorationRegistry, delegate: (any RestorationCoordinatorDelegate)?,
-    log: any RestorationLog, now: Date, note: @escaping (UInt32?) -> Void
+    plan: RestorePlan, registry: RestorationRegistry, log: any RestorationLog, now: Date,
+    note: @escaping (UInt32?) -> Void
   ) {
     self.plan = plan
     self.registry = registry
-    self.delegate = delegate
     self.log = log
     self.now = now
     self.note = note
@@ -249,11 +248,16 @@ internal import RestorationArchive
 
   // MARK: - Decoders
 
+  /// A decoder of a node's state.
+  func makeDecoder(of index: Int, resolve: RestorationDecoder.Resolver? = nil) -> RestorationDecoder {
+    RestorationDecoder(
+      record: plan.record(of: index), path: plan.paths[index], context: plan.context,
+      storedVersion: plan.nodes[index].version, modelIdentifier: plan.details(of: index).model, resolve: resolve)
+  }
+
   /// Lends code of the program a decoder of a node's state.
   func withDecoder<Value>(for index: Int, _ body: (RestorationDecoder) -> Value) -> Value {
-    let decoder = RestorationDecoder(
-      record: plan.record(of: index), path: plan.paths[index], context: plan.context,
-      storedVersion: plan.nodes[index].version, modelIdentifier: plan.details(of: index).model)
+    let decoder = makeDecoder(of: index)
     defer { decoder.finish() }
     return body(decoder)
   }
@@ -262,15 +266,12 @@ internal import RestorationArchive
   ///
   /// Taken out, as a value that is assigned may have the program give another object its state meanwhile. One that the
   /// program has seen is never used again, as it may have kept it.
-  func takeUnseenDecoder(
-    of record: any StateRecord, at index: Int, version: StateVersion, model: ModelIdentifier?
-  ) -> RestorationDecoder {
-    guard let decoder = unseenDecoder else {
-      return RestorationDecoder(
-        record: record, path: plan.paths[index], context: plan.context, storedVersion: version, modelIdentifier: model)
-    }
+  func takeUnseenDecoder(of index: Int) -> RestorationDecoder {
+    guard let decoder = unseenDecoder else { return makeDecoder(of: index) }
     unseenDecoder = nil
-    decoder.begin(record: record, path: plan.paths[index], storedVersion: version, modelIdentifier: model)
+    decoder.begin(
+      record: plan.record(of: index), path: plan.paths[index], storedVersion: plan.nodes[index].version,
+      modelIdentifier: plan.details(of: index).model)
     return decoder
   }
 }

@@ -102,11 +102,11 @@ struct PreservationSession: Sendable {
     return try? draft.writer.makeArchiveOverBudget()
   }
 
-  /// The live objects that were edited since a locked launch, or else since the last save.
+  /// The live objects that were edited since a locked launch; in another run all that own state.
   var editedKeys: Set<CaptureBatch.Key> {
     switch base {
     case .unknown: []
-    case .empty, .opened: draft.changed
+    case .empty, .opened: Set(draft.ownerOf.values)
     case .locked:
       // Values that can't be encoded can't be compared.
       Set(draft.ownerOf.filter { node, _ in (try? draft.isUnedited(node)) != true }.values).union(draft.unencoded)

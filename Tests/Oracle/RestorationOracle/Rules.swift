@@ -12,7 +12,7 @@
 /// - one of a newer version is passed over and stays;
 /// - of several of one identity only the newest counts: the others may be dropped at any time;
 /// - a page that is given nothing keeps what it has, and is *blank*; it becomes the owner of a new variant if nothing is
-///   stored in its place and its parent is an owner.
+///   stored in its place and its parent is an owner. If it was an owner before, in the same run, what it has is an edit.
 /// Who is given a variant is the *owner* of it: the places below it come back below the page. A place in which the program
 /// makes no page stays as it is (carried over). Nobody else comes back, and nobody is given anything else.
 ///
@@ -45,6 +45,9 @@ struct Rules {
   var inquiry = Inquiry(Answers())
   /// What the program makes at a path; nil where it makes nothing.
   var makes: ([Int]) -> Kind? = { _ in nil }
+
+  /// Whether the page at a path was an owner before this restoration, in the same run.
+  var wasOwner: ([Int]) -> Bool = { _ in false }
 
   /// What may be true at most, before a script ends early.
   let bound = Bound()
@@ -80,7 +83,7 @@ struct Rules {
       for isOwner in answers {
         var page = Live(
           name: sight.name, kind: sight.kind, value: sight.value, isPresented: sight.isPresented,
-          binding: isOwner ? .owner(nil) : .blank(baseline: sight.value))
+          binding: isOwner ? .owner(nil) : .blank(baseline: sight.before != nil && wasOwner(path) ? .min : sight.value))
         // Nobody is made for what stood behind the state of a model object that is gone.
         let isBehindGone = kept.first.map { goneModels.contains($0.model) } ?? false
         page.behind = isBehindGone ? kept.map { $0.left() } : kept

@@ -174,6 +174,8 @@ import StateRestoration
       // What is gone may be deleted at once.
       let stored = former.map { $0.losing(rules.goneModels) }
       world.stored = stored
+      var rules = rules
+      if let former = world.live, world.base == nil { rules.wasOwner = { former[$0[...]]?.isOwner ?? false } }
       return world.found(rules).flatMap { world in
         rules.bind(seen, world.base ?? stored, at: [0], underOwner: true, &why).map { live in
           var world = world

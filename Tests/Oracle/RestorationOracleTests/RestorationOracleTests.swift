@@ -105,6 +105,22 @@ import Testing
       .showOtherModel(page: 74), .save, .launch(version: 1, hiding: 0, making: 0, kind: 0)]
       """
     ),
+    (
+      "a late page that shows another model before its first save has its own place",
+      """
+      [.push(parent: 0, name: 2, kind: 1), .save, .launch(version: 1, hiding: 0, making: 2, kind: 0),
+      .register(number: 6), .push(parent: 0, name: 5, kind: 0), .showOtherModel(page: 18), .save,
+      .launch(version: 1, hiding: 0, making: 0, kind: 0)]
+      """
+    ),
+    (
+      "what is pushed below a page that has moved below one that shows another model stays there",
+      """
+      [.push(parent: 0, name: 4, kind: 1), .push(parent: 15, name: 3, kind: 0), .push(parent: 5, name: 2, kind: 0),
+      .save, .showOtherModel(page: 69), .push(parent: 11, name: 5, kind: 0), .push(parent: 9, name: 2, kind: 0),
+      .save, .launch(version: 1, hiding: 0, making: 0, kind: 0)]
+      """
+    ),
   ]
 
   @Test(arguments: regressions) func `a script that once failed agrees`(name: String, script: String) async throws {

@@ -13,7 +13,7 @@ import RestorationArchive
     self.object = object
     node = LiveNode(
       key: 1, object: object, subject: LiveClass(object, ClassPlan.plan(for: type(of: object))), identifier: "object",
-      kind: .controller, onChange: onChange)
+      onChange: onChange)
   }
 
   var flag: ChangeFlag { node.flag }

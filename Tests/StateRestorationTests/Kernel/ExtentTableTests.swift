@@ -61,7 +61,7 @@ import Testing
     _ reader: RestorationArchive.Reader, _ registry: RestorationRegistry, _ extent: RestorationExtent
   ) throws -> RestoreTurn {
     let turn = RestoreTurn(
-      plan: try RestorePlan(reader: reader), registry: registry, delegate: nil, log: SilentRestorationLog(),
+      plan: try RestorePlan(reader: reader), registry: registry, log: SilentRestorationLog(),
       now: Date(), note: { _ in })
     turn.extent.launch = extent
     return turn

@@ -123,7 +123,7 @@ import Testing
 
   private func turn(_ reader: RestorationArchive.Reader, _ registry: RestorationRegistry) throws -> RestoreTurn {
     RestoreTurn(
-      plan: try RestorePlan(reader: reader), registry: registry, delegate: nil, log: SilentRestorationLog(),
+      plan: try RestorePlan(reader: reader), registry: registry, log: SilentRestorationLog(),
       now: Date() + 7200, note: { _ in })
   }
 
