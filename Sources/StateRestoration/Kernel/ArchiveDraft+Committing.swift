@@ -9,13 +9,13 @@ extension ArchiveDraft {
     for key in batch.releases { forget(key) }
     if !batch.placements.isEmpty {
       let arrivals = Arrivals(batch)
+      let hasMoved = batch.placements.contains { binding($0.key) != nil }
       try bindRestored(arrivals)
-      for placement in batch.placements { try placeIfPossible(placement, arrivals) }
+      for placement in hasMoved ? arrivals.placements : batch.placements { try placeIfPossible(placement, arrivals) }
     }
     let leaving = Set(batch.removals)
     for key in batch.removals { try leave(key, with: leaving) }
     for node in batch.removedNodes where ownerOf[node] == nil { try remove(node) }
-    if !batch.placements.isEmpty || !batch.removals.isEmpty { try removeEmptyHolders() }
     for order in batch.orders { try arrange(order) }
     for record in batch.records { try store(record, of: batch, &findings) }
     // What restoring has made of the values is nobody's edit.
@@ -47,7 +47,7 @@ extension ArchiveDraft {
     switch former {
     case .owner(let node)?: try remove(node)
     case .blank(let blank)?:
-      guard let over = blank.over, holders[over] == nil else { break }
+      guard let over = blank.over else { break }
       if try !goesAlong(over, with: blank.place.parent, leaving) { try retire(over) }
     case nil: break
     }
@@ -57,8 +57,7 @@ extension ArchiveDraft {
   private func goesAlong(
     _ node: NodeID, with parent: CaptureBatch.Key?, _ leaving: Set<CaptureBatch.Key>
   ) throws(ArchiveError) -> Bool {
-    guard let parent, leaving.contains(parent), case .blank(let blank)? = binding(parent), let above = blank.over,
-      holders[above] == nil
+    guard let parent, leaving.contains(parent), case .blank(let blank)? = binding(parent), let above = blank.over
     else { return false }
     return try writer.node(node)?.parent == above
   }
@@ -109,9 +108,10 @@ extension ArchiveDraft {
   ) throws(ArchiveError) -> NodeID? {
     var blank = blank
     blank.attributes = batch.attributes(of: record)
+    blank.entries = batch.entries(of: record)
     let found: Baseline
     do {
-      found = .values(try digests.digest(batch.entries(of: record)))
+      found = .values(try digests.digest(blank.entries))
     } catch {
       guard error.isOfValues else { throw error }
       // Nobody can tell whether it was edited: while the stored state can't be read, the object's is kept.
@@ -122,9 +122,6 @@ extension ArchiveDraft {
       found = .unencodable
     }
     bind(.blank(blank), record.key)
-    if let holder = blank.over, holders[holder]?.key == record.key {
-      try writer.setAttributes(blank.attributes, of: holder)
-    }
     if isBlind, !batch.isMeeting, blank.baseline == .unknown, found != .unencodable {
       // It came by itself. Where nothing is stored, the values that it came with must not be lost.
       blank.attributes.flags.insert(.unedited)

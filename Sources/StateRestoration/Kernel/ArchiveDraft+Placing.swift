@@ -13,6 +13,27 @@ struct Arrivals {
     records = Dictionary(batch.records.lazy.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { $1 })
   }
 
+  /// Where objects end up, once each, parents before children.
+  var placements: [CaptureBatch.Placement] {
+    let last = Dictionary(batch.placements.lazy.map { ($0.key, $0) }) { first, later in
+      var later = later
+      (later.given, later.wasOwner) = (first.given, first.wasOwner)
+      return later
+    }
+    var ordered: [CaptureBatch.Placement] = []
+    var met: Set<CaptureBatch.Key> = []
+    for placement in batch.placements {
+      var chain: [CaptureBatch.Placement] = []
+      var next = Optional(placement.key)
+      while let key = next, let found = last[key], met.insert(key).inserted {
+        chain.append(found)
+        next = found.parent
+      }
+      ordered += chain.reversed()
+    }
+    return ordered
+  }
+
   /// What the archive records of an object; nil when its values were not captured.
   func attributes(_ key: CaptureBatch.Key) -> RestorationArchive.Attributes? {
     records[key].map { batch.attributes(of: batch.records[$0]) }
@@ -112,12 +133,7 @@ extension ArchiveDraft {
     var moved = blank
     moved.place = placement
     bind(.blank(moved), placement.key)
-    guard let over = blank.over else { return }
-    try move(over, to: placement)
-    if let displaced = holders[over]?.displaced {
-      holders[over]?.displaced = nil
-      try putBack(displaced)
-    }
+    if let over = blank.over { try move(over, to: placement) }
   }
 
   /// Binds an object that came without state of its own.
@@ -203,21 +219,16 @@ extension ArchiveDraft {
 
   /// Makes a blank object the owner of a variant in front, which it returns.
   mutating func makeOwn(_ blank: Blank, _ key: CaptureBatch.Key) throws(ArchiveError) -> NodeID {
-    let node = try variantInFront(of: blank, key)
+    let node: NodeID
+    if let over = blank.over, let stored = try writer.node(over) {
+      // Without a record there is nothing that it could not read.
+      node = stored.byteCount > 0 ? try renew(over, stored) : over
+      try bringForward(node, under: stored.parent, as: blank.place.identifier, for: key)
+    } else {
+      node = try insertInFront(try nodeAbove(blank.place), blank.place.identifier, blank.attributes)
+    }
     own(node, key)
     return node
-  }
-
-  private mutating func variantInFront(of blank: Blank, _ key: CaptureBatch.Key) throws(ArchiveError) -> NodeID {
-    guard let over = blank.over, let stored = try writer.node(over) else {
-      return try insertInFront(try nodeAbove(blank.place), blank.place.identifier, blank.attributes)
-    }
-    // Without a record there is nothing that it could not read.
-    if stored.byteCount == 0 {
-      try bringForward(over, under: stored.parent, as: blank.place.identifier, for: key)
-      return over
-    }
-    return try renew(over, stored)
   }
 
   /// Puts a variant in front of one whose record stays as it is; the children are the same object's, and come along.
@@ -280,7 +291,7 @@ extension ArchiveDraft {
     return .top(placement.section == .shared ? try reserved(ReservedNode.shared) : nil)
   }
 
-  /// The node above a place; blank objects without one get one, which only holds their children.
+  /// The node above a place; blank objects without one own a variant in front from now on, as somebody below is edited.
   private mutating func nodeAbove(_ placement: CaptureBatch.Placement) throws(ArchiveError) -> NodeID? {
     switch try above(placement) {
     case .top(let node): return node
@@ -296,48 +307,27 @@ extension ArchiveDraft {
     }
     var node = next.flatMap { binding($0)?.node }
     for (key, blank) in chain.reversed() {
-      var blank = blank
-      let parent: NodeID?
-      if case .top(let top) = try above(blank.place) { parent = top } else { parent = node }
-      let displaced = try activeVariant(of: parent, blank.place.identifier)
-      let holder = try insertInFront(parent, blank.place.identifier, blank.attributes)
-      holders[holder] = Holder(key: key, displaced: displaced)
-      blank.over = holder
-      bind(.blank(blank), key)
-      node = holder
+      var parent = node
+      if case .top(let top) = try above(blank.place) { parent = top }
+      node = try makeOwn(blank, key, below: parent)
     }
     return node
   }
 
-  /// Gives a dormant variant its place back, if that is free.
-  private mutating func putBack(_ variant: NodeID) throws(ArchiveError) {
-    guard isDormant(variant), let stored = try writer.node(variant),
-      try writer.child(of: stored.parent, identifier: stored.placeIdentifier) == nil
-    else { return }
-    try awaken(variant)
-    try writer.rename(variant, to: stored.placeIdentifier)
-  }
-
-  /// Removes the nodes that hold no children any more.
-  mutating func removeEmptyHolders() throws(ArchiveError) {
-    var isDone = holders.isEmpty
-    while !isDone {
-      isDone = true
-      for (holder, known) in holders.sorted(by: { $0.key.rawValue > $1.key.rawValue }) {
-        guard let node = try writer.node(holder), ownerOf[holder] == nil, node.byteCount == 0 else {
-          holders[holder] = nil
-          continue
-        }
-        guard try writer.children(of: holder).isEmpty else { continue }
-        if case .blank(var blank)? = binding(known.key), blank.over == holder {
-          blank.over = nil
-          bind(.blank(blank), known.key)
-        }
-        holders[holder] = nil
-        try remove(holder)
-        if let displaced = known.displaced { try putBack(displaced) }
-        isDone = false
-      }
+  /// Makes a blank object above an edited one an owner of what it has, which is no edit while the state can't be read.
+  private mutating func makeOwn(
+    _ blank: Blank, _ key: CaptureBatch.Key, below parent: NodeID?
+  ) throws(ArchiveError) -> NodeID {
+    var attributes = blank.attributes
+    if isBlind { attributes.flags.insert(.unedited) }
+    let node = try insertInFront(parent, blank.place.identifier, attributes)
+    own(node, key)
+    do throws(ArchiveError) {
+      try writer.setRecord(of: node, entries: blank.entries, attributes: attributes)
+    } catch {
+      // Its own capture has named values that can't be encoded.
+      guard error.isOfValues else { throw error }
     }
+    return node
   }
 }

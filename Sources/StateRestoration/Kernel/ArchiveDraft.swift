@@ -19,8 +19,6 @@ struct ArchiveDraft: Sendable {
   var bindings: [Binding?] = []
   /// The owners of nodes.
   var ownerOf: [NodeID: CaptureBatch.Key] = [:]
-  /// Nodes without state that only hold the children of blank objects.
-  var holders: [NodeID: Holder] = [:]
   /// The dormant variants, oldest first.
   var dormants: [DormantVariant] = []
   /// Live objects for which the archive has no place, and why: the tree would be too deep, or have too many nodes.
@@ -44,14 +42,6 @@ struct ArchiveDraft: Sendable {
 
   /// What stays of a state that is left out over the budget: its container needs it.
   private static let keptKeys: Set<String> = [ReservedKey.role]
-
-  /// A node that only holds children.
-  struct Holder: Sendable {
-    /// The blank object whose children they are.
-    var key: CaptureBatch.Key
-    /// The variant that it took the place of.
-    var displaced: NodeID?
-  }
 
   /// Begins an empty archive.
   ///
@@ -81,7 +71,6 @@ struct ArchiveDraft: Sendable {
   mutating func unbindAll() {
     bindings = []
     ownerOf = [:]
-    holders = [:]
     unplaced = [:]
     changed = []
     unencoded = []

@@ -21,12 +21,14 @@ enum Binding: Sendable {
 struct Blank: Sendable {
   /// The object's place.
   var place: CaptureBatch.Placement
-  /// The variant of the object's own identity whose record it could not read, or that only holds its children; nil for none.
+  /// The variant of the object's own identity whose record it could not read; nil for none.
   var over: NodeID?
   /// What the object had when it was met.
   var baseline = Baseline.unknown
   /// What the archive records of the object, once its values were captured.
   var attributes = RestorationArchive.Attributes()
+  /// The values that were captured last.
+  var entries: [RestorationArchive.Entry] = []
 }
 
 /// What a blank object had at the end of the turn in which it was met.

@@ -282,7 +282,7 @@ struct Rules {
         for (name, variants) in page.carried { own.places[name] = variants }
       }
     } else if !isSaved(page) {
-      return page.isHolder ? page.others.map { $0.left() } : page.others
+      return page.others
     }
     for former in page.others where !page.isStored && program.accepts(page.kind, former) {
       // What was below a state that this one replaces may go on below it, wherever the page goes.
@@ -294,8 +294,7 @@ struct Rules {
     // What is another's and fits all the same may be taken for the page's own.
     page.behind = page.others.map { program.accepts(page.kind, $0) ? $0.asOptional() : $0 }
     page.before = []
-    page.isHolder = !page.isOwner && !page.isEdited && !page.isUnsettled
-    if !page.isHolder { page.binding = .owner(own) }
+    page.binding = .owner(own)
     page.isUnsettled = false
     return [own] + page.behind
   }

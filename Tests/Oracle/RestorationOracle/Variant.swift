@@ -93,8 +93,6 @@ struct Live: Hashable {
   var showsOther = false
   /// Whether it has come from another place since the last save.
   var hasMoved = false
-  /// Whether it was saved for the sake of the pages below it alone.
-  var isHolder = false
   /// What pages in its place had for other models since they were met on a locked device.
   var formerly: [Variant] = []
 

@@ -154,7 +154,7 @@ struct World: Hashable {
         parent.carried[page.name] = (page.before + [newer] + page.behind).map { $0.left() }
       } else if !page.others.isEmpty {
         // Of one that shows another model since the last save nothing more is seen than that it has left.
-        let isFront = page.isOwner || page.isHolder || page.hasNewer || page.showsOther
+        let isFront = page.isOwner || page.hasNewer || page.showsOther
         parent.carried[page.name] = isFront ? page.others.map { $0.left() } : page.others
       }
       (page.before, page.behind) = ([], [])

@@ -158,7 +158,9 @@ import Testing
           &draft, event, parent: nil, child: nil, value: "B", editsParent: editsParent, parentIsFirst: parentIsFirst)
         let below = Self.belowNothing[column]
         let stored = "P(place:S(leaf:L))"
-        let front = editsParent ? "Q*" + (below ?? "") : below.map { "-" + $0 }
+        // What was saved for the sake of one below stays when that leaves.
+        let unedited = event == .differsAndLeft ? "B*" : below.map { "B*" + $0 }
+        let front = editsParent ? "Q*" + (below ?? "") : unedited
         #expect(try VariantTree.text(of: draft) == "top:" + (front.map { $0 + "|" } ?? "") + stored, "\(event)")
         #expect(try draft.hasConsistentBindings)
       }
@@ -175,7 +177,9 @@ import Testing
         _ = try run(
           &draft, event, parent: nil, child: nil, value: "B", editsParent: editsParent, parentIsFirst: parentIsFirst)
         let below = Self.belowNothing[column]
-        let front = editsParent ? "Q*" + (below ?? "") : below.map { "-" + $0 }
+        // What was saved for the sake of one below stays when that leaves.
+        let unedited = event == .differsAndLeft ? "B*" : below.map { "B*" + $0 }
+        let front = editsParent ? "Q*" + (below ?? "") : unedited
         #expect(try VariantTree.text(of: draft) == (front.map { "top:" + $0 } ?? ""), "\(event) \(editsParent)")
         #expect(try draft.hasConsistentBindings)
       }
