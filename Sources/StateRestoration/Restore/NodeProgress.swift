@@ -15,8 +15,15 @@ struct NodeProgress {
   var holding = Holding.nothing
   /// Whether the object was there before.
   var existed = false
-  /// What became of the node; nil as long as nothing was decided.
-  private(set) var result: NodeReport.Result?
+  /// What became of the node: without payloads, as it is asked for very often.
+  enum Outcome {
+    case undecided, restored, notRestored
+  }
+
+  private(set) var outcome = Outcome.undecided
+  private var origin = NodeReport.Origin.existing
+  /// Why it did not come back; nil when it did, or nothing was decided.
+  private(set) var reason: NotRestoredReason?
   /// The time of the node's own code.
   var duration = Duration.zero
   var remarks: [RestorationRemark] = []
@@ -41,19 +48,25 @@ struct NodeProgress {
   }
 
   /// Whether its object exists and, as far as is known, takes its state.
-  var isRestored: Bool { if case .restored? = result { true } else { false } }
+  var isRestored: Bool { outcome == .restored }
 
-  /// Why it did not come back; nil when it did, or nothing was decided.
-  var reason: NotRestoredReason? { if case .notRestored(let reason)? = result { reason } else { nil } }
+  /// What a report says of it; nil when nothing was decided.
+  var result: NodeReport.Result? {
+    switch outcome {
+    case .undecided: nil
+    case .restored: .restored(origin)
+    case .notRestored: reason.map { .notRestored($0) }
+    }
+  }
 
   /// It got its object.
   mutating func restore(_ origin: NodeReport.Origin) {
     forgetResult()
-    result = .restored(origin)
+    (outcome, self.origin) = (.restored, origin)
   }
 
   /// Its object did not get its state; what else is known stays.
-  mutating func reject(_ reason: NotRestoredReason) { result = .notRestored(reason) }
+  mutating func reject(_ reason: NotRestoredReason) { (outcome, self.reason) = (.notRestored, reason) }
 
   /// It got no object.
   mutating func fail(_ reason: NotRestoredReason) {
@@ -70,9 +83,9 @@ struct NodeProgress {
 
   /// Forgets what became of it, its object's state and remarks included.
   mutating func forgetResult() {
-    result = nil
-    duration = .zero
-    remarks = []
+    guard outcome != .undecided else { return }
+    (outcome, reason) = (.undecided, nil)
+    (duration, remarks) = (.zero, [])
   }
 }
 

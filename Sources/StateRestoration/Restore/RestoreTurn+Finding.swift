@@ -54,7 +54,7 @@ extension RestoreTurn {
     }
     var reasons: [Int: NotRestoredReason] = [:]
     let choice = Selection.choose(among: variants, tags: tags) { variant in
-      let isKnown = progress[variant].result != nil && progress[variant].reason?.isOfExtent != true
+      let isKnown = progress[variant].outcome != .undecided && progress[variant].reason?.isOfExtent != true
       let known = isKnown ? progress[variant].reason : obstacle(at: variant)
       let (verdict, reason) = verdict(on: variant, for: claimant, object, obstacle: known)
       if let reason {

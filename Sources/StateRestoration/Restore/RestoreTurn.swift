@@ -144,7 +144,7 @@ internal import RestorationArchive
       }
     }
     for (lead, variants) in plan.dormants where !plan.nodes[lead].isApplication {
-      for variant in [lead] + variants where plan.nodes[variant].isDormant && progress[variant].result == nil {
+      for variant in [lead] + variants where plan.nodes[variant].isDormant && progress[variant].outcome == .undecided {
         reportDormant(variant)
       }
     }
@@ -153,7 +153,9 @@ internal import RestorationArchive
   /// Says of a dormant variant, with all that is below it, that no object has it.
   private func reportDormant(_ top: Int) {
     fail(top, .dormant)
-    for index in top + 1..<plan.nodes[top].end where progress[index].result == nil { fail(index, .parentNotRestored) }
+    for index in top + 1..<plan.nodes[top].end where progress[index].outcome == .undecided {
+      fail(index, .parentNotRestored)
+    }
   }
 
   /// Finds or makes the objects of a subtree whose top is a late object.
@@ -205,13 +207,11 @@ internal import RestorationArchive
   /// The reports of all nodes met, in the plan's order.
   func reports(in range: Range<Int>? = nil) -> [NodeReport] {
     (range ?? plan.nodes.indices).compactMap { index in
-      let (node, known) = (plan.nodes[index], progress[index])
-      guard !node.isApplication else { return nil }
-      return known.result.map { result in
-        NodeReport(
-          path: plan.paths[index], kind: node.kind, result: result, restorationClass: plan.tag(of: index),
-          byteCount: node.byteCount, duration: known.duration, remarks: known.remarks)
-      }
+      guard !plan.nodes[index].isApplication, let result = progress[index].result else { return nil }
+      return NodeReport(
+        path: plan.paths[index], kind: plan.nodes[index].kind, result: result, restorationClass: plan.tag(of: index),
+        byteCount: plan.nodes[index].byteCount, duration: progress[index].duration,
+        remarks: progress[index].remarks)
     }
   }
 
