@@ -35,31 +35,17 @@ public struct NodeReport: Sendable, Hashable, Codable {
   /// Where the object is, from the root.
   public var path: RestorationPath
   /// What kind of object the node belongs to.
-  package var kind: Kind
+  package var kind = Kind.controller
   /// Restored, or not and why.
   public var result: Result
   /// The class tag that the state names, if it names one.
   package var restorationClass: RestorationClass?
   /// Size of the node's record in bytes.
-  package var byteCount: Int
+  package var byteCount = 0
   /// Time the object's own code took on the main actor: factory and decoding.
-  package var duration: Duration
+  package var duration = Duration.zero
   /// Things to know about the node, most important first.
-  public var remarks: [RestorationRemark]
-
-  /// Creates the report of one node.
-  package init(
-    path: RestorationPath, kind: Kind = .controller, result: Result, restorationClass: RestorationClass? = nil,
-    byteCount: Int = 0, duration: Duration = .zero, remarks: [RestorationRemark] = []
-  ) {
-    self.path = path
-    self.kind = kind
-    self.result = result
-    self.restorationClass = restorationClass
-    self.byteCount = byteCount
-    self.duration = duration
-    self.remarks = remarks
-  }
+  public var remarks: [RestorationRemark] = []
 
   /// True when the object has its state again.
   public var isRestored: Bool {

@@ -29,42 +29,23 @@ public struct PreservationReceipt: Sendable, Hashable, Codable {
   /// How the state was written.
   package var kind: Kind
   /// Whether the save is known to survive a power cut.
-  public var durability: Durability
+  public var durability = Durability.durable
   /// When the state was captured.
   package var savedAt: Date
   /// Objects whose values were copied on the main actor for this save.
-  package var capturedNodes: Int
+  package var capturedNodes = 0
   /// Records that differed from the earlier ones.
-  package var changedNodes: Int
+  package var changedNodes = 0
   /// Nodes that nobody asked for in this run and that are carried over.
-  package var carriedOverNodes: Int
+  package var carriedOverNodes = 0
   /// Bytes written to disk for this save.
-  package var bytesWritten: Int
+  package var bytesWritten = 0
   /// Time of the capture on the main actor.
-  package var captureDuration: Duration
+  package var captureDuration = Duration.zero
   /// Time from the beginning of the save to its end; waiting for an earlier save is not in it.
-  package var duration: Duration
+  package var duration = Duration.zero
   /// Things to know about single nodes.
-  public var findings: [PreservationFinding]
-
-  /// Creates a receipt.
-  package init(
-    generation: UInt64, kind: Kind, durability: Durability = .durable, savedAt: Date, capturedNodes: Int = 0,
-    changedNodes: Int = 0, carriedOverNodes: Int = 0, bytesWritten: Int = 0, captureDuration: Duration = .zero,
-    duration: Duration = .zero, findings: [PreservationFinding] = []
-  ) {
-    self.generation = generation
-    self.kind = kind
-    self.durability = durability
-    self.savedAt = savedAt
-    self.capturedNodes = capturedNodes
-    self.changedNodes = changedNodes
-    self.carriedOverNodes = carriedOverNodes
-    self.bytesWritten = bytesWritten
-    self.captureDuration = captureDuration
-    self.duration = duration
-    self.findings = findings
-  }
+  public var findings: [PreservationFinding] = []
 }
 
 extension PreservationReceipt: CustomStringConvertible {

@@ -16,48 +16,22 @@ public struct RestorationReport: Sendable, Hashable, Codable {
     package var byteCount: Int
     /// Number of small changes read from the journal after the archive.
     package var changes: Int
-
-    /// Creates a description of where the state came from.
-    package init(
-      generation: UInt64, savedAt: Date, applicationVersion: String, byteCount: Int, changes: Int
-    ) {
-      self.generation = generation
-      self.savedAt = savedAt
-      self.applicationVersion = applicationVersion
-      self.byteCount = byteCount
-      self.changes = changes
-    }
   }
 
   /// How restoring ended.
   public var outcome: RestorationOutcome
   /// Why the state is as it is at this launch.
-  public var reason: RestorationReason
+  public var reason = RestorationReason.normal
   /// Where the state came from; nil when none was read.
   public var source: Source?
   /// Every preserved node, parents before children, siblings in order.
-  public var nodes: [NodeReport]
+  public var nodes: [NodeReport] = []
   /// Things to know about the state as a whole.
-  public var remarks: [RestorationRemark]
+  public var remarks: [RestorationRemark] = []
   /// Time from the call to the end of restoring.
-  public var duration: Duration
+  public var duration = Duration.zero
   /// Time of the one turn on the main actor.
-  package var mainActorDuration: Duration
-
-  /// Creates a report.
-  package init(
-    outcome: RestorationOutcome, reason: RestorationReason = .normal, source: Source? = nil,
-    nodes: [NodeReport] = [], remarks: [RestorationRemark] = [], duration: Duration = .zero,
-    mainActorDuration: Duration = .zero
-  ) {
-    self.outcome = outcome
-    self.reason = reason
-    self.source = source
-    self.nodes = nodes
-    self.remarks = remarks
-    self.duration = duration
-    self.mainActorDuration = mainActorDuration
-  }
+  package var mainActorDuration = Duration.zero
 
   /// Number of nodes that came back.
   public var restoredCount: Int { nodes.count { $0.isRestored } }

@@ -17,21 +17,7 @@ public struct SetAsideState: Sendable, Hashable, Codable, Identifiable {
   /// Whether this program knows its schema, so that it can be restored on request.
   public var isReadable: Bool
   /// Whether it can't be opened at all: nothing but its place is known, and it is the first to make room.
-  package var isDamaged: Bool
-
-  /// Describes a state that is set aside.
-  package init(
-    id: UInt64, savedAt: Date? = nil, applicationVersion: String? = nil, schemaVersion: StateVersion? = nil,
-    byteCount: Int, isReadable: Bool, isDamaged: Bool = false
-  ) {
-    self.id = id
-    self.savedAt = savedAt
-    self.applicationVersion = applicationVersion
-    self.schemaVersion = schemaVersion
-    self.byteCount = byteCount
-    self.isReadable = isReadable
-    self.isDamaged = isDamaged
-  }
+  package var isDamaged = false
 }
 
 extension SetAsideState: CustomStringConvertible {

@@ -9,13 +9,6 @@ public struct CrashHistory: Sendable, Hashable, Codable {
   package var hasCrashNode: Bool
   /// When the state was preserved.
   public var savedAt: Date?
-
-  /// Describes attempts that did not end.
-  package init(failedAttempts: Int, hasCrashNode: Bool, savedAt: Date? = nil) {
-    self.failedAttempts = failedAttempts
-    self.hasCrashNode = hasCrashNode
-    self.savedAt = savedAt
-  }
 }
 
 /// What to do after the same state ended two runs badly.

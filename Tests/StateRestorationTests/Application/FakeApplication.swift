@@ -3,8 +3,9 @@ import DataProtection
 import FoundationEssentials
 import RestorationArchive
 import SimulatedTime
-import StateRestoration
 import Synchronization
+
+@testable import StateRestoration
 
 /// One order of events for everything an application talks to.
 final class CallLog: Sendable {

@@ -3,8 +3,9 @@ import DataProtection
 import FoundationEssentials
 import RestorationArchive
 import SimulatedTime
-import StateRestoration
 import Testing
+
+@testable import StateRestoration
 
 @MainActor @Suite struct RestorableApplicationTests {
   let fake = FakeApplication()
