@@ -45,7 +45,7 @@ internal import RestorationArchive
     awareness =
       if plan.observesEverything {
         .everything
-      } else if object is any StatefulObject || object is any CodingObject {
+      } else if plan.state != nil || plan.coding != nil {
         .nothing
       } else {
         .state
@@ -76,7 +76,7 @@ internal import RestorationArchive
   func add(_ facts: Tag) {
     tags.append(facts)
     guard tags.count == 1, facts.mistaken == nil, let column, let state = plan.state,
-      plan.coding == nil, plan.hasMarkedProperties == false
+      plan.coding == nil, plan.hasNoMarkedProperties
     else { return }
     plainTag = facts.tag
     fastPath = FastPath(

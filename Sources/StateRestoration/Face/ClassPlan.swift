@@ -9,9 +9,16 @@ import Observation
   let shape: any ShapeFacet
   let state: (any StateFacet)?
   let coding: (any CodingFacet)?
+  /// Whether instances are views.
+  let isView: Bool
 
   /// Whether instances have marked properties; nil until the first instance was reflected on.
-  private(set) var hasMarkedProperties: Bool?
+  private var hasMarkedProperties: Bool?
+
+  private lazy var isObservable = type is any Observable.Type
+
+  /// Whether no instance so far can have marked properties.
+  var hasNoMarkedProperties: Bool { hasMarkedProperties.map { !$0 } ?? !RestoredProperty.wereMade }
 
   /// Whether every change of an instance's stored properties is observed; false until the first was reflected on.
   ///
@@ -24,10 +31,14 @@ import Observation
   private init(_ type: any RestorableObject.Type) {
     self.type = type
     version = type.stateVersion
-    shape =
-      (type as? any RestorableController.Type).map { ClassPlan.controllerShape($0) }
-      ?? (type as? any RestorableView.Type).map { ClassPlan.viewShape($0) }
-      ?? SharedShape()
+    // Each question that the runtime answers with no searches every conformance of the program, so few are asked.
+    if let controller = type as? any RestorableController.Type {
+      (shape, isView) = (ClassPlan.controllerShape(controller), false)
+    } else if let view = type as? any RestorableView.Type {
+      (shape, isView) = (ClassPlan.viewShape(view), true)
+    } else {
+      (shape, isView) = (SharedShape(), false)
+    }
     state = (type as? any StatefulObject.Type).map { ClassPlan.stateFacet($0) }
     coding = (type as? any CodingObject.Type).map { ClassPlan.codingFacet($0) }
     if let flaw = state?.flaw(endingIn: version) {
@@ -46,12 +57,15 @@ import Observation
 
   /// The marked properties of an instance, the superclass's first; reflects only if the class may have some.
   func markedProperties(of object: any RestorableObject) -> [RestoredProperty] {
-    if hasMarkedProperties == false { return [] }
+    if hasNoMarkedProperties, hasMarkedProperties == false || !isObservable { return [] }
     var levels: [[RestoredProperty]] = []
     var mirror: Mirror? = Mirror(reflecting: object)
-    var isObserved = type is any Observable.Type
+    var isObserved = isObservable
     while let level = mirror {
-      let marked = level.children.compactMap { $0.value as? RestoredProperty }
+      // Asked of the type first: casting a value that is no object would convert it to one of Objective-C's.
+      let marked = level.children.compactMap { child in
+        Swift.type(of: child.value) is RestoredProperty.Type ? child.value as? RestoredProperty : nil
+      }
       let isSilent = level.children.count > marked.count && !level.children.contains { $0.label == Self.registrar }
       if isSilent { isObserved = false }
       levels.append(marked)

@@ -200,11 +200,12 @@ extension RestorationRegistry {
   func claimant(_ object: any RestorableObject, _ identity: Identity? = nil) -> Claimant {
     let controller = object as? any RestorableController
     let tag = controller?.restorationClass
+    let plan = ClassPlan.plan(for: type(of: object))
     return Claimant(
       identity: identity
         ?? Identity(
-          classTag: tag, model: controller?.restorationModelIdentifier, isView: object is any RestorableView),
-      version: ClassPlan.plan(for: type(of: object)).version,
+          classTag: tag, model: controller?.restorationModelIdentifier, isView: plan.isView),
+      version: plan.version,
       acceptedTags: acceptedTags(object, identity?.classTag ?? tag))
   }
 

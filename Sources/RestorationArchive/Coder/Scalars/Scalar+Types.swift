@@ -2,6 +2,22 @@ import FoundationEssentials
 
 // The table of scalars: a row a type.
 
+/// The rows by their types: the runtime would search every conformance of the program for each type that has none.
+enum ScalarTable {
+  private static let rows: [ObjectIdentifier: any Scalar.Type] = {
+    let types: [any Scalar.Type] = [
+      Bool.self, String.self, Double.self, Float.self, Float16.self, Data.self, Date.self, UUID.self, Int.self,
+      Int8.self,
+      Int16.self, Int32.self, Int64.self, Int128.self, UInt.self, UInt8.self, UInt16.self, UInt32.self, UInt64.self,
+      UInt128.self,
+    ]
+    return Dictionary(uniqueKeysWithValues: types.map { (ObjectIdentifier($0), $0) })
+  }()
+
+  /// The row of a type; nil when it is no scalar.
+  static func row(of type: Any.Type) -> (any Scalar.Type)? { rows[ObjectIdentifier(type)] }
+}
+
 extension Bool: Scalar {
   static var tag: UInt8 { ValueTag.bool }
   func write(to writer: inout ByteWriter) { writer.writeByte(self ? 1 : 0) }

@@ -2,7 +2,7 @@
 ///
 /// Members with a default here follow from the four facts of the row: tag, writer, reader, and the form of an array. They are
 /// requirements nevertheless, so that the compiler makes code for each type.
-protocol Scalar: Codable, Hashable {
+protocol Scalar: Codable, Hashable, SendableMetatype {
   /// The tag of the payload.
   static var tag: UInt8 { get }
 

@@ -67,13 +67,13 @@ struct TypeEntry {
   init(_ type: Any.Type) {
     self.type = UInt(bitPattern: ObjectIdentifier(type))
     form = .general
-    // Each question that the runtime answers with no searches every conformance of the program, so few are asked.
-    if let scalar = type as? any Scalar.Type {
+    if let scalar = ScalarTable.row(of: type) {
       form = .scalar
       self.scalar = scalar
       tag = scalar.tag
       return
     }
+    // The one question that the runtime has to answer for each type: with no it searches every conformance of the program.
     guard let collection = type as? any ScalarCollection.Type else { return }
     encodable = type as? any EncodableCollection.Type
     decodable = type as? any DecodableCollection.Type
@@ -117,15 +117,15 @@ protocol ScalarCollection {
 }
 
 extension Array: ScalarCollection {
-  static var common: (TypeEntry.Form, (any Scalar.Type)?)? { (Element.self as? any Scalar.Type).map { (.array, $0) } }
+  static var common: (TypeEntry.Form, (any Scalar.Type)?)? { ScalarTable.row(of: Element.self).map { (.array, $0) } }
 }
 
 extension Set: ScalarCollection {
-  static var common: (TypeEntry.Form, (any Scalar.Type)?)? { (Element.self as? any Scalar.Type).map { (.set, $0) } }
+  static var common: (TypeEntry.Form, (any Scalar.Type)?)? { ScalarTable.row(of: Element.self).map { (.set, $0) } }
 }
 
 extension Dictionary: ScalarCollection {
   static var common: (TypeEntry.Form, (any Scalar.Type)?)? {
-    Key.self == String.self ? (Value.self as? any Scalar.Type).map { (.textMap, $0) } : nil
+    Key.self == String.self ? ScalarTable.row(of: Value.self).map { (.textMap, $0) } : nil
   }
 }
