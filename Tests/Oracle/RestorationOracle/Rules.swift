@@ -278,6 +278,12 @@ struct Rules {
       if !isSame {
         var dormant = dormant(former, behind: &page)
         for name in departed.keys { dormant.places[name] = dormant.places[name]?.map { $0.asOptional() } }
+        // It comes by itself, and wakes a state of its own with what is below that.
+        for other in page.others where program.accepts(page.kind, other) {
+          for (name, variants) in other.places where own.places[name] == nil && page.carried[name] == nil {
+            page.carried[name] = variants.map { $0.asOptional() }
+          }
+        }
         page.behind.insert(dormant, at: 0)
         for (name, variants) in page.carried { own.places[name] = variants }
       }
@@ -340,6 +346,10 @@ struct Rules {
       let others = variants.map { $0 == fitting || program.isSameIdentity(own, $0) ? $0.asOptional() : $0 }
       return [own] + joined(others, to: page)
     }
+    // What it had for another model may have taken the place of what is stored.
+    if !page.formerly.isEmpty, !hasEdits(page) {
+      return [own(page, joinBelow(page, [:])).asOptional()] + page.formerly + variants.map { $0.asOptional() }
+    }
     let fitting = variants.firstIndex {
       program.accepts(page.kind, $0) && !$0.diedAt
         && ($0.version <= program.number || inquiry.says(.joinsBelowNewer))
@@ -357,9 +367,6 @@ struct Rules {
     let own = own(page, below)
     let question: Question = variants.isEmpty ? .joinsUneditedBelowBlank : .joinsUneditedInFront
     let isNew = page.isUnsettled || page.children.contains(where: isJoined)
-    if !page.formerly.isEmpty, !hasEdits(page) {
-      return [own.asOptional()] + page.formerly + variants.map { $0.asOptional() }
-    }
     let joins = hasEdits(page) || (isNew && inquiry.says(question))
     return joins ? [own] + page.formerly + retire(variants, behind: own) : variants
   }

@@ -1,0 +1,160 @@
+import Observation
+import RestorationArchive
+import StateRestoration
+import Testing
+
+/// An object that shows another model comes anew, with everything below it: roots, views, objects that only references name.
+@MainActor @Suite struct OtherIdentityTests {
+  /// A controller that shows a model, refers to a tool that is nobody's child, and has a child and a view.
+  @Observable final class Desk: CodingController, RestorationContainer {
+    let restorationIdentifier: RestorationIdentifier? = "desk"
+    var restorationModelIdentifier: ModelIdentifier?
+    var text = ""
+    var tool: Screen?
+    let page = Screen("page")
+    let field = Field("field")
+
+    init(_ model: ModelIdentifier) { restorationModelIdentifier = model }
+
+    var restorationChildren: [any RestorableController] { [page] }
+    var restorationViews: [any RestorableView] { [field] }
+
+    func installRestoredChildren(_ children: [RestoredChild]) {}
+
+    func encodeRestorableState(with coder: RestorationEncoder) {
+      coder.encode(text, forKey: "text")
+      coder.encodeReference(to: tool, forKey: "tool")
+    }
+
+    func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+      text = try coder.decode(forKey: "text")
+      tool = try coder.reference(to: Screen.self, forKey: "tool")
+    }
+
+    /// Everything that is preserved, by what a test has typed.
+    var texts: [String] { [text, page.text, "\(field.restorableState)", tool?.text ?? "-"] }
+
+    func type(_ text: String, _ number: Int) {
+      self.text = text
+      page.text = "\(text)'s page"
+      field.restorableState = number
+      tool?.text = "\(text)'s tool"
+    }
+  }
+
+  private func launch(_ bench: Bench) -> RestorationCoordinator {
+    bench.launch {
+      $0.register(Screen.self, as: "tool") { path, _ in Screen(path.last, tag: "tool") }
+    }
+  }
+
+  /// Where the desk is in the hierarchy.
+  enum Place: CaseIterable, Sendable {
+    case root, child
+
+    @MainActor func root(_ desk: Desk) -> any RestorableController {
+      self == .root ? desk : Screen("root", children: [desk])
+    }
+  }
+
+  private func desk(_ bench: Bench, _ model: ModelIdentifier, _ place: Place) async throws -> Desk {
+    let desk = Desk(model)
+    _ = try await launch(bench).restore(into: place.root(desk))
+    return desk
+  }
+
+  @Test(arguments: Place.allCases, StoreKind.allCases)
+  func `each model gets everything back that was typed while it was shown`(
+    place: Place, on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    let desk = Desk("a")
+    desk.tool = Screen("tool", tag: "tool")
+    let root = place.root(desk)
+    let coordinator = launch(bench)
+    _ = try await coordinator.restore(into: root)
+    desk.type("first", 1)
+    _ = try await coordinator.preserve(root)
+    desk.restorationModelIdentifier = "b"
+    desk.type("second", 2)
+    _ = try await coordinator.preserve(root)
+    try await bench.kill()
+    let second = try await self.desk(bench, "b", place)
+    #expect(second.texts == ["second", "second's page", "2", "second's tool"])
+    try await bench.kill()
+    let first = try await self.desk(bench, "a", place)
+    #expect(first.texts == ["first", "first's page", "1", "first's tool"])
+  }
+
+  @Test(arguments: Place.allCases) func `a model that is shown for no save leaves nothing behind`(place: Place)
+    async throws
+  {
+    let bench = Bench()
+    let desk = Desk("a")
+    desk.tool = Screen("tool", tag: "tool")
+    let root = place.root(desk)
+    let coordinator = launch(bench)
+    _ = try await coordinator.restore(into: root)
+    desk.type("first", 1)
+    _ = try await coordinator.preserve(root)
+    desk.restorationModelIdentifier = "b"
+    desk.restorationModelIdentifier = "a"
+    guard case .unchanged = try await coordinator.preserve(root) else {
+      Issue.record("something was written")
+      return
+    }
+  }
+
+  @Test(arguments: Place.allCases) func `the model before comes to the front again with what it shows`(place: Place)
+    async throws
+  {
+    let bench = Bench()
+    let desk = Desk("a")
+    let root = place.root(desk)
+    let coordinator = launch(bench)
+    _ = try await coordinator.restore(into: root)
+    for (number, model) in ["a", "b", "a", "b", "a"].enumerated() {
+      desk.restorationModelIdentifier = ModelIdentifier(rawValue: model)
+      desk.type("\(model)\(number)", number)
+      _ = try await coordinator.preserve(root)
+    }
+    try await bench.kill()
+    #expect(try await self.desk(bench, "a", place).texts == ["a4", "a4's page", "4", "-"])
+    try await bench.kill()
+    #expect(try await self.desk(bench, "b", place).texts == ["b3", "b3's page", "3", "-"])
+  }
+
+  @Test(arguments: Place.allCases, StoreKind.allCases)
+  func `what is shown unedited on a locked device gives way to the model's stored state`(
+    place: Place, on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    for (model, number) in [("a", 1), ("b", 2)] {
+      let desk = Desk(ModelIdentifier(rawValue: model))
+      let root = place.root(desk)
+      let coordinator = launch(bench)
+      _ = try await coordinator.restore(into: root)
+      desk.type("stored \(model)", number)
+      _ = try await coordinator.preserve(root)
+      try await bench.kill()
+    }
+    try await bench.lock()
+    let desk = Desk("a")
+    let root = place.root(desk)
+    let coordinator = launch(bench)
+    #expect(try await coordinator.restore(into: root).outcome == .locked)
+    await coordinator.endTurn()
+    desk.text = "typed a"
+    _ = try await coordinator.preserve(root)
+    // The program shows the other model, empty, as its state can't be read.
+    desk.restorationModelIdentifier = "b"
+    desk.type("", 0)
+    _ = try await coordinator.preserve(root)
+    try await bench.unlock(coordinator)
+    if kind == .device { await bench.delegate.nextLateReport() }
+    #expect(desk.text == "stored b" && desk.page.text == "stored b's page")
+    _ = try await coordinator.preserve(root)
+    try await bench.kill()
+    #expect(try await self.desk(bench, "a", place).text == "typed a")
+  }
+}
