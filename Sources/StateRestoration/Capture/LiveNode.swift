@@ -35,6 +35,8 @@ internal import RestorationArchive
   var hasItsName = false
   /// The capture in which the object was last asked.
   var lastRead = 0
+  /// The capture in which it came, or moved, last.
+  var lastPlaced = 0
   /// The object's role in its container.
   var role: RestorationRole? { didSet { hasRole = role != nil } }
   private var hasRole = false

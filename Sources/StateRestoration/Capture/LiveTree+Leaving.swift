@@ -45,23 +45,20 @@ extension LiveTree {
   /// Has an object that is another class's or model's from now on come anew, with everything below it.
   func comeAnew(_ node: LiveNode, _ object: any RestorableObject) {
     // What has moved below it in this capture takes its state along.
-    let arrived = Set(batch.placements.lazy.map(\.key).filter { [firstNewKey] in $0 < firstNewKey })
-    let spared = remove(node, isCarriedOver: true) { arrived.contains($0.key) }
-    batch.placements.removeAll { placement in
-      nodes[placement.key] == nil || spared.contains { $0.key == placement.key }
-    }
+    let spared = remove(node, isComingAnew: true) { $0.lastPlaced == captureNumber && $0.key < firstNewKey }
     let anew = track(object, node.identifier, node.kind, byHand: node.isByHand)
     anew.role = node.role
     func replace(in list: inout [LiveNode]) -> Bool {
-      guard let index = list.firstIndex(where: { $0 === node }) else { return false }
+      // They are asked last first.
+      guard let index = list.lastIndex(where: { $0 === node }) else { return false }
       list[index] = anew
       return true
     }
     if let parent = node.parent {
-      if replace(in: &parent.children) {
-        batch.orders.append(.init(parent: parent.key, children: parent.children.map(\.key)))
-      } else {
-        _ = replace(in: &parent.byHand)
+      if !replace(in: &parent.children) { _ = replace(in: &parent.byHand) }
+      for index in batch.orders.indices where batch.orders[index].parent == parent.key {
+        let place = batch.orders[index].children.lastIndex(of: node.key)
+        if let place { batch.orders[index].children[place] = anew.key }
       }
     } else if !replace(in: &roots) {
       _ = replace(in: &shared)
@@ -73,7 +70,7 @@ extension LiveTree {
   /// Forgets a node and those below it; returns those that were spared.
   @discardableResult
   private func remove(
-    _ node: LiveNode, isCarriedOver: Bool = false, sparing isSpared: (LiveNode) -> Bool = { _ in false }
+    _ node: LiveNode, isComingAnew: Bool = false, sparing isSpared: (LiveNode) -> Bool = { _ in false }
   ) -> [LiveNode] {
     var stack = [node]
     var order: [LiveNode] = []
@@ -86,9 +83,13 @@ extension LiveTree {
       spared += below.filter(isSpared)
     }
     // The state of a shared object that has died is carried over: the next one of its name may ask for it.
-    let isCarriedOver = isCarriedOver || (node.kind == .shared && node.object == nil) || node.isUnheld
+    let isCarriedOver = isComingAnew || (node.kind == .shared && node.object == nil) || node.isUnheld
     // Alive until the capture has dealt with the children that have left them.
     orphans += order
+    if isComingAnew, !spared.isEmpty || order.contains(where: { $0.lastPlaced == captureNumber }) {
+      let gone = Set((order + spared).map(\.key))
+      batch.placements.removeAll { gone.contains($0.key) }
+    }
     for node in order.reversed() {
       if isCarriedOver { batch.releases.append(node.key) } else { batch.removals.append(node.key) }
       nodes[node.key] = nil

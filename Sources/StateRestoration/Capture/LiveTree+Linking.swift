@@ -138,6 +138,7 @@ extension LiveTree {
 
   /// Tells where a node is now.
   func put(_ node: LiveNode, given: CaptureBatch.Given? = nil) {
+    node.lastPlaced = captureNumber
     let section: CaptureBatch.Section? =
       node.parent != nil ? nil : node.kind == .shared ? .shared : .interface
     batch.placements.append(

@@ -142,6 +142,21 @@ import Testing
     #expect(growth < Self.tooMuch)
   }
 
+  @Test func `many children that all show another model, in another order`() async throws {
+    let growth = try await growth { count in
+      let children = shelves(count)
+      for child in children { child.restorationModelIdentifier = "A" }
+      let stage = Stage(Shelf("root", children))
+      try await stage.preserve()
+      for child in children { child.restorationModelIdentifier = "B" }
+      stage.root.restorationChildren.reverse()
+      return stage
+    } _: { stage in
+      try await stage.preserve()
+    }
+    #expect(growth < Self.tooMuch)
+  }
+
   @Test func `many objects of another model that are edited, beside many that leave`() async throws {
     let growth = try await growth { count in
       let bench = Bench()

@@ -107,6 +107,28 @@ import Testing
     #expect(again.text.isEmpty)
   }
 
+  @Test func `what is there again is as old as the save that has it again`() async throws {
+    let bench = Bench()
+    _ = try await opened(bench)
+    bench.time += 30
+    let bare = Screen("root", children: [Screen("beside")])
+    let away = launch(bench)
+    _ = try await away.restore(into: bare)
+    bare["beside"]?.text = "away"
+    _ = try await away.preserve(bare)
+    bench.time += 25
+    let back = launch(bench)
+    let (root, note) = hierarchy()
+    _ = try await back.restore(into: root)
+    #expect(note.text == "note")
+    root["beside"]?.text = "back"
+    _ = try await back.preserve(root)
+    bench.time += 40
+    let (next, again) = hierarchy()
+    let report = try await launch(bench).restore(into: next)
+    #expect(again.text == "note", "\(report)")
+  }
+
   @Test func `nothing is written for the time alone until it has moved on by a sixteenth of the limit`() async throws {
     let bench = Bench()
     bench.time = Date(timeIntervalSinceReferenceDate: 60_000)
