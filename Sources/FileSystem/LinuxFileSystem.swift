@@ -58,8 +58,9 @@ package struct LinuxFileSystem: FileSystem {
       var names: [String] = []
       while true {
         let count = unsafe csystem_getdents(directory.rawValue, buffer.baseAddress, buffer.count)
-        guard count >= 0 else { throw FileSystemError(lastCode, .names) }
-        if count == 0 { return names }
+        if count < 0, errno != ENOENT { throw FileSystemError(lastCode, .names) }
+        // A directory that another process has removed meanwhile has no names.
+        if count <= 0 { return names }
         var start = 0
         var position: Int64 = 0
         while start < count {

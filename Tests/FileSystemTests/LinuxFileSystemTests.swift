@@ -229,6 +229,16 @@ import Testing
     }
   }
 
+  @Test func `a directory that was removed while it was open has no names`() throws {
+    try withDirectory { directory, _ in
+      try files.makeDirectory("gone", in: directory, mode: 0o700)
+      let gone = try files.openDirectory("gone", in: directory)
+      defer { files.close(gone) }
+      try files.removeDirectory("gone", in: directory)
+      #expect(try files.names(in: gone).isEmpty)
+    }
+  }
+
   @Test func `a file without bytes is not mapped`() throws {
     try withDirectory { directory, _ in
       try make("file", in: directory)
