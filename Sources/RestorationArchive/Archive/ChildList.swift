@@ -2,10 +2,11 @@
 ///
 /// Children that were inserted one after another, or a whole list with one child more, take a few bytes.
 enum ChildList {
-  /// Writes a list.
+  /// Writes a list behind the number of its bytes.
   static func encode(_ children: [UInt32], into buffer: inout ByteWriter) {
     var runs = 0
-    var body = ByteWriter(capacity: 16)
+    var body = ByteWriter(capacity: 64)
+    body.writeByte(0)
     var previousEnd: Int64 = 0
     var index = 0
     while index < children.count {
@@ -18,11 +19,11 @@ enum ChildList {
       runs += 1
       index += 1
     }
-    buffer.writeNumber(UInt64(runs))
-    body.withBytes { buffer.write($0) }
+    body.patchNumber(UInt64(runs), at: 0)
+    body.withBytes { buffer.writeCounted($0) }
   }
 
-  /// Reads a list of at most `limit` numbers, each below `nextID`.
+  /// Reads a list of at most `limit` numbers, each below `nextID`, from a parser that ends where the list does.
   static func parse(
     _ parser: inout ByteCursor, limit: Int, nextID: UInt32
   ) throws(ArchiveError) -> [UInt32] {
@@ -40,6 +41,7 @@ enum ChildList {
       children.append(contentsOf: UInt32(start)...UInt32(start) + extra)
       previousEnd = start + Int64(extra) + 1
     }
+    guard parser.remaining == 0 else { throw parser.corrupt("a list of children has bytes too many") }
     return children
   }
 }

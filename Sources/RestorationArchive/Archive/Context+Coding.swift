@@ -1,9 +1,8 @@
 import FoundationEssentials
 
 extension RestorationArchive.Context {
-  /// Writes the context as an archive holds it.
+  /// Writes the context as an archive holds it: all but the time, which is in the headers.
   func encode(into buffer: inout ByteWriter) {
-    buffer.writeFixed(timeSaved.timeIntervalSinceReferenceDate.bitPattern)
     buffer.writeNumber(UInt64(schemaVersion.rawValue))
     buffer.writeString(applicationVersion.rawValue)
     buffer.writeString(systemVersion)
@@ -13,8 +12,8 @@ extension RestorationArchive.Context {
   }
 
   /// Reads a context from a parser that ends where the context does.
-  init(parsing parser: inout ByteCursor) throws(ArchiveError) {
-    timeSaved = Date(timeIntervalSinceReferenceDate: Double(bitPattern: try parser.readFixed()))
+  init(parsing parser: inout ByteCursor, timeSaved: Date) throws(ArchiveError) {
+    self.timeSaved = timeSaved
     schemaVersion = StateVersion(rawValue: try parser.readNumber32())
     applicationVersion = ApplicationVersion(try parser.readString())
     systemVersion = try parser.readString()

@@ -72,3 +72,11 @@ extension RestorationArchive {
     package static let reserved = NodeFlags(rawValue: 1 << 5)
   }
 }
+
+extension NodeID {
+  /// The number of a node; nil for ``PartHeader/rootID``.
+  init?(unlessRoot number: UInt32) {
+    if number == PartHeader.rootID { return nil }
+    self.init(rawValue: number)
+  }
+}

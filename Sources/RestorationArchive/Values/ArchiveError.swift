@@ -65,6 +65,9 @@ package struct ArchiveError: Error, Sendable, CustomStringConvertible {
     self.cause = cause
   }
 
+  /// The error of a number that no node has.
+  static func noSuchNode(_ id: NodeID) -> ArchiveError { ArchiveError(.noSuchNode, "there is no node \(id)") }
+
   /// The error as `Codable` knows it.
   func decodingError(_ path: [any CodingKey]) -> DecodingError {
     .dataCorrupted(

@@ -68,8 +68,8 @@ struct GoldenArchiveTests {
     #expect(try FormatPage.example("## Example of an archive") == Self.example())
   }
 
-  @Test func `golden archives of format 3 read as they always did`() throws {
-    let files = try Self.files(3)
+  @Test func `golden archives of format 4 read as they always did`() throws {
+    let files = try Self.files(4)
     let reader = try Archive.Reader(base: Archive.Source(files[0]), deltas: Array(files[1...]))
     var context = Archive.Context.sample
     context.versionTag = "red"
@@ -89,7 +89,7 @@ struct GoldenArchiveTests {
     #expect(try numbers.decode(Numbers.self, forKey: "numbers") == Numbers())
   }
 
-  @Test func `today's writer still makes the bytes of format 3`() throws {
-    #expect(try Self.golden() == Self.files(3))
+  @Test func `today's writer still makes the bytes of format 4`() throws {
+    #expect(try Self.golden() == Self.files(4))
   }
 }

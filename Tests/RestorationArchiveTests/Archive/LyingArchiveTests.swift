@@ -6,19 +6,13 @@ import Testing
 
 /// Archives whose parts contradict each other: refused, or read as far as they make sense, at a price that their size bounds.
 struct LyingArchiveTests {
-  private static let roots = UInt32.max
-
   private func reader(_ archive: HandmadeArchive) throws -> Archive.Reader {
     try Archive.Reader(base: Archive.Source(archive.bytes()))
   }
 
   @Test func `a handmade archive without lies is read`() throws {
     let archive = HandmadeArchive(
-      records: [.init(id: 0, parent: 0, branch: 1), .init(id: 1, parent: 1, name: "b")],
-      branches: [
-        .init(id: Self.roots, parent: 0, name: "", runs: [(0, 0)], count: 1),
-        .init(id: 0, parent: 0, name: "a", runs: [(2, 0)], count: 1),
-      ])
+      blocks: [.init(id: 0, name: "a", children: [(2, 0)]), .init(id: 1, parent: 0, name: "b")], roots: [(0, 0)])
     let reader = try reader(archive)
     let root = try #require(try reader.roots.first)
     #expect(try reader.path(of: reader.children(of: root)[0]) == ["a", "b"])
@@ -34,8 +28,7 @@ struct LyingArchiveTests {
   @Test(arguments: impossible)
   func `children whose numbers cannot be are refused`(run: [UInt64]) throws {
     let archive = HandmadeArchive(
-      records: [.init(id: 0, parent: 0, name: "a")],
-      branches: [.init(id: Self.roots, parent: 0, name: "", runs: [(run[0], run[1])], count: 1)])
+      blocks: [.init(id: 0, name: "a")], roots: [(run[0], run[1])])
     let reader = try reader(archive)
     #expect(throws: ArchiveError.self) { try reader.roots }
   }
@@ -44,14 +37,10 @@ struct LyingArchiveTests {
   func `parents that form a circle end every walk`() throws {
     // 0 says that it lies below 1, and 1 below 0.
     let archive = HandmadeArchive(
-      records: [
-        .init(id: 0, parent: 2, branch: 1), .init(id: 1, parent: 1, branch: 2), .init(id: 2, parent: 0, name: "c"),
-      ],
-      branches: [
-        .init(id: Self.roots, parent: 0, name: "", runs: [(4, 0)], count: 1),
-        .init(id: 0, parent: 0, name: "a", runs: [(2, 0)], count: 1),
-        .init(id: 1, parent: 0, name: "b", runs: [(0, 0)], count: 1),
-      ])
+      blocks: [
+        .init(id: 0, parent: 1, name: "a", children: [(2, 0)]), .init(id: 1, parent: 0, name: "b", children: [(0, 0)]),
+        .init(id: 2, name: "c"),
+      ], roots: [(4, 0)])
     let reader = try reader(archive)
     let (first, other) = (NodeID(rawValue: 0), NodeID(rawValue: 2))
     #expect(throws: ArchiveError.self) { try reader.path(of: first) }
@@ -84,8 +73,7 @@ struct LyingArchiveTests {
 
   @Test func `states of another size than was told are counted anew`() throws {
     let archive = HandmadeArchive(
-      records: [.init(id: 0, parent: 0, name: "a", state: [12, 16, 0])],
-      branches: [.init(id: Self.roots, parent: 0, name: "", runs: [(0, 0)], count: 1)], liveBytes: 0)
+      blocks: [.init(id: 0, name: "a", state: [12, 16, 0])], roots: [(0, 0)], liveBytes: 0)
     let reader = try reader(archive)
     #expect(reader.liveBytes == 0)
     var writer = try Archive.Writer(continuing: reader)
@@ -117,8 +105,7 @@ struct LyingArchiveTests {
   @Test(arguments: unwritten)
   func `tables that no writer makes are refused`(tables: [UInt8]) throws {
     var archive = HandmadeArchive(
-      records: [.init(id: 0, parent: 0, name: "a", state: [12, 16, 0])],
-      branches: [.init(id: Self.roots, parent: 0, name: "", runs: [(0, 0)], count: 1)], liveBytes: 3)
+      blocks: [.init(id: 0, name: "a", state: [12, 16, 0])], roots: [(0, 0)], liveBytes: 3)
     archive.tables = tables
     let reader = try reader(archive)
     #expect(throws: ArchiveError.self) { try reader.record(of: NodeID(rawValue: 0)) }

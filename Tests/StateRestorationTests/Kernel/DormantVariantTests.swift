@@ -147,12 +147,10 @@ import Testing
 
   @Test func `an overlay whose lists of children form a circle ends`() throws {
     let handmade = HandmadeArchive(
-      records: [.init(id: 0, parent: 0, branch: 1), .init(id: 1, parent: 1, branch: 2)],
-      branches: [
-        .init(id: .max, parent: 0, name: "", runs: [(step: 0, further: 0)], count: 1),
-        .init(id: 0, parent: 0, name: "top", runs: [(step: 2, further: 0)], count: 1),
-        .init(id: 1, parent: 1, name: "place", runs: [(step: 0, further: 0)], count: 1),
-      ])
+      blocks: [
+        .init(id: 0, name: "top", children: [(step: 2, further: 0)]),
+        .init(id: 1, parent: 0, name: "place", children: [(step: 0, further: 0)]),
+      ], roots: [(step: 0, further: 0)])
     let reader = try RestorationArchive.Reader(base: .init(handmade.bytes()))
     let top = try #require(try reader.roots.first)
     let place = try #require(try reader.children(of: top).first)

@@ -61,11 +61,4 @@ final class BlockCache: Sendable {
     }
     return result
   }
-
-  /// The bytes from a position to the end of its block or to a limit, whichever comes first.
-  func window(at position: Int, limit: Int) -> Range<Int> {
-    if memory != nil { return position..<limit }
-    let size = RestorationArchive.Source.blockSize
-    return position..<min((position / size + 1) * size, limit)
-  }
 }

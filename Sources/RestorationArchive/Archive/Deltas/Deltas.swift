@@ -2,43 +2,37 @@ import FoundationEssentials
 
 /// The changes of an archive's deltas since the base: the newest of each node and list of children, by number.
 struct Deltas: Sendable {
+  /// The headers and bytes of the deltas that add to the tables or tell of another context, oldest first.
+  private(set) var additions: [(header: PartHeader, data: Data)] = []
   /// The header of the newest one; nil when there are none.
-  private(set) var newest: DeltaHeader?
+  private(set) var newest: PartHeader?
   /// The number of deltas.
   private(set) var count = 0
   /// The bytes of all of them.
   private(set) var byteCount = 0
-  /// The deltas that add to the tables, oldest first.
-  private(set) var tableAdditions: [(header: DeltaHeader, data: Data)] = []
-  /// The newest context; nil when the base's holds.
-  private(set) var context: (range: Range<Int>, data: Data)?
-  /// Whether a node was added, removed, moved or renamed.
-  private(set) var changesTree = false
   /// The newest blocks by number; nil for a node that is gone.
-  private var nodes: [UInt32: ReaderCore.Located?] = [:]
+  private var nodes: [UInt32: NodeBlock?] = [:]
   /// The nodes that were given names last; they may have moved on.
   private var links: [RestorationArchive.Writer.Link: UInt32] = [:]
   /// Where the newest lists of children are.
-  private var children: [UInt32: ReaderCore.State] = [:]
+  private var children: [UInt32: StatePlace] = [:]
 
   /// Reads deltas, oldest first: their changes without the states.
-  init(_ deltas: [Data], base: Base, limits: RestorationArchive.Limits) throws(ArchiveError) {
+  init(_ deltas: [Data], base: PartHeader, limits: RestorationArchive.Limits) throws(ArchiveError) {
     count = deltas.count
     for (index, data) in deltas.enumerated() {
       let header = try data.parse { (parser) throws(ArchiveError) in
-        try DeltaHeader(parsing: &parser, number: index + 1, base: base.header.fingerprint, limits: limits)
+        try PartHeader(parsing: &parser, of: data.count, delta: (index + 1, base.fingerprint), limits: limits)
       }
       byteCount += data.count
       newest = header
-      if let range = header.context { context = (range, data) }
-      if header.changes > header.tables { tableAdditions.append((header, data)) }
-      let changes = Int(header.changes)..<Int(header.end)
-      try data.parse(changes, origin: changes.lowerBound) { (parser) throws(ArchiveError) in
+      if header.end > header.context { additions.append((header, data)) }
+      try data.parse(header.blocks, origin: header.blocks.lowerBound) { (parser) throws(ArchiveError) in
         while parser.remaining > 0 { try self.take(&parser, of: data) }
       }
     }
     // A count is what lists of children are checked against, so that a few bytes cannot stand for a long list.
-    let known = Int(base.header.nodeCount) + nodes.count
+    let known = Int(base.nodeCount) + nodes.count
     if let newest, Int(newest.nodeCount) > known {
       throw ArchiveError(
         .corrupt, "delta \(newest.number) tells of \(newest.nodeCount) nodes of \(known)", offset: 32)
@@ -51,34 +45,26 @@ struct Deltas: Sendable {
     }
     switch kind {
     case .node, .placedNode:
-      let length = try parser.readCount()
-      let start = parser.place
-      try parser.skip(length)
-      let range = start..<start + length
-      try data.parse(range, origin: start) { (parser) throws(ArchiveError) in
-        let block = try NodeBlock(parsing: &parser)
-        guard case .inline(let name) = block.name else { throw parser.corrupt("a delta names a branch") }
-        self.nodes[block.id] = ReaderCore.Located(block: block, range: range, delta: data)
-        guard kind == .placedNode else { return }
-        self.changesTree = true
-        let identifier = RestorationIdentifier(try parser.text(in: name))
-        self.links[.init(parent: block.parentInDelta, name: identifier)] = block.id
+      let range = try parser.readRun()
+      let block = try data.parse(range, origin: range.lowerBound) { (parser) throws(ArchiveError) in
+        try NodeBlock(parsing: &parser, delta: data)
+      }
+      guard block.children == nil else { throw parser.corrupt("a delta has children in a node's block") }
+      nodes[block.id] = block
+      if kind == .placedNode {
+        links[.init(parent: block.parent, name: RestorationIdentifier(block.name))] = block.id
       }
     case .removal:
       nodes[try parser.readNumber32()] = .some(nil)
-      changesTree = true
     case .children:
       // The parent of the roots has the greatest number.
       let parent = try parser.readNumber32() &- 1
-      let length = try parser.readCount()
-      let start = parser.place
-      try parser.skip(length)
-      children[parent] = ReaderCore.State(range: start..<start + length, delta: data)
+      children[parent] = StatePlace(range: try parser.readRun(), delta: data)
     }
   }
 
   /// The newest block of a node; nil when no delta has changed it, and nil in it when it is gone.
-  func node(_ id: UInt32) -> ReaderCore.Located?? { nodes.isEmpty ? nil : nodes[id] }
+  func node(_ id: UInt32) -> NodeBlock?? { nodes.isEmpty ? nil : nodes[id] }
 
   /// The node that was given a name last.
   func child(of parent: UInt32, named name: String) -> UInt32? {
@@ -92,9 +78,4 @@ struct Deltas: Sendable {
       try ChildList.parse(&parser, limit: Int(newest.nodeCount), nextID: newest.nextID)
     }
   }
-}
-
-extension NodeBlock {
-  /// The number of the parent of a node in a delta; ``BaseHeader/rootID`` for a root.
-  var parentInDelta: UInt32 { parent &- 1 }
 }

@@ -3,8 +3,8 @@ package import FoundationEssentials
 extension RestorationArchive {
   /// Reads an archive: a base and the deltas made since, fetching only the bytes it is asked about.
   ///
-  /// Opening reads the base's first block and goes through the deltas, which are in memory. Finding one node among ten
-  /// thousand and reading its state fetches two or three blocks more. Readers are cheap to copy and can be used from several
+  /// Opening reads the first block of the base and goes through the deltas, which are in memory. Each step of a path fetches at most
+  /// two blocks more. Readers are cheap to copy and can be used from several
   /// threads at once. Damaged bytes throw; they never trap, loop, or allocate more than a small multiple of the bytes read.
   package struct Reader: Sendable {
     /// What copies share.
@@ -31,44 +31,42 @@ extension RestorationArchive {
 
     /// The nodes without a parent, in order.
     package var roots: [NodeID] {
-      get throws(ArchiveError) { try core.children(of: BaseHeader.rootID).map(NodeID.init(rawValue:)) }
+      get throws(ArchiveError) { try core.children(of: PartHeader.rootID).map(NodeID.init(rawValue:)) }
     }
 
     /// The facts about a node; nil when there is none of that number.
     package func node(_ id: NodeID) throws(ArchiveError) -> Node? {
-      guard let located = try core.locate(id.rawValue) else { return nil }
-      return try core.node(located)
+      try core.node(id.rawValue).map(core.facts)
     }
 
     /// The node at a path; nil when there is none.
     package func node(at path: RestorationPath) throws(ArchiveError) -> Node? {
-      guard let located = try core.locate(path) else { return nil }
-      return try core.node(located)
+      try core.node(at: path).map(core.facts)
     }
 
     /// The number of the node at a path; nil when there is none.
     ///
     /// Cheaper than ``node(at:)``.
     package func id(at path: RestorationPath) throws(ArchiveError) -> NodeID? {
-      try core.locate(path).map { NodeID(rawValue: $0.block.id) }
+      try core.node(at: path).map { NodeID(rawValue: $0.id) }
     }
 
     /// The child of a node, or a root, that has an identifier; nil when there is none.
     package func child(of parent: NodeID?, identifier: RestorationIdentifier) throws(ArchiveError) -> NodeID? {
-      try core.child(of: parent?.rawValue ?? BaseHeader.rootID, named: identifier.rawValue).map {
-        NodeID(rawValue: $0.block.id)
+      try core.child(of: parent?.rawValue ?? PartHeader.rootID, named: identifier.rawValue).map {
+        NodeID(rawValue: $0.id)
       }
     }
 
     /// The children of a node, in order; none for a number that no node has.
     package func children(of id: NodeID) throws(ArchiveError) -> [NodeID] {
-      guard id.rawValue != BaseHeader.rootID else { return [] }
+      guard id.rawValue != PartHeader.rootID else { return [] }
       return try core.children(of: id.rawValue).map(NodeID.init(rawValue:))
     }
 
     /// The path of a node; `noSuchNode` when there is none of that number.
     package func path(of id: NodeID) throws(ArchiveError) -> RestorationPath {
-      guard id.rawValue != BaseHeader.rootID else { throw core.noSuchNode(id) }
+      guard id.rawValue != PartHeader.rootID else { throw ArchiveError.noSuchNode(id) }
       return try core.path(of: id.rawValue)
     }
 
@@ -76,32 +74,24 @@ extension RestorationArchive {
     ///
     /// Only the node's own bytes are fetched, and the tables the first time. Values are decoded when asked for.
     package func record(of id: NodeID) throws(ArchiveError) -> Record {
-      guard let located = try core.locate(id.rawValue) else { throw core.noSuchNode(id) }
-      return try Record(core: core, node: located)
+      guard let node = try core.node(id.rawValue) else { throw ArchiveError.noSuchNode(id) }
+      return try Record(core: core, node: node)
     }
 
     /// The state of the node at a path; nil when there is none.
     package func record(at path: RestorationPath) throws(ArchiveError) -> Record? {
-      guard let located = try core.locate(path) else { return nil }
-      return try Record(core: core, node: located)
+      guard let node = try core.node(at: path) else { return nil }
+      return try Record(core: core, node: node)
     }
   }
 }
 
 extension ReaderCore {
-  /// The public value of a node.
-  func node(_ located: Located) throws(ArchiveError) -> RestorationArchive.Node {
-    let parent = try parent(of: located)
-    return RestorationArchive.Node(
-      id: NodeID(rawValue: located.block.id),
-      parent: parent == BaseHeader.rootID ? nil : NodeID(rawValue: parent),
-      identifier: RestorationIdentifier(try name(of: located)),
-      attributes: try attributes(of: located),
-      byteCount: located.block.stateByteCount)
-  }
-
-  /// The error of a number that no node has.
-  func noSuchNode(_ id: NodeID) -> ArchiveError {
-    ArchiveError(.noSuchNode, "there is no node \(id) in the archive")
+  /// The facts about a node.
+  fileprivate func facts(_ node: NodeBlock) throws(ArchiveError) -> RestorationArchive.Node {
+    RestorationArchive.Node(
+      id: NodeID(rawValue: node.id), parent: NodeID(unlessRoot: node.parent),
+      identifier: RestorationIdentifier(node.name), attributes: try attributes(of: node),
+      byteCount: node.stateByteCount)
   }
 }

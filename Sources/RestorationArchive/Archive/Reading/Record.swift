@@ -5,20 +5,20 @@ extension RestorationArchive {
     package let node: NodeID
     let core: ReaderCore
     /// Where the state is.
-    let state: ReaderCore.State
+    let state: StatePlace
     let decoder: RecordDecoder?
 
     /// Reads the outline of a node's state.
-    init(core: ReaderCore, node: ReaderCore.Located) throws(ArchiveError) {
+    init(core: ReaderCore, node: NodeBlock) throws(ArchiveError) {
       self.core = core
       state = node.state
-      self.node = NodeID(rawValue: node.block.id)
+      self.node = NodeID(rawValue: node.id)
       do {
         let payload = try core.payload(at: state)
         decoder = payload.isEmpty ? nil : try RecordDecoder(payload, tables: try core.tables().decoding)
       } catch {
         var located = error
-        located.path = try? core.path(of: node.block.id)
+        located.path = try? core.path(of: node.id)
         throw located
       }
     }

@@ -16,13 +16,13 @@ extension RestorationArchive {
 
     /// Looks a node up, with its subtree; nil when there is none of that number.
     package func visit(_ id: NodeID) throws(ArchiveError) -> Visit? {
-      guard let (located, name) = try core.locateNamed(id.rawValue) else { return nil }
-      let children = core.isKnownLeaf(located) ? [] : try core.children(of: located)
+      guard let node = try core.node(id.rawValue) else { return nil }
+      let children = try core.children(of: node)
       return Visit(
-        identifier: RestorationIdentifier(name),
-        attributes: try core.attributes(of: located, tags: located.block.tag == nil ? [] : tables.get().tags),
-        tag: located.block.tag.map(Int.init), children: children.map(NodeID.init(rawValue:)),
-        byteCount: located.block.stateByteCount, state: located.state)
+        identifier: RestorationIdentifier(node.name),
+        attributes: try core.attributes(of: node, tags: node.tag == nil ? [] : tables.get().tags),
+        tag: node.tag.map(Int.init), children: children.map(NodeID.init(rawValue:)),
+        byteCount: node.stateByteCount, state: node.state)
     }
 
     /// What decodes a node's state, or what stays of one that was left out; nil when there is neither.
@@ -44,6 +44,6 @@ extension RestorationArchive {
     package let children: [NodeID]
     /// The number of bytes of the node's state.
     package let byteCount: Int
-    fileprivate let state: ReaderCore.State
+    fileprivate let state: StatePlace
   }
 }

@@ -45,52 +45,75 @@ extension RestorationArchive.Writer {
     lowestRank: SheddingRank?, collector: RecordTranscoder?
   ) throws(ArchiveError) -> Data {
     var collector = collector
-    var image = ArchiveImage(
-      nodeCount: nodeCount, liveBytes: liveBytes, front: Int(reader?.base.header.records ?? 0),
-      depthLimit: limits.depth)
-    // Counted anew: a damaged base can tell of other sizes than its states have.
-    var byteCount = 0
-    // Named here: asked of the writer in the closure, they would cost a copy of it for each node.
+    var image = ArchiveImage(nodeCount: nodeCount, liveBytes: liveBytes)
+    var header = PartHeader()
     let (baseBytes, reader) = (baseBytes, reader)
     var moved: [MovedSlot] = []
     moved.reserveCapacity(slots.count)
-    try walk { (writer, visited, children, depth) throws(ArchiveError) in
-      var node = visited
+    try walk { (writer, slot, index, children) throws(ArchiveError) in
+      var node = slot
       if collector != nil, node.payload.count > 0 {
         var state = Data()
         try node.payload.withBytes(base: baseBytes, reader: reader) { state = $0.data }
         node.payload = .bytes(try collector?.transcode(state) ?? [])
       }
-      byteCount += node.payload.count
-      try image.begin(node, children: children, depth: depth, tag: writer.index(of: node.tag))
-      let start = image.recordBytes
+      header.liveBytes += UInt64(node.payload.count)
+      try image.begin(node, children: children, tag: writer.index(of: node.attributes.classTag))
+      let start = image.byteCount
       try node.payload.withBytes(base: baseBytes, reader: reader) { image.append(state: $0) }
-      if let slot = node.slot {
-        moved.append(MovedSlot(slot: slot, state: start..<image.recordBytes, children: children))
-      }
+      if let index { moved.append(MovedSlot(index: index, state: start..<image.byteCount, children: children)) }
     }
     if let content = collector?.target {
       tables = CodingTables(content)
       collectedTableBytes = content.byteCount
     }
-    let data = try image.assemble(
-      context: context, tables: tables.content, tags: tags, nextID: nextID, nodeCount: nodeCount,
-      liveBytes: byteCount)
-    let core = try ReaderCore(base: RestorationArchive.Source(data), limits: limits)
-    self.reader = core
+    var buffer = image.writeIndexes(&header, roots: try childNumbers(of: PartHeader.rootID))
+    let nothing = Written(context: context, tables: .start, tagCount: 0)
+    try end(&header, in: &buffer, since: nothing, hasContext: true)
+    let data = buffer.takeData()
+    self.reader = try ReaderCore(base: RestorationArchive.Source(data), limits: limits)
     self.baseBytes = data
-    keep(moved, records: Int(core.base.header.records), archiveBytes: data.count)
+    keep(moved, archiveBytes: data.count)
     dirty = []
     deltaBytes = 0
-    liveBytes = byteCount
+    liveBytes = Int(header.liveBytes)
     written = Written(context: context, tables: tables.mark, tagCount: tags.count, lowestRank: lowestRank)
     return data
   }
 
+  /// Ends a base or a delta: writes the context, and the tables and class tags that are new in it, then the header, whose
+  /// other fields are known.
+  func end(
+    _ header: inout PartHeader, in buffer: inout ByteWriter, since known: Written, hasContext: Bool
+  ) throws(ArchiveError) {
+    header.timeSaved = context.timeSaved.timeIntervalSinceReferenceDate.bitPattern
+    header.nodeCount = UInt32(clamping: nodeCount)
+    header.nextID = nextID
+    header.context = UInt32(clamping: buffer.count)
+    if hasContext { context.encode(into: &buffer) }
+    header.tables = UInt32(clamping: buffer.count)
+    if tables.mark != known.tables { tables.content.write(from: known.tables, into: &buffer) }
+    header.tags = UInt32(clamping: buffer.count)
+    if tags.count > known.tagCount {
+      buffer.writeNumber(UInt64(tags.count - known.tagCount))
+      for tag in tags[known.tagCount...] { buffer.writeString(tag.rawValue) }
+    }
+    guard let end = UInt32(exactly: buffer.count) else {
+      throw ArchiveError(.limitExceeded, "the archive would be bigger than 4 GiB; lower its budget")
+    }
+    header.end = end
+    if header.number == 0 {
+      header.fingerprint = buffer.withBytes { Fingerprint.of($0[PartHeader.byteCount..<$0.count]) }
+    }
+    var front = ByteWriter(capacity: PartHeader.byteCount)
+    header.encode(into: &front)
+    front.withBytes { buffer.overwrite(at: 0, with: $0) }
+  }
+
   /// A slot whose node was written into a base.
   private struct MovedSlot {
-    var slot: Int
-    /// Where the state is among the records.
+    var index: Int
+    /// Where the state is in the base.
     var state: Range<Int>
     var children: [UInt32]
   }
@@ -104,7 +127,7 @@ extension RestorationArchive.Writer {
   ///
   /// Their states are read from the new base from now on, but for those that it leaves out. Many slots of little state are
   /// not worth their memory: they may take about as much as the archive itself, which is kept as well.
-  private mutating func keep(_ moved: [MovedSlot], records: Int, archiveBytes: Int) {
+  private mutating func keep(_ moved: [MovedSlot], archiveBytes: Int) {
     guard moved.count <= max(Self.slotLimit, archiveBytes / Self.slotBytes) else {
       slots = slotsOfLeftOut.map { slots[$0] }
       for index in slots.indices {
@@ -117,14 +140,12 @@ extension RestorationArchive.Writer {
       return
     }
     for node in moved {
-      slots[node.slot].markStored()
-      slots[node.slot].children = Siblings(node.children)
-      guard leftOut[slots[node.slot].id] == nil else { continue }
-      slots[node.slot].payload =
-        node.state.isEmpty
-        ? .none : .stored(ReaderCore.State(range: node.state.lowerBound + records..<node.state.upperBound + records))
+      slots[node.index].markStored()
+      slots[node.index].children = Siblings(node.children)
+      guard leftOut[slots[node.index].id] == nil else { continue }
+      slots[node.index].payload = .stored(StatePlace(range: node.state))
     }
-    if let root = slotOfNode[BaseHeader.rootID] { slots[root].markStored() }
+    if let root = slotOfNode[PartHeader.rootID] { slots[root].markStored() }
     guard slots.contains(where: \.isRemoved) else { return }
     slots.removeAll(where: \.isRemoved)
     numberSlots()
@@ -134,33 +155,21 @@ extension RestorationArchive.Writer {
     slotOfNode = Dictionary(uniqueKeysWithValues: zip(slots.lazy.map(\.id), slots.indices))
   }
 
-  /// A node as the walk meets it: with a slot, or as the reader has it.
-  struct Visit {
-    var id: UInt32
-    var name: String
-    var attributes: RestorationArchive.Attributes
-    var payload: Slot.Payload
-    /// The position of its slot, if it has one.
-    var slot: Int?
-
-    /// The class tag.
-    var tag: RestorationClass? { attributes.classTag }
-  }
-
   /// Visits all nodes, parents before children and siblings in order.
   ///
   /// Each child must name its parent, and there can be no more nodes than were counted: damage that makes circles
-  /// or shares children ends there.
+  /// or shares children ends there. The body gets a node as it is to be written, the position of its slot if it has one, and
+  /// its children.
   private mutating func walk(
-    _ body: (inout Self, Visit, [UInt32], Int) throws(ArchiveError) -> Void
+    _ body: (inout Self, Slot, Int?, [UInt32]) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
     struct Level {
       var parent: UInt32
       var children: [UInt32]
       var next = 0
     }
-    let roots = try childNumbers(of: BaseHeader.rootID)
-    var levels = [Level(parent: BaseHeader.rootID, children: roots)]
+    let roots = try childNumbers(of: PartHeader.rootID)
+    var levels = [Level(parent: PartHeader.rootID, children: roots)]
     var listed = roots.count
     var count = 0
     while !levels.isEmpty {
@@ -172,42 +181,23 @@ extension RestorationArchive.Writer {
       }
       levels[top].next = next + 1
       let number = levels[top].children[next]
-      let (visit, parent) = try visit(number)
+      guard var slot = try slot(of: number) else { throw ArchiveError.noSuchNode(NodeID(rawValue: number)) }
       count += 1
-      guard parent == levels[top].parent, count <= nodeCount else {
+      guard slot.parent == levels[top].parent, count <= nodeCount else {
         throw nodesFormCircle(below: NodeID(rawValue: levels[top].parent))
+      }
+      guard levels.count <= limits.depth else {
+        throw ArchiveError(.limitExceeded, "the tree is deeper than \(limits.depth) levels")
       }
       let children = try childNumbers(of: number)
       listed += children.count
       guard listed <= nodeCount else { throw nodesFormCircle(below: NodeID(rawValue: number)) }
-      try body(&self, visit, children, levels.count)
+      if !leftOut.isEmpty { replaceState(of: &slot) }
+      try body(&self, slot, slotOfNode[number], children)
       if !children.isEmpty { levels.append(Level(parent: number, children: children)) }
     }
     guard count == nodeCount else {
       throw ArchiveError(.corrupt, "the archive tells of \(nodeCount) nodes and has \(count)")
     }
-  }
-
-  private func written(_ visit: Visit) -> Visit {
-    var visit = visit
-    replaceState(&visit.payload, &visit.attributes, of: visit.id)
-    return visit
-  }
-
-  private func visit(_ number: UInt32) throws(ArchiveError) -> (Visit, parent: UInt32) {
-    if let index = slotOfNode[number] {
-      let slot = slots[index]
-      guard !slot.isRemoved else { throw noSuchNode(NodeID(rawValue: number)) }
-      let visit = Visit(
-        id: number, name: slot.name, attributes: slot.attributes, payload: slot.payload, slot: index)
-      return (leftOut.isEmpty ? visit : written(visit), slot.parent)
-    }
-    guard let reader, let located = try reader.locate(number) else {
-      throw noSuchNode(NodeID(rawValue: number))
-    }
-    let visit = Visit(
-      id: number, name: try reader.name(of: located), attributes: try reader.attributes(of: located),
-      payload: located.block.payload.isEmpty ? .none : .stored(located.state))
-    return (visit, try reader.parent(of: located))
   }
 }

@@ -27,9 +27,9 @@ extension RestorationArchive.Writer {
     defer { tables.replace(transcoder.target) }
     for copy in copies {
       let slot = try load(copy.target)
-      guard let located = try other.core.locate(copy.source.rawValue) else { throw other.core.noSuchNode(copy.source) }
-      let bytes = try other.core.payload(of: located)
-      try store(bytes.isEmpty ? .none : .bytes(try transcoder.transcode(bytes)), copy.attributes, in: slot)
+      guard let node = try other.core.node(copy.source.rawValue) else { throw ArchiveError.noSuchNode(copy.source) }
+      let bytes = try other.core.payload(at: node.state)
+      try store(bytes.isEmpty ? [] : transcoder.transcode(bytes), copy.attributes, in: slot)
     }
   }
 }

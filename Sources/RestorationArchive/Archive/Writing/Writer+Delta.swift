@@ -27,24 +27,17 @@ extension RestorationArchive.Writer {
     guard written.deltaCount < Int(UInt32.max) - 1 else {
       throw ArchiveError(.limitExceeded, "there are too many deltas; make an archive")
     }
-    var header = DeltaHeader()
+    var header = PartHeader()
     header.number = UInt32(written.deltaCount + 1)
-    header.base = reader.base.header.fingerprint
-    header.timeSaved = context.timeSaved.timeIntervalSinceReferenceDate.bitPattern
-    var buffer = ByteWriter(capacity: 1024)
-    // The header is written over these at the end, when all of it is known.
-    buffer.skip(DeltaHeader.byteCount)
-
-    if hasNewContext { context.encode(into: &buffer) }
-    header.tables = UInt32(buffer.count)
-    try encodeChanges(&header, &buffer)
-    header.end = UInt32(buffer.count)
-    header.nodeCount = UInt32(clamping: nodeCount)
-    header.nextID = nextID
+    header.fingerprint = reader.base.header.fingerprint
     header.liveBytes = UInt64(clamping: liveBytes)
-    var first = ByteWriter(capacity: DeltaHeader.byteCount)
-    header.encode(into: &first)
-    first.withBytes { buffer.overwrite(at: 0, with: $0) }
+    let expected = dirty.count < 1 << 10 ? dirty.reduce(0) { $0 + slots[$1].payload.count + 64 } : 4096
+    var buffer = ByteWriter(capacity: 1024 + expected)
+    // The header is written over these at the end, when all of it is known.
+    buffer.skip(PartHeader.byteCount)
+    for index in dirty { try encodeChange(of: slots[index], into: &buffer) }
+    header.blocksEnd = UInt32(buffer.count)
+    try end(&header, in: &buffer, since: written, hasContext: hasNewContext)
 
     written.deltaCount += 1
     written.context = context
@@ -59,51 +52,32 @@ extension RestorationArchive.Writer {
     }
     for index in dirty { slots[index].markStored() }
     dirty.removeAll(keepingCapacity: true)
-    return buffer.takeData(from: 0)
+    return buffer.takeData()
   }
 
-  /// Writes tables, tags and changes.
-  private mutating func encodeChanges(_ header: inout DeltaHeader, _ buffer: inout ByteWriter) throws(ArchiveError) {
-    // Nodes come after the tags in the delta, and they add tags: they are encoded aside.
-    var changes = ByteWriter(
-      capacity: dirty.count < 1 << 10 ? dirty.reduce(0) { $0 + slots[$1].payload.count + 64 } : 4096)
-    var list = ByteWriter(capacity: 64)
-    for index in dirty {
-      var slot = slots[index]
-      if slot.isRemoved {
-        guard slot.isStored else { continue }
-        changes.writeByte(DeltaChange.removal.rawValue)
-        changes.writeNumber(UInt64(slot.id))
-        continue
-      }
-      if slot.isChanged {
-        changes.writeByte((slot.isRelinked ? DeltaChange.placedNode : .node).rawValue)
-        if !leftOut.isEmpty { replaceState(&slot.payload, &slot.attributes, of: slot.id) }
-        NodeBlock.encodeHead(
-          id: slot.id, parent: slot.parent &+ 1, name: slot.name, branch: nil,
-          tag: self.index(of: slot.attributes.classTag), attributes: slot.attributes, before: slot.payload.count,
-          into: &changes)
-        try slot.payload.withBytes(base: baseBytes, reader: reader) { changes.write($0) }
-      }
-      if slot.hasChangedChildren {
-        changes.writeByte(DeltaChange.children.rawValue)
-        changes.writeNumber(UInt64(slot.id &+ 1))
-        list.truncate(to: 0)
-        ChildList.encode(slot.children?.ordered ?? [], into: &list)
-        list.withBytes { changes.writeCounted($0) }
-      }
-      guard changes.count < Int(UInt32.max / 2) else {
-        throw ArchiveError(.limitExceeded, "the delta would be too big; make an archive")
-      }
+  /// Writes what changed of a node.
+  private mutating func encodeChange(of slot: Slot, into buffer: inout ByteWriter) throws(ArchiveError) {
+    var slot = slot
+    if slot.isRemoved {
+      guard slot.isStored else { return }
+      buffer.writeByte(DeltaChange.removal.rawValue)
+      buffer.writeNumber(UInt64(slot.id))
+      return
     }
-    if tables.mark != written.tables { tables.additions(since: written.tables).withBorrowed { buffer.write($0) } }
-    header.tags = UInt32(buffer.count)
-    if tags.count > written.tagCount {
-      buffer.writeNumber(UInt64(tags.count - written.tagCount))
-      for tag in tags[written.tagCount...] { buffer.writeString(tag.rawValue) }
+    if slot.isChanged {
+      buffer.writeByte((slot.isRelinked ? DeltaChange.placedNode : .node).rawValue)
+      if !leftOut.isEmpty { replaceState(of: &slot) }
+      NodeBlock.encodeHead(of: slot, tag: index(of: slot.attributes.classTag), into: &buffer)
+      try slot.payload.withBytes(base: baseBytes, reader: reader) { buffer.write($0) }
     }
-    header.changes = UInt32(buffer.count)
-    changes.withBytes { buffer.write($0) }
+    if slot.hasChangedChildren {
+      buffer.writeByte(DeltaChange.children.rawValue)
+      buffer.writeNumber(UInt64(slot.id &+ 1))
+      ChildList.encode(slot.children?.ordered ?? [], into: &buffer)
+    }
+    guard buffer.count < Int(UInt32.max / 2) else {
+      throw ArchiveError(.limitExceeded, "the delta would be too big; make an archive")
+    }
   }
 }
 

@@ -36,7 +36,7 @@ extension RestorationArchive.Writer {
         attributes.flags.insert(.shed)
       }
     }
-    return try store(bytes.isEmpty ? .none : .bytes(bytes), attributes, in: slot)
+    return try store(bytes, attributes, in: slot)
   }
 
   /// Changes a node's attributes and leaves its state alone.
@@ -54,28 +54,22 @@ extension RestorationArchive.Writer {
   /// Puts bytes in the place of a node's state; returns whether that changes anything.
   @discardableResult
   mutating func store(
-    _ payload: Slot.Payload, _ attributes: RestorationArchive.Attributes, in slot: Int
+    _ state: [UInt8], _ attributes: RestorationArchive.Attributes, in slot: Int
   ) throws(ArchiveError) -> Bool {
     var comparable = attributes
     comparable.savedAt = slots[slot].attributes.savedAt
-    if comparable == slots[slot].attributes, payload.count == slots[slot].payload.count {
-      switch (payload, slots[slot].payload) {
-      case (.none, .none): return false
-      case (.bytes(let new), .bytes(let old)) where new == old: return false
-      case (.bytes(let new), .stored):
-        var isSame = false
-        // Bytes that cannot be read are not the same.
-        try? slots[slot].payload.withBytes(base: baseBytes, reader: reader) { old in
-          isSame = new.withBorrowed { old.hasSameBytes(as: $0) }
-        }
-        if isSame { return false }
-      default: break
+    if comparable == slots[slot].attributes, state.count == slots[slot].payload.count {
+      var isSame = false
+      // One that can't be read is replaced.
+      try? slots[slot].payload.withBytes(base: baseBytes, reader: reader) { old in
+        isSame = state.withBorrowed { old.hasSameBytes(as: $0) }
       }
+      if isSame { return false }
     }
     include(slot)
-    liveBytes += payload.count - slots[slot].payload.count
+    liveBytes += state.count - slots[slot].payload.count
     change(slot) {
-      $0.payload = payload
+      $0.payload = .bytes(state)
       $0.attributes = attributes
       $0.isChanged = true
     }

@@ -20,10 +20,10 @@ extension RestorationArchive.Writer {
   }
 
   /// Puts what stays of a node's state in its place, when that is left out.
-  func replaceState(_ payload: inout Slot.Payload, _ attributes: inout RestorationArchive.Attributes, of id: UInt32) {
-    guard let rest = leftOut[id] else { return }
-    payload = rest.isEmpty ? .none : .bytes(rest)
-    attributes.flags.insert(.shed)
+  func replaceState(of slot: inout Slot) {
+    guard let rest = leftOut[slot.id] else { return }
+    slot.payload = .bytes(rest)
+    slot.attributes.flags.insert(.shed)
   }
 
   /// Decides what an archive leaves out, of everything there is.
@@ -34,7 +34,7 @@ extension RestorationArchive.Writer {
       includeAll()
       return nil
     }
-    return try shed(among: loadAll(below: BaseHeader.rootID).compactMap { slotOfNode[$0] }, below: .highest)
+    return try shed(among: loadAll(below: PartHeader.rootID).compactMap { slotOfNode[$0] }, below: .highest)
   }
 
   /// Decides what a delta leaves out: of the changes since the last archive or delta, and of the states left out then, those that

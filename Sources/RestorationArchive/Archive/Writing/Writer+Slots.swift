@@ -2,7 +2,7 @@ extension RestorationArchive.Writer {
   /// The slot of the parent of the roots.
   static func rootSlot(children: [UInt32]?) -> Slot {
     Slot(
-      id: BaseHeader.rootID, parent: BaseHeader.rootID, name: "", attributes: .init(), payload: .none,
+      id: PartHeader.rootID, parent: PartHeader.rootID, name: "", attributes: .init(), payload: .none,
       children: children.map(Siblings.init), isStored: true)
   }
 
@@ -14,33 +14,40 @@ extension RestorationArchive.Writer {
   /// The position of a node's slot, made of what the reader says if there was none.
   mutating func load(_ id: NodeID) throws(ArchiveError) -> Int {
     if let index = slotOfNode[id.rawValue] {
-      guard !slots[index].isRemoved, id.rawValue != BaseHeader.rootID else { throw noSuchNode(id) }
+      guard !slots[index].isRemoved, id.rawValue != PartHeader.rootID else { throw ArchiveError.noSuchNode(id) }
       return index
     }
-    guard try makeSlot(id) else { throw noSuchNode(id) }
+    guard try makeSlot(id) else { throw ArchiveError.noSuchNode(id) }
     return slots.count - 1
   }
 
   /// Makes a node's slot from the reader's facts; false when the reader has no node of the number.
   @discardableResult
   private mutating func makeSlot(_ id: NodeID) throws(ArchiveError) -> Bool {
-    guard let reader, let (located, name) = try reader.locateNamed(id.rawValue) else { return false }
-    let parent = try reader.parent(of: located)
-    let attributes = try reader.attributes(of: located, tags: tags)
+    guard let slot = try readSlot(id.rawValue) else { return false }
     slotOfNode[id.rawValue] = slots.count
-    links[Link(parent: parent, name: RestorationIdentifier(name))] = id.rawValue
-    slots.append(
-      Slot(
-        id: id.rawValue, parent: parent, name: name, attributes: attributes,
-        payload: located.block.payload.isEmpty ? .none : .stored(located.state),
-        children: reader.isKnownLeaf(located) ? Siblings([]) : nil, isStored: true))
+    links[Link(parent: slot.parent, name: RestorationIdentifier(slot.name))] = id.rawValue
+    slots.append(slot)
     return true
+  }
+
+  /// A node's slot, or what it would be; nil when there is no node of the number.
+  func slot(of number: UInt32) throws(ArchiveError) -> Slot? {
+    guard let index = slotOfNode[number] else { return try readSlot(number) }
+    return slots[index].isRemoved ? nil : slots[index]
+  }
+
+  private func readSlot(_ number: UInt32) throws(ArchiveError) -> Slot? {
+    guard let reader, let node = try reader.node(number) else { return nil }
+    return Slot(
+      id: number, parent: node.parent, name: node.name, attributes: try reader.attributes(of: node, tags: tags),
+      payload: .stored(node.state), children: reader.isKnownLeaf(node) ? Siblings([]) : nil, isStored: true)
   }
 
   /// The position of the slot of a node, or of the parent of the roots, with its children in it.
   mutating func loadChildren(of number: UInt32) throws(ArchiveError) -> Int {
     let index: Int
-    if number == BaseHeader.rootID {
+    if number == PartHeader.rootID {
       if let known = slotOfNode[number] {
         index = known
       } else {
@@ -59,7 +66,7 @@ extension RestorationArchive.Writer {
   ///
   /// Each must name the parent whose child it is, so that damage that makes circles or shares children ends here.
   mutating func loadAll(below top: UInt32) throws(ArchiveError) -> [UInt32] {
-    if top != BaseHeader.rootID { _ = try load(NodeID(rawValue: top)) }
+    if top != PartHeader.rootID { _ = try load(NodeID(rawValue: top)) }
     var found: [UInt32] = []
     var parent = top
     var next = 0
@@ -87,25 +94,11 @@ extension RestorationArchive.Writer {
     return try reader?.children(of: number) ?? []
   }
 
-  /// The number of a node's parent.
-  func parentNumber(of number: UInt32) throws(ArchiveError) -> UInt32 {
-    if let index = slotOfNode[number] { return slots[index].parent }
-    guard let reader, let located = try reader.locate(number) else {
-      throw noSuchNode(NodeID(rawValue: number))
-    }
-    return try reader.parent(of: located)
-  }
-
   /// Changes a slot and remembers that the next delta must hold it.
   mutating func change(_ index: Int, _ body: (inout Slot) -> Void) {
     let wasDirty = slots[index].isDirty
     body(&slots[index])
     if !wasDirty, slots[index].isDirty { dirty.append(index) }
-  }
-
-  /// The error of a number that no node has.
-  func noSuchNode(_ id: NodeID) -> ArchiveError {
-    ArchiveError(.noSuchNode, "there is no node \(id)")
   }
 
   /// The error of lists of children that contradict the nodes' parents.

@@ -19,7 +19,7 @@ extension RestorationArchive.Writer {
     _ identifier: RestorationIdentifier, before sibling: NodeID, attributes: RestorationArchive.Attributes = .init()
   ) throws(ArchiveError) -> NodeID {
     let parent = slots[try load(sibling)].parent
-    return try add(identifier, parent == BaseHeader.rootID ? nil : NodeID(rawValue: parent), attributes) {
+    return try add(identifier, NodeID(unlessRoot: parent), attributes) {
       $0.insert($1, before: sibling.rawValue)
     }
   }
@@ -28,10 +28,10 @@ extension RestorationArchive.Writer {
     _ identifier: RestorationIdentifier, _ parent: NodeID?, _ attributes: RestorationArchive.Attributes,
     _ place: (inout Siblings, UInt32) -> Void
   ) throws(ArchiveError) -> NodeID {
-    let parentNumber = parent?.rawValue ?? BaseHeader.rootID
+    let parentNumber = parent?.rawValue ?? PartHeader.rootID
     let parentSlot = try loadChildren(of: parentNumber)
     try requireFree(identifier, under: parent)
-    guard nodeCount < limits.nodeCount, nextID < BaseHeader.rootID else {
+    guard nodeCount < limits.nodeCount, nextID < PartHeader.rootID else {
       throw ArchiveError(.limitExceeded, "there are \(nodeCount) nodes already; raise the limit or remove some")
     }
     guard try depth(of: parentNumber, below: nil) < limits.depth else {
@@ -63,7 +63,7 @@ extension RestorationArchive.Writer {
   ///   - index: The place among its new siblings, itself not counted; nil for the last.
   package mutating func move(_ id: NodeID, to parent: NodeID?, at index: Int? = nil) throws(ArchiveError) {
     let slot = try load(id)
-    let target = parent?.rawValue ?? BaseHeader.rootID
+    let target = parent?.rawValue ?? PartHeader.rootID
     let source = slots[slot].parent
     let targetSlot = try loadChildren(of: target)
     let sourceSlot = try loadChildren(of: source)
@@ -98,7 +98,7 @@ extension RestorationArchive.Writer {
 
   /// Puts a node's children, or the roots, in another order, which must be of the same children.
   package mutating func setChildren(_ children: [NodeID], of parent: NodeID?) throws(ArchiveError) {
-    let slot = try loadChildren(of: parent?.rawValue ?? BaseHeader.rootID)
+    let slot = try loadChildren(of: parent?.rawValue ?? PartHeader.rootID)
     let numbers = children.map(\.rawValue)
     let present = slots[slot].children?.ordered
     guard numbers != present else { return }
@@ -117,7 +117,7 @@ extension RestorationArchive.Writer {
     let slot = try load(id)
     let old = Link(parent: slots[slot].parent, name: RestorationIdentifier(slots[slot].name))
     guard old.name != identifier else { return }
-    try requireFree(identifier, under: old.parent == BaseHeader.rootID ? nil : NodeID(rawValue: old.parent))
+    try requireFree(identifier, under: NodeID(unlessRoot: old.parent))
     links[old] = nil
     links[Link(parent: old.parent, name: identifier)] = id.rawValue
     change(slot) {
@@ -177,11 +177,12 @@ extension RestorationArchive.Writer {
   private func depth(of number: UInt32, below other: NodeID?) throws(ArchiveError) -> Int {
     var depth = 0
     var next = number
-    while next != BaseHeader.rootID, depth <= limits.depth {
+    while next != PartHeader.rootID, depth <= limits.depth {
       if let other, next == other.rawValue {
         throw ArchiveError(.invalidTree, "node \(other) cannot lie below itself", path: try? path(of: other))
       }
-      next = try parentNumber(of: next)
+      guard let slot = try slot(of: next) else { throw ArchiveError.noSuchNode(NodeID(rawValue: next)) }
+      next = slot.parent
       depth += 1
     }
     return depth

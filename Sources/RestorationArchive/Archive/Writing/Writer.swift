@@ -74,7 +74,7 @@ extension RestorationArchive {
       self.limits = limits
       self.keptKeys = keptKeys
       slots = [Self.rootSlot(children: [])]
-      slotOfNode = [BaseHeader.rootID: 0]
+      slotOfNode = [PartHeader.rootID: 0]
       links = [:]
       nextID = 0
       tables = CodingTables()
@@ -107,7 +107,7 @@ extension RestorationArchive {
       slots = []
       slotOfNode = [:]
       links = [:]
-      nextID = core.nextID
+      nextID = core.newest.nextID
       self.tables = tables.coding
       tags = tables.tags
       tagIndex = Dictionary(
@@ -131,34 +131,32 @@ extension RestorationArchive {
 
     /// The nodes without a parent, in order.
     package var roots: [NodeID] {
-      get throws(ArchiveError) { try childNumbers(of: BaseHeader.rootID).map(NodeID.init(rawValue:)) }
+      get throws(ArchiveError) { try childNumbers(of: PartHeader.rootID).map(NodeID.init(rawValue:)) }
     }
 
     /// The facts about a node; nil when there is none of that number.
     package func node(_ id: NodeID) throws(ArchiveError) -> Node? {
-      guard id.rawValue != BaseHeader.rootID else { return nil }
-      guard let index = slotOfNode[id.rawValue] else { return try reader?.locate(id.rawValue).map(reader!.node) }
-      let slot = slots[index]
-      guard !slot.isRemoved else { return nil }
+      guard id.rawValue != PartHeader.rootID else { return nil }
+      guard let slot = try slot(of: id.rawValue) else { return nil }
       return Node(
-        id: id, parent: slot.parent == BaseHeader.rootID ? nil : NodeID(rawValue: slot.parent),
+        id: id, parent: NodeID(unlessRoot: slot.parent),
         identifier: RestorationIdentifier(slot.name), attributes: slot.attributes,
         byteCount: slot.attributes.flags.contains(.shed) ? 0 : slot.payload.count)
     }
 
     /// The children of a node, in order; none for a number that no node has.
     package func children(of id: NodeID) throws(ArchiveError) -> [NodeID] {
-      guard id.rawValue != BaseHeader.rootID else { return [] }
+      guard id.rawValue != PartHeader.rootID else { return [] }
       return try childNumbers(of: id.rawValue).map(NodeID.init(rawValue:))
     }
 
     /// The child of a node, or a root, that has an identifier; nil when there is none.
     package func child(of parent: NodeID?, identifier: RestorationIdentifier) throws(ArchiveError) -> NodeID? {
-      let parent = parent?.rawValue ?? BaseHeader.rootID
+      let parent = parent?.rawValue ?? PartHeader.rootID
       if let known = links[Link(parent: parent, name: identifier)] { return NodeID(rawValue: known) }
       guard let found = try reader?.child(of: parent, named: identifier.rawValue) else { return nil }
       // A node with a slot would have been found by its link, were it still here.
-      return slotOfNode[found.block.id] == nil ? NodeID(rawValue: found.block.id) : nil
+      return slotOfNode[found.id] == nil ? NodeID(rawValue: found.id) : nil
     }
 
     /// The path of a node; `noSuchNode` when there is none of that number.
@@ -166,7 +164,9 @@ extension RestorationArchive {
       var components: [RestorationIdentifier] = []
       var next: NodeID? = id
       while let current = next {
-        guard let node = try node(current), components.count < limits.depth else { throw noSuchNode(current) }
+        guard let node = try node(current), components.count < limits.depth else {
+          throw ArchiveError.noSuchNode(current)
+        }
         components.append(node.identifier)
         next = node.parent
       }

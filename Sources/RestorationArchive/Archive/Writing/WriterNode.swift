@@ -8,16 +8,16 @@ extension RestorationArchive.Writer {
       /// Encoded in this run.
       case bytes([UInt8])
       /// Where the reader has it.
-      case stored(ReaderCore.State)
-      /// None.
-      case none
+      case stored(StatePlace)
+
+      /// No state.
+      static let none = Payload.bytes([])
 
       /// The number of bytes.
       var count: Int {
         switch self {
         case .bytes(let bytes): bytes.count
         case .stored(let state): state.range.count
-        case .none: 0
         }
       }
 
@@ -27,7 +27,6 @@ extension RestorationArchive.Writer {
         base: Data?, reader: ReaderCore?, _ body: (Borrowed<UInt8>) -> Void
       ) throws(ArchiveError) {
         switch self {
-        case .none: break
         case .bytes(let bytes): bytes.withBorrowed { body($0) }
         case .stored(let state):
           if state.delta == nil, let base {
@@ -39,7 +38,7 @@ extension RestorationArchive.Writer {
       }
     }
 
-    /// The node's number; ``BaseHeader/rootID`` for the parent of the roots.
+    /// The node's number; ``PartHeader/rootID`` for the parent of the roots.
     var id: UInt32
     /// The parent's number.
     var parent: UInt32

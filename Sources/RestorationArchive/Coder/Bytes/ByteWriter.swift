@@ -252,11 +252,10 @@ import FoundationEssentials
     unsafe UnsafeMutableRawPointer(start + first).copyMemory(from: next, byteCount: total)
   }
 
-  /// Hands over the bytes from a position on, as they lie: copying them once more would cost as much as writing it.
-  consuming func takeData(from position: Int) -> Data {
-    precondition(position <= count)
-    return unsafe Data(
-      bytesNoCopy: start + position, count: count - position,
+  /// Hands over the bytes as they lie: copying them once more would cost as much as writing it.
+  consuming func takeData() -> Data {
+    unsafe Data(
+      bytesNoCopy: start, count: count,
       deallocator: .custom { [memory] _, _ in withExtendedLifetime(memory) {} })
   }
 }
