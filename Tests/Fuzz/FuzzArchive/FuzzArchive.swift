@@ -12,9 +12,11 @@ import RestorationArchive
 public func fuzzArchive(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard let start = unsafe start, count > 0 else { return 0 }
   let input = unsafe Data(bytes: start, count: count)
-  if input.starts(with: [0x89, 0x52, 0x53, 0x41]) {
-    exercise(input, [])
-  } else if input.starts(with: [0x89, 0x52, 0x53, 0x44]), count > 16 {
+  if input.starts(with: [0x89, 0x52, 0x53, 0x41]), count > 16 {
+    if input[12] == 0 {
+      exercise(input, [])
+      return 0
+    }
     var deltas = Golden.files.deltas
     let number = (Int(input[12]) + deltas.count - 1) % deltas.count
     deltas[number] = input
@@ -44,7 +46,7 @@ struct Golden {
 
   private init() {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-      "../../Fixtures/Archives/format-3")
+      "../../Fixtures/Archives/format-4")
     func file(_ name: String) -> Data {
       do {
         return try Data(contentsOf: folder.appendingPathComponent("\(name).bin"))
