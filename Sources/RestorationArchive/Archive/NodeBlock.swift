@@ -22,7 +22,7 @@ struct NodeBlock: Sendable {
   var tag: UInt32?
   /// Everything but the class tag.
   var attributes: RestorationArchive.Attributes
-  /// Where the list of the children is in the base; nil for none. A delta has lists of its own.
+  /// Where the list of the children is in the base, as a delta has lists of its own; nil for none.
   var children: Range<Int>?
   /// Where the state is.
   var state: StatePlace
