@@ -82,11 +82,3 @@ struct NodeBlock: Sendable {
     buffer.patchNumber(UInt64(buffer.count - start - 1 + node.payload.count), at: start)
   }
 }
-
-/// Where a node's state, or a list of children, is: bytes of the base, or of a delta.
-struct StatePlace: Sendable {
-  /// Its bytes, counted from the first of the base or of the delta.
-  var range: Range<Int>
-  /// The delta's bytes; nil for the base.
-  var delta: Data?
-}

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The fixed header of a base or a delta: what the whole archive has with it, and where its sections are.
+/// The fixed header of a base or a delta: the totals of the archive up to it, and the places of its sections.
 ///
 /// The sections follow each other without overlap in the order of the fields, so that checking the order checks
 /// everything. `Docs/ArchiveFormat.md` is the specification.
@@ -70,7 +70,7 @@ struct PartHeader: Hashable, Sendable {
   ) throws(ArchiveError) {
     let name = delta.map { "delta \($0.number)" } ?? "the archive"
     guard parser.remaining >= 8, try parser.readFixed(UInt64.self) == Self.magic else {
-      throw ArchiveError(.notAnArchive, "\(name) does not begin as an archive does", offset: 0)
+      throw ArchiveError(.notAnArchive, "the bytes of \(name) do not begin as an archive does", offset: 0)
     }
     let version = try parser.readFixed(UInt16.self)
     guard version == Self.formatVersion else {
@@ -83,9 +83,11 @@ struct PartHeader: Hashable, Sendable {
     }
     number = try parser.readFixed()
     fingerprint = try parser.readFixed()
-    guard Int(number) == delta?.number ?? 0, delta.map({ $0.base == fingerprint }) ?? true else {
-      throw ArchiveError(
-        .wrongBase, "\(name) belongs to another base, or to another place among the deltas", offset: 12)
+    let isOfBase = delta.map { $0.base == fingerprint } ?? true
+    guard Int(number) == delta?.number ?? 0, isOfBase else {
+      let base = delta == nil ? "a" : isOfBase ? "this" : "another"
+      let found = number == 0 ? "a base" : "delta \(number) of \(base) base"
+      throw ArchiveError(.wrongBase, "\(found) stands in the place of \(name)", offset: 12)
     }
     timeSaved = try parser.readFixed()
     nodeCount = try parser.readFixed()

@@ -94,6 +94,60 @@ struct LyingArchiveTests {
     base.removeAll()
   }
 
+  @Test func `bytes behind a list of children or behind the class tags are refused`() throws {
+    var archive = HandmadeArchive(blocks: [.init(id: 0, name: "a")], roots: [(0, 0)])
+    archive.behindRoots = [0]
+    #expect { try self.reader(archive).roots } throws: { ($0 as? ArchiveError)?.code == .corrupt }
+    archive.behindRoots = []
+    archive.tags = [1, 1, 97]
+    _ = try Archive.Writer(continuing: reader(archive))
+    archive.tags += [0]
+    #expect { try Archive.Writer(continuing: self.reader(archive)) } throws: { ($0 as? ArchiveError)?.code == .corrupt }
+  }
+
+  @Test func `children in a node's block of a delta are refused`() throws {
+    var writer = try Archive.Writer.sample(branches: 1, leaves: 1)
+    let base = try writer.makeArchive()
+    let root = try #require(try writer.roots.first)
+    let entry = Archive.Entry(key: "k", value: "a text of more bytes than the first byte of the state says")
+    try writer.setRecord(of: root, entries: [entry], attributes: .init())
+    var delta = try #require(try writer.makeDelta())
+    _ = try Archive.Reader(base: Archive.Source(base), deltas: [delta])
+    // Behind the header: the kind, the length, the number and the parent; then the marks, of which the third is children.
+    delta[76] |= 4
+    let changed = delta
+    #expect { try Archive.Reader(base: Archive.Source(base), deltas: [changed]) } throws: { error in
+      (error as? ArchiveError)?.message == "a delta has children in a node's block"
+    }
+  }
+
+  @Test func `an index by link that leads to another node finds nothing`() throws {
+    var writer = try Archive.Writer.sample(branches: 2, leaves: 0)
+    var base = try writer.makeArchive()
+    let blocksEnd = Int(base[48]) | Int(base[49]) << 8
+    for byte in 0..<4 { base.swapAt(blocksEnd + 16 + byte, blocksEnd + 24 + byte) }
+    let reader = try Archive.Reader(base: Archive.Source(base))
+    for name in ["container 0", "container 1"] as [RestorationIdentifier] {
+      #expect(try reader.child(of: nil, identifier: name) == nil)
+    }
+  }
+
+  @Test func `a part in another's place is named in the error`() throws {
+    let (base, deltas) = try HostileBytesTests.sample()
+    var writer = try Archive.Writer.sample(branches: 1, leaves: 1)
+    let other = try writer.makeArchive()
+    func message(_ base: Data, _ deltas: [Data]) -> String? {
+      do throws(ArchiveError) {
+        _ = try Archive.Reader(base: Archive.Source(base), deltas: deltas)
+        return nil
+      } catch { return error.code == .wrongBase ? error.message : nil }
+    }
+    #expect(message(deltas[0], []) == "delta 1 of a base stands in the place of the archive")
+    #expect(message(base, [deltas[1]]) == "delta 2 of this base stands in the place of delta 1")
+    #expect(message(other, deltas) == "delta 1 of another base stands in the place of delta 1")
+    #expect(message(base, [base]) == "a base stands in the place of delta 1")
+  }
+
   private static let unwritten: [[UInt8]] = [
     // A shape of two fields of one key, and one of forty.
     [1, 1, 97, 1, 2, 0, 3, 0, 7],

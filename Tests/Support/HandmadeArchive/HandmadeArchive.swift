@@ -38,6 +38,10 @@ package struct HandmadeArchive {
   package var liveBytes: UInt64 = 0
   /// The tables of keys and shapes.
   package var tables: [UInt8] = []
+  /// The class tags.
+  package var tags: [UInt8] = []
+  /// Bytes behind the runs of the list of the roots, and counted with them.
+  package var behindRoots: [UInt8] = []
 
   /// Puts an archive together.
   package init(blocks: [Block], roots: Runs, nodeCount: UInt32? = nil, liveBytes: UInt64 = 0) {
@@ -76,21 +80,23 @@ package struct HandmadeArchive {
     let count = Int(nodeCount ?? UInt32(blocks.count))
     var numbers = zip(blocks, places).flatMap { Self.fixed(UInt64($0.id) << 32 | $1) }
     numbers += Array(repeating: 0, count: 8 * count - numbers.count)
-    body += numbers + Array(repeating: 0, count: 8 * count) + Self.list(roots)
+    body += numbers + Array(repeating: 0, count: 8 * count) + Self.list(roots, behindRoots)
     let context = 72 + body.count
     body += [1, 0, 0, 0, 0]
     let tablesStart = 72 + body.count
     body += tables
+    let tagsStart = 72 + body.count
+    body += tags
     var header: [UInt8] = [0x89, 0x52, 0x53, 0x41, 0x0D, 0x0A, 0x1A, 0x0A, 4, 0, 72, 0, 0, 0, 0, 0]
     header += Self.fixed(UInt64(7)) + Self.fixed(UInt64(0))
     header += Self.fixed(UInt32(count)) + Self.fixed(UInt32(max(count, blocks.count))) + Self.fixed(liveBytes)
     let end = 72 + body.count
-    for place in [blocksEnd, context, tablesStart, end, end, 0] { header += Self.fixed(UInt32(place)) }
+    for place in [blocksEnd, context, tablesStart, tagsStart, end, 0] { header += Self.fixed(UInt32(place)) }
     return Data(header + body)
   }
 
-  private static func list(_ runs: Runs) -> [UInt8] {
-    let list = number(UInt64(runs.count)) + runs.flatMap { number($0.step) + number($0.further) }
+  private static func list(_ runs: Runs, _ behind: [UInt8] = []) -> [UInt8] {
+    let list = number(UInt64(runs.count)) + runs.flatMap { number($0.step) + number($0.further) } + behind
     return number(UInt64(list.count)) + list
   }
 

@@ -3,9 +3,10 @@ package import FoundationEssentials
 extension RestorationArchive {
   /// Reads an archive: a base and the deltas made since, fetching only the bytes it is asked about.
   ///
-  /// Opening reads the first block of the base and goes through the deltas, which are in memory. Each step of a path fetches at most
-  /// two blocks more. Readers are cheap to copy and can be used from several
-  /// threads at once. Damaged bytes throw; they never trap, loop, or allocate more than a small multiple of the bytes read.
+  /// Opening reads the first block of the base and goes through the deltas, which are in memory. Each step of a path mostly
+  /// fetches two blocks more. Readers are cheap to copy and can be used from several threads at once.
+  ///
+  /// Damaged bytes throw; they never trap, loop, or allocate more than a small multiple of the bytes read.
   package struct Reader: Sendable {
     /// What copies share.
     let core: ReaderCore

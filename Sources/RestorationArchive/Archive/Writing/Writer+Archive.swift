@@ -189,7 +189,7 @@ extension RestorationArchive.Writer {
       guard levels.count <= limits.depth else {
         throw ArchiveError(.limitExceeded, "the tree is deeper than \(limits.depth) levels")
       }
-      let children = try childNumbers(of: number)
+      let children = try childNumbers(of: slot)
       listed += children.count
       guard listed <= nodeCount else { throw nodesFormCircle(below: NodeID(rawValue: number)) }
       if !leftOut.isEmpty { replaceState(of: &slot) }

@@ -31,7 +31,7 @@ extension RestorationArchive.Writer {
     return true
   }
 
-  /// A node's slot, or what it would be; nil when there is no node of the number.
+  /// A node's slot, or one made of the reader's facts and not kept; nil when no node has the number.
   func slot(of number: UInt32) throws(ArchiveError) -> Slot? {
     guard let index = slotOfNode[number] else { return try readSlot(number) }
     return slots[index].isRemoved ? nil : slots[index]
@@ -88,10 +88,15 @@ extension RestorationArchive.Writer {
   /// The numbers of a node's children, or of the roots.
   func childNumbers(of number: UInt32) throws(ArchiveError) -> [UInt32] {
     if let index = slotOfNode[number] {
-      if slots[index].isRemoved { return [] }
-      if let children = slots[index].children { return children.ordered }
+      return slots[index].isRemoved ? [] : try childNumbers(of: slots[index])
     }
     return try reader?.children(of: number) ?? []
+  }
+
+  /// The numbers of the children of a slot's node.
+  func childNumbers(of slot: Slot) throws(ArchiveError) -> [UInt32] {
+    if let children = slot.children { return children.ordered }
+    return try reader?.children(of: slot.id) ?? []
   }
 
   /// Changes a slot and remembers that the next delta must hold it.
