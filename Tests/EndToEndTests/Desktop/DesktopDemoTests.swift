@@ -61,6 +61,10 @@ struct DesktopDemoTests {
     desktop.tell("Lock")
     try await terminal.wait(forText: "Locked")
     #expect(!terminal.screen.text.contains("secret plans") && terminal.screen.isAlternate)
+    // The page is there before the device is locked; a passcode that is checked meanwhile has to be typed again.
+    try await terminal.wait(for: "the device's lock") { _ in
+      harness.logLines.contains { $0.contains("preserved and locked with the screen") }
+    }
     desktop.tell("Unlock")
     try await desktop.wait(for: "done Unlock")
     await terminal.type("1234\r")
