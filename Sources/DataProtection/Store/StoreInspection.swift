@@ -89,10 +89,11 @@ package struct StoreInspection: Sendable {
           name: SlotFile.ledger.text, kind: .ledger, generation: nil, byteCount: 0, isCurrent: false, problem: .missing)
       )
     }
-    let after = try store.readLedger(in: directory)
+    // A deletion renames the directory, and removes the ledger after other files.
+    let (after, isNamed) = (try store.readLedger(in: directory), try store.isNamed(directory, slot))
     return Findings(
       material: material.sorted { ($0.generation?.rawValue ?? 0, $1.name) > ($1.generation?.rawValue ?? 0, $0.name) },
-      newest: newest, hasChanged: before.value != after.value)
+      newest: newest, hasChanged: before.value != after.value || !isNamed)
   }
 
   /// Whether a slot that has a directory and no ledger has lost it, and its first save was not just cut short.

@@ -318,4 +318,35 @@ import Testing
       _ = try? next.publish(Data("3".utf8))
     }
   }
+
+  @Test func `a slot that is being deleted while it is inspected misses nothing`() throws {
+    var callCount = Int.max
+    var call = 1
+    while call <= callCount {
+      let disk = MemoryFileSystem()
+      let store = try rig.archives(disk)
+      for content in ["1", "2"] { try store.publish(Data(content.utf8)) }
+      store.close()
+      let writer = try rig.directory(disk)
+      let name = try SlotName(identity: writer.identity(of: rig.slot))
+      let entry = try #require(try writer.readList().value?.entries[name])
+      let deleted = try writer.deletedName(name, epoch: entry.epoch)
+      let faulty = FaultyFileSystem(disk)
+      let inspection = try StoreInspection(rig.directory(faulty))
+      let start = faulty.callCount
+      let moment = start + call
+      faulty.onCall { number, _ in
+        // The first two steps of a deletion; the other files are still there.
+        guard number == moment, let slot = try? writer.look(at: name) else { return }
+        try? disk.rename(name.text, to: deleted, in: writer.directory, replacing: false)
+        slot.remove(.generation(1))
+      }
+      let findings = try inspection.examine(name)
+      #expect(findings.material.allSatisfy { $0.problem == nil }, "call \(call): \(findings.material)")
+      #expect(!findings.hasChanged)
+      callCount = faulty.callCount - start
+      call += 1
+    }
+    #expect(call > 10)
+  }
 }
