@@ -114,8 +114,16 @@ struct Typist {
 
   /// And at the end, undisturbed, everything that was acknowledged is there.
   mutating func checkUndisturbed() async throws {
-    let terminal = try await harness.start(rows: 40)
-    try await waitForNote(in: terminal, try await unlock(terminal))
+    var terminal = try await harness.start(rows: 40)
+    var told = try await unlock(terminal)
+    if told.contains("is left out") {
+      // The last life died restoring a node: this one does without it, and has to leave it for the next.
+      await terminal.type("\u{11}")
+      #expect(try await terminal.waitForEnd() == 0)
+      terminal = try await harness.start(rows: 40)
+      told = try await unlock(terminal)
+    }
+    try await waitForNote(in: terminal, told)
     takeUp(terminal.screen)
     await terminal.type("\u{11}")
     #expect(try await terminal.waitForEnd() == 0)
