@@ -182,9 +182,11 @@ extension ArchiveStore {
       try attempt("write an archive") { () throws(FileSystemError) in
         try unsafe store.fileSystem.writeAll(descriptor, bytes.span.bytes, at: 0)
         try store.fileSystem.synchronize(descriptor)
-        // If the ledger's name survived a power cut and this one didn't, everything that the old ledger vouched for has to
-        // be in the new one. Where it isn't, or nobody goes on from an older generation, this name has to be durable first.
-        if !keepsState || !next.ledger.vouchesForAll(of: old) { try store.fileSystem.synchronize(slot.descriptor) }
+        // If the ledger's name survived a power cut and this one didn't, everything that the last durable ledger vouched for has
+        // to be in the new one. Where it may not be, or nobody goes on from an older generation, the names have to be durable first.
+        if !keepsState || state.isReopened || !next.ledger.vouchesForAll(of: old) {
+          try store.fileSystem.synchronize(slot.descriptor)
+        }
       }
       let ledgerBytes = try commit(next.ledger, &state)
       var receipt = PublishReceipt(
@@ -216,14 +218,9 @@ extension ArchiveStore {
 
   /// Makes the names in the slot durable, once: after a failed sync another one proves nothing.
   func synchronize(isFirst: Bool, _ state: inout ArchiveStoreState) -> Durability {
-    do throws(FileSystemError) {
+    do {
       try uninterrupted { () throws(FileSystemError) in try store.fileSystem.synchronize(state.slot.descriptor) }
-      if isFirst {
-        for directory in [store.directory, store.parent.descriptor] {
-          change(directory)
-          try uninterrupted { () throws(FileSystemError) in try store.fileSystem.synchronize(directory) }
-        }
-      }
+      if isFirst { for directory in [store.directory, store.parent.descriptor] { try synchronizeAnew(directory) } }
     } catch {
       state.isUnknown = true
       state.needsSweep = true
@@ -239,13 +236,15 @@ extension ArchiveStore {
     return .durable
   }
 
-  /// Changes a directory, so that a sync writes the names in it: an earlier sync may have failed, and left them marked as
-  /// written.
-  private func change(_ directory: Descriptor) {
+  /// Makes the names in a directory durable, also those that an earlier sync which failed has left marked as written: the
+  /// directory changes before the sync, or there is none.
+  func synchronizeAnew(_ directory: Descriptor) throws(ProtectionError) {
     let name = "\(self.name.text).new"
-    guard let file = try? store.fileSystem.openFile(name, in: directory, [.write, .create]) else { return }
-    store.fileSystem.close(file)
-    try? store.fileSystem.unlink(name, in: directory)
+    try attempt("make a name durable") { () throws(FileSystemError) in
+      store.fileSystem.close(try store.fileSystem.openFile(name, in: directory, [.write, .create]))
+      try? store.fileSystem.unlink(name, in: directory)
+      try store.fileSystem.synchronize(directory)
+    }
   }
 
   /// Removes the files that no ledger names any more; a later save repeats a removal that fails.
@@ -277,9 +276,7 @@ extension ArchiveStore {
     if let entry = state.reading.entry, entry.epoch == ledger.epoch {
       if entry.isNew {
         // The run that listed it may have ended before that was durable.
-        change(store.parent.descriptor)
-        try store.fileSystem.synchronize(
-          store.parent.descriptor, orSay: "The list of slots may not survive a power cut.")
+        try synchronizeAnew(store.parent.descriptor)
       }
       return isNew || entry.isNew || state.isUnknown
     }

@@ -113,6 +113,8 @@ private func makeFile(
     return try fileSystem.openFile(name, in: directory, options)
   } catch  where error.code == .fileExists {
     try clearName(name, in: directory, fileSystem)
+    // A power cut may take the new file's name; the former file must not stand in its place then.
+    try fileSystem.synchronize(directory)
     return try fileSystem.openFile(name, in: directory, options)
   }
 }

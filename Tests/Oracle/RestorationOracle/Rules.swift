@@ -348,20 +348,27 @@ struct Rules {
     }
     // What it had for another model may have taken the place of what is stored.
     if !page.formerly.isEmpty, !hasEdits(page) {
-      return [own(page, joinBelow(page, [:])).asOptional()] + page.formerly + variants.map { $0.asOptional() }
+      return [own(page, joinBelow(page, [:])).asOptional()] + page.formerly
+        + variants.map { variant in
+          var variant = variant
+          if program.accepts(page.kind, variant) { variant.places = joinBelow(page, variant.places) }
+          return variant.asOptional()
+        }
     }
     let fitting = variants.firstIndex {
       program.accepts(page.kind, $0) && !$0.diedAt
         && ($0.version <= program.number || inquiry.says(.joinsBelowNewer))
     }
     if let fitting {
-      var joined = variants
-      joined[fitting].places = joinBelow(page, variants[fitting].places)
-      // Where it is gone, those below are below an empty one.
-      if joined[fitting].isOptional, hasEdits(page) {
-        joined.insert(own(page, joinBelow(page, [:])), at: fitting + 1)
+      var others = variants
+      var stored = others.remove(at: fitting)
+      stored.places = joinBelow(page, stored.places)
+      guard hasEdits(page) else {
+        others.insert(stored, at: fitting)
+        return others
       }
-      return joined
+      // It comes to the front; where it is gone, those below are below an empty one.
+      return [stored] + (stored.isOptional ? [own(page, joinBelow(page, [:]))] : []) + others
     }
     let below = joinBelow(page, [:])
     let own = own(page, below)

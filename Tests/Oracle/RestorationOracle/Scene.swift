@@ -131,10 +131,7 @@ import StateRestoration
     rules.leftOut = Set(report.leftOut.map(\.numbers))
     let seen = sight(of: root, before)
     var why: Set<String> = []
-    var outcome = report.outcome
-    // Of several first saves that nobody acknowledged a power cut may leave a bit of each.
-    if outcome == .damaged, worlds.contains(where: { $0.stored != nil }) { outcome = .nothingPreserved }
-    let found = worlds.flatMap { world in bound(world, seen, rules, outcome, &why) }
+    let found = worlds.flatMap { world in bound(world, seen, rules, report.outcome, &why) }
     guard !found.isEmpty else {
       if why.isEmpty { why = ["no world agrees with the outcome “\(report.outcome)”"] }
       return "\(why.sorted().joined(separator: "; or "))\n\(seen.text)\n\(report)"

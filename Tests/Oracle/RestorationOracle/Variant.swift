@@ -123,6 +123,13 @@ struct Live: Hashable {
     }
   }
 
+  /// Leaves open whether what its own state, too new for it, has in a place below it is still there.
+  mutating func loosenStored(_ name: Int) {
+    guard case .below(var newer, let baseline) = binding else { return }
+    newer.places[name] = newer.places[name]?.map { $0.asOptional() }
+    binding = .below(newer, baseline: baseline)
+  }
+
   /// Has a page that owns nothing, and those below it, come by themselves.
   mutating func unsettle() {
     if !isOwner { isUnsettled = true }

@@ -148,6 +148,8 @@ struct World: Hashable {
       guard let index = parent.children.firstIndex(where: { $0.name == path.last }) else { return }
       var page = parent.children.remove(at: index)
       if case .owner(let former?) = page.binding { parent.departed[page.name] = [former.asOptional()] }
+      // A state that it can't read goes along.
+      if !isLeaving, page.hasNewer { parent.loosenStored(page.name) }
       if isLeaving, case .below(let newer, _) = page.binding {
         // It may be in the place where it was before it has moved.
         let newer = page.hasMoved ? newer.asOptional() : newer

@@ -1,0 +1,85 @@
+import FaultyFileSystem
+import FileSystem
+import FoundationEssentials
+import Testing
+
+@testable import DataProtection
+
+/// What one attempt has left, the next one, which is cut short as well, does not take for its own.
+@Suite struct StoreFaultSequenceTests {
+  let rig = StoreRig()
+  let content = Data("first".utf8)
+
+  /// A first save whose sync has failed is tried again, and any call of the second attempt fails.
+  @Test func `a save that is acknowledged after a failed sync survives a power cut`() throws {
+    let syncs: Set<FileSystemError.Operation> = [.synchronize, .synchronizeData]
+    var (first, isDone, acknowledged) = (0, false, 0)
+    while !isDone {
+      first += 1
+      for second in 1...40 {
+        let memory = MemoryFileSystem()
+        let faulty = FaultyFileSystem(memory)
+        faulty.fail(from: first, syncs, .error(.inputOutput))
+        let store = try? rig.archives(faulty)
+        _ = try? store?.publish(content)
+        isDone = faulty.hits.isEmpty
+        faulty.heal()
+        faulty.fail(call: faulty.callCount + second, .error(.inputOutput))
+        let receipt = try? store?.publish(content)
+        guard receipt?.durability == .durable else { continue }
+        acknowledged += 1
+        let found = try rig.observe(memory.afterPowerCut(.dropAll))
+        #expect(found.content == content, "syncs fail from \(first), then call \(second): \(found)")
+      }
+    }
+    #expect(first > 5 && acknowledged > 100)
+  }
+
+  /// The second attempt reuses the name of a file that the first one has left.
+  @Test(arguments: [StoreScenario.firstSave, .publishing, .pending, .savingWhileLocked])
+  func `a file that a death has left never stands for the one that replaces it`(_ scenario: StoreScenario) throws {
+    let start = MemoryFileSystem()
+    try scenario.prepare(rig, start)
+    let trial = start.afterPowerCut(.dropAll)
+    try scenario.run(rig, trial) { _ in }
+    for first in trial.cutPoints(after: 0) {
+      let killed = start.afterPowerCut(.dropAll)
+      killed.cutPower(afterCall: first)
+      try? scenario.run(rig, killed) { _ in }
+      // What a dead process has written reaches the disk sooner or later.
+      for left in [killed.afterProcessDeath(), killed.afterPowerCut(.keepPrefix(.max))] {
+        let trial = left.afterProcessDeath()
+        try scenario.run(rig, trial) { _ in }
+        for second in trial.cutPoints(after: 0) {
+          let memory = left.afterProcessDeath()
+          memory.cutPower(afterCall: second)
+          try? scenario.run(rig, memory) { _ in }
+          for policy in memory.powerCutPolicies {
+            let found = try rig.observe(memory.afterPowerCut(policy))
+            let isKnown = scenario.states.contains { $0.content == found.content && $0.problem == found.problem }
+            let standsIn = found.standing == .olderGeneration(because: .missing)
+            #expect(
+              isKnown && (found.standing == .current || found.standing == nil || standsIn),
+              "killed after \(first), then cut after \(second), \(policy): \(found)")
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `a deletion that is repeated after a failed sync survives a power cut`() throws {
+    for isRestarted in [false, true] {
+      let memory = MemoryFileSystem()
+      try rig.archives(memory).publish(content)
+      let start = memory.afterPowerCut(.dropAll)
+      let faulty = FaultyFileSystem(start)
+      faulty.fail(from: 1, [.synchronize], .error(.inputOutput))
+      let store = try rig.archives(faulty)
+      #expect(try errorCode { try store.deleteAll() } == .durabilityUnknown)
+      #expect(try rig.observe(start.afterPowerCut(.dropAll)).content == content)
+      faulty.heal()
+      try (isRestarted ? rig.archives(start) : store).deleteAll()
+      #expect(try rig.observe(start.afterPowerCut(.dropAll)) == .nothing)
+    }
+  }
+}
