@@ -41,6 +41,8 @@ internal import RestorationArchive
   /// Describes the class of an object.
   init(_ object: any RestorableObject, _ plan: ClassPlan) {
     self.plan = plan
+    // Whether a class is observed is not known before one of its instances was reflected on.
+    _ = plan.markedProperties(of: object)
     isList = object is ListController
     awareness =
       if plan.observesEverything {

@@ -26,6 +26,22 @@ import Testing
     #expect(coordinator.measureCapture(of: root).capturedCount == 0)
   }
 
+  /// No other test has an instance of it.
+  @Observable final class FirstOfItsClass: StatefulController {
+    let restorationIdentifier: RestorationIdentifier? = "root"
+    var restorableState = 0
+  }
+
+  @Test func `the first object of a class that the process meets is observed like all others`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let root = FirstOfItsClass()
+    _ = try await coordinator.preserve(root)
+    #expect(coordinator.measureCapture(of: root).capturedCount == 0)
+    root.restorableState = 1
+    #expect(try await coordinator.preserve(root).receipt?.capturedNodes == 1)
+  }
+
   @Test func `after one change one node is captured and appended as a change`() async throws {
     let bench = Bench()
     let coordinator = bench.launch()
