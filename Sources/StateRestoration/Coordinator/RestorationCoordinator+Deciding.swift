@@ -12,7 +12,7 @@ extension RestorationCoordinator {
   }
 
   private func loading(
-    _ body: @escaping @Sendable (StateLoader) throws(LoadFailure) -> LoadedState
+    _ body: @Sendable (StateLoader) throws(LoadFailure) -> LoadedState
   ) async -> Result<LoadedState, LoadFailure> {
     let loader = loader()
     return await worker.run { _ in Result { () throws(LoadFailure) in try body(loader) } }

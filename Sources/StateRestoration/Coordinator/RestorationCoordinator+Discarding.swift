@@ -36,18 +36,14 @@ extension RestorationCoordinator {
     await operations.begin(.discarding)
     defer { operations.end() }
     let context = configuration.context
-    let result: Result<Void, ProtectionError> = await worker.run { session in
-      do throws(ProtectionError) {
+    do throws(ProtectionError) {
+      try await worker.run { session throws(ProtectionError) in
+        // The deletion may be decided already when it throws.
+        session.requireWhole()
         try session.store.deleteAll()
         session.begin(.empty, context: context)
-        return .success(())
-      } catch {
-        // The deletion may be decided already.
-        session.requireWhole()
-        return .failure(error)
       }
-    }
-    if case .failure(let error) = result {
+    } catch {
       retryAutomatically()
       throw RestorationError(.discardFailed, "The preserved state could not be deleted; try again.", cause: error)
     }

@@ -283,19 +283,16 @@ public import Observation
 
   /// Writes on the worker; returns the list on disk afterwards.
   private func write(
-    _ body: @escaping @Sendable (any PreservationStore) throws -> (receipt: PublishReceipt, list: SceneList)
+    _ body: @Sendable (any PreservationStore) throws -> (receipt: PublishReceipt, list: SceneList)
   ) async throws(RestorationError) -> SceneList {
-    let result: Result<SceneList, any Error> = await worker.run { store in
-      Result {
+    do {
+      return try await worker.run { store throws(any Error) in
         let (receipt, list) = try body(store)
         guard receipt.durability == .durable else {
           throw ProtectionError(.durabilityUnknown, "The list of scenes may be the older one after a power cut.")
         }
         return list
       }
-    }
-    do {
-      return try result.get()
     } catch {
       throw RestorationError(
         .preservationFailed, "The list of scenes could not be saved; the older list is still there.", cause: error)

@@ -1,46 +1,50 @@
 internal import Dispatch
 
-/// A serial queue off the main actor which owns what only it may touch.
+/// What only one thread may touch at a time, off the main actor.
 ///
-/// Store calls block on the disk, so they must not run on the cooperative pool, whose threads are few.
-final class PreservationWorker<State>: Sendable {
-  private let queue: DispatchQueue
-  /// Confined to `queue`: read and written inside `run` only.
-  nonisolated(unsafe) private var state: State
+/// Store calls block on the disk, so they must not run on the cooperative pool, whose threads are few: it has a queue of its
+/// own.
+actor PreservationWorker<State> {
+  private let executor: QueueExecutor
+  private var state: State
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
   init(label: String, state: sending State) {
-    queue = DispatchQueue(label: label, qos: .userInitiated)
-    unsafe self.state = state
+    executor = QueueExecutor(label: label)
+    self.state = state
   }
 
   /// Runs a body with the state, after everything that was asked for before.
-  func run<Value: Sendable>(_ body: @escaping @Sendable (inout State) -> Value) async -> Value {
-    await withCheckedContinuation { continuation in
-      queue.async { continuation.resume(returning: unsafe body(&self.state)) }
-    }
+  func run<Value: Sendable, Failure: Error>(
+    _ body: @Sendable (inout State) throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    try body(&state)
   }
 
   /// Runs a body after everything that was asked for before, and blocks until then: for the end of the process.
-  func runNow<Value: Sendable>(_ body: @Sendable (inout State) -> Value) -> Value {
-    queue.sync { unsafe body(&self.state) }
+  nonisolated func runNow<Value: Sendable>(_ body: @Sendable (inout State) -> Value) -> Value {
+    executor.queue.sync { assumeIsolated { body(&$0.state) } }
   }
 
   /// Runs a body after everything that was asked for before, and does not wait for it.
-  func post(_ body: @escaping @Sendable (inout State) -> Void) {
-    queue.async { unsafe body(&self.state) }
+  nonisolated func post(_ body: @escaping @Sendable (inout State) -> Void) {
+    executor.queue.async { self.assumeIsolated { body(&$0.state) } }
+  }
+}
+
+/// Runs an actor's jobs one after the other on a queue.
+private final class QueueExecutor: SerialExecutor {
+  let queue: DispatchQueue
+
+  init(label: String) {
+    queue = DispatchQueue(label: label, qos: .userInitiated)
   }
 
-  /// Runs a body that may fail with a typed error.
-  func run<Value: Sendable, Failure: Error>(
-    _ body: @escaping @Sendable (inout State) throws(Failure) -> Value
-  ) async throws(Failure) -> Value {
-    let result: Result<Value, Failure> = await run { state in
-      do throws(Failure) {
-        return .success(try body(&state))
-      } catch {
-        return .failure(error)
-      }
-    }
-    return try result.get()
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
   }
+
+  func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 }
