@@ -27,9 +27,9 @@ struct DecoderHandle: Decoder {
     try check()
     let info = frame.pointee.state.pointee.info(of: type)
     if frame.pointee.kind == .unopened { try frame.openKeyed(info) } else { try reopen(info) }
+    guard let keeper else { return frame.keyedContainer(epochs, info) }
     let container = KeyedDecoding<Key>(
       frame: frame, epochs: epochs, info: info, epoch: epochs.pointee.openContainers())
-    guard let keeper else { return KeyedDecodingContainer(container) }
     return KeyedDecodingContainer(NestedKeyedDecoding(container: container, keeper: keeper))
   }
 

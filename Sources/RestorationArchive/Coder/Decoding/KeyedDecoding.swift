@@ -1,7 +1,7 @@
 /// A keyed container: valid while its value is being decoded and nothing inside it is, which its epoch tells.
 ///
 /// It holds no reference: the standard library copies it for each field.
-struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
+struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol, KeyedContainer {
   let frame: DecodeFrameRef
   let epochs: DecodeEpochs
   let info: KeyTypeRef

@@ -15,8 +15,7 @@ struct EncoderHandle: Encoder {
     guard epochs.pointee.value == epoch && frame.pointee.kind == .unopened else { return otherContainer(type) }
     let info = frame.pointee.state.pointee.info(of: type)
     frame.openKeyed(info)
-    return KeyedEncodingContainer(
-      KeyedEncoding<Key>(frame: frame, epochs: epochs, info: info, epoch: epochs.pointee.openContainers()))
+    return frame.keyedContainer(epochs, info)
   }
 
   @inline(never)
@@ -24,12 +23,11 @@ struct EncoderHandle: Encoder {
     guard epochs.pointee.value == epoch && (frame.pointee.kind == .shape || frame.pointee.kind == .map) else {
       _ = epochs.misused(
         "A keyed container was asked for too late, or after a container of another kind.", epoch, at: codingPath)
-      return KeyedEncodingContainer(KeyedEncoding<Key>(frame: frame, epochs: epochs, info: nil, epoch: Self.dead))
+      return KeyedEncodingContainer(KeyedEncoding<Key>(deadOn: frame, epochs))
     }
     let info = frame.pointee.state.pointee.info(of: type)
     if frame.pointee.kind == .shape && !info.pointee.isIndexed { frame.becomeMap() }
-    return KeyedEncodingContainer(
-      KeyedEncoding<Key>(frame: frame, epochs: epochs, info: info, epoch: epochs.pointee.openContainers()))
+    return frame.keyedContainer(epochs, info)
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {

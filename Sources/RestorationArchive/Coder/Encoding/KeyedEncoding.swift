@@ -1,16 +1,23 @@
 /// A keyed container: valid while its value is being encoded and nothing inside it is, which its epoch tells.
-struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
+struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol, KeyedContainer {
   let frame: EncodeFrameRef
   let epochs: EncodeEpochs
   private let keyType: KeyTypeRef?
   let epoch: UInt64
 
-  /// Makes a container; one without a key type must be of a dead epoch.
-  init(frame: EncodeFrameRef, epochs: EncodeEpochs, info: KeyTypeRef?, epoch: UInt64) {
+  init(frame: EncodeFrameRef, epochs: EncodeEpochs, info: KeyTypeRef, epoch: UInt64) {
     self.frame = frame
     self.epochs = epochs
     keyType = info
     self.epoch = epoch
+  }
+
+  /// Makes a container that may do nothing.
+  init(deadOn frame: EncodeFrameRef, _ epochs: EncodeEpochs) {
+    self.frame = frame
+    self.epochs = epochs
+    keyType = nil
+    epoch = EncoderHandle.dead
   }
 
   var codingPath: [any CodingKey] { epochs.pointee.knows(epoch) ? frame.path() : [] }

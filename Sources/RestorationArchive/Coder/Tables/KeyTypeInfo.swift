@@ -1,14 +1,16 @@
 // Unsafe memory, 6 of 6: coding keys as bytes.
 //
 // Relies on: a key type that is trivial and one byte wide (`isByte`, an enumeration as the compiler makes it) is no more
-// than that byte, and a byte that came from a key makes the same key again.
+// than that byte, and a byte that came from a key makes the same key again. The containers of a type are its own, whether or
+// not the compiler knows that.
 
 typealias KeyTypeRef = Cell<KeyTypeInfo>
 
 /// What an encoding or decoding state knows of one type of coding keys.
 struct KeyTypeInfo {
-  /// The type, to make a key from its byte for a coding path.
-  private let type: any CodingKey.Type
+  /// The type's containers.
+  private let containers: any KeyedContainers.Type
+  private let identity: ObjectIdentifier
   /// Whether the type is trivial and one byte wide, as the enums that the compiler makes: the byte tells the key.
   let isByte: Bool
   /// Whether the key's byte may be used as an index; other types may make any key at run time.
@@ -26,7 +28,8 @@ struct KeyTypeInfo {
 
   /// Finds out about a type.
   init<Key: CodingKey>(_ type: Key.Type, root: ShapeNodeRef?, in memory: SessionMemory) {
-    self.type = type
+    containers = KeyedContainersOf<Key>.self
+    identity = ObjectIdentifier(type)
     let isTrivial = _isPOD(Key.self)
     isByte = isTrivial && MemoryLayout<Key>.size == 1
     isIndexed = isTrivial && MemoryLayout<Key>.size <= 1
@@ -41,8 +44,15 @@ struct KeyTypeInfo {
     isByte && MemoryLayout<Key>.size == 1 ? unsafe unsafeBitCast(key, to: UInt8.self) : 0
   }
 
+  /// The containers for a type of keys, which this must be.
+  @inline(__always)
+  func containers<Key: CodingKey>(of type: Key.Type) -> any KeyedContainers<Key>.Type {
+    precondition(identity == ObjectIdentifier(type))
+    return unsafe unsafeBitCast(containers, to: (any KeyedContainers<Key>.Type).self)
+  }
+
   /// Makes the key of an index that a key had.
-  func key(at index: UInt8) -> any CodingKey { type.key(at: index) }
+  func key(at index: UInt8) -> any CodingKey { containers.keyType.key(at: index) }
 }
 
 extension CodingKey {
