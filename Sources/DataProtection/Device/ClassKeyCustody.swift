@@ -41,12 +41,3 @@ public struct CustodyEntry: Hashable, Sendable {
     self.protection = protection
   }
 }
-
-/// Bytes as lowercase hexadecimal digits.
-func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-  var digits: [UInt8] = []
-  for byte in bytes {
-    for digit in [byte >> 4, byte & 0xF] { digits.append(digit < 10 ? 0x30 + digit : 0x57 + digit) }
-  }
-  return String(decoding: digits, as: UTF8.self)
-}

@@ -121,8 +121,7 @@ extension ArchiveStore {
     let end = min(length, start + FrameScan.room(behind: claims.fields.messageByteCount))
     try attempt("write an archive") { () throws(FileSystemError) in
       var bytes = try store.fileSystem.readBytes(file.descriptor, count: end - start, at: Int64(start))
-      guard let last = bytes.lastIndex(where: { $0 != 0 }) else { return }
-      bytes.removeSubrange((last + 1)...)
+      bytes.removeSubrange(bytes.countWithoutZerosAtEnd...)
       try unsafe store.fileSystem.writeAll(file.descriptor, bytes.span.bytes, at: Int64(start))
     }
     try store.fileSystem.synchronize(

@@ -59,7 +59,7 @@ struct FrameScan: Sendable {
       position = message.endIndex
     }
     end = start + position
-    if let last = bytes[position...].lastIndex(where: { $0 != 0 }) { tailDropped += last + 1 - position }
+    tailDropped += max(0, bytes.countWithoutZerosAtEnd - position)
   }
 
   /// The message that begins at a position; nil when none that could be one does.

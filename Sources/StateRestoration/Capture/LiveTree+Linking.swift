@@ -21,6 +21,7 @@ extension LiveTree {
     var owners = Dictionary(taken.map { ($0.identifier, $0) }) { first, _ in first }
     owners.reserveCapacity(objects.count)
     let holders = holders(among: objects, of: parent, former: former)
+    lazy var places = Dictionary(objects.enumerated().map { (ObjectIdentifier($1.object), $0) }) { first, _ in first }
     for (object, identifier) in objects {
       guard let identifier, !identifier.isEmpty || parent != nil else {
         if let parent {
@@ -37,7 +38,7 @@ extension LiveTree {
       let known = node(of: object)
       if let owner = owners[identifier] ?? holders[identifier], owner !== known || owners[identifier] != nil {
         let path = (parent?.path ?? []).appending(identifier)
-        let names = names(kept: owner.object, refused: object, among: objects)
+        let names = names(kept: owner.object, refused: object, places: places)
         batch.findings.append(.duplicateIdentifier(path: path, kept: names.kept, refused: names.refused))
         noteDuplicate(object)
         if let known, known !== owner, known.parent === parent, owners[known.identifier] == nil,

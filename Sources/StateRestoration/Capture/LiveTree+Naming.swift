@@ -6,15 +6,18 @@ extension LiveTree {
 
   /// What two owners of one identifier are called: by class and model, and by their places among the siblings where that is
   /// the same for both.
+  ///
+  /// - Parameter places: The places of the siblings, asked for only then.
   func names(
-    kept: (any RestorableObject)?, refused: any RestorableObject, among siblings: Siblings
+    kept: (any RestorableObject)?, refused: any RestorableObject, places: @autoclosure () -> [ObjectIdentifier: Int]
   ) -> (kept: String, refused: String) {
     guard let kept else { return ("an object", fullName(refused)) }
     guard kept !== refused else { return (fullName(kept), "the same object, listed again,") }
     let (first, second) = (fullName(kept), fullName(refused))
     guard first == second else { return (first, second) }
+    let places = places()
     func place(of object: any RestorableObject) -> String {
-      siblings.firstIndex { $0.object === object }.map { " (sibling \($0 + 1))" } ?? ""
+      places[ObjectIdentifier(object)].map { " (sibling \($0 + 1))" } ?? ""
     }
     return (first + place(of: kept), second + place(of: refused))
   }

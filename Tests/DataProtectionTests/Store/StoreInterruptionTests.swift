@@ -109,10 +109,9 @@ import Testing
         let memory = killed.afterProcessDeath()
         let faulty = FaultyFileSystem(memory)
         faulty.fail(call: second, .error(.inputOutput))
-        let promised = try? next.run(rig, faulty)
+        guard let promised = try? next.run(rig, faulty) else { continue }
         for policy in memory.powerCutPolicies {
           let found = try rig.observe(memory.afterPowerCut(policy))
-          guard let promised else { continue }
           #expect(
             found.content == promised.content && found.frames == promised.frames,
             "\(scenario) killed after \(call), \(next) failed at \(second): \(found) for \(promised)")

@@ -175,6 +175,17 @@ import Testing
     #expect(growth < Self.tooMuch)
   }
 
+  @Test func `siblings that all have one identifier`() async throws {
+    let growth = try await growth { count in
+      let siblings = shelves(count)
+      for shelf in siblings { shelf.restorationIdentifier = "one" }
+      return Stage(Shelf("root", siblings))
+    } _: { stage in
+      try await stage.preserve()
+    }
+    #expect(growth < Self.tooMuch)
+  }
+
   @Test func `references to very many objects that nothing else preserves`() async throws {
     let growth = try await growth { count in
       let root = Shelf("root")
