@@ -53,10 +53,8 @@ extension ArchiveStore {
   /// Whether there is a directory to delete; a slot without one is taken off the list.
   private func exists() throws(ProtectionError) -> Bool {
     if try store.look(at: name) != nil { return true }
-    if try entryOnList() != nil {
-      try synchronizeAnew(store.directory)
-      try forget()
-    }
+    if try entryOnList() != nil { try synchronizeAnew(store.directory) }
+    try forget()
     return false
   }
 

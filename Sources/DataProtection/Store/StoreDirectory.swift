@@ -96,7 +96,8 @@ package final class StoreDirectory: Sendable {
     while true {
       guard let directory = try openSlot(name, making: true) else { continue }
       let lock = OwnedDescriptor(
-        fileSystem, try TrustedDirectory.openLock(SlotFile.lock.text, in: directory.descriptor, fileSystem))
+        fileSystem, try TrustedDirectory.openLock(SlotFile.lock.text, in: directory.descriptor, fileSystem),
+        isLock: true)
       let slot = SlotDirectory(fileSystem, directory, lock: lock)
       let isOurs = try attempt("lock a slot") { () throws(FileSystemError) in
         try fileSystem.lock(lock.descriptor, .exclusive, patience: patience)
@@ -178,25 +179,6 @@ package final class StoreDirectory: Sendable {
 
   /// The writers of slots in this process.
   func writer(of name: SlotName) -> ArchiveStore? { writers.withLock { $0[name]?.store } }
-}
-
-/// A descriptor that is closed when nobody needs it any more.
-final class OwnedDescriptor: Sendable {
-  let fileSystem: any FileSystem
-  let descriptor: Descriptor
-  /// Who closes the descriptor, if it isn't this.
-  private let owner: (any AnyObject & Sendable)?
-
-  /// Takes a descriptor over, or borrows it from an owner.
-  init(_ fileSystem: any FileSystem, _ descriptor: Descriptor, ownedBy owner: (any AnyObject & Sendable)? = nil) {
-    self.fileSystem = fileSystem
-    self.descriptor = descriptor
-    self.owner = owner
-  }
-
-  deinit {
-    if owner == nil { fileSystem.close(descriptor) }
-  }
 }
 
 extension ProtectionError {

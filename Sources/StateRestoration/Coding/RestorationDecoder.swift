@@ -7,19 +7,9 @@
   /// Finds the restored object of a reference.
   package typealias Resolver = @MainActor (NodeReference) -> (any RestorableObject)?
 
-  /// Where the object is; the empty path for the whole program's own state.
-  public private(set) var path: RestorationPath
-
   /// What the archive says of itself: versions, time of saving, idiom.
   public let context: RestorationContext
 
-  /// The version of the class when the state was preserved; nil for the program's own state.
-  public private(set) var storedVersion: StateVersion?
-
-  /// The model object that the state belongs to, so that a factory can make the controller for it.
-  public private(set) var modelIdentifier: ModelIdentifier?
-
-  private var record: any StateRecord
   private let resolve: Resolver?
   private var isValid = true
 
@@ -39,27 +29,43 @@
   /// The keys of references whose object was not restored.
   package private(set) var unresolvedKeys: [String] = []
 
+  /// What is stored for one object.
+  package struct Stored {
+    package var record: any StateRecord
+    package var path: RestorationPath
+    package var version: StateVersion?
+    package var model: ModelIdentifier?
+
+    package init(
+      _ record: any StateRecord, at path: RestorationPath, version: StateVersion? = nil, model: ModelIdentifier? = nil
+    ) {
+      (self.record, self.path, self.version, self.model) = (record, path, version, model)
+    }
+  }
+
+  private var stored: Stored
+
+  /// Where the object is; the empty path for the whole program's own state.
+  public var path: RestorationPath { stored.path }
+
+  /// The version of the class when the state was preserved; nil for the program's own state.
+  public var storedVersion: StateVersion? { stored.version }
+
+  /// The model object that the state belongs to, so that a factory can make the controller for it.
+  public var modelIdentifier: ModelIdentifier? { stored.model }
+
+  private var record: any StateRecord { stored.record }
+
   /// Makes a decoder of one record; without a resolver, references can't be read yet.
-  package init(
-    record: any StateRecord, path: RestorationPath, context: RestorationContext, storedVersion: StateVersion? = nil,
-    modelIdentifier: ModelIdentifier? = nil, resolve: Resolver? = nil
-  ) {
-    self.record = record
-    self.path = path
+  package init(_ stored: Stored, context: RestorationContext, resolve: Resolver? = nil) {
+    self.stored = stored
     self.context = context
-    self.storedVersion = storedVersion
-    self.modelIdentifier = modelIdentifier
     self.resolve = resolve
   }
 
   /// Begins another record, with a decoder that no code of the program has seen and that resolves nothing.
-  func begin(
-    record: any StateRecord, path: RestorationPath, storedVersion: StateVersion?, modelIdentifier: ModelIdentifier?
-  ) {
-    self.record = record
-    self.path = path
-    self.storedVersion = storedVersion
-    self.modelIdentifier = modelIdentifier
+  func begin(_ stored: Stored) {
+    self.stored = stored
     firstReadKey = nil
     if !otherReadKeys.isEmpty { otherReadKeys = [] }
     if !unknownFields.isEmpty { unknownFields = [] }

@@ -42,7 +42,7 @@ extension RestorationCoordinator {
       }
     }
     let decoder = RestorationDecoder(
-      record: applicationRecord(turn), path: [], context: turn.plan.context, resolve: { turn.resolve($0) })
+      .init(applicationRecord(turn), at: []), context: turn.plan.context, resolve: { turn.resolve($0) })
     defer { decoder.finish() }
     turn.missesTarget = false
     var isRead = own.map { turn.progress[$0].isRestored } ?? false

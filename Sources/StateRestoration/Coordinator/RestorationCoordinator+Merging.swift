@@ -48,9 +48,9 @@ extension RestorationCoordinator {
       let claimant = registry.claimant(object)
       let coders = records.compactMap { plan, index -> RestorationDecoder? in
         guard claimant.mismatch(with: plan.identity(of: index)) == nil else { return nil }
-        return RestorationDecoder(
-          record: plan.record(of: index), path: path, context: plan.context, storedVersion: plan.nodes[index].version,
-          modelIdentifier: plan.details(of: index).model)
+        var stored = plan.stored(at: index)
+        stored.path = path
+        return RestorationDecoder(stored, context: plan.context)
       }
       defer { for coder in coders { coder.finish() } }
       turn.noteBeginning(of: own)

@@ -66,11 +66,15 @@ extension RestorationCoordinator {
       report.nodes = turn.reports()
       tree.noteUnheld()
     }
+    warn(of: report)
+    if extensions.count == 0 { endAttempt() } else { startExtensionLimit() }
+    return report
+  }
+
+  private func warn(of report: RestorationReport) {
     for node in report.notRestored {
       if let reason = node.notRestoredReason, reason != .notAskedFor { log.log(.warning, "\(node.path): \(reason)") }
     }
-    if extensions.count == 0 { endAttempt() } else { startExtensionLimit() }
-    return report
   }
 
   /// What changes all the time on a locked device counts as edited after so many looks.
@@ -145,7 +149,7 @@ extension RestorationCoordinator {
 
   private func mayRestore(_ application: any StateRecord, _ context: RestorationContext) -> Bool {
     guard let delegate else { return false }
-    let decoder = RestorationDecoder(record: application, path: [], context: context)
+    let decoder = RestorationDecoder(.init(application, at: []), context: context)
     defer { decoder.finish() }
     return delegate.shouldRestoreApplicationState(with: decoder)
   }

@@ -38,7 +38,10 @@
     _ type: Controller.Type, as tag: RestorationClass, formerly: [RestorationClass] = [],
     freshFor limit: Duration? = nil, onlyIf modelExists: (@MainActor (ModelIdentifier) -> Bool)? = nil
   ) {
-    add(type, tag, formerly, limit, modelExists) { Controller.makeForRestoration(at: $0, coder: $1) }
+    add(
+      .init(tag: tag, type: type, freshFor: limit, onlyIf: modelExists) {
+        Controller.makeForRestoration(at: $0, coder: $1)
+      }, formerly: formerly)
   }
 
   /// Registers a class whose instances are made by a closure; nil is final, as with ``RestorationFactory``.
@@ -47,7 +50,7 @@
     freshFor limit: Duration? = nil, onlyIf modelExists: (@MainActor (ModelIdentifier) -> Bool)? = nil,
     make: @escaping @MainActor (RestorationPath, RestorationDecoder) -> Controller?
   ) {
-    add(type, tag, formerly, limit, modelExists) { make($0, $1) }
+    add(.init(tag: tag, type: type, freshFor: limit, onlyIf: modelExists) { make($0, $1) }, formerly: formerly)
   }
 
   /// Registers a class whose instances exist at launch or come from the delegate; the tag guards their state.
@@ -56,7 +59,8 @@
     freshFor limit: Duration? = nil, onlyIf modelExists: (@MainActor (ModelIdentifier) -> Bool)? = nil
   ) {
     // Called from generic code, a class that makes its own instances comes here too.
-    add(type, tag, formerly, limit, modelExists, (type as? any RestorationFactory.Type).map { Self.maker($0) })
+    let make = (type as? any RestorationFactory.Type).map { Self.maker($0) }
+    add(.init(tag: tag, type: type, freshFor: limit, onlyIf: modelExists, make: make), formerly: formerly)
   }
 
   /// Registers how to make the controller of an identifier that nobody else makes, as a storyboard does for UIKit.
@@ -108,14 +112,11 @@
     coordinators.append(Coordinator(coordinator: coordinator))
   }
 
-  private func add<Controller: RestorableController>(
-    _ type: Controller.Type, _ tag: RestorationClass, _ formerly: [RestorationClass], _ limit: Duration?,
-    _ modelExists: ModelCheck?, _ make: Maker<any RestorableController>?
-  ) {
-    let registered = RegisteredClass(
-      tag: tag, type: type, version: ClassPlan.plan(for: type).version, freshFor: limit, onlyIf: modelExists,
-      make: make)
-    for tag in [tag] + formerly {
+  private func add(_ registered: RegisteredClass, formerly: [RestorationClass]) {
+    let type = registered.type
+    // Migrations that don't fit are found now, and not when the first state comes.
+    _ = registered.version
+    for tag in [registered.tag] + formerly {
       precondition(!tag.isEmpty, "\(type) is registered under an empty tag.")
       if let other = classes[tag] {
         preconditionFailure("“\(tag)” is the tag of two classes, \(other.type) and \(type).")
@@ -134,7 +135,7 @@
   /// The class.
   package let type: any RestorableController.Type
   /// The version of its state.
-  package let version: StateVersion
+  package var version: StateVersion { ClassPlan.plan(for: type).version }
   /// The age after which its state is no longer restored.
   package let freshFor: Duration?
   /// Whether a model object still exists.

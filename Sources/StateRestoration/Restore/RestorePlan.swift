@@ -224,6 +224,11 @@ extension RestorePlan {
   /// The state of a node; empty when it has none, or when damage hides it.
   func record(of index: Int) -> any StateRecord { PlannedRecords.Record(records, at: index) }
 
+  /// What a node gives to its object.
+  func stored(at index: Int) -> RestorationDecoder.Stored {
+    .init(record(of: index), at: paths[index], version: nodes[index].version, model: details(of: index).model)
+  }
+
   /// Whose state a node holds.
   func identity(of index: Int) -> Identity {
     Identity(

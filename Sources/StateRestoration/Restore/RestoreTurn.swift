@@ -250,9 +250,7 @@ internal import RestorationArchive
 
   /// A decoder of a node's state.
   func makeDecoder(of index: Int, resolve: RestorationDecoder.Resolver? = nil) -> RestorationDecoder {
-    RestorationDecoder(
-      record: plan.record(of: index), path: plan.paths[index], context: plan.context,
-      storedVersion: plan.nodes[index].version, modelIdentifier: plan.details(of: index).model, resolve: resolve)
+    RestorationDecoder(plan.stored(at: index), context: plan.context, resolve: resolve)
   }
 
   /// Lends code of the program a decoder of a node's state.
@@ -269,9 +267,7 @@ internal import RestorationArchive
   func takeUnseenDecoder(of index: Int) -> RestorationDecoder {
     guard let decoder = unseenDecoder else { return makeDecoder(of: index) }
     unseenDecoder = nil
-    decoder.begin(
-      record: plan.record(of: index), path: plan.paths[index], storedVersion: plan.nodes[index].version,
-      modelIdentifier: plan.details(of: index).model)
+    decoder.begin(plan.stored(at: index))
     return decoder
   }
 }

@@ -194,6 +194,25 @@ import Musl
     }
   }
 
+  /// Between a fork and the child's `exec` the child has copies of all descriptors.
+  @Test func `a slot that is let go is free, whatever copies of its descriptors there are`() throws {
+    let path = NSTemporaryDirectory() + "one-writer-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let first = try Self.archives(path)
+    try first.open()
+    let own = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }.filter {
+      let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+      return target?.hasPrefix(path) == true && target?.hasSuffix("/lock") == true
+    }
+    let copies = own.map { dup($0) }
+    defer { for copy in copies { close(copy) } }
+    #expect(copies.count == 1 && copies.allSatisfy { $0 >= 0 })
+    first.close()
+    try Self.archives(path).open()
+  }
+
   private static func archives(_ path: String, _ disk: any FileSystem = LinuxFileSystem()) throws -> ArchiveStore {
     let root = OwnedDescriptor(disk, try disk.openDirectory(atPath: path))
     return try StoreDirectory(disk, in: root, keys: ToyKeys(), sealer: ToySealing())

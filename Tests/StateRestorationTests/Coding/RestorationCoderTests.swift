@@ -20,7 +20,7 @@ import Testing
         try record.set(places, forKey: reference.key)
       }
     }
-    return RestorationDecoder(record: record, path: ["object"], context: .test, storedVersion: 1, resolve: resolve)
+    return RestorationDecoder(.init(record, at: ["object"], version: 1), context: .test, resolve: resolve)
   }
 
   @Test func `every coder tells the versions, the time, the idiom and the version tag`() throws {
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func `a factory learns which model object the state belongs to`() throws {
-    let coder = RestorationDecoder(record: EmptyRecord(), path: [], context: .test, modelIdentifier: "note-7")
+    let coder = RestorationDecoder(.init(EmptyRecord(), at: [], model: "note-7"), context: .test)
     #expect(coder.modelIdentifier == "note-7")
   }
 

@@ -44,8 +44,8 @@ extension RestorationContext {
 ) throws -> RestorationDecoder {
   let capture = try #require(TrackedObject(object).capture(context: .test))
   return RestorationDecoder(
-    record: try MemoryRecord(capture.entries), path: ["object"], context: .test,
-    storedVersion: version ?? capture.attributes.version, resolve: resolve)
+    .init(try MemoryRecord(capture.entries), at: ["object"], version: version ?? capture.attributes.version),
+    context: .test, resolve: resolve)
 }
 
 /// Captures one object and gives its state to another.
@@ -60,5 +60,5 @@ extension RestorationContext {
 ) throws -> RestorationDecoder {
   let entries = values.sorted { $0.key < $1.key }.map { RestorationArchive.Entry(key: $0.key, value: $0.value) }
   return RestorationDecoder(
-    record: try MemoryRecord(entries), path: ["object"], context: .test, storedVersion: version, resolve: resolve)
+    .init(try MemoryRecord(entries), at: ["object"], version: version), context: .test, resolve: resolve)
 }

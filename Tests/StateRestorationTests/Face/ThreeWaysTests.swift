@@ -108,7 +108,7 @@ import Testing
     old.restorableState.draft = "after"
     let new = Mixed()
     try TrackedObject(new).apply(
-      RestorationDecoder(record: MemoryRecord(capture.entries), path: [], context: .test, storedVersion: 1))
+      RestorationDecoder(.init(MemoryRecord(capture.entries), at: [], version: 1), context: .test))
     #expect(new.title == "before")
     #expect(new.query == "before")
     #expect(new.restorableState.draft == "before")
@@ -120,7 +120,7 @@ import Testing
     let entries = try #require(TrackedObject(old).capture(context: .test)).entries
     let record = try await Task.detached { try MemoryRecord(entries) }.value
     let new = Mixed()
-    try TrackedObject(new).apply(RestorationDecoder(record: record, path: [], context: .test, storedVersion: 1))
+    try TrackedObject(new).apply(RestorationDecoder(.init(record, at: [], version: 1), context: .test))
     #expect(new.restorableState.draft == "Dear")
   }
 

@@ -168,7 +168,7 @@ import Testing
     let record = try RoundTrip.encode(before)
     for isEmpty in [false, true] {
       let running = list(isEmpty ? Source([]) : source)
-      let coder = RestorationDecoder(record: record, path: ["test"], context: RoundTrip.context)
+      let coder = RestorationDecoder(.init(record, at: ["test"]), context: RoundTrip.context)
       try running.decodeRestorableState(with: coder)
       coder.finish()
       running.select(isEmpty ? [] : [path(0, 2)])

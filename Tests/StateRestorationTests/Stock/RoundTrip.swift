@@ -37,7 +37,7 @@ import StateRestoration
 
   /// Gives an object what another one encoded, and ends its restoring.
   static func decode(_ record: Record, into object: any CodingObject) throws {
-    let coder = RestorationDecoder(record: record, path: RestorationPath(["test"]), context: context)
+    let coder = RestorationDecoder(.init(record, at: ["test"]), context: context)
     try object.decodeRestorableState(with: coder)
     coder.finish()
     object.applicationFinishedRestoringState()
