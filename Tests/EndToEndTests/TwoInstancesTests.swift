@@ -9,7 +9,7 @@ import Musl
 #endif
 
 /// Two instances of the program on one state directory.
-@Suite(.serialized, .timeLimit(.minutes(20)))
+@Suite(.timeLimit(.minutes(20)))
 struct TwoInstancesTests {
   private static let notice = "another restore-demo uses this state"
 
