@@ -348,8 +348,8 @@ struct Rules {
     }
     // What it had for another model may have taken the place of what is stored.
     if !page.formerly.isEmpty, !hasEdits(page) {
-      return [own(page, joinBelow(page, [:])).asOptional()] + page.formerly
-        + variants.map { variant in
+      return [own(page, joinBelow(page, [:])).asOptional()]
+        + (page.formerly + variants).map { variant in
           var variant = variant
           if program.accepts(page.kind, variant) { variant.places = joinBelow(page, variant.places) }
           return variant.asOptional()

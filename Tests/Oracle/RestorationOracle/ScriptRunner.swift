@@ -151,20 +151,20 @@ import StateRestorationTesting
     }
   }
 
-  /// Whether a page would show another model and be in another place than at the last save: nobody says where the state of the
-  /// former model stays then.
+  /// Whether a page would show another model and be in another place than at the last save, or have lost a page to one: nobody
+  /// says where the states stay then.
   private func isBoth(_ scene: Scene, _ step: Step) -> Bool {
     let pages = scene.pages
     guard !pages.isEmpty else { return false }
-    func live(_ number: Int) -> [Live] {
-      let path = pages[abs(number) % pages.count].path
-      return scene.worlds.compactMap { $0.live?[path[...]] }
-    }
+    func live(_ path: ArraySlice<Int>) -> [Live] { scene.worlds.compactMap { $0.live?[path] } }
+    func path(_ number: Int) -> ArraySlice<Int> { pages[abs(number) % pages.count].path[...] }
     return switch step {
-    case .showOtherModel(let number): live(number).contains(where: \.hasMoved)
-    case .rename(let number, _), .move(let number, _): live(number).contains(where: \.showsOther)
+    case .showOtherModel(let number): live(path(number)).contains { $0.hasMoved || !$0.departed.isEmpty }
+    case .rename(let number, _), .move(let number, _):
+      path(number).indices.contains { live(path(number)[...$0]).contains(where: \.showsOther) }
     // Nor where the state stays of one that has moved, could not read it, and leaves.
-    case .pop(let number), .dismiss(let number): live(number).contains { $0.contains { $0.hasMoved && $0.hasNewer } }
+    case .pop(let number), .dismiss(let number):
+      live(path(number)).contains { $0.contains { $0.hasMoved && $0.hasNewer } }
     default: false
     }
   }

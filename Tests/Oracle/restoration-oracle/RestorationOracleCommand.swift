@@ -11,7 +11,7 @@ import RestorationOracle
       --seed N       the same scripts for the same seed; 1 unless told otherwise
       --first N      the number of the first script
       --steps N      ends after so many steps; 100 000 unless told otherwise
-      --seconds N    ends after so much time
+      --seconds N    ends after so much time instead
       --length N     random steps in each script; 40 unless told otherwise
       --findings N   ends after so many scripts that failed; 1 unless told otherwise
 
@@ -82,6 +82,8 @@ import RestorationOracle
       if let finding = await search.run(number) {
         findings += 1
         print("script \(finding.number): \(finding.difference)\n\(Step.text(of: finding.steps))")
+        // A run takes hours, and may be ended.
+        fflush(nil)
         // The others only choose steps.
         let needed = options.excluded.intersection([.collisions, .lockedLaunches]).map(\.rawValue).sorted()
         print(needed.isEmpty ? "" : "run it --without \(needed.joined(separator: ","))\n")
