@@ -29,7 +29,7 @@
   /// The keys of references whose object was not restored.
   package private(set) var unresolvedKeys: [String] = []
 
-  /// What is stored for one object.
+  /// The stored state of one object.
   package struct Stored {
     package var record: any StateRecord
     package var path: RestorationPath

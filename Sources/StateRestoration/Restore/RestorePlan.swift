@@ -224,7 +224,7 @@ extension RestorePlan {
   /// The state of a node; empty when it has none, or when damage hides it.
   func record(of index: Int) -> any StateRecord { PlannedRecords.Record(records, at: index) }
 
-  /// What a node gives to its object.
+  /// The stored state of a node, for its object's decoder.
   func stored(at index: Int) -> RestorationDecoder.Stored {
     .init(record(of: index), at: paths[index], version: nodes[index].version, model: details(of: index).model)
   }

@@ -1,6 +1,6 @@
 internal import Dispatch
 
-/// What only one thread may touch at a time, off the main actor.
+/// An actor for the state that saving and loading share, off the main actor.
 ///
 /// Store calls block on the disk, so they must not run on the cooperative pool, whose threads are few: it has a queue of its
 /// own.

@@ -46,7 +46,7 @@ import Testing
       let killed = start.afterPowerCut(.dropAll)
       killed.cutPower(afterCall: first)
       try? scenario.run(rig, killed) { _ in }
-      // What a dead process has written reaches the disk sooner or later.
+      // The bytes that a dead process has written reach the disk sooner or later.
       for left in [killed.afterProcessDeath(), killed.afterPowerCut(.keepPrefix(.max))] {
         let trial = left.afterProcessDeath()
         try scenario.run(rig, trial) { _ in }
