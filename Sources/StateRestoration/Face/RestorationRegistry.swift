@@ -115,7 +115,7 @@
   private func add(_ registered: RegisteredClass, formerly: [RestorationClass]) {
     let type = registered.type
     // Migrations that don't fit are found now, and not when the first state comes.
-    _ = registered.version
+    _ = ClassPlan.plan(for: type)
     for tag in [registered.tag] + formerly {
       precondition(!tag.isEmpty, "\(type) is registered under an empty tag.")
       if let other = classes[tag] {
@@ -134,8 +134,6 @@
   package let tag: RestorationClass
   /// The class.
   package let type: any RestorableController.Type
-  /// The version of its state.
-  package var version: StateVersion { ClassPlan.plan(for: type).version }
   /// The age after which its state is no longer restored.
   package let freshFor: Duration?
   /// Whether a model object still exists.
