@@ -2,25 +2,25 @@ extension LiveTree {
   /// Removes the nodes that have left the hierarchy, and puts right the lists that they were in.
   func removeOrphans() {
     defer { pruneChildLists() }
-    guard !orphans.isEmpty else { return }
+    guard !walk.orphans.isEmpty else { return }
     // Once for each parent, not for each child: a list may lose many of very many.
     var listed: [CaptureBatch.Key: Set<CaptureBatch.Key>] = [:]
-    for node in orphans where !node.isRemoved && isOrphan(node, &listed) {
+    for node in walk.orphans where !node.isRemoved && isOrphan(node, &listed) {
       remove(node)
-      if let parent = node.parent { parentsThatLostChildren[parent.key] = parent }
+      if let parent = node.parent { walk.parentsThatLostChildren[parent.key] = parent }
     }
-    orphans = []
+    walk.orphans = []
   }
 
   /// Takes out of lists the nodes that have left them.
   private func pruneChildLists() {
-    guard !parentsThatLostChildren.isEmpty else { return }
-    for parent in parentsThatLostChildren.values where !parent.isRemoved {
+    guard !walk.parentsThatLostChildren.isEmpty else { return }
+    for parent in walk.parentsThatLostChildren.values where !parent.isRemoved {
       findListedTwice(parent)
       parent.children.removeAll { $0.isRemoved || $0.parent !== parent }
       parent.byHand.removeAll { $0.isRemoved || $0.parent !== parent }
     }
-    parentsThatLostChildren = [:]
+    walk.parentsThatLostChildren = [:]
   }
 
   /// Names the children that a parent still lists though another one has them now.
@@ -29,7 +29,7 @@ extension LiveTree {
     guard !gone.isEmpty, let controller = parent.controller else { return }
     let listed = Set(controller.restorationChildren.map(ObjectIdentifier.init))
     for node in gone where listed.contains(node.objectIdentity) {
-      batch.findings.append(.listedTwice(path: node.path, other: parent.path))
+      walk.batch.findings.append(.listedTwice(path: node.path, other: parent.path))
     }
   }
 
@@ -45,7 +45,7 @@ extension LiveTree {
   /// Has an object that is another class's or model's from now on come anew, with everything below it.
   func comeAnew(_ node: LiveNode, _ object: any RestorableObject) {
     // What has moved below it in this capture takes its state along.
-    let spared = remove(node, isComingAnew: true) { $0.lastPlaced == captureNumber && $0.key < firstNewKey }
+    let spared = remove(node, isComingAnew: true) { $0.lastPlaced == walk.number && $0.key < walk.firstNewKey }
     let anew = track(object, node.identifier, node.kind, byHand: node.isByHand)
     anew.role = node.role
     func replace(in list: inout [LiveNode]) -> Bool {
@@ -56,9 +56,9 @@ extension LiveTree {
     }
     if let parent = node.parent {
       if !replace(in: &parent.children) { _ = replace(in: &parent.byHand) }
-      for index in batch.orders.indices where batch.orders[index].parent == parent.key {
-        let place = batch.orders[index].children.lastIndex(of: node.key)
-        if let place { batch.orders[index].children[place] = anew.key }
+      for index in walk.batch.orders.indices where walk.batch.orders[index].parent == parent.key {
+        let place = walk.batch.orders[index].children.lastIndex(of: node.key)
+        if let place { walk.batch.orders[index].children[place] = anew.key }
       }
     } else if !replace(in: &roots) {
       _ = replace(in: &shared)
@@ -85,18 +85,18 @@ extension LiveTree {
     // The state of a shared object that has died is carried over: the next one of its name may ask for it.
     let isCarriedOver = isComingAnew || (node.kind == .shared && node.object == nil) || node.isUnheld
     // Alive until the capture has dealt with the children that have left them.
-    orphans += order
-    if isComingAnew, !spared.isEmpty || order.contains(where: { $0.lastPlaced == captureNumber }) {
+    walk.orphans += order
+    if isComingAnew, !spared.isEmpty || order.contains(where: { $0.lastPlaced == walk.number }) {
       let gone = Set((order + spared).map(\.key))
-      batch.placements.removeAll { gone.contains($0.key) }
+      walk.batch.placements.removeAll { gone.contains($0.key) }
     }
     for node in order.reversed() {
-      if isCarriedOver { batch.releases.append(node.key) } else { batch.removals.append(node.key) }
+      if isCarriedOver { walk.batch.releases.append(node.key) } else { walk.batch.removals.append(node.key) }
       nodes[node.key] = nil
       if node.isPolled { hasLostPolled = true }
       if byObject[node.objectIdentity] === node { byObject[node.objectIdentity] = nil }
     }
-    hasMoved = true
+    walk.hasMoved = true
     return spared
   }
 }

@@ -27,20 +27,20 @@ extension LiveTree {
         if let parent {
           oneTimeFindings.noteUnnamed(object, below: parent.path)
         } else {
-          batch.findings.append(.excludedRoot(owner: name(object)))
+          walk.batch.findings.append(.excludedRoot(owner: name(object)))
         }
         continue
       }
       guard !identifier.isEmpty else {
-        batch.findings.append(.emptyIdentifier(parent: parent?.path ?? [], owner: name(object)))
+        walk.batch.findings.append(.emptyIdentifier(parent: parent?.path ?? [], owner: name(object)))
         continue
       }
       let known = node(of: object)
       if let owner = owners[identifier] ?? holders[identifier], owner !== known || owners[identifier] != nil {
         let path = (parent?.path ?? []).appending(identifier)
         let names = names(kept: owner.object, refused: object, places: places)
-        batch.findings.append(.duplicateIdentifier(path: path, kept: names.kept, refused: names.refused))
-        noteDuplicate(object)
+        walk.batch.findings.append(.duplicateIdentifier(path: path, kept: names.kept, refused: names.refused))
+        given.noteDuplicate(object)
         if let known, known !== owner, known.parent === parent, owners[known.identifier] == nil,
           holders[known.identifier] ?? known === known
         {
@@ -68,7 +68,7 @@ extension LiveTree {
     }
     if parent == nil {
       let staying = Set(result.map(\.key))
-      orphans += former.filter { !staying.contains($0.key) }
+      walk.orphans += former.filter { !staying.contains($0.key) }
     }
     return result
   }
@@ -115,15 +115,15 @@ extension LiveTree {
     nodes.append(node)
     byObject[node.objectIdentity] = node
     pending.append(node)
-    hasMoved = true
-    var given = node.object.flatMap { takeRestored($0, node.objectIdentity) }
+    walk.hasMoved = true
+    var given = node.object.flatMap { self.given.take($0, node.objectIdentity) }
     if case .owner? = given {
       // Observing an object takes reading it, so that only others wait.
-      node.mayWait = batch.isMeeting && node.subject.awareness == .nothing
-    } else if takeRefused(node) || batch.isMeeting {
+      node.mayWait = walk.batch.isMeeting && node.subject.awareness == .nothing
+    } else if self.given.takeRefused(node) || walk.batch.isMeeting {
       given = given ?? .nothing
     }
-    if given == nil { batch.newcomers.append(node.key) }
+    if given == nil { walk.batch.newcomers.append(node.key) }
     put(node, given: given)
   }
 
@@ -133,16 +133,16 @@ extension LiveTree {
     leaveParent(of: node)
     node.parent = parent
     node.identifier = identifier
-    hasMoved = true
+    walk.hasMoved = true
     put(node)
   }
 
   /// Tells where a node is now.
   func put(_ node: LiveNode, given: CaptureBatch.Given? = nil) {
-    node.lastPlaced = captureNumber
+    node.lastPlaced = walk.number
     let section: CaptureBatch.Section? =
       node.parent != nil ? nil : node.kind == .shared ? .shared : .interface
-    batch.placements.append(
+    walk.batch.placements.append(
       .init(
         key: node.key, parent: node.parent?.key, section: section, identifier: node.identifier, given: given,
         wasOwner: formerOwners.objects.contains(node.objectIdentity)))
@@ -150,14 +150,14 @@ extension LiveTree {
 
   /// Notes that a node leaves the lists of its parent, which are put right once for all that leave.
   private func leaveParent(of node: LiveNode) {
-    if let parent = node.parent { parentsThatLostChildren[parent.key] = parent }
+    if let parent = node.parent { walk.parentsThatLostChildren[parent.key] = parent }
   }
 
   /// Puts a node out of the way until the object that lists it is read in the same capture; else it has left the hierarchy.
   func park(_ node: LiveNode, below parent: LiveNode?) {
     node.parent = parent
     node.identifier = ReservedNode.temporary("moving", node.key)
-    orphans.append(node)
+    walk.orphans.append(node)
     put(node)
   }
 

@@ -19,7 +19,7 @@ extension LiveTree {
       readFast(nodes, &rest)
       guard rest > 0 else { break }
       rest -= 1
-      if nodes[rest].lastRead != captureNumber { read(nodes[rest]) }
+      if nodes[rest].lastRead != walk.number { read(nodes[rest]) }
       if !pending.isEmpty { readPending() }
     }
   }
@@ -30,9 +30,9 @@ extension LiveTree {
   private func readFast(_ nodes: [LiveNode], _ rest: inout Int) {
     let subject = nodes[rest - 1].subject
     guard let fastPath = subject.fastPath else { return }
-    let number = captureNumber
+    let number = walk.number
     var records: [CaptureBatch.Record] = []
-    swap(&records, &batch.records)
+    swap(&records, &walk.batch.records)
     while rest > 0 {
       let node = nodes[rest - 1]
       guard node.subject === subject else { break }
@@ -46,7 +46,7 @@ extension LiveTree {
       }
       rest -= 1
     }
-    swap(&records, &batch.records)
+    swap(&records, &walk.batch.records)
   }
 
   /// Captures one object's values and children.
@@ -54,13 +54,13 @@ extension LiveTree {
     guard !node.isRemoved else { return }
     node.isDirty = false
     let wasRead = node.lastRead > 0
-    node.lastRead = captureNumber
+    node.lastRead = walk.number
     guard let object = node.object else {
       // Another object may have been given its address by now, and be listed in its place.
       node.hasItsName = false
       // Nobody but the list that it was in held it.
-      if !wasRead { batch.findings.append(.notHeld(path: node.path)) }
-      orphans.append(node)
+      if !wasRead { walk.batch.findings.append(.notHeld(path: node.path)) }
+      walk.orphans.append(node)
       return
     }
     let subject = node.subject
@@ -82,18 +82,18 @@ extension LiveTree {
       var captured: CapturedState?
       let row = node.watch(isWatching) { () -> Int? in
         if let row = fastPath.read(object, node) { return row }
-        captured = node.read(object, context: context)
+        captured = node.read(object, context: walk.context)
         return nil
       }
       if let row {
         node.hasItsName = true
-        batch.records.append(.init(key: node.key, kind: fastPath.kind, row: row))
+        walk.batch.records.append(.init(key: node.key, kind: fastPath.kind, row: row))
       } else if let captured {
         take(captured, of: node, object, wasRead: wasRead)
       }
     } else {
       take(
-        node.watch(isWatching) { node.read(object, context: context) },
+        node.watch(isWatching) { node.read(object, context: walk.context) },
         of: node, object, wasRead: wasRead)
     }
   }
@@ -118,7 +118,7 @@ extension LiveTree {
 
   /// The identifier has changed: the parent is read first, as it knows what that means for the siblings.
   private func relink(_ node: LiveNode) -> Bool {
-    guard !node.isByHand, relinked.insert(node.key).inserted else { return false }
+    guard !node.isByHand, walk.relinked.insert(node.key).inserted else { return false }
     node.isDirty = true
     pending.append(node)
     if let parent = node.parent {
@@ -148,9 +148,9 @@ extension LiveTree {
     let isSame = live.count == former.count && zip(live, former).allSatisfy { $0 === $1 }
     guard !isSame else { return }
     node.children = live
-    batch.orders.append(.init(parent: node.key, children: live.map(\.key)))
+    walk.batch.orders.append(.init(parent: node.key, children: live.map(\.key)))
     let staying = Set(live.map(\.key))
-    orphans += former.filter { !staying.contains($0.key) }
+    walk.orphans += former.filter { !staying.contains($0.key) }
   }
 
   /// Whether the children are those of the last capture, in their places and under their identifiers.
@@ -164,7 +164,7 @@ extension LiveTree {
         !node.isRemoved
       else { return false }
       // Asked in this capture, it was alive and called by its identifier.
-      if node.lastRead == captureNumber, node.hasItsName { continue }
+      if node.lastRead == walk.number, node.hasItsName { continue }
       // The parent's reference keeps a controller alive, so the same address is the same object while ours is.
       guard node.object != nil, children[index].restorationIdentifier == node.identifier else { return false }
     }
@@ -196,7 +196,7 @@ extension LiveTree {
     case .shared: record.flags.insert(.shared)
     }
     if let (registered, found) = facts.mistaken, let tag = facts.tag {
-      batch.findings.append(.inheritedTag(path: node.path, tag: tag, registered: registered, found: found))
+      walk.batch.findings.append(.inheritedTag(path: node.path, tag: tag, registered: registered, found: found))
     }
     if captured.references.isEmpty {
       if !referrers.isEmpty { referrers[node.key] = nil }
@@ -204,13 +204,13 @@ extension LiveTree {
       referrers[node.key] = node
     }
     if !captured.references.isEmpty || !node.byHand.isEmpty {
-      unresolved.append((node, batch.records.count, captured.references))
+      walk.unresolved.append((node, walk.batch.records.count, captured.references))
     }
     if let role = node.role {
       record.flags.insert(.hasRole)
       record.entries.append(.init(key: ReservedKey.role, value: role))
     }
-    batch.records.append(record)
+    walk.batch.records.append(record)
   }
 
   /// Whether an object is another class's or model's than when it was asked last.
@@ -235,12 +235,12 @@ extension LiveTree {
     if let tag = kind.classTag {
       switch registry.flaw(of: tag, on: object) {
       case .belongs(_, let registered, let found)?: mistaken = (registered, found)
-      case .unregistered?: batch.findings.append(.unregisteredClass(path: path, tag: tag))
+      case .unregistered?: walk.batch.findings.append(.unregisteredClass(path: path, tag: tag))
       case nil: break
       }
     }
-    let facts = LiveClass.Tag(tag: kind.classTag, kind: batch.kinds.count, mistaken: mistaken)
-    batch.kinds.append(kind)
+    let facts = LiveClass.Tag(tag: kind.classTag, kind: walk.batch.kinds.count, mistaken: mistaken)
+    walk.batch.kinds.append(kind)
     subject.add(facts)
     return facts
   }

@@ -3,17 +3,17 @@ internal import RestorationArchive
 extension LiveTree {
   /// Replaces captured references by the places of their objects; preserves by hand what only a reference leads to.
   func resolveReferences() {
-    if hasMoved { rereadReferrers() }
-    while let (node, record, references) = unresolved.popLast() {
+    if walk.hasMoved { rereadReferrers() }
+    while let (node, record, references) = walk.unresolved.popLast() {
       // A node that has left must not bring anything in.
       guard !node.isRemoved else { continue }
       let former = node.byHand
       node.byHand = []
       var owner = Owner(node: node)
       for reference in references {
-        batch.records[record].entries.append(entry(for: reference, from: &owner))
+        walk.batch.records[record].entries.append(entry(for: reference, from: &owner))
       }
-      orphans += former.filter { !owner.keysByHand.contains($0.key) }
+      walk.orphans += former.filter { !owner.keysByHand.contains($0.key) }
       readPending()
     }
   }
@@ -38,7 +38,7 @@ extension LiveTree {
 
   private func rereadReferrers() {
     guard !referrers.isEmpty else { return }
-    let fresh = Set(unresolved.map { $0.node.key })
+    let fresh = Set(walk.unresolved.map { $0.node.key })
     for (key, node) in referrers.sorted(by: { $0.key < $1.key }) {
       if node.isRemoved { referrers[key] = nil } else if !fresh.contains(key) { read(node) }
     }
@@ -49,7 +49,7 @@ extension LiveTree {
   func entries(forApplication references: [CapturedReference]) -> [RestorationArchive.Entry] {
     func place(_ object: any RestorableObject, _ key: String) -> NodeReference? {
       if let node = node(of: object), !node.isRemoved { return .path(node.path) }
-      batch.findings.append(.danglingReference(path: [], key: key))
+      walk.batch.findings.append(.danglingReference(path: [], key: key))
       return nil
     }
     return references.map { reference in
@@ -84,7 +84,7 @@ extension LiveTree {
       insert(node, parent: owner.node)
       return .path(node.path)
     }
-    batch.findings.append(.danglingReference(path: owner.node.path, key: key))
+    walk.batch.findings.append(.danglingReference(path: owner.node.path, key: key))
     return nil
   }
 }

@@ -35,7 +35,7 @@ extension RestorationCoordinator {
     if let restored, lateObjects == nil, let index = restored.index(at: [ReservedNode.shared, identifier]),
       restored.isSpent(index)
     {
-      tree.noteRefused(object)
+      tree.given.noteRefused(object)
     }
     _ = adopt(LateObject(object: object, path: [ReservedNode.shared, identifier]))
     changesWereNoticed()
@@ -71,7 +71,7 @@ extension RestorationCoordinator {
   private func giveState(to late: LateObject, from turn: RestoreTurn, at index: Int) -> NodeReport? {
     func refused(_ reason: NotRestoredReason) -> NodeReport {
       // The stored state stays until the object has something newer.
-      tree.noteRefused(late.object)
+      tree.given.noteRefused(late.object)
       return NodeReport(path: late.path, result: .notRestored(reason))
     }
     guard !extensions.isTimedOut else { return refused(.timedOut) }
@@ -86,7 +86,7 @@ extension RestorationCoordinator {
     // In the turn that restores, the capture at its end meets them.
     if lateObjects == nil {
       turn.noteOwners(in: tree, range: range)
-      if !turn.progress[top].isRestored { tree.noteRefused(late.object) }
+      if !turn.progress[top].isRestored { tree.given.noteRefused(late.object) }
       if let parent = turn.plan.nodes[index].parent.flatMap({ turn.object(at: $0) }) {
         invalidateRestorableState(of: parent)
       }

@@ -18,7 +18,7 @@ extension RestorationCoordinator {
     standing = .locked
     let context = configuration.context
     guard let root else { return await worker.run { $0.beginLocked(context: context) } }
-    tree.noteApplication(.nothing)
+    tree.given.noteApplication(.nothing)
     let batch = capture(
       root, scope: .all, context: context, application: takeApplicationState(context: context), isMeeting: true)
     await worker.run { session in

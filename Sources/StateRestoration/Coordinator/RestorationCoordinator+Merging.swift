@@ -43,7 +43,7 @@ extension RestorationCoordinator {
       let path = turn.plan.paths[own]
       guard let records = places[path], records.count > (areEdited ? 0 : 1),
         let object = turn.object(at: own) as? any MergingController,
-        turn.edited.contains(ObjectIdentifier(object)) == areEdited, areEdited || turn.progress[own].isRestored
+        turn.isEdited(object) == areEdited, areEdited || turn.progress[own].isRestored
       else { continue }
       let claimant = registry.claimant(object)
       let coders = records.compactMap { plan, index -> RestorationDecoder? in

@@ -149,8 +149,8 @@ extension RestorationCoordinator {
     _ root: any RestorableController, scope: LiveTree.Scope, context: RestorationContext,
     application: ApplicationState? = nil, isMeeting: Bool = false
   ) -> CaptureBatch {
-    tree.context = context
-    let batch = tree.capture(roots: [root], scope: scope, application: application, isMeeting: isMeeting)
+    let batch = tree.capture(
+      roots: [root], scope: scope, context: context, application: application, isMeeting: isMeeting)
     if !isMeeting, let restored, restored.hasUnclaimed {
       // What an object has that came by itself is newer than the state of its place.
       for key in batch.newcomers {

@@ -95,23 +95,21 @@ extension RestorationCoordinator {
   }
 
   private func makeTurn(for loaded: LoadedState, keeping edits: Edits, retriesLeftOut: Bool) -> RestoreTurn {
-    let turn = RestoreTurn(
-      plan: loaded.plan, registry: registry, log: log, now: configuration.now(),
-      note: { [weak self] in self?.note(node: $0) })
-    turn.delegate = delegate
-    turn.extent.launch = loaded.isRequest ? .restore : extent
-    turn.edited = edits.objects
+    var request = RestoreRequest(
+      registry: registry, log: log, now: configuration.now(), note: { [weak self] in self?.note(node: $0) },
+      delegate: delegate, edited: edits.objects)
+    request.extent = loaded.isRequest ? .restore : extent
     // Edits since the last look are newer, too.
     for key in changes.drain() where standing == .locked {
-      if let object = tree.node(key)?.object { turn.edited.insert(ObjectIdentifier(object)) }
+      if let object = tree.node(key)?.object { request.edited.insert(ObjectIdentifier(object)) }
     }
-    turn.decodesInReverse = configuration.decodesInReverse
-    turn.retries = { [weak self] path in
+    request.decodesInReverse = configuration.decodesInReverse
+    request.retries = { [weak self] path in
       guard let self else { return false }
       return retriesLeftOut || delegate?.coordinator(self, shouldRetryNodeAt: path) == true
     }
-    if !retriesLeftOut { turn.crashNode = loaded.crash.crashNode.map { NodeID(rawValue: $0) } }
-    return turn
+    if !retriesLeftOut { request.crashNode = loaded.crash.crashNode.map { NodeID(rawValue: $0) } }
+    return RestoreTurn(plan: loaded.plan, request)
   }
 
   /// Binds every object of the hierarchy: owners to their nodes, all others to what they have at the end of this turn.
@@ -125,7 +123,7 @@ extension RestorationCoordinator {
     turn.noteOwners(in: tree)
     var state: ApplicationState?
     if turn.plan.application != nil {
-      tree.noteApplication(application)
+      tree.given.noteApplication(application)
       if case .owner = application {} else { state = takeApplicationState(context: context) }
     }
     return capture(root, scope: .all, context: context, application: state, isMeeting: true)
@@ -161,7 +159,7 @@ extension RestorationCoordinator {
     let retired = turn.retiredNodes
     let withheld = turn.withheldNodes
     let retried = turn.retriedNodes
-    let crashNode = turn.crashNode
+    let crashNode = turn.request.crashNode
     let context = configuration.context
     let loader = loader()
     let begin = { @Sendable (session: inout PreservationSession) -> Bool in

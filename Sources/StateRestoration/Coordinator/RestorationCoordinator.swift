@@ -127,7 +127,7 @@ internal import RestorationArchive
     let awakener = Awakener()
     changes = ChangeList { awakener.wake() }
     turns = awakener.turns
-    tree = LiveTree(registry: registry, changes: changes, context: context, now: configuration.now)
+    tree = LiveTree(registry: registry, changes: changes, context: context)
     awakener.coordinator = self
     registry.tell(self)
     becomeFindable()

@@ -39,7 +39,7 @@ extension RestorableObject {
   public static var restorationExtent: RestorationExtent? { nil }
 
   /// Does nothing.
-  public func applicationFinishedRestoringState() { FinishedHook.wasDefault(for: self) }
+  public func applicationFinishedRestoringState() {}
 }
 
 /// Knows which classes leave their version to the default, for the lint: their subclasses can't have one of their own.

@@ -38,12 +38,8 @@ public struct NodeReport: Sendable, Hashable, Codable {
   package var kind = Kind.controller
   /// Restored, or not and why.
   public var result: Result
-  /// The class tag that the state names, if it names one.
-  package var restorationClass: RestorationClass?
   /// Size of the node's record in bytes.
   package var byteCount = 0
-  /// Time the object's own code took on the main actor: factory and decoding.
-  package var duration = Duration.zero
   /// Things to know about the node, most important first.
   public var remarks: [RestorationRemark] = []
 

@@ -24,8 +24,6 @@ struct NodeProgress {
   private var origin = NodeReport.Origin.existing
   /// Why it did not come back; nil when it did, or nothing was decided.
   private(set) var reason: NotRestoredReason?
-  /// The time of the node's own code.
-  var duration = Duration.zero
   var remarks: [RestorationRemark] = []
   /// Whether its object refers to stored state that was not restored: the reference stays until the object is edited.
   var awaitsTarget = false
@@ -85,7 +83,7 @@ struct NodeProgress {
   mutating func forgetResult() {
     guard outcome != .undecided else { return }
     (outcome, reason) = (.undecided, nil)
-    (duration, remarks) = (.zero, [])
+    remarks = []
   }
 }
 

@@ -5,22 +5,17 @@ extension RestoreTurn {
   func decode(in range: Range<Int>? = nil) {
     let indices = range ?? plan.nodes.indices
     let resolver: RestorationDecoder.Resolver = { [self] in resolve($0) }
-    // The end of one node is the beginning of the next.
-    var begun = clock.now
     for position in indices {
-      let index = decodesInReverse ? indices.lowerBound + indices.upperBound - 1 - position : position
+      let index = request.decodesInReverse ? indices.lowerBound + indices.upperBound - 1 - position : position
       guard progress[index].isRestored, let object = object(at: index), !plan.nodes[index].isApplication else {
         continue
       }
       decode(index, object, resolver)
-      let ended = clock.now
-      progress[index].duration += ended - begun
-      begun = ended
     }
   }
 
   private func decode(_ index: Int, _ object: any RestorableObject, _ resolve: @escaping RestorationDecoder.Resolver) {
-    if !edited.isEmpty, edited.contains(ObjectIdentifier(object)) { return progress[index].reject(.touchedMeanwhile) }
+    if isEdited(object) { return progress[index].reject(.touchedMeanwhile) }
     let node = plan.nodes[index]
     if node.flags.contains(.shed) { return progress[index].reject(.shed) }
     noteBeginning(of: index)
@@ -38,7 +33,7 @@ extension RestoreTurn {
     than index: Int, _ object: any RestorableObject, _ resolve: @escaping RestorationDecoder.Resolver
   ) {
     guard let lead = plan.dormants.keys.first(where: { plan.variants(ledBy: $0).contains(index) }) else { return }
-    let claimant = registry.claimant(object)
+    let claimant = request.registry.claimant(object)
     for variant in plan.variants(ledBy: lead).drop(while: { $0 != index }).dropFirst() {
       let node = plan.nodes[variant]
       guard !isSameIdentity(index, variant), obstacle(at: variant) == nil, plan.details(of: variant).damage == nil,
@@ -49,7 +44,7 @@ extension RestoreTurn {
         try apply(variant, to: object, at: index, resolve)
         return progress[index].remarks.append(.wasDormant)
       } catch {
-        log.log(.warning, "\(plan.paths[index]): an older variant can't be decoded either: \(error)")
+        request.log.log(.warning, "\(plan.paths[index]): an older variant can't be decoded either: \(error)")
       }
     }
   }
@@ -67,7 +62,7 @@ extension RestoreTurn {
       isSeen
       ? makeDecoder(of: variant, resolve: resolve)
       : takeUnseenDecoder(of: variant)
-    defer { if !isSeen { unseenDecoder = decoder } }
+    defer { if !isSeen { lookups.unseenDecoder = decoder } }
     decoder.namesUnknownFields = isProbed(classPlan)
     if let from = try classPlan.apply(decoder, to: object, properties: classPlan.markedProperties(of: object)) {
       progress[index].remarks.append(.migrated(from: from, to: classPlan.version))
@@ -80,17 +75,17 @@ extension RestoreTurn {
   /// The plan of an object's class, mostly that of the object before.
   private func classPlan(of object: any RestorableObject) -> ClassPlan {
     let type = type(of: object)
-    if let last = lastClassPlan, ObjectIdentifier(last.type) == ObjectIdentifier(type) { return last }
+    if let last = lookups.lastClassPlan, ObjectIdentifier(last.type) == ObjectIdentifier(type) { return last }
     let plan = ClassPlan.plan(for: type)
-    lastClassPlan = plan
+    lookups.lastClassPlan = plan
     return plan
   }
 
   /// Whether an instance of a class is one of the first, whose values are looked at for fields that the class does not know.
   private func isProbed(_ plan: ClassPlan) -> Bool {
-    let count = probedCounts[ObjectIdentifier(plan.type), default: 0]
+    let count = lookups.probedCounts[ObjectIdentifier(plan.type), default: 0]
     guard count < 8 else { return false }
-    probedCounts[ObjectIdentifier(plan.type)] = count + 1
+    lookups.probedCounts[ObjectIdentifier(plan.type)] = count + 1
     return true
   }
 

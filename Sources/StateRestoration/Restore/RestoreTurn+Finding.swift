@@ -18,7 +18,7 @@ extension RestoreTurn {
     }
     switch plan.nodes[index].kind {
     case .shared:
-      guard let object = plan.paths[index].last.flatMap({ registry.sharedObject($0) }) else {
+      guard let object = plan.paths[index].last.flatMap({ request.registry.sharedObject($0) }) else {
         return fail(index, .noObject)
       }
       select(object, ledBy: index, origin: .existing)
@@ -45,11 +45,11 @@ extension RestoreTurn {
 
   /// Gives an object the first variant of its place that fits, newest first, and meets those below it.
   func select(_ object: any RestorableObject, ledBy lead: Int, origin: NodeReport.Origin) {
-    let claimant = registry.claimant(object)
+    let claimant = request.registry.claimant(object)
     var variants = plan.variants(ledBy: lead)
-    if origin == .registration { variants.forEach { extent.ask(for: $0) } }
+    if origin == .registration { asked.formUnion(variants) }
     // A left-out variant that is tried again goes before those in front of it.
-    if variants.count > 1, retries(plan.paths[lead]) {
+    if variants.count > 1, request.retries(plan.paths[lead]) {
       variants = variants.filter { isMarkedLeftOut($0) } + variants.filter { !isMarkedLeftOut($0) }
     }
     var reasons: [Int: NotRestoredReason] = [:]
@@ -134,7 +134,7 @@ extension RestoreTurn {
   }
 
   private func noteFacts(of object: any RestorableObject, at index: Int, _ origin: NodeReport.Origin) {
-    if let tag = plan.tag(of: index), registry.registeredClass(tag) == nil {
+    if let tag = plan.tag(of: index), request.registry.registeredClass(tag) == nil {
       progress[index].remarks.append(.unregisteredClass(tag))
     }
     // An object that was there already was found by its identifier.
@@ -147,11 +147,11 @@ extension RestoreTurn {
   /// The reason against a variant, for any object.
   func obstacle(at index: Int) -> NotRestoredReason? {
     if isLeftOut(index) { return .leftOutAfterCrash }
-    guard let tag = plan.tag(of: index), let registered = registry.registeredClass(tag) else { return nil }
+    guard let tag = plan.tag(of: index), let registered = request.registry.registeredClass(tag) else { return nil }
     guard registered.freshFor != nil || registered.onlyIf != nil else { return nil }
     let details = plan.details(of: index)
     if let limit = registered.freshFor,
-      let reason = Freshness.expiry(of: details.savedAt ?? plan.context.timeSaved, limit: limit, now: now)
+      let reason = Freshness.expiry(of: details.savedAt ?? plan.context.timeSaved, limit: limit, now: request.now)
     {
       return reason
     }
@@ -162,11 +162,11 @@ extension RestoreTurn {
   /// Whether restoring died at a node, and nobody asks for another try.
   func isLeftOut(_ index: Int) -> Bool {
     guard isMarkedLeftOut(index) else { return false }
-    return plan.nodes[index].id == crashNode || !retries(plan.paths[index])
+    return plan.nodes[index].id == request.crashNode || !request.retries(plan.paths[index])
   }
 
   private func isMarkedLeftOut(_ index: Int) -> Bool {
-    plan.nodes[index].flags.contains(.leftOut) || plan.nodes[index].id == crashNode
+    plan.nodes[index].flags.contains(.leftOut) || plan.nodes[index].id == request.crashNode
   }
 
   // MARK: - Controllers
@@ -185,21 +185,15 @@ extension RestoreTurn {
       progress[lead].existed = true
       return select(object, ledBy: lead, origin: .existing)
     }
-    // Only code of the program takes time worth telling: an object that was there is found without it.
-    var start: ContinuousClock.Instant?
-    guard let (object, origin) = makeController(lead, &start) else { return }
+    guard let (object, origin) = makeController(lead) else { return }
     if origin == .existing || existingChild(at: lead) === object { progress[lead].existed = true }
     if !progress[lead].existed, let reason = reasonToWithhold(lead, from: object) { return fail(lead, reason) }
     select(object, ledBy: lead, origin: origin)
-    if let start, progress[lead].isRestored { progress[lead].duration += clock.now - start }
   }
 
-  private func makeController(
-    _ index: Int, _ start: inout ContinuousClock.Instant?
-  ) -> (any RestorableController, NodeReport.Origin)? {
+  private func makeController(_ index: Int) -> (any RestorableController, NodeReport.Origin)? {
     let tag = plan.tag(of: index)
-    if let tag, let make = registry.registeredClass(tag)?.make {
-      start = clock.now
+    if let tag, let make = request.registry.registeredClass(tag)?.make {
       noteBeginning(of: index)
       guard let made = withDecoder(for: index, { make(plan.paths[index], $0) }) else {
         fail(index, .refusedByClass(tag))
@@ -208,11 +202,9 @@ extension RestoreTurn {
       return (made, .restorationClass)
     }
     if !plan.nodes[index].flags.contains(.byHand) {
-      if asksDelegate, delegate != nil { start = clock.now }
       if let made = askDelegate(index) { return (made, .delegate) }
       if let object = existingChild(at: index) { return (object, .existing) }
-      if let make = plan.paths[index].last.flatMap({ registry.blueprint($0) }) {
-        start = start ?? clock.now
+      if let make = plan.paths[index].last.flatMap({ request.registry.blueprint($0) }) {
         noteBeginning(of: index)
         if let made = withDecoder(for: index, { make(plan.paths[index], $0) }) { return (made, .blueprint) }
       }
@@ -222,16 +214,16 @@ extension RestoreTurn {
       fail(index, .notAskedFor)
       return nil
     }
-    fail(index, tag.map { registry.registeredClass($0) == nil ? .unknownClass($0) : .noObject } ?? .noObject)
+    fail(index, tag.map { request.registry.registeredClass($0) == nil ? .unknownClass($0) : .noObject } ?? .noObject)
     return nil
   }
 
   /// The second rung of the ladder, left out once the delegate turns out to make no controllers at all.
   private func askDelegate(_ index: Int) -> (any RestorableController)? {
-    guard asksDelegate, let delegate else { return nil }
+    guard lookups.asksDelegate, let delegate = request.delegate else { return nil }
     noteBeginning(of: index)
     return withDecoder(for: index) { coder in
-      defer { asksDelegate = coder.delegateWithoutMaker != ObjectIdentifier(delegate) }
+      defer { lookups.asksDelegate = coder.delegateWithoutMaker != ObjectIdentifier(delegate) }
       return delegate.makeController(at: plan.paths[index], coder: coder)
     }
   }
@@ -240,13 +232,13 @@ extension RestoreTurn {
     guard let parent = plan.nodes[index].parent, let container = progress[parent].controller,
       let identifier = plan.paths[index].last
     else { return nil }
-    if let table = childTables[parent] { return table.child(identifier) }
+    if let table = lookups.childTables[parent] { return table.child(identifier) }
     noteBeginning(of: parent)
     guard plan.nodes[parent].childCount > 8 else {
       return container.restorationChildren.first { $0.restorationIdentifier == identifier }
     }
     let table = ChildTable(childrenOf: container)
-    childTables[parent] = table
+    lookups.childTables[parent] = table
     return table.child(identifier)
   }
 
@@ -254,14 +246,14 @@ extension RestoreTurn {
 
   private func view(at index: Int) -> (any RestorableView)? {
     guard let parent = plan.nodes[index].parent, let owner = progress[parent].controller else { return nil }
-    let table = viewTables[parent] ?? ChildTable(owner.restorationViews) { $0.restorationIdentifier }
-    viewTables[parent] = table
+    let table = lookups.viewTables[parent] ?? ChildTable(owner.restorationViews) { $0.restorationIdentifier }
+    lookups.viewTables[parent] = table
     return plan.paths[index].last.flatMap { table.child($0) }
   }
 
   /// Views that a container made only when its children came.
   func findViews(of index: Int) {
-    viewTables[index] = nil
+    lookups.viewTables[index] = nil
     for child in plan.children(of: index) where plan.nodes[child].kind == .view && object(at: child) == nil {
       progress[child].forgetResult()
       meet(child)
@@ -276,15 +268,15 @@ extension RestoreTurn {
   private func takePlace(
     _ controller: any RestorableController, _ index: Int, _ origin: NodeReport.Origin
   ) -> Int? {
-    if takenPlaces.isEmpty {
+    if lookups.takenPlaces.isEmpty {
       guard origin != .existing, origin != .registration else { return nil }
       for other in plan.nodes.indices where other != index {
-        if let object = progress[other].controller { takenPlaces[ObjectIdentifier(object)] = other }
+        if let object = progress[other].controller { lookups.takenPlaces[ObjectIdentifier(object)] = other }
       }
     }
-    let taken = takenPlaces[ObjectIdentifier(controller)]
+    let taken = lookups.takenPlaces[ObjectIdentifier(controller)]
     if let taken, taken != index { return taken }
-    takenPlaces[ObjectIdentifier(controller)] = index
+    lookups.takenPlaces[ObjectIdentifier(controller)] = index
     return nil
   }
 }

@@ -28,8 +28,8 @@ extension RestoreTurn {
 
   /// A made object that no container took dies after restoring: its state is not given away.
   private func rejectUninstalled(in range: Range<Int>) {
-    childTables = [:]
-    viewTables = [:]
+    lookups.childTables = [:]
+    lookups.viewTables = [:]
     var positions: [Int: [ObjectIdentifier: Int]] = [:]
     var children: [Int: [any RestorableController]] = [:]
     for index in range where object(at: index) != nil {
@@ -44,8 +44,8 @@ extension RestoreTurn {
       let siblings = children[parent] ?? owner.restorationChildren
       children[parent] = siblings
       // Mostly the one after the last that was looked for, also when they come one by one.
-      if let next = nextInstalled[parent], next < siblings.count, siblings[next] === made {
-        nextInstalled[parent] = next + 1
+      if let next = lookups.nextInstalled[parent], next < siblings.count, siblings[next] === made {
+        lookups.nextInstalled[parent] = next + 1
         continue
       }
       if positions[parent] == nil {
@@ -53,7 +53,7 @@ extension RestoreTurn {
           siblings.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
       }
       if let position = positions[parent]?[ObjectIdentifier(made)] {
-        nextInstalled[parent] = position + 1
+        lookups.nextInstalled[parent] = position + 1
       } else {
         uninstalled.append(.init(object: made))
         fail(index, .notInstalled)

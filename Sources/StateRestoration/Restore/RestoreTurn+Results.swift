@@ -6,13 +6,13 @@ extension RestoreTurn {
   /// Objects that could not read their own state, or that refer to state that was not restored, are blank over it.
   func noteOwners(in tree: LiveTree, range: Range<Int>? = nil) {
     let range = range ?? plan.nodes.indices
-    for uninstalled in uninstalled { uninstalled.object.map(tree.noteRefused) }
-    tree.reserveRestored(range.count)
+    for case let object? in uninstalled.map(\.object) { tree.given.noteRefused(object) }
+    tree.given.reserve(range.count)
     for index in range {
       guard let object = object(at: index), !plan.nodes[index].isApplication else { continue }
       let isOwner = isOwner(index)
       let node = plan.nodes[index].id
-      tree.noteRestored(
+      tree.given.note(
         object, isOwner ? .owner(node) : .over(node),
         outlives: plan.nodes[index].kind == .shared || plan.nodes[index].flags.contains(.byHand))
       if isOwner { progress[index].isSpent = true }
@@ -68,7 +68,7 @@ extension RestoreTurn {
     if plan.nodes[index].kind == .view { return owner.restorationViews.contains { $0 === object } }
     let children = owner.restorationChildren
     // Mostly the one after the last that was looked for.
-    if let next = nextInstalled[parent], next < children.count, children[next] === object { return true }
+    if let next = lookups.nextInstalled[parent], next < children.count, children[next] === object { return true }
     return children.contains { $0 === object }
   }
 }

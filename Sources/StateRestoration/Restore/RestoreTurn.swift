@@ -6,21 +6,7 @@ internal import RestorationArchive
 /// Works on a whole plan, or on the subtree of an object that is registered later.
 @MainActor final class RestoreTurn {
   let plan: RestorePlan
-  let registry: RestorationRegistry
-  let log: any RestorationLog
-  let note: (UInt32?) -> Void
-  let now: Date
-  weak var delegate: (any RestorationCoordinatorDelegate)?
-  /// The objects that were edited while the device was locked: theirs is newer.
-  var edited: Set<ObjectIdentifier> = []
-  /// Says whether the node that failed before is tried again.
-  var retries: (RestorationPath) -> Bool = { _ in false }
-  /// How much this launch asks for.
-  var extent = ExtentRule()
-  /// Whether objects decode last first, for tests of code that must not depend on the order.
-  var decodesInReverse = false
-  /// The node that the last attempt died at.
-  var crashNode: NodeID?
+  let request: RestoreRequest
 
   // What becomes of the nodes.
 
@@ -31,28 +17,14 @@ internal import RestorationArchive
   /// The dormant variants that were given instead of the leading ones of their places, by these.
   var awakened: [Int: Int] = [:]
 
-  // What one pass looks up.
-
   /// Objects that no container took, while somebody else owns them.
   var uninstalled: [WeakObject] = []
-  /// The children that existed before, of parents that have many; by the parent's index.
-  var childTables: [Int: ChildTable<any RestorableController>] = [:]
-  /// The views of owners, until their containers get children, which may bring views.
-  var viewTables: [Int: ChildTable<any RestorableView>] = [:]
-  /// For parents, the place after the child that was last found to be installed.
-  var nextInstalled: [Int: Int] = [:]
-  /// The places of the objects that were met, once one of them was made.
-  var takenPlaces: [ObjectIdentifier: Int] = [:]
-  var asksDelegate = true
-  /// The plan of the class whose instance was decoded last.
-  var lastClassPlan: ClassPlan?
-  /// How many instances of each class were looked at for fields that the class does not know.
-  var probedCounts: [ObjectIdentifier: Int] = [:]
+  /// Nodes that are asked for whatever the launch asks for, as their objects were registered.
+  var asked: Set<Int> = []
+  var lookups = RestoreLookups()
   /// Whether the object that decodes now refers to stored state that was not restored.
   var missesTarget = false
   private var notedNode: UInt32?
-  /// The decoder of what no code of the program sees: one for all nodes.
-  var unseenDecoder: RestorationDecoder?
   /// Whether every restored object was told that restoring is over.
   private var isFinished = false
   /// Objects that were registered before that.
@@ -64,22 +36,20 @@ internal import RestorationArchive
   /// The nodes by number; made when the first reference by number is resolved.
   private(set) lazy var numbers = Dictionary(plan.nodes.lazy.enumerated().map { ($1.id, $0) }) { first, _ in first }
   /// The registered classes; made when variants are compared with each other.
-  private(set) lazy var tags = registry.tagTable
-  let clock = ContinuousClock()
+  private(set) lazy var tags = request.registry.tagTable
 
-  init(
-    plan: RestorePlan, registry: RestorationRegistry, log: any RestorationLog, now: Date,
-    note: @escaping (UInt32?) -> Void
-  ) {
+  init(plan: RestorePlan, _ request: RestoreRequest) {
     self.plan = plan
-    self.registry = registry
-    self.log = log
-    self.now = now
-    self.note = note
+    self.request = request
     progress = Array(repeating: NodeProgress(), count: plan.nodes.count)
   }
 
   // MARK: - Nodes
+
+  /// Whether an object was edited while the device was locked, so that its state is newer.
+  func isEdited(_ object: any RestorableObject) -> Bool {
+    !request.edited.isEmpty && request.edited.contains(ObjectIdentifier(object))
+  }
 
   /// The live object of a node; nil while there is none.
   func object(at index: Int) -> (any RestorableObject)? { progress[index].object }
@@ -134,7 +104,7 @@ internal import RestorationArchive
 
   /// Finds or makes every object below the root.
   func makeObjects(root: any RestorableController) {
-    takenPlaces = [:]
+    lookups.takenPlaces = [:]
     meetAll(in: plan.nodes.indices) { index in
       if plan.nodes[index].isApplication { return }
       if plan.nodes[index].parent == nil, plan.nodes[index].kind == .controller {
@@ -160,7 +130,7 @@ internal import RestorationArchive
 
   /// Finds or makes the objects of a subtree whose top is a late object.
   func makeObjects(for object: any RestorableObject, at top: Int) {
-    takenPlaces = [:]
+    lookups.takenPlaces = [:]
     for variant in plan.variants(ledBy: top) { forgetProgress(in: variant..<plan.nodes[variant].end) }
     select(object, ledBy: top, origin: .registration)
   }
@@ -189,19 +159,20 @@ internal import RestorationArchive
     // A hook may register more of them.
     while !unfinished.isEmpty { unfinished.removeFirst().forEach(finish) }
     isFinished = true
-    unseenDecoder = nil
+    lookups.unseenDecoder = nil
   }
 
   /// Tells objects that were registered later that restoring is over, at once or when it is.
   func finishLate(_ range: Range<Int>) {
     guard isFinished else { return unfinished.append(range) }
     range.forEach(finish)
-    unseenDecoder = nil
+    lookups.unseenDecoder = nil
   }
 
   private func finish(_ index: Int) {
     guard progress[index].isRestored, let object = object(at: index), object !== applicationObject else { return }
-    FinishedHook.call(on: object) { noteBeginning(of: index) }
+    noteBeginning(of: index)
+    object.applicationFinishedRestoringState()
   }
 
   /// The reports of all nodes met, in the plan's order.
@@ -209,9 +180,8 @@ internal import RestorationArchive
     (range ?? plan.nodes.indices).compactMap { index in
       guard !plan.nodes[index].isApplication, let result = progress[index].result else { return nil }
       return NodeReport(
-        path: plan.paths[index], kind: plan.nodes[index].kind, result: result, restorationClass: plan.tag(of: index),
-        byteCount: plan.nodes[index].byteCount, duration: progress[index].duration,
-        remarks: progress[index].remarks)
+        path: plan.paths[index], kind: plan.nodes[index].kind, result: result,
+        byteCount: plan.nodes[index].byteCount, remarks: progress[index].remarks)
     }
   }
 
@@ -222,13 +192,13 @@ internal import RestorationArchive
     let node = plan.nodes[index].id.rawValue
     guard notedNode != node else { return }
     notedNode = node
-    note(node)
+    request.note(node)
   }
 
   /// A death from here on is no node's fault.
   func noteEnd() {
     notedNode = nil
-    note(nil)
+    request.note(nil)
   }
 
   /// Runs what notes nodes of its own, in the middle of another's code perhaps, which goes on afterwards.
@@ -236,14 +206,14 @@ internal import RestorationArchive
     let before = notedNode
     let result = body()
     notedNode = before
-    note(before)
+    request.note(before)
     return result
   }
 
   /// Notes that the app-level state is being read.
   func noteApplication() {
     notedNode = nil
-    note(application.flatMap { progress[$0].isRestored ? plan.nodes[$0].id.rawValue : nil })
+    request.note(application.flatMap { progress[$0].isRestored ? plan.nodes[$0].id.rawValue : nil })
   }
 
   // MARK: - Decoders
@@ -260,13 +230,13 @@ internal import RestorationArchive
     return body(decoder)
   }
 
-  /// A decoder that no code of the program will see; to be kept for the next node in ``unseenDecoder`` afterwards.
+  /// A decoder that no code of the program will see; to be kept for the next node in ``RestoreLookups/unseenDecoder`` afterwards.
   ///
   /// Taken out, as a value that is assigned may have the program give another object its state meanwhile. One that the
   /// program has seen is never used again, as it may have kept it.
   func takeUnseenDecoder(of index: Int) -> RestorationDecoder {
-    guard let decoder = unseenDecoder else { return makeDecoder(of: index) }
-    unseenDecoder = nil
+    guard let decoder = lookups.unseenDecoder else { return makeDecoder(of: index) }
+    lookups.unseenDecoder = nil
     decoder.begin(plan.stored(at: index))
     return decoder
   }

@@ -11,8 +11,8 @@ import Testing
     for index in 0..<50 { top = Screen(RestorationIdentifier("level \(index)"), children: [top]) }
     let changes = ChangeList {}
     let context = RestorationConfiguration().context
-    let tree = LiveTree(registry: RestorationRegistry(), changes: changes, context: context, now: { Date() })
-    let batch = tree.capture(roots: [top], scope: .all)
+    let tree = LiveTree(registry: RestorationRegistry(), changes: changes, context: context)
+    let batch = tree.capture(roots: [top], scope: .all, context: .test)
     #expect(batch.records.count == 51)
     #expect(paths(in: batch) == 0)
     #expect(paths(in: [RestorationPath(["a"])]) == 1, "the search finds paths")
@@ -21,18 +21,17 @@ import Testing
   @Test func `what has left the hierarchy is forgotten, whether it died or not`() {
     let root = Screen("root")
     let tree = LiveTree(
-      registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context,
-      now: { Date() })
+      registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context)
     var kept: Screen?
     for number in 0..<20 {
       let child = Screen("child", children: [Screen("grandchild")])
       root.restorationChildren = [child]
-      _ = tree.capture(roots: [root], scope: .all)
+      _ = tree.capture(roots: [root], scope: .all, context: .test)
       #expect(tree.byObject.count == 3)
       if number == 10 { kept = child }
     }
     root.restorationChildren = []
-    _ = tree.capture(roots: [root], scope: .all)
+    _ = tree.capture(roots: [root], scope: .all, context: .test)
     #expect(tree.byObject.count == 1)
     #expect(kept != nil)
   }
@@ -40,14 +39,13 @@ import Testing
   @Test func `an object at the address of one that died is another one`() {
     let root = Screen("root")
     let tree = LiveTree(
-      registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context,
-      now: { Date() })
-    _ = tree.capture(roots: [root], scope: .all)
+      registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context)
+    _ = tree.capture(roots: [root], scope: .all, context: .test)
     for number in 0..<20 {
       root.restorationChildren = []
       // Most allocators give it the place of the last one.
       root.restorationChildren = [Silent("child", number)]
-      let batch = tree.capture(roots: [root], scope: .all)
+      let batch = tree.capture(roots: [root], scope: .all, context: .test)
       #expect(batch.placements.count == 1)
       #expect(batch.removals.count == (number == 0 ? 0 : 1))
       let values = batch.records.flatMap { batch.entries(of: $0) }.compactMap { $0.value as? Int }
@@ -59,16 +57,15 @@ import Testing
     let leaves = (0..<150).map { Silent("leaf \($0)", $0) }
     let root = Screen("root", children: leaves)
     let tree = LiveTree(
-      registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context,
-      now: { Date() })
-    _ = tree.capture(roots: [root], scope: .all)
+      registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context)
+    _ = tree.capture(roots: [root], scope: .all, context: .test)
     leaves[3].restorationModelIdentifier = "model"
     leaves[70].preservationPriority = .high
     leaves[71].restorationClass = "tag"
     leaves[140].restorationIdentifier = nil
     for leaf in leaves { leaf.restorableState += 1000 }
     for _ in 0..<2 {
-      let batch = tree.capture(roots: [root], scope: .all)
+      let batch = tree.capture(roots: [root], scope: .all, context: .test)
       var found: [Int: RestorationArchive.Attributes] = [:]
       for record in batch.records where !batch.removals.contains(record.key) {
         guard let value = batch.entries(of: record).first?.value as? Int else { continue }
@@ -100,42 +97,40 @@ import Testing
   @Test func `what silent objects were given is read by the capture after, whomever that asks`() {
     for scope in [LiveTree.Scope.noticed, .all] {
       let tree = LiveTree(
-        registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context,
-        now: { Date() })
+        registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context)
       let objects = (0..<3).map { Silent("child \($0)", $0) }
       let root = Screen("root", children: objects)
       // The last is read first, and tells what instances of the class have in common; the first was given nothing.
-      for object in objects[1...] { tree.noteRestored(object, .owner(NodeID(rawValue: 7))) }
-      let first = tree.capture(roots: [root], scope: .all, isMeeting: true)
+      for object in objects[1...] { tree.given.note(object, .owner(NodeID(rawValue: 7)), outlives: false) }
+      let first = tree.capture(roots: [root], scope: .all, context: .test, isMeeting: true)
       #expect(first.placements.count == 4)
       #expect(first.records.count == 3)
-      #expect(tree.capture(roots: [root], scope: scope).records.count == (scope == .all ? 3 : 1))
-      #expect(tree.capture(roots: [root], scope: .noticed).isEmpty)
+      #expect(tree.capture(roots: [root], scope: scope, context: .test).records.count == (scope == .all ? 3 : 1))
+      #expect(tree.capture(roots: [root], scope: .noticed, context: .test).isEmpty)
     }
   }
 
   @Test func `an object that shows another model than it was given is read at once`() {
     let tree = LiveTree(
-      registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context,
-      now: { Date() })
+      registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context)
     let objects = (0..<3).map { Silent("child \($0)", $0) }
     objects[2].restorationModelIdentifier = "other"
-    for object in objects { tree.noteRestored(object, .owner(NodeID(rawValue: 7))) }
-    let batch = tree.capture(roots: [Screen("root", children: objects)], scope: .all, isMeeting: true)
+    for object in objects { tree.given.note(object, .owner(NodeID(rawValue: 7)), outlives: false) }
+    let batch = tree.capture(roots: [Screen("root", children: objects)], scope: .all, context: .test, isMeeting: true)
     #expect(batch.records.contains { $0.model == "other" })
   }
 
   @Test func `a container that gave its children no roles is asked again, unless it never gives any`() {
     let late = LateRoles(child: Silent("child", 1))
     let tree = LiveTree(
-      registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context,
-      now: { Date() })
-    #expect(tree.capture(roots: [late], scope: .all).records.allSatisfy { !$0.flags.contains(.hasRole) })
+      registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context)
+    #expect(
+      tree.capture(roots: [late], scope: .all, context: .test).records.allSatisfy { !$0.flags.contains(.hasRole) })
     late.role = "late"
-    #expect(tree.capture(roots: [late], scope: .all).records.count { $0.flags.contains(.hasRole) } == 1)
+    #expect(tree.capture(roots: [late], scope: .all, context: .test).records.count { $0.flags.contains(.hasRole) } == 1)
     let never = NoRoles(child: Silent("child", 1))
     #expect(!DefaultRole.isUsed(by: NoRoles.self))
-    _ = tree.capture(roots: [never], scope: .all)
+    _ = tree.capture(roots: [never], scope: .all, context: .test)
     #expect(DefaultRole.isUsed(by: NoRoles.self))
     #expect(!DefaultRole.isUsed(by: LateRoles.self))
   }

@@ -91,12 +91,12 @@ import Testing
     #expect(changes.value == 0)
     let marks = Counter()
     let tree = LiveTree(
-      registry: RestorationRegistry(), changes: ChangeList { marks.increment() }, context: .test, now: { Date() })
-    _ = tree.capture(roots: [editor], scope: .all)
+      registry: RestorationRegistry(), changes: ChangeList { marks.increment() }, context: .test)
+    _ = tree.capture(roots: [editor], scope: .all, context: .test)
     editor.invalidateRestorableState()
     #expect(marks.value == 1)
     editor.silent = 2
-    #expect(tree.capture(roots: [editor], scope: .noticed).records.count == 1)
+    #expect(tree.capture(roots: [editor], scope: .noticed, context: .test).records.count == 1)
   }
 
   @Test func `a capture without observing leaves the flag up`() {

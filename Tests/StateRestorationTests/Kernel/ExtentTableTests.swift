@@ -58,13 +58,12 @@ import Testing
   }
 
   private func turn(
-    _ reader: RestorationArchive.Reader, _ registry: RestorationRegistry, _ extent: RestorationExtent
+    _ reader: RestorationArchive.Reader, _ registry: RestorationRegistry, _ extent: RestorationExtent,
+    asking delegate: (any RestorationCoordinatorDelegate)? = nil
   ) throws -> RestoreTurn {
-    let turn = RestoreTurn(
-      plan: try RestorePlan(reader: reader), registry: registry, log: SilentRestorationLog(),
-      now: Date(), note: { _ in })
-    turn.extent.launch = extent
-    return turn
+    var request = RestoreRequest(registry: registry, log: SilentRestorationLog(), now: Date(), note: { _ in })
+    (request.extent, request.delegate) = (extent, delegate)
+    return RestoreTurn(plan: try RestorePlan(reader: reader), request)
   }
 
   /// Does what the coordinator does in the turn that restores, and returns the next save's draft.
@@ -76,12 +75,12 @@ import Testing
     turn.decode()
     turn.finish()
     let tree = LiveTree(
-      registry: turn.registry, changes: ChangeList {}, context: RestorationConfiguration().context, now: { Date() })
+      registry: turn.request.registry, changes: ChangeList {}, context: RestorationConfiguration().context)
     turn.noteOwners(in: tree)
     var draft = try ArchiveDraft(
       continuing: reader, dormants: turn.plan.allDormants, limits: .default, nodeBudget: 64 << 10)
     draft.withheld = turn.withheldNodes
-    _ = try draft.commit(tree.capture(roots: [top], scope: .all, isMeeting: true))
+    _ = try draft.commit(tree.capture(roots: [top], scope: .all, context: .test, isMeeting: true))
     return (draft, tree)
   }
 
@@ -104,7 +103,7 @@ import Testing
     #expect(try VariantTree.text(of: draft) == "top:P\(comesBack[0] ? "*" : "")(place:S\(comesBack[1] ? "*" : ""))")
     // The first edit stands in front, and what is below it comes along.
     (top.text, child.text) = ("E", "F")
-    _ = try draft.commit(tree.capture(roots: [top], scope: .all))
+    _ = try draft.commit(tree.capture(roots: [top], scope: .all, context: .test))
     let place = comesBack[1] ? "place:F*" : "place:F*|S"
     #expect(try VariantTree.text(of: draft) == (comesBack[0] ? "top:E*(\(place))" : "top:E*(\(place))|P"))
     #expect(try draft.hasConsistentBindings)
@@ -153,9 +152,8 @@ import Testing
     let reader = try VariantTree.archive([
       ("top", [StoredVariant("P", tag: nil, [("place", [StoredVariant("S", tag: nil)])])])
     ])
-    let turn = try turn(reader, RestorationRegistry(), .launch)
     let maker = Maker()
-    turn.delegate = maker
+    let turn = try turn(reader, RestorationRegistry(), .launch, asking: maker)
     _ = try restore(turn, reader, into: top)
     #expect(top.restorationChildren.isEmpty)
     #expect(turn.reports().compactMap(\.notRestoredReason) == [.beyondExtent(.restore)])

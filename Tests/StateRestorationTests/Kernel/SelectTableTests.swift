@@ -121,10 +121,12 @@ import Testing
     return registry
   }
 
-  private func turn(_ reader: RestorationArchive.Reader, _ registry: RestorationRegistry) throws -> RestoreTurn {
-    RestoreTurn(
-      plan: try RestorePlan(reader: reader), registry: registry, log: SilentRestorationLog(),
-      now: Date() + 7200, note: { _ in })
+  private func turn(
+    _ reader: RestorationArchive.Reader, _ registry: RestorationRegistry, retries: Bool
+  ) throws -> RestoreTurn {
+    var request = RestoreRequest(registry: registry, log: SilentRestorationLog(), now: Date() + 7200, note: { _ in })
+    request.retries = { _ in retries }
+    return RestoreTurn(plan: try RestorePlan(reader: reader), request)
   }
 
   @Test func `of one identity only the newest variant counts`() throws {
@@ -142,8 +144,7 @@ import Testing
   private func restore(_ row: Row) throws {
     let registry = registry()
     let reader = try VariantTree.archive([("top", [StoredVariant(nil, tag: nil, [("place", row.variants())])])])
-    let turn = try turn(reader, registry)
-    turn.retries = { _ in row.retries }
+    let turn = try turn(reader, registry, retries: row.retries)
     let note = Note()
     let top = Top(note)
     turn.makeObjects(root: top)
@@ -158,9 +159,9 @@ import Testing
     #expect(reports.joined(separator: ", ") == row.report)
     // What the coordinator does at the end of the turn.
     let tree = LiveTree(
-      registry: registry, changes: ChangeList {}, context: RestorationConfiguration().context, now: { Date() })
+      registry: registry, changes: ChangeList {}, context: RestorationConfiguration().context)
     turn.noteOwners(in: tree)
-    let batch = tree.capture(roots: [top], scope: .all, isMeeting: true)
+    let batch = tree.capture(roots: [top], scope: .all, context: .test, isMeeting: true)
     var draft = try ArchiveDraft(
       continuing: reader, dormants: turn.plan.allDormants, limits: .default, nodeBudget: 64 << 10)
     try draft.drop(turn.retiredNodes)
@@ -182,7 +183,7 @@ import Testing
     let reader = try VariantTree.archive([
       ("top", [StoredVariant(nil, tag: nil, [("place", [StoredVariant("S", flags: flags)])])])
     ])
-    let turn = try turn(reader, registry)
+    let turn = try turn(reader, registry, retries: false)
     turn.makeObjects(root: Top(nil))
     #expect(made == (flags.isEmpty ? 1 : 0))
   }

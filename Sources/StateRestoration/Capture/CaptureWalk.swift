@@ -1,0 +1,23 @@
+/// One walk through the hierarchy: what it has found, and what it has still to do.
+@MainActor struct CaptureWalk {
+  /// What coder methods may ask for.
+  let context: RestorationContext
+  /// The number of the capture.
+  let number: Int
+  /// The objects with this key or a higher one have come with it.
+  let firstNewKey: CaptureBatch.Key
+  /// What is handed over at the end.
+  var batch = CaptureBatch()
+  /// The classes whose instances were met.
+  var openClasses: [LiveClass] = []
+  /// Nodes that may have left the hierarchy.
+  var orphans: [LiveNode] = []
+  /// Parents that children have left, whose lists still have them.
+  var parentsThatLostChildren: [CaptureBatch.Key: LiveNode] = [:]
+  /// Records to which the places of the objects that they refer to are added at the end.
+  var unresolved: [(node: LiveNode, record: Int, references: [CapturedReference])] = []
+  /// Whether nodes have come, moved or left, so that references to them lead elsewhere.
+  var hasMoved = false
+  /// Objects whose parents were asked again, as they call themselves something else.
+  var relinked: Set<CaptureBatch.Key> = []
+}

@@ -1,0 +1,86 @@
+internal import RestorationArchive
+
+/// What restoring has given to live objects in this turn, until the capture at its end meets them.
+@MainActor struct GivenState {
+  /// An object that restoring gave something.
+  private struct GivenObject {
+    weak var object: (any RestorableObject)?
+    let given: CaptureBatch.Given
+    /// Whether the state outlives it: it is a shared object, or one that only references name.
+    let outlives: Bool
+    /// Whether the capture has met it.
+    var isMet = false
+    /// Whether a sibling has its identifier.
+    var isDuplicate = false
+  }
+
+  private var objects: [GivenObject] = []
+  /// Where they stand there; one that has died may have left its address to another.
+  private var indices: [ObjectIdentifier: Int] = [:]
+  /// What the app-level state was given; nil if it was not asked for.
+  private var application: CaptureBatch.Given?
+  /// Objects that were refused their state and that no capture has met since.
+  private var refused: [ObjectIdentifier: WeakObject] = [:]
+  /// Those, and the objects below them, as the capture has met them.
+  private var refusedKeys: Set<CaptureBatch.Key> = []
+
+  /// Makes room for the objects that a restoration is about to name.
+  mutating func reserve(_ count: Int) {
+    objects.reserveCapacity(objects.count + count)
+    indices.reserveCapacity(objects.count + count)
+  }
+
+  /// Notes what an object was given.
+  mutating func note(_ object: any RestorableObject, _ given: CaptureBatch.Given, outlives: Bool) {
+    indices[ObjectIdentifier(object)] = objects.count
+    objects.append(GivenObject(object: object, given: given, outlives: outlives))
+  }
+
+  /// Notes what the app-level state was given.
+  mutating func noteApplication(_ given: CaptureBatch.Given) { application = given }
+
+  /// Notes that an object was refused its state.
+  mutating func noteRefused(_ object: any RestorableObject) {
+    refused[ObjectIdentifier(object)] = .init(object: object)
+  }
+
+  /// Notes that a sibling has an object's identifier.
+  mutating func noteDuplicate(_ object: any RestorableObject) {
+    if let index = indices[ObjectIdentifier(object)] { objects[index].isDuplicate = true }
+  }
+
+  /// What an object that the capture meets was given; nil for nothing.
+  mutating func take(_ object: any RestorableObject, _ identity: ObjectIdentifier) -> CaptureBatch.Given? {
+    guard !objects.isEmpty, let index = indices[identity], objects[index].object === object else { return nil }
+    objects[index].isMet = true
+    return objects[index].given
+  }
+
+  /// What the app-level state was given.
+  mutating func takeApplication() -> CaptureBatch.Given? {
+    defer { application = nil }
+    return application
+  }
+
+  /// Whether an object that the capture meets was refused its state, or lies below one that was.
+  mutating func takeRefused(_ node: LiveNode) -> Bool {
+    guard !refused.isEmpty || !refusedKeys.isEmpty else { return false }
+    let isRefused = refused.removeValue(forKey: node.objectIdentity).map { $0.object === node.object } ?? false
+    guard isRefused || refusedKeys.contains(node.parentKey) else { return false }
+    refusedKeys.insert(node.key)
+    return true
+  }
+
+  /// Ends a capture; returns the nodes of objects that it has not met: those have left the hierarchy in the same turn, and
+  /// their state with them.
+  mutating func takeUnmet() -> [NodeID] {
+    refusedKeys = []
+    refused = refused.filter { $0.value.object != nil }
+    guard !objects.isEmpty else { return [] }
+    defer { (objects, indices) = ([], [:]) }
+    return objects.compactMap { one in
+      guard !one.isMet, !one.outlives, !one.isDuplicate, case .owner(let node) = one.given else { return nil }
+      return node
+    }
+  }
+}

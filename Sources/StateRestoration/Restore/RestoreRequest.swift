@@ -1,0 +1,23 @@
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// What one restoration is to bring back, and whom it asks.
+@MainActor struct RestoreRequest {
+  let registry: RestorationRegistry
+  let log: any RestorationLog
+  /// The time to which ages are counted.
+  let now: Date
+  /// Told which node's code runs next; nil for none.
+  let note: (UInt32?) -> Void
+  weak var delegate: (any RestorationCoordinatorDelegate)?
+  /// The objects that were edited while the device was locked: theirs is newer.
+  var edited: Set<ObjectIdentifier> = []
+  /// Says whether a node that failed before is tried again.
+  var retries: (RestorationPath) -> Bool = { _ in false }
+  /// How much is asked for.
+  var extent = RestorationExtent.restore
+  /// Whether objects decode last first, for tests of code that must not depend on the order.
+  var decodesInReverse = false
+  /// The node that the last attempt died at.
+  var crashNode: NodeID?
+}
