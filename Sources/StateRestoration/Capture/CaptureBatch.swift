@@ -88,8 +88,6 @@ struct CaptureBatch: Sendable {
   var isMeeting = false
   /// The registered classes, when they have changed since the last capture.
   var tags: TagTable?
-  /// The shortest age limit among them; sent with them.
-  var ageLimit: Duration?
   /// Objects that have come by themselves, not having been given state.
   var newcomers: [Key] = []
   /// Objects whose change was noticed before they were asked.

@@ -93,7 +93,6 @@ extension LiveTree {
     for node in order.reversed() {
       if isCarriedOver { walk.batch.releases.append(node.key) } else { walk.batch.removals.append(node.key) }
       nodes[node.key] = nil
-      if node.isPolled { hasLostPolled = true }
       if byObject[node.objectIdentity] === node { byObject[node.objectIdentity] = nil }
     }
     walk.hasMoved = true

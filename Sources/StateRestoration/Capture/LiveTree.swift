@@ -37,8 +37,6 @@ internal import RestorationArchive
   var unread: [LiveNode] = []
   /// Objects whose changes can't be noticed without asking them.
   private(set) var polled: [LiveNode] = []
-  /// Whether some of them have left the tree.
-  var hasLostPolled = false
   /// Objects whose state refers to others.
   var referrers: [CaptureBatch.Key: LiveNode] = [:]
 
@@ -136,7 +134,7 @@ internal import RestorationArchive
   private func sendTags() {
     guard sentRevision != registry.revision else { return }
     sentRevision = registry.revision
-    (walk.batch.tags, walk.batch.ageLimit) = (registry.tagTable, registry.shortestAgeLimit)
+    walk.batch.tags = registry.tagTable
   }
 
   /// Forgets everything, as if no object had ever been seen.
@@ -145,7 +143,7 @@ internal import RestorationArchive
     byObject = [:]
     roots = []
     shared = []
-    (polled, unread) = ([], [])
+    (pending, unread, polled) = ([], [], [])
     referrers = [:]
     given = GivenState()
     hasApplication = false
@@ -174,8 +172,7 @@ internal import RestorationArchive
     for node in unread { mark(node) }
     unread = []
     guard scope == .all else { return }
-    if hasLostPolled { polled.removeAll { $0.isRemoved } }
-    hasLostPolled = false
+    polled.removeAll { $0.isRemoved }
     for root in roots where root.isPolled { mark(root) }
     walk.batch.records.reserveCapacity(polled.count + pending.count)
   }

@@ -6,20 +6,13 @@ struct AutomaticState {
   var interval: Task<Void, Never>?
   /// Whether something changed during the interval.
   var isDue = false
-  /// Whether the last save failed and is tried again.
-  var isRetry = false
-  /// Whether the delegate said no to the last save.
-  var isDeclined = false
+  /// How long to wait at least after a save that failed, or that the delegate declined.
+  var leastPause = Duration.zero
 
   /// A disk that fails is not asked more often than this, however short the interval is.
   static let retryInterval = Duration.seconds(1)
   /// Nor is a delegate that declines more often than this.
   static let declinedInterval = Duration.milliseconds(50)
-
-  /// How long to wait before the next save.
-  func pause(_ interval: Duration) -> Duration {
-    max(interval, isRetry ? Self.retryInterval : isDeclined ? Self.declinedInterval : .zero).clampedForSleep
-  }
 }
 
 extension RestorationCoordinator {
@@ -68,41 +61,25 @@ extension RestorationCoordinator {
 
   /// The first change is saved at once; those within the interval wait for its end.
   private func preserveAutomatically() {
-    guard case .onChange(let interval) = preservesAutomatically else { return }
-    automatic.isDue = false
-    automatic.isRetry = false
-    let clock = configuration.clock
-    automatic.interval = Task { [weak self] in
-      await self?.saveAndReport()
-      try? await clock.sleep(for: self?.automatic.pause(interval) ?? .zero)
-      guard !Task.isCancelled else { return }
-      self?.intervalDidPass()
-    }
+    (automatic.isDue, automatic.leastPause) = (false, .zero)
+    beginInterval(savingFirst: true)
   }
 
   /// After a save that failed: the next one comes by itself at the end of the interval.
   func retryAutomatically() {
+    (automatic.isDue, automatic.leastPause) = (true, AutomaticState.retryInterval)
+    if automatic.interval == nil { beginInterval(savingFirst: false) }
+  }
+
+  private func beginInterval(savingFirst: Bool) {
     guard case .onChange(let interval) = preservesAutomatically else { return }
-    automatic.isDue = true
-    automatic.isRetry = true
-    guard automatic.interval == nil else { return }
     let clock = configuration.clock
-    let pause = automatic.pause(interval)
     automatic.interval = Task { [weak self] in
-      try? await clock.sleep(for: pause)
+      if savingFirst { await self?.saveAndReport() }
+      try? await clock.sleep(for: max(interval, self?.automatic.leastPause ?? .zero).clampedForSleep)
       guard !Task.isCancelled else { return }
       self?.intervalDidPass()
     }
-  }
-
-  /// Makes at once the save that would come by itself at the end of the interval.
-  func preserveWhatIsDue() async throws(RestorationError) {
-    guard case .onChange = preservesAutomatically, root != nil else { return }
-    let outcome = try await preserve(scope: .noticed)
-    automatic.isDeclined = outcome.isDeclined
-    // Nothing is watched before the first capture: a delegate that declined that is asked again.
-    if outcome.isDeclined, tree.roots.isEmpty, delegate != nil { automatic.isDue = true }
-    delegate?.coordinator(self, didPreserve: outcome)
   }
 
   private func intervalDidPass() {
@@ -112,7 +89,14 @@ extension RestorationCoordinator {
 
   private func saveAndReport() async {
     do throws(RestorationError) {
-      try await preserveWhatIsDue()
+      guard case .onChange = preservesAutomatically, root != nil else { return }
+      let outcome = try await preserve(scope: .noticed)
+      if outcome.isDeclined {
+        automatic.leastPause = AutomaticState.declinedInterval
+        // Nothing is watched before the first capture: a delegate that declined that is asked again.
+        if tree.roots.isEmpty, delegate != nil { automatic.isDue = true }
+      }
+      delegate?.coordinator(self, didPreserve: outcome)
     } catch {
       delegate?.coordinator(self, didFailToPreserve: error)
     }

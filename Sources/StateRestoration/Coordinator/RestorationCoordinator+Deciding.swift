@@ -33,7 +33,8 @@ extension RestorationCoordinator {
     case .restoreEverything, .leaveOut: return .success(loaded)
     case .nothing: return giveUp(loaded)
     case .ask(let node):
-      switch delegate?.coordinator(self, decideAfter: loaded.crashHistory) ?? .olderGeneration {
+      let history = CrashHistory(failedAttempts: loaded.history.deaths, savedAt: loaded.plan.context.timeSaved)
+      switch delegate?.coordinator(self, decideAfter: history) ?? .olderGeneration {
       case .olderGeneration: return await fallback(for: loaded)
       case .restoreNothing: return giveUp(loaded)
       case .tryAgain:
@@ -45,8 +46,7 @@ extension RestorationCoordinator {
 
   /// Whether a prepared state can still be read.
   private func isReadable(_ loaded: LoadedState) async -> Bool {
-    let store = store
-    return await worker.run { _ in (try? store.open(.newest).generation) == loaded.state.generation }
+    await worker.run { (try? $0.store.open(.newest).generation) == loaded.state.generation }
   }
 
   /// The generation before the newest, which failed twice; nothing when it failed as well, or there is none.
@@ -63,7 +63,7 @@ extension RestorationCoordinator {
   /// Restores nothing; the next save sets aside every state that failed.
   private func giveUp(_ loaded: LoadedState...) -> Result<LoadedState, LoadFailure> {
     let newest = loaded[0]
-    let retiring = loaded.flatMap { $0.retiring + $0.merged.map(\.generation) + [$0.state.generation] }
+    let retiring = loaded.flatMap(\.superseded)
     return .failure(
       LoadFailure(
         outcome: .givenUpAfterCrashes, remarks: newest.remarks, reason: .afterCrash,

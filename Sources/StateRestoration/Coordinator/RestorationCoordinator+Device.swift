@@ -31,10 +31,9 @@ extension RestorationCoordinator {
   ///
   /// Nothing is saved from then on: a save that still waits would open it again.
   package func letGo() async {
-    let store = store
     await operations.run(.forgetting) {
       standing = .discarded
-      await worker.run { _ in store.close() }
+      await worker.run { $0.store.close() }
     }
   }
 

@@ -47,7 +47,6 @@ extension RestorationCoordinator {
       retryAutomatically()
       throw RestorationError(.discardFailed, "The preserved state could not be deleted; try again.", cause: error)
     }
-    discardCount += 1
     endAttempt()
     attempt = nil
     tree.reset()

@@ -1,31 +1,17 @@
 internal import RestorationArchive
 
 extension RestorationCoordinator {
-  /// The stored state without the edits of this run, if an edited object wants to join it; nil otherwise.
-  func storedForMerging(_ edits: Edits) async -> LoadedState? {
-    let wantsIt = tree.nodes.contains { node in
-      guard let object = node?.object as? any MergingController else { return false }
-      return edits.objects.contains(ObjectIdentifier(object))
-    }
-    // With no edits in the place of those that this run has saved itself.
-    var writer = RestorationArchive.Writer(context: configuration.context, limits: limits)
-    guard wantsIt, let none = try? writer.makeArchive(), case .success(let loaded) = await load(edits: none) else {
-      return nil
-    }
-    return loaded
-  }
-
   /// Has objects join the stored state: those that were edited in this run, and those that an earlier run edited while locked
   /// and that ended before the unlock.
   ///
   /// The next save has the joined states, as they differ from the stored ones. A state that can't be read is left as it is.
   ///
   /// - Parameters:
-  ///   - stored: The stored state without the edits of this run; nil when no edited object joins it.
   ///   - loaded: The state that is restored.
   ///   - turn: The turn in which the objects were given their state.
-  func mergeEdits(_ stored: LoadedState?, _ loaded: LoadedState, _ turn: RestoreTurn) {
-    if let stored { join(stored.layers.isEmpty ? [stored.plan] : stored.layers, areEdited: true, turn) }
+  func mergeEdits(_ loaded: LoadedState, _ turn: RestoreTurn) {
+    let layers = loaded.layers.isEmpty ? [loaded.plan] : loaded.layers
+    if !turn.request.edited.isEmpty { join(layers, areEdited: true, turn) }
     join(loaded.layers, areEdited: false, turn)
   }
 

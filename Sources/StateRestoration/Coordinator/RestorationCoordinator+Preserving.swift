@@ -66,7 +66,6 @@ extension RestorationCoordinator {
     log.log(.debug, "capturing")
     // The state read before this save is not the newest any more.
     prepared = nil
-    let discardCount = discardCount
     let batch = capture(root, scope: scope, context: context, application: application)
     let captureDuration = clock.now - start
     let loader = loader()
@@ -93,8 +92,7 @@ extension RestorationCoordinator {
         carriedOverNodes: saved.carriedOverNodes, bytesWritten: written.receipt.bytesWritten,
         captureDuration: captureDuration, duration: clock.now - start,
         findings: findings + written.findings)
-      // A receipt for a state that was discarded meanwhile is nobody's last one.
-      if discardCount == self.discardCount { lastReceipt = receipt }
+      lastReceipt = receipt
       if receipt.durability == .unknown { retryAutomatically() }
       log.log(.info, "preserved generation \(receipt.generation), \(receipt.bytesWritten) bytes")
       warn(of: receipt.findings)
@@ -132,7 +130,7 @@ extension RestorationCoordinator {
     var receipt = lastReceipt
     if receipt == nil, !findings.isEmpty {
       receipt = PreservationReceipt(
-        generation: restored?.plan.source?.generation ?? 0, kind: .unchanged, savedAt: savedAt)
+        generation: lastReport?.source?.generation ?? 0, kind: .unchanged, savedAt: savedAt)
     }
     receipt?.findings = findings
     return receipt
@@ -152,9 +150,10 @@ extension RestorationCoordinator {
     let batch = tree.capture(
       roots: [root], scope: scope, context: context, application: application, isMeeting: isMeeting)
     if !isMeeting, let restored, restored.hasUnclaimed {
-      // What an object has that came by itself is newer than the state of its place.
+      // What an object has that came by itself is newer than state of its own.
       for key in batch.newcomers {
-        if let path = tree.node(key)?.path, let index = restored.index(at: path) { restored.spend(index) }
+        guard let node = tree.node(key), let object = node.object else { continue }
+        if let index = restored.index(at: node.path) { restored.spend(index, on: object) }
       }
     }
     return batch
@@ -162,8 +161,7 @@ extension RestorationCoordinator {
 
   func loader() -> StateLoader {
     StateLoader(
-      store: store, limits: limits, configuration: configuration, tags: registry.tagTable,
-      context: configuration.context)
+      store: store, configuration: configuration, tags: registry.tagTable, context: configuration.context)
   }
 }
 

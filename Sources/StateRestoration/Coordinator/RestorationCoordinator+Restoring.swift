@@ -82,7 +82,7 @@ extension RestorationCoordinator {
       // The hierarchy is newer than a state that can't be read now, and is saved as a whole, as before.
       let continues =
         before == .live && isSameRoot && failure.outcome == .locked ? await worker.run { $0.hasRead } : false
-      if failure.leavesStateUntouched || continues || (failure.isTransient && before == .locked && isSameRoot) {
+      if source != .newest || continues || (failure.isTransient && before == .locked && isSameRoot) {
         report = RestorationReport(failure)
       } else {
         report = await nothingRestored(failure)
@@ -100,28 +100,25 @@ extension RestorationCoordinator {
 
   /// Settles what a later save may replace, after nothing could be restored.
   private func nothingRestored(_ failure: LoadFailure) async -> RestorationReport {
-    let context = configuration.context
-    tree.reset()
-    restored = nil
     switch failure.outcome {
     case .locked:
+      tree.reset()
+      restored = nil
       await deferUntilUnlock()
       // What the program makes now, in the same turn, is no edit of the user's.
       lookAtNewcomers(.all)
-    case .unavailable:
-      standing = .live
-      await worker.run { $0.begin(.unknown, context: context) }
+    case .unavailable: await beginAnew(.unknown)
     default: await beginAnew(retiring: failure.retiring)
     }
     return RestorationReport(failure)
   }
 
   /// Goes on from nothing: the generations that are refused are set aside by the next save.
-  func beginAnew(retiring: [Generation]?) async {
+  func beginAnew(_ base: PreservationSession.Base = .empty, retiring: [Generation]? = []) async {
     let context = configuration.context
     tree.reset()
     restored = nil
     standing = .live
-    await worker.run { $0.begin(.empty, retiring: retiring, context: context) }
+    await worker.run { $0.begin(base, retiring: retiring, context: context) }
   }
 }

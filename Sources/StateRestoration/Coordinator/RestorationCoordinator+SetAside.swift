@@ -22,9 +22,10 @@ extension RestorationCoordinator {
   /// - Returns: False when there is no such state.
   @discardableResult
   public func discardSetAside(_ id: SetAsideState.ID) async throws(RestorationError) -> Bool {
-    let store = store
     do {
-      return try await worker.run { _ throws(ProtectionError) in try store.removeSetAside(Generation(rawValue: id)) }
+      return try await worker.run { session throws(ProtectionError) in
+        try session.store.removeSetAside(Generation(rawValue: id))
+      }
     } catch {
       throw RestorationError(.discardFailed, "The state could not be deleted; try again.", cause: error)
     }

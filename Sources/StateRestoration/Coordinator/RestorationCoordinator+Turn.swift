@@ -15,7 +15,7 @@ extension RestorationCoordinator {
     _ loaded: LoadedState, into root: any RestorableController, keeping edits: Edits, _ isSameRoot: Bool,
     retriesLeftOut: Bool
   ) async -> RestorationReport {
-    var report = RestorationReport(outcome: .restored, reason: loaded.reason, source: loaded.plan.source)
+    var report = RestorationReport(outcome: .restored, reason: loaded.reason, source: loaded.source)
     report.remarks = loaded.remarks
     if let outcome = refusal(of: loaded) {
       report.outcome = outcome
@@ -24,10 +24,8 @@ extension RestorationCoordinator {
     let former = attempt
     await beginAttempt(at: loaded, &report)
     var (loaded, edits) = (loaded, edits)
-    var stored = await storedForMerging(edits)
     for _ in 0..<Self.looksAtMost where isSameRoot && standing == .locked && !changes.isEmpty {
       guard await lookAgain(&loaded, &edits) else { break }
-      stored = await storedForMerging(edits)
     }
     let clock = ContinuousClock()
     let start = clock.now
@@ -41,14 +39,14 @@ extension RestorationCoordinator {
       if loaded.isRequest { resumeAttempt(former) }
       return await refuse(loaded, report)
     }
-    log.log(.debug, "restoring generation \(loaded.plan.source?.generation ?? 0)")
+    log.log(.debug, "restoring generation \(loaded.state.generation.rawValue)")
     // Until everything is decoded there is nothing to give to late objects.
     restored = nil
     lateObjects = []
     turn.makeObjects(root: root)
     turn.installChildren()
     turn.decode()
-    mergeEdits(stored, loaded, turn)
+    mergeEdits(loaded, turn)
     restored = turn
     giveLateObjectsState()
     turn.noteApplication()
@@ -141,7 +139,7 @@ extension RestorationCoordinator {
   /// Restores nothing; the refused state is set aside by the next save, or everything goes on as before when it was asked for.
   private func refuse(_ loaded: LoadedState, _ report: RestorationReport) async -> RestorationReport {
     guard !loaded.isRequest else { return report }
-    await beginAnew(retiring: loaded.retiring + loaded.merged.map(\.generation) + [loaded.state.generation])
+    await beginAnew(retiring: loaded.superseded)
     return report
   }
 
@@ -190,10 +188,9 @@ extension RestorationCoordinator {
     attempt = nil
     // Nodes saved while locked that lie on no generation have no marker.
     guard loaded.state.generation.rawValue > 0 else { return }
-    let store = store
     do {
-      attempt = try await worker.run { _ throws(ProtectionError) in
-        try store.beginAttempt(at: loaded.state, isRequest: loaded.isRequest)
+      attempt = try await worker.run { session throws(ProtectionError) in
+        try session.store.beginAttempt(at: loaded.state, isRequest: loaded.isRequest)
       }
     } catch {
       report.remarks.append(.markerIgnored("no marker could be made: \(error)"))
@@ -221,11 +218,10 @@ extension RestorationCoordinator {
   /// Has late objects guarded by the generation that a save has put in the place of the restored one.
   func moveAttempt() async {
     guard restored != nil, restored?.hasUnclaimed == true || isRestorationExtended else { return }
-    let store = store
     let isOpen = isRestorationExtended
-    let moved: (any RestorationAttempting)? = await worker.run { _ in
-      guard let state = try? store.open(.newest) else { return nil }
-      let moved = try? store.beginAttempt(at: state, isRequest: false)
+    let moved: (any RestorationAttempting)? = await worker.run { session in
+      guard let state = try? session.store.open(.newest) else { return nil }
+      let moved = try? session.store.beginAttempt(at: state, isRequest: false)
       if !isOpen { moved?.end() }
       return moved
     }

@@ -80,9 +80,7 @@ internal import RestorationArchive
 
   let store: any PreservationStore
   let worker: PreservationWorker<PreservationSession>
-  let limits: RestorationArchive.Limits
   let tree: LiveTree
-  let changes: ChangeList
   let turns: TurnWatch
   let operations = ExclusiveOperations()
   var standing = Standing.new
@@ -100,8 +98,6 @@ internal import RestorationArchive
   var unlock = UnlockState()
   /// Looks at the objects that have come since a locked launch when this turn ends.
   var dueLook: Task<Void, Never>?
-  /// How often everything was discarded, to know which saves began before.
-  var discardCount = 0
 
   /// Creates a coordinator on any store; for tests of the engine.
   init(
@@ -114,20 +110,14 @@ internal import RestorationArchive
     self.configuration = configuration
     self.session = session
     self.registry = registry
-    var limits = RestorationArchive.Limits.default
-    limits.bytesPerArchive = configuration.archiveByteBudget
-    // One node may take what the archive may: the budget of nodes warns and leaves nothing out.
-    limits.bytesPerNode = max(limits.bytesPerNode, configuration.archiveByteBudget)
-    self.limits = limits
     let context = configuration.context
     worker = PreservationWorker(
       label: "state-restoration.\(configuration.application)",
       state: PreservationSession(
-        store: store, context: context, limits: limits, nodeBudget: configuration.nodeByteBudget))
+        store: store, context: context, limits: configuration.limits, nodeBudget: configuration.nodeByteBudget))
     let awakener = Awakener()
-    changes = ChangeList { awakener.wake() }
     turns = awakener.turns
-    tree = LiveTree(registry: registry, changes: changes, context: context)
+    tree = LiveTree(registry: registry, changes: ChangeList { awakener.wake() }, context: context)
     awakener.coordinator = self
     registry.tell(self)
     becomeFindable()
@@ -145,6 +135,7 @@ internal import RestorationArchive
   }
 
   var log: any RestorationLog { configuration.log }
+  var changes: ChangeList { tree.changes }
 }
 
 /// Brings the first change of a burst from any thread to the coordinator's main actor.
@@ -169,6 +160,15 @@ extension RestorationConfiguration {
     RestorationContext(
       applicationVersion: applicationVersion, schemaVersion: schemaVersion, systemVersion: systemVersion,
       timeSaved: now(), interfaceIdiom: interfaceIdiom, versionTag: interfaceVersion)
+  }
+
+  /// The limits of its archives.
+  var limits: RestorationArchive.Limits {
+    var limits = RestorationArchive.Limits.default
+    limits.bytesPerArchive = archiveByteBudget
+    // One node may take what the archive may: the budget of nodes warns and leaves nothing out.
+    limits.bytesPerNode = max(limits.bytesPerNode, archiveByteBudget)
+    return limits
   }
 }
 

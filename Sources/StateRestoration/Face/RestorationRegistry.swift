@@ -208,11 +208,11 @@ extension RestorationRegistry {
       acceptedTags: acceptedTags(object, identity?.classTag ?? tag))
   }
 
-  /// The shortest age limit of the registered classes; nil for none.
-  var shortestAgeLimit: Duration? { classes.values.lazy.compactMap(\.freshFor).min() }
-
   /// The registered classes as a value.
-  var tagTable: TagTable { TagTable(classes.mapValues { acceptedTags($0.type) }) }
+  var tagTable: TagTable {
+    TagTable(
+      classes.mapValues { acceptedTags($0.type) }, ageLimit: classes.values.lazy.compactMap(\.freshFor).min())
+  }
 
   /// Whether a type is another one, or a subclass of it.
   private static func isSubclass(

@@ -5,7 +5,7 @@ extension ArchiveDraft {
   mutating func commit(_ batch: CaptureBatch) throws(ArchiveError) -> [PreservationFinding] {
     var findings: [PreservationFinding] = []
     let known = changed
-    if let tags = batch.tags { (self.tags, ageLimit) = (tags, batch.ageLimit) }
+    if let tags = batch.tags { self.tags = tags }
     for key in batch.releases { forget(key) }
     if !batch.placements.isEmpty {
       let arrivals = Arrivals(batch)

@@ -279,7 +279,7 @@ extension ArchiveDraft {
     guard let node = try writer.node(id) else { return }
     // The old parent may hold the new identifier and the new parent the old one: pass through a free name.
     let needsMove = node.parent != parent
-    if needsMove, node.identifier != identifier { try writer.rename(id, to: freeName()) }
+    if needsMove, node.identifier != identifier { try renameFreely(id) }
     if needsMove { try writer.move(id, to: parent) }
     if try writer.node(id)?.identifier != identifier { try writer.rename(id, to: identifier) }
   }

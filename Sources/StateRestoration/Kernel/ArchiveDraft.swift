@@ -13,8 +13,6 @@ struct ArchiveDraft: Sendable {
   private(set) var isBlind = false
   /// The registered classes, for comparing tags.
   var tags = TagTable()
-  /// The shortest age limit among them.
-  var ageLimit: Duration?
   /// What live objects have to do with the nodes, by key.
   var bindings: [Binding?] = []
   /// The owners of nodes.
@@ -38,7 +36,6 @@ struct ArchiveDraft: Sendable {
   var isMerging = false
   /// Whether what no live object owns is marked as left over from an earlier run.
   private var hasMarkedCarriedOver = true
-  private var temporaryNames = 0
 
   /// What stays of a state that is left out over the budget: its container needs it.
   private static let keptKeys: Set<String> = [ReservedKey.role]
@@ -217,15 +214,12 @@ struct ArchiveDraft: Sendable {
   mutating func remove(_ node: NodeID) throws(ArchiveError) {
     guard try writer.node(node) != nil else { return }
     try writer.remove(node)
-    if !dormants.isEmpty {
-      for dormant in dormants where (try? writer.node(dormant.node)) ?? nil == nil { forgetDormant(dormant.node) }
-    }
+    if !dormants.isEmpty { dormants = dormants.filter { (try? writer.node($0.node)) ?? nil != nil } }
   }
 
-  /// An identifier that no object has.
-  mutating func freeName() -> RestorationIdentifier {
-    temporaryNames += 1
-    return ReservedNode.temporary("free", temporaryNames)
+  /// Gives a node an identifier that no object has.
+  mutating func renameFreely(_ node: NodeID) throws(ArchiveError) {
+    try writer.rename(node, to: ReservedNode.temporary("free", Int(node.rawValue)))
   }
 
   /// A node of the framework's own, made when there is none.

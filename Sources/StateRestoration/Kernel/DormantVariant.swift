@@ -21,21 +21,13 @@ extension ArchiveDraft {
     of parent: NodeID?, _ identifier: RestorationIdentifier
   ) throws(ArchiveError) -> [NodeID] {
     var variants: [NodeID] = []
-    if let active = try activeVariant(of: parent, identifier) { variants.append(active) }
+    if let active = try writer.child(of: parent, identifier: identifier), !isDormant(active) { variants.append(active) }
     for dormant in dormants.reversed() {
       guard let node = try writer.node(dormant.node), node.parent == parent, node.placeIdentifier == identifier
       else { continue }
       variants.append(dormant.node)
     }
     return variants
-  }
-
-  /// The variant that a place shows; nil when it has none, or only dormant ones.
-  func activeVariant(
-    of parent: NodeID?, _ identifier: RestorationIdentifier
-  ) throws(ArchiveError) -> NodeID? {
-    guard let found = try writer.child(of: parent, identifier: identifier) else { return nil }
-    return isDormant(found) ? nil : found
   }
 
   /// Whether a node is a dormant variant.
@@ -69,7 +61,7 @@ extension ArchiveDraft {
       return try writer.rename(
         node, to: try freeVariantName(name.identifier, dormants[index].number, stored.parent))
     }
-    if ownerOf[node] != nil { try writer.rename(node, to: freeName()) } else { try retire(node) }
+    if ownerOf[node] != nil { try renameFreely(node) } else { try retire(node) }
   }
 
   /// Ends a variant's dormancy; its identifier is given afterwards.
@@ -78,11 +70,8 @@ extension ArchiveDraft {
     attributes.flags.subtract([.dormant, .carriedOver])
     attributes.priority = .normal
     try writer.setAttributes(attributes, of: node)
-    forgetDormant(node)
+    dormants.removeAll { $0.node == node }
   }
-
-  /// Takes a node off the list of dormant variants.
-  mutating func forgetDormant(_ node: NodeID) { dormants.removeAll { $0.node == node } }
 
   /// Removes the oldest dormant variants over the bounds, and owes the receipt their names.
   mutating func boundDormants() throws(ArchiveError) {
@@ -92,7 +81,6 @@ extension ArchiveDraft {
       guard let oldest = try oldestFreeDormant() else { return }
       owedFindings.append(.dormantRemoved(path: path(of: oldest.node), bytes: oldest.byteCount))
       try remove(oldest.node)
-      forgetDormant(oldest.node)
     }
   }
 

@@ -19,19 +19,11 @@ struct Claimant: Sendable {
   /// The tags whose state the asker's class may be given: its own, its former ones, and those of registered superclasses.
   var acceptedTags: Set<RestorationClass>
 
-  /// Why recorded state is not the asker's.
-  enum Mismatch: Hashable, Sendable {
-    /// It is of another class.
-    case otherClass
-    /// It belongs to another model object.
-    case otherModel
-  }
-
   /// The one predicate: whether recorded state is the asker's; nil means that it is.
   ///
   /// State without a tag, or without a model, fits everybody, and an asker without a model takes the state of any, since it
   /// may learn its model from the state.
-  func mismatch(with recorded: Identity) -> Mismatch? {
+  func mismatch(with recorded: Identity) -> Selection.Refusal? {
     guard recorded.isView == identity.isView else { return .otherClass }
     if let tag = recorded.classTag, tag != identity.classTag, !acceptedTags.contains(tag) { return .otherClass }
     if let model = recorded.model, let own = identity.model, model != own { return .otherModel }

@@ -47,11 +47,7 @@ enum Selection {
   /// Judges one variant.
   static func verdict(on candidate: Candidate, for claimant: Claimant) -> Verdict {
     if candidate.isLeftOut { return .refused(.leftOut) }
-    switch claimant.mismatch(with: candidate.identity) {
-    case .otherClass?: return .refused(.otherClass)
-    case .otherModel?: return .refused(.otherModel)
-    case nil: break
-    }
+    if let mismatch = claimant.mismatch(with: candidate.identity) { return .refused(mismatch) }
     if candidate.version > claimant.version { return .unreadable(.newerVersion) }
     if candidate.isDamaged { return .unreadable(.damaged) }
     return candidate.isWithheld ? .unreadable(.withheld) : .fits

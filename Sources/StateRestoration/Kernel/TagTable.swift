@@ -6,9 +6,14 @@ internal import RestorationArchive
 struct TagTable: Sendable {
   /// The accepted tags by tag, today's or a former one.
   private var accepted: [RestorationClass: Set<RestorationClass>]
+  /// The shortest age limit of the registered classes; nil when none has one.
+  let ageLimit: Duration?
 
   /// Takes the accepted tags of every registered tag.
-  init(_ accepted: [RestorationClass: Set<RestorationClass>] = [:]) { self.accepted = accepted }
+  init(_ accepted: [RestorationClass: Set<RestorationClass>] = [:], ageLimit: Duration? = nil) {
+    self.accepted = accepted
+    self.ageLimit = ageLimit
+  }
 
   /// The tags whose state an instance of a tag's class may be given; of an unregistered class only its own.
   func acceptedTags(by tag: RestorationClass?) -> Set<RestorationClass> {

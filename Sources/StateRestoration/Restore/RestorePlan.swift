@@ -53,7 +53,6 @@ struct RestorePlan: Sendable {
   private(set) var dormants: [Int: [Int]] = [:]
   /// All dormant variants of the archive, oldest first.
   private(set) var allDormants: [DormantVariant] = []
-  var source: RestorationReport.Source?
 
   /// The nodes that lead their places, outside of dormant subtrees.
   var leads: [Int] {

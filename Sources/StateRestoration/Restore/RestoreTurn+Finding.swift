@@ -54,6 +54,8 @@ extension RestoreTurn {
     }
     var reasons: [Int: NotRestoredReason] = [:]
     let choice = Selection.choose(among: variants, tags: tags) { variant in
+      // What it was is another one's by now, or older than what another one has.
+      if progress[variant].isSpent { return (plan.identity(of: variant), .refused(.otherModel)) }
       let isKnown = progress[variant].outcome != .undecided && progress[variant].reason?.isOfExtent != true
       let known = isKnown ? progress[variant].reason : obstacle(at: variant)
       let (verdict, reason) = verdict(on: variant, for: claimant, object, obstacle: known)

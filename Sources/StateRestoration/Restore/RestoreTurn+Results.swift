@@ -7,6 +7,7 @@ extension RestoreTurn {
   func noteOwners(in tree: LiveTree, range: Range<Int>? = nil) {
     let range = range ?? plan.nodes.indices
     for case let object? in uninstalled.map(\.object) { tree.given.noteRefused(object) }
+    uninstalled = []
     tree.given.reserve(range.count)
     for index in range {
       guard let object = object(at: index), !plan.nodes[index].isApplication else { continue }

@@ -25,10 +25,8 @@ internal import RestorationArchive
   /// Whether the object that decodes now refers to stored state that was not restored.
   var missesTarget = false
   private var notedNode: UInt32?
-  /// Whether every restored object was told that restoring is over.
-  private var isFinished = false
-  /// Objects that were registered before that.
-  private var unfinished: [Range<Int>] = []
+  /// The objects of so many nodes, from the first on, were told that restoring is over.
+  private var finishedCount = 0
   /// The nodes by path; made when it is first asked for.
   lazy var paths = Dictionary(
     plan.leads.lazy.filter { [plan] in !plan.nodes[$0].isApplication }.map { [plan] in (plan.paths[$0], $0) }
@@ -62,8 +60,8 @@ internal import RestorationArchive
   /// The index of the node at a path, the leading variant of its place; nil when there is none.
   func index(at path: RestorationPath) -> Int? { paths[path] }
 
-  /// Whether nobody is given a node's state any more.
-  func isSpent(_ index: Int) -> Bool { progress[index].isSpent }
+  /// Whether nobody is given the state of a place any more.
+  func isSpent(_ lead: Int) -> Bool { plan.variants(ledBy: lead).allSatisfy { progress[$0].isSpent } }
 
   /// Whether there is state that nobody was given, for late objects.
   private(set) lazy var hasUnclaimed = plan.nodes.indices.contains {
@@ -71,8 +69,13 @@ internal import RestorationArchive
   }
 
   /// Says that nobody is given the state of a place, or of anything below it, any more.
-  func spend(_ index: Int) {
-    for variant in plan.variants(ledBy: index) {
+  ///
+  /// - Parameter object: An object whose values are newer than those variants that are its own; nil for all of them.
+  func spend(_ lead: Int, on object: (any RestorableObject)? = nil) {
+    // Below an object of another class or model the place is not this one.
+    if let parent = plan.nodes[lead].parent, self.object(at: parent) == nil, !progress[parent].isSpent { return }
+    let claimant = object.map { request.registry.claimant($0) }
+    for variant in plan.variants(ledBy: lead) where claimant?.mismatch(with: plan.identity(of: variant)) == nil {
       for node in variant..<plan.nodes[variant].end { progress[node].isSpent = true }
     }
   }
@@ -153,19 +156,18 @@ internal import RestorationArchive
     }
   }
 
-  /// Tells every restored object that restoring is over; those that were registered meanwhile come last.
+  /// Tells every restored object that restoring is over.
   func finish() {
-    for index in plan.nodes.indices where !unfinished.contains(where: { $0.contains(index) }) { finish(index) }
-    // A hook may register more of them.
-    while !unfinished.isEmpty { unfinished.removeFirst().forEach(finish) }
-    isFinished = true
+    while finishedCount < plan.nodes.count {
+      finishedCount += 1
+      finish(finishedCount - 1)
+    }
     lookups.unseenDecoder = nil
   }
 
-  /// Tells objects that were registered later that restoring is over, at once or when it is.
+  /// Tells objects that were registered later that restoring is over; those whose turn is still to come are told then.
   func finishLate(_ range: Range<Int>) {
-    guard isFinished else { return unfinished.append(range) }
-    range.forEach(finish)
+    for index in range where index < finishedCount { finish(index) }
     lookups.unseenDecoder = nil
   }
 

@@ -5,8 +5,6 @@ public import FoundationEssentials
 public struct CrashHistory: Sendable, Hashable, Codable {
   /// Number of attempts that ended with the death of the process, since restoring last ended well.
   public var failedAttempts: Int
-  /// True when a node's own code was running when the process died, so that leaving out that node may be enough.
-  package var hasCrashNode: Bool
   /// When the state was preserved.
   public var savedAt: Date?
 }

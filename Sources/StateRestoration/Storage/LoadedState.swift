@@ -18,7 +18,7 @@ struct LoadedState: Sendable {
   /// The nodes saved while locked that are merged into it: the next whole generation contains them.
   var merged: [PendingArchive] = []
   /// The stored state and then the nodes that each earlier run saved while locked, oldest first, for objects that join them;
-  /// empty when there are none.
+  /// empty when nothing was merged.
   var layers: [RestorePlan] = []
   /// What the next whole generation takes the place of without continuing it.
   var retiring: [Generation] = []
@@ -26,11 +26,16 @@ struct LoadedState: Sendable {
   /// Whether the reader holds more than the disk does as a generation.
   var isMerged = false
 
-  /// How attempts have ended, for the delegate.
-  var crashHistory: CrashHistory {
-    CrashHistory(
-      failedAttempts: history.deaths, hasCrashNode: history.node != nil, savedAt: plan.context.timeSaved)
+  /// Where it comes from, for the report.
+  var source: RestorationReport.Source {
+    RestorationReport.Source(
+      generation: state.generation.rawValue, savedAt: plan.context.timeSaved,
+      applicationVersion: plan.context.applicationVersion.rawValue, byteCount: state.byteCount,
+      changes: state.frames.count)
   }
+
+  /// What goes aside when it is refused.
+  var superseded: [Generation] { retiring + merged.map(\.generation) + [state.generation] }
 
   /// What the next whole generation takes the place of, when this state is continued.
   var succession: ArchiveSuccession {
@@ -47,8 +52,6 @@ struct LoadFailure: Error, Sendable {
   var reason: RestorationReason = .normal
   /// The generations that are refused, nil for all that are there: the next save sets them aside.
   var retiring: [Generation]?
-  /// Whether saving goes on as if nobody had asked.
-  var leavesStateUntouched = false
 
   /// Whether another try may find what this one did not: the device is locked, or the disk has failed for the moment.
   var isTransient: Bool { outcome == .locked || outcome == .unavailable }

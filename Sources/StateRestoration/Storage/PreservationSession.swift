@@ -17,8 +17,6 @@ struct PreservationSession: Sendable {
   }
 
   let store: any PreservationStore
-  let limits: RestorationArchive.Limits
-  let nodeBudget: Int
   var draft: ArchiveDraft
   private(set) var base = Base.unknown
   /// What the next whole generation takes the place of.
@@ -34,8 +32,6 @@ struct PreservationSession: Sendable {
     store: any PreservationStore, context: RestorationContext, limits: RestorationArchive.Limits, nodeBudget: Int
   ) {
     self.store = store
-    self.limits = limits
-    self.nodeBudget = nodeBudget
     draft = ArchiveDraft(context: context, limits: limits, nodeBudget: nodeBudget)
   }
 
@@ -44,7 +40,7 @@ struct PreservationSession: Sendable {
   /// Goes on from a state; its nodes are carried over until live objects are bound to them.
   mutating func begin(continuing loaded: LoadedState) throws(ArchiveError) {
     draft = try ArchiveDraft(
-      continuing: loaded.reader, dormants: loaded.plan.allDormants, limits: limits, nodeBudget: nodeBudget)
+      continuing: loaded.reader, dormants: loaded.plan.allDormants, limits: draft.limits, nodeBudget: draft.nodeBudget)
     base = .opened
     succession = loaded.succession
     retiresEverything = false
@@ -57,7 +53,8 @@ struct PreservationSession: Sendable {
   ///
   /// - Parameter retiring: The generations that are refused, nil for all that are there; the next save sets them aside.
   mutating func begin(_ base: Base, retiring: [Generation]? = [], context: RestorationContext) {
-    draft = ArchiveDraft(context: context, limits: limits, nodeBudget: nodeBudget, isBlind: base == .locked)
+    draft = ArchiveDraft(
+      context: context, limits: draft.limits, nodeBudget: draft.nodeBudget, isBlind: base == .locked)
     self.base = base
     succession = ArchiveSuccession(retiring: retiring ?? [])
     retiresEverything = retiring == nil
@@ -210,7 +207,7 @@ struct PreservationSession: Sendable {
     let isOwed = continued == nil && draft.writer.nodeCount > 0 && overlay != .durable
     let isOld =
       base == .opened
-      && draft.ageLimit.map {
+      && draft.tags.ageLimit.map {
         Freshness.isDue(draft.writer.context.timeSaved, limit: $0, now: context.timeSaved)
       } ?? false
     guard draft.writer.hasChanges || !succession.consuming.isEmpty || isOwed || isOld else {
@@ -277,7 +274,7 @@ struct PreservationSession: Sendable {
     draft.writer.takeSheddings().map { shedding in
       shedding.isLeftOut
         ? .shed(path: shedding.path, bytes: shedding.byteCount)
-        : .overBudget(path: shedding.path, bytes: shedding.byteCount, limit: limits.bytesPerArchive)
+        : .overBudget(path: shedding.path, bytes: shedding.byteCount, limit: draft.limits.bytesPerArchive)
     }
   }
 }

@@ -5,7 +5,6 @@ internal import RestorationArchive
 /// Opens a state, merges the nodes that were saved while locked, and lays it out; runs on the worker.
 struct StateLoader: Sendable {
   let store: any PreservationStore
-  let limits: RestorationArchive.Limits
   let configuration: RestorationConfiguration
   let tags: TagTable
   /// What an archive that is made now records of the program; taken on the main actor, as it calls the program's clock.
@@ -13,25 +12,21 @@ struct StateLoader: Sendable {
   /// The nodes that this run edited while the device was locked, as an archive: newer than all that it saved of them.
   var edits: Data?
 
+  private var limits: RestorationArchive.Limits { configuration.limits }
+
   /// Loads a state; one that the program asks for by name changes nothing if it can't be loaded.
   func load(_ source: RestorationSource) throws(LoadFailure) -> LoadedState {
-    do throws(LoadFailure) {
-      var loaded =
-        switch source {
-        case .newest: try loadNewest()
-        case .olderGeneration: try loadPredecessor([], because: "as the program asked")
-        case .setAside(let id): try loadSetAside(id)
-        }
-      guard source != .newest else { return loaded }
-      loaded.isRequest = true
-      loaded.retiring = superseded(by: source)
-      loaded.crash = CrashPlan(request: loaded.history, isDeveloperMode: configuration.isDeveloperMode)
-      return loaded
-    } catch {
-      var failure = error
-      if source != .newest { failure.leavesStateUntouched = true }
-      throw failure
-    }
+    var loaded =
+      switch source {
+      case .newest: try loadNewest()
+      case .olderGeneration: try loadPredecessor([], because: "as the program asked")
+      case .setAside(let id): try loadSetAside(id)
+      }
+    guard source != .newest else { return loaded }
+    loaded.isRequest = true
+    loaded.retiring = superseded(by: source)
+    loaded.crash = CrashPlan(request: loaded.history, isDeveloperMode: configuration.isDeveloperMode)
+    return loaded
   }
 
   /// Loads the newest state, and names the states set aside beside it.
@@ -213,13 +208,8 @@ struct StateLoader: Sendable {
       if let change {
         reader = try RestorationArchive.Reader(base: .init(data), deltas: state.frames + [change], limits: limits)
       }
-      var plan = try RestorePlan(reader: reader)
-      plan.source = .init(
-        generation: state.generation.rawValue, savedAt: plan.context.timeSaved,
-        applicationVersion: plan.context.applicationVersion.rawValue, byteCount: state.byteCount,
-        changes: state.frames.count)
       var loaded = LoadedState(
-        plan: plan, state: state, reader: reader, choice: choice, crash: .restoreEverything,
+        plan: try RestorePlan(reader: reader), state: state, reader: reader, choice: choice, crash: .restoreEverything,
         history: AttemptHistory(), remarks: remarks, reason: .normal, merged: merged, layers: layers,
         retiring: pending.map(\.generation).filter { one in !merged.contains { $0.generation == one } },
         isMerged: change != nil || !merged.isEmpty)
@@ -257,6 +247,7 @@ struct StateLoader: Sendable {
     var draft = try ArchiveDraft(
       continuing: reader, dormants: stored.allDormants, limits: limits, nodeBudget: configuration.nodeByteBudget)
     draft.tags = tags
+    layers = [stored]
     var context = try reader.context
     var nodes: Set<NodeID> = []
     for one in pending {
@@ -266,7 +257,6 @@ struct StateLoader: Sendable {
         nodes.formUnion(try attempt.merge(overlay, &context))
         draft = attempt
         merged.append(one)
-        if layers.isEmpty { layers.append(stored) }
         layers.append(try RestorePlan(reader: overlay))
       } catch {
         remarks.append(.failure("what was saved while locked could not be merged: \(error)"))

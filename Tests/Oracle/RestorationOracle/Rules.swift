@@ -49,6 +49,9 @@ struct Rules {
   /// Whether the page at a path was an owner before this restoration, in the same run.
   var wasOwner: ([Int]) -> Bool = { _ in false }
 
+  /// Whether pages are registered, after restoring: their states stay as they are stored until the end of the turn.
+  var isLate = false
+
   /// What may be true at most, before a script ends early.
   let bound = Bound()
 
@@ -135,6 +138,7 @@ struct Rules {
     let variant = variants[index]
     var page = Live(
       name: sight.name, kind: sight.kind, value: sight.value, isPresented: sight.isPresented, binding: binding)
+    if isLate { page.given = variant }
     if case .owner(var own?) = binding {
       // Whatever is saved of it next is today's form of it.
       let today = self.variant(of: page)
@@ -251,7 +255,7 @@ struct Rules {
   func commit(_ page: inout Live) -> [Variant] {
     let departed = page.departed
     page.departed = [:]
-    (page.hasMoved, page.showsOther) = (false, false)
+    (page.hasMoved, page.showsOther, page.given) = (false, false, nil)
     if case .owner(let former?) = page.binding, !program.isSameIdentity(own(page, [:]), former) {
       // All that is below stays with the former state, or comes along.
       for index in page.children.indices { page.children[index].loosen() }

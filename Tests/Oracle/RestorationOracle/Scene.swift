@@ -190,6 +190,7 @@ import StateRestoration
     var rules = rules
     rules.leftOut = Set(coordinator?.lastReport?.leftOut.map(\.numbers) ?? [])
     if report?.notRestoredReason == .leftOutAfterCrash { rules.leftOut.insert(path) }
+    rules.isLate = true
     let seen = sight(of: page, [ObjectIdentifier(page): 0])
     var why: Set<String> = []
     let found = worlds.flatMap { world in

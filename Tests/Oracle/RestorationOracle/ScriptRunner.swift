@@ -422,6 +422,9 @@ import StateRestorationTesting
             // What it was given may have become its own before.
             page.behind.append(rules.variant(of: page).asOptional())
           }
+          // Or it is still stored as it was given.
+          if let given = page.given { page.behind.append(given.asOptional()) }
+          page.given = nil
           page.kind = kind
           page.showsOther = true
           if case .below(let newer, let baseline) = page.binding {

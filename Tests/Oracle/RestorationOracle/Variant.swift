@@ -89,6 +89,8 @@ struct Live: Hashable {
   /// open whether it is saved before it is edited.
   var isUnsettled = false
 
+  /// What it was given when it was registered late, as long as no save has met it.
+  var given: Variant?
   /// Whether it shows another model than at the last save.
   var showsOther = false
   /// Whether it has come from another place since the last save.

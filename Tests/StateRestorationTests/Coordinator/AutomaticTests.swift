@@ -138,11 +138,26 @@ import Testing
     #expect(again.text == "typed")
   }
 
-  @Test func `a delegate that declines is not asked without a pause, and one that comes late is asked`() async throws {
-    var state = AutomaticState()
-    #expect(state.pause(.zero) == .zero)
-    state.isDeclined = true
-    #expect(state.pause(.zero) == .milliseconds(50) && state.pause(.seconds(2)) == .seconds(2))
+  @Test func `a delegate that declines is not asked without a pause, however short the interval is`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", text: "old"))
+    let root = Screen("root")
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    bench.delegate.saves = false
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .zero)
+    await bench.delegate.nextEvent()
+    await bench.clock.waitForSleepers()
+    root.text = "typed"
+    bench.clock.advance(by: .milliseconds(49))
+    for _ in 0..<1_000 { await Task.yield() }
+    #expect(bench.delegate.outcomes.count == 1)
+    bench.clock.advance(by: .milliseconds(1))
+    for _ in 0..<10_000 where bench.delegate.outcomes.count < 2 { await Task.yield() }
+    #expect(bench.delegate.outcomes.count == 2)
+  }
+
+  @Test func `a delegate that comes late is asked`() async throws {
     let bench = Bench()
     let root = Screen("root")
     let coordinator = RestorationCoordinator(store: bench.store, delegate: nil, configuration: bench.configuration)

@@ -85,14 +85,32 @@ import Testing
   }
 
   @Test func `what a save has met and is another model's does not spend what was preserved`() async throws {
-    let (_, coordinator, root) = try await launched()
-    let other = editor("of another note")
-    other.restorationModelIdentifier = "another"
-    root.restorationChildren = [other]
+    func editor(of model: ModelIdentifier, _ text: String = "") -> Screen {
+      let editor = self.editor(text, page: text)
+      editor.restorationModelIdentifier = model
+      return editor
+    }
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [editor(of: "one", "of one")]))
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    _ = try await coordinator.restore(into: root)
+    for model: ModelIdentifier in ["another", "third"] {
+      root.restorationChildren = [editor(of: model, "of \(model)")]
+      #expect(try await coordinator.preserve(root).receipt?.changedNodes == 2)
+      root.restorationChildren = []
+      #expect(try await coordinator.preserve(root).receipt != nil)
+    }
+    let late = editor(of: "one")
+    root.restorationChildren = [late]
+    #expect(coordinator.restore(late, at: path)?.isRestored == true)
+    #expect(late.text == "of one")
+    #expect(late["page"]?.text == "of one")
     _ = try await coordinator.preserve(root)
-    root.restorationChildren = []
-    _ = try await coordinator.preserve(root)
-    try give(coordinator, below: root)
+    let again = Screen("root", children: [editor(of: "one")])
+    _ = try await bench.launch().restore(into: again)
+    #expect(again["editor"]?.text == "of one")
+    #expect(again["editor"]?["page"]?.text == "of one")
   }
 
   // MARK: - Given

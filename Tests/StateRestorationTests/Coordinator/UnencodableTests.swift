@@ -93,6 +93,21 @@ import Testing
     for _ in 0..<3 { #expect(failures(try await coordinator.preserve(root)) == [path]) }
   }
 
+  @Test func `what could not be encoded before everything was discarded is nobody else's afterwards`() async throws {
+    let bench = Bench()
+    let coordinator = bench.launch()
+    let (stubborn, other) = (Brittle("theirs", called: "stubborn"), Brittle("own", called: "other"))
+    stubborn.restorableState.fails = true
+    _ = try await coordinator.preserve(Screen("root", children: [stubborn, other]))
+    try await coordinator.discard()
+    stubborn.restorableState.fails = false
+    let root = Screen("root", children: [other])
+    _ = try await coordinator.preserve(root)
+    let again = Brittle(called: "other")
+    _ = try await bench.launch().restore(into: Screen("root", children: [again]))
+    #expect(again.restorableState.text == "own")
+  }
+
   @Test func `a save names nothing more once the values are again as they were met`() async throws {
     let bench = Bench()
     let brittle = NewerBrittle("newer")

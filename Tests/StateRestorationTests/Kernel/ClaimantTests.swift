@@ -28,7 +28,7 @@ import Testing
             identity: Identity(classTag: tag.asker, model: model.asker, isView: kind.asker), version: 1,
             acceptedTags: ["memo"])
           let recorded = Identity(classTag: tag.recorded, model: model.recorded, isView: kind.recorded)
-          let expected: Claimant.Mismatch? =
+          let expected: Selection.Refusal? =
             switch (kind.fits && tag.fits, model.fits) {
             case (false, _): .otherClass
             case (true, false): .otherModel
