@@ -383,19 +383,3 @@ import Testing
     #expect(try await launch.restore(into: root, from: .setAside(id)).outcome == .declined)
   }
 }
-
-extension Bench {
-  /// Saves, and leaves everything as one whole generation.
-  @discardableResult
-  func compact(_ coordinator: RestorationCoordinator, _ root: any RestorableController) async throws
-    -> PreservationReceipt?
-  {
-    store.state.withLock { $0.isCompactionDue = true }
-    let receipt = try await coordinator.preserve(root).receipt
-    if device != nil {
-      var writer = try RestorationArchive.Writer(continuing: newestReader())
-      _ = try place.publish(try writer.makeArchive(), .init())
-    }
-    return receipt
-  }
-}

@@ -200,3 +200,19 @@ private final class Wall: Sendable {
     try await launch().preserve(root)
   }
 }
+
+extension Bench {
+  /// Saves, and leaves everything as one whole generation.
+  @discardableResult
+  func compact(_ coordinator: RestorationCoordinator, _ root: any RestorableController) async throws
+    -> PreservationReceipt?
+  {
+    store.state.withLock { $0.isCompactionDue = true }
+    let receipt = try await coordinator.preserve(root).receipt
+    if device != nil {
+      var writer = try RestorationArchive.Writer(continuing: newestReader())
+      _ = try place.publish(try writer.makeArchive(), .init())
+    }
+    return receipt
+  }
+}
