@@ -92,9 +92,8 @@ struct ContainerShape<T: RestorationContainer>: ShapeFacet {
   func read(_ object: any RestorableObject) -> CapturedShape {
     var shape = ControllerShape<T>().read(object)
     let container = downcast(object, to: T.self)
-    guard !DefaultRole.isUsed(by: T.self) else { return shape }
     for child in shape.children {
-      guard let identifier = child.restorationIdentifier, let role = DefaultRole.role(of: child, in: container) else {
+      guard let role = container.restorationRole(of: child), let identifier = child.restorationIdentifier else {
         continue
       }
       if shape.roles[identifier] == nil { shape.roles[identifier] = role }

@@ -17,8 +17,5 @@
 
 extension RestorationContainer {
   /// The order says it all.
-  public func restorationRole(of child: any RestorableController) -> RestorationRole? {
-    DefaultRole.wasUsed(by: self)
-    return nil
-  }
+  public func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
 }
