@@ -19,11 +19,6 @@
     entries[id] = Entry(handle: handle)
   }
 
-  func remove(_ handle: any ReopenableHandle) {
-    entries[ObjectIdentifier(handle)] = nil
-    order.removeAll { $0 == ObjectIdentifier(handle) }
-  }
-
   /// Closes the handles of `complete` files that are open.
   func closeAll() {
     wantsOpen = false

@@ -142,9 +142,6 @@ import FoundationEssentials
   /// The handle is not retained.
   public func manage(_ handle: any ReopenableHandle) { handles.add(handle) }
 
-  /// Leaves the handle alone from now on.
-  public func unmanage(_ handle: any ReopenableHandle) { handles.remove(handle) }
-
   private func availabilityChanged(_ isAvailable: Bool) {
     lifecycle.post(.protectedData(isAvailable: isAvailable))
     guard isAvailable, lifecycle.state == .active else { return }

@@ -119,15 +119,12 @@ import Testing
     #expect(fake.log.all.count { $0 == "reopen complete" } == 1)
   }
 
-  @Test func `handles are not retained, and left alone when asked`() async throws {
+  @Test func `handles are not retained`() async throws {
     var gone: FakeHandle? = FakeHandle(.complete, fake.log)
     weak let watch = gone
     fake.application.manage(try #require(gone))
     gone = nil
     #expect(watch == nil)
-    let other = FakeHandle(.complete, fake.log)
-    fake.application.manage(other)
-    fake.application.unmanage(other)
     try await fake.application.launch()
     try await fake.lifecycle.resignActive()
     #expect(!fake.log.all.contains("close complete"))
