@@ -2,21 +2,31 @@
 @MainActor final class HandleKeeper {
   private enum Phase { case open, closed, opening }
 
-  private struct Entry {
+  @MainActor private final class Entry {
     weak let handle: (any ReopenableHandle)?
     var phase = Phase.open
+
+    init(_ handle: any ReopenableHandle) { self.handle = handle }
+
+    func close() {
+      handle?.close()
+      phase = .closed
+    }
   }
 
-  private var entries: [ObjectIdentifier: Entry] = [:]
-  private var order: [ObjectIdentifier] = []
+  /// In the order in which they are opened and closed.
+  private var entries: [Entry] = []
   /// Whether the program is active, or about to be.
   private var wantsOpen = true
 
+  /// Takes an open handle; one that is known already counts as open again.
   func add(_ handle: any ReopenableHandle) {
-    let id = ObjectIdentifier(handle)
-    order.removeAll { $0 == id }
-    order.append(id)
-    entries[id] = Entry(handle: handle)
+    entries.removeAll { $0.handle == nil }
+    if let known = entries.first(where: { $0.handle === handle }) {
+      known.phase = .open
+    } else {
+      entries.append(Entry(handle))
+    }
   }
 
   /// Closes the handles of `complete` files that are open.
@@ -28,18 +38,16 @@
   /// Opens the closed handles; a handle that is refused because of the lock stays closed, to be tried again.
   func openAll(onFailure: (any ReopenableHandle, ProtectionError) -> Void) async {
     wantsOpen = true
-    forgetTheGone()
-    for id in order {
-      guard wantsOpen, entries[id]?.phase == .closed, let handle = entries[id]?.handle else { continue }
-      entries[id]?.phase = .opening
+    for entry in entries {
+      guard wantsOpen, entry.phase == .closed, let handle = entry.handle else { continue }
+      entry.phase = .opening
       do throws(ProtectionError) {
         try await handle.reopen()
-        guard entries[id]?.handle === handle else { continue }
-        entries[id]?.phase = .open
+        entry.phase = .open
         // The program may have resigned active while the file was being opened.
-        if !wantsOpen { close(id, handle) }
+        if !wantsOpen { entry.close() }
       } catch {
-        entries[id]?.phase = .closed
+        entry.phase = .closed
         if error.code != .locked { onFailure(handle, error) }
       }
     }
@@ -52,20 +60,6 @@
   }
 
   private func closeOpen() {
-    forgetTheGone()
-    for id in order {
-      guard entries[id]?.phase == .open, let handle = entries[id]?.handle else { continue }
-      if handle.protection == .complete { close(id, handle) }
-    }
-  }
-
-  private func close(_ id: ObjectIdentifier, _ handle: any ReopenableHandle) {
-    handle.close()
-    entries[id]?.phase = .closed
-  }
-
-  private func forgetTheGone() {
-    order.removeAll { entries[$0]?.handle == nil }
-    entries = entries.filter { $0.value.handle != nil }
+    for entry in entries where entry.phase == .open && entry.handle?.protection == .complete { entry.close() }
   }
 }
