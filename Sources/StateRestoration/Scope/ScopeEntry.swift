@@ -57,6 +57,6 @@ extension StateMigrations {
   /// The same steps to a state that may be absent.
   fileprivate var optional: StateMigrations<State?> {
     StateMigrations<State?>(
-      routes: routes.map { route in MigrationRoute(from: route.from) { try route.read($0) } }, steps: steps)
+      routes: routes.map { route in MigrationRoute(from: route.from) { try route.read($0) } })
   }
 }

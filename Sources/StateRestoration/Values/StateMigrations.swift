@@ -11,24 +11,14 @@
 /// A step that doesn't fit its neighbours, or a chain that doesn't end in the state's type, doesn't compile. The
 /// version numbers are checked when the class is registered or first seen.
 public struct StateMigrations<State: Sendable>: Sendable {
-  typealias Route = MigrationRoute<State>
-
-  let routes: [Route]
-  let steps: [StateVersion]
+  let routes: [MigrationRoute<State>]
 
   /// No steps: only state of the current version is read.
-  public static var none: StateMigrations { StateMigrations(routes: [], steps: []) }
-
-  init(routes: [Route], steps: [StateVersion]) {
-    self.routes = routes
-    self.steps = steps
-  }
-
-  /// The versions that can be migrated from.
-  package var supportedVersions: [StateVersion] { steps }
+  public static var none: StateMigrations { StateMigrations(routes: []) }
 
   /// The flaw in the numbers of a chain that should end in a version; nil if there is none.
   func flaw(endingIn version: StateVersion) -> String? {
+    let steps = routes.map(\.from)
     var expected = steps.first
     for step in steps {
       if step != expected { return "a step begins with version \(step) where \(expected ?? 1) was expected" }
