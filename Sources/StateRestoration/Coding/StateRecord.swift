@@ -30,13 +30,3 @@ package struct EmptyRecord: StateRecord {
   /// Nil.
   package func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: String) throws(ArchiveError) -> T? { nil }
 }
-
-extension RestorationArchive.Record: StateRecord {
-  /// How many keys there are at most, told without reading them.
-  package var keyLimit: Int { entryCount }
-
-  /// Decodes the value of a key; nil only if there is none.
-  package func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: String) throws(ArchiveError) -> T? {
-    try decodeIfPresent(type, forKey: key, userInfo: [:])
-  }
-}

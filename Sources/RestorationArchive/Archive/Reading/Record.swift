@@ -32,9 +32,6 @@ extension RestorationArchive {
     /// True when the node has no state.
     package var isEmpty: Bool { keys.isEmpty }
 
-    /// How many values there may be: no fewer than there are keys.
-    package var entryCount: Int { decoder?.entryCount ?? 0 }
-
     /// Whether a value is stored under a key.
     package func contains(_ key: String) -> Bool { decoder?.contains(key) ?? false }
 
