@@ -30,7 +30,7 @@ extension SystemNotification.Kind {
 /// A bus or a service that is missing, goes away, hangs or sends nonsense costs nothing but its announcements; ``report`` and
 /// the log say so, and it is tried again. Nothing waits longer than its budget: a thread of the driver's own lets go of the
 /// inhibitor, and locks the device, when the main actor doesn't come to it.
-@MainActor public final class DesktopSessionDriver: LifecycleDriver {
+@MainActor public final class DesktopSessionDriver {
   /// Why the program is to end.
   public enum End: Sendable, Hashable {
     /// The machine is switched off or restarted.

@@ -4,8 +4,8 @@ import FoundationEssentials
 ///
 /// It restores between the two launch callbacks, preserves on entering the background and on terminating, takes
 /// snapshots, locks on sleep, closes and reopens handles of `complete` files around inactivity, and deletes the state when the
-/// user quits by force. Requests go through ``lifecycle``, directly or by a ``LifecycleDriver``; only launching and quitting by
-/// force have methods here. The delegate is not retained.
+/// user quits by force. Requests go through ``lifecycle``, directly or by a driver such as ``SignalDriver``; only
+/// launching and quitting by force have methods here. The delegate is not retained.
 ///
 /// ```swift
 /// let application = try RestorableApplication(device: device, coordinator: coordinator, delegate: appDelegate)

@@ -11,7 +11,7 @@ extension SystemNotification.Kind {
 /// SIGHUP, SIGINT and SIGQUIT terminate. A handler only notes its signal; all work is done on the main actor, in the order
 /// of arrival. A signal that was ignored when the driver was started stays ignored, as `nohup` wants it. Only one driver
 /// can be started in a process.
-@MainActor public final class SignalDriver: LifecycleDriver {
+@MainActor public final class SignalDriver {
   private let watched: Set<LifecycleSignal>
   private let onExit: @MainActor (LifecycleSignal) -> Void
   private var pipe: SignalPipe?

@@ -248,7 +248,7 @@ import Testing
 }
 
 /// An adapter for a toolkit, as one would write it.
-@MainActor private final class WindowDriver: LifecycleDriver {
+@MainActor private final class WindowDriver {
   private weak var lifecycle: Lifecycle?
   func start(driving lifecycle: Lifecycle) { self.lifecycle = lifecycle }
   func stop() { lifecycle = nil }
