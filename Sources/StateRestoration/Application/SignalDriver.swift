@@ -1,10 +1,5 @@
 #if canImport(Glibc)
 
-extension SystemNotification.Kind {
-  /// The process was stopped and continued from outside, without having been told: draw everything anew.
-  public static let processContinued: SystemNotification.Kind = "processContinued"
-}
-
 /// Drives the life cycle of a terminal program by signals.
 ///
 /// SIGTSTP enters the background and, when the program is suspended, stops the process; SIGCONT comes back. SIGTERM,
@@ -94,11 +89,7 @@ extension SystemNotification.Kind {
       stopIfSuspended(lifecycle)
     case .resume:
       stopsWhenSuspended = false
-      if lifecycle.state == .active || lifecycle.state == .inactive {
-        lifecycle.post(SystemNotification(.processContinued))
-      } else {
-        try? await lifecycle.enterForeground()
-      }
+      if !lifecycle.state.isForeground { try? await lifecycle.enterForeground() }
     case .hangUp, .interrupt, .quit, .terminate:
       try? await lifecycle.terminate()
       end(by: signal)

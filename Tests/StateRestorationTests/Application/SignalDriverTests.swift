@@ -66,19 +66,6 @@ import Testing
       ])
   }
 
-  @Test func `a process continued without having been told gets a notification`() async {
-    let result = await #expect(
-      processExitsWith: .exitCode(8), observing: [\.standardOutputContent]
-    ) {
-      await SignalledProgram.run { program in
-        try await program.lifecycle.launch()
-        program.onNotification = { if $0.kind == .processContinued { exit(8) } }
-        kill(getpid(), SIGCONT)
-      }
-    }
-    #expect(lines(String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)) == ["restore"])
-  }
-
   @Test func `a stopped driver gives the signals back`() async {
     await #expect(processExitsWith: .signal(SIGTERM)) {
       await SignalledProgram.run { program in
@@ -201,7 +188,6 @@ import Testing
   let driver = SignalDriver()
   var whilePreserving: @MainActor () -> Void = {}
   var onActive: @MainActor () -> Void = {}
-  var onNotification: @MainActor (SystemNotification) -> Void = { _ in }
 
   init(exitsOnSuspend: Bool) { lifecycle = Lifecycle(exitsOnSuspend: exitsOnSuspend) }
 
@@ -244,7 +230,6 @@ import Testing
   func didEnterBackground() { note("didEnterBackground") }
   func willEnterForeground() { note("willEnterForeground") }
   func willTerminate() { note("willTerminate") }
-  func didReceive(_ notification: SystemNotification) { onNotification(notification) }
 }
 
 /// An adapter for a toolkit, as one would write it.
