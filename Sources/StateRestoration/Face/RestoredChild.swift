@@ -11,9 +11,6 @@
   /// The report says why.
   public let controller: (any RestorableController)?
 
-  /// True if the child was in the hierarchy before restoring, false if it was made for it.
-  package let existed: Bool
-
   /// True if no object had the child in the run that saved last, so that its state is an earlier run's.
   ///
   /// A container with room for one child takes one of which this is false; see `newest` of the children. False for a child
@@ -26,12 +23,11 @@
   /// Describes one child.
   package init(
     path: RestorationPath, role: RestorationRole? = nil, controller: (any RestorableController)?,
-    existed: Bool = false, wasCarriedOver: Bool = false
+    wasCarriedOver: Bool = false
   ) {
     self.path = path
     self.role = role
     self.controller = controller
-    self.existed = existed
     self.wasCarriedOver = wasCarriedOver
   }
 }

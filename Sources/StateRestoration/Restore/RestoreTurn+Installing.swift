@@ -16,7 +16,7 @@ extension RestoreTurn {
         let flags = plan.nodes[child].flags
         let role = flags.contains(.hasRole) ? withDecoder(for: child) { try? $0.role() } : nil
         return RestoredChild(
-          path: plan.paths[child], role: role, controller: progress[child].controller, existed: progress[child].existed,
+          path: plan.paths[child], role: role, controller: progress[child].controller,
           wasCarriedOver: flags.contains(.carriedOver) && !isAskedFor && !flags.contains(.dormant))
       }
       noteBeginning(of: index)

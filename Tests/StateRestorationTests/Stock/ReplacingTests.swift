@@ -113,7 +113,7 @@ import Testing
     let names = container.restorationChildren.map(\.restorationIdentifier)
     let doc = try #require(container.restorationChildren.last as? Screen)
     let restored = isMade ? Screen("doc") : doc
-    var children = [RestoredChild(path: ["root", "doc"], role: .presented, controller: restored, existed: !isMade)]
+    var children = [RestoredChild(path: ["root", "doc"], role: .presented, controller: restored)]
     if kind != .window { children.insert(child("home", container.restorationChildren[0], role: .primary), at: 0) }
     container.installRestoredChildren(children)
     #expect(container.presentedController == nil)
