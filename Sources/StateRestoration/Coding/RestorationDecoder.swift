@@ -1,8 +1,7 @@
 /// Gives one object's stored values back, by key, while the method that it was given to runs.
 ///
 /// A throwing read distinguishes "nothing was stored" from "could not read it": `nil` always means the first. A read after
-/// that method has returned throws an error that says so; ``keys`` is empty then, and
-/// ``contains(_:)`` false.
+/// that method has returned throws an error that says so; ``contains(_:)`` is false then.
 @MainActor public final class RestorationDecoder {
   /// Finds the restored object of a reference.
   package typealias Resolver = @MainActor (NodeReference) -> (any RestorableObject)?
@@ -70,11 +69,6 @@
     if !otherReadKeys.isEmpty { otherReadKeys = [] }
     if !unknownFields.isEmpty { unknownFields = [] }
     isValid = true
-  }
-
-  /// The keys under which something is stored, in the order of encoding.
-  public var keys: [String] {
-    isValid ? record.keys.filter { !ReservedKey.isReserved($0) } : []
   }
 
   /// Whether something is stored under a key.

@@ -12,7 +12,6 @@
 
   private(set) var entries: [RestorationArchive.Entry] = []
   private(set) var references: [CapturedReference] = []
-  private var keys: [String] = []
   private var isValid = true
   private let owner: Any.Type
   private let fixedPath: RestorationPath?
@@ -35,7 +34,6 @@
     self.owner = owner
     self.properties = properties
     entries.reserveCapacity(8)
-    keys.reserveCapacity(8)
   }
 
   /// Copies a value under a key; an optional's nil is stored as such.
@@ -84,9 +82,9 @@
       !ReservedKey.isReserved(key), "\(name) encodes under “\(key)”; keys that begin with “$” are reserved.")
     // Few keys, compared in place: cheaper than a set for the usual dozen.
     precondition(
-      !keys.contains(key) && !properties.contains { $0.key == key },
+      !entries.contains { $0.key == key } && !references.contains { $0.key == key }
+        && !properties.contains { $0.key == key },
       "\(name) encodes “\(key)” twice; a subclass needs keys that its superclass doesn't use.")
-    keys.append(key)
   }
 
   private var name: String {

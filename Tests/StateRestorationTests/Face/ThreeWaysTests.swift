@@ -76,7 +76,6 @@ import Testing
     old.title = "Notes"
     old.detail = 3
     let coder = try stored(old)
-    #expect(coder.keys == ["title", "detail"])
     let new = Detailed()
     try TrackedObject(new).apply(coder)
     #expect(new.title == "Notes")

@@ -238,7 +238,6 @@ import Testing
     #expect(error?.code == .coderUsedTooLate)
     #expect(error?.path == ["object"])
     #expect(!stale.contains("key"))
-    #expect(stale.keys.isEmpty)
   }
 
   /// Preserves an object that keeps its encoder, and uses that afterwards.
