@@ -6,8 +6,8 @@ public protocol RestorationLog: Sendable {
   func log(_ level: RestorationLogLevel, _ message: @autoclosure () -> String)
 }
 
-/// How much a log message matters.
-public enum RestorationLogLevel: Int, Sendable, Hashable, Comparable, CaseIterable {
+/// How much a log message matters, in ascending order.
+public enum RestorationLogLevel: Sendable, Hashable, Comparable, CaseIterable {
   /// Single steps.
   case debug
   /// A save or a restoration, in one line.
@@ -16,9 +16,6 @@ public enum RestorationLogLevel: Int, Sendable, Hashable, Comparable, CaseIterab
   case warning
   /// A save or a restoration failed.
   case error
-
-  /// Orders levels by how much they matter.
-  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// A log that writes warnings and errors to standard error: the default.
