@@ -23,7 +23,4 @@ package enum TerminationReason: String, Sendable, Hashable, CaseIterable {
 
   /// Background tasks were not ended in time.
   case backgroundTimeExpired
-
-  /// Whether the program is told, if it runs.
-  package var isAnnounced: Bool { self == .requested }
 }

@@ -92,7 +92,7 @@ import Testing
     #expect(recorder.calls.isEmpty && lifecycle.state == .notRunning)
   }
 
-  @Test(arguments: TerminationReason.allCases.filter { !$0.isAnnounced })
+  @Test(arguments: TerminationReason.allCases.filter { $0 != .requested })
   func `an unannounced end calls nobody`(reason: TerminationReason) async throws {
     try await lifecycle.launch()
     recorder.calls = []

@@ -75,9 +75,6 @@ import Glibc
     return time
   }
 
-  /// Whether bytes wait to be sent.
-  var hasOutput: Bool { unsafe functions.sd_bus_get_events(bus) & Int32(POLLOUT) != 0 }
-
   /// Reads, writes and calls receivers until there is nothing to do without waiting.
   ///
   /// - Throws: What ended the connection.
