@@ -25,7 +25,9 @@
   /// Makes an empty registry.
   public init() {}
 
-  /// Registers a class that remakes its own instances.
+  /// Registers a class; the tag guards its state.
+  ///
+  /// A ``RestorationFactory`` remakes its own instances. Those of any other class exist at launch or come from the delegate.
   ///
   /// - Parameters:
   ///   - type: The class. An instance of a subclass must have a tag of its own.
@@ -34,14 +36,12 @@
   ///   - limit: The age after which state of the class is no longer restored; nil for none. It is counted from the last save
   ///     in which the object was there, a time that is recorded in steps of a sixteenth of the limit.
   ///   - modelExists: Asked for state with a model identifier; state of a model object that is gone is not restored.
-  public func register<Controller: RestorationFactory>(
+  public func register<Controller: RestorableController>(
     _ type: Controller.Type, as tag: RestorationClass, formerly: [RestorationClass] = [],
     freshFor limit: Duration? = nil, onlyIf modelExists: (@MainActor (ModelIdentifier) -> Bool)? = nil
   ) {
-    add(
-      .init(tag: tag, type: type, freshFor: limit, onlyIf: modelExists) {
-        Controller.makeForRestoration(at: $0, coder: $1)
-      }, formerly: formerly)
+    let make = (type as? any RestorationFactory.Type).map { Self.maker($0) }
+    add(.init(tag: tag, type: type, freshFor: limit, onlyIf: modelExists, make: make), formerly: formerly)
   }
 
   /// Registers a class whose instances are made by a closure; nil is final, as with ``RestorationFactory``.
@@ -51,16 +51,6 @@
     make: @escaping @MainActor (RestorationPath, RestorationDecoder) -> Controller?
   ) {
     add(.init(tag: tag, type: type, freshFor: limit, onlyIf: modelExists) { make($0, $1) }, formerly: formerly)
-  }
-
-  /// Registers a class whose instances exist at launch or come from the delegate; the tag guards their state.
-  public func register<Controller: RestorableController>(
-    _ type: Controller.Type, as tag: RestorationClass, formerly: [RestorationClass] = [],
-    freshFor limit: Duration? = nil, onlyIf modelExists: (@MainActor (ModelIdentifier) -> Bool)? = nil
-  ) {
-    // Called from generic code, a class that makes its own instances comes here too.
-    let make = (type as? any RestorationFactory.Type).map { Self.maker($0) }
-    add(.init(tag: tag, type: type, freshFor: limit, onlyIf: modelExists, make: make), formerly: formerly)
   }
 
   /// Registers how to make the controller of an identifier that nobody else makes, as a storyboard does for UIKit.
