@@ -78,7 +78,7 @@ internal import RestorationArchive
   func add(_ facts: Tag) {
     tags.append(facts)
     guard tags.count == 1, facts.mistaken == nil, let column, let state = plan.state,
-      plan.coding == nil, plan.hasNoMarkedProperties
+      plan.coding == nil, plan.hasMarkedProperties == false
     else { return }
     plainTag = facts.tag
     fastPath = FastPath(

@@ -13,12 +13,9 @@ import Observation
   let isView: Bool
 
   /// Whether instances have marked properties; nil until the first instance was reflected on.
-  private var hasMarkedProperties: Bool?
+  private(set) var hasMarkedProperties: Bool?
 
   private lazy var isObservable = type is any Observable.Type
-
-  /// Whether no instance so far can have marked properties.
-  var hasNoMarkedProperties: Bool { hasMarkedProperties.map { !$0 } ?? !RestoredProperty.wereMade }
 
   /// Whether every change of an instance's stored properties is observed; false until the first was reflected on.
   ///
@@ -57,7 +54,7 @@ import Observation
 
   /// The marked properties of an instance, the superclass's first; reflects only if the class may have some.
   func markedProperties(of object: any RestorableObject) -> [RestoredProperty] {
-    if hasNoMarkedProperties, hasMarkedProperties == false || !isObservable { return [] }
+    if hasMarkedProperties == false { return [] }
     var levels: [[RestoredProperty]] = []
     var mirror: Mirror? = Mirror(reflecting: object)
     var isObserved = isObservable

@@ -13,14 +13,10 @@ public import Observation
   private let registrar = ObservationRegistrar()
   private var flags: [ChangeFlag] = []
 
-  /// Whether there ever was one in this process: if not, no object has to be reflected on.
-  static private(set) var wereMade = false
-
   init(key: String) {
     precondition(
       !ReservedKey.isReserved(key), "@Restored(\"\(key)\"): keys that begin with “$” are reserved.")
     self.key = key
-    RestoredProperty.wereMade = true
   }
 
   /// The subject of observation; never read for its value.
