@@ -34,10 +34,6 @@ import FoundationEssentials
   /// Whether a snapshot is shown now.
   package private(set) var isShowingSnapshot = false
 
-  /// Whether the last snapshot was kept for the next launch; `nil` before one was considered, and when the device was
-  /// locked and the one before was left as it is.
-  package private(set) var isSnapshotKept: Bool?
-
   private let engine: any ApplicationEngine
   private let device: any ApplicationDevice
   private let snapshots: SnapshotKeeper
@@ -235,13 +231,10 @@ extension RestorableApplication: LifecycleWork {
     let keepsSnapshot = rules().keepsSnapshot
     let isIgnored = ignoresNextSnapshot
     ignoresNextSnapshot = false
+    // While the stored state could not be looked at, it will come back, and its picture with it.
     if let payload, keepsSnapshot {
-      isSnapshotKept = await snapshots.keep(payload)
-    } else if isDeferred, !isIgnored {
-      // The stored state could not be looked at: it will come back, and its picture with it.
-      isSnapshotKept = nil
-    } else {
-      isSnapshotKept = false
+      await snapshots.keep(payload)
+    } else if !isDeferred || isIgnored {
       await snapshots.delete()
     }
   }

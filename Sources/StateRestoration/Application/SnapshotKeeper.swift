@@ -14,15 +14,9 @@ actor SnapshotKeeper {
   func open() -> Data? { try? store.open() }
 
   /// Keeps a snapshot; when it can't be kept (the device is locked, the disk is full), none is better than an old one.
-  func keep(_ snapshot: Data) -> Bool {
-    guard !isClosed else { return false }
-    do {
-      try store.keep(snapshot)
-      return true
-    } catch {
-      try? store.delete()
-      return false
-    }
+  func keep(_ snapshot: Data) {
+    guard !isClosed else { return }
+    do { try store.keep(snapshot) } catch { delete() }
   }
 
   /// Deletes the snapshot.
