@@ -60,28 +60,19 @@
     }
   }
 
-  /// The property itself: its key, and whether it was restored.
-  public var projectedValue: Restored<Value> { self }
-
   override func capture() -> RestorationArchive.Entry {
     RestorationArchive.Entry(key: key, value: stored(value))
   }
 
   override func snapshot() -> @MainActor () -> Void {
-    let (former, flag) = (value, super.snapshot())
-    return {
-      self.change { self.value = former }
-      flag()
-    }
+    let former = value
+    return { self.change { self.value = former } }
   }
 
   override func prepare(with coder: RestorationDecoder) throws(RestorationError) -> (@MainActor () -> Void)? {
     for key in [key] + formerKeys {
       guard let restored = try read(coder, key, value) else { continue }
-      return {
-        self.noteRestored()
-        self.change { self.value = restored }
-      }
+      return { self.change { self.value = restored } }
     }
     return nil
   }

@@ -7,9 +7,6 @@ public import Observation
   /// The key under which the value is preserved.
   package let key: String
 
-  /// True once a preserved value has been given to the property.
-  public private(set) var wasRestored = false
-
   private let registrar = ObservationRegistrar()
   private var flags: [ChangeFlag] = []
 
@@ -36,14 +33,9 @@ public import Observation
     flags.append(flag)
   }
 
-  final func noteRestored() {
-    wasRestored = true
-  }
-
-  /// Remembers the value, and whether it was restored; the result gives both back.
+  /// Remembers the value; the result gives it back.
   func snapshot() -> @MainActor () -> Void {
-    let former = wasRestored
-    return { self.wasRestored = former }
+    fatalError("\(Self.self) doesn't remember its value.")
   }
 
   /// The value as it is, to be encoded elsewhere.
