@@ -20,9 +20,6 @@
   func prepare(
     _ object: any RestorableObject, coder: RestorationDecoder, version: StateVersion
   ) throws(RestorationError) -> (@MainActor () -> Void)?
-  func assign(
-    to object: any RestorableObject, coder: RestorationDecoder, version: StateVersion
-  ) throws(RestorationError)
   /// Remembers an object's value; the result gives it back.
   func snapshot(of object: any RestorableObject) -> @MainActor () -> Void
   func flaw(endingIn version: StateVersion) -> String?
@@ -117,14 +114,6 @@ struct ValueFacet<T: StatefulObject>: StateFacet {
   ) throws(RestorationError) -> (@MainActor () -> Void)? {
     guard let state = try decoded(coder, version, for: object) else { return nil }
     return { downcast(object, to: T.self).restorableState = state }
-  }
-
-  /// Decodes the value and assigns it.
-  func assign(
-    to object: any RestorableObject, coder: RestorationDecoder, version: StateVersion
-  ) throws(RestorationError) {
-    guard let state = try decoded(coder, version, for: object) else { return }
-    downcast(object, to: T.self).restorableState = consume state
   }
 
   func snapshot(of object: any RestorableObject) -> @MainActor () -> Void {
