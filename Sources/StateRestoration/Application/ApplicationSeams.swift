@@ -2,19 +2,16 @@ package import FoundationEssentials
 
 /// What an application needs of the coordinator; a border at which tests can stand in.
 @MainActor package protocol ApplicationEngine: AnyObject {
-  /// Whether there is nothing to restore or preserve without a root.
-  var needsRoot: Bool { get }
-
-  /// Restores into the hierarchy below a root.
-  func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport
+  /// Restores into the hierarchy below a root; nil when there is none and one is needed.
+  func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport?
 
   /// Restores nothing in this launch; the next save sets the stored state aside, as after any refusal.
   ///
   /// From now on the hierarchy below the root, if there is one already, is preserved.
   func declineRestoring(into root: (any RestorableController)?) async
 
-  /// Preserves the hierarchy below a root.
-  func preserveState(of root: (any RestorableController)?) async throws(RestorationError) -> PreservationOutcome
+  /// Preserves the hierarchy below a root; nil when there is none and one is needed.
+  func preserveState(of root: (any RestorableController)?) async throws(RestorationError) -> PreservationOutcome?
 
   /// Begins to guard the following steps as part of restoring, until ``endGuard()``.
   func beginGuard()

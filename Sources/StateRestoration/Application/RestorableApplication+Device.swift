@@ -36,11 +36,9 @@ extension RestorableApplication {
 }
 
 extension RestorationCoordinator: ApplicationEngine {
-  package var needsRoot: Bool { true }
-
-  package func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport
+  package func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport?
   {
-    guard let root else { return RestorationReport(outcome: .nothingPreserved) }
+    guard let root else { return nil }
     return try await restore(into: root)
   }
 
@@ -55,9 +53,10 @@ extension RestorationCoordinator: ApplicationEngine {
     if standing == .live { armAutomaticPreservation() }
   }
 
-  package func preserveState(of root: (any RestorableController)?) async throws(RestorationError) -> PreservationOutcome
+  package func preserveState(of root: (any RestorableController)?) async throws(RestorationError)
+    -> PreservationOutcome?
   {
-    guard let root else { return try await preserve() }
+    guard let root else { return nil }
     return try await preserve(root)
   }
 

@@ -110,12 +110,12 @@ import FoundationEssentials
   ///   back yet then, and must not be overwritten with a hierarchy that knows nothing of it.
   @discardableResult
   public func preserve() async throws(RestorationError) -> PreservationOutcome? {
-    let root = delegate?.rootController
-    guard lifecycle.state != .notRunning, root != nil || !engine.needsRoot else { return nil }
+    guard lifecycle.state != .notRunning else { return nil }
     await declineIfAsked()
     let result: Result<PreservationOutcome, RestorationError>
     do throws(RestorationError) {
-      result = .success(try await engine.preserveState(of: root))
+      guard let outcome = try await engine.preserveState(of: delegate?.rootController) else { return nil }
+      result = .success(outcome)
     } catch {
       result = .failure(error)
     }
@@ -176,12 +176,10 @@ extension RestorableApplication: LifecycleWork {
   private var sensitiveContent: [any SensitiveContent] { objects.compactMap { $0 as? any SensitiveContent } }
 
   private func restore() async {
-    let root = delegate?.rootController
-    guard root != nil || !engine.needsRoot else { return }
     forgetRestoring()
     engine.extent = lifecycle.launchOptions?.extent ?? .restore
     do throws(RestorationError) {
-      let report = try await engine.restoreState(into: root)
+      guard let report = try await engine.restoreState(into: delegate?.rootController) else { return }
       hasRestored = true
       delegate?.didRestore(report)
     } catch {

@@ -12,12 +12,10 @@
     self.makeRoot = makeRoot
   }
 
-  /// Windows are made when the list says which there were.
-  var needsRoot: Bool { false }
-
   var keepsStateForDebugging: Bool { scenes.configuration.isDeveloperMode }
 
-  func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport {
+  /// Windows are made when the list says which there were.
+  func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport? {
     try await scenes.load()
     let reports = try await scenes.restoreOpenScenes { session in
       let root = makeRoot(session)
@@ -40,7 +38,7 @@
     for coordinator in scenes.openCoordinators { await coordinator.declineRestoring(into: nil) }
   }
 
-  func preserveState(of root: (any RestorableController)?) async throws(RestorationError) -> PreservationOutcome {
+  func preserveState(of root: (any RestorableController)?) async throws(RestorationError) -> PreservationOutcome? {
     let outcomes = try await scenes.preserveAll().map(\.outcome)
     return outcomes.first { if case .preserved = $0 { true } else { false } } ?? outcomes.first ?? .unchanged(nil)
   }

@@ -25,12 +25,12 @@ final class CallLog: Sendable {
   var outcome: Result<PreservationOutcome, RestorationError> = .success(.unchanged(nil))
   var restoreError: RestorationError?
   var keepsStateForDebugging = false
-  var needsRoot = true
   var onRestore: @MainActor () async -> Void = {}
 
   init(_ log: CallLog) { self.log = log }
 
-  func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport {
+  func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport? {
+    if root == nil { return nil }
     log.add("restore")
     await onRestore()
     if let restoreError { throw restoreError }
@@ -40,7 +40,8 @@ final class CallLog: Sendable {
 
   func declineRestoring(into root: (any RestorableController)?) async { log.add("declineRestoring") }
 
-  func preserveState(of root: (any RestorableController)?) async throws(RestorationError) -> PreservationOutcome {
+  func preserveState(of root: (any RestorableController)?) async throws(RestorationError) -> PreservationOutcome? {
+    if root == nil { return nil }
     log.add("preserve")
     return try outcome.get()
   }
