@@ -1,14 +1,13 @@
-/// Walks over a hierarchy, parents first; each object once, even where the hierarchy shows it twice.
+/// Walks over hierarchies, parents first; each object once, even where a hierarchy shows it twice.
 @MainActor struct ControllerWalk {
-  private let root: any RestorableController
+  /// The tops of the hierarchies.
+  let roots: [any RestorableController]
 
-  init(_ root: any RestorableController) { self.root = root }
-
-  /// Every controller and view below the root, the root first; those without an identifier too.
+  /// Every controller and view below the roots, the roots first; those without an identifier too.
   var objects: [any RestorableObject] {
     var seen: Set<ObjectIdentifier> = []
     var found: [any RestorableObject] = []
-    collect(root, &seen, &found)
+    for root in roots { collect(root, &seen, &found) }
     return found
   }
 
@@ -24,7 +23,7 @@
 
   /// Whether a controller is preserved: it and all its ancestors have identifiers, the first of their names.
   func preserves(_ controller: any RestorableController) -> Bool {
-    preserves(controller, below: root)
+    roots.contains { preserves(controller, below: $0) }
   }
 
   private func preserves(_ controller: any RestorableController, below parent: any RestorableController) -> Bool {

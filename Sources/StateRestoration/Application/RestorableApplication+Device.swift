@@ -36,6 +36,8 @@ extension RestorableApplication {
 }
 
 extension RestorationCoordinator: ApplicationEngine {
+  package var roots: [any RestorableController] { root.map { [$0] } ?? [] }
+
   package func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport?
   {
     guard let root else { return nil }

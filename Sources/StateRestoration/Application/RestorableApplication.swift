@@ -148,7 +148,7 @@ import FoundationEssentials
 extension RestorableApplication: LifecycleWork {
   /// Every controller and view that frees memory, parents first.
   package var memoryWarningResponders: [any MemoryWarningResponder] {
-    objects.compactMap { $0 as? any MemoryWarningResponder }
+    walk.objects.compactMap { $0 as? any MemoryWarningResponder }
   }
 
   /// Does one step of a transition; the life cycle calls it.
@@ -169,11 +169,12 @@ extension RestorableApplication: LifecycleWork {
     }
   }
 
-  private var objects: [any RestorableObject] {
-    delegate?.rootController.map { ControllerWalk($0).objects } ?? []
+  /// The hierarchies: the delegate's, and with several scenes one for each.
+  private var walk: ControllerWalk {
+    ControllerWalk(roots: [delegate?.rootController].compactMap(\.self) + engine.roots)
   }
 
-  private var sensitiveContent: [any SensitiveContent] { objects.compactMap { $0 as? any SensitiveContent } }
+  private var sensitiveContent: [any SensitiveContent] { walk.objects.compactMap { $0 as? any SensitiveContent } }
 
   private func restore() async {
     forgetRestoring()
@@ -214,11 +215,7 @@ extension RestorableApplication: LifecycleWork {
 
   private func takeSnapshot() async {
     guard let delegate else { return }
-    let root = delegate.rootController
-    let isTopPreserved =
-      delegate.topVisibleController.map { top in
-        root.map { ControllerWalk($0).preserves(top) } ?? false
-      } ?? false
+    let isTopPreserved = delegate.topVisibleController.map(walk.preserves) ?? false
     func rules() -> SnapshotRules {
       SnapshotRules(
         isStatePreserved: isStatePreserved, isTopControllerPreserved: isTopPreserved,

@@ -5,7 +5,9 @@ public import FoundationEssentials
 /// Everything but the root controller has a default. Where a class uses a default, all its subclasses do: a subclass can
 /// only override what its base class declares itself. Methods are matched by exact signature: a misspelt one is never called.
 @MainActor public protocol RestorableApplicationDelegate: LifecycleDelegate {
-  /// The root of the hierarchy; asked before restoring and before preserving. With `nil` there is nothing to do.
+  /// The root of the hierarchy; asked before restoring and before preserving.
+  ///
+  /// With `nil` there is nothing to do, but for the windows of ``SceneSessions``, whose roots are known.
   var rootController: (any RestorableController)? { get }
 
   /// Makes the root of a scene that was open, for an application with ``SceneSessions``; nil leaves the scene out.

@@ -12,6 +12,8 @@
     self.makeRoot = makeRoot
   }
 
+  var roots: [any RestorableController] { scenes.openCoordinators.compactMap(\.root) }
+
   var keepsStateForDebugging: Bool { scenes.configuration.isDeveloperMode }
 
   /// Windows are made when the list says which there were.

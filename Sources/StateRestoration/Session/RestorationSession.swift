@@ -37,7 +37,7 @@
     self.root = root
     coordinator = try RestorationCoordinator(
       device: device, delegate: delegate, configuration: configuration, session: scene, registry: registry)
-    delegate.root = { [weak root] in root }
+    delegate.rootController = root
     coordinator.preservesAutomatically = .onChange(coalescedOver: Self.interval)
     ExitGuard.add(self)
   }

@@ -40,7 +40,6 @@ public import Observation
     self.device = device
     self.makeRoot = makeRoot
     scenes = try SceneSessions(device: device, delegate: delegate, configuration: configuration, registry: registry)
-    delegate.root = { [weak self] in self.map { StoredGroup("windows", members: $0.roots) } }
     delegate.makeRoot = { [weak self] in self?.beginWindow($0) }
     let notifications = device.protectedDataNotifications
     observation = Task { [weak self] in

@@ -1,13 +1,11 @@
 /// What a session answers for its program: yes to both questions, and its hierarchies.
 @MainActor final class SessionDelegate: RestorationCoordinatorDelegate, RestorableApplicationDelegate {
-  /// The top of the hierarchy, or of all hierarchies.
-  var root: () -> (any RestorableController)? = { nil }
+  /// The top of the hierarchy of a program with one.
+  weak var rootController: (any RestorableController)?
   /// Makes the root of a window that was open.
   var makeRoot: (SceneSession) -> (any RestorableController)? = { _ in nil }
   /// Why the last restoring failed as a whole.
   private(set) var failure: RestorationError?
-
-  var rootController: (any RestorableController)? { root() }
 
   func makeRoot(for session: SceneSession) -> (any RestorableController)? { makeRoot(session) }
 

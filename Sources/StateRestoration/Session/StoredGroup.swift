@@ -17,9 +17,4 @@
     restorationIdentifier = name
     restorationChildren = members
   }
-
-  init(_ name: RestorationIdentifier, members: [any RestorableController]) {
-    restorationIdentifier = name
-    restorationChildren = members
-  }
 }

@@ -24,6 +24,7 @@ final class CallLog: Sendable {
   var extent = RestorationExtent.restore { didSet { if extent != oldValue { log.add("extent \(extent)") } } }
   var outcome: Result<PreservationOutcome, RestorationError> = .success(.unchanged(nil))
   var restoreError: RestorationError?
+  var roots: [any RestorableController] = []
   var keepsStateForDebugging = false
   var onRestore: @MainActor () async -> Void = {}
 

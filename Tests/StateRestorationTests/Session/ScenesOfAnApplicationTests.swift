@@ -1,5 +1,6 @@
 import ApplicationLifecycle
 import DataProtection
+import FoundationEssentials
 import StateRestoration
 import StateRestorationTesting
 import Synchronization
@@ -26,13 +27,27 @@ import Testing
       func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
     }
 
+    /// A window that counts the warnings it gets.
+    final class Window: NavigationController, MemoryWarningResponder {
+      var warnings = 0
+
+      func didReceiveMemoryWarning() { warnings += 1 }
+    }
+
     /// Makes the windows.
     final class Windows: RestorableApplicationDelegate {
-      var windows: [SceneSession.ID: NavigationController] = [:]
+      var windows: [SceneSession.ID: Window] = [:]
       var rootController: (any RestorableController)? { nil }
+      var topVisibleController: (any RestorableController)?
+      var snapshot: Data?
+      var shownSnapshot: Data?
+
+      func makeSnapshot() -> Data? { snapshot }
+
+      func showSnapshot(_ snapshot: Data) { shownSnapshot = snapshot }
 
       func makeRoot(for session: SceneSession) -> (any RestorableController)? {
-        let window = NavigationController(restorationIdentifier: "window", root: Screen("list"))
+        let window = Window(restorationIdentifier: "window", root: Screen("list"))
         windows[session.id] = window
         return window
       }
@@ -50,7 +65,7 @@ import Testing
     /// Opens a window and pushes a page with a text.
     func open(_ id: SceneSession.ID, text: String) async throws {
       let coordinator = try await scenes.open(id)
-      let window = NavigationController(restorationIdentifier: "window", root: Screen("list"))
+      let window = Window(restorationIdentifier: "window", root: Screen("list"))
       maker.windows[id] = window
       _ = try await coordinator.restore(into: window)
       window.push(Screen("page", text: text, tag: "page"))
@@ -73,6 +88,34 @@ import Testing
     let report = try await second.application.launch()
     #expect(report?.outcome == .restored)
     #expect(second.text("left") == "one" && second.text("right") == "two")
+  }
+
+  @Test func `a memory warning reaches every window`() async throws {
+    let program = try Program(try await SimulatedDevice().startProcess().device)
+    try await program.application.launch()
+    for id in ["left", "right"] as [SceneSession.ID] { try await program.open(id, text: "text") }
+    program.application.lifecycle.receiveMemoryWarning()
+    #expect(program.maker.windows.mapValues(\.warnings) == ["left": 1, "right": 1])
+    try await program.scenes.close("left")
+    program.application.lifecycle.receiveMemoryWarning()
+    #expect(program.maker.windows.mapValues(\.warnings) == ["left": 1, "right": 2])
+  }
+
+  @Test(arguments: [false, true])
+  func `a snapshot is kept if the window's top controller is preserved`(isPreserved: Bool) async throws {
+    let device = try await SimulatedDevice()
+    let first = try Program(try await device.startProcess().device)
+    try await first.application.launch()
+    try await first.open("left", text: "one")
+    try await first.open("right", text: "two")
+    first.maker.snapshot = Data("picture".utf8)
+    first.maker.topVisibleController = isPreserved ? first.maker.windows["left"]?.top : Screen("stranger")
+    try await first.application.lifecycle.enterBackground()
+    device.reboot()
+
+    let second = try Program(try await device.startProcess().device)
+    try await second.application.launch()
+    #expect(second.maker.shownSnapshot == (isPreserved ? first.maker.snapshot : nil))
   }
 
   @Test func `saving all tries every scene, and throws the first failure`() async throws {
