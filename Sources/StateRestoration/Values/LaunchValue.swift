@@ -98,20 +98,8 @@ private struct CompletingContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
     !stored.contains(key) && launch.contains(key) ? launch : stored
   }
 
-  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try source(key).decode(type, forKey: key) }
-  func decode(_ type: String.Type, forKey key: Key) throws -> String { try source(key).decode(type, forKey: key) }
-  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try source(key).decode(type, forKey: key) }
-  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try source(key).decode(type, forKey: key) }
-  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try source(key).decode(type, forKey: key) }
-  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try source(key).decode(type, forKey: key) }
-  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try source(key).decode(type, forKey: key) }
-  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try source(key).decode(type, forKey: key) }
-  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try source(key).decode(type, forKey: key) }
-  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try source(key).decode(type, forKey: key) }
-  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try source(key).decode(type, forKey: key) }
-  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try source(key).decode(type, forKey: key) }
-  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try source(key).decode(type, forKey: key) }
-  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try source(key).decode(type, forKey: key) }
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try source(key).decode(type, forKey: key) }
+  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try source(key).decode(type, forKey: key) }
 
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
     do {

@@ -32,6 +32,22 @@ import Testing
       editor.value == After(text: "typed", place: .init(line: 3, column: 7), zoom: 1.5, names: ["launch"], note: nil))
   }
 
+  nonisolated struct WideBefore: Codable, Sendable { var stored = Int128.max }
+
+  nonisolated struct Wide: Codable, Sendable, Equatable {
+    var stored: Int128 = 1
+    var signed: Int128 = -2
+    var unsigned = UInt128.max
+  }
+
+  @Test func `fields of 128 bits are completed as well`() async throws {
+    let bench = Bench()
+    try await bench.preserve(StoredValue("editor", WideBefore()))
+    let editor = StoredValue("editor", Wide())
+    _ = try await bench.launch().restore(into: editor)
+    #expect(editor.value == Wide(stored: .max))
+  }
+
   final class Marked<Value: Codable & Sendable>: RestorableController {
     let restorationIdentifier: RestorationIdentifier? = "editor"
     @Restored var state: Value
