@@ -23,8 +23,7 @@ extension RestorationSession {
     _ body: @MainActor (RestorationSession) async throws -> Result
   ) async throws -> Result {
     let device = try await ProtectedDevice.open(at: location, options: options)
-    let session = try RestorationSession(
-      device, scene: .main, root: root, registry: registry, configuration: configuration)
+    let session = try RestorationSession(device, root: root, registry: registry, configuration: configuration)
     let application = try RestorableApplication(
       device: device, coordinator: session.coordinator, delegate: session.delegate)
     return try await drive(application, answering: signals) {

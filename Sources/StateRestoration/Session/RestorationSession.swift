@@ -30,13 +30,13 @@
 
   /// Makes a session of a device that is open; nothing is restored yet.
   init(
-    _ device: ProtectedDevice, scene: SceneSession.ID, root: any RestorableController, registry: RestorationRegistry,
+    _ device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry,
     configuration: RestorationConfiguration
   ) throws(ProtectionError) {
     self.device = device
     self.root = root
     coordinator = try RestorationCoordinator(
-      device: device, delegate: delegate, configuration: configuration, session: scene, registry: registry)
+      device: device, delegate: delegate, configuration: configuration, registry: registry)
     delegate.rootController = root
     coordinator.preservesAutomatically = .onChange(coalescedOver: Self.interval)
     ExitGuard.add(self)
@@ -89,34 +89,22 @@ extension RestorationSession {
     at location: DeviceLocation, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
     configuration: RestorationConfiguration = .init()
   ) async throws(RestorationError) -> RestorationSession {
-    let device: ProtectedDevice
-    do throws(ProtectionError) {
-      device = try await ProtectedDevice.open(at: location)
+    do {
+      let device = try await ProtectedDevice.open(at: location)
+      return try await open(on: device, root: root, registry: registry, configuration: configuration)
+    } catch let error as RestorationError {
+      throw error
     } catch {
       throw RestorationError(.deviceNotOpened, "The device can't be opened.", cause: error)
     }
-    return try await open(on: device, root: root, registry: registry, configuration: configuration)
   }
 
-  /// Restores a hierarchy from a device that is open already; keep the session.
-  ///
-  /// - Parameters:
-  ///   - device: An open device.
-  ///   - scene: The scene, for a program with several windows.
-  ///   - root: The object at the top of the hierarchy.
-  ///   - registry: The registered classes.
-  ///   - configuration: The program's name, versions and limits.
-  public static func open(
-    on device: ProtectedDevice, scene: SceneSession.ID = .main, root: any RestorableController,
-    registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init()
-  ) async throws(RestorationError) -> RestorationSession {
-    let session: RestorationSession
-    do throws(ProtectionError) {
-      session = try RestorationSession(
-        device, scene: scene, root: root, registry: registry, configuration: configuration)
-    } catch {
-      throw RestorationError(.deviceNotOpened, "The device gives no room for the state.", cause: error)
-    }
+  /// Restores a hierarchy from a device that is open already.
+  package static func open(
+    on device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
+    configuration: RestorationConfiguration = .init()
+  ) async throws -> RestorationSession {
+    let session = try RestorationSession(device, root: root, registry: registry, configuration: configuration)
     try await session.coordinator.restore(into: root)
     await session.coordinator.endTurn()
     return session
