@@ -42,20 +42,10 @@ struct ListPosition: Codable, Equatable, Sendable {
   @MainActor private static func neighbours(
     of anchor: Element, counts: [Int], association: any DataSourceModelAssociation
   ) -> [ModelIdentifier] {
-    var after = IndexPath(indexes: [anchor.section, anchor.item])
-    var before = after
-    var found: [ModelIdentifier] = []
-    for _ in 0..<neighboursOnEachSide {
-      if let next = after.successor(in: counts) {
-        after = next
-        if let identifier = association.modelIdentifier(forElementAt: next) { found.append(identifier) }
-      }
-      if let previous = before.predecessor(in: counts) {
-        before = previous
-        if let identifier = association.modelIdentifier(forElementAt: previous) { found.append(identifier) }
-      }
+    let ordinal = counts.prefix(anchor.section).reduce(0, +) + anchor.item
+    return (1...neighboursOnEachSide).flatMap { [ordinal + $0, ordinal - $0] }.compactMap {
+      IndexPath.element(at: $0, in: counts).flatMap(association.modelIdentifier)
     }
-    return found
   }
 
   /// Where the selected elements are now; those that are gone are left out.
@@ -103,24 +93,18 @@ extension IndexPath {
   static func clamped(section: Int, item: Int, to counts: [Int]) -> IndexPath? {
     let exact = IndexPath(indexes: [section, item])
     if exact.isElement(in: counts) { return exact }
-    let filled = counts.indices.filter { counts[$0] > 0 }
-    guard let last = filled.last else { return nil }
-    guard let nearest = filled.first(where: { $0 >= section }) else {
-      return IndexPath(indexes: [last, counts[last] - 1])
+    let items = counts.indices.contains(section) ? counts[section] : 0
+    let ordinal = counts.prefix(Swift.max(section, 0)).reduce(0, +) + Swift.max(Swift.min(item, items - 1), 0)
+    return element(at: Swift.min(ordinal, counts.reduce(0, +) - 1), in: counts)
+  }
+
+  /// The element at a place in the order of all elements; nil if there is none.
+  static func element(at ordinal: Int, in counts: [Int]) -> IndexPath? {
+    var item = ordinal
+    for (section, count) in counts.enumerated() where item >= 0 {
+      if item < count { return IndexPath(indexes: [section, item]) }
+      item -= count
     }
-    let item = nearest == section ? Swift.min(Swift.max(item, 0), counts[section] - 1) : 0
-    return IndexPath(indexes: [nearest, item])
-  }
-
-  /// The element after this one; nil at the end.
-  func successor(in counts: [Int]) -> IndexPath? {
-    if self[1] + 1 < counts[self[0]] { return IndexPath(indexes: [self[0], self[1] + 1]) }
-    return counts.indices.first { $0 > self[0] && counts[$0] > 0 }.map { IndexPath(indexes: [$0, 0]) }
-  }
-
-  /// The element before this one; nil at the beginning.
-  func predecessor(in counts: [Int]) -> IndexPath? {
-    if self[1] > 0 { return IndexPath(indexes: [self[0], self[1] - 1]) }
-    return counts.indices.last { $0 < self[0] && counts[$0] > 0 }.map { IndexPath(indexes: [$0, counts[$0] - 1]) }
+    return nil
   }
 }
