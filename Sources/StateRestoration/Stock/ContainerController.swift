@@ -54,10 +54,10 @@ public import Observation
 
   /// The children other than the presented one, first to last.
   ///
-  /// Those of the stock container; none here. A subclass of a ``WindowController`` may list more beside those of `super`. A
+  /// None here. A subclass of a ``WindowController`` may list more beside those of `super`. A
   /// subclass of another stock container, or one whose children come and go, overrides ``install(_:)`` too: else the stock
   /// container takes the restored children for its own.
-  open var containedControllers: [any RestorableController] { stockChildren }
+  open var containedControllers: [any RestorableController] { [] }
 
   /// The contained controllers and then the presented one.
   open var restorationChildren: [any RestorableController] {
@@ -71,20 +71,18 @@ public import Observation
   /// No model object.
   open var restorationModelIdentifier: ModelIdentifier? { nil }
 
-  /// Preserves the stock container's own state; a subclass adds its own under its own keys and calls `super`.
-  open func encodeRestorableState(with coder: RestorationEncoder) { encodeStockState(with: coder) }
+  /// Preserves the container's own state; a subclass adds its own under its own keys and calls `super`.
+  open func encodeRestorableState(with coder: RestorationEncoder) {}
 
-  /// Restores the stock container's own state; a subclass reads its own and calls `super`.
-  open func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
-    try decodeStockState(with: coder)
-  }
+  /// Restores the container's own state; a subclass reads its own and calls `super`.
+  open func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}
 
   /// Called when every object has its state; a subclass of a ``ListController`` calls `super`.
-  open func applicationFinishedRestoringState() { finishStockRestoring() }
+  open func applicationFinishedRestoringState() {}
 
   /// The role of a child whose place in the order doesn't say it: a column, the presented child.
   open func restorationRole(of child: any RestorableController) -> RestorationRole? {
-    stockRole(of: child) ?? (child === presentedController ? .presented : nil)
+    child === presentedController ? .presented : nil
   }
 
   /// Takes the contained children back.
@@ -93,22 +91,7 @@ public import Observation
   ///
   /// - Parameter children: The preserved children but the presented one, in the order of preserving, and then those that
   ///   were carried over; those that could not be restored have no controller.
-  open func install(_ children: [RestoredChild]) { installStock(children) }
-
-  // What the stock containers do, each in its own way: here, so that a subclass sees one method to override.
-
-  /// The children of a stock container.
-  var stockChildren: [any RestorableController] { [] }
-  /// The role of a stock container's child.
-  func stockRole(of child: any RestorableController) -> RestorationRole? { nil }
-  /// Takes the children of a stock container back.
-  func installStock(_ children: [RestoredChild]) {}
-  /// Preserves the state of a stock container.
-  func encodeStockState(with coder: RestorationEncoder) {}
-  /// Restores the state of a stock container.
-  func decodeStockState(with coder: RestorationDecoder) throws(RestorationError) {}
-  /// Ends the restoring of a stock container.
-  func finishStockRestoring() {}
+  open func install(_ children: [RestoredChild]) {}
 
   /// Takes all children back: the contained ones through ``install(_:)``, and the one presented last, if it was restored.
   ///

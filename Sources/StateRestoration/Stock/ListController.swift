@@ -58,17 +58,20 @@ public import Observation
   }
 
   /// Preserves the position; one that still waits for its data is kept as it is.
-  override func encodeStockState(with coder: RestorationEncoder) {
+  override open func encodeRestorableState(with coder: RestorationEncoder) {
+    super.encodeRestorableState(with: coder)
     coder.encode(awaited ?? noted ?? position, forKey: "list.position")
   }
 
   /// Takes the position, to be resolved when the data is there.
-  override func decodeStockState(with coder: RestorationDecoder) throws(RestorationError) {
+  override open func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+    try super.decodeRestorableState(with: coder)
     awaited = try coder.decodeIfPresent(ListPosition.self, forKey: "list.position")
   }
 
   /// Resolves the position if the data has been loaded already; again when an announced change of the data has come.
-  override func finishStockRestoring() {
+  override open func applicationFinishedRestoringState() {
+    super.applicationFinishedRestoringState()
     guard isLoaded, let restored = awaited else { return }
     let isChanging = noted != nil
     resolve()

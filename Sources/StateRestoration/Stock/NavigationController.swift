@@ -31,7 +31,7 @@ public import Observation
   public var top: (any RestorableController)? { stack.last }
 
   /// The stack.
-  override var stockChildren: [any RestorableController] { stack }
+  override open var containedControllers: [any RestorableController] { stack }
 
   /// Puts a controller on top.
   ///
@@ -77,11 +77,13 @@ public import Observation
   }
 
   /// Which controller a child stands on; nil for the bottom of the stack.
-  override func stockRole(of child: any RestorableController) -> RestorationRole? {
+  override open func restorationRole(of child: any RestorableController) -> RestorationRole? {
     // Whoever observes this observes the stack.
     let stack = stack
-    guard let index = places[ObjectIdentifier(child)] else { return nil }
-    return stack[..<index].lazy.compactMap(\.restorationIdentifier).last.map(RestorationRole.standing(on:))
+    guard let index = places[ObjectIdentifier(child)],
+      let below = stack[..<index].lazy.compactMap(\.restorationIdentifier).last
+    else { return super.restorationRole(of: child) }
+    return .standing(on: below)
   }
 
   /// Takes the restored stack as it was left last, without the first controller that could not be restored and those above
@@ -89,7 +91,7 @@ public import Observation
   ///
   /// Controllers at the bottom that have no identifier are never preserved: they stay where they are, below the restored
   /// ones. If not even the first could be restored, the stack stays what it was at launch.
-  override func installStock(_ children: [RestoredChild]) {
+  override open func install(_ children: [RestoredChild]) {
     var newest = children.filter { !$0.wasCarriedOver }
     var waiting = children.filter(\.wasCarriedOver)
     if newest.isEmpty { swap(&newest, &waiting) }

@@ -50,28 +50,30 @@ extension RestorationRole {
   }
 
   /// The columns that there are.
-  override var stockChildren: [any RestorableController] { [primary, secondary].compactMap { $0 } }
+  override open var containedControllers: [any RestorableController] { [primary, secondary].compactMap { $0 } }
 
   /// Which column a child is.
-  override func stockRole(of child: any RestorableController) -> RestorationRole? {
+  override open func restorationRole(of child: any RestorableController) -> RestorationRole? {
     if child === primary { return .primary }
     if child === secondary { return .secondary }
-    return nil
+    return super.restorationRole(of: child)
   }
 
   /// Preserves the divider.
-  override func encodeStockState(with coder: RestorationEncoder) {
+  override open func encodeRestorableState(with coder: RestorationEncoder) {
+    super.encodeRestorableState(with: coder)
     coder.encode(position, forKey: "split.divider")
   }
 
   /// Moves the divider to where it was.
-  override func decodeStockState(with coder: RestorationDecoder) throws(RestorationError) {
+  override open func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+    try super.decodeRestorableState(with: coder)
     if let stored = try coder.decodeIfPresent(Double.self, forKey: "split.divider") { dividerPosition = stored }
   }
 
   /// Takes the columns that were restored, those that were there last; one that could not be stays what it was at launch,
   /// unless it came into the other column.
-  override func installStock(_ children: [RestoredChild]) {
+  override open func install(_ children: [RestoredChild]) {
     let replacements = Replacements(of: containedControllers, by: children)
     let first = children.filter { $0.role == .primary }.newest
     let second = children.filter { $0.role == .secondary }.newest

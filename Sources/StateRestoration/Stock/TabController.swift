@@ -28,7 +28,7 @@ public import Observation
   }
 
   /// The tabs.
-  override var stockChildren: [any RestorableController] { tabs }
+  override open var containedControllers: [any RestorableController] { tabs }
 
   /// The selected tab; nil when there are none.
   public var selected: (any RestorableController)? { selectedIndex.map { tabs[$0] } }
@@ -49,12 +49,14 @@ public import Observation
   }
 
   /// Preserves which tab is selected, by identifier.
-  override func encodeStockState(with coder: RestorationEncoder) {
+  override open func encodeRestorableState(with coder: RestorationEncoder) {
+    super.encodeRestorableState(with: coder)
     coder.encode(selected?.restorationIdentifier, forKey: "tabs.selected")
   }
 
   /// Selects the tab that was selected, if it is there.
-  override func decodeStockState(with coder: RestorationDecoder) throws(RestorationError) {
+  override open func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+    try super.decodeRestorableState(with: coder)
     let identifier = try coder.decodeIfPresent(RestorationIdentifier?.self, forKey: "tabs.selected") ?? nil
     if let identifier, let index = tabs.firstIndex(where: { $0.restorationIdentifier == identifier }) {
       selectedIndex = index
@@ -65,7 +67,7 @@ public import Observation
   ///
   /// A tab that exists keeps its preserved place also when its state was left out, so that the order stays what it was. One
   /// that was made anew takes the place of the one that exists, and is selected if that was.
-  override func installStock(_ children: [RestoredChild]) {
+  override open func install(_ children: [RestoredChild]) {
     let replacements = Replacements(of: tabs, by: children)
     let former = selected
     setTabs(children.arranged(with: tabs))

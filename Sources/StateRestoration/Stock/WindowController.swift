@@ -45,7 +45,7 @@ public import Observation
   }
 
   /// The content, if there is one.
-  override var stockChildren: [any RestorableController] { content.map { [$0] } ?? [] }
+  override open var containedControllers: [any RestorableController] { content.map { [$0] } ?? [] }
 
   /// Notes how the toolkit's window is shown, and its frame if that is the normal one.
   ///
@@ -71,7 +71,8 @@ public import Observation
   }
 
   /// Preserves state, frame and size.
-  override func encodeStockState(with coder: RestorationEncoder) {
+  override open func encodeRestorableState(with coder: RestorationEncoder) {
+    super.encodeRestorableState(with: coder)
     coder.encode(frame, forKey: "window.frame")
     coder.encode(size, forKey: "window.size")
     coder.encode(state.rawValue, forKey: "window.state")
@@ -79,7 +80,8 @@ public import Observation
   }
 
   /// Puts the window where it was, or where the user can reach it.
-  override func decodeStockState(with coder: RestorationDecoder) throws(RestorationError) {
+  override open func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+    try super.decodeRestorableState(with: coder)
     // Without screens nothing makes nonsense usable.
     if let stored = try coder.decodeIfPresent(WindowFrame?.self, forKey: "window.frame") ?? nil {
       let visible = stored.visible(on: screens)
@@ -98,7 +100,7 @@ public import Observation
   }
 
   /// Takes the content back, if it could be restored: the window's last child that a subclass does not list as its own.
-  override func installStock(_ children: [RestoredChild]) {
+  override open func install(_ children: [RestoredChild]) {
     let own = containedControllers.filter { $0 !== content }
     let others = children.filter { child in
       !own.contains { $0 === child.controller || $0.restorationIdentifier == child.identifier }
