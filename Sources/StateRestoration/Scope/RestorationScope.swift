@@ -20,6 +20,8 @@ public import Observation
   public private(set) var restorationChildren: [any RestorableController] = []
 
   @ObservationIgnored private var members: [RestorationIdentifier: any RestorableController] = [:]
+  /// Why the stored values of keys could not be given.
+  @ObservationIgnored private var failures: [RestorationIdentifier: RestorationError] = [:]
   /// The objects that have left in this turn: one that comes at the address of one that died would be taken for it.
   @ObservationIgnored private var departed: [any RestorableController] = []
   @ObservationIgnored private weak var parent: RestorationScope?
@@ -36,9 +38,9 @@ public import Observation
     ofType type: Value.Type = Value.self, forKey key: RestorationIdentifier
   ) throws(RestorationError) -> Value? {
     if let known = members[key] {
-      guard let entry = known as? ScopeEntry<Value> else { throw ofAnotherType(key) }
-      if let value = entry.restorableState { return value }
-      if let failure = entry.failure { throw failure }
+      guard let entry = known as? StoredValue<Value?> else { throw ofAnotherType(key) }
+      if let value = entry.value { return value }
+      if let failure = failures[key] { throw failure }
     }
     // Whoever observes this is told when the key comes.
     _ = restorationChildren.count
@@ -48,11 +50,11 @@ public import Observation
         .locked, "The device is locked; read again after the unlock, when the coordinator has restored.", path: place)
     }
     guard members[key] == nil, coordinator.waits(for: place) else { return nil }
-    let entry = ScopeEntry<Value>(key)
+    let entry = StoredValue<Value?>(key, nil)
     adopt(entry, as: key)
-    if let failure = entry.failure { throw failure }
-    if entry.restorableState == nil { remove(key) }
-    return entry.restorableState
+    if let failure = failures[key] { throw failure }
+    if entry.value == nil { remove(key) }
+    return entry.value
   }
 
   /// The value under a key, or a default if there is none, or it can't be read now.
@@ -68,11 +70,14 @@ public import Observation
 
   /// Keeps a value under a key; it is preserved with the next save.
   public func setValue<Value: Codable & Sendable>(_ value: Value, forKey key: RestorationIdentifier) {
-    if let entry = members[key] as? ScopeEntry<Value> { return entry.set(value) }
-    if members[key] != nil { remove(key) }
-    let entry = ScopeEntry<Value>(key)
-    adopt(entry, as: key)
-    entry.set(value)
+    let known = members[key] as? StoredValue<Value?>
+    let entry = known ?? StoredValue(key, nil)
+    if known == nil {
+      remove(key)
+      adopt(entry, as: key)
+    }
+    failures[key] = nil
+    entry.value = value
   }
 
   /// The value under a key, which is forgotten by that: whoever wants it preserved again sets or provides it.
@@ -92,7 +97,7 @@ public import Observation
   public func provide<Value: Codable & Sendable>(
     forKey key: RestorationIdentifier, _ provider: @escaping () -> Value?
   ) {
-    if members[key] != nil { remove(key) }
+    remove(key)
     adopt(ProvidedEntry(key, provider), as: key)
   }
 
@@ -102,7 +107,7 @@ public import Observation
   public func forget(_ key: RestorationIdentifier) {
     if members[key] == nil, let coordinator, let place = place(of: key), coordinator.waits(for: place) {
       // It takes an object to leave.
-      adopt(UnreadEntry(key), as: key)
+      adopt(StoredGroup(key), as: key)
     }
     remove(key)
   }
@@ -147,11 +152,12 @@ public import Observation
     guard let coordinator, let place = place(of: key) else { return }
     if coordinator.standing == .locked { return coordinator.meetNow() }
     guard case .notRestored(let reason)? = coordinator.restore(member, at: place)?.result else { return }
-    (member as? any ScopeMember)?.failure = RestorationError(
+    failures[key] = RestorationError(
       .unreadable, "What is stored under the key was not given: \(reason).", path: place)
   }
 
   private func remove(_ key: RestorationIdentifier) {
+    failures[key] = nil
     guard let member = members.removeValue(forKey: key) else { return }
     restorationChildren.removeAll { $0 === member }
     departed.append(member)

@@ -45,6 +45,18 @@ public protocol VersionedValue: Codable, Sendable {
   @StateMigrationsBuilder static var migrations: StateMigrations<Self> { get }
 }
 
+/// A value that may be absent has the history of the value.
+extension Optional: VersionedValue where Wrapped: VersionedValue {
+  /// The version of the value.
+  public static var stateVersion: StateVersion { Wrapped.stateVersion }
+
+  /// The same steps as for the value.
+  public static var migrations: StateMigrations<Wrapped?> {
+    return StateMigrations(
+      routes: Wrapped.migrations.routes.map { route in MigrationRoute(from: route.from) { try route.read($0) } })
+  }
+}
+
 /// The history of a value's type.
 enum ValueHistory<Value: Codable & Sendable> {
   static var version: StateVersion { (Value.self as? any VersionedValue.Type)?.stateVersion ?? 1 }
