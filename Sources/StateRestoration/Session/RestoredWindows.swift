@@ -31,7 +31,6 @@ public import Observation
   /// Why the last window that did not come back did not.
   @ObservationIgnored private var refusal: RestorationError?
   @ObservationIgnored private var comeback: Task<RestorationError?, Never>?
-  @ObservationIgnored private var observation: Task<Void, Never>?
 
   init(
     _ device: ProtectedDevice, registry: RestorationRegistry, configuration: RestorationConfiguration,
@@ -41,16 +40,9 @@ public import Observation
     self.makeRoot = makeRoot
     scenes = try SceneSessions(device: device, delegate: delegate, configuration: configuration, registry: registry)
     delegate.makeRoot = { [weak self] in self?.beginWindow($0) }
-    let notifications = device.protectedDataNotifications
-    observation = Task { [weak self] in
-      for await notification in notifications where notification == .protectedDataDidBecomeAvailable {
-        _ = await self?.comeBack()
-      }
-    }
+    delegate.onUnlock = { [weak self] in Task { await self?.comeBack() } }
     ExitGuard.add(self)
   }
-
-  isolated deinit { observation?.cancel() }
 
   /// The roots of the open windows, the frontmost first.
   public var roots: [Root] { scenes.sessions.compactMap { self[$0.id] } }
@@ -149,6 +141,7 @@ public import Observation
   }
 
   /// Brings back every window that was open and is not there; one call after another.
+  @discardableResult
   private func comeBack() async -> RestorationError? {
     let former = comeback
     let task = Task { () -> RestorationError? in
@@ -178,7 +171,6 @@ public import Observation
 
   /// Lets the state of all windows go, so that another session may have it; they stay open in the list.
   func letGo() async {
-    observation?.cancel()
     for window in windows.values {
       window.coordinator.preservesAutomatically = .never
       await window.coordinator.letGo()

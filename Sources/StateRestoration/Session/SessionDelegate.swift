@@ -4,6 +4,8 @@
   weak var rootController: (any RestorableController)?
   /// Makes the root of a window that was open.
   var makeRoot: (SceneSession) -> (any RestorableController)? = { _ in nil }
+  /// Called when protected data is available again.
+  var onUnlock: () -> Void = {}
   /// Why the last restoring failed as a whole.
   private(set) var failure: RestorationError?
 
@@ -12,6 +14,8 @@
   func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
 
   func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
+
+  func protectedDataDidBecomeAvailable() { onUnlock() }
 
   func didFailToRestore(_ error: RestorationError) { failure = error }
 }
