@@ -247,10 +247,6 @@ struct Rules {
       || (page.isUnsettled && inquiry.says(question))
   }
 
-  func hasEdits(_ page: Live) -> Bool {
-    page.isOwner || page.isEdited || page.children.contains(where: hasEdits)
-  }
-
   /// What a save stores in a page's place; the page is then bound to it.
   func commit(_ page: inout Live) -> [Variant] {
     let departed = page.departed
@@ -351,7 +347,7 @@ struct Rules {
       return [own] + joined(others, to: page)
     }
     // What it had for another model may have taken the place of what is stored.
-    if !page.formerly.isEmpty, !hasEdits(page) {
+    if !page.formerly.isEmpty, !page.hasEdits {
       return [own(page, joinBelow(page, [:])).asOptional()]
         + (page.formerly + variants).map { variant in
           var variant = variant
@@ -367,7 +363,7 @@ struct Rules {
       var others = variants
       var stored = others.remove(at: fitting)
       stored.places = joinBelow(page, stored.places)
-      guard hasEdits(page) else {
+      guard page.hasEdits else {
         others.insert(stored, at: fitting)
         return others
       }
@@ -378,7 +374,7 @@ struct Rules {
     let own = own(page, below)
     let question: Question = variants.isEmpty ? .joinsUneditedBelowBlank : .joinsUneditedInFront
     let isNew = page.isUnsettled || page.children.contains(where: isJoined)
-    let joins = hasEdits(page) || (isNew && inquiry.says(question))
+    let joins = page.hasEdits || (isNew && inquiry.says(question))
     return joins ? [own] + page.formerly + retire(variants, behind: own) : variants
   }
 

@@ -417,7 +417,7 @@ import StateRestorationTesting
         let isLocked = world.base != nil
         world.change(path) { page in
           // Looks at the edits come at any time while locked.
-          if isLocked, rules.hasEdits(page) { page.formerly.append(rules.optionalVariant(of: page)) }
+          if isLocked, page.hasEdits { page.formerly.append(rules.optionalVariant(of: page)) }
           if case .owner(let own?) = page.binding, !rules.program.isSameIdentity(rules.variant(of: page), own) {
             // What it was given may have become its own before.
             page.behind.append(rules.variant(of: page).asOptional())

@@ -108,6 +108,9 @@ struct Live: Hashable {
   /// Whether it takes a state along that it can't read.
   var hasNewer: Bool { if case .below = binding { true } else { false } }
 
+  /// Whether a save has something of it to store, or of what is below it.
+  var hasEdits: Bool { isOwner || isEdited || children.contains(where: \.hasEdits) }
+
   /// Whether the user has edited it since it was met without state.
   var isEdited: Bool {
     switch binding {

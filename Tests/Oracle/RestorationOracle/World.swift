@@ -155,8 +155,9 @@ struct World: Hashable {
         let newer = page.hasMoved ? newer.asOptional() : newer
         parent.carried[page.name] = (page.before + [newer] + page.behind).map { $0.left() }
       } else if !page.others.isEmpty {
-        // Of one that shows another model since the last save nothing more is seen than that it has left.
-        let isFront = page.isOwner || page.hasNewer || page.showsOther
+        // Of one that shows another model since the last save nothing more is seen than that it has left. One that was edited
+        // may have been met since, when another page was registered.
+        let isFront = page.hasNewer || page.showsOther || page.hasEdits
         parent.carried[page.name] = isFront ? page.others.map { $0.left() } : page.others
       }
       (page.before, page.behind) = ([], [])
