@@ -47,6 +47,12 @@ struct CaptureBatch: Sendable {
   struct Order: Sendable {
     var parent: Key
     var children: [Key]
+
+    /// Replaces a child by another, which mostly stands at the given place.
+    mutating func replace(_ child: Key, near place: Int, by other: Key) {
+      let isThere = children.indices.contains(place) && children[place] == child
+      if let place = isThere ? place : children.lastIndex(of: child) { children[place] = other }
+    }
   }
 
   /// What records of many objects have in common, of one class and with one tag.

@@ -20,4 +20,6 @@
   var hasMoved = false
   /// Objects whose parents were asked again, as they call themselves something else.
   var relinked: Set<CaptureBatch.Key> = []
+  /// Where the node stood in its list that another one has replaced last.
+  var lastReplaced = 0
 }

@@ -48,19 +48,22 @@ extension LiveTree {
     let spared = remove(node, isComingAnew: true) { $0.lastPlaced == walk.number && $0.key < walk.firstNewKey }
     let anew = track(object, node.identifier, node.kind, byHand: node.isByHand)
     anew.role = node.role
-    func replace(in list: inout [LiveNode]) -> Bool {
-      // They are asked last first.
-      guard let index = list.lastIndex(where: { $0 === node }) else { return false }
+    func replace(in list: inout [LiveNode]) -> Int? {
+      // Siblings that come anew do so one after the other, mostly from the last to the first.
+      let beside = [walk.lastReplaced - 1, walk.lastReplaced + 1].first {
+        list.indices.contains($0) && list[$0] === node
+      }
+      guard let index = beside ?? list.lastIndex(where: { $0 === node }) else { return nil }
       list[index] = anew
-      return true
+      walk.lastReplaced = index
+      return index
     }
     if let parent = node.parent {
-      if !replace(in: &parent.children) { _ = replace(in: &parent.byHand) }
+      let place = replace(in: &parent.children) ?? replace(in: &parent.byHand) ?? 0
       for index in walk.batch.orders.indices where walk.batch.orders[index].parent == parent.key {
-        let place = walk.batch.orders[index].children.lastIndex(of: node.key)
-        if let place { walk.batch.orders[index].children[place] = anew.key }
+        walk.batch.orders[index].replace(node.key, near: place, by: anew.key)
       }
-    } else if !replace(in: &roots) {
+    } else if replace(in: &roots) == nil {
       _ = replace(in: &shared)
     }
     insert(anew, parent: node.parent)

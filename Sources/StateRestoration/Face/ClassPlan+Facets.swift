@@ -90,7 +90,8 @@ struct ContainerShape<T: RestorationContainer>: ShapeFacet {
     var shape = ControllerShape<T>().read(object)
     let container = downcast(object, to: T.self)
     for child in shape.children {
-      guard let role = container.restorationRole(of: child), let identifier = child.restorationIdentifier else {
+      // In this order: to find the role of one without a name a stack looks through all below it.
+      guard let identifier = child.restorationIdentifier, let role = container.restorationRole(of: child) else {
         continue
       }
       if shape.roles[identifier] == nil { shape.roles[identifier] = role }
