@@ -82,6 +82,12 @@ enum VariantTree {
     return try text(of: reader.roots, in: reader, draft.ownerOf)
   }
 
+  /// An archive without the program's own state; nobody owns anything in it.
+  static func text(of reader: RestorationArchive.Reader) throws -> String {
+    let roots = try reader.roots.filter { try reader.node($0)?.identifier != ReservedNode.application }
+    return try text(of: roots, in: reader, [:])
+  }
+
   private static func text(
     of siblings: [NodeID], in reader: RestorationArchive.Reader, _ owners: [NodeID: CaptureBatch.Key]
   ) throws -> String {
