@@ -2,6 +2,8 @@ internal import Observation
 internal import RestorationArchive
 
 /// What the coordinator remembers of one live object between two captures.
+///
+/// A capture of everything looks at all of them, ten thousand perhaps: what it asks is not computed but kept, side by side.
 @MainActor final class LiveNode {
   // What a capture looks at stands first, so that it comes into the cache together.
 

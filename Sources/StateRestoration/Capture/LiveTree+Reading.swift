@@ -15,13 +15,16 @@ extension LiveTree {
     // Nodes added meanwhile are pending.
     let nodes = polled
     var rest = nodes.count
+    var hasLost = false
     while rest > 0 {
       readFast(nodes, &rest)
       guard rest > 0 else { break }
       rest -= 1
+      if nodes[rest].isRemoved { hasLost = true }
       if nodes[rest].lastRead != walk.number { read(nodes[rest]) }
       if !pending.isEmpty { readPending() }
     }
+    if hasLost { polled.removeAll { $0.isRemoved } }
   }
 
   /// Reads plain objects of one class from the end of a list, until one is neither.

@@ -36,7 +36,7 @@ internal import RestorationArchive
   /// Objects that the last capture met and whose values it left to the next one.
   var unread: [LiveNode] = []
   /// Objects whose changes can't be noticed without asking them.
-  private(set) var polled: [LiveNode] = []
+  var polled: [LiveNode] = []
   /// Objects whose state refers to others.
   var referrers: [CaptureBatch.Key: LiveNode] = [:]
 
@@ -172,7 +172,6 @@ internal import RestorationArchive
     for node in unread { mark(node) }
     unread = []
     guard scope == .all else { return }
-    polled.removeAll { $0.isRemoved }
     for root in roots where root.isPolled { mark(root) }
     walk.batch.records.reserveCapacity(polled.count + pending.count)
   }

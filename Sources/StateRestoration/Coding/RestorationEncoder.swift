@@ -12,6 +12,8 @@
 
   private(set) var entries: [RestorationArchive.Entry] = []
   private(set) var references: [CapturedReference] = []
+  /// The keys of both: compared without touching the values.
+  private var keys: [String] = []
   private var isValid = true
   private let owner: Any.Type
   private let fixedPath: RestorationPath?
@@ -34,6 +36,7 @@
     self.owner = owner
     self.properties = properties
     entries.reserveCapacity(8)
+    keys.reserveCapacity(8)
   }
 
   /// Copies a value under a key; an optional's nil is stored as such.
@@ -82,9 +85,9 @@
       !ReservedKey.isReserved(key), "\(name) encodes under “\(key)”; keys that begin with “$” are reserved.")
     // Few keys, compared in place: cheaper than a set for the usual dozen.
     precondition(
-      !entries.contains { $0.key == key } && !references.contains { $0.key == key }
-        && !properties.contains { $0.key == key },
+      !keys.contains(key) && !properties.contains { $0.key == key },
       "\(name) encodes “\(key)” twice; a subclass needs keys that its superclass doesn't use.")
+    keys.append(key)
   }
 
   private var name: String {

@@ -12,7 +12,8 @@ internal import RestorationArchive
 /// ```
 ///
 /// Lives on the main actor, which only captures values and calls the program's own code; encoding, sealing, writing,
-/// reading and checking happen elsewhere. It owns no controllers.
+/// reading and checking happen elsewhere. It owns no controllers. Six of its variables are its face; the others outlive an
+/// operation, and what lasts for one stands in values of their own.
 @MainActor public final class RestorationCoordinator {
   /// What the coordinator knows of the program, and its limits.
   public let configuration: RestorationConfiguration
