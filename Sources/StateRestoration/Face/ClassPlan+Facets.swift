@@ -89,9 +89,10 @@ struct ContainerShape<T: RestorationContainer>: ShapeFacet {
   func read(_ object: any RestorableObject) -> CapturedShape {
     var shape = ControllerShape<T>().read(object)
     let container = downcast(object, to: T.self)
+    guard !DefaultRole.isUsed(by: T.self) else { return shape }
     for child in shape.children {
       // In this order: to find the role of one without a name a stack looks through all below it.
-      guard let identifier = child.restorationIdentifier, let role = container.restorationRole(of: child) else {
+      guard let identifier = child.restorationIdentifier, let role = DefaultRole.role(of: child, in: container) else {
         continue
       }
       if shape.roles[identifier] == nil { shape.roles[identifier] = role }

@@ -17,5 +17,8 @@
 
 extension RestorationContainer {
   /// The order says it all.
-  public func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+  public func restorationRole(of child: any RestorableController) -> RestorationRole? {
+    DefaultRole.wasUsed(by: self)
+    return nil
+  }
 }

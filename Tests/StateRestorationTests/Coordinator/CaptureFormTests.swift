@@ -120,7 +120,7 @@ import Testing
     #expect(batch.records.contains { $0.model == "other" })
   }
 
-  @Test func `a container that gave its children no roles is asked again`() {
+  @Test func `a container that gave its children no roles is asked again, unless it never gives any`() {
     let late = LateRoles(child: Silent("child", 1))
     let tree = LiveTree(
       registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context)
@@ -128,6 +128,11 @@ import Testing
       tree.capture(roots: [late], scope: .all, context: .test).records.allSatisfy { !$0.flags.contains(.hasRole) })
     late.role = "late"
     #expect(tree.capture(roots: [late], scope: .all, context: .test).records.count { $0.flags.contains(.hasRole) } == 1)
+    let never = NoRoles(child: Silent("child", 1))
+    #expect(!DefaultRole.isUsed(by: NoRoles.self))
+    _ = tree.capture(roots: [never], scope: .all, context: .test)
+    #expect(DefaultRole.isUsed(by: NoRoles.self))
+    #expect(!DefaultRole.isUsed(by: LateRoles.self))
   }
 
   /// A container whose children have a role some time.
@@ -138,6 +143,14 @@ import Testing
     init(child: any RestorableController) { restorationChildren = [child] }
     func installRestoredChildren(_ children: [RestoredChild]) {}
     func restorationRole(of child: any RestorableController) -> RestorationRole? { role }
+  }
+
+  /// A container that leaves roles to the default.
+  final class NoRoles: RestorationContainer {
+    let restorationIdentifier: RestorationIdentifier? = "never"
+    let restorationChildren: [any RestorableController]
+    init(child: any RestorableController) { restorationChildren = [child] }
+    func installRestoredChildren(_ children: [RestoredChild]) {}
   }
 
   /// How many paths a value holds, at any depth.
