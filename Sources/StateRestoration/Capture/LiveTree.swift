@@ -10,7 +10,7 @@ internal import RestorationArchive
 
   var oneTimeFindings = OneTimeFindings()
   private var classes: [ObjectIdentifier: LiveClass] = [:]
-  /// The capture in progress, or the last one without its finds.
+  /// The capture in progress, or the last one without what it has handed over.
   var walk: CaptureWalk
   /// What restoring has given to objects in this turn.
   var given = GivenState()
@@ -98,7 +98,7 @@ internal import RestorationArchive
     walk.batch.removedNodes = given.takeUnmet()
     for subject in walk.openClasses { subject.close() }
     // Handed over whole: a copy here would keep the values, and make the worker copy the lists.
-    defer { walk = CaptureWalk(context: context, number: walk.number, firstNewKey: walk.firstNewKey) }
+    defer { walk.batch = CaptureBatch() }
     return walk.batch
   }
 
