@@ -4,33 +4,48 @@
 struct KnownScenes: Sendable {
   /// All sessions that this run knows, most recently active first.
   private(set) var sessions: [SceneSession] = []
-  /// What this run has changed or discarded, and no list that it wrote says yet: to be sealed beside a list that can't be
-  /// read.
-  private(set) var unwritten = SceneList()
+  /// The sessions that this run has changed or discarded, and that no list which it wrote says yet; by the number of the
+  /// change.
+  private var changes: [SceneSession.ID: Int] = [:]
+  private var changeCount = 0
+
+  /// What this run has changed or discarded: to be sealed beside a list that can't be read.
+  var unwritten: SceneList {
+    let changed = sessions.filter { changes[$0.id] != nil }
+    return SceneList(sessions: changed, discarded: Set(changes.keys).subtracting(changed.map(\.id)))
+  }
 
   /// Changes a session; false when this run doesn't know it.
   @discardableResult
   mutating func change(_ id: SceneSession.ID, _ body: (inout SceneSession) -> Void) -> Bool {
-    guard var session = sessions.first(where: { $0.id == id }) else { return false }
-    body(&session)
-    add(session)
+    guard let index = sessions.firstIndex(where: { $0.id == id }) else { return false }
+    body(&sessions[index])
+    note(id)
+    sort()
     return true
   }
 
-  /// Puts in a session that this run has opened or changed.
+  /// Adds a session that this run has opened and did not know.
   mutating func add(_ session: SceneSession) {
-    note(SceneList(sessions: [session]), over: sessions)
+    sessions.append(session)
+    note(session.id)
+    sort()
   }
 
   /// Removes a session, whether this run knows it or not.
   mutating func discard(_ id: SceneSession.ID) {
-    note(SceneList(discarded: [id]), over: sessions)
+    sessions.removeAll { $0.id == id }
+    note(id)
+  }
+
+  private mutating func note(_ id: SceneSession.ID) {
+    changeCount += 1
+    changes[id] = changeCount
   }
 
   /// Forgets the changes that are on disk now; later changes stay this run's own.
   mutating func settle(_ written: KnownScenes) {
-    unwritten.sessions.removeAll(where: written.unwritten.sessions.contains)
-    unwritten.discarded.subtract(written.unwritten.discarded)
+    changes = changes.filter { written.changes[$0.key] != $0.value }
   }
 
   /// Joins the list on disk, which this run takes over where it has changed nothing itself.
@@ -43,17 +58,22 @@ struct KnownScenes: Sendable {
   ///   - keepsMissing: Whether nothing was discarded that is not in the list: there is none, or it is an older one.
   ///   - held: Sessions whose coordinators are in use: they stay.
   mutating func join(_ list: [SceneSession], keepsMissing: Bool, held: Set<SceneSession.ID>) {
-    let listed = Set(list.map(\.id))
-    let staying = held.union(unwritten.sessions.map(\.id))
-    let missing = sessions.filter { !listed.contains($0.id) && (keepsMissing || staying.contains($0.id)) }
-    note(SceneList(), over: list + missing)
+    let stored = Dictionary(list.map { ($0.id, $0) }) { _, last in last }
+    var joined = sessions.compactMap { session -> SceneSession? in
+      guard changes[session.id] != nil else {
+        return stored[session.id] ?? (keepsMissing || held.contains(session.id) ? session : nil)
+      }
+      var session = session
+      session.takeRole(from: list)
+      return session
+    }
+    let known = Set(sessions.map(\.id))
+    joined += list.filter { !known.contains($0.id) && changes[$0.id] == nil }
+    sessions = joined
+    sort()
   }
 
-  /// Makes a change this run's own, and puts everything that is over a list.
-  private mutating func note(_ change: SceneList, over list: [SceneSession]) {
-    unwritten.merge(change)
-    var joined = SceneList(sessions: list)
-    joined.merge(unwritten)
-    sessions = joined.sessions.sorted { ($0.lastActive, $1.id) > ($1.lastActive, $0.id) }
+  private mutating func sort() {
+    sessions.sort { ($0.lastActive, $1.id) > ($1.lastActive, $0.id) }
   }
 }

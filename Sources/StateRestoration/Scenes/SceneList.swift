@@ -4,7 +4,7 @@ internal import FoundationEssentials
 struct SceneList: Sendable {
   /// The sessions; in a change those that a run has changed.
   var sessions: [SceneSession] = []
-  /// The sessions that a run has discarded; a whole list is written without them.
+  /// The sessions that a run has discarded while locked; nothing in a whole list.
   var discarded: Set<SceneSession.ID> = []
 
   /// The lists on disk, joined.
@@ -23,9 +23,8 @@ struct SceneList: Sendable {
   mutating func merge(_ change: SceneList) {
     var changed = change.sessions
     for index in changed.indices { changed[index].takeRole(from: sessions) }
-    let replaced = Set(changed.map(\.id))
-    discarded = discarded.subtracting(replaced).union(change.discarded)
-    sessions.removeAll { replaced.contains($0.id) || discarded.contains($0.id) }
+    let replaced = change.discarded.union(changed.map(\.id))
+    sessions.removeAll { replaced.contains($0.id) }
     sessions += changed
   }
 
