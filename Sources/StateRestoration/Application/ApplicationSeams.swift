@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// What an application needs of the coordinator; a border at which tests can stand in.
 @MainActor package protocol ApplicationEngine: AnyObject {
-  /// The tops of the hierarchies that are restored or preserved in this run.
+  /// The tops of hierarchies beside the delegate's root: those of windows.
   var roots: [any RestorableController] { get }
 
   /// Restores into the hierarchy below a root; nil when there is none and one is needed.

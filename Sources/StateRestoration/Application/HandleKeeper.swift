@@ -19,14 +19,12 @@
   /// Whether the program is active, or about to be.
   private var wantsOpen = true
 
-  /// Takes an open handle; one that is known already counts as open again.
+  /// Takes an open handle; one that is known already counts as open again, and as the last.
   func add(_ handle: any ReopenableHandle) {
-    entries.removeAll { $0.handle == nil }
-    if let known = entries.first(where: { $0.handle === handle }) {
-      known.phase = .open
-    } else {
-      entries.append(Entry(handle))
-    }
+    let entry = entries.first { $0.handle === handle } ?? Entry(handle)
+    entry.phase = .open
+    entries.removeAll { $0.handle == nil || $0 === entry }
+    entries.append(entry)
   }
 
   /// Closes the handles of `complete` files that are open.

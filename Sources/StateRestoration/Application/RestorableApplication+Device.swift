@@ -36,7 +36,7 @@ extension RestorableApplication {
 }
 
 extension RestorationCoordinator: ApplicationEngine {
-  package var roots: [any RestorableController] { root.map { [$0] } ?? [] }
+  package var roots: [any RestorableController] { [] }
 
   package func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport?
   {

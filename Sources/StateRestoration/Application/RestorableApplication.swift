@@ -178,9 +178,13 @@ extension RestorableApplication: LifecycleWork {
 
   private func restore() async {
     forgetRestoring()
+    let extent = engine.extent
     engine.extent = lifecycle.launchOptions?.extent ?? .restore
     do throws(RestorationError) {
-      guard let report = try await engine.restoreState(into: delegate?.rootController) else { return }
+      // Without a root the program restores itself.
+      guard let report = try await engine.restoreState(into: delegate?.rootController) else {
+        return engine.extent = extent
+      }
       hasRestored = true
       delegate?.didRestore(report)
     } catch {

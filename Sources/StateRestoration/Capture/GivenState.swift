@@ -24,6 +24,9 @@ internal import RestorationArchive
   /// Those, and the objects below them, as the capture has met them.
   private var refusedKeys: Set<CaptureBatch.Key> = []
 
+  /// Forgets what objects were given; those that were refused theirs may still come.
+  mutating func reset() { (objects, indices, application, refusedKeys) = ([], [:], nil, []) }
+
   /// Makes room for the objects that a restoration is about to name.
   mutating func reserve(_ count: Int) {
     objects.reserveCapacity(objects.count + count)

@@ -145,7 +145,7 @@ internal import RestorationArchive
     shared = []
     (pending, unread, polled) = ([], [], [])
     referrers = [:]
-    given = GivenState()
+    given.reset()
     hasApplication = false
     sentRevision = nil
     _ = changes.drain()

@@ -143,9 +143,10 @@
   func read<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(RestorationError) -> Value? {
     do {
       guard let value = try record.decodeIfPresent(type, forKey: key) else {
-        // A stored nil was read as well.
-        if record.contains(key) { noteReading(key) }
-        return nil
+        guard record.contains(key) else { return nil }
+        noteReading(key)
+        // A stored nil is a value of an optional type.
+        return (type as? any OptionalValue.Type)?.absent(as: type)
       }
       noteReading(key)
       return value
@@ -173,6 +174,12 @@
       throw RestorationError(.keyNotFound, "The object stored no state.", path: path)
     }
     return state
+  }
+
+  /// Whether the one value of a ``StatefulObject`` is stored as nil, whatever its type.
+  func storesNil() throws(RestorationError) -> Bool {
+    guard hasState else { return false }
+    return try read(AnyStored.self, forKey: ReservedKey.state) == nil
   }
 
   /// Whether the record has the one value of a ``StatefulObject``.
@@ -231,4 +238,14 @@
     }
     return object
   }
+}
+
+/// Reads anything but nil.
+private struct AnyStored: Decodable { init(from decoder: any Decoder) {} }
+
+/// A type that nil is a value of.
+private protocol OptionalValue { static func absent<Value>(as type: Value.Type) -> Value? }
+
+extension Optional: OptionalValue {
+  fileprivate static func absent<Value>(as type: Value.Type) -> Value? { ([Self.none] as? [Value])?.first }
 }

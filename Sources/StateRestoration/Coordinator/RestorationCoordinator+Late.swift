@@ -33,7 +33,7 @@ extension RestorationCoordinator {
     guard let object = registry.sharedObject(identifier) else { return }
     // The state of the one before outlives it, and is newer than what this run has read.
     if let restored, lateObjects == nil, let index = restored.index(at: [ReservedNode.shared, identifier]),
-      restored.isSpent(index)
+      restored.isSpent(index, for: object)
     {
       tree.given.noteRefused(object)
     }
@@ -63,7 +63,7 @@ extension RestorationCoordinator {
     if lateObjects == nil, tree.node(of: late.object) != nil {
       return NodeReport(path: late.path, result: .notRestored(.touchedMeanwhile))
     }
-    guard !turn.isSpent(index) else { return nil }
+    guard !turn.isSpent(index, for: late.object) else { return nil }
     return turn.interruptingNotes { giveState(to: late, from: turn, at: index) }
   }
 

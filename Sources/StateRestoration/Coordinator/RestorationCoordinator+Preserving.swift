@@ -130,7 +130,7 @@ extension RestorationCoordinator {
     var receipt = lastReceipt
     if receipt == nil, !findings.isEmpty {
       receipt = PreservationReceipt(
-        generation: lastReport?.source?.generation ?? 0, kind: .unchanged, savedAt: savedAt)
+        generation: restored == nil ? 0 : lastReport?.source?.generation ?? 0, kind: .unchanged, savedAt: savedAt)
     }
     receipt?.findings = findings
     return receipt

@@ -60,8 +60,17 @@ internal import RestorationArchive
   /// The index of the node at a path, the leading variant of its place; nil when there is none.
   func index(at path: RestorationPath) -> Int? { paths[path] }
 
-  /// Whether nobody is given the state of a place any more.
-  func isSpent(_ lead: Int) -> Bool { plan.variants(ledBy: lead).allSatisfy { progress[$0].isSpent } }
+  /// Whether nobody is given the state of a place any more, or not an object whose own state in it was given.
+  func isSpent(_ lead: Int, for object: (any RestorableObject)? = nil) -> Bool {
+    let variants = plan.variants(ledBy: lead)
+    let own = variants.filter { isOwn($0, object) }
+    return (own.isEmpty ? variants : own).allSatisfy { progress[$0].isSpent }
+  }
+
+  /// Whether a variant is an object's own; every one is nobody's in particular.
+  private func isOwn(_ variant: Int, _ object: (any RestorableObject)?) -> Bool {
+    object.map { request.registry.claimant($0).mismatch(with: plan.identity(of: variant)) == nil } ?? true
+  }
 
   /// Whether there is state that nobody was given, for late objects.
   private(set) lazy var hasUnclaimed = plan.nodes.indices.contains {
@@ -73,9 +82,10 @@ internal import RestorationArchive
   /// - Parameter object: An object whose values are newer than those variants that are its own; nil for all of them.
   func spend(_ lead: Int, on object: (any RestorableObject)? = nil) {
     // Below an object of another class or model the place is not this one.
-    if let parent = plan.nodes[lead].parent, self.object(at: parent) == nil, !progress[parent].isSpent { return }
-    let claimant = object.map { request.registry.claimant($0) }
-    for variant in plan.variants(ledBy: lead) where claimant?.mismatch(with: plan.identity(of: variant)) == nil {
+    if object != nil, let parent = plan.nodes[lead].parent, self.object(at: parent) == nil, !progress[parent].isSpent {
+      return
+    }
+    for variant in plan.variants(ledBy: lead) where isOwn(variant, object) {
       for node in variant..<plan.nodes[variant].end { progress[node].isSpent = true }
     }
   }

@@ -107,7 +107,7 @@ public import Observation
   public func forget(_ key: RestorationIdentifier) {
     if members[key] == nil, let coordinator, let place = place(of: key), coordinator.waits(for: place) {
       // It takes an object to leave.
-      adopt(StoredGroup(key), as: key)
+      adopt(Leaver(key), as: key)
     }
     remove(key)
   }
@@ -168,4 +168,12 @@ public import Observation
     RestorationError(
       .unreadable, "The key has a value of another type in this run; use one type for a key.", path: place(of: key))
   }
+}
+
+/// Takes over what is stored under a key, of whatever version, and leaves with it.
+private final class Leaver: RestorableController {
+  static var stateVersion: StateVersion { StateVersion(rawValue: .max) }
+  let restorationIdentifier: RestorationIdentifier?
+
+  init(_ key: RestorationIdentifier) { restorationIdentifier = key }
 }

@@ -50,10 +50,12 @@ extension Optional: VersionedValue where Wrapped: VersionedValue {
   /// The version of the value.
   public static var stateVersion: StateVersion { Wrapped.stateVersion }
 
-  /// The same steps as for the value.
+  /// The same steps as for the value; nil stays nil.
   public static var migrations: StateMigrations<Wrapped?> {
     return StateMigrations(
-      routes: Wrapped.migrations.routes.map { route in MigrationRoute(from: route.from) { try route.read($0) } })
+      routes: Wrapped.migrations.routes.map { route in
+        MigrationRoute(from: route.from) { coder in try coder.storesNil() ? nil : route.read(coder) }
+      })
   }
 }
 

@@ -222,4 +222,70 @@ import Testing
     #expect(again["editor"]?["page"]?.text == "page")
     #expect(try bench.newestReader().dormantNodes().count == 1)
   }
+
+  // MARK: - Refused, forgotten, given before
+
+  @Test(arguments: [false, true])
+  func `what is refused, in a hook or afterwards, and installed then, stays stored`(inHook: Bool) async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [editor("at launch", page: "page")]))
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    let fresh = Screen("editor", text: "fresh")
+    if inHook { root.onFinish = { [path] in _ = coordinator.restore(fresh, at: path) } }
+    _ = try await coordinator.restore(into: root)
+    if !inHook { #expect(coordinator.restore(fresh, at: path)?.notRestoredReason == .notInstalled) }
+    root.restorationChildren = [fresh]
+    _ = try await coordinator.preserve(root)
+    let again = try await restored(bench)
+    #expect(again["editor"]?.text == "at launch")
+    #expect(again["editor"]?["page"]?.text == "page")
+  }
+
+  @Test(arguments: [false, true])
+  func `what is forgotten below a parent that comes late stays forgotten`(atOnce: Bool) async throws {
+    let (bench, coordinator, root) = try await launched()
+    let below = path.appending("page")
+    #expect(await coordinator.forget(below))
+    _ = try await coordinator.preserve(root)
+    let editor = Screen("editor", children: atOnce ? [Screen("page")] : [])
+    root.restorationChildren = [editor]
+    #expect(coordinator.restore(editor, at: path)?.isRestored == true)
+    if !atOnce {
+      editor.restorationChildren = [Screen("page")]
+      #expect(coordinator.restore(try #require(editor["page"]), at: below) == nil)
+    }
+    #expect(editor["page"]?.text == "")
+    withExtendedLifetime(bench) {}
+  }
+
+  @Test(arguments: [false, true])
+  func `a page that is opened once more and not edited is preserved, whatever is dormant`(hasDormant: Bool) async throws
+  {
+    func page(_ model: ModelIdentifier) -> Screen {
+      let page = Screen("page", text: "of \(model)")
+      page.restorationModelIdentifier = model
+      return page
+    }
+    let bench = Bench()
+    if hasDormant { try await bench.preserve(Screen("root", children: [page("two")])) }
+    let first = bench.launch()
+    let before = Screen("root", children: [page("one")])
+    _ = try await first.restore(into: before)
+    before["page"]?.text = "edited"
+    _ = try await first.preserve(before)
+    let coordinator = bench.launch()
+    let root = Screen("root")
+    _ = try await coordinator.restore(into: root)
+    for isFirst in [true, false] {
+      root.restorationChildren = [page("one")]
+      let report = coordinator.restore(try #require(root["page"]), at: ["root", "page"])
+      #expect(report?.isRestored == (isFirst ? true : nil))
+      _ = try await coordinator.preserve(root)
+      if isFirst { root.dropChildren() }
+      _ = try await coordinator.preserve(root)
+    }
+    let stored = try bench.newestReader()
+    #expect(try stored.node(at: ["root", "page"]) != nil)
+  }
 }

@@ -89,4 +89,22 @@ import Testing
     #expect(known.sessions.map(\.id) == ["c", "a", "b", "old"])
     #expect(!known.change("nobody") { $0.isOpen = false })
   }
+
+  @Test func `a session that is discarded, opened and discarded again stays discarded, whatever was written`() {
+    let session = Self.session(at: 1)
+    var known = KnownScenes()
+    known.join([session], keepsMissing: false, held: [])
+    known.discard("s")
+    let first = known
+    known.add(session)
+    let second = known
+    known.discard("s")
+    for written in [first, second] {
+      known.settle(written)
+      known.join(written.sessions, keepsMissing: false, held: [])
+    }
+    // The third write has failed.
+    #expect(known.unwritten.discarded == ["s"])
+    #expect(known.sessions.isEmpty)
+  }
 }

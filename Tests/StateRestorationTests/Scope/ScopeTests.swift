@@ -169,4 +169,13 @@ import Testing
       #expect(width == SessionTests.Width(points: 12))
     }
   }
+
+  @Test func `an unread value of a later version is forgotten`() async throws {
+    let bench = Bench()
+    try await launch(bench) { scope, _ in scope.setValue(SessionTests.Width(points: 5), forKey: "width") }
+    try await launch(bench) { scope, _ in scope.forget("width") }
+    try await launch(bench) { (scope, _) async throws in
+      #expect(try scope.value(ofType: SessionTests.Width.self, forKey: "width") == nil)
+    }
+  }
 }

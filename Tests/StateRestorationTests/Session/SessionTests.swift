@@ -174,4 +174,17 @@ import Glibc
     #expect(width.value == Width(points: 12))
     #expect(report.nodes.first?.remarks == [.migrated(from: 1, to: 2)])
   }
+
+  @Test func `a value that is nil comes back as nil, also in a later version`() async throws {
+    let bench = Bench()
+    _ = try await bench.launch().preserve(StoredGroup("app", StoredValue<Int?>("a", nil), StoredValue<Int?>("b", nil)))
+    let (same, later) = (StoredValue<Int?>("a", 7), StoredValue<Width?>("b", Width(points: 7)))
+    let report = try await bench.launch().restore(into: StoredGroup("app", same, later))
+    #expect(report.restoredCount == 3)
+    #expect(same.value == nil)
+    #expect(later.value == nil)
+    _ = try await bench.launch().preserve(StoredGroup("app", StoredValue<Int?>("b", 3)))
+    _ = try await bench.launch().restore(into: StoredGroup("app", later))
+    #expect(later.value == Width(points: 3))
+  }
 }
