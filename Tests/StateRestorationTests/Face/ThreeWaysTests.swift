@@ -61,6 +61,13 @@ import Testing
     #expect(new.limit == 7)
   }
 
+  @Test func `a marked property that is nil comes back as nil`() throws {
+    let new = Search()
+    new.limit = 7
+    try transfer(from: Search(), to: new)
+    #expect(new.limit == nil)
+  }
+
   @Test func `one Codable value comes back whole`() throws {
     let old = Editor()
     old.restorableState = EditorState(draft: "Dear", caret: 4)
