@@ -159,7 +159,9 @@ import StateRestorationTesting
     func live(_ path: ArraySlice<Int>) -> [Live] { scene.worlds.compactMap { $0.live?[path] } }
     func path(_ number: Int) -> ArraySlice<Int> { pages[abs(number) % pages.count].path[...] }
     return switch step {
-    case .showOtherModel(let number): live(path(number)).contains { $0.hasMoved || !$0.departed.isEmpty }
+    // Nor whether a model was met that is shown only between two saves.
+    case .showOtherModel(let number):
+      live(path(number)).contains { $0.hasMoved || $0.showsOther || !$0.departed.isEmpty }
     case .rename(let number, _), .move(let number, _):
       path(number).indices.contains { live(path(number)[...$0]).contains(where: \.showsOther) }
     // Nor where the state stays of one that has moved, could not read it, and leaves.
