@@ -121,7 +121,6 @@ import Testing
 
   @Test func `a delegate that declines the first save is asked again, as nothing is noticed before it`() async throws {
     let bench = Bench()
-    try await bench.preserve(Screen("root", text: "old"))
     let root = Screen("root")
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: root)
