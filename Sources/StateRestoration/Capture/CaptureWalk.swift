@@ -1,4 +1,4 @@
-/// One walk through the hierarchy: what it has found, and what it has still to do.
+/// One walk through the hierarchy: its finds, and its open tasks.
 @MainActor struct CaptureWalk {
   /// What coder methods may ask for.
   let context: RestorationContext
@@ -6,7 +6,7 @@
   let number: Int
   /// The objects with this key or a higher one have come with it.
   let firstNewKey: CaptureBatch.Key
-  /// What is handed over at the end.
+  /// The capture, handed over at the end.
   var batch = CaptureBatch()
   /// The classes whose instances were met.
   var openClasses: [LiveClass] = []

@@ -1,23 +1,21 @@
 internal import RestorationArchive
 
-/// What restoring has given to live objects in this turn, until the capture at its end meets them.
+/// The nodes that restoring has given to live objects in this turn, until the capture at its end meets them.
 @MainActor struct GivenState {
   /// An object that restoring gave something.
   private struct GivenObject {
     weak var object: (any RestorableObject)?
     let given: CaptureBatch.Given
-    /// Whether the state outlives it: it is a shared object, or one that only references name.
-    let outlives: Bool
+    /// Whether the state outlives it: it is a shared object, only references name it, or a sibling has its identifier.
+    var outlives: Bool
     /// Whether the capture has met it.
     var isMet = false
-    /// Whether a sibling has its identifier.
-    var isDuplicate = false
   }
 
   private var objects: [GivenObject] = []
   /// Where they stand there; one that has died may have left its address to another.
   private var indices: [ObjectIdentifier: Int] = [:]
-  /// What the app-level state was given; nil if it was not asked for.
+  /// The node given to the app-level state; nil if nobody asked for it.
   private var application: CaptureBatch.Given?
   /// Objects that were refused their state and that no capture has met since.
   private var refused: [ObjectIdentifier: WeakObject] = [:]
@@ -33,13 +31,13 @@ internal import RestorationArchive
     indices.reserveCapacity(objects.count + count)
   }
 
-  /// Notes what an object was given.
+  /// Notes the node that an object was given.
   mutating func note(_ object: any RestorableObject, _ given: CaptureBatch.Given, outlives: Bool) {
     indices[ObjectIdentifier(object)] = objects.count
     objects.append(GivenObject(object: object, given: given, outlives: outlives))
   }
 
-  /// Notes what the app-level state was given.
+  /// Notes the node that the app-level state was given.
   mutating func noteApplication(_ given: CaptureBatch.Given) { application = given }
 
   /// Notes that an object was refused its state.
@@ -49,17 +47,17 @@ internal import RestorationArchive
 
   /// Notes that a sibling has an object's identifier.
   mutating func noteDuplicate(_ object: any RestorableObject) {
-    if let index = indices[ObjectIdentifier(object)] { objects[index].isDuplicate = true }
+    if let index = indices[ObjectIdentifier(object)] { objects[index].outlives = true }
   }
 
-  /// What an object that the capture meets was given; nil for nothing.
+  /// The node given to an object that the capture meets; nil for none.
   mutating func take(_ object: any RestorableObject, _ identity: ObjectIdentifier) -> CaptureBatch.Given? {
     guard !objects.isEmpty, let index = indices[identity], objects[index].object === object else { return nil }
     objects[index].isMet = true
     return objects[index].given
   }
 
-  /// What the app-level state was given.
+  /// The node given to the app-level state.
   mutating func takeApplication() -> CaptureBatch.Given? {
     defer { application = nil }
     return application
@@ -82,7 +80,7 @@ internal import RestorationArchive
     guard !objects.isEmpty else { return [] }
     defer { (objects, indices) = ([], [:]) }
     return objects.compactMap { one in
-      guard !one.isMet, !one.outlives, !one.isDuplicate, case .owner(let node) = one.given else { return nil }
+      guard !one.isMet, !one.outlives, case .owner(let node) = one.given else { return nil }
       return node
     }
   }

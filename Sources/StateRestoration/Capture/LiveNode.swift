@@ -3,7 +3,7 @@ internal import RestorationArchive
 
 /// What the coordinator remembers of one live object between two captures.
 ///
-/// A capture of everything looks at all of them, ten thousand perhaps: what it asks is not computed but kept, side by side.
+/// A capture of everything looks at all of them, ten thousand perhaps: the answers that it needs are stored, side by side.
 @MainActor final class LiveNode {
   // What a capture looks at stands first, so that it comes into the cache together.
 

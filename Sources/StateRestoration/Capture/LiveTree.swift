@@ -10,9 +10,9 @@ internal import RestorationArchive
 
   var oneTimeFindings = OneTimeFindings()
   private var classes: [ObjectIdentifier: LiveClass] = [:]
-  /// The capture in progress, or the last one without what it has handed over.
+  /// The capture in progress, or the last one without its batch.
   var walk: CaptureWalk
-  /// What restoring has given to objects in this turn.
+  /// The nodes that restoring has given to objects in this turn.
   var given = GivenState()
   /// What owns state while the state is restored once more.
   var formerOwners = Edits()

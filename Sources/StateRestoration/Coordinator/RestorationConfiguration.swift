@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What a coordinator has to know about the program, and its limits: each variable is one setting.
+/// The settings of a coordinator, a variable each: facts about the program, and limits.
 public struct RestorationConfiguration: Sendable {
   /// The application's identifier; part of the identity of its archives.
   public var application: String

@@ -150,7 +150,7 @@ extension RestorationCoordinator {
     let batch = tree.capture(
       roots: [root], scope: scope, context: context, application: application, isMeeting: isMeeting)
     if !isMeeting, let restored, restored.hasUnclaimed {
-      // What an object has that came by itself is newer than state of its own.
+      // An object that came by itself has newer values than stored state of its own.
       for key in batch.newcomers {
         guard let node = tree.node(key), let object = node.object else { continue }
         if let index = restored.index(at: node.path) { restored.spend(index, on: object) }

@@ -167,7 +167,7 @@ extension RestorationConfiguration {
   var limits: RestorationArchive.Limits {
     var limits = RestorationArchive.Limits.default
     limits.bytesPerArchive = archiveByteBudget
-    // One node may take what the archive may: the budget of nodes warns and leaves nothing out.
+    // One node may be as large as the archive: the budget of nodes warns and leaves nothing out.
     limits.bytesPerNode = max(limits.bytesPerNode, archiveByteBudget)
     return limits
   }

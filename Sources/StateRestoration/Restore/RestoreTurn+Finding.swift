@@ -54,7 +54,7 @@ extension RestoreTurn {
     }
     var reasons: [Int: NotRestoredReason] = [:]
     let choice = Selection.choose(among: variants, tags: tags) { variant in
-      // What it was is another one's by now, or older than what another one has.
+      // Another object was given it, or has newer values.
       if progress[variant].isSpent { return (plan.identity(of: variant), .refused(.otherModel)) }
       let isKnown = progress[variant].outcome != .undecided && progress[variant].reason?.isOfExtent != true
       let known = isKnown ? progress[variant].reason : obstacle(at: variant)

@@ -67,7 +67,7 @@ internal import RestorationArchive
     return (own.isEmpty ? variants : own).allSatisfy { progress[$0].isSpent }
   }
 
-  /// Whether a variant is an object's own; every one is nobody's in particular.
+  /// Whether a variant is an object's own; without an object every one counts.
   private func isOwn(_ variant: Int, _ object: (any RestorableObject)?) -> Bool {
     object.map { request.registry.claimant($0).mismatch(with: plan.identity(of: variant)) == nil } ?? true
   }
