@@ -74,6 +74,7 @@ import RestorationOracle
     let start = clock.now
     var number = options.first
     var findings = 0
+    var nextReport = 500_000
     func isOver() -> Bool {
       if let seconds = options.seconds { return clock.now - start >= .seconds(seconds) }
       return search.stepCount >= options.steps
@@ -89,6 +90,11 @@ import RestorationOracle
         print(needed.isEmpty ? "" : "run it --without \(needed.joined(separator: ","))\n")
       }
       number += 1
+      if search.stepCount >= nextReport {
+        print("\(search.stepCount) steps in \(number - options.first) scripts, \(findings) failed")
+        fflush(nil)
+        nextReport += 500_000
+      }
     }
     let seconds = (clock.now - start) / .seconds(1)
     print(
