@@ -6,7 +6,7 @@
 ///   var caret = 0
 /// }
 ///
-/// final class EditorController: StatefulController {
+/// @Observable final class EditorController: StatefulController {
 ///   let restorationIdentifier: RestorationIdentifier? = "editor"
 ///   var restorableState = EditorState()
 /// }

@@ -1,4 +1,5 @@
 import DesktopSession
+import Observation
 import StateRestoration
 
 struct DesktopSessionSnippets {
@@ -15,11 +16,15 @@ struct DesktopSessionSnippets {
   // snippet end
 
   // snippet: Extent
-  final class DocumentController: StatefulController {
+  @Observable final class DocumentController: StatefulController {
     static var restorationExtent: RestorationExtent? { .restore }
     let restorationIdentifier: RestorationIdentifier? = "document"
     let restorationClass: RestorationClass? = "document"
     var restorableState = ""
+  }
+
+  @MainActor func registerDocuments(in registry: RestorationRegistry) {
+    registry.register(DocumentController.self, as: "document") { _, _ in DocumentController() }
   }
 
   @MainActor func launch(_ application: RestorableApplication, isSessionRestored: Bool) async throws {

@@ -77,7 +77,7 @@ struct FromOthersSnippets {
     var restorationChildren: [any RestorableController] { open }
 
     func installRestoredChildren(_ children: [RestoredChild]) {
-      open = children.compactMap { $0.controller as? WindowController }
+      open = children.arranged(with: open)
     }
   }
 

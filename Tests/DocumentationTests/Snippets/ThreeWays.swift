@@ -17,7 +17,6 @@ struct ThreeWaysSnippets {
 
   @Observable final class EditorController: StatefulController {
     let restorationIdentifier: RestorationIdentifier? = "editor"
-    let restorationClass: RestorationClass? = "editor"
     var restorableState = EditorState()
   }
 

@@ -1,3 +1,4 @@
+import Observation
 import StateRestoration
 
 struct VersionsAndMigrationsSnippets {
@@ -16,7 +17,7 @@ struct VersionsAndMigrationsSnippets {
     var caret = 0
   }
 
-  final class EditorController: StatefulController {
+  @Observable final class EditorController: StatefulController {
     static var stateVersion: StateVersion { 3 }
 
     static var migrations: StateMigrations<EditorState> {
@@ -25,8 +26,34 @@ struct VersionsAndMigrationsSnippets {
     }
 
     let restorationIdentifier: RestorationIdentifier? = "editor"
-    let restorationClass: RestorationClass? = "editor"
     var restorableState = EditorState()
+  }
+  // snippet end
+
+  // snippet: Versioned
+  nonisolated struct Sizes: VersionedValue {
+    var points: [Double] = []
+
+    static var stateVersion: StateVersion { 2 }
+
+    static var migrations: StateMigrations<Sizes> {
+      // Version 1 was a list of whole numbers, without a type of its own.
+      Migration(from: 1) { (old: [Int]) in Sizes(points: old.map(Double.init)) }
+    }
+  }
+  // snippet end
+
+  // snippet: NewType
+  final class PlayerController: CodingController {
+    let restorationIdentifier: RestorationIdentifier? = "player"
+    // Until version 1.4 of the program this was a whole number of percent, under the key "volume".
+    @Restored("loudness") var loudness = 1.0
+
+    func encodeRestorableState(with coder: RestorationEncoder) {}
+
+    func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+      if let percent = try coder.decodeIfPresent(Int.self, forKey: "volume") { loudness = Double(percent) / 100 }
+    }
   }
   // snippet end
 

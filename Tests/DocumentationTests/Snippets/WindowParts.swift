@@ -1,4 +1,5 @@
 import Foundation
+import Observation
 import StateRestoration
 import Testing
 
@@ -32,6 +33,20 @@ import Testing
       try scenes.coordinator(for: session.id).preservesAutomatically = .onChange(coalescedOver: .milliseconds(250))
     }
     return (scenes, application)
+  }
+  // snippet end
+
+  // snippet: Book
+  @Observable final class Book: ContainerController {
+    private(set) var pages: [any RestorableController] = []
+    // A subclass may have marked properties, beside its coder methods.
+    @ObservationIgnored @Restored("title") var title = ""
+
+    override var containedControllers: [any RestorableController] { pages }
+
+    override func install(_ children: [RestoredChild]) { pages = children.arranged(with: pages) }
+
+    func add(_ page: any RestorableController) { pages.append(page) }
   }
   // snippet end
 
