@@ -1,7 +1,7 @@
 internal import DataProtection
 internal import FoundationEssentials
 
-/// An object that is registered after restoring, and its path.
+/// An object that comes after restoring, and its path.
 struct LateObject {
   let object: any RestorableObject
   let path: RestorationPath
@@ -28,7 +28,7 @@ extension RestorationCoordinator {
     adopt(LateObject(object: controller, path: path))
   }
 
-  /// Gives a shared object that was registered after restoring its state.
+  /// Gives a late shared object its state.
   func sharedObjectWasRegistered(as identifier: RestorationIdentifier) {
     guard let object = registry.sharedObject(identifier) else { return }
     // The state of the one before outlives it, and is newer than what this run has read.
@@ -49,7 +49,7 @@ extension RestorationCoordinator {
     return nil
   }
 
-  /// Gives those their state that were registered while other objects were given theirs.
+  /// Gives their state to late objects that came while other objects were given theirs.
   func giveLateObjectsState() {
     while let late = lateObjects?.first {
       lateObjects?.removeFirst()

@@ -90,7 +90,7 @@ internal import RestorationArchive
   var prepared: Result<LoadedState, LoadFailure>?
   /// The last restored state, for late objects.
   var restored: RestoreTurn?
-  /// The late objects that were registered in the turn that restores; nil outside of it.
+  /// The late objects that came in the turn that restores; nil outside of it.
   var lateObjects: [LateObject]?
   var attempt: (any RestorationAttempting)?
   var extensions = ExtensionCount()

@@ -10,7 +10,8 @@ public struct NodeReport: Sendable, Hashable, Codable {
     case existing
     /// A registered blueprint.
     case blueprint
-    /// The object was registered after restoring and got its state then.
+    /// The object came after restoring, by ``RestorationCoordinator/restore(_:at:)`` or
+    /// ``RestorationRegistry/share(_:as:)``, and got its state then.
     case registration
   }
 

@@ -36,9 +36,10 @@ public enum NotRestoredReason: Sendable, Hashable, Codable {
   case modelMismatch(recorded: ModelIdentifier?, found: ModelIdentifier?)
   /// Restoring died at this node before; it stays stored, and out until it is asked for.
   case leftOutAfterCrash
-  /// The user changed the object before the state could be read, or before the object was registered; the newer state wins.
+  /// The user changed the object while the device was locked, or a save met it before
+  /// ``RestorationCoordinator/restore(_:at:)``; the newer state wins.
   case touchedMeanwhile
-  /// The object was made, or registered, but no container had it.
+  /// The object was made, or given to ``RestorationCoordinator/restore(_:at:)``, but no container had it.
   case notInstalled
   /// The state was not stored, because the archive was over its size budget; a save says so when it happens.
   case shed

@@ -3,7 +3,7 @@ internal import RestorationArchive
 
 /// One main-actor turn of restoring: objects, containers, decoding, finished hooks, in this order.
 ///
-/// Works on a whole plan, or on the subtree of an object that is registered later.
+/// Works on a whole plan, or on the subtree of a late object.
 @MainActor final class RestoreTurn {
   let plan: RestorePlan
   let request: RestoreRequest
@@ -19,7 +19,7 @@ internal import RestorationArchive
 
   /// Objects that no container took, while somebody else owns them.
   var uninstalled: [WeakObject] = []
-  /// Nodes that are asked for whatever the launch asks for, as their objects were registered.
+  /// Nodes that are asked for whatever the launch asks for, as their objects came late.
   var asked: Set<Int> = []
   var lookups = RestoreLookups()
   /// Whether the object that decodes now refers to stored state that was not restored.
@@ -175,7 +175,7 @@ internal import RestorationArchive
     lookups.unseenDecoder = nil
   }
 
-  /// Tells objects that were registered later that restoring is over; those whose turn is still to come are told then.
+  /// Tells late objects that restoring is over; those whose turn is still to come are told then.
   func finishLate(_ range: Range<Int>) {
     for index in range where index < finishedCount { finish(index) }
     lookups.unseenDecoder = nil
