@@ -335,7 +335,7 @@ import Testing
     coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
     try await save()
     app.root.list.query = "typed"
-    coordinator.invalidateRestorableState(of: app.root.list)
+    app.root.list.invalidateRestorableState()
     try await save()
     harness.killWithoutNotice()
     #expect(try await harness.launch { NotesApp() }.root.list.query == "typed")

@@ -36,7 +36,7 @@ struct EngineMetrics {
           .ours(prepare: {
             let leaf = tree.leaves[tree.leaves.count / 2]
             leaf.restorableState.selection &+= 1
-            coordinator.invalidateRestorableState(of: leaf)
+            leaf.invalidateRestorableState()
           }) { coordinator.measureCapture(of: tree.root, everything: false) }
         ])
       results.append(result("captureOne", count, "ns", taken))

@@ -1,4 +1,3 @@
-internal import Observation
 internal import RestorationArchive
 
 /// What the coordinator remembers of one live object between two captures.
@@ -109,9 +108,7 @@ internal import RestorationArchive
 extension LiveNode {
   /// Runs a reading of the object; what it reads is watched until it changes if the flag was armed for that.
   func watch<Read>(_ isArmed: Bool, _ read: () -> Read) -> Read {
-    guard isArmed else { return read() }
-    let flag = flag
-    return withObservationTracking(read) { flag.fire() }
+    isArmed ? flag.observe(read) : read()
   }
 
   /// Copies what the object has to preserve, its one value into the column of its class.

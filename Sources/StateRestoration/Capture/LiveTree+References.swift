@@ -47,8 +47,8 @@ extension LiveTree {
 
   /// The places of objects that the app-level state refers to; they must be in the tree or registered as shared.
   func entries(forApplication references: [CapturedReference]) -> [RestorationArchive.Entry] {
-    func place(_ object: any RestorableObject, _ key: String) -> NodeReference? {
-      if let node = node(of: object), !node.isRemoved { return .path(node.path) }
+    func place(_ object: any RestorableObject, _ key: String) -> RestorationPath? {
+      if let node = node(of: object), !node.isRemoved { return node.path }
       walk.batch.findings.append(.danglingReference(path: [], key: key))
       return nil
     }
@@ -71,10 +71,10 @@ extension LiveTree {
     }
   }
 
-  private func place(of object: any RestorableObject, from owner: inout Owner, key: String) -> NodeReference? {
+  private func place(of object: any RestorableObject, from owner: inout Owner, key: String) -> RestorationPath? {
     if let node = node(of: object), !node.isRemoved {
       if node.isByHand, node.parent === owner.node { owner.add(node) }
-      return .path(node.path)
+      return node.path
     }
     if let controller = object as? any RestorableController, controller.restorationClass != nil,
       let identifier = controller.restorationIdentifier, !identifier.isEmpty, !owner.identifiers.contains(identifier)
@@ -82,7 +82,7 @@ extension LiveTree {
       let node = track(controller, identifier, .controller, byHand: true)
       owner.add(node)
       insert(node, parent: owner.node)
-      return .path(node.path)
+      return node.path
     }
     walk.batch.findings.append(.danglingReference(path: owner.node.path, key: key))
     return nil

@@ -54,7 +54,7 @@ internal import RestorationArchive
 
   /// Notes that an object has changed, wherever it is preserved.
   static func invalidate(_ object: any RestorableObject) {
-    for entry in trees { entry.tree?.node(of: object)?.flag.fire() }
+    for entry in trees { entry.tree?.node(of: object)?.flag.invalidate() }
   }
 
   /// Which objects a capture asks.

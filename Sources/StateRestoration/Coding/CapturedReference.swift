@@ -2,9 +2,9 @@
 package struct CapturedReference {
   /// The objects a key refers to.
   package enum Targets {
-    /// One object or none; stored as an optional ``NodeReference``.
+    /// One object or none; stored as an optional path.
     case one((any RestorableObject)?)
-    /// Several, in order; stored as an array of optional ``NodeReference``s.
+    /// Several, in order; stored as an array of optional paths.
     case many([any RestorableObject])
   }
 

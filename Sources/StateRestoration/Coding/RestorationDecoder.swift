@@ -4,7 +4,7 @@
 /// that method has returned throws an error that says so; ``contains(_:)`` is false then.
 @MainActor public final class RestorationDecoder {
   /// Finds the restored object of a reference.
-  package typealias Resolver = @MainActor (NodeReference) -> (any RestorableObject)?
+  package typealias Resolver = @MainActor (RestorationPath) -> (any RestorableObject)?
 
   /// What the archive says of itself: versions, time of saving, idiom.
   public let context: RestorationContext
@@ -110,7 +110,7 @@
     to type: Object.Type = Object.self, forKey key: String
   ) throws(RestorationError) -> Object? {
     let resolve = try resolver(for: key)
-    guard let stored = try decodeIfPresent(NodeReference?.self, forKey: key) ?? nil else { return nil }
+    guard let stored = try decodeIfPresent(RestorationPath?.self, forKey: key) ?? nil else { return nil }
     guard let object = resolve(stored) else {
       unresolvedKeys.append(key)
       return nil
@@ -124,7 +124,7 @@
   ) throws(RestorationError) -> [Object] {
     let resolve = try resolver(for: key)
     var objects: [Object] = []
-    for stored in try decodeIfPresent([NodeReference?].self, forKey: key) ?? [] {
+    for stored in try decodeIfPresent([RestorationPath?].self, forKey: key) ?? [] {
       if let object = stored.flatMap(resolve) {
         objects.append(try cast(object, to: type, key: key))
       } else if unresolvedKeys.last != key {

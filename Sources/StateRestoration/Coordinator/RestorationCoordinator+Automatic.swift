@@ -16,15 +16,6 @@ struct AutomaticState {
 }
 
 extension RestorationCoordinator {
-  /// Says that an object's state has changed, where that can't be noticed: values outside of observable properties.
-  ///
-  /// The next save captures the object again; with automatic preservation it also asks for that save. An object that
-  /// is not preserved is ignored.
-  public func invalidateRestorableState(of object: any RestorableObject) {
-    guard let node = tree.node(of: object) else { return }
-    changes.mark(node.key)
-  }
-
   /// Says that the state of the whole program has changed, which the delegate encodes and nobody observes.
   ///
   /// With automatic preservation it asks for a save, as a change of an object does. A save asked for by name encodes that

@@ -88,7 +88,7 @@ extension RestorationCoordinator {
       turn.noteOwners(in: tree, range: range)
       if !turn.progress[top].isRestored { tree.given.noteRefused(late.object) }
       if let parent = turn.plan.nodes[index].parent.flatMap({ turn.object(at: $0) }) {
-        invalidateRestorableState(of: parent)
+        parent.invalidateRestorableState()
       }
       if turn.progress[top].isRestored {
         // Together with all that are registered in this turn.

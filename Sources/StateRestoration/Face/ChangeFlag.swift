@@ -1,3 +1,4 @@
+internal import Observation
 import Synchronization
 
 /// A mark that an object's state may have changed since it was captured; raised from any thread.
@@ -13,6 +14,8 @@ package final class ChangeFlag: Sendable {
 
   private let marks = Atomic<UInt8>(Mark.raised)
   private let onChange: @Sendable () -> Void
+  /// Ends the observation that waits, as nothing else can; made when the object is invalidated for the first time.
+  @MainActor private var beacon: Beacon?
 
   /// Makes a raised flag, as nothing is captured yet; `onChange` runs each time it goes up again, on the thread that raised it.
   package init(onChange: @escaping @Sendable () -> Void) {
@@ -35,7 +38,7 @@ package final class ChangeFlag: Sendable {
   ///
   /// Changes during the capture raise the mark again. Every observation that waits makes each write dearer, so there is
   /// never more than one.
-  func rearm() -> Bool {
+  package func rearm() -> Bool {
     // Nobody captures with a binding that has gone, so there is no `retired` to lose.
     marks.exchange(Mark.armed, ordering: .acquiringAndReleasing) & Mark.armed == 0
   }
@@ -44,6 +47,22 @@ package final class ChangeFlag: Sendable {
   func fire() {
     marks.bitwiseAnd(~Mark.armed, ordering: .acquiringAndReleasing)
     raise()
+  }
+
+  /// Marks a change that nothing can observe; the next capture observes anew, as the object may read other values now.
+  @MainActor package func invalidate() {
+    if let beacon { beacon.flashes += 1 } else { beacon = Beacon() }
+    fire()
+  }
+
+  /// Observes what a reading reads, until it changes or the object is invalidated.
+  @MainActor func observe<Read>(_ read: () -> Read) -> Read {
+    withObservationTracking {
+      _ = beacon?.flashes
+      return read()
+    } onChange: { [self] in
+      fire()
+    }
   }
 
   /// Whether nobody listens any more.
@@ -55,4 +74,9 @@ package final class ChangeFlag: Sendable {
   package func retire() {
     marks.bitwiseOr(Mark.retired, ordering: .acquiringAndReleasing)
   }
+}
+
+/// A value to observe that changes when an object is invalidated.
+@Observable @MainActor private final class Beacon {
+  var flashes = 0
 }

@@ -90,13 +90,8 @@ extension RestoreTurn {
   }
 
   /// The restored object of a reference; nil when it was not restored.
-  func resolve(_ reference: NodeReference) -> (any RestorableObject)? {
-    let index =
-      switch reference {
-      case .path(let path): paths[path]
-      case .node(let id): numbers[id]
-      }
-    guard let index else { return nil }
+  func resolve(_ reference: RestorationPath) -> (any RestorableObject)? {
+    guard let index = paths[reference] else { return nil }
     let object = object(at: index)
     if object == nil { missesTarget = true }
     return object

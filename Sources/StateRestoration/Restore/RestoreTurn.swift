@@ -31,8 +31,6 @@ internal import RestorationArchive
   lazy var paths = Dictionary(
     plan.leads.lazy.filter { [plan] in !plan.nodes[$0].isApplication }.map { [plan] in (plan.paths[$0], $0) }
   ) { first, _ in first }
-  /// The nodes by number; made when the first reference by number is resolved.
-  private(set) lazy var numbers = Dictionary(plan.nodes.lazy.enumerated().map { ($1.id, $0) }) { first, _ in first }
   /// The registered classes; made when variants are compared with each other.
   private(set) lazy var tags = request.registry.tagTable
 

@@ -50,7 +50,7 @@ extension DemoApplication {
   private func editJot(with key: Key) {
     let current = jot ?? root.inbox.begin()
     // The inbox's list of lines is no observable property, so a new one is announced by hand.
-    if jot == nil { coordinator.invalidateRestorableState(of: root.inbox) }
+    if jot == nil { root.inbox.invalidateRestorableState() }
     jot = current
     var buffer = TextBuffer(current.text)
     if buffer.editLine(with: key) { current.text = buffer.text }

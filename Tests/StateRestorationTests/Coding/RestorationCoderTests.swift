@@ -14,9 +14,9 @@ import Testing
     var record = try MemoryRecord(entries)
     for reference in references {
       switch reference.targets {
-      case .one(let object): try record.set(object.map { _ in NodeReference.path(["one"]) }, forKey: reference.key)
+      case .one(let object): try record.set(object.map { _ in RestorationPath(["one"]) }, forKey: reference.key)
       case .many(let objects):
-        let places = objects.indices.map { NodeReference.path([RestorationIdentifier("\($0)")]) }
+        let places = objects.indices.map { RestorationPath([RestorationIdentifier("\($0)")]) }
         try record.set(places, forKey: reference.key)
       }
     }
@@ -115,7 +115,7 @@ import Testing
   @Test func `a reference comes back as the restored object`() throws {
     let (old, new) = (Note(), Note())
     let coder = try coded { reference in
-      reference == .path(["one"]) ? new : nil
+      reference == ["one"] ? new : nil
     } _: {
       $0.encodeReference(to: old, forKey: "note")
     }
@@ -151,8 +151,8 @@ import Testing
     let notes = [Note(), Note(), Note()]
     let coder = try coded { reference in
       switch reference {
-      case .path(["0"]): notes[0]
-      case .path(["2"]): notes[2]
+      case ["0"]: notes[0]
+      case ["2"]: notes[2]
       default: nil
       }
     } _: {

@@ -131,7 +131,7 @@ import Testing
     let coordinator = bench.launch(register)
     _ = try await coordinator.preserve(root)
     owner.restorationChildren = [Screen("friend", text: "child")]
-    coordinator.invalidateRestorableState(of: owner)
+    owner.invalidateRestorableState()
     for round in 0..<2 {
       root.text = "round \(round)"
       let receipt = try #require(try await coordinator.preserve(root).receipt)
@@ -143,7 +143,7 @@ import Testing
     _ = try await bench.launch(register).restore(into: Screen("root", children: [again]))
     #expect((again.strongFriend as? Panel)?.value == 7)
     owner.strongFriend = nil
-    coordinator.invalidateRestorableState(of: owner)
+    owner.invalidateRestorableState()
     _ = try await coordinator.preserve(root)
     root.text = "last"
     #expect(try await coordinator.preserve(root).receipt?.findings == [])

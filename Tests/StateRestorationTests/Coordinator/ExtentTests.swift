@@ -71,7 +71,7 @@ import Testing
     _ = try await coordinator.restore(into: first)
     // What was stored under its name is not the new one's.
     first.restorationChildren.append(Document("1", "anew"))
-    coordinator.invalidateRestorableState(of: first)
+    first.invalidateRestorableState()
     _ = try await coordinator.preserve(first)
     try await bench.kill()
     let next = root()

@@ -90,9 +90,7 @@ import Testing
     var writer = writer()
     let root = try writer.insert("root")
     let left = try writer.insert("p", parent: root)
-    let targets: [NodeReference?] = [
-      .path(["root", "p"]), .path([]), .path(["root", "p", "p", "p"]), .node(left), .node(NodeID(rawValue: .max)), nil,
-    ]
+    let targets: [RestorationPath?] = [["root", "p"], [], ["root", "p", "p", "p"], nil]
     for target in targets {
       try writer.setRecord(
         of: left, entries: [.init(key: "value", value: 1), .init(key: "friend", value: target)], attributes: .init())
@@ -166,7 +164,7 @@ import Testing
     let panel = try writer.insert("p", parent: root, attributes: .init(classTag: "panel"))
     try writer.setRecord(
       of: panel,
-      entries: [.init(key: "value", value: 1), .init(key: "friend", value: NodeReference?.some(.path(["root"])))],
+      entries: [.init(key: "value", value: 1), .init(key: "friend", value: RestorationPath?.some(["root"]))],
       attributes: .init(classTag: "panel"))
     _ = try writer.insert("field", parent: root, attributes: .init(flags: .view))
     let archive = try writer.makeArchive()

@@ -219,17 +219,17 @@ import Testing
     #expect(growth < Self.tooMuch)
   }
 
-  @Test func `references by the number of a node`() async throws {
+  @Test func `references to siblings`() async throws {
     let growth = try await growth { count in
       var writer = RestorationArchive.Writer(
         context: RestorationContext(timeSaved: Date(timeIntervalSinceReferenceDate: 0)))
       let top = try writer.insert("root")
-      var last = top
+      var last: RestorationPath = ["root"]
       for index in 0..<count {
         let node = try writer.insert(RestorationIdentifier("s\(index)"), parent: top)
         try writer.setRecord(
-          of: node, entries: [.init(key: "next", value: NodeReference?.some(.node(last)))], attributes: .init())
-        last = node
+          of: node, entries: [.init(key: "next", value: RestorationPath?.some(last))], attributes: .init())
+        last = ["root", RestorationIdentifier("s\(index)")]
       }
       let archive = try writer.makeArchive()
       let bench = Bench()

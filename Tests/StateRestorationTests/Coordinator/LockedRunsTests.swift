@@ -327,7 +327,7 @@ import Testing
     let root = hierarchy()
     _ = try await coordinator.restore(into: root)
     for _ in 0..<3 { #expect(try await coordinator.preserve(root) == .deferred(.locked)) }
-    coordinator.invalidateRestorableState(of: root)
+    root.invalidateRestorableState()
     #expect(try bench.place.openPending().archives.isEmpty)
   }
 

@@ -41,7 +41,7 @@ import Testing
       for value in 2...4 {
         bench.store.lock(value == 4)
         root.restorableState = .init(value)
-        coordinator.invalidateRestorableState(of: root)
+        root.invalidateRestorableState()
         guard case .preserved = try await coordinator.preserve(root) else { fatalError("not preserved") }
       }
       let locked = bench.launch()

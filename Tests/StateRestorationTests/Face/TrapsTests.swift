@@ -160,6 +160,27 @@ import Testing
     #expect(binding.capture(context: .test) == nil)
   }
 
+  @Test func `however often an object is invalidated, one observation of it waits`() {
+    let model = Model()
+    let holder = Holder(model)
+    let fired = Counter()
+    let listener = Mutex<ChangeFlag?>(nil)
+    let held = TrackedObject(holder) {
+      fired.increment()
+      // Lowered at once, so that each observation that waits is counted.
+      _ = listener.withLock { $0 }?.rearm()
+    }
+    for _ in 0..<100 {
+      held.flag.invalidate()
+      _ = held.capture(context: .test, observing: true)
+    }
+    #expect(held.observationCount == 100)
+    let before = fired.value
+    listener.withLock { $0 = held.flag }
+    model.text = "changed"
+    #expect(fired.value - before == 1)
+  }
+
   @Test func `a change on another thread raises the flag, and the capture comes later`() async {
     let object = OffMain()
     let holder = OffMainHolder(object)
