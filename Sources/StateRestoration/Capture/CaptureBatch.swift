@@ -82,8 +82,10 @@ struct CaptureBatch: Sendable {
   var placements: [Placement] = []
   /// Objects that have left the hierarchy, children before parents.
   var removals: [Key] = []
-  /// Objects whose state is nobody's from now on, without being removed: they died, or are another class's or model's.
+  /// Objects whose state is nobody's from now on, without being removed.
   var releases: [Key] = []
+  /// Those of them that are another class's or model's from now on, with their new keys.
+  var successions: [(former: Key, key: Key)] = []
   var orders: [Order] = []
   var records: [Record] = []
   var kinds: [Kind] = []

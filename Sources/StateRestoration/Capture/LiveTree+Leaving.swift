@@ -47,6 +47,7 @@ extension LiveTree {
     // What has moved below it in this capture takes its state along.
     let spared = remove(node, isComingAnew: true) { $0.lastPlaced == walk.number && $0.key < walk.firstNewKey }
     let anew = track(object, node.identifier, node.kind, byHand: node.isByHand)
+    walk.batch.successions.append((node.key, anew.key))
     anew.role = node.role
     func replace(in list: inout [LiveNode]) -> Int? {
       // Siblings that come anew do so one after the other, mostly from the last to the first.
@@ -59,6 +60,10 @@ extension LiveTree {
       return index
     }
     if let parent = node.parent {
+      // Under another identifier it takes over the place among the siblings.
+      if node.lastPlaced == walk.number, !walk.batch.orders.contains(where: { $0.parent == parent.key }) {
+        walk.batch.orders.append(.init(parent: parent.key, children: parent.children.map(\.key)))
+      }
       let place = replace(in: &parent.children) ?? replace(in: &parent.byHand) ?? 0
       for index in walk.batch.orders.indices where walk.batch.orders[index].parent == parent.key {
         walk.batch.orders[index].replace(node.key, near: place, by: anew.key)

@@ -6,12 +6,17 @@ extension ArchiveDraft {
     var findings: [PreservationFinding] = []
     let known = changed
     if let tags = batch.tags { self.tags = tags }
+    let outgrown = batch.successions.compactMap { former, key in binding(former)?.node.map { ($0, key) } }
     for key in batch.releases { forget(key) }
     if !batch.placements.isEmpty {
       let arrivals = Arrivals(batch)
       let hasMoved = batch.placements.contains { binding($0.key) != nil }
       try bindRestored(arrivals)
       for placement in hasMoved ? arrivals.placements : batch.placements { try placeIfPossible(placement, arrivals) }
+    }
+    for (node, key) in outgrown where ownerOf[node] == nil {
+      // What takes its place, or another one, has to be stored for that.
+      if case .owner? = binding(key) { try retire(node) }
     }
     let leaving = Set(batch.removals)
     for key in batch.removals { try leave(key, with: leaving) }

@@ -86,6 +86,34 @@ import Testing
     #expect(first.texts == ["first", "first's page", "1", "first's tool"])
   }
 
+  @Test func `a page that is named after its model makes no second page of the model before`() async throws {
+    let bench = Bench()
+    func launch() -> (RestorationCoordinator, Screen) {
+      let coordinator = bench.launch {
+        $0.register(Screen.self, as: "note") { path, _ in Screen(path.last, tag: "note") }
+      }
+      return (coordinator, Screen("root"))
+    }
+    let page = Screen("note a", text: "first", tag: "note")
+    page.restorationModelIdentifier = "a"
+    let (before, stack) = launch()
+    _ = try await before.restore(into: stack)
+    stack.restorationChildren = [Screen("first", tag: "note"), page, Screen("last", tag: "note")]
+    _ = try await before.preserve(stack)
+    (page.restorationIdentifier, page.restorationModelIdentifier, page.text) = ("note b", "b", "second")
+    _ = try await before.preserve(stack)
+
+    let (after, restored) = launch()
+    let report = try await after.restore(into: restored)
+    #expect(restored.restorationChildren.map(\.restorationIdentifier) == ["first", "note b", "last"])
+    #expect(restored["note b"]?.text == "second")
+    #expect(report[["root", "note a"]]?.notRestoredReason == .dormant)
+    let again = Screen("note a", tag: "note")
+    restored.restorationChildren.append(again)
+    #expect(after.restore(again, at: ["root", "note a"])?.isRestored == true)
+    #expect(again.text == "first")
+  }
+
   @Test(arguments: Place.allCases) func `a model that is shown for no save leaves nothing behind`(place: Place)
     async throws
   {
