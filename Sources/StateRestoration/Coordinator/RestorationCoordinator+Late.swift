@@ -104,13 +104,16 @@ extension RestorationCoordinator {
     return turn.reports(in: range).first ?? turn.reports(in: index..<index + 1).first
   }
 
-  /// Removes preserved state that no object uses, with everything below it and every variant, from the next save on.
+  /// Removes preserved state that no object has, with everything below it, from the next save on.
   ///
-  /// - Returns: False when nothing is carried over at the path, or a live object owns it or something below it.
+  /// These are all variants of the place but the one of a live object, those that could not be read included. One below which
+  /// a live object has state stays.
+  ///
+  /// - Returns: False when there is nothing to remove.
   @discardableResult
   public func forget(_ path: RestorationPath) async -> Bool {
     // A late object may have it that no capture has met yet.
-    if let restored, let index = restored.index(at: path), restored.object(at: index) != nil { return false }
+    await endTurn()
     let forgotten = await operations.run(.forgetting) {
       await worker.run { (try? $0.draft.forget(path)) ?? false }
     }

@@ -127,15 +127,25 @@ struct ArchiveDraft: Sendable {
     }
   }
 
-  /// Removes carried-over state with its dormant variants; false when there is none at the path, or a live object owns it
-  /// or something below it.
+  /// Removes the variants of a place in which no live object owns anything; false when there is none.
   mutating func forget(_ path: RestorationPath) throws(ArchiveError) -> Bool {
     guard let (parent, identifier) = try place(at: path) else { return false }
-    let variants = try variants(of: parent, identifier)
-    guard !variants.isEmpty else { return false }
-    for variant in variants where try hasOwner(inside: variant) { return false }
-    for variant in variants { try remove(variant) }
-    return true
+    var isAny = false
+    for variant in try variants(of: parent, identifier) where try !hasOwner(inside: variant) {
+      try giveUp(variant)
+      isAny = true
+    }
+    return isAny
+  }
+
+  /// Removes a variant in which no live object owns anything; one that could not read it or something in it is over none.
+  mutating func giveUp(_ variant: NodeID) throws(ArchiveError) {
+    try remove(variant)
+    for key in bindings.indices {
+      guard case .blank(var blank)? = bindings[key], let over = blank.over, try writer.node(over) == nil else { continue }
+      blank.over = nil
+      bindings[key] = .blank(blank)
+    }
   }
 
   /// Removes nodes whose own rules say that they are of no use any more.

@@ -80,7 +80,7 @@ extension ArchiveDraft {
     while dormants.count > DormantVariant.countLimit || dormants.reduce(0, { $0 + $1.byteCount }) > limit {
       guard let oldest = try oldestFreeDormant() else { return }
       owedFindings.append(.dormantRemoved(path: path(of: oldest.node), bytes: oldest.byteCount))
-      try remove(oldest.node)
+      try giveUp(oldest.node)
     }
   }
 

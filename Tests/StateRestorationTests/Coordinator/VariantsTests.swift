@@ -330,6 +330,7 @@ import Testing
   /// A panel of some version.
   class Editor: CodingController {
     let restorationIdentifier: RestorationIdentifier?
+    var restorationModelIdentifier: ModelIdentifier?
     var text: String
     var fails = false
     init(_ text: String = "", called identifier: RestorationIdentifier = "e") {
@@ -398,6 +399,33 @@ import Testing
     }
     _ = try await coordinator.preserve(root)
     #expect(try bench.newestReader().dormantNodes().map(\.attributes.version) == [9])
+  }
+
+  @Test func `what an object could not read, or has behind its own, can be forgotten`() async throws {
+    let bench = Bench()
+    try await bench.preserve(root(Editor("precious")))
+    let failing = Editor()
+    failing.fails = true
+    failing.restorationModelIdentifier = "one"
+    let hierarchy = root(failing)
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: hierarchy)
+    #expect(await coordinator.forget(["root", "e"]))
+    _ = try await coordinator.preserve(hierarchy)
+    #expect(try bench.newestReader().node(at: ["root", "e"]) == nil)
+    failing.text = "typed"
+    _ = try await coordinator.preserve(hierarchy)
+    failing.restorationModelIdentifier = "other"
+    failing.text = "other's"
+    _ = try await coordinator.preserve(hierarchy)
+    #expect(try bench.newestReader().dormantNodes().count == 1)
+    #expect(await coordinator.forget(["root", "e"]))
+    #expect(await coordinator.forget(["root", "e"]) == false)
+    _ = try await coordinator.preserve(hierarchy)
+    #expect(try bench.newestReader().dormantNodes().isEmpty)
+    let again = Editor()
+    _ = try await bench.launch().restore(into: root(again))
+    #expect(again.text == "other's")
   }
 
   @Test func `state that an object failed to decode is kept behind what it has later`() async throws {

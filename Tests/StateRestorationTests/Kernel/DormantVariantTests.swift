@@ -73,6 +73,26 @@ import Testing
     #expect(try VariantTree.text(of: draft).hasSuffix("top:X|P(child:C*)"))
   }
 
+  @Test func `a blank object over a variant that made room goes on without it`() throws {
+    var draft = try VariantTree.draft([
+      ("top", [StoredVariant("X", tag: "b"), StoredVariant("P", version: 9, [("child", [StoredVariant("C")])])])
+    ])
+    let dormant = try #require(draft.dormants.first).node
+    let (top, child) = (LiveObject(key: 104, identifier: "top"), LiveObject(key: 105, parent: 104, identifier: "child"))
+    var batch = CaptureBatch()
+    batch.isMeeting = true
+    batch.place(top, over: dormant)
+    batch.record(top, "B")
+    _ = try draft.commit(batch)
+    _ = try show(0..<80, in: &draft)
+    #expect(try draft.writer.node(dormant) == nil)
+    batch = CaptureBatch()
+    batch.place(child)
+    batch.record(child, "typed")
+    _ = try draft.commit(batch)
+    #expect(try VariantTree.text(of: draft).hasSuffix("top:B*(child:typed*)|X"))
+  }
+
   @Test func `bytes of a dormant variant inside another count once`() throws {
     var limits = RestorationArchive.Limits.default
     limits.bytesPerArchive = 40_000
