@@ -24,13 +24,6 @@ extension RestorationCoordinator {
     try await deleteAll(goingOnAs: .discarded)
   }
 
-  /// Begins anew after everything was deleted for good, unless it is being deleted once more.
-  func beginAnewAfterDiscard() async {
-    guard standing == .discarded, operations.beginNow(.discarding) else { return }
-    await goOnAfterDiscard()
-    operations.end()
-  }
-
   /// Deletes everything, while nothing is restored, given or saved.
   private func deleteAll(goingOnAs next: Standing) async throws(RestorationError) {
     await operations.begin(.discarding)

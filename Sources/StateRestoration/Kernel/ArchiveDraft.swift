@@ -142,7 +142,9 @@ struct ArchiveDraft: Sendable {
   mutating func giveUp(_ variant: NodeID) throws(ArchiveError) {
     try remove(variant)
     for key in bindings.indices {
-      guard case .blank(var blank)? = bindings[key], let over = blank.over, try writer.node(over) == nil else { continue }
+      guard case .blank(var blank)? = bindings[key], let over = blank.over, try writer.node(over) == nil else {
+        continue
+      }
       blank.over = nil
       bindings[key] = .blank(blank)
     }

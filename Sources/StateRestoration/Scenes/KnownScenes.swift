@@ -4,15 +4,13 @@
 struct KnownScenes: Sendable {
   /// All sessions that this run knows, most recently active first.
   private(set) var sessions: [SceneSession] = []
-  /// The sessions that this run has changed or discarded, and that no list which it wrote says yet; by the number of the
-  /// change.
-  private var changes: [SceneSession.ID: Int] = [:]
-  private var changeCount = 0
+  /// The sessions that this run has changed or discarded, and that no list which it wrote says yet.
+  private var changes: Set<SceneSession.ID> = []
 
   /// What this run has changed or discarded: to be sealed beside a list that can't be read.
   var unwritten: SceneList {
-    let changed = sessions.filter { changes[$0.id] != nil }
-    return SceneList(sessions: changed, discarded: Set(changes.keys).subtracting(changed.map(\.id)))
+    let changed = sessions.filter { changes.contains($0.id) }
+    return SceneList(sessions: changed, discarded: changes.subtracting(changed.map(\.id)))
   }
 
   /// Changes a session; false when this run doesn't know it.
@@ -20,7 +18,7 @@ struct KnownScenes: Sendable {
   mutating func change(_ id: SceneSession.ID, _ body: (inout SceneSession) -> Void) -> Bool {
     guard let index = sessions.firstIndex(where: { $0.id == id }) else { return false }
     body(&sessions[index])
-    note(id)
+    changes.insert(id)
     sort()
     return true
   }
@@ -28,25 +26,18 @@ struct KnownScenes: Sendable {
   /// Adds a session that this run has opened and did not know.
   mutating func add(_ session: SceneSession) {
     sessions.append(session)
-    note(session.id)
+    changes.insert(session.id)
     sort()
   }
 
   /// Removes a session, whether this run knows it or not.
   mutating func discard(_ id: SceneSession.ID) {
     sessions.removeAll { $0.id == id }
-    note(id)
+    changes.insert(id)
   }
 
-  private mutating func note(_ id: SceneSession.ID) {
-    changeCount += 1
-    changes[id] = changeCount
-  }
-
-  /// Forgets the changes that are on disk now; later changes stay this run's own.
-  mutating func settle(_ written: KnownScenes) {
-    changes = changes.filter { written.changes[$0.key] != $0.value }
-  }
+  /// Forgets the changes, which are on disk now.
+  mutating func settle() { changes = [] }
 
   /// Joins the list on disk, which this run takes over where it has changed nothing itself.
   ///
@@ -60,7 +51,7 @@ struct KnownScenes: Sendable {
   mutating func join(_ list: [SceneSession], keepsMissing: Bool, held: Set<SceneSession.ID>) {
     let stored = Dictionary(list.map { ($0.id, $0) }) { _, last in last }
     var joined = sessions.compactMap { session -> SceneSession? in
-      guard changes[session.id] != nil else {
+      guard changes.contains(session.id) else {
         return stored[session.id] ?? (keepsMissing || held.contains(session.id) ? session : nil)
       }
       var session = session
@@ -68,7 +59,7 @@ struct KnownScenes: Sendable {
       return session
     }
     let known = Set(sessions.map(\.id))
-    joined += list.filter { !known.contains($0.id) && changes[$0.id] == nil }
+    joined += list.filter { !known.contains($0.id) && !changes.contains($0.id) }
     sessions = joined
     sort()
   }

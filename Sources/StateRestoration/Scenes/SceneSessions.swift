@@ -3,7 +3,8 @@ public import Observation
 
 /// The scenes (windows) of a program: which there are, most recent first, and a coordinator with an archive for each.
 ///
-/// Scenes are opened, closed and discarded independently. A closed scene keeps its state; a discarded one leaves nothing.
+/// A closed scene keeps its state; a discarded one leaves nothing. What is opened, closed and discarded at the same time waits
+/// for each other, in the order of the calls.
 /// Several processes may share the list, each with scenes of its own: each change joins those that the others have
 /// changed since. A scene that another process has discarded goes, unless its coordinator is in use here.
 ///
@@ -25,16 +26,11 @@ public import Observation
     @MainActor (SceneSession.ID) throws(ProtectionError) -> RestorationCoordinator
   @ObservationIgnored private let worker: PreservationWorker<any PreservationStore>
   @ObservationIgnored private var coordinators: [SceneSession.ID: RestorationCoordinator] = [:]
-  /// How often each scene was opened in this run, without those that failed, to notice an opening while the scene closes.
-  @ObservationIgnored private var openings: [SceneSession.ID: Int] = [:]
+  @ObservationIgnored private let operations = ExclusiveOperations()
   @ObservationIgnored private var known = KnownScenes() {
     // Who observes is told of changes alone, not of every look at the list.
     didSet { if sessions != known.sessions { sessions = known.sessions } }
   }
-  /// How often the worker was asked for the list.
-  @ObservationIgnored private var lookCount = 0
-  /// Which look at the list ``sessions`` are up to date with: the answers may come in another order.
-  @ObservationIgnored private var newestLook = 0
 
   /// Creates the list of a program's scenes on a device; every scene's coordinator gets the delegate and the registry.
   ///
@@ -75,16 +71,17 @@ public import Observation
   /// Call it again at any time to see what other processes have changed.
   @discardableResult
   public func load() async throws(RestorationError) -> [SceneSession] {
-    let look = nextLook()
-    let stored: SceneList.Stored
-    do {
-      stored = try await worker.run { store throws(any Error) in try SceneList.read(store) }
-    } catch {
-      throw RestorationError(
-        .preservationFailed, "The list of scenes could not be read; it stays as it is on disk.", cause: error)
+    try await operations.run(.loading) { () async throws(RestorationError) in
+      let stored: SceneList.Stored
+      do {
+        stored = try await worker.run { store throws(any Error) in try SceneList.read(store) }
+      } catch {
+        throw RestorationError(
+          .preservationFailed, "The list of scenes could not be read; it stays as it is on disk.", cause: error)
+      }
+      known.join(stored.list.sessions, keepsMissing: !stored.isNewest, held: Set(coordinators.keys))
+      return sessions
     }
-    takeOver(stored.list, isNewest: stored.isNewest, look)
-    return sessions
   }
 
   /// Opens a scene: a known session again, or a new one; it becomes the most recent.
@@ -97,9 +94,8 @@ public import Observation
   ///   - role: What kind of scene it is; empty to leave that as it is.
   /// - Returns: The scene's coordinator, to restore and preserve its hierarchy.
   public func open(_ id: SceneSession.ID, role: String = "") async throws(RestorationError) -> RestorationCoordinator {
-    let now = configuration.now()
-    openings[id, default: 0] += 1
-    do throws(RestorationError) {
+    try await operations.run(.saving) { () async throws(RestorationError) in
+      let now = configuration.now()
       let isKnown = known.change(id) { session in
         session.isOpen = true
         session.lastActive = now
@@ -109,9 +105,6 @@ public import Observation
       let coordinator = try coordinator(for: id)
       try await save()
       return coordinator
-    } catch {
-      openings[id]! -= 1
-      throw error
     }
   }
 
@@ -129,9 +122,10 @@ public import Observation
 
   /// Notes that a scene came to the front.
   public func activate(_ id: SceneSession.ID) async throws(RestorationError) {
-    let now = configuration.now()
-    guard known.change(id, { $0.lastActive = now }) else { return }
-    try await save()
+    try await operations.run(.saving) { () async throws(RestorationError) in
+      let now = configuration.now()
+      if known.change(id, { $0.lastActive = now }) { try await save() }
+    }
   }
 
   /// Closes a scene; its state stays until it is discarded.
@@ -140,18 +134,17 @@ public import Observation
   /// scene stays open. If only the
   /// list can't be written, this throws and the scene is closed here; the next list that is written says so.
   public func close(_ id: SceneSession.ID) async throws(RestorationError) {
-    guard sessions.contains(where: { $0.id == id }) else { return }
-    if let coordinator = coordinators[id] {
-      let openings = openings[id]
-      if coordinator.root != nil, coordinator.standing != .discarded { _ = try await coordinator.preserve() }
-      // A caller that has opened it again meanwhile works with it.
-      guard openings == self.openings[id] else { return }
-      coordinator.preservesAutomatically = .never
-      coordinators[id] = nil
-      await coordinator.letGo()
+    try await operations.run(.saving) { () async throws(RestorationError) in
+      guard sessions.contains(where: { $0.id == id }) else { return }
+      if let coordinator = coordinators[id] {
+        if coordinator.root != nil, coordinator.standing != .discarded { _ = try await coordinator.preserve() }
+        coordinator.preservesAutomatically = .never
+        coordinators[id] = nil
+        await coordinator.letGo()
+      }
+      known.change(id) { $0.isOpen = false }
+      try await save()
     }
-    known.change(id) { $0.isOpen = false }
-    try await save()
   }
 
   /// Discards a scene and deletes everything that was preserved for it, older generations included.
@@ -159,20 +152,12 @@ public import Observation
   /// A coordinator of the scene that the program still holds saves nothing any more. If this throws, the scene stays known, and
   /// is saved as before.
   public func discard(_ id: SceneSession.ID) async throws(RestorationError) {
-    let coordinator = try coordinator(for: id)
-    let openings = openings[id]
-    do throws(RestorationError) {
-      try await coordinator.discardForGood()
-    } catch {
-      // Another discard may have come first, and this one been asked for by a caller that has opened it again since.
-      if sessions.contains(where: { $0.id == id }) { await coordinator.beginAnewAfterDiscard() }
-      throw error
+    try await operations.run(.discarding) { () async throws(RestorationError) in
+      try await coordinator(for: id).discardForGood()
+      coordinators[id] = nil
+      known.discard(id)
+      try await save()
     }
-    // A caller that has opened it again meanwhile begins anew with it.
-    guard openings == self.openings[id] else { return await coordinator.beginAnewAfterDiscard() }
-    coordinators[id] = nil
-    known.discard(id)
-    try await save()
   }
 
   /// Restores the scenes that were open, the frontmost first; the closure gives each one its root, or nil to skip it.
@@ -245,7 +230,6 @@ public import Observation
   }
 
   private func saveWhole() async throws(RestorationError) {
-    let look = nextLook()
     let (context, known, held) = (configuration.context, known, Set(coordinators.keys))
     let written = try await write { store in
       try SceneList.publish(to: store, context: context) { stored in
@@ -254,8 +238,8 @@ public import Observation
         return SceneList(sessions: joined.sessions)
       }
     }
-    self.known.settle(known)
-    takeOver(written, isNewest: true, look)
+    self.known.settle()
+    self.known.join(written.sessions, keepsMissing: false, held: Set(coordinators.keys))
   }
 
   /// Seals what this run has changed beside the list; it stays this run's own until it is in a list that this run writes.
@@ -267,18 +251,6 @@ public import Observation
         (try store.publishPending(try change.archived(context)), change)
       }
     }
-  }
-
-  private func nextLook() -> Int {
-    lookCount += 1
-    return lookCount
-  }
-
-  /// Brings what this run knows up to date with what one look has found on disk.
-  private func takeOver(_ list: SceneList, isNewest: Bool, _ look: Int) {
-    guard look > newestLook else { return }
-    newestLook = look
-    known.join(list.sessions, keepsMissing: !isNewest, held: Set(coordinators.keys))
   }
 
   /// Writes on the worker; returns the list on disk afterwards.
