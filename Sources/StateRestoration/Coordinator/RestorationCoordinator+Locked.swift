@@ -7,9 +7,19 @@ struct Edits {
   /// Those made while locked, as an archive; nil when there are none.
   var archive: Data?
   /// The edited objects.
-  var objects: Set<ObjectIdentifier> = []
+  private(set) var objects: Set<ObjectIdentifier> = []
+  /// Those, and the objects above them.
+  private(set) var inUse: Set<ObjectIdentifier> = []
   /// Whether the app-level state was edited.
   var hasApplication = false
+
+  /// Adds an edited object.
+  @MainActor mutating func add(_ node: LiveNode) {
+    guard node.object != nil else { return }
+    objects.insert(node.objectIdentity)
+    var next = Optional(node)
+    while let one = next, inUse.insert(one.objectIdentity).inserted { next = one.parent }
+  }
 }
 
 extension RestorationCoordinator {
@@ -54,9 +64,7 @@ extension RestorationCoordinator {
       return (session.edits, session.editedKeys)
     }
     var edits = Edits(archive: archive)
-    for key in keys {
-      if let object = tree.node(key)?.object { edits.objects.insert(ObjectIdentifier(object)) }
-    }
+    for key in keys { tree.node(key).map { edits.add($0) } }
     edits.hasApplication = keys.contains(CaptureBatch.application)
     return edits
   }

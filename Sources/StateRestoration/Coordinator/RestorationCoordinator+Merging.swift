@@ -11,7 +11,7 @@ extension RestorationCoordinator {
   ///   - turn: The turn in which the objects were given their state.
   func mergeEdits(_ loaded: LoadedState, _ turn: RestoreTurn) {
     let layers = loaded.layers.isEmpty ? [loaded.plan] : loaded.layers
-    if !turn.request.edited.isEmpty { join(layers, areEdited: true, turn) }
+    if !turn.request.edits.objects.isEmpty { join(layers, areEdited: true, turn) }
     join(loaded.layers, areEdited: false, turn)
   }
 

@@ -95,11 +95,11 @@ extension RestorationCoordinator {
   private func makeTurn(for loaded: LoadedState, keeping edits: Edits, retriesLeftOut: Bool) -> RestoreTurn {
     var request = RestoreRequest(
       registry: registry, log: log, now: configuration.now(), note: { [weak self] in self?.note(node: $0) },
-      delegate: delegate, edited: edits.objects)
+      delegate: delegate, edits: edits)
     request.extent = loaded.isRequest ? .restore : extent
     // Edits since the last look are newer, too.
     for key in changes.drain() where standing == .locked {
-      if let object = tree.node(key)?.object { request.edited.insert(ObjectIdentifier(object)) }
+      if let node = tree.node(key) { request.edits.add(node) }
     }
     request.decodesInReverse = configuration.decodesInReverse
     request.retries = { [weak self] path in

@@ -10,8 +10,8 @@ internal import RestorationArchive
   /// Told which node's code runs next; nil for none.
   let note: (UInt32?) -> Void
   weak var delegate: (any RestorationCoordinatorDelegate)?
-  /// The objects that were edited while the device was locked: theirs is newer.
-  var edited: Set<ObjectIdentifier> = []
+  /// What was edited while the device was locked: that is newer.
+  var edits = Edits()
   /// Says whether a node that failed before is tried again.
   var retries: (RestorationPath) -> Bool = { _ in false }
   /// How much is asked for.

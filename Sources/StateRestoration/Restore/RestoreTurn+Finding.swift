@@ -194,6 +194,12 @@ extension RestoreTurn {
   }
 
   private func makeController(_ index: Int) -> (any RestorableController, NodeReport.Origin)? {
+    // Nobody is made for an object that was edited while locked, nor for one above it: that is in use.
+    if !request.edits.inUse.isEmpty, let object = existingChild(at: index),
+      request.edits.inUse.contains(ObjectIdentifier(object))
+    {
+      return (object, .existing)
+    }
     let tag = plan.tag(of: index)
     if let tag, let make = request.registry.registeredClass(tag)?.make {
       noteBeginning(of: index)

@@ -44,7 +44,7 @@ internal import RestorationArchive
 
   /// Whether an object was edited while the device was locked, so that its state is newer.
   func isEdited(_ object: any RestorableObject) -> Bool {
-    !request.edited.isEmpty && request.edited.contains(ObjectIdentifier(object))
+    !request.edits.objects.isEmpty && request.edits.objects.contains(ObjectIdentifier(object))
   }
 
   /// The live object of a node; nil while there is none.

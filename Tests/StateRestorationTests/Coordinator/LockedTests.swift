@@ -263,6 +263,33 @@ import Testing
     #expect(again["b"]?.text == "b")
   }
 
+  @Test func `an object that is edited while locked stays in its place, though its class could make another`() async throws {
+    let bench = try await Bench(.device)
+    func launch() -> RestorationCoordinator {
+      bench.launch { $0.register(Screen.self, as: "page") { path, _ in Screen(path.last, tag: "page") } }
+    }
+    let former = Screen("root", children: [Screen("page", text: "stored", tag: "page"), Screen("other", tag: "page")])
+    _ = try await launch().preserve(former)
+    try await bench.kill()
+    try await bench.lock()
+    let page = Screen("page", tag: "page")
+    let root = Screen("root", children: [page])
+    let coordinator = launch()
+    #expect(try await coordinator.restore(into: root).outcome == .locked)
+    await coordinator.endTurn()
+    page.text = "typed"
+    try await bench.unlock(coordinator)
+    #expect(root["page"] === page)
+    #expect(root["other"] != nil)
+    #expect(coordinator.lastReport?[["root", "page"]]?.notRestoredReason == .touchedMeanwhile)
+    page.text += " on"
+    _ = try await coordinator.preserve(root)
+    let again = Screen("root")
+    _ = try await launch().restore(into: again)
+    #expect(again["page"]?.text == "typed on")
+    #expect(again.restorationChildren.count == 2)
+  }
+
   @Test func `after a lock and an unlock a change is a change again`() async throws {
     let bench = try await Bench(.device)
     let root = hierarchy()
