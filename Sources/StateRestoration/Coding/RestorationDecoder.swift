@@ -153,7 +153,7 @@
     } catch {
       noteReading(key)
       throw RestorationError(
-        .unreadable, "The stored value is not \(type); raise stateVersion when a key changes its type.", path: path,
+        .unreadable, "The stored value is not \(type): a value of another type needs another key, or a migration.", path: path,
         key: key, cause: error)
     }
   }

@@ -63,7 +63,7 @@ extension NodeReport.Origin: CustomStringConvertible {
     case .delegate: "by the delegate"
     case .existing: "already there"
     case .blueprint: "from a blueprint"
-    case .registration: "registered later"
+    case .registration: "given later"
     }
   }
 }
