@@ -92,7 +92,10 @@ import FoundationEssentials
 
   /// The user ends the program by force: no callback, and the state is deleted.
   ///
-  /// With ``RestorationConfiguration/isDeveloperMode`` the state stays.
+  /// With ``RestorationConfiguration/isDeveloperMode`` the state stays. Of several windows all are tried, and the first error is
+  /// thrown. While the device is locked, nobody can say which windows there were: those of this run are deleted, and
+  /// `discardFailed` is thrown, with `locked` as its cause. After the unlock, ``SceneSessions/load()`` names the others, and
+  /// ``SceneSessions/discard(_:)`` deletes each.
   public func forceQuit() async throws(RestorationError) {
     do throws(LifecycleError) {
       try lifecycle.kill(.forceQuit)

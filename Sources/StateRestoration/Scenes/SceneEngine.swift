@@ -53,8 +53,25 @@
     guarded = []
   }
 
+  /// Tries every scene, and throws the first failure.
   func deleteState() async throws(RestorationError) {
-    for session in scenes.sessions { try await scenes.coordinator(for: session.id).deleteState() }
+    var failure: RestorationError?
+    do throws(RestorationError) {
+      try await scenes.load()
+    } catch {
+      failure = RestorationError(
+        .discardFailed,
+        "The list of scenes can't be read, so only the scenes of this run were deleted; read it later, and discard the others.",
+        cause: error.cause)
+    }
+    for session in scenes.sessions {
+      do throws(RestorationError) {
+        try await scenes.coordinator(for: session.id).deleteState()
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
   }
 
   func suspend() {

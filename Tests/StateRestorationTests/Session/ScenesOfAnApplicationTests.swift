@@ -41,6 +41,9 @@ import Testing
       var topVisibleController: (any RestorableController)?
       var snapshot: Data?
       var shownSnapshot: Data?
+      var response = LaunchResponse.proceed
+
+      func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse { response }
 
       func makeSnapshot() -> Data? { snapshot }
 
@@ -138,5 +141,76 @@ import Testing
       #expect(again.text == "last")
     }
     withExtendedLifetime(windows) {}
+  }
+
+  // MARK: - A force quit
+
+  /// A device on which a run has left two open windows.
+  private func deviceWithWindows(passcode: String? = nil) async throws -> SimulatedDevice {
+    let device = try await SimulatedDevice(passcode: passcode)
+    let program = try Program(try await device.startProcess().device)
+    try await program.application.launch()
+    try await program.open("left", text: "one")
+    try await program.open("right", text: "two")
+    try await program.application.lifecycle.terminate()
+    device.reboot()
+    return device
+  }
+
+  /// The texts that the next launch brings back.
+  private func texts(on device: SimulatedDevice, passcode: String? = nil) async throws -> [SceneSession.ID: String] {
+    device.reboot()
+    let process = try await device.startProcess()
+    if let passcode { try await process.device.unlock(passcode: Passcode(passcode)) }
+    let program = try Program(process.device)
+    try await program.application.launch()
+    return program.maker.windows.keys.reduce(into: [:]) { texts, id in
+      if let text = program.text(id), !text.isEmpty { texts[id] = text }
+    }
+  }
+
+  @Test(arguments: [LaunchResponse.proceed, .declinesRestoring])
+  func `a force quit deletes every window, restored or not`(response: LaunchResponse) async throws {
+    let device = try await deviceWithWindows()
+    let program = try Program(try await device.startProcess().device)
+    program.maker.response = response
+    try await program.application.launch()
+    try await program.application.forceQuit()
+    #expect(try await texts(on: device) == [:])
+  }
+
+  @Test func `a force quit while locked deletes the windows of this run, and says that others are left`() async throws {
+    let device = try await deviceWithWindows(passcode: "1234")
+    let program = try Program(try await device.startProcess().device)
+    try await program.application.launch()
+    try await program.open("right", text: "typed while locked")
+    let error = await #expect(throws: RestorationError.self) { try await program.application.forceQuit() }
+    #expect(error?.code == .discardFailed)
+    #expect((error?.cause as? ProtectionError)?.code == .locked)
+    #expect(try await texts(on: device, passcode: "1234") == ["left": "one"])
+  }
+
+  @Test func `what a force quit while locked has left can be discarded after the unlock`() async throws {
+    let device = try await deviceWithWindows(passcode: "1234")
+    let process = try await device.startProcess()
+    let program = try Program(process.device)
+    try await program.application.launch()
+    await #expect(throws: RestorationError.self) { try await program.application.forceQuit() }
+    try await process.device.unlock(passcode: Passcode("1234"))
+    for session in try await program.scenes.load() { try await program.scenes.discard(session.id) }
+    #expect(try await texts(on: device, passcode: "1234") == [:])
+  }
+
+  @Test func `a force quit tries every window, and throws the first failure`() async throws {
+    let device = try await deviceWithWindows()
+    let program = try Program(try await device.startProcess().device)
+    // The frontmost window is in use elsewhere.
+    let other = try await device.startProcess()
+    let holder = try RestorationCoordinator(device: other.device, delegate: program.answers, session: "right")
+    try await program.application.launch()
+    let error = await #expect(throws: RestorationError.self) { try await program.application.forceQuit() }
+    #expect((error?.cause as? ProtectionError)?.code == .inUse)
+    withExtendedLifetime(holder) {}
+    #expect(try await texts(on: device) == ["right": "two"])
   }
 }
