@@ -5,7 +5,10 @@
   private(set) var lastReport: RestorationReport?
   private var guarded: [RestorationCoordinator] = []
   private var isGuarding = false
-  var extent = RestorationExtent.restore
+  var extent: RestorationExtent {
+    get { scenes.extent }
+    set { scenes.extent = newValue }
+  }
 
   init(_ scenes: SceneSessions, makeRoot: @escaping @MainActor (SceneSession) -> (any RestorableController)?) {
     self.scenes = scenes
@@ -21,12 +24,9 @@
     try await scenes.load()
     let reports = try await scenes.restoreOpenScenes { session in
       let root = makeRoot(session)
-      if root != nil, let coordinator = try? scenes.coordinator(for: session.id) {
-        coordinator.extent = extent
-        if isGuarding {
-          coordinator.beginGuard()
-          guarded.append(coordinator)
-        }
+      if isGuarding, root != nil, let coordinator = try? scenes.coordinator(for: session.id) {
+        coordinator.beginGuard()
+        guarded.append(coordinator)
       }
       return root
     }

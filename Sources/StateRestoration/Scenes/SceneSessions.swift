@@ -19,6 +19,15 @@ public import Observation
   public private(set) var sessions: [SceneSession] = []
   /// The program's facts and limits, for every scene.
   package let configuration: RestorationConfiguration
+  /// How much the launch brings back of each scene.
+  @ObservationIgnored var extent = RestorationExtent.restore {
+    didSet {
+      closed = []
+      for coordinator in coordinators.values { coordinator.extent = extent }
+    }
+  }
+  /// The scenes that were closed since the launch: what they had then comes back whole.
+  @ObservationIgnored private var closed: Set<SceneSession.ID> = []
   /// The restoration classes, blueprints and shared objects of all scenes.
   public let registry: RestorationRegistry
 
@@ -109,10 +118,13 @@ public import Observation
   }
 
   /// The coordinator of a session; made at first use, so that scenes in the back are restored on demand.
+  ///
+  /// Its ``RestorationCoordinator/extent`` is that of the launch. A scene that was closed since then comes back whole.
   public func coordinator(for id: SceneSession.ID) throws(RestorationError) -> RestorationCoordinator {
     if let coordinator = coordinators[id] { return coordinator }
     do {
       let coordinator = try makeCoordinator(id)
+      coordinator.extent = closed.contains(id) ? .restore : extent
       coordinators[id] = coordinator
       return coordinator
     } catch {
@@ -140,6 +152,7 @@ public import Observation
         if coordinator.root != nil, coordinator.standing != .discarded { _ = try await coordinator.preserve() }
         coordinator.preservesAutomatically = .never
         coordinators[id] = nil
+        if coordinator.standing != .new { closed.insert(id) }
         await coordinator.letGo()
       }
       known.change(id) { $0.isOpen = false }

@@ -1,6 +1,7 @@
 import ApplicationLifecycle
 import DataProtection
 import FoundationEssentials
+import Observation
 import StateRestoration
 import StateRestorationTesting
 import Synchronization
@@ -16,6 +17,7 @@ import Testing
     static let pages: RestorationRegistry = {
       let registry = RestorationRegistry()
       registry.register(Screen.self, as: "page") { path, _ in Screen(path.last, tag: "page") }
+      registry.register(Draft.self, as: "draft") { path, _ in Draft(path.last) }
       return registry
     }()
 
@@ -32,6 +34,16 @@ import Testing
       var warnings = 0
 
       func didReceiveMemoryWarning() { warnings += 1 }
+    }
+
+    /// A page that comes back only when the session is restored.
+    @Observable final class Draft: StatefulController {
+      static var restorationExtent: RestorationExtent? { .restore }
+      let restorationIdentifier: RestorationIdentifier?
+      let restorationClass: RestorationClass? = "draft"
+      var restorableState = ""
+
+      init(_ identifier: RestorationIdentifier?) { restorationIdentifier = identifier }
     }
 
     /// Makes the windows.
@@ -75,6 +87,11 @@ import Testing
     }
 
     func text(_ id: SceneSession.ID) -> String? { (maker.windows[id]?.top as? Screen)?.text }
+
+    /// The names of the pages in a window, the lowest first.
+    func pages(_ id: SceneSession.ID) -> [RestorationIdentifier?]? {
+      maker.windows[id]?.stack.map(\.restorationIdentifier)
+    }
   }
 
   @Test func `leaving and ending save the last change of every window, and a launch restores all of them`() async throws
@@ -212,5 +229,50 @@ import Testing
     #expect((error?.cause as? ProtectionError)?.code == .inUse)
     withExtendedLifetime(holder) {}
     #expect(try await texts(on: device) == ["right": "two"])
+  }
+
+  // MARK: - Extents
+
+  @Test(arguments: [false, true])
+  func `a launch's extent holds for windows that come at the unlock, and for those opened later`(
+    isLocked: Bool
+  ) async throws {
+    let device = try await SimulatedDevice(passcode: "1234")
+    let first = try Program(try await device.startProcess().device)
+    try await first.application.launch()
+    for id in ["open", "closed"] as [SceneSession.ID] {
+      try await first.open(id, text: "page")
+      first.maker.windows[id]?.push(Program.Draft("draft"))
+    }
+    try await first.scenes.close("closed")
+    try await first.application.lifecycle.terminate()
+    device.reboot()
+
+    let process = try await device.startProcess()
+    if !isLocked { try await process.device.unlock(passcode: Passcode("1234")) }
+    let second = try Program(process.device)
+    try await second.application.launch(LaunchOptions(extent: .launch))
+    if isLocked {
+      try await process.device.unlock(passcode: Passcode("1234"))
+      try await second.scenes.load()
+      try await second.scenes.restoreOpenScenes { second.maker.makeRoot(for: $0) }
+    }
+    #expect(second.pages("open") == ["list", "page"])
+    for session in second.scenes.sessions where session.id == "closed" {
+      try await second.scenes.open("closed").restore(into: try #require(second.maker.makeRoot(for: session)))
+    }
+    #expect(second.pages("closed") == ["list", "page"])
+  }
+
+  @Test func `a window that was closed in this run comes back whole, whatever the launch asked for`() async throws {
+    let program = try Program(try await SimulatedDevice().startProcess().device)
+    try await program.application.launch(LaunchOptions(extent: .launch))
+    try await program.open("window", text: "page")
+    program.maker.windows["window"]?.push(Program.Draft("draft"))
+    try await program.scenes.close("window")
+    let session = try #require(program.scenes.sessions.first)
+    let root = try #require(program.maker.makeRoot(for: session))
+    try await program.scenes.open("window").restore(into: root)
+    #expect(program.pages("window") == ["list", "page", "draft"])
   }
 }
