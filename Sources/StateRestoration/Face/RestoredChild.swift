@@ -56,7 +56,7 @@ extension Sequence<RestoredChild> {
     let today = existing.compactMap { $0 as? any RestorableController }
     let replacements = Replacements(of: today, by: children)
     let restored = children.compactMap { child in
-      child.controller ?? today.first { $0.restorationIdentifier == child.identifier }
+      child.controller ?? replacements.existing[child.identifier]
     }
     let taken = Set(restored.map(ObjectIdentifier.init))
     let new = today.filter { !taken.contains(ObjectIdentifier($0)) && replacements[$0] == nil }

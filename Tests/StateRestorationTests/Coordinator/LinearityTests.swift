@@ -186,6 +186,19 @@ import Testing
     #expect(growth < Self.tooMuch)
   }
 
+  @Test func `a list of very many objects, and as many children that were not restored`() async throws {
+    let growth = try await growth { count in
+      Stage(Shelf("root", shelves(count)))
+    } _: { stage in
+      let existing = stage.root.restorationChildren
+      let children = existing.indices.map {
+        RestoredChild(path: ["root", RestorationIdentifier("gone\($0)")], controller: nil)
+      }
+      #expect(children.arranged(with: existing).count == existing.count)
+    }
+    #expect(growth < Self.tooMuch)
+  }
+
   @Test func `references to very many objects that nothing else preserves`() async throws {
     let growth = try await growth { count in
       let root = Shelf("root")
