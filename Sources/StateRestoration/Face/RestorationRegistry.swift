@@ -28,6 +28,7 @@
   /// Registers a class; the tag guards its state.
   ///
   /// A ``RestorationFactory`` remakes its own instances. Those of any other class exist at launch or come from the delegate.
+  /// The same class, registered again under its tag, replaces the former registration. Two classes under one tag trap.
   ///
   /// - Parameters:
   ///   - type: The class. An instance of a subclass must have a tag of its own.
@@ -106,6 +107,11 @@
     let type = registered.type
     // Migrations that don't fit are found now, and not when the first state comes.
     _ = ClassPlan.plan(for: type)
+    if let former = classes[registered.tag], former.tag == registered.tag,
+      ObjectIdentifier(former.type) == ObjectIdentifier(type)
+    {
+      classes = classes.filter { $1.tag != registered.tag }
+    }
     for tag in [registered.tag] + formerly {
       precondition(!tag.isEmpty, "\(type) is registered under an empty tag.")
       if let other = classes[tag] {

@@ -100,6 +100,19 @@ import Testing
     #expect(text.contains("“editor” is the tag of two classes, Editor and Plain"))
   }
 
+  @Test func `a class that is registered again under its tag takes the place of the former registration`() throws {
+    let registry = RestorationRegistry()
+    registry.register(Editor.self, as: "editor", formerly: ["note-editor", "old-editor"])
+    registry.register(Editor.self, as: "editor", formerly: ["note-editor"], freshFor: .seconds(60)) { _, _ in nil }
+    for tag in ["editor", "note-editor"] as [RestorationClass] {
+      let registered = try #require(registry.registeredClass(tag))
+      #expect(registered.freshFor == .seconds(60))
+      let make = try #require(registered.make)
+      #expect(make(["root", "editor"], try decoder()) == nil)
+    }
+    #expect(registry.registeredClass("old-editor") == nil)
+  }
+
   @Test func `a blueprint makes what has an identifier`() throws {
     let registry = RestorationRegistry()
     registry.registerBlueprint("plain") { _, _ in Plain() }
