@@ -4,13 +4,17 @@ public import Observation
 ///
 /// The selection is preserved by identifier, so tabs can be added and moved between versions. Tabs that exist at
 /// launch stay, unless the factory of their class makes them anew; restored ones come in the preserved order, new ones
-/// after them. If the selected tab can't be restored, the selection is what it was at launch.
+/// after them. If the selected tab can't be restored, the selection is what it was at launch; the stored one is preserved on,
+/// until that tab comes or another one is selected.
 @Observable @MainActor open class TabController: ContainerController {
   /// The tabs, first to last.
   public private(set) var tabs: [any RestorableController]
 
   /// The index of the selected tab; nil when there are none.
   public private(set) var selectedIndex: Int?
+
+  /// The restored selection, until its tab is there.
+  private var awaited: RestorationIdentifier?
 
   /// Makes tabs; the first is selected.
   ///
@@ -39,28 +43,36 @@ public import Observation
   open func select(_ index: Int) {
     precondition(tabs.indices.contains(index), "\(describe(self)) has \(tabs.count) tabs; there is none at \(index).")
     selectedIndex = index
+    awaited = nil
   }
 
   /// Replaces the tabs; the selected one stays selected if it is still among them, else the first is.
+  ///
+  /// If the tab of a restored selection is among them only now, it is selected.
   open func setTabs(_ controllers: [any RestorableController]) {
     let former = selected
     tabs = controllers
     selectedIndex = tabs.firstIndex { $0 === former } ?? (tabs.isEmpty ? nil : 0)
+    selectAwaited()
+  }
+
+  private func selectAwaited() {
+    guard let awaited, let index = tabs.firstIndex(where: { $0.restorationIdentifier == awaited }) else { return }
+    selectedIndex = index
+    self.awaited = nil
   }
 
   /// Preserves which tab is selected, by identifier.
   override open func encodeRestorableState(with coder: RestorationEncoder) {
     super.encodeRestorableState(with: coder)
-    coder.encode(selected?.restorationIdentifier, forKey: "tabs.selected")
+    coder.encode(awaited ?? selected?.restorationIdentifier, forKey: "tabs.selected")
   }
 
   /// Selects the tab that was selected, if it is there.
   override open func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
     try super.decodeRestorableState(with: coder)
-    let identifier = try coder.decodeIfPresent(RestorationIdentifier?.self, forKey: "tabs.selected") ?? nil
-    if let identifier, let index = tabs.firstIndex(where: { $0.restorationIdentifier == identifier }) {
-      selectedIndex = index
-    }
+    awaited = try coder.decodeIfPresent(RestorationIdentifier?.self, forKey: "tabs.selected") ?? nil
+    selectAwaited()
   }
 
   /// Takes the restored tabs in their order; tabs that exist and were not preserved come after them.
@@ -69,9 +81,10 @@ public import Observation
   /// that was made anew takes the place of the one that exists, and is selected if that was.
   override open func install(_ children: [RestoredChild]) {
     let replacements = Replacements(of: tabs, by: children)
-    let former = selected
+    let (former, wanted) = (selected, awaited)
     setTabs(children.arranged(with: tabs))
-    guard let former, let made = replacements[former] else { return }
+    // A tab that was waited for, and is there, is selected by now.
+    guard wanted == awaited, let former, let made = replacements[former] else { return }
     selectedIndex = tabs.firstIndex { $0 === made } ?? selectedIndex
   }
 }

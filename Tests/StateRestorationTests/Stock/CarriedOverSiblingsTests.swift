@@ -56,6 +56,24 @@ import Testing
     }
   }
 
+  @Test func `a run that can't make the selected tab leaves it selected for the next one`() async throws {
+    let bench = Bench()
+    func tabs() -> TabController { TabController(restorationIdentifier: "root", tabs: [Screen("a")]) }
+    let first = tabs()
+    first.setTabs(first.tabs + [Screen("b")])
+    first.select(1)
+    try await bench.preserve(first)
+    let second = tabs()
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: second)
+    #expect(second.selected?.restorationIdentifier == "a")
+    _ = try await coordinator.preserve(second)
+    bench.delegate.make = { path, _ in Screen(path.last) }
+    let third = tabs()
+    _ = try await bench.launch().restore(into: third)
+    #expect(third.selected?.restorationIdentifier == "b")
+  }
+
   @Test(arguments: Place.allCases)
   func `what could not be made once comes back when the user has shown nothing else`(place: Place) async throws {
     let bench = Bench()

@@ -125,6 +125,33 @@ import Testing
     #expect(after.selectedIndex == 0)
   }
 
+  @Test func `a selection that can't be restored is kept until its tab comes, or another is selected`() throws {
+    let before = TabController(restorationIdentifier: "tabs", tabs: [LeafController("a"), LeafController("b")])
+    before.select(1)
+    let record = try RoundTrip.encode(before)
+    func restored() throws -> TabController {
+      let tabs = TabController(restorationIdentifier: "tabs", tabs: [LeafController("a")])
+      try RoundTrip.decode(record, into: tabs)
+      return tabs
+    }
+    let unedited = try restored()
+    unedited.setTabs([LeafController("new")] + unedited.tabs)
+    #expect(unedited.selected?.restorationIdentifier == "a")
+    #expect(try RoundTrip.encode(unedited).values == record.values)
+
+    let late = try restored()
+    late.setTabs(late.tabs + [LeafController("b")])
+    #expect(late.selected?.restorationIdentifier == "b")
+    late.setTabs([late.tabs[0]])
+    #expect(try RoundTrip.encode(late).values != record.values)
+
+    let edited = try restored()
+    edited.select(0)
+    #expect(try RoundTrip.encode(edited).values != record.values)
+    edited.setTabs(edited.tabs + [LeafController("b")])
+    #expect(edited.selected?.restorationIdentifier == "a")
+  }
+
   @Test func `a tab that exists keeps its place when its state is left out`() {
     let (a, b, c) = (LeafController("a"), LeafController("b"), LeafController("c"))
     let tabs = TabController(restorationIdentifier: "tabs", tabs: [a, b, c])
