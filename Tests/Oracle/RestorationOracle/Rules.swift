@@ -70,6 +70,7 @@ struct Rules {
     _ sight: Sight, _ variants: [Variant], at path: [Int], _ underOwner: Bool, from index: Int, kept: [Variant],
     seen: [Variant], _ found: inout [Live], _ why: inout Set<String>
   ) {
+    guard bound.admitsLook() else { return }
     func lookOn(keeping variant: Variant?, _ why: inout Set<String>) {
       look(
         sight, variants, at: path, underOwner, from: index + 1, kept: kept + [variant].compactMap(\.self),
@@ -411,6 +412,14 @@ final class Bound {
   static let limit = 32
 
   private(set) var isExceeded = false
+  private var looks = 0
+
+  /// Counts one way in which a page may have what it has: with many optional variants there are very many.
+  func admitsLook() -> Bool {
+    looks += 1
+    if looks > 100_000 { isExceeded = true }
+    return !isExceeded
+  }
 
   func admits(_ count: Int) -> Bool {
     if count > Self.limit { isExceeded = true }
