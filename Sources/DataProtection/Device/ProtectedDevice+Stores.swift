@@ -17,7 +17,7 @@ extension ProtectedDevice {
   /// - Parameter directory: Its name: any string, which never becomes part of a path.
   /// - Returns: The directory.
   /// - Throws: `unsafeLocation` or `io` when it can't be opened.
-  package func files(in directory: String = "") throws(ProtectionError) -> ProtectedFiles {
+  public func files(in directory: String = "") throws(ProtectionError) -> ProtectedFiles {
     ProtectedFiles(collection: try stores.files(in: directory))
   }
 }

@@ -19,8 +19,9 @@ struct CaptureBatch: Sendable {
     var identifier: RestorationIdentifier
     /// What the object was given in the turn that meets it; nil for one that has moved, or that comes by itself.
     var given: Given?
-    /// Whether the object owned state before the state was restored once more: if it is given nothing, what it has is an edit.
-    var wasOwner = false
+    /// Whether what the object has is an edit if it is given nothing: the program has set it, or it owned state before the
+    /// state was restored once more.
+    var isEdit = false
   }
 
   /// What restoring gave to an object: the outcome of the table *Select*.

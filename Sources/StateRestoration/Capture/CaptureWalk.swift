@@ -14,12 +14,23 @@
   var orphans: [LiveNode] = []
   /// Parents that children have left, whose lists still have them.
   var parentsThatLostChildren: [CaptureBatch.Key: LiveNode] = [:]
+  /// Records whose references lead to objects that may not have been met.
+  var unresolved: [Referrer] = []
   /// Records to which the places of the objects that they refer to are added at the end.
-  var unresolved: [(node: LiveNode, record: Int, references: [CapturedReference])] = []
+  var resolved: [Referrer] = []
+  /// So many placements say nothing any more of these objects, which have come anew since.
+  var superseded: [CaptureBatch.Key: Int] = [:]
   /// Whether nodes have come, moved or left, so that references to them lead elsewhere.
   var hasMoved = false
   /// Objects whose parents were asked again, as they call themselves something else.
   var relinked: Set<CaptureBatch.Key> = []
   /// Where the node stood in its list that another one has replaced last.
   var lastReplaced = 0
+}
+
+/// A record that was captured, and the references in it.
+struct Referrer {
+  let node: LiveNode
+  let record: Int
+  let references: [CapturedReference]
 }

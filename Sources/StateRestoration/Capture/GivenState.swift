@@ -19,7 +19,9 @@ internal import RestorationArchive
   private var application: CaptureBatch.Given?
   /// Objects that were refused their state and that no capture has met since.
   private var refused: [ObjectIdentifier: WeakObject] = [:]
-  /// Those, and the objects below them, as the capture has met them.
+  /// Objects whose values are an edit from the beginning, and that no capture has met since.
+  private var edited: [ObjectIdentifier: WeakObject] = [:]
+  /// Those that were refused, and the objects below them, as the capture has met them.
   private var refusedKeys: Set<CaptureBatch.Key> = []
 
   /// Forgets what objects were given; those that were refused theirs may still come.
@@ -27,6 +29,8 @@ internal import RestorationArchive
 
   /// Makes room for the objects that a restoration is about to name.
   mutating func reserve(_ count: Int) {
+    // Not exactly one more for each of many that come late.
+    guard objects.isEmpty else { return }
     objects.reserveCapacity(objects.count + count)
     indices.reserveCapacity(objects.count + count)
   }
@@ -43,6 +47,17 @@ internal import RestorationArchive
   /// Notes that an object was refused its state.
   mutating func noteRefused(_ object: any RestorableObject) {
     refused[ObjectIdentifier(object)] = .init(object: object)
+  }
+
+  /// Notes that what an object comes with is an edit.
+  mutating func noteEdit(_ object: any RestorableObject) {
+    edited[ObjectIdentifier(object)] = .init(object: object)
+  }
+
+  /// Whether what an object comes with is an edit.
+  mutating func takeEdit(_ node: LiveNode) -> Bool {
+    guard !edited.isEmpty else { return false }
+    return edited.removeValue(forKey: node.objectIdentity).map { $0.object === node.object } ?? false
   }
 
   /// Notes that a sibling has an object's identifier.
@@ -72,14 +87,26 @@ internal import RestorationArchive
     return true
   }
 
+  /// How many objects were given something.
+  var count: Int { objects.count }
+
   /// Ends a capture; returns the nodes of objects that it has not met: those have left the hierarchy in the same turn, and
   /// their state with them.
-  mutating func takeUnmet() -> [NodeID] {
+  ///
+  /// - Parameter count: How many objects there were when it began; the next capture meets those that have come since.
+  mutating func takeUnmet(_ count: Int) -> [NodeID] {
     refusedKeys = []
     refused = refused.filter { $0.value.object != nil }
-    guard !objects.isEmpty else { return [] }
-    defer { (objects, indices) = ([], [:]) }
-    return objects.compactMap { one in
+    edited = edited.filter { $0.value.object != nil }
+    guard count > 0 else { return [] }
+    defer {
+      objects.removeFirst(count)
+      indices = [:]
+      for case (let index, let object?) in objects.map(\.object).enumerated() {
+        indices[ObjectIdentifier(object)] = index
+      }
+    }
+    return objects.prefix(count).compactMap { one in
       guard !one.isMet, !one.outlives, case .owner(let node) = one.given else { return nil }
       return node
     }

@@ -120,11 +120,11 @@ extension LiveTree {
     if case .owner? = given {
       // Observing an object takes reading it, so that only others wait.
       node.mayWait = walk.batch.isMeeting && node.subject.awareness == .nothing
-    } else if self.given.takeRefused(node) || walk.batch.isMeeting {
-      given = given ?? .nothing
     }
+    let isEdit = self.given.takeEdit(node)
+    if self.given.takeRefused(node) || (walk.batch.isMeeting && !isEdit) { given = given ?? .nothing }
     if given == nil { walk.batch.newcomers.append(node.key) }
-    put(node, given: given)
+    put(node, given: given, isEdit: isEdit)
   }
 
   func place(_ node: LiveNode, identifier: RestorationIdentifier, parent: LiveNode?) {
@@ -138,14 +138,14 @@ extension LiveTree {
   }
 
   /// Tells where a node is now.
-  func put(_ node: LiveNode, given: CaptureBatch.Given? = nil) {
+  func put(_ node: LiveNode, given: CaptureBatch.Given? = nil, isEdit: Bool = false) {
     node.lastPlaced = walk.number
     let section: CaptureBatch.Section? =
       node.parent != nil ? nil : node.kind == .shared ? .shared : .interface
     walk.batch.placements.append(
       .init(
         key: node.key, parent: node.parent?.key, section: section, identifier: node.identifier, given: given,
-        wasOwner: formerOwners.objects.contains(node.objectIdentity)))
+        isEdit: isEdit || formerOwners.objects.contains(node.objectIdentity)))
   }
 
   /// Notes that a node leaves the lists of its parent, which are put right once for all that leave.

@@ -207,7 +207,8 @@ extension LiveTree {
       referrers[node.key] = node
     }
     if !captured.references.isEmpty || !node.byHand.isEmpty {
-      walk.unresolved.append((node, walk.batch.records.count, captured.references))
+      walk.unresolved.append(
+        Referrer(node: node, record: walk.batch.records.count, references: captured.references))
     }
     if let role = node.role {
       record.flags.insert(.hasRole)

@@ -1,20 +1,28 @@
 internal import RestorationArchive
 
 extension LiveTree {
-  /// Replaces captured references by the places of their objects; preserves by hand what only a reference leads to.
+  /// Preserves by hand what only a reference leads to.
   func resolveReferences() {
     if walk.hasMoved { rereadReferrers() }
-    while let (node, record, references) = walk.unresolved.popLast() {
+    while let referrer = walk.unresolved.popLast() {
       // A node that has left must not bring anything in.
-      guard !node.isRemoved else { continue }
-      let former = node.byHand
-      node.byHand = []
-      var owner = Owner(node: node)
-      for reference in references {
-        walk.batch.records[record].entries.append(entry(for: reference, from: &owner))
-      }
+      guard !referrer.node.isRemoved else { continue }
+      walk.resolved.append(referrer)
+      let former = referrer.node.byHand
+      referrer.node.byHand = []
+      var owner = Owner(node: referrer.node)
+      for reference in referrer.references { bringIn(reference.objects, from: &owner) }
       walk.orphans += former.filter { !owner.keysByHand.contains($0.key) }
       readPending()
+    }
+  }
+
+  /// Adds to the records the places of the objects that they refer to, once all have theirs.
+  func recordReferences() {
+    for referrer in walk.resolved where !referrer.node.isRemoved {
+      walk.batch.records[referrer.record].entries += referrer.references.map {
+        entry(for: $0, from: referrer.node.path)
+      }
     }
   }
 
@@ -45,46 +53,31 @@ extension LiveTree {
     readPending()
   }
 
-  /// The places of objects that the app-level state refers to; they must be in the tree or registered as shared.
-  func entries(forApplication references: [CapturedReference]) -> [RestorationArchive.Entry] {
-    func place(_ object: any RestorableObject, _ key: String) -> RestorationPath? {
+  /// What is stored for a reference: the places of its objects, which must be in the tree.
+  func entry(for reference: CapturedReference, from path: RestorationPath) -> RestorationArchive.Entry {
+    func place(_ object: any RestorableObject) -> RestorationPath? {
       if let node = node(of: object), !node.isRemoved { return node.path }
-      walk.batch.findings.append(.danglingReference(path: [], key: key))
+      walk.batch.findings.append(.danglingReference(path: path, key: reference.key))
       return nil
     }
-    return references.map { reference in
-      switch reference.targets {
-      case .one(let object): .init(key: reference.key, value: object.flatMap { place($0, reference.key) })
-      case .many(let objects): .init(key: reference.key, value: objects.map { place($0, reference.key) })
+    return switch reference.targets {
+    case .one(let object): .init(key: reference.key, value: object.flatMap(place))
+    case .many(let objects): .init(key: reference.key, value: objects.map(place))
+    }
+  }
+
+  /// Preserves objects that are nowhere in the hierarchy, if a class can make them again.
+  private func bringIn(_ objects: [any RestorableObject], from owner: inout Owner) {
+    for object in objects {
+      if let node = node(of: object), !node.isRemoved {
+        if node.isByHand, node.parent === owner.node { owner.add(node) }
+      } else if let controller = object as? any RestorableController, controller.restorationClass != nil,
+        let identifier = controller.restorationIdentifier, !identifier.isEmpty, !owner.identifiers.contains(identifier)
+      {
+        let node = track(controller, identifier, .controller, byHand: true)
+        owner.add(node)
+        insert(node, parent: owner.node)
       }
     }
-  }
-
-  private func entry(
-    for reference: CapturedReference, from owner: inout Owner
-  ) -> RestorationArchive.Entry {
-    switch reference.targets {
-    case .one(let object):
-      return .init(key: reference.key, value: object.flatMap { place(of: $0, from: &owner, key: reference.key) })
-    case .many(let objects):
-      return .init(key: reference.key, value: objects.map { place(of: $0, from: &owner, key: reference.key) })
-    }
-  }
-
-  private func place(of object: any RestorableObject, from owner: inout Owner, key: String) -> RestorationPath? {
-    if let node = node(of: object), !node.isRemoved {
-      if node.isByHand, node.parent === owner.node { owner.add(node) }
-      return node.path
-    }
-    if let controller = object as? any RestorableController, controller.restorationClass != nil,
-      let identifier = controller.restorationIdentifier, !identifier.isEmpty, !owner.identifiers.contains(identifier)
-    {
-      let node = track(controller, identifier, .controller, byHand: true)
-      owner.add(node)
-      insert(node, parent: owner.node)
-      return node.path
-    }
-    walk.batch.findings.append(.danglingReference(path: owner.node.path, key: key))
-    return nil
   }
 }

@@ -16,6 +16,8 @@ internal import RestorationArchive
   var given = GivenState()
   /// What owns state while the state is restored once more.
   var formerOwners = Edits()
+  /// Whether a capture is in progress: it runs code of the program.
+  private(set) var isCapturing = false
   /// Whether the app-level state has its place.
   private var hasApplication = false
   /// The revision of the registry that the worker knows.
@@ -77,6 +79,10 @@ internal import RestorationArchive
     roots controllers: [any RestorableController], scope: Scope, context: RestorationContext,
     application: ApplicationState? = nil, isMeeting: Bool = false
   ) -> CaptureBatch {
+    precondition(!isCapturing, "A capture begins while another one walks through the hierarchy.")
+    isCapturing = true
+    defer { isCapturing = false }
+    let givenCount = given.count
     walk = CaptureWalk(context: context, number: walk.number + 1, firstNewKey: nodes.count)
     walk.batch.isMeeting = isMeeting
     sendTags()
@@ -94,8 +100,10 @@ internal import RestorationArchive
       resolveReferences()
       removeOrphans()
     }
+    recordReferences()
+    dropSupersededPlacements()
     add(application)
-    walk.batch.removedNodes = given.takeUnmet()
+    walk.batch.removedNodes = given.takeUnmet(givenCount)
     for subject in walk.openClasses { subject.close() }
     // Handed over whole: a copy here would keep the values, and make the worker copy the lists.
     defer { walk.batch = CaptureBatch() }
@@ -114,14 +122,16 @@ internal import RestorationArchive
   /// Adds the app-level state to the capture, and its place before that.
   private func add(_ application: ApplicationState?) {
     var captured: [RestorationArchive.Entry]?
-    if let application { captured = application.entries + entries(forApplication: application.references) }
+    if let application {
+      captured = application.entries + application.references.map { entry(for: $0, from: []) }
+    }
     let given = given.takeApplication()
     if !hasApplication, given != nil || captured?.isEmpty == false {
       hasApplication = true
       walk.batch.placements.append(
         .init(
           key: CaptureBatch.application, section: .application, identifier: ReservedNode.application,
-          given: given, wasOwner: formerOwners.hasApplication))
+          given: given, isEdit: formerOwners.hasApplication))
     }
     guard let captured, hasApplication else { return }
     walk.batch.records.append(

@@ -8,6 +8,14 @@ package struct CapturedReference {
     case many([any RestorableObject])
   }
 
+  /// The objects.
+  package var objects: [any RestorableObject] {
+    switch targets {
+    case .one(let object): object.map { [$0] } ?? []
+    case .many(let objects): objects
+    }
+  }
+
   /// The key, chosen by the object that refers.
   package let key: String
   /// What it refers to.

@@ -153,7 +153,8 @@
     } catch {
       noteReading(key)
       throw RestorationError(
-        .unreadable, "The stored value is not \(type): a value of another type needs another key, or a migration.", path: path,
+        .unreadable, "The stored value is not \(type): a value of another type needs another key, or a migration.",
+        path: path,
         key: key, cause: error)
     }
   }

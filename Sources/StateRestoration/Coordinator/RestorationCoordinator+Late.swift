@@ -72,6 +72,7 @@ extension RestorationCoordinator {
     func refused(_ reason: NotRestoredReason) -> NodeReport {
       // The stored state stays until the object has something newer.
       tree.given.noteRefused(late.object)
+      lookAtNewcomers(.noticed)
       return NodeReport(path: late.path, result: .notRestored(reason))
     }
     guard !extensions.isTimedOut else { return refused(.timedOut) }
@@ -90,14 +91,8 @@ extension RestorationCoordinator {
       if let parent = turn.plan.nodes[index].parent.flatMap({ turn.object(at: $0) }) {
         parent.invalidateRestorableState()
       }
-      if turn.progress[top].isRestored {
-        // Together with all that are registered in this turn.
-        lookAtNewcomers(.noticed)
-      } else if let root {
-        // Met at once: the next edit is one.
-        let batch = capture(root, scope: .noticed, context: configuration.context)
-        worker.post { $0.take(batch) }
-      }
+      // Together with all that are registered in this turn.
+      lookAtNewcomers(.noticed)
       turn.letGo(range)
     }
     hasNewOutcomes = true

@@ -8,15 +8,15 @@ struct Edits {
   var archive: Data?
   /// The edited objects.
   private(set) var objects: Set<ObjectIdentifier> = []
-  /// Those, and the objects above them.
+  /// Those that came or were edited while locked, and the objects above them.
   private(set) var inUse: Set<ObjectIdentifier> = []
   /// Whether the app-level state was edited.
   var hasApplication = false
 
-  /// Adds an edited object.
-  @MainActor mutating func add(_ node: LiveNode) {
+  /// Adds an object that came or was edited.
+  @MainActor mutating func add(_ node: LiveNode, isEdited: Bool = true) {
     guard node.object != nil else { return }
-    objects.insert(node.objectIdentity)
+    if isEdited { objects.insert(node.objectIdentity) }
     var next = Optional(node)
     while let one = next, inUse.insert(one.objectIdentity).inserted { next = one.parent }
   }
@@ -59,13 +59,13 @@ extension RestorationCoordinator {
     let context = configuration.context
     let batch = capture(
       root, scope: .all, context: context, application: takeApplicationState(context: context))
-    let (archive, keys) = await worker.run { session in
+    let (archive, edited, owners) = await worker.run { session in
       session.take(batch)
-      return (session.edits, session.editedKeys)
+      return (session.edits, session.editedKeys, session.draft.ownerOf.values)
     }
     var edits = Edits(archive: archive)
-    for key in keys { tree.node(key).map { edits.add($0) } }
-    edits.hasApplication = keys.contains(CaptureBatch.application)
+    for key in edited.union(owners) { tree.node(key).map { edits.add($0, isEdited: edited.contains(key)) } }
+    edits.hasApplication = edited.contains(CaptureBatch.application)
     return edits
   }
 

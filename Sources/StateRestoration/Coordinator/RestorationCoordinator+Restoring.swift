@@ -81,7 +81,7 @@ extension RestorationCoordinator {
     case .failure(let failure):
       // The hierarchy is newer than a state that can't be read now, and is saved as a whole, as before.
       let continues =
-        before == .live && isSameRoot && failure.outcome == .locked ? await worker.run { $0.hasRead } : false
+        before == .live && isSameRoot && failure.isTransient ? await worker.run { $0.hasRead } : false
       if source != .newest || continues || (failure.isTransient && before == .locked && isSameRoot) {
         report = RestorationReport(failure)
       } else {

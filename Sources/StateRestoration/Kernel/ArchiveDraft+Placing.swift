@@ -17,7 +17,7 @@ struct Arrivals {
   var placements: [CaptureBatch.Placement] {
     let last = Dictionary(batch.placements.lazy.map { ($0.key, $0) }) { first, later in
       var later = later
-      (later.given, later.wasOwner) = (first.given, first.wasOwner)
+      (later.given, later.isEdit) = (first.given, first.isEdit)
       return later
     }
     var ordered: [CaptureBatch.Placement] = []
@@ -205,7 +205,7 @@ extension ArchiveDraft {
   }
 
   private mutating func beBlank(_ placement: CaptureBatch.Placement, over node: NodeID?) {
-    let baseline = placement.wasOwner ? Baseline.unencodable : .unknown
+    let baseline = placement.isEdit ? Baseline.unencodable : .unknown
     bind(.blank(Blank(place: placement, over: node, baseline: baseline)), placement.key)
   }
 

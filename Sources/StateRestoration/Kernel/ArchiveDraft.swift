@@ -138,13 +138,24 @@ struct ArchiveDraft: Sendable {
     return isAny
   }
 
-  /// Removes a variant in which no live object owns anything; one that could not read it or something in it is over none.
+  /// Removes all variants of a place; their objects have left.
+  mutating func removeAll(at path: RestorationPath) throws(ArchiveError) {
+    guard let (parent, identifier) = try place(at: path) else { return }
+    for variant in try variants(of: parent, identifier) { try giveUp(variant) }
+  }
+
+  /// Removes a variant with its subtree: what live objects own there is nobody's, and one that could not read it is over none.
   mutating func giveUp(_ variant: NodeID) throws(ArchiveError) {
+    var removed: Set<NodeID> = []
+    var stack = [variant]
+    while let next = stack.popLast() {
+      removed.insert(next)
+      if let key = ownerOf[next] { unbind(key) }
+      stack += try writer.children(of: next)
+    }
     try remove(variant)
     for key in bindings.indices {
-      guard case .blank(var blank)? = bindings[key], let over = blank.over, try writer.node(over) == nil else {
-        continue
-      }
+      guard case .blank(var blank)? = bindings[key], let over = blank.over, removed.contains(over) else { continue }
       blank.over = nil
       bindings[key] = .blank(blank)
     }

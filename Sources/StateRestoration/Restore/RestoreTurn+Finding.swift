@@ -194,7 +194,7 @@ extension RestoreTurn {
   }
 
   private func makeController(_ index: Int) -> (any RestorableController, NodeReport.Origin)? {
-    // Nobody is made for an object that was edited while locked, nor for one above it: that is in use.
+    // Nobody is made for an object that came or was edited while locked, nor for one above it: that is in use.
     if !request.edits.inUse.isEmpty, let object = existingChild(at: index),
       request.edits.inUse.contains(ObjectIdentifier(object))
     {
@@ -283,7 +283,8 @@ extension RestoreTurn {
       }
     }
     let taken = lookups.takenPlaces[ObjectIdentifier(controller)]
-    if let taken, taken != index { return taken }
+    // One that has died may have left its address to another.
+    if let taken, taken != index, progress[taken].controller === controller { return taken }
     lookups.takenPlaces[ObjectIdentifier(controller)] = index
     return nil
   }

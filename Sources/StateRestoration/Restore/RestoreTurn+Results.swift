@@ -68,9 +68,12 @@ extension RestoreTurn {
     guard let owner = progress[parent].controller else { return false }
     if plan.nodes[index].kind == .view { return owner.restorationViews.contains { $0 === object } }
     let children = owner.restorationChildren
-    // Mostly the one after the last that was looked for.
-    if let next = lookups.nextInstalled[parent], next < children.count, children[next] === object { return true }
-    return children.contains { $0 === object }
+    // Mostly the one after the last that was looked for, or the one before it.
+    let next = lookups.nextInstalled[parent] ?? 0
+    let beside = [next, next - 2].first { children.indices.contains($0) && children[$0] === object }
+    guard let position = beside ?? children.firstIndex(where: { $0 === object }) else { return false }
+    lookups.nextInstalled[parent] = position
+    return true
   }
 }
 

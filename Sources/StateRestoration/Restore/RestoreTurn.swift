@@ -141,7 +141,6 @@ internal import RestorationArchive
 
   /// Finds or makes the objects of a subtree whose top is a late object.
   func makeObjects(for object: any RestorableObject, at top: Int) {
-    lookups.takenPlaces = [:]
     for variant in plan.variants(ledBy: top) { forgetProgress(in: variant..<plan.nodes[variant].end) }
     select(object, ledBy: top, origin: .registration)
   }

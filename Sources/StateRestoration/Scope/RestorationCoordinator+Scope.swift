@@ -14,16 +14,25 @@ extension RestorationCoordinator {
     living.lazy.compactMap(\.coordinator).first { $0.tree.node(of: object) != nil }
   }
 
-  /// Whether something is stored at a path that no object has had in this run.
-  func waits(for path: RestorationPath) -> Bool {
-    guard let restored, let index = restored.index(at: path) else { return false }
-    return restored.object(at: index) == nil && !restored.isSpent(index)
+  /// Whether a value is stored at a path that no object has had in this run.
+  func hasUnreadValue(at path: RestorationPath) -> Bool {
+    guard let restored, let index = restored.index(at: path), restored.object(at: index) == nil,
+      !restored.isSpent(index)
+    else { return false }
+    return restored.plan.variants(ledBy: index).contains { variant in
+      restored.plan.nodes[variant].byteCount > 0 || restored.plan.nodes[variant].flags.contains(.shed)
+    }
   }
 
-  /// Meets new objects in this turn already: their later changes are edits.
-  func meetNow() {
-    guard let root else { return }
-    let batch = capture(root, scope: .noticed, context: configuration.context)
-    worker.post { $0.take(batch) }
+  /// Removes everything at a path from the next save on; the objects that have something there have left in this turn.
+  func forgetAll(at path: RestorationPath) {
+    // The capture in progress may have met these objects already.
+    guard !tree.isCapturing else {
+      Task { forgetAll(at: path) }
+      return
+    }
+    if let index = restored?.index(at: path) { restored?.spend(index) }
+    worker.post { try? $0.draft.removeAll(at: path) }
+    changesWereNoticed()
   }
 }

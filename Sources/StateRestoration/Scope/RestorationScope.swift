@@ -20,8 +20,6 @@ public import Observation
   public private(set) var restorationChildren: [any RestorableController] = []
 
   @ObservationIgnored private var members: [RestorationIdentifier: any RestorableController] = [:]
-  /// Why the stored values of keys could not be given.
-  @ObservationIgnored private var failures: [RestorationIdentifier: RestorationError] = [:]
   /// The objects that have left in this turn: one that comes at the address of one that died would be taken for it.
   @ObservationIgnored private var departed: [any RestorableController] = []
   @ObservationIgnored private weak var parent: RestorationScope?
@@ -39,8 +37,7 @@ public import Observation
   ) throws(RestorationError) -> Value? {
     if let known = members[key] {
       guard let entry = known as? StoredValue<Value?> else { throw ofAnotherType(key) }
-      if let value = entry.value { return value }
-      if let failure = failures[key] { throw failure }
+      return entry.value
     }
     // Whoever observes this is told when the key comes.
     _ = restorationChildren.count
@@ -49,11 +46,14 @@ public import Observation
       throw RestorationError(
         .locked, "The device is locked; read again after the unlock, when the coordinator has restored.", path: place)
     }
-    guard members[key] == nil, coordinator.waits(for: place) else { return nil }
+    guard coordinator.hasUnreadValue(at: place) else { return nil }
     let entry = StoredValue<Value?>(key, nil)
-    adopt(entry, as: key)
-    if let failure = failures[key] { throw failure }
+    list(entry, as: key)
+    let report = coordinator.restore(entry, at: place)
     if entry.value == nil { remove(key) }
+    if case .notRestored(let reason)? = report?.result {
+      throw RestorationError(.unreadable, "What is stored under the key was not given: \(reason).", path: place)
+    }
     return entry.value
   }
 
@@ -70,14 +70,11 @@ public import Observation
 
   /// Keeps a value under a key; it is preserved with the next save.
   public func setValue<Value: Codable & Sendable>(_ value: Value, forKey key: RestorationIdentifier) {
-    let known = members[key] as? StoredValue<Value?>
-    let entry = known ?? StoredValue(key, nil)
-    if known == nil {
-      remove(key)
-      adopt(entry, as: key)
+    if let known = members[key] as? StoredValue<Value?> {
+      known.value = value
+    } else {
+      replace(key, by: StoredValue<Value?>(key, value))
     }
-    failures[key] = nil
-    entry.value = value
   }
 
   /// The value under a key, which is forgotten by that: whoever wants it preserved again sets or provides it.
@@ -87,7 +84,7 @@ public import Observation
     _ type: Value.Type = Value.self, forKey key: RestorationIdentifier
   ) throws(RestorationError) -> Value? {
     let value = try value(ofType: type, forKey: key)
-    if value != nil { remove(key) }
+    if value != nil { forget(key) }
     return value
   }
 
@@ -97,24 +94,21 @@ public import Observation
   public func provide<Value: Codable & Sendable>(
     forKey key: RestorationIdentifier, _ provider: @escaping () -> Value?
   ) {
-    remove(key)
-    adopt(ProvidedEntry(key, provider), as: key)
+    replace(key, by: ProvidedEntry(key, provider))
   }
 
   /// Forgets the kept, provided or stored value of a key: the next save removes it.
   ///
   /// While the device is locked only values of this run can be forgotten.
   public func forget(_ key: RestorationIdentifier) {
-    if members[key] == nil, let coordinator, let place = place(of: key), coordinator.waits(for: place) {
-      // It takes an object to leave.
-      adopt(Leaver(key), as: key)
-    }
     remove(key)
+    guard let coordinator, let place = place(of: key), coordinator.standing != .locked else { return }
+    coordinator.forgetAll(at: place)
   }
 
   /// The scope of a name below this one, with keys of its own.
   ///
-  /// Traps when a value has the name.
+  /// Traps when a value has the name. A value that was stored under it is given up.
   public func scope(_ name: RestorationIdentifier) -> RestorationScope {
     if let known = members[name] {
       guard let scope = known as? RestorationScope else {
@@ -124,7 +118,10 @@ public import Observation
     }
     let scope = RestorationScope(name)
     scope.parent = self
-    adopt(scope, as: name)
+    list(scope, as: name)
+    if let coordinator, let place = place(of: name), coordinator.standing != .locked {
+      coordinator.restore(scope, at: place)
+    }
     return scope
   }
 
@@ -145,21 +142,21 @@ public import Observation
 
   private func place(of key: RestorationIdentifier) -> RestorationPath? { path?.appending(key) }
 
-  /// Lists a member and gives it its stored value.
-  private func adopt(_ member: any RestorableController, as key: RestorationIdentifier) {
+  private func list(_ member: any RestorableController, as key: RestorationIdentifier) {
     members[key] = member
     restorationChildren.append(member)
-    guard let coordinator, let place = place(of: key) else { return }
-    if coordinator.standing == .locked { return coordinator.meetNow() }
-    guard case .notRestored(let reason)? = coordinator.restore(member, at: place)?.result else { return }
-    failures[key] = RestorationError(
-      .unreadable, "What is stored under the key was not given: \(reason).", path: place)
+  }
+
+  /// Lists a member whose value is newer than what is stored.
+  private func replace(_ key: RestorationIdentifier, by member: any RestorableController) {
+    remove(key)
+    list(member, as: key)
+    coordinator?.tree.given.noteEdit(member)
   }
 
   private func remove(_ key: RestorationIdentifier) {
-    failures[key] = nil
     guard let member = members.removeValue(forKey: key) else { return }
-    restorationChildren.removeAll { $0 === member }
+    if let index = restorationChildren.lastIndex(where: { $0 === member }) { restorationChildren.remove(at: index) }
     departed.append(member)
     if departed.count == 1 { Task { departed = [] } }
   }
@@ -168,12 +165,4 @@ public import Observation
     RestorationError(
       .unreadable, "The key has a value of another type in this run; use one type for a key.", path: place(of: key))
   }
-}
-
-/// Takes over what is stored under a key, of whatever version, and leaves with it.
-private final class Leaver: RestorableController {
-  static var stateVersion: StateVersion { StateVersion(rawValue: .max) }
-  let restorationIdentifier: RestorationIdentifier?
-
-  init(_ key: RestorationIdentifier) { restorationIdentifier = key }
 }
