@@ -158,8 +158,10 @@ struct Rules {
     }
     // What was below a state that this one has replaced may go on below it.
     var places = variant.places
-    for former in variants[(index + 1)...] where former.isOptional || program.isSameIdentity(variant, former) {
-      guard program.accepts(sight.kind, former) else { continue }
+    let replaced =
+      variants[..<index].filter { $0.isOptional && program.isSameIdentity(variant, $0) }
+      + variants[(index + 1)...].filter { $0.isOptional || program.isSameIdentity(variant, $0) }
+    for former in replaced where program.accepts(sight.kind, former) {
       places.merge(former.places.mapValues { $0.map { $0.asOptional() } }) { $0 + $1 }
     }
     for below in children(of: sight, places, at: path, underOwner: true, &why) {

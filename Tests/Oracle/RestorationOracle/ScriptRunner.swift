@@ -57,7 +57,9 @@ import StateRestorationTesting
         }
         if let difference { return "step \(number) \(step): \(difference)" }
         // What turns up in one step is seen before the user does the next one.
-        if scene?.isDeferred == true { await finishTurns() }
+        var isSeen = scene?.isDeferred == true
+        if case .register = step { isSeen = true }
+        if isSeen { await finishTurns() }
         number += 1
       }
       return nil
