@@ -101,8 +101,10 @@ struct CaptureBatch: Sendable {
   var newcomers: [Key] = []
   /// Objects whose change was noticed before they were asked.
   var announced: Set<Key> = []
+  /// Number of records that were copied once more, as what they refer to has moved.
+  var repetitions = 0
   /// Number of objects whose values were copied, the app-level state not counted.
-  var capturedCount: Int { records.count { $0.key != Self.application } }
+  var capturedCount: Int { records.count { $0.key != Self.application } - repetitions }
 
   /// True when nothing about the tree and no object's values were captured.
   var isEmpty: Bool {

@@ -3,7 +3,10 @@ internal import RestorationArchive
 extension LiveTree {
   /// Preserves by hand what only a reference leads to.
   func resolveReferences() {
-    if walk.hasMoved { rereadReferrers() }
+    if walk.hasMoved {
+      walk.hasMoved = false
+      rereadReferrers()
+    }
     while let referrer = walk.unresolved.popLast() {
       // A node that has left must not bring anything in.
       guard !referrer.node.isRemoved else { continue }
@@ -48,7 +51,12 @@ extension LiveTree {
     guard !referrers.isEmpty else { return }
     let fresh = Set(walk.unresolved.map { $0.node.key })
     for (key, node) in referrers.sorted(by: { $0.key < $1.key }) {
-      if node.isRemoved { referrers[key] = nil } else if !fresh.contains(key) { read(node) }
+      if node.isRemoved {
+        referrers[key] = nil
+      } else if !fresh.contains(key) {
+        if node.lastRead == walk.number { walk.batch.repetitions += 1 }
+        read(node)
+      }
     }
     readPending()
   }

@@ -88,17 +88,17 @@ internal import RestorationArchive
     sendTags()
     collect(scope)
     adopt(controllers)
-    _ = adoptShared()
+    adoptShared()
     if scope == .all { readUnnoticed() }
-    readPending()
-    removeOrphans()
-    resolveReferences()
-    removeOrphans()
-    if adoptShared() {
-      // An object that has left the hierarchy and is registered as shared is preserved so from now on.
+    // What has left may still be referred to, or be registered as shared: it is preserved so from now on. Not for ever, as
+    // objects may have other children each time.
+    for _ in 0..<Self.passesAtMost {
       readPending()
+      removeOrphans()
       resolveReferences()
       removeOrphans()
+      adoptShared()
+      if !walk.hasMoved { break }
     }
     recordReferences()
     dropSupersededPlacements()
@@ -109,6 +109,8 @@ internal import RestorationArchive
     defer { walk.batch = CaptureBatch() }
     return walk.batch
   }
+
+  private static var passesAtMost: Int { 4 }
 
   /// The findings of all captures that a save says once.
   func takeOneTimeFindings() -> [PreservationFinding] { oneTimeFindings.take { classes[$0] != nil } }
@@ -206,9 +208,8 @@ internal import RestorationArchive
     roots = link(controllers.map { ($0, $0.restorationIdentifier) }, as: .controller, to: nil, former: roots)
   }
 
-  /// Meets the shared objects that are not in the hierarchy; returns whether there are new ones among them.
-  private func adoptShared() -> Bool {
-    var isNew = false
+  /// Meets the shared objects that are not in the hierarchy.
+  private func adoptShared() {
     // One that has died has to be seen to leave before its place is another's.
     for node in shared where node.object == nil { walk.orphans.append(node) }
     // An object in the hierarchy is preserved there.
@@ -220,10 +221,8 @@ internal import RestorationArchive
         let node = track(object, identifier, .shared)
         insert(node, parent: nil)
         shared.append(node)
-        isNew = true
       }
     }
-    return isNew
   }
 
   // MARK: - Objects

@@ -43,6 +43,21 @@ import Testing
     #expect(again["a"]?.text == "burst 19")
   }
 
+  @Test func `a restoration that can't reach the disk leaves a running program as it was`() async throws {
+    let bench = Bench()
+    let root = Screen("root")
+    let coordinator = try await running(bench, root)
+    await startPreserving(coordinator, on: bench)
+    bench.store.state.withLock { $0.failures = ["openNewest": .io] }
+    #expect(try await coordinator.restore(into: root).outcome == .unavailable)
+    bench.store.state.withLock { $0.failures = [:] }
+    root.text = "typed"
+    await bench.delegate.nextEvent()
+    let again = Screen("root")
+    _ = try await bench.launch().restore(into: again)
+    #expect(again.text == "typed")
+  }
+
   @Test func `an interval longer than any clock counts is ten years`() async throws {
     let bench = Bench()
     let root = Screen("root")

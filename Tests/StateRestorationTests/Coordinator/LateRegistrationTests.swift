@@ -288,4 +288,38 @@ import Testing
     let stored = try bench.newestReader()
     #expect(try stored.node(at: ["root", "page"]) != nil)
   }
+
+  /// Runs something while it is asked for its state.
+  final class Asked: CodingController {
+    let restorationIdentifier: RestorationIdentifier? = "asked"
+    var onEncode: (() -> Void)?
+    func encodeRestorableState(with coder: RestorationEncoder) { onEncode?() }
+    func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}
+  }
+
+  @Test(arguments: [false, true])
+  func `an object may be given its state while a save asks another one`(isReadable: Bool) async throws {
+    let bench = Bench()
+    let page: any RestorableController = isReadable ? StoredValue("page", 1) : StoredValue("page", "a text")
+    try await bench.preserve(Screen("root", children: [Asked(), Screen("other"), page]))
+    let (coordinator, asked) = (bench.launch(), Asked())
+    let root = Screen("root", children: [asked, Screen("other")])
+    root.takesChildren = false
+    _ = try await coordinator.restore(into: root)
+    let late = StoredValue("page", 0)
+    asked.onEncode = { [unowned root, unowned coordinator] in
+      guard root.restorationChildren.count == 2 else { return }
+      root.restorationChildren.append(late)
+      #expect(coordinator.restore(late, at: ["root", "page"])?.isRestored == isReadable)
+    }
+    for text in ["first", "second"] {
+      root["other"]?.text = text
+      _ = try await coordinator.preserve(root)
+      let again = Screen("root", children: [Screen("other")])
+      _ = try await bench.launch().restore(into: again)
+      #expect(again["other"]?.text == text)
+    }
+    #expect(late.value == (isReadable ? 1 : 0))
+    #expect(try bench.newestReader().node(at: ["root", "page"])?.byteCount ?? 0 > 0)
+  }
 }

@@ -211,7 +211,8 @@ import Testing
     #expect(growth < Self.tooMuch)
   }
 
-  @Test func `objects that turn up one by one after restoring`() async throws {
+  @Test(arguments: [false, true]) func `objects that turn up one by one after restoring`(isReversed: Bool) async throws
+  {
     let growth = try await growth { count in
       let bench = Bench()
       _ = try await bench.preserve(Shelf("root", shelves(count)))
@@ -220,7 +221,8 @@ import Testing
       stage.root.restorationChildren = shelves(count)
       return stage
     } _: { stage in
-      for child in stage.root.restorationChildren {
+      let children = stage.root.restorationChildren
+      for child in isReversed ? children.reversed() : children {
         let path: RestorationPath = ["root", child.restorationIdentifier ?? ""]
         guard stage.coordinator.restore(child, at: path)?.isRestored == true else {
           Issue.record("\(path) was not restored")
@@ -228,6 +230,45 @@ import Testing
         }
       }
       #expect(stage.coordinator.lastReport?.restoredCount == stage.root.restorationChildren.count + 1)
+    }
+    #expect(growth < Self.tooMuch)
+  }
+
+  @Test(arguments: [false, true]) func `values of a scope that are set or read one by one`(isRead: Bool) async throws {
+    let growth = try await growth { count in
+      let bench = Bench()
+      if isRead {
+        let values = (0..<count).map { StoredValue(RestorationIdentifier("s\($0)"), "text") }
+        _ = try await bench.preserve(Shelf("root", [Shelf("scope", values.map { $0 })]))
+      } else {
+        try await bench.lock()
+      }
+      let stage = Stage(Shelf("root", [RestorationScope("scope")]), bench)
+      _ = try await stage.coordinator.restore(into: stage.root)
+      stage.root.friends = shelves(count)
+      return stage
+    } _: { stage in
+      let scope = try #require(stage.root.restorationChildren.first as? RestorationScope)
+      for case let shelf as Shelf in stage.root.friends {
+        let key = try #require(shelf.restorationIdentifier)
+        if isRead { #expect(scope.value(forKey: key, default: 0) == 0) } else { scope.setValue(1, forKey: key) }
+      }
+    }
+    #expect(growth < Self.tooMuch)
+  }
+
+  @Test func `siblings that change what they are called and what they show`() async throws {
+    let growth = try await growth { count in
+      let stage = Stage(Shelf("root", shelves(count)))
+      for case let shelf as Shelf in stage.root.restorationChildren { shelf.restorationModelIdentifier = "one" }
+      try await stage.preserve()
+      for case let shelf as Shelf in stage.root.restorationChildren {
+        shelf.restorationIdentifier = RestorationIdentifier("new \(shelf.restorationIdentifier?.rawValue ?? "")")
+        shelf.restorationModelIdentifier = "other"
+      }
+      return stage
+    } _: { stage in
+      try await stage.preserve()
     }
     #expect(growth < Self.tooMuch)
   }

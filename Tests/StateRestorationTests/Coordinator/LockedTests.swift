@@ -263,7 +263,9 @@ import Testing
     #expect(again["b"]?.text == "b")
   }
 
-  @Test func `an object that is edited while locked stays in its place, though its class could make another`() async throws {
+  @Test func `an object that is edited while locked stays in its place, though its class could make another`()
+    async throws
+  {
     let bench = try await Bench(.device)
     func launch() -> RestorationCoordinator {
       bench.launch { $0.register(Screen.self, as: "page") { path, _ in Screen(path.last, tag: "page") } }
