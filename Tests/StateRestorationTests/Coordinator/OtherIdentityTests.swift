@@ -114,6 +114,35 @@ import Testing
     #expect(again.text == "first")
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `a page that shows another model while locked comes back with what is edited in it then`(
+    on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    try await bench.preserve(Screen("root", children: [Screen("page")]))
+    try await bench.lock()
+    let page = Screen("page")
+    page.restorationModelIdentifier = "a"
+    let root = Screen("root", children: [page])
+    let coordinator = bench.launch()
+    #expect(try await coordinator.restore(into: root).outcome == .locked)
+    await coordinator.endTurn()
+    page.text = "first"
+    for _ in 0..<5 { await Task.yield() }
+    page.restorationModelIdentifier = "b"
+    page.restorationChildren = [Screen("inner")]
+    for _ in 0..<5 { await Task.yield() }
+    page["inner"]?.text = "typed"
+    try await bench.unlock(coordinator)
+    _ = try await coordinator.preserve(root)
+    for (model, text, inner) in [("b", "first", "typed"), ("a", "first", "")] {
+      let again = Screen("page", children: [Screen("inner")])
+      again.restorationModelIdentifier = ModelIdentifier(rawValue: model)
+      _ = try await bench.launch().restore(into: Screen("root", children: [again]))
+      #expect(again.text == text && again["inner"]?.text == inner, "\(model)")
+    }
+  }
+
   @Test(arguments: Place.allCases) func `a model that is shown for no save leaves nothing behind`(place: Place)
     async throws
   {
