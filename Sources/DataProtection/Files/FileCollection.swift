@@ -36,7 +36,8 @@ final class FileCollection: Sendable {
     self.ring = ring
     self.random = random
     self.patience = patience
-    lockFile = try TrustedDirectory.openLock(Self.lockName, in: place.descriptor, store.fileSystem)
+    lockFile = try TrustedDirectory.openStoreLock(
+      Self.lockName, in: place.descriptor, store.fileSystem, patience: patience)
     index = try store.archives(for: Self.slot(name, "index"), protection: .none)
     try? sweep()
   }
