@@ -102,9 +102,7 @@ struct SlotReading {
   func openUnverified(as protection: ProtectionClass?, forWriting: Bool) throws(ProtectionError) -> OpenedArchive {
     if case .invalid(let error) = ledger, error.code == .unsupportedVersion || error.code == .rolledBack { throw error }
     var problem: ProtectionError?
-    // What a first save has left that was cut short was never acknowledged.
-    let numbers = try entry?.isNew == true ? [] : slot?.claimedGenerations() ?? []
-    for number in numbers {
+    for number in try slot?.claimedGenerations() ?? [] {
       do throws(ProtectionError) {
         guard let file = try slot?.open(.generation(number), forWriting: forWriting) else { continue }
         let opened = try openClaimed(file, number, as: protection)
@@ -123,6 +121,8 @@ struct SlotReading {
     throw try absence()
   }
 }
+        // A first save that was cut short leaves a torn file, and nobody was told of it.
+        if error.code == .corrupt, entry?.isNew == true { continue }
 
 extension ProtectionError {
   /// Nothing is saved, and nothing is missing.

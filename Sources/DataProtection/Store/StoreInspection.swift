@@ -101,7 +101,9 @@ package struct StoreInspection: Sendable {
     guard let list = try? store.readList().value, !list.wasRebuilt else {
       return material.contains { $0.generation != nil }
     }
-    return list.entries[name].map { !$0.isNew } ?? false
+    guard let entry = list.entries[name] else { return false }
+    // A first save under way has the first generation alone.
+    return !entry.isNew || material.contains { ($0.generation?.rawValue ?? 0) > 1 && $0.problem == nil }
   }
 
   private func examine(

@@ -107,6 +107,20 @@ import Testing
     }
   }
 
+  @Test func `a state without its ledger that is unchanged is written anew, with its changes`() throws {
+    let store = try rig.archives(memory)
+    let newest = try store.publish(Data("1".utf8)).generation
+    try store.append(Data("change".utf8), to: newest)
+    store.close()
+    memory.remove(atPath: rig.path() + "/ledger")
+    let next = try rig.archives(memory)
+    try next.open()
+    _ = try next.openNewest()
+    try next.requireDurable()
+    next.close()
+    #expect(try rig.observe(memory.afterPowerCut(.dropAll)) == .saved(Data("1".utf8), [Data("change".utf8)]))
+  }
+
   @Test func `without ledger and generations, what was saved while locked says that something is missing`() throws {
     try saved()
     try rig.archives(memory).publishPending(Data("pending".utf8))
@@ -272,6 +286,72 @@ import Testing
 
   @Test func `planted names and numbers neither stop saving nor are counted`() throws {
     try saved()
+  // MARK: The first save
+
+  /// Puts a list in place that calls the slot new, as it was during the first save.
+  private func callNew() throws {
+    var list = try #require(try rig.directory(memory).readList().value)
+    for name in list.entries.keys { list.entries[name]?.isNew = true }
+    memory.plant(try list.encoded(keys: rig.keys), atPath: "/slots")
+  }
+
+  @Test(arguments: [false, true])
+  func `a list that calls a saved slot new hides and deletes nothing`(_ isStrict: Bool) throws {
+    var rig = rig
+    rig.options.refusesUnverifiableArchives = isStrict
+    try saved(5)
+    try callNew()
+    memory.remove(atPath: rig.path() + "/ledger")
+    #expect(try outcome(rig) == (isStrict ? .rolledBack : nil))
+    #expect(try isStrict || rig.observe(memory).standing == .rollbackUnverifiable)
+    let store = try rig.archives(memory)
+    try store.publish(Data("6".utf8))
+    store.close()
+    #expect(rig.generations(memory).contains("g-5"))
+    #expect(try !isStrict || rig.observe(memory).setAsideCount == 2)
+  }
+
+  @Test func `a newest generation that is gone is missing, though the list calls the slot new`() throws {
+    try saved(1)
+    try callNew()
+    memory.remove(atPath: rig.path() + "/g-1")
+    #expect(try outcome() == .missing)
+  }
+
+  @Test func `a torn file of a first save is nothing, and no number or place is lost by it`() throws {
+    try saved(1)
+    try callNew()
+    memory.remove(atPath: rig.path() + "/ledger")
+    memory.plant([1, 2, 3], atPath: rig.path() + "/g-1")
+    #expect(try outcome() == .notFound)
+    try saved(1)
+    #expect(try rig.observe(memory) == .saved(Data("1".utf8)))
+  }
+
+  /// Every write and sync of the list but the first fails, as on a full disk.
+  @Test(arguments: [FileSystemError.Operation.write, .synchronize, .rename])
+  func `a first save is durable only once the list says so durably`(_ operation: FileSystemError.Operation) throws {
+    var callCount = 0
+    for call in 1... {
+      let memory = MemoryFileSystem()
+      let faulty = FaultyFileSystem(memory)
+      let store = try rig.archives(faulty)
+      faulty.fail(from: faulty.callCount + call, [operation], .error(.noSpace))
+      let isDurable = (try? store.publish(Data("1".utf8)))?.durability == .durable
+      let isFaulty = !faulty.hits.isEmpty
+      faulty.heal()
+      if !isDurable { #expect(try store.publish(Data("1".utf8)).durability == .durable) }
+      store.close()
+      for after in [memory.afterProcessDeath(), memory.afterPowerCut(.dropAll)] {
+        after.remove(atPath: rig.path())
+        #expect(try errorCode { try rig.archives(after).openNewest() } == .missing, "call \(call)")
+      }
+      guard isFaulty else { break }
+      callCount = call
+    }
+    #expect(callCount > 5)
+  }
+
     for name in ["g-\(UInt64.max)", "g-4611686018427387900", "g-007", "p-99", "g-3", "aside-1", "g--1", "ledger.new"] {
       memory.plant([1, 2, 3], atPath: rig.path() + "/" + name)
     }
