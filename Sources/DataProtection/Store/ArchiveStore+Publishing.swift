@@ -77,7 +77,7 @@ extension ArchiveStore {
       ledger.current = Ledger.Record(
         generation: ledger.counter, commitment: opened.commitment, protection: opened.protection,
         flags: opened.content.fields.flags.contains(.oneWay) ? .oneWay : [],
-        byteCount: UInt64(opened.file.byteCount))
+        byteCount: UInt64(opened.scan.end))
     } catch  where error.code.isDamage || error.code == .notFound {
       // Nothing readable is there; unreadable files go aside below, but not what a first save has left that was cut short.
       if state.reading.ledger.problem?.code == .rolledBack { return ledger }
