@@ -111,6 +111,8 @@ import restore_inspect
     }
     let result = await mine.run("tree", InspectedState.path)
     #expect(result.code == .otherDevice)
+    #expect(await state.run("tree", InspectedState.path).code == .damaged, "the ledger vouches for this version")
+    state.disk.remove(atPath: "\(InspectedState.store)/\(try #require(state.files("ledger").first))")
     expectOneLine(result)
   }
 

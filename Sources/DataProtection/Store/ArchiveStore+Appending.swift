@@ -125,7 +125,7 @@ extension ArchiveStore {
     let claims: SealedClaims
     do throws(ProtectionError) {
       claims = try store.claims(of: file)
-    } catch  where error.code.isDamage {
+    } catch  where error.code.isDamage || error.code == .unsupportedVersion {
       // There is nothing to build on.
       return
     }

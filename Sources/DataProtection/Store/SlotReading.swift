@@ -73,7 +73,14 @@ struct SlotReading {
     guard let slot, let file = try slot.open(record.file, forWriting: forWriting) else {
       throw ProtectionError(.missing, "The file of generation \(record.generation) is gone: somebody removed it.")
     }
-    let content = try store.sealer.open(file, protection: protection, identity: identity, generation: record.generation)
+    let content: any SealedContent
+    do throws(ProtectionError) {
+      content = try store.sealer.open(file, protection: protection, identity: identity, generation: record.generation)
+    } catch  where error.code == .unsupportedVersion || error.code == .wrongClass && protection == record.protection {
+      throw ProtectionError(
+        .corrupt, "The file of generation \(record.generation) has another format or class than was saved.",
+        cause: error)
+    }
     guard content.commitment == record.commitment else {
       throw ProtectionError(.rolledBack, "The file of generation \(record.generation) is not the one that was saved.")
     }
@@ -114,6 +121,8 @@ struct SlotReading {
         return opened
       } catch {
         guard error.code.isDamage else { throw error }
+        // A first save that was cut short leaves a torn file, and nobody was told of it.
+        if error.code == .corrupt, entry?.isNew == true { continue }
         problem = problem ?? error
       }
     }
@@ -121,8 +130,6 @@ struct SlotReading {
     throw try absence()
   }
 }
-        // A first save that was cut short leaves a torn file, and nobody was told of it.
-        if error.code == .corrupt, entry?.isNew == true { continue }
 
 extension ProtectionError {
   /// Nothing is saved, and nothing is missing.

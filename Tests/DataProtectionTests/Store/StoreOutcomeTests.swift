@@ -130,6 +130,25 @@ import Testing
     #expect(try outcome() == .missing)
   }
 
+  /// The bytes of the version and of the class, in the header of these tests.
+  @Test(arguments: [0, 1])
+  func `a file that claims another version or class than was saved is damaged`(_ offset: Int) throws {
+    try saved()
+    let path = rig.path() + "/g-2"
+    let bytes = try #require(memory.content(atPath: path))
+    for bit in 0..<8 {
+      var changed = bytes
+      changed[offset] ^= 1 << bit
+      memory.plant(changed, atPath: path)
+      let found = try rig.observe(memory)
+      #expect(found.content == Data("1".utf8) && found.standing == .olderGeneration(because: .corrupt), "\(bit)")
+    }
+    try saved(1)
+    let found = try rig.observe(memory)
+    #expect(found.standing == .current && found.setAsideCount == 1)
+    #expect(try rig.archives(memory).openPredecessor().readAll() == Data("1".utf8))
+  }
+
   @Test func `a damaged or missing newest generation is stood in for, and it is said`() throws {
     try saved()
     memory.plant([1, 2, 3], atPath: rig.path() + "/g-2")
@@ -267,25 +286,6 @@ import Testing
     #expect(try outcome() == .missing)
   }
 
-  // MARK: Planted names
-
-  @Test(arguments: [true, false])
-  func `thousands of planted copies are neither all opened nor kept`(hasLedger: Bool) throws {
-    try saved()
-    let copied = try #require(memory.content(atPath: rig.path() + "/g-2"))
-    for number in 3...3000 { memory.plant(copied, atPath: rig.path() + "/g-\(number)") }
-    if !hasLedger { memory.remove(atPath: rig.path() + "/ledger") }
-    let counting = CountingFileSystem(memory)
-    let store = try rig.archives(counting)
-    #expect(try store.publish(Data("3".utf8)).durability == .durable)
-    #expect(counting.counts.opens < (hasLedger ? 20 : 2200))
-    store.close()
-    #expect(rig.generations(memory).count < 10)
-    #expect(try rig.observe(memory).content == Data("3".utf8))
-  }
-
-  @Test func `planted names and numbers neither stop saving nor are counted`() throws {
-    try saved()
   // MARK: The first save
 
   /// Puts a list in place that calls the slot new, as it was during the first save.
@@ -352,6 +352,25 @@ import Testing
     #expect(callCount > 5)
   }
 
+  // MARK: Planted names
+
+  @Test(arguments: [true, false])
+  func `thousands of planted copies are neither all opened nor kept`(hasLedger: Bool) throws {
+    try saved()
+    let copied = try #require(memory.content(atPath: rig.path() + "/g-2"))
+    for number in 3...3000 { memory.plant(copied, atPath: rig.path() + "/g-\(number)") }
+    if !hasLedger { memory.remove(atPath: rig.path() + "/ledger") }
+    let counting = CountingFileSystem(memory)
+    let store = try rig.archives(counting)
+    #expect(try store.publish(Data("3".utf8)).durability == .durable)
+    #expect(counting.counts.opens < (hasLedger ? 20 : 2200))
+    store.close()
+    #expect(rig.generations(memory).count < 10)
+    #expect(try rig.observe(memory).content == Data("3".utf8))
+  }
+
+  @Test func `planted names and numbers neither stop saving nor are counted`() throws {
+    try saved()
     for name in ["g-\(UInt64.max)", "g-4611686018427387900", "g-007", "p-99", "g-3", "aside-1", "g--1", "ledger.new"] {
       memory.plant([1, 2, 3], atPath: rig.path() + "/" + name)
     }
