@@ -32,6 +32,8 @@ package struct FileSystemError: Error, Hashable, Sendable {
     package static let invalidArgument = Code(rawValue: 22)
     /// `ENOSPC`.
     package static let noSpace = Code(rawValue: 28)
+    /// `ESPIPE`.
+    package static let illegalSeek = Code(rawValue: 29)
     /// `EROFS`.
     package static let readOnlyFileSystem = Code(rawValue: 30)
     /// `ENAMETOOLONG`.

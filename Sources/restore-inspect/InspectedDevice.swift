@@ -69,8 +69,19 @@ package struct InspectedDevice: Sendable {
   ) async throws(InspectFailure) -> InspectedArchive {
     do throws(ProtectionError) {
       let store = try store(slot)
-      return try Self.read(predecessor ? try store.openPredecessor() : try store.openNewest())
+      if predecessor { return try Self.read(store.openPredecessor()) }
+      let newest = try store.openNewest()
+      do throws(ProtectionError) {
+        return try Self.read(newest)
+      } catch  where error.code == .corrupt && newest.standing == .current {
+        // A program that restores reads the whole state, and takes the one before it then.
+        guard let older = try? Self.read(store.openPredecessor(), insteadOf: error.code) else { throw error }
+        return older
+      }
     } catch {
+      if (error.cause as? ArchiveError)?.code == .notAnArchive, !VerifyScope.holdsArchive(slot.slot) {
+        throw InspectFailure(.notFound, "The slot “\(InspectStyle.safe(slot.slot))” is whole, but holds no archive.")
+      }
       if error.code == .notFound {
         throw InspectFailure(
           .notFound,
@@ -84,11 +95,15 @@ package struct InspectedDevice: Sendable {
   }
 
   /// Reads an opened generation; a fault of the archive inside comes out as an error of the file.
-  static func read(_ opened: OpenedArchive) throws(ProtectionError) -> InspectedArchive {
+  ///
+  /// - Parameter reason: What is wrong with the newest one, if this one is read in its place.
+  static func read(
+    _ opened: OpenedArchive, insteadOf reason: ProtectionError.Code? = nil
+  ) throws(ProtectionError) -> InspectedArchive {
     do throws(ArchiveError) {
       return try InspectedArchive(
-        RestorationArchive.Reader(opened), generation: opened.generation, standing: opened.standing,
-        droppedBytes: opened.tailDropped)
+        RestorationArchive.Reader(opened), generation: opened.generation,
+        standing: reason.map { .olderGeneration(because: $0) } ?? opened.standing, droppedBytes: opened.tailDropped)
     } catch {
       throw ProtectionError(inArchive: error)
     }

@@ -22,6 +22,16 @@ struct TerminalMannersTests {
     #expect(terminal.screen.ordinaryText.isEmpty, "\(terminal.screen.ordinaryText)")
   }
 
+  @Test(arguments: [SIGTERM, SIGHUP, SIGINT])
+  func `a signal during the launch gives the terminal back`(_ signal: Int32) async throws {
+    let harness = try DemoHarness()
+    let terminal = try await harness.start()
+    try await terminal.wait(for: "the terminal is taken") { $0.isAlternate }
+    terminal.send(signal)
+    #expect(try await terminal.waitForEnd() == -signal)
+    #expect(!terminal.screen.isAlternate && terminal.screen.isCursorVisible && !terminal.screen.isUpdating)
+  }
+
   @Test(arguments: ["", "dumb"])
   func `a terminal that can't move its cursor is told, and left as it is`(_ kind: String) async throws {
     let harness = try DemoHarness()

@@ -80,6 +80,7 @@ import restore_inspect
     note(await damaged.run("tree", InspectedState.path), .damaged)
     let newer = try await InspectedState()
     try newer.edit(try newer.newest) { $0[8] = 0xFF }
+    newer.disk.remove(atPath: "\(InspectedState.store)/\(try #require(newer.files("ledger").first))")
     note(await newer.run("tree", InspectedState.path), .newerVersion)
     let keyless = try await InspectedState()
     keyless.disk.remove(atPath: "\(InspectedState.path)/device.key")

@@ -74,6 +74,24 @@ import restore_inspect
     #expect(Set(state.contents().keys).subtracting(before.keys).isSubset(of: ["\(InspectedState.path)/attempts"]))
   }
 
+  @Test func `a generation whose first chunk is damaged is not shown, and the older one stands in`() async throws {
+    let state = try await InspectedState()
+    try state.edit(try state.newest) { $0[152 + 56 + 3] ^= 1 }
+    for verb in ["tree", "sizes", "export"] {
+      let result = await state.run(verb, InspectedState.path)
+      #expect(result.code == .damaged && result.error.isEmpty && result.output.contains("editor"), "\(verb)")
+    }
+    #expect(await state.run("tree", InspectedState.path).output.contains("this is the one before it"))
+  }
+
+  @Test(arguments: [0, 5000])
+  func `a slot that is whole and holds no archive is no damage`(byteCount: Int) async throws {
+    let state = try await InspectedState()
+    try await state.inProgram(slot: "snapshot") { try $0.publish(Data(repeating: 7, count: byteCount)) }
+    let result = await state.run("tree", InspectedState.path, "--slot", "snapshot")
+    #expect(result.code == .notFound && result.error.contains("holds no archive"), "\(result)")
+  }
+
   @Test func `a damaged generation is said to be, and the older one stands in`() async throws {
     let state = try await InspectedState()
     try state.edit(try state.newest) { $0[$0.count - 20] ^= 1 }
@@ -93,6 +111,8 @@ import restore_inspect
       bytes[8] = 0xFF
       state.disk.plant(bytes, atPath: path)
     }
+    #expect(await state.run("tree", InspectedState.path).code == .damaged, "the ledger vouches for this version")
+    state.disk.remove(atPath: "\(InspectedState.store)/\(try #require(state.files("ledger").first))")
     let result = await state.run("tree", InspectedState.path)
     #expect(result.code == .newerVersion)
     expectOneLine(result)

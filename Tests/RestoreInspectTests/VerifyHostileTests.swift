@@ -34,6 +34,29 @@ import restore_inspect
     #expect(!text.output.contains("\u{1B}") && text.code == code)
   }
 
+  @Test func `planted directories cost their number, also without the list of slots`() async throws {
+    let state = try await InspectedState()
+    state.disk.remove(atPath: "\(InspectedState.path)/slots")
+    func opens() async -> Int {
+      let counting = CountingFileSystem(state.disk)
+      #expect(await state.run("verify", InspectedState.path, on: counting).code == .damaged)
+      return counting.counts.opens
+    }
+    func plant(_ numbers: Range<Int>) {
+      for number in numbers {
+        let digits = String(number)
+        let name = String(repeating: "0", count: 32 - digits.count) + digits
+        state.disk.plant(.directory, atPath: "\(InspectedState.store)/\(name)")
+      }
+    }
+    plant(0..<50)
+    let few = await opens()
+    plant(50..<100)
+    let more = await opens()
+    plant(100..<150)
+    #expect(await opens() - more == more - few)
+  }
+
   @Test(arguments: [FileStatus.Kind.symbolicLink, .other, .directory])
   func `something else in the place of a store is told in one line`(kind: FileStatus.Kind) async throws {
     let state = try await InspectedState()

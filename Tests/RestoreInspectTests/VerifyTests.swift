@@ -117,11 +117,15 @@ import restore_inspect
     #expect(files.first { $0.shown == snapshot }?.outcome == "whole")
   }
 
-  @Test func `a generation of a newer version is told apart`() async throws {
+  @Test func `a generation of a newer version is told apart, and is damage where a ledger vouches for this one`()
+    async throws
+  {
     let state = try await InspectedState()
     try state.edit(try state.newest) { $0[8] = 0xFF }
     let (code, files, _) = try await verify(state)
-    #expect(code == .newerVersion && outcomes(files) == ["whole", "unsupportedVersion"])
+    #expect(code == .damaged && outcomes(files) == ["whole", "corrupt"])
+    state.disk.remove(atPath: "\(InspectedState.store)/\(try #require(state.files("ledger").first))")
+    #expect(try await verify(state).1.contains { $0.outcome == "unsupportedVersion" })
   }
 
   @Test func `a generation that is gone is missing, not nothing`() async throws {

@@ -38,8 +38,17 @@ extension DeviceDirectory {
   ///
   /// Not durable yet: the next step, the end of the keybags or a new one, synchronises the same names.
   func removeContent() throws(ProtectionError) {
-    for name in [StoreDirectory.name, Self.filesName] { try removeTree(name, in: descriptor) }
+    for name in [StoreDirectory.name, Self.filesName] { try removeItem(name, in: descriptor) }
     for name in [SlotList.fileName, SlotList.newFileName, AttemptRecord.fileName] { try clear(name) }
+  }
+
+  /// Removes a directory with all in it, or anything else of that name; follows no link.
+  private func removeItem(_ name: String, in parent: Descriptor) throws(ProtectionError) {
+    if try kind(of: name, in: parent) == .directory {
+      try removeTree(name, in: parent)
+    } else {
+      try remove(name, in: parent)
+    }
   }
 
   /// Removes a directory and all in it, also while somebody who doesn't know yet goes on writing there.
@@ -48,13 +57,7 @@ extension DeviceDirectory {
     defer { fileSystem.close(directory) }
     for _ in 0..<Self.removalLimit {
       let names = try attempt("erase") { () throws(FileSystemError) in try fileSystem.names(in: directory) }
-      for name in names {
-        if try kind(of: name, in: directory) == .directory {
-          try removeTree(name, in: directory)
-        } else {
-          try remove(name, in: directory)
-        }
-      }
+      for name in names { try removeItem(name, in: directory) }
       let isGone = try attempt("erase") { () throws(FileSystemError) in
         do throws(FileSystemError) {
           try fileSystem.removeDirectory(name, in: parent)

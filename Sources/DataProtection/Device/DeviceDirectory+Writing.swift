@@ -88,16 +88,35 @@ extension DeviceDirectory {
     }
   }
 
-  /// Overwrites a file's bytes in place, durably: the old ones can't be read from this disk again.
-  func overwrite(_ name: String) throws(ProtectionError) {
-    guard let file = try open(name, forWriting: true) else { return }
-    let zeroes = [UInt8](repeating: 0, count: file.byteCount)
-    try attempt("overwrite \"\(name)\"") { () throws(FileSystemError) in
-      try unsafe fileSystem.writeAll(file.descriptor, zeroes.span.bytes, at: 0)
+  /// Overwrites an effaceable file's bytes in place, durably: the old ones can't be read from this disk again.
+  ///
+  /// A file of ours with a second name is overwritten too. Anything else in its place holds no key and is left alone.
+  func overwriteEffaceable(_ name: String) throws(ProtectionError) {
+    let opened: Descriptor
+    do throws(FileSystemError) {
+      opened = try uninterrupted { () throws(FileSystemError) in
+        try fileSystem.openFile(name, in: descriptor, .write)
+      }
+    } catch {
+      if error.code == .noSuchFile || error.code.isNoFile { return }
+      throw ProtectionError(failedTo: "overwrite \"\(name)\"", error)
     }
+    defer { fileSystem.close(opened) }
+    let isOverwritten = try attempt("overwrite \"\(name)\"") { () throws(FileSystemError) in
+      let status = try fileSystem.status(of: opened)
+      guard status.kind == .regular, status.owner == user else { return false }
+      // A second name may also be that of another file of the user's.
+      if status.linkCount > 1 {
+        guard try fileSystem.readBytes(opened, count: Effaceable.magic.count) == Effaceable.magic else { return false }
+      }
+      let zeroes = [UInt8](repeating: 0, count: min(Int(clamping: status.byteCount), Effaceable.byteCount))
+      try unsafe fileSystem.writeAll(opened, zeroes.span.bytes, at: 0)
+      return true
+    }
+    guard isOverwritten else { return }
     do throws(FileSystemError) {
       // Once: after a failed sync a second one may lie.
-      try uninterrupted { () throws(FileSystemError) in try fileSystem.synchronize(file.descriptor) }
+      try uninterrupted { () throws(FileSystemError) in try fileSystem.synchronize(opened) }
     } catch {
       throw ProtectionError(
         .io, "The old keys were overwritten, but could not be synchronised; open the device again to repeat it.",

@@ -20,7 +20,7 @@ final class DeviceDirectory: Sendable {
   let volume: TrustedVolume
   let patience: Duration
   /// The owner of all files that are read; asked once, as each question is a system call.
-  private let user: UInt32
+  let user: UInt32
 
   private init(
     _ fileSystem: any FileSystem, _ descriptor: Descriptor, path: String, volume: TrustedVolume, patience: Duration
@@ -114,6 +114,14 @@ final class DeviceDirectory: Sendable {
 
   // MARK: Turns
 
+  /// Frees the lock's name of anything that is no file, so that a device can be erased.
+  func clearLock() throws(ProtectionError) {
+    let status = try attempt("look at a lock file") { () throws(FileSystemError) in
+      try fileSystem.statusIfAny(ofName: Self.lockName, in: descriptor)
+    }
+    if let status, status.kind != .regular { try clear(Self.lockName) }
+  }
+
   /// Runs the body while no other process reads or changes the device's keys.
   func withLock<R>(_ body: () throws(ProtectionError) -> R) throws(ProtectionError) -> R {
     guard let lockFile = try keyLock.descriptor() else { return try body() }
@@ -180,20 +188,20 @@ final class DeviceDirectory: Sendable {
         try fileSystem.openFile(name, in: descriptor, forWriting ? .write : Self.reading)
       }
     } catch {
-      switch (error.cause as? FileSystemError)?.code {
-      case .noSuchFile: return nil
-      case .symbolicLink, .isDirectory, .noSuchDevice:
-        throw ProtectionError(
-          .corrupt, "Something that is no regular file stands in place of \"\(name)\".", cause: error)
-      default: throw error
-      }
+      let code = (error.cause as? FileSystemError)?.code
+      if code == .noSuchFile { return nil }
+      guard code?.isNoFile == true else { throw error }
+      throw ProtectionError(.corrupt, "Something that is no regular file stands in place of \"\(name)\".", cause: error)
     }
     do throws(ProtectionError) {
       let status = try attempt("look at \"\(name)\"") { () throws(FileSystemError) in
         try fileSystem.status(of: opened)
       }
       guard TrustedDirectory.isTarget(status, user: user) else {
-        throw ProtectionError(.corrupt, "A link or somebody else's file stands in place of \"\(name)\".")
+        throw ProtectionError(
+          .corrupt,
+          "\"\(name)\" has a second name (a hard link), or is somebody else's; remove the other name, or put a copy there."
+        )
       }
       return DeviceFile(fileSystem, opened, name: name, byteCount: Int(clamping: status.byteCount))
     } catch {

@@ -131,15 +131,23 @@ struct KeybagStorage: Sendable {
   /// Their names stay until a later one is there: one that came back after a power cut, once a new device had been
   /// made, would count as the newest.
   func destroyKeys() throws(ProtectionError) {
-    // The newest last: a crash between two must not bring an older passcode back.
+    var failure: ProtectionError?
+    // The newest last: a crash between two must not bring an older passcode back. One that fails spares no other.
     for revision in Self.revisions(try directory.names(), Self.effaceablePrefix).sorted() {
-      try directory.overwrite(Self.effaceablePrefix + Self.text(revision))
+      do throws(ProtectionError) {
+        try directory.overwriteEffaceable(Self.effaceablePrefix + Self.text(revision))
+      } catch {
+        failure = failure ?? error
+      }
     }
+    if let failure { throw failure }
   }
 
   /// Removes the keybags, whose keys are destroyed, so that the next opening makes a new device.
   func removeKeybags() throws(ProtectionError) {
-    for name in try directory.names() where name.hasPrefix(Self.keybagPrefix) { try directory.remove(name) }
+    for revision in Self.revisions(try directory.names(), Self.keybagPrefix) {
+      try directory.clear(Self.keybagPrefix + Self.text(revision))
+    }
     try directory.synchronize()
   }
 
@@ -147,22 +155,23 @@ struct KeybagStorage: Sendable {
 
   /// Destroys what a keybag has replaced: old effaceable bytes overwritten, then their names and old keybags removed.
   ///
-  /// The next opening repeats a step that fails now; until then the highest revision counts.
+  /// The next opening repeats a step that fails now; until then the highest revision counts. One file that can't be
+  /// destroyed spares no other.
   private func finish(keeping revision: UInt64) {
-    do throws(ProtectionError) {
-      let names = try directory.names()
-      let effaceables = Self.revisions(names, Self.effaceablePrefix).filter { $0 != revision }
-      let keybags = Self.revisions(names, Self.keybagPrefix).filter { $0 != revision }
-      guard !effaceables.isEmpty || !keybags.isEmpty else { return }
-      // The name that counts must be durable before what it replaces is destroyed.
-      try directory.synchronize()
-      for old in effaceables { try directory.overwrite(Self.effaceablePrefix + Self.text(old)) }
-      for old in effaceables { try directory.remove(Self.effaceablePrefix + Self.text(old)) }
-      for old in keybags { try directory.remove(Self.keybagPrefix + Self.text(old)) }
-      try directory.synchronize()
-    } catch {
-      // The next opening begins again.
+    guard let names = try? directory.names() else { return }
+    let effaceables = Self.revisions(names, Self.effaceablePrefix).filter { $0 != revision }
+    let keybags = Self.revisions(names, Self.keybagPrefix).filter { $0 != revision }
+    guard !effaceables.isEmpty || !keybags.isEmpty else { return }
+    // The name that counts must be durable before what it replaces is destroyed.
+    guard (try? directory.synchronize()) != nil else { return }
+    var destroyed: [String] = []
+    for old in effaceables {
+      let name = Self.effaceablePrefix + Self.text(old)
+      if (try? directory.overwriteEffaceable(name)) != nil { destroyed.append(name) }
     }
+    for name in destroyed { try? directory.clear(name) }
+    for old in keybags { try? directory.clear(Self.keybagPrefix + Self.text(old)) }
+    try? directory.synchronize()
   }
 
   private func readEffaceable(

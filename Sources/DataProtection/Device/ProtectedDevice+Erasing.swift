@@ -7,11 +7,13 @@ extension ProtectedDevice {
   /// Afterwards the device is as new: without a passcode, unlocked, and with another keybag. Interrupted after the
   /// keys were destroyed, opening it throws `keysMissing` until it is erased again.
   ///
-  /// - Throws: `busy` or `io`. If the keys could not be destroyed, everything is as it was.
+  /// - Throws: `busy` or `io`. If a key could not be destroyed, the files are still there, though perhaps without their
+  ///   keys; erase again.
   @concurrent
   public func eraseAllContent() async throws(ProtectionError) {
     await gate.enter()
     defer { gate.leave() }
+    try directory.clearLock()
     try directory.withLock { () throws(ProtectionError) in
       if options.keyProvider == nil { try DeviceKeyFile(directory, environment).removeUnusable() }
       if let deviceKey = try provider.loadKey() {
@@ -43,6 +45,7 @@ extension ProtectedDevice {
   ) async throws(ProtectionError) {
     let directory = try DeviceDirectory.open(
       try location.path(variables: environment.variables), environment.fileSystem, options: options)
+    try directory.clearLock()
     try directory.withLock { () throws(ProtectionError) in
       let storage = KeybagStorage(directory, environment)
       try storage.destroyKeys()

@@ -83,7 +83,7 @@ extension ProtectedDevice {
     _ provider: any DeviceKeyProvider, _ directory: DeviceDirectory
   ) throws(ProtectionError) -> DeviceKey {
     if let key = try provider.loadKey() { return key }
-    let hasKeybag = try directory.names().contains { $0.hasPrefix(KeybagStorage.keybagPrefix) }
+    let hasKeybag = try !KeybagStorage.revisions(directory.names(), KeybagStorage.keybagPrefix).isEmpty
     let hasSealedFiles = try directory.hasSealedFiles()
     guard !hasKeybag, !hasSealedFiles else {
       throw ProtectionError(

@@ -36,7 +36,8 @@ final class FileCollection: Sendable {
     self.ring = ring
     self.random = random
     self.patience = patience
-    lockFile = try TrustedDirectory.openLock(Self.lockName, in: place.descriptor, store.fileSystem)
+    lockFile = try TrustedDirectory.openStoreLock(
+      Self.lockName, in: place.descriptor, store.fileSystem, patience: patience)
     index = try store.archives(for: Self.slot(name, "index"), protection: .none)
     try? sweep()
   }
@@ -67,11 +68,15 @@ final class FileCollection: Sendable {
   }
 
   /// The newest index there is; `nil` when nothing was ever created.
+  ///
+  /// The first index is durable before any content is made: content without one says that the index is gone, whatever the
+  /// list of slots says.
   private func openIndex() throws(ProtectionError) -> OpenedArchive? {
     do throws(ProtectionError) {
       return try index.openNewest()
     } catch  where error.code == .notFound {
-      return nil
+      guard try store.hasSavedSlots() else { return nil }
+      throw ProtectionError(.missing, "The list of protected files is gone: somebody removed it.")
     }
   }
 
@@ -135,12 +140,8 @@ final class FileCollection: Sendable {
   /// Deletes contents that a crash left without a name; only where it is sure that the index is the newest one.
   private func sweep() throws(ProtectionError) {
     try exclusively { () throws(ProtectionError) in
-      let newest = try openIndex()
-      guard newest.map({ $0.standing == .current }) ?? true else { return }
-      let named = try newest.map { (newest) throws(ProtectionError) in
-        try FileIndex([UInt8](newest.readAll())).entries.values.map(slotName)
-      }
-      var slots = Set(named ?? [])
+      guard let newest = try openIndex(), newest.standing == .current else { return }
+      var slots = Set(try FileIndex([UInt8](newest.readAll())).entries.values.map(slotName))
       slots.insert(index.name)
       for orphan in Set(try store.slotNames()).subtracting(slots).sorted() {
         try ArchiveStore(store, name: orphan).deleteAll()

@@ -103,7 +103,7 @@ public struct ProtectedFiles: Sendable {
     let entries = try collection.read().entries
     var all: [ProtectedFileAttributes] = []
     for (name, entry) in entries.sorted(by: { $0.key < $1.key }) {
-      all.append(try collection.attributes(name.text, entry))
+      if let attributes = try attributes(name.text, entry) { all.append(attributes) }
     }
     return all
   }
@@ -114,7 +114,21 @@ public struct ProtectedFiles: Sendable {
   /// - Returns: The attributes.
   /// - Throws: `notFound`, or `missing` when its content was removed from outside.
   public func attributes(of name: String) throws(ProtectionError) -> ProtectedFileAttributes {
-    try collection.attributes(name, entry(name))
+    guard let attributes = try attributes(name, entry(name)) else { throw Self.notFound(name) }
+    return attributes
+  }
+
+  /// The attributes of a file; `nil` when it was deleted since the list was read.
+  private func attributes(
+    _ name: String, _ entry: FileIndex.Entry
+  ) throws(ProtectionError) -> ProtectedFileAttributes? {
+    do throws(ProtectionError) {
+      return try collection.attributes(name, entry)
+    } catch  where error.code == .missing {
+      guard let now = try collection.read()[name] else { return nil }
+      guard now.identifier != entry.identifier else { throw error }
+      return try attributes(name, now)
+    }
   }
 
   /// Goes on from the list before the newest one, when the newest is damaged or gone; works while locked.

@@ -74,7 +74,7 @@ extension ArchiveStore {
   /// generation.
   package func requireDurable() throws(ProtectionError) {
     try writing { state throws(ProtectionError) in
-      guard state.isReopened, state.reading.ledger.value != nil else { return }
+      guard state.isReopened else { return }
       try requireName(state)
       do throws(ProtectionError) {
         try makeDurable(&state)
@@ -90,14 +90,30 @@ extension ArchiveStore {
   /// A run that was killed between a write and its sync, or whose sync failed, has left them in the page cache and perhaps
   /// nowhere else: marked as clean, so that a sync alone would do nothing.
   private func makeDurable(_ state: inout ArchiveStoreState) throws(ProtectionError) {
-    guard let ledger = state.reading.ledger.value else { return }
-    try rewriteFrames(&state)
-    let isFirst = try listFirst(ledger, &state)
-    _ = try commit(ledger, &state)
-    guard synchronize(isFirst: isFirst, &state) == .durable else {
+    let durability: Durability
+    if let ledger = state.reading.ledger.value {
+      try rewriteFrames(&state)
+      let isFirst = try listFirst(ledger, &state)
+      _ = try commit(ledger, &state)
+      durability = synchronize(isFirst: isFirst, &state)
+    } else {
+      durability = try writeUnverified(&state)
+    }
+    guard durability == .durable else {
       throw ProtectionError(
         .durabilityUnknown, "What was saved before may not survive a power cut; save the whole state again.")
     }
+  }
+
+  /// Writes the newest generation anew, with a ledger, when none vouches for it: nobody knows whether its file was synced.
+  private func writeUnverified(_ state: inout ArchiveStoreState) throws(ProtectionError) -> Durability {
+    let old = try ledgerToContinue(&state)
+    guard let current = old.current else { return .durable }
+    let opened = try state.reading.open(current, as: current.protection)
+    let written = try writeGeneration(
+      try opened.readAll(), appending: opened.frames, as: protection, orOneWay: keepsState, over: old, &state
+    ) { record in old.succeeded(by: record, ArchiveSuccession(), .passing) }
+    return written.receipt.durability
   }
 
   /// Writes the frames behind the newest generation's base once more in their place, and syncs the file; needs no key.
@@ -109,11 +125,13 @@ extension ArchiveStore {
     let claims: SealedClaims
     do throws(ProtectionError) {
       claims = try store.claims(of: file)
-    } catch  where error.code.isDamage {
+    } catch  where error.code.isDamage || error.code == .unsupportedVersion {
       // There is nothing to build on.
       return
     }
     let start = claims.endOffset
+    // Nothing authenticates the claim without a key; the ledger knows the length.
+    guard UInt64(start) <= current.byteCount else { return }
     let length = try attempt("look at an archive") { () throws(FileSystemError) in
       Int(clamping: try store.fileSystem.status(of: file.descriptor).byteCount)
     }

@@ -63,7 +63,7 @@ extension ArchiveStore {
   }
 
   /// The ledger that a save goes on from; made anew from the files when it is lost.
-  private func ledgerToContinue(_ state: inout ArchiveStoreState) throws(ProtectionError) -> Ledger {
+  func ledgerToContinue(_ state: inout ArchiveStoreState) throws(ProtectionError) -> Ledger {
     if let ledger = state.reading.ledger.value { return ledger }
     if let problem = state.reading.ledger.problem, problem.code == .unsupportedVersion { throw problem }
     if let problem = state.reading.list?.problem, problem.code == .unsupportedVersion { throw problem }
@@ -77,11 +77,11 @@ extension ArchiveStore {
       ledger.current = Ledger.Record(
         generation: ledger.counter, commitment: opened.commitment, protection: opened.protection,
         flags: opened.content.fields.flags.contains(.oneWay) ? .oneWay : [],
-        byteCount: UInt64(opened.file.byteCount))
+        byteCount: UInt64(opened.scan.end))
     } catch  where error.code.isDamage || error.code == .notFound {
-      // Nothing readable is there; unreadable files go aside below, unless nobody ever acknowledged them.
+      // Nothing readable is there; unreadable files go aside below, but not what a first save has left that was cut short.
       if state.reading.ledger.problem?.code == .rolledBack { return ledger }
-      if state.reading.entry?.isNew == true { return ledger }
+      if error.code == .notFound, state.reading.entry?.isNew == true { return ledger }
     }
     // Damaged files keep their names and numbers: those above the authentic one, or the highest.
     let damaged = try state.slot.claimedGenerations().filter { $0 > ledger.counter }.prefix(Ledger.setAsideLimit)
@@ -217,10 +217,15 @@ extension ArchiveStore {
   }
 
   /// Makes the names in the slot durable, once: after a failed sync another one proves nothing.
+  ///
+  /// Nothing is acknowledged while the list calls the slot new: if the slot's directory was lost later, nobody would miss it.
   func synchronize(isFirst: Bool, _ state: inout ArchiveStoreState) -> Durability {
     do {
       try uninterrupted { () throws(FileSystemError) in try store.fileSystem.synchronize(state.slot.descriptor) }
       if isFirst { for directory in [store.directory, store.parent.descriptor] { try synchronizeAnew(directory) } }
+      if let entry = state.reading.entry, entry.isNew {
+        try changeEntry(&state, SlotList.Entry(epoch: entry.epoch, isNew: false))
+      }
     } catch {
       state.isUnknown = true
       state.needsSweep = true
@@ -229,10 +234,6 @@ extension ArchiveStore {
     }
     state.isUnknown = false
     state.isReopened = false
-    if isFirst, let entry = state.reading.entry, entry.isNew {
-      // From now on the slot has something.
-      try? changeEntry(&state, SlotList.Entry(epoch: entry.epoch, isNew: false))
-    }
     return .durable
   }
 
@@ -280,7 +281,7 @@ extension ArchiveStore {
       }
       return isNew || entry.isNew || state.isUnknown
     }
-    try changeEntry(&state, SlotList.Entry(epoch: ledger.epoch, isNew: isNew))
+    try changeEntry(&state, SlotList.Entry(epoch: ledger.epoch, isNew: isNew && ledger.records.isEmpty))
     return true
   }
 

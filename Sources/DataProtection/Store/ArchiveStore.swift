@@ -195,11 +195,7 @@ package final class ArchiveStore: Sendable {
     do throws(ProtectionError) {
       return try reading.open(current, as: expected(current), forWriting: forWriting)
     } catch  where error.code.isDamage && error.code != .wrongClass {
-      guard let predecessor = ledger.predecessor else {
-        // A first save that was cut short, and of which nobody was told.
-        if error.code == .missing, reading.entry?.isNew == true { throw .nothingSaved }
-        throw error
-      }
+      guard let predecessor = ledger.predecessor else { throw error }
       do throws(ProtectionError) {
         return try reading.open(predecessor, as: expected(predecessor), standing: .olderGeneration(because: error.code))
       } catch let second where !second.code.isDamage {

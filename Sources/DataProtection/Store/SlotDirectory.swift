@@ -91,16 +91,22 @@ private func openRegular(
   _ name: String, in directory: Descriptor, _ options: OpenOptions, _ fileSystem: any FileSystem
 ) throws(ProtectionError) -> Descriptor? {
   do throws(ProtectionError) {
-    return try attempt("open \"\(name)\"") { () throws(FileSystemError) in
+    return try refusingOthers(name) { () throws(FileSystemError) in
       try fileSystem.openFile(name, in: directory, options)
     }
-  } catch {
-    switch (error.cause as? FileSystemError)?.code {
-    case .noSuchFile: return nil
-    case .symbolicLink, .isDirectory, .noSuchDevice:
-      throw ProtectionError(.corrupt, "Something that is no regular file stands in place of \"\(name)\".", cause: error)
-    default: throw error
-    }
+  } catch  where (error.cause as? FileSystemError)?.code == .noSuchFile {
+    return nil
+  }
+}
+
+/// Makes a call on a file; `.corrupt` when something that is no file stands in its place.
+private func refusingOthers<R>(
+  _ name: String, _ body: () throws(FileSystemError) -> R
+) throws(ProtectionError) -> R {
+  do throws(ProtectionError) {
+    return try attempt("open or read \"\(name)\"", body)
+  } catch  where (error.cause as? FileSystemError)?.code.isNoFile == true {
+    throw ProtectionError(.corrupt, "Something that is no regular file stands in place of \"\(name)\".", cause: error)
   }
 }
 
@@ -130,7 +136,8 @@ func readSmallFile<R>(
   guard let file = try openRegular(name, in: directory, [], fileSystem) else { return nil }
   defer { fileSystem.close(file) }
   let usual = 8192
-  var bytes = try attempt("read \"\(name)\"") { () throws(FileSystemError) in
+  // A directory and a FIFO can be opened, but not read.
+  var bytes = try refusingOthers(name) { () throws(FileSystemError) in
     try fileSystem.readOnce(file, count: min(usual, limit + 1))
   }
   do throws(ProtectionError) {
@@ -172,7 +179,7 @@ func replaceFile(
 }
 
 /// Frees a name: its file is removed, a directory of somebody else's goes on under another name.
-private func clearName(_ name: String, in directory: Descriptor, _ fileSystem: any FileSystem) throws(FileSystemError) {
+func clearName(_ name: String, in directory: Descriptor, _ fileSystem: any FileSystem) throws(FileSystemError) {
   do throws(FileSystemError) {
     try fileSystem.unlink(name, in: directory)
   } catch  where error.code == .isDirectory {

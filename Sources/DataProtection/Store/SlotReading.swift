@@ -73,7 +73,14 @@ struct SlotReading {
     guard let slot, let file = try slot.open(record.file, forWriting: forWriting) else {
       throw ProtectionError(.missing, "The file of generation \(record.generation) is gone: somebody removed it.")
     }
-    let content = try store.sealer.open(file, protection: protection, identity: identity, generation: record.generation)
+    let content: any SealedContent
+    do throws(ProtectionError) {
+      content = try store.sealer.open(file, protection: protection, identity: identity, generation: record.generation)
+    } catch  where error.code == .unsupportedVersion || error.code == .wrongClass && protection == record.protection {
+      throw ProtectionError(
+        .corrupt, "The file of generation \(record.generation) has another format or class than was saved.",
+        cause: error)
+    }
     guard content.commitment == record.commitment else {
       throw ProtectionError(.rolledBack, "The file of generation \(record.generation) is not the one that was saved.")
     }
@@ -102,9 +109,7 @@ struct SlotReading {
   func openUnverified(as protection: ProtectionClass?, forWriting: Bool) throws(ProtectionError) -> OpenedArchive {
     if case .invalid(let error) = ledger, error.code == .unsupportedVersion || error.code == .rolledBack { throw error }
     var problem: ProtectionError?
-    // What a first save has left that was cut short was never acknowledged.
-    let numbers = try entry?.isNew == true ? [] : slot?.claimedGenerations() ?? []
-    for number in numbers {
+    for number in try slot?.claimedGenerations() ?? [] {
       do throws(ProtectionError) {
         guard let file = try slot?.open(.generation(number), forWriting: forWriting) else { continue }
         let opened = try openClaimed(file, number, as: protection)
@@ -116,6 +121,8 @@ struct SlotReading {
         return opened
       } catch {
         guard error.code.isDamage else { throw error }
+        // A first save that was cut short leaves a torn file, and nobody was told of it.
+        if error.code == .corrupt, entry?.isNew == true { continue }
         problem = problem ?? error
       }
     }

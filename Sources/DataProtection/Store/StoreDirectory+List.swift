@@ -34,7 +34,8 @@ extension StoreDirectory {
   @discardableResult
   func changeList(_ body: (inout SlotList) -> Void) throws(ProtectionError) -> SlotList {
     try listTurn.take { () throws(ProtectionError) in
-      let lock = try TrustedDirectory.openLock(Self.lockName, in: directory, fileSystem)
+      let lock = try TrustedDirectory.openStoreLock(
+        Self.lockName, in: directory, fileSystem, patience: options.patience)
       defer { fileSystem.close(lock) }
       let isOurs = try attempt("lock the list of slots") { () throws(FileSystemError) in
         try fileSystem.lock(lock, .exclusive, patience: options.patience)

@@ -96,7 +96,9 @@ package final class StoreDirectory: Sendable {
     while true {
       guard let directory = try openSlot(name, making: true) else { continue }
       let lock = OwnedDescriptor(
-        fileSystem, try TrustedDirectory.openLock(SlotFile.lock.text, in: directory.descriptor, fileSystem),
+        fileSystem,
+        try TrustedDirectory.openStoreLock(
+          SlotFile.lock.text, in: directory.descriptor, fileSystem, patience: options.patience),
         isLock: true)
       let slot = SlotDirectory(fileSystem, directory, lock: lock)
       let isOurs = try attempt("lock a slot") { () throws(FileSystemError) in

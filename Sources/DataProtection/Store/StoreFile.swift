@@ -53,6 +53,11 @@ func attempt<R>(
   }
 }
 
+extension FileSystemError.Code {
+  /// Whether a call failed because something that is no regular file stands in a file's place.
+  var isNoFile: Bool { [.symbolicLink, .isDirectory, .noSuchDevice, .illegalSeek].contains(self) }
+}
+
 extension FileSystem {
   /// The status of a name; nil when there is none.
   func statusIfAny(ofName name: String, in directory: Descriptor) throws(FileSystemError) -> FileStatus? {

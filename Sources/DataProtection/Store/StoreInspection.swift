@@ -67,17 +67,14 @@ package struct StoreInspection: Sendable {
 
   private func examineOnce(_ slot: SlotName) throws(ProtectionError) -> Findings {
     guard let directory = try store.look(at: slot) else {
-      return Findings(
-        material: [],
-        newest: .failure(
-          try SlotReading(store, identity: slot.bytes + slot.bytes, slot: nil, isListed: true).absence()),
-        hasChanged: false)
+      let reading = try SlotReading(store, identity: slot.bytes + slot.bytes, slot: nil, isListed: hasList)
+      return Findings(material: [], newest: .failure(named(try reading.absence())), hasChanged: false)
     }
     let before = try store.readLedger(in: directory)
     let identity = try store.claimedIdentity(of: slot, in: directory, before.value)
-    let archives = ArchiveStore(store, identity: identity, protection: .complete, isListed: true)
+    let archives = ArchiveStore(store, identity: identity, protection: .complete, isListed: hasList)
     archives.keepState()
-    let newest = Result { () throws(ProtectionError) in try archives.openNewest() }
+    let newest = Result { () throws(ProtectionError) in try archives.openNewest() }.mapError(named)
     var material: [ArchiveMaterial] = []
     for file in try directory.files() {
       if let found = try examine(file, in: directory, before, identity) { material.append(found) }
@@ -96,12 +93,22 @@ package struct StoreInspection: Sendable {
       newest: newest, hasChanged: before.value != after.value || !isNamed)
   }
 
+  /// The error of a slot in which there is nothing: without a list it is missing as soon as another one was saved.
+  ///
+  /// That was found out once; to look at all slots for each of them would take for ever.
+  private func named(_ error: ProtectionError) -> ProtectionError {
+    guard error.code == .notFound, !hasList, listProblem == .missing else { return error }
+    return ProtectionError(.missing, "The list of archives is gone, and nobody knows whether one was here.")
+  }
+
   /// Whether a slot that has a directory and no ledger has lost it, and its first save was not just cut short.
   private func isLedgerDue(_ name: SlotName, _ material: [ArchiveMaterial]) -> Bool {
     guard let list = try? store.readList().value, !list.wasRebuilt else {
       return material.contains { $0.generation != nil }
     }
-    return list.entries[name].map { !$0.isNew } ?? false
+    guard let entry = list.entries[name] else { return false }
+    // A first save under way has the first generation alone.
+    return !entry.isNew || material.contains { ($0.generation?.rawValue ?? 0) > 1 && $0.problem == nil }
   }
 
   private func examine(

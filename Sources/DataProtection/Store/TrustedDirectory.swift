@@ -53,6 +53,25 @@ enum TrustedDirectory {
     }
   }
 
+  /// Opens the permanent lock file of one of the store's directories; anything else in its place makes room for one.
+  static func openStoreLock(
+    _ name: String, in directory: Descriptor, _ fileSystem: any FileSystem, patience: Duration
+  ) throws(ProtectionError) -> Descriptor {
+    do throws(ProtectionError) {
+      return try openLock(name, in: directory, fileSystem)
+    } catch  where (error.cause as? FileSystemError)?.code.isNoFile == true {
+      // One process at a time: nobody may take the lock away that another one has just made.
+      try attempt("replace a lock file") { () throws(FileSystemError) in
+        guard try fileSystem.lock(directory, .exclusive, patience: patience) else { return }
+        defer { try? fileSystem.unlock(directory) }
+        if let status = try fileSystem.statusIfAny(ofName: name, in: directory), status.kind != .regular {
+          try clearName(name, in: directory, fileSystem)
+        }
+      }
+      return try openLock(name, in: directory, fileSystem)
+    }
+  }
+
   /// Whether a file may be read or written: regular, ours, with one name.
   static func isTarget(_ status: FileStatus, user: UInt32) -> Bool {
     status.kind == .regular && status.owner == user && status.linkCount == 1

@@ -9,7 +9,7 @@ import StateRestoration
   let root: RootController
   let shelf: NoteShelf
   let coordinator: RestorationCoordinator
-  private(set) var application: RestorableApplication?
+  let application: RestorableApplication
   /// Whether another instance uses the same state, so that this one preserves nothing.
   let isSecond: Bool
 
@@ -59,6 +59,7 @@ import StateRestoration
     coordinator = made.coordinator
     restoration = made.restoration
     isSecond = made.isSecond
+    application = try RestorableApplication(device: device, coordinator: coordinator, delegate: restoration)
     restoration.register(with: coordinator.registry)
     relay.application = self
     restoration.application = self
@@ -84,8 +85,6 @@ import StateRestoration
 
   /// Launches: restores the state, or asks for the passcode.
   func launch() async throws {
-    let application = try RestorableApplication(device: device, coordinator: coordinator, delegate: restoration)
-    self.application = application
     if isLocked { lockScreen = LockScreen() }
     try await application.launch()
     coordinator.preservesAutomatically = .onChange(coalescedOver: Self.interval)
@@ -109,7 +108,7 @@ import StateRestoration
   func clearNotice() { notice = nil }
 
   /// The report of the restoration, the late one after an unlock included.
-  var report: RestorationReport? { lateReport ?? application?.report }
+  var report: RestorationReport? { lateReport ?? application.report }
 
   // MARK: - Drawing
 
@@ -164,7 +163,7 @@ import StateRestoration
     guard device.hasPasscode else { return say("there is no passcode yet: set one in Settings, then lock") }
     guard lockScreen == nil else { return }
     showLockScreen()
-    try? await application?.lifecycle.resignActive()
+    try? await application.lifecycle.resignActive()
     await preserve()
     device.lock()
   }
@@ -199,11 +198,11 @@ import StateRestoration
       return false
     }
     // A program that the session has put to sleep restores nothing before it is awake.
-    try? await application?.lifecycle.enterForeground()
+    try? await application.lifecycle.enterForeground()
     if coordinator.lastReport?.outcome == .locked { await lateRestoration() }
     jot = nil
     lockScreen = nil
-    try? await application?.lifecycle.becomeActive()
+    try? await application.lifecycle.becomeActive()
     return true
   }
 
@@ -249,12 +248,12 @@ import StateRestoration
 
   /// Preserves now and says so in the status line.
   func preserve() async {
-    do { _ = try await application?.preserve() } catch { say(Explanation.line(for: error)) }
+    do { _ = try await application.preserve() } catch { say(Explanation.line(for: error)) }
   }
 
   /// Ends with a last save.
   func quit() async {
-    try? await application?.lifecycle.terminate()
+    try? await application.lifecycle.terminate()
     onEnd()
   }
 
@@ -262,7 +261,7 @@ import StateRestoration
   func forget() async {
     if isSecond { return say("this instance preserves nothing, so it has nothing to forget") }
     do {
-      try await application?.forceQuit()
+      try await application.forceQuit()
       onEnd()
     } catch {
       say("not forgotten: \(error)")

@@ -70,7 +70,7 @@ final class DemoRestoration: RestorableApplicationDelegate, RestorationCoordinat
 
   func hideWindow() {
     // Before sleep the state is still `inactive`: nobody takes the terminal, so the lock page stays on it.
-    if application?.application?.lifecycle.state == .inactive { application?.showLockScreen() } else { onWindow(false) }
+    if application?.application.lifecycle.state == .inactive { application?.showLockScreen() } else { onWindow(false) }
   }
 
   func makeSnapshot() -> Data? { (application?.makeSnapshot()).map { Data($0.utf8) } }

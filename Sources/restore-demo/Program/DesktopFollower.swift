@@ -16,11 +16,10 @@ import StateRestoration
   ///
   /// - Parameter onEnd: Called when the session has ended the program.
   func start(onEnd: @escaping @MainActor () -> Void) {
-    guard let restorable = application.application else { return }
     var options = DesktopSessionOptions(applicationName: "restore-demo")
     options.log = log
     let driver = DesktopSessionDriver(
-      application: restorable, device: application.device, options: options, onEnd: { _ in onEnd() })
+      application: application.application, device: application.device, options: options, onEnd: { _ in onEnd() })
     application.desktopReport = { [weak driver] in driver?.report.description ?? "" }
     driver.start()
     self.driver = driver

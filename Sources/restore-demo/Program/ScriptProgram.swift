@@ -68,7 +68,7 @@ import Musl
   private func waitUntilPreserved() async -> String? {
     application.clearNotice()
     do {
-      switch try await application.application?.preserve() {
+      switch try await application.application.preserve() {
       case .preserved(let receipt)?: return receipt.durability == .durable ? nil : "the disk did not confirm the save"
       case .unchanged?: return nil
       case .declined?: return "this instance preserves nothing"
@@ -81,7 +81,7 @@ import Musl
   }
 
   private func request(_ body: (Lifecycle) async throws -> Void) async -> String? {
-    guard let lifecycle = application.application?.lifecycle else { return "not launched" }
+    let lifecycle = application.application.lifecycle
     do { try await body(lifecycle) } catch { return "\(error)" }
     return nil
   }

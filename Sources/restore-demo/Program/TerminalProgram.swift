@@ -59,10 +59,11 @@ import Musl
     resizes.activate()
     defer { session.leave() }
 
+    // A signal must give back the terminal from the moment it is taken.
+    driver.start(driving: application.application.lifecycle)
     session.enter()
     draw()
     try await application.launch()
-    if let lifecycle = application.application?.lifecycle { driver.start(driving: lifecycle) }
     desktop?.start { sender.yield(.ended) }
     _ = KeyReader(
       onKeys: { @Sendable in sender.yield(.keys($0)) }, onEnd: { @Sendable in sender.yield(.terminalGone) })

@@ -1,5 +1,6 @@
 import DataProtection
 import FaultyFileSystem
+import FileSystem
 import FoundationEssentials
 import Testing
 
@@ -34,5 +35,92 @@ import Testing
     #expect(await code { _ = try await world.open() } == .corrupt)
     try await world.erase()
     #expect(try await world.open().isProtectedDataAvailable)
+  }
+
+  // MARK: In the way
+
+  private static let names = ["effaceable-", "keybag-", "device.key", "lock", "slots", "archives", "files"]
+
+  @Test(arguments: names, [FileStatus.Kind.directory, .symbolicLink, .other])
+  func `a device is erased whatever stands in place of its files`(_ name: String, _ kind: FileStatus.Kind) async throws
+  {
+    do {
+      let device = try await world.open()
+      try device.archives(for: ArchiveSlot(application: "a")).publish(Data("old".utf8))
+      try device.files().create("x").close()
+    }
+    let path = try world.only(name)
+    world.memory.remove(atPath: path)
+    world.memory.plant(kind, atPath: path)
+    if kind == .directory { world.memory.plant([1], atPath: path + "/inside") }
+    try await world.erase()
+    let device = try await world.open()
+    #expect(try errorCode { try device.archives(for: ArchiveSlot(application: "a")).openNewest() } == .notFound)
+    try device.files().create("y").close()
+    #expect(try await world.open().files().list().map(\.name) == ["y"])
+  }
+
+  @Test func `a device whose files have second names can be erased, and the keys go under both`() async throws {
+    _ = try await world.open()
+    world.memory.plant(.directory, atPath: "/backup")
+    for name in ["effaceable-", "keybag-", "device.key"] {
+      world.memory.plantLink(from: try world.only(name), toPath: "/backup/" + name)
+    }
+    #expect(await code { _ = try await world.open() } == .corrupt)
+    try await world.erase()
+    #expect(world.memory.content(atPath: "/backup/effaceable-") == [UInt8](repeating: 0, count: 120))
+    #expect(try await world.open().isProtectedDataAvailable)
+  }
+
+  @Test func `a file of somebody's that is called like a key is left alone`() async throws {
+    _ = try await world.open()
+    world.memory.plant(Array("a letter".utf8), atPath: "/state/letter")
+    world.memory.plantLink(from: "/state/letter", toPath: TestWorld.path + "/effaceable-0000000000000000")
+    try await world.open().eraseAllContent()
+    #expect(world.memory.content(atPath: "/state/letter") == Array("a letter".utf8))
+    #expect(world.names.count { $0.hasPrefix("effaceable-") } == 1)
+  }
+
+  /// An entry that can't be destroyed.
+  @Test(arguments: [FileStatus.Kind.directory, .symbolicLink, .other, .regular], [0, 1000])
+  func `an entry called like a key spares no real one`(_ kind: FileStatus.Kind, _ revision: Int) async throws {
+    let odd = TestWorld.path + "/effaceable-" + String(repeating: "0", count: 15 - (revision > 0 ? 3 : 0))
+    let device = try await world.open()
+    try await device.setPasscode(Passcode("old"))
+    let key = try #require(world.memory.content(atPath: world.only("effaceable-")))[56..<88]
+    let plant = { (path: String) in
+      if kind == .regular {
+        // Nobody may write it.
+        world.memory.plant([1], atPath: path, mode: 0o000)
+      } else {
+        world.memory.plant(kind, atPath: path)
+      }
+    }
+    if revision == 0 {
+      plant(odd + "0")
+      try await device.changePasscode(from: Passcode("old"), to: Passcode("new"))
+    } else {
+      plant(odd + "1000")
+      try? await device.eraseAllContent()
+    }
+    #expect(!world.memory.allContents.contains { $0.count == 120 && $0[56..<88] == key })
+    if revision == 0 { #expect(try await world.opens("new")) }
+  }
+
+  @Test func `a file of any length called like a key costs nothing`() async throws {
+    _ = try await world.open()
+    let name = TestWorld.path + "/effaceable-0000000000000000"
+    world.memory.plant([UInt8](repeating: 7, count: 1 << 20), atPath: name)
+    world.memory.plantLink(from: name, toPath: "/state/second")
+    world.memory.remove(atPath: name)
+    // One name, but still looked at by the test: through a descriptor.
+    let root = try world.memory.openDirectory(atPath: "/state")
+    let file = try world.memory.openFile("second", in: root, [])
+    world.memory.plantLink(from: "/state/second", toPath: name)
+    world.memory.remove(atPath: "/state/second")
+    _ = try await world.open()
+    #expect(!world.names.contains("effaceable-0000000000000000"))
+    let bytes = try world.memory.readBytes(file, count: 1 << 20)
+    #expect(bytes.count { $0 == 0 } == 120)
   }
 }

@@ -95,6 +95,39 @@ import Testing
     #expect(try generations() == left)
   }
 
+  @Test(arguments: [true, false])
+  func `a list of slots that calls the index new deletes no content`(isIndexGone: Bool) async throws {
+    let list = Log<[UInt8]>()
+    do {
+      let files = try await world.open().files()
+      // A first file that is given up leaves the list as it is during the first save.
+      let place = try store().replacing("/archives", with: "/slots")
+      let (faulty, memory) = (FaultyFileSystem(world.memory), world.memory)
+      faulty.onCall { _, _ in
+        if let bytes = memory.content(atPath: place), bytes != list.all.last { list.append(bytes) }
+      }
+      try await world.open(through: faulty).files().create("one", contents: Data([1])).close()
+      faulty.onCall(nil)
+      try files.create("two", contents: Data([2])).close()
+    }
+    let place = try store()
+    #expect(list.all.count == 2)
+    world.memory.plant(list.all[0], atPath: place.replacing("/archives", with: "/slots"))
+    let index = try #require(
+      world.memory.names(atPath: place).first { world.memory.content(atPath: "\(place)/\($0)/g-3") != nil })
+    world.memory.remove(atPath: "\(place)/\(index)" + (isIndexGone ? "" : "/ledger"))
+    let left = try generations()
+    let files = try await world.open().files()
+    if isIndexGone {
+      #expect(await code { _ = try files.list() } == .missing)
+      #expect(await code { try files.create("three") } == .missing)
+      _ = try await world.open().files()
+    } else {
+      #expect(try files.list().map(\.name) == ["one", "two"])
+    }
+    #expect(try generations() == left)
+  }
+
   @Test func `a handle doesn't write to a file that was deleted or changed its class`() async throws {
     let device = try await world.open()
     let files = try device.files()

@@ -37,6 +37,19 @@ import Testing
     #expect(second == [.status, .write, .synchronizeData])
   }
 
+  @Test func `a forged length in the newest file has nothing read behind what was saved`() throws {
+    let path = try saved(2)
+    var bytes = try #require(memory.content(atPath: path))
+    // The length of the base, in the header of these tests.
+    bytes.replaceSubrange(12..<16, with: [0, 0, 0x40, 0])
+    memory.plant(bytes + [UInt8](repeating: 0, count: 8 << 20), atPath: path)
+    rig.sealing.lock()
+    defer { rig.sealing.unlock() }
+    let counting = CountingFileSystem(memory)
+    #expect(try rig.archives(counting).publishPending(Data("pending".utf8)).durability == .durable)
+    #expect(counting.counts.bytesRead < 1 << 19)
+  }
+
   @Test func `changes end at a quarter of the base, or at 256`() throws {
     let store = try rig.archives(memory)
     var newest = try store.publish(Data(count: 400_000)).generation

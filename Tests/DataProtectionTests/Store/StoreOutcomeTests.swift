@@ -107,6 +107,20 @@ import Testing
     }
   }
 
+  @Test func `a state without its ledger that is unchanged is written anew, with its changes`() throws {
+    let store = try rig.archives(memory)
+    let newest = try store.publish(Data("1".utf8)).generation
+    try store.append(Data("change".utf8), to: newest)
+    store.close()
+    memory.remove(atPath: rig.path() + "/ledger")
+    let next = try rig.archives(memory)
+    try next.open()
+    _ = try next.openNewest()
+    try next.requireDurable()
+    next.close()
+    #expect(try rig.observe(memory.afterPowerCut(.dropAll)) == .saved(Data("1".utf8), [Data("change".utf8)]))
+  }
+
   @Test func `without ledger and generations, what was saved while locked says that something is missing`() throws {
     try saved()
     try rig.archives(memory).publishPending(Data("pending".utf8))
@@ -114,6 +128,25 @@ import Testing
     for name in rig.generations(memory) { memory.remove(atPath: rig.path() + "/" + name) }
     memory.remove(atPath: "/slots")
     #expect(try outcome() == .missing)
+  }
+
+  /// The bytes of the version and of the class, in the header of these tests.
+  @Test(arguments: [0, 1])
+  func `a file that claims another version or class than was saved is damaged`(_ offset: Int) throws {
+    try saved()
+    let path = rig.path() + "/g-2"
+    let bytes = try #require(memory.content(atPath: path))
+    for bit in 0..<8 {
+      var changed = bytes
+      changed[offset] ^= 1 << bit
+      memory.plant(changed, atPath: path)
+      let found = try rig.observe(memory)
+      #expect(found.content == Data("1".utf8) && found.standing == .olderGeneration(because: .corrupt), "\(bit)")
+    }
+    try saved(1)
+    let found = try rig.observe(memory)
+    #expect(found.standing == .current && found.setAsideCount == 1)
+    #expect(try rig.archives(memory).openPredecessor().readAll() == Data("1".utf8))
   }
 
   @Test func `a damaged or missing newest generation is stood in for, and it is said`() throws {
@@ -251,6 +284,72 @@ import Testing
     store.close()
     memory.plant(old, atPath: rig.path() + "/ledger")
     #expect(try outcome() == .missing)
+  }
+
+  // MARK: The first save
+
+  /// Puts a list in place that calls the slot new, as it was during the first save.
+  private func callNew() throws {
+    var list = try #require(try rig.directory(memory).readList().value)
+    for name in list.entries.keys { list.entries[name]?.isNew = true }
+    memory.plant(try list.encoded(keys: rig.keys), atPath: "/slots")
+  }
+
+  @Test(arguments: [false, true])
+  func `a list that calls a saved slot new hides and deletes nothing`(_ isStrict: Bool) throws {
+    var rig = rig
+    rig.options.refusesUnverifiableArchives = isStrict
+    try saved(5)
+    try callNew()
+    memory.remove(atPath: rig.path() + "/ledger")
+    #expect(try outcome(rig) == (isStrict ? .rolledBack : nil))
+    #expect(try isStrict || rig.observe(memory).standing == .rollbackUnverifiable)
+    let store = try rig.archives(memory)
+    try store.publish(Data("6".utf8))
+    store.close()
+    #expect(rig.generations(memory).contains("g-5"))
+    #expect(try !isStrict || rig.observe(memory).setAsideCount == 2)
+  }
+
+  @Test func `a newest generation that is gone is missing, though the list calls the slot new`() throws {
+    try saved(1)
+    try callNew()
+    memory.remove(atPath: rig.path() + "/g-1")
+    #expect(try outcome() == .missing)
+  }
+
+  @Test func `a torn file of a first save is nothing, and no number or place is lost by it`() throws {
+    try saved(1)
+    try callNew()
+    memory.remove(atPath: rig.path() + "/ledger")
+    memory.plant([1, 2, 3], atPath: rig.path() + "/g-1")
+    #expect(try outcome() == .notFound)
+    try saved(1)
+    #expect(try rig.observe(memory) == .saved(Data("1".utf8)))
+  }
+
+  /// Every write and sync of the list but the first fails, as on a full disk.
+  @Test(arguments: [FileSystemError.Operation.write, .synchronize, .rename])
+  func `a first save is durable only once the list says so durably`(_ operation: FileSystemError.Operation) throws {
+    var callCount = 0
+    for call in 1... {
+      let memory = MemoryFileSystem()
+      let faulty = FaultyFileSystem(memory)
+      let store = try rig.archives(faulty)
+      faulty.fail(from: faulty.callCount + call, [operation], .error(.noSpace))
+      let isDurable = (try? store.publish(Data("1".utf8)))?.durability == .durable
+      let isFaulty = !faulty.hits.isEmpty
+      faulty.heal()
+      if !isDurable { #expect(try store.publish(Data("1".utf8)).durability == .durable) }
+      store.close()
+      for after in [memory.afterProcessDeath(), memory.afterPowerCut(.dropAll)] {
+        after.remove(atPath: rig.path())
+        #expect(try errorCode { try rig.archives(after).openNewest() } == .missing, "call \(call)")
+      }
+      guard isFaulty else { break }
+      callCount = call
+    }
+    #expect(callCount > 5)
   }
 
   // MARK: Planted names

@@ -79,7 +79,9 @@ final class ToySealing: StoreSealing {
   private func fields(_ bytes: ArraySlice<UInt8>) throws(ProtectionError) -> SealedFields {
     guard bytes.count >= ToySealing.headerByteCount else { throw corrupt }
     var reader = FieldReader(bytes)
-    guard reader.integer(UInt8.self) == 1, let protection = ProtectionClass(rawValue: reader.integer()) else {
+    let version: UInt8 = reader.integer()
+    guard version < 2 else { throw ProtectionError(.unsupportedVersion, "A newer version.") }
+    guard version == 1, let protection = ProtectionClass(rawValue: reader.integer()) else {
       throw corrupt
     }
     _ = reader.take(2)
