@@ -110,6 +110,8 @@ struct SlotReading {
     if case .invalid(let error) = ledger, error.code == .unsupportedVersion || error.code == .rolledBack { throw error }
     var problem: ProtectionError?
     for number in try slot?.claimedGenerations() ?? [] {
+      // What a first save has left that was cut short was never acknowledged.
+      if number == 1, entry?.isNew == true { continue }
       do throws(ProtectionError) {
         guard let file = try slot?.open(.generation(number), forWriting: forWriting) else { continue }
         let opened = try openClaimed(file, number, as: protection)
@@ -121,8 +123,6 @@ struct SlotReading {
         return opened
       } catch {
         guard error.code.isDamage else { throw error }
-        // A first save that was cut short leaves a torn file, and nobody was told of it.
-        if error.code == .corrupt, entry?.isNew == true { continue }
         problem = problem ?? error
       }
     }

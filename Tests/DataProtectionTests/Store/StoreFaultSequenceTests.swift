@@ -57,10 +57,7 @@ import Testing
           for policy in memory.powerCutPolicies {
             let found = try rig.observe(memory.afterPowerCut(policy))
             let isKnown = scenario.states.contains { $0.content == found.content && $0.problem == found.problem }
-            let standsIn =
-              found.standing == .olderGeneration(because: .missing)
-              // Without its ledger a first save is authentic, and nobody vouches for it.
-              || scenario == .firstSave && found.standing == .rollbackUnverifiable
+            let standsIn = found.standing == .olderGeneration(because: .missing)
             #expect(
               isKnown && (found.standing == .current || found.standing == nil || standsIn),
               "killed after \(first), then cut after \(second), \(policy): \(found)")

@@ -147,8 +147,6 @@ import Testing
       case .savesPending:
         rig.sealing.lock()
         defer { rig.sealing.unlock() }
-        // Without a ledger nobody can tell while locked which generation counts: it is refused.
-        if opened.standing == .rollbackUnverifiable { return nil }
         guard try store.publishPending(Data("pending".utf8)).durability == .durable else { return nil }
       }
       return state
@@ -229,11 +227,7 @@ import Testing
     let standsIn =
       acknowledged < states.count - 1 && found.standing == .olderGeneration(because: .missing)
       && states[acknowledged...].contains { $0.content == found.content && $0.frames == found.frames }
-    // A first save whose ledger is not there yet is authentic, and nobody vouches for it.
-    let isUnverified =
-      scenario == .firstSave && acknowledged == 0 && found.standing == .rollbackUnverifiable
-      && found.content == StoreScenario.first
-    guard isFound || standsIn || isUnverified else {
+    guard isFound || standsIn else {
       Issue.record("\(scenario), \(place): found \(found), acknowledged \(acknowledged)")
       return
     }
