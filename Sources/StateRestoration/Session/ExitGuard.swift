@@ -43,9 +43,10 @@ extension RestorationCoordinator {
   ///
   /// Waits for a save in progress. Nothing happens during a restoration, whose state is on disk.
   func preserveBeforeExit(_ root: any RestorableController) {
-    guard standing == .live || standing == .locked, operations.current == nil || operations.current == .saving else {
-      return
-    }
+    // An object that ends the program while a save asks it can't be asked again.
+    guard standing == .live || standing == .locked, operations.current == nil || operations.current == .saving,
+      !tree.isCapturing
+    else { return }
     let context = configuration.context
     guard let application = takeApplicationState(context: context) else { return }
     let batch = capture(root, scope: .all, context: context, application: application)
