@@ -9,7 +9,7 @@ struct CaptureBatch: Sendable {
   /// The key of the app-level state, which is one more object, at the empty path.
   static let application: Key = 0
 
-  /// A live object that is new, has another parent or another identifier; new parents come before their children.
+  /// Where a live object ends up that is new, has another parent or another identifier: once each, those above it first.
   struct Placement: Sendable {
     var key: Key
     /// The parent's key; nil for a root.

@@ -18,8 +18,6 @@
   var unresolved: [Referrer] = []
   /// Records to which the places of the objects that they refer to are added at the end.
   var resolved: [Referrer] = []
-  /// So many placements say nothing any more of these objects, which have come anew since.
-  var superseded: [CaptureBatch.Key: Int] = [:]
   /// Whether nodes have come, moved or left, so that references to them lead elsewhere.
   var hasMoved = false
   /// Objects whose parents were asked again, as they call themselves something else.

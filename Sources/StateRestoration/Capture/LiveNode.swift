@@ -99,6 +99,9 @@ internal import RestorationArchive
   /// Where the object is now; nil once it has left the hierarchy.
   var currentPath: RestorationPath? { isRemoved ? nil : path }
 
+  /// How many nodes are above it.
+  var depth: Int { chain.reduce(-1) { count, _ in count + 1 } }
+
   /// Whether this node is the other one or below it.
   func isInside(_ other: LiveNode) -> Bool {
     chain.contains { $0 === other }

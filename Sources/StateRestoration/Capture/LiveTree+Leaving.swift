@@ -94,9 +94,6 @@ extension LiveTree {
     let isCarriedOver = isComingAnew || (node.kind == .shared && node.object == nil) || node.isUnheld
     // Alive until the capture has dealt with the children that have left them.
     walk.orphans += order
-    if isComingAnew, !spared.isEmpty || order.contains(where: { $0.lastPlaced == walk.number }) {
-      for gone in order + spared { walk.superseded[gone.key] = walk.batch.placements.count }
-    }
     for node in order.reversed() {
       if isCarriedOver { walk.batch.releases.append(node.key) } else { walk.batch.removals.append(node.key) }
       nodes[node.key] = nil
@@ -104,13 +101,5 @@ extension LiveTree {
     }
     walk.hasMoved = true
     return spared
-  }
-
-  /// Takes out the placements of objects that have come anew since.
-  func dropSupersededPlacements() {
-    guard !walk.superseded.isEmpty else { return }
-    walk.batch.placements = walk.batch.placements.enumerated().filter { index, placement in
-      index >= walk.superseded[placement.key] ?? 0
-    }.map(\.element)
   }
 }

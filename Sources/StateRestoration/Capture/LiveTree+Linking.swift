@@ -148,6 +148,30 @@ extension LiveTree {
         isEdit: isEdit || formerOwners.objects.contains(node.objectIdentity)))
   }
 
+  /// Leaves one placement of each object that is still there, and puts those of objects above it first: what lies above a place is
+  /// where it ends up then, and a node never lies below itself on the way.
+  func orderPlacements() {
+    // New objects came in that order.
+    guard walk.batch.placements.contains(where: { $0.key < walk.firstNewKey }) || !walk.batch.releases.isEmpty else {
+      return
+    }
+    var last: [CaptureBatch.Key: (placement: CaptureBatch.Placement, depth: Int)] = [:]
+    for placement in walk.batch.placements {
+      guard let node = node(placement.key) else {
+        // It was given state, and has left in the capture that met it.
+        if case .owner(let id)? = placement.given, walk.batch.removals.contains(placement.key) {
+          walk.batch.removedNodes.append(id)
+        }
+        continue
+      }
+      var newest = placement
+      if let first = last[placement.key]?.placement { (newest.given, newest.isEdit) = (first.given, first.isEdit) }
+      last[placement.key] = (newest, node.depth)
+    }
+    walk.batch.placements = last.values.sorted { ($0.depth, $0.placement.key) < ($1.depth, $1.placement.key) }.map(
+      \.placement)
+  }
+
   /// Notes that a node leaves the lists of its parent, which are put right once for all that leave.
   private func leaveParent(of node: LiveNode) {
     if let parent = node.parent { walk.parentsThatLostChildren[parent.key] = parent }

@@ -101,9 +101,9 @@ internal import RestorationArchive
       if !walk.hasMoved { break }
     }
     recordReferences()
-    dropSupersededPlacements()
+    orderPlacements()
     add(application)
-    walk.batch.removedNodes = given.takeUnmet(givenCount)
+    walk.batch.removedNodes += given.takeUnmet(givenCount)
     for subject in walk.openClasses { subject.close() }
     // Handed over whole: a copy here would keep the values, and make the worker copy the lists.
     defer { walk.batch = CaptureBatch() }

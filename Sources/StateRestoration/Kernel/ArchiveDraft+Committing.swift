@@ -10,9 +10,8 @@ extension ArchiveDraft {
     for key in batch.releases { forget(key) }
     if !batch.placements.isEmpty {
       let arrivals = Arrivals(batch)
-      let hasMoved = batch.placements.contains { binding($0.key) != nil }
       try bindRestored(arrivals)
-      for placement in hasMoved ? arrivals.placements : batch.placements { try placeIfPossible(placement, arrivals) }
+      for placement in batch.placements { try placeIfPossible(placement, arrivals) }
     }
     for (node, key) in outgrown where ownerOf[node] == nil {
       // What takes its place, or another one, has to be stored for that.

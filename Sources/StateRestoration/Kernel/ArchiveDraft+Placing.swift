@@ -13,27 +13,6 @@ struct Arrivals {
     records = Dictionary(batch.records.lazy.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { $1 })
   }
 
-  /// Where objects end up, once each, parents before children.
-  var placements: [CaptureBatch.Placement] {
-    let last = Dictionary(batch.placements.lazy.map { ($0.key, $0) }) { first, later in
-      var later = later
-      (later.given, later.isEdit) = (first.given, first.isEdit)
-      return later
-    }
-    var ordered: [CaptureBatch.Placement] = []
-    var met: Set<CaptureBatch.Key> = []
-    for placement in batch.placements {
-      var chain: [CaptureBatch.Placement] = []
-      var next = Optional(placement.key)
-      while let key = next, let found = last[key], met.insert(key).inserted {
-        chain.append(found)
-        next = found.parent
-      }
-      ordered += chain.reversed()
-    }
-    return ordered
-  }
-
   /// What the archive records of an object; nil when its values were not captured.
   func attributes(_ key: CaptureBatch.Key) -> RestorationArchive.Attributes? {
     records[key].map { batch.attributes(of: batch.records[$0]) }

@@ -114,6 +114,25 @@ import Testing
       """
     ),
     (
+      "a hierarchy that is turned inside out is saved",
+      """
+      [.push(parent: 0, name: 5, kind: 0), .push(parent: 87, name: 3, kind: 0), .push(parent: 62, name: 4, kind: 0),
+      .save, .push(parent: 99, name: 3, kind: 0), .push(parent: 48, name: 5, kind: 0), .move(page: 86, parent: 66),
+      .push(parent: 31, name: 5, kind: 0), .move(page: 50, parent: 90), .save, .lock, .unlock,
+      .launch(version: 1, hiding: 0, making: 0, kind: 0)]
+      """
+    ),
+    (
+      "a page that shows another model while locked comes back with what is edited below it",
+      """
+      [.save, .push(parent: 0, name: 2, kind: 0), .cutPowerInSave(call: 24, losing: 18446744073709551615),
+      .present(parent: 25, name: 2, kind: 1), .push(parent: 0, name: 1, kind: 0), .edit(page: 20, value: 3),
+      .push(parent: 91, name: 1, kind: 0), .push(parent: 0, name: 5, kind: 0), .push(parent: 0, name: 4, kind: 0),
+      .showOtherModel(page: 77), .push(parent: 47, name: 6, kind: 0), .edit(page: 20, value: 8), .unlock, .save,
+      .launch(version: 1, hiding: 0, making: 0, kind: 0)]
+      """
+    ),
+    (
       "what is pushed below a page that has moved below one that shows another model stays there",
       """
       [.push(parent: 0, name: 4, kind: 1), .push(parent: 15, name: 3, kind: 0), .push(parent: 5, name: 2, kind: 0),
