@@ -164,13 +164,22 @@ extension ArchiveDraft {
     }
   }
 
-  /// Live children in their order, then the carried-over nodes, as they stood.
+  /// Live children in their order; each carried-over node stays behind the live one that it stood behind.
   private mutating func arrange(_ order: CaptureBatch.Order) throws(ArchiveError) {
     guard let parent = binding(order.parent)?.node else { return }
     let present = try writer.children(of: parent)
     let live = order.children.compactMap { binding($0)?.node }
-    let isLive = Set(live)
-    let wanted = live + present.filter { !isLive.contains($0) }
+    var wanted = live
+    if live.count < present.count {
+      let isLive = Set(live)
+      var followers: [NodeID?: [NodeID]] = [:]
+      var last: NodeID?
+      for node in present {
+        if isLive.contains(node) { last = node } else { followers[last, default: []].append(node) }
+      }
+      wanted = followers[nil] ?? []
+      for node in live { wanted += [node] + (followers[node] ?? []) }
+    }
     if wanted != present, wanted.count == present.count { try writer.setChildren(wanted, of: parent) }
   }
 }

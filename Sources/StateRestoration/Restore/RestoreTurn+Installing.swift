@@ -11,8 +11,10 @@ extension RestoreTurn {
       }
       guard !children.isEmpty else { continue }
       // A child that was left out and is asked for now comes back with those beside it.
-      let isAskedFor = children.contains { plan.nodes[$0].flags.contains(.leftOut) && progress[$0].isRestored }
-      let restored = children.map { child in
+      let asked = children.filter { plan.nodes[$0].flags.contains(.leftOut) && progress[$0].isRestored }
+      let isAskedFor = !asked.isEmpty
+      // Where there is place for one, that is the one.
+      let restored = (children.filter { !asked.contains($0) } + asked).map { child in
         let flags = plan.nodes[child].flags
         let role = flags.contains(.hasRole) ? withDecoder(for: child) { try? $0.role() } : nil
         return RestoredChild(

@@ -64,6 +64,22 @@ import Testing
     #expect(report.nodes.map(\.path) == [["root"], ["root", "a"]])
   }
 
+  @Test func `what is carried over keeps its place among the siblings`() async throws {
+    let bench = Bench()
+    let names: [RestorationIdentifier] = ["a", "b", "c"]
+    try await bench.preserve(Screen("root", children: names.map { Screen($0, text: "\($0)") }))
+    let coordinator = bench.launch()
+    let root = Screen("root", children: [Screen("c"), Screen("a")])
+    root.takesChildren = false
+    _ = try await coordinator.restore(into: root)
+    root.restorationChildren.reverse()
+    root["a"]?.text = "edited"
+    _ = try await coordinator.preserve(root)
+    let again = Screen("root", children: names.reversed().map { Screen($0) })
+    _ = try await bench.launch().restore(into: again)
+    #expect(again.restorationChildren.map(\.restorationIdentifier) == names)
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a moved node keeps its data and what is carried over below it`(on kind: StoreKind) async throws {
     let bench = try await Bench(kind)
