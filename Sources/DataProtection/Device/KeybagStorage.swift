@@ -162,7 +162,7 @@ struct KeybagStorage: Sendable {
     let effaceables = Self.revisions(names, Self.effaceablePrefix).filter { $0 != revision }
     let keybags = Self.revisions(names, Self.keybagPrefix).filter { $0 != revision }
     guard !effaceables.isEmpty || !keybags.isEmpty else { return }
-    // The name that counts must be durable before what it replaces is destroyed.
+    // The name that counts must be durable before the files that it replaces are destroyed.
     guard (try? directory.synchronize()) != nil else { return }
     var destroyed: [String] = []
     for old in effaceables {

@@ -79,7 +79,7 @@ extension ArchiveStore {
         flags: opened.content.fields.flags.contains(.oneWay) ? .oneWay : [],
         byteCount: UInt64(opened.scan.end))
     } catch  where error.code.isDamage || error.code == .notFound {
-      // Nothing readable is there; unreadable files go aside below, but not what a first save has left that was cut short.
+      // Nothing readable is there; unreadable files go aside below, but not the file of a first save that was cut short.
       if state.reading.ledger.problem?.code == .rolledBack { return ledger }
       if error.code == .notFound, state.reading.entry?.isNew == true { return ledger }
     }

@@ -110,7 +110,7 @@ struct SlotReading {
     if case .invalid(let error) = ledger, error.code == .unsupportedVersion || error.code == .rolledBack { throw error }
     var problem: ProtectionError?
     for number in try slot?.claimedGenerations() ?? [] {
-      // What a first save has left that was cut short was never acknowledged.
+      // The file of a first save that was cut short: nobody was told of it.
       if number == 1, entry?.isNew == true { continue }
       do throws(ProtectionError) {
         guard let file = try slot?.open(.generation(number), forWriting: forWriting) else { continue }

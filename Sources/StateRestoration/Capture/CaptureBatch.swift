@@ -19,7 +19,7 @@ struct CaptureBatch: Sendable {
     var identifier: RestorationIdentifier
     /// What the object was given in the turn that meets it; nil for one that has moved, or that comes by itself.
     var given: Given?
-    /// Whether what the object has is an edit if it is given nothing: the program has set it, or it owned state before the
+    /// Whether the object's values are an edit if it is given nothing: the program has set it, or it owned state before the
     /// state was restored once more.
     var isEdit = false
   }
@@ -101,7 +101,7 @@ struct CaptureBatch: Sendable {
   var newcomers: [Key] = []
   /// Objects whose change was noticed before they were asked.
   var announced: Set<Key> = []
-  /// Number of records that were copied once more, as what they refer to has moved.
+  /// Number of records that were copied once more, as the objects that they refer to have moved.
   var repetitions = 0
   /// Number of objects whose values were copied, the app-level state not counted.
   var capturedCount: Int { records.count { $0.key != Self.application } - repetitions }

@@ -49,12 +49,12 @@ internal import RestorationArchive
     refused[ObjectIdentifier(object)] = .init(object: object)
   }
 
-  /// Notes that what an object comes with is an edit.
+  /// Notes that an object's first values are an edit.
   mutating func noteEdit(_ object: any RestorableObject) {
     edited[ObjectIdentifier(object)] = .init(object: object)
   }
 
-  /// Whether what an object comes with is an edit.
+  /// Whether an object's first values are an edit.
   mutating func takeEdit(_ node: LiveNode) -> Bool {
     guard !edited.isEmpty else { return false }
     return edited.removeValue(forKey: node.objectIdentity).map { $0.object === node.object } ?? false

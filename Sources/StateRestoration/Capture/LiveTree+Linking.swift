@@ -148,8 +148,8 @@ extension LiveTree {
         isEdit: isEdit || formerOwners.objects.contains(node.objectIdentity)))
   }
 
-  /// Leaves one placement of each object that is still there, and puts those of objects above it first: what lies above a place is
-  /// where it ends up then, and a node never lies below itself on the way.
+  /// Leaves one placement of each object that is still there, ancestors first: a place then lies below its final ancestors, and a
+  /// node never lies below itself on the way.
   func orderPlacements() {
     // New objects came in that order.
     guard walk.batch.placements.contains(where: { $0.key < walk.firstNewKey }) || !walk.batch.releases.isEmpty else {

@@ -61,7 +61,7 @@ extension LiveTree {
     readPending()
   }
 
-  /// What is stored for a reference: the places of its objects, which must be in the tree.
+  /// The stored form of a reference: the places of its objects, which must be in the tree.
   func entry(for reference: CapturedReference, from path: RestorationPath) -> RestorationArchive.Entry {
     func place(_ object: any RestorableObject) -> RestorationPath? {
       if let node = node(of: object), !node.isRemoved { return node.path }

@@ -90,8 +90,8 @@ internal import RestorationArchive
     adopt(controllers)
     adoptShared()
     if scope == .all { readUnnoticed() }
-    // What has left may still be referred to, or be registered as shared: it is preserved so from now on. Not for ever, as
-    // objects may have other children each time.
+    // An object that has left may still be referred to, or be registered as shared: it is preserved so from now on. Each pass
+    // may find other children, so that the number of passes is bounded.
     for _ in 0..<Self.passesAtMost {
       readPending()
       removeOrphans()

@@ -55,7 +55,7 @@ package final class ChangeFlag: Sendable {
     fire()
   }
 
-  /// Observes what a reading reads, until it changes or the object is invalidated.
+  /// Observes the values that a reading reads, until one changes or the object is invalidated.
   @MainActor func observe<Read>(_ read: () -> Read) -> Read {
     withObservationTracking {
       _ = beacon?.flashes

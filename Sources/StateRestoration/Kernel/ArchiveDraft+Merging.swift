@@ -36,7 +36,7 @@ extension ArchiveDraft {
       let hasRecord = try writer.node(target).map { $0.byteCount > 0 } ?? false
       if node.isUnedited, hasRecord || copies[target] != nil { continue }
       copies[target] = .init(source: source, target: target, attributes: node.attributes)
-      // The next nodes of its place are compared with what it will be.
+      // The next nodes of its place are compared with its coming identity.
       if var attributes = try writer.node(target)?.attributes {
         (attributes.classTag, attributes.model) = (node.attributes.classTag, node.attributes.model)
         attributes.version = node.attributes.version
