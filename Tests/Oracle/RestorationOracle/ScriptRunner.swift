@@ -417,14 +417,20 @@ import StateRestorationTesting
       guard let kind = page.kind.otherModel else { return false }
       page.show(kind)
       let rules = scene.rules
+      // What it was edited to before may have been met, when another page was registered.
+      scene.worlds = (scene.worlds + scene.worlds.map { $0.meeting(path, rules) }).distinct
       scene.change { world in
         let isLocked = world.base != nil
         world.change(path) { page in
           // Looks at the edits come at any time while locked.
           if isLocked, page.hasEdits { page.formerly.append(rules.optionalVariant(of: page)) }
-          if case .owner(let own?) = page.binding, !rules.program.isSameIdentity(rules.variant(of: page), own) {
+          if case .owner(let own?) = page.binding {
             // What it was given may have become its own before.
-            page.behind.append(rules.variant(of: page).asOptional())
+            if !rules.program.isSameIdentity(rules.variant(of: page), own) {
+              page.behind.append(rules.variant(of: page).asOptional())
+            }
+          } else if !isLocked, page.isOwner || page.isEdited {
+            page.behind.insert(rules.optionalVariant(of: page), at: 0)
           }
           // Or it is still stored as it was given.
           if let given = page.given { page.behind.append(given.asOptional()) }

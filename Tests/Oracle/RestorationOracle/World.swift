@@ -124,6 +124,19 @@ struct World: Hashable {
 
   mutating func change(_ path: [Int], _ body: (inout Live) -> Void) { live?.change(path[...], body) }
 
+  /// The same, if what a page has was met before the next save.
+  func meeting(_ path: [Int], _ rules: Rules) -> World {
+    var world = self
+    world.change(path) { page in
+      guard case .owner(var own?) = page.binding, rules.program.isSameIdentity(rules.variant(of: page), own) else {
+        return
+      }
+      own.value = page.value
+      page.binding = .owner(own)
+    }
+    return world
+  }
+
   mutating func push(_ name: Int, _ kind: Kind, on parent: [Int], isPresented: Bool = false) {
     let isDeferred = base != nil
     change(parent) { parent in

@@ -140,6 +140,15 @@ import Testing
       .save, .launch(version: 1, hiding: 0, making: 0, kind: 0)]
       """
     ),
+    (
+      "an edit that a late page's turn has met is stored for the model that was shown then",
+      """
+      [.push(parent: 0, name: 2, kind: 1), .push(parent: 0, name: 5, kind: 0), .save,
+      .crashInLaunch(name: 5, decoding: 1), .edit(page: 35, value: 4), .register(number: 8),
+      .push(parent: 0, name: 1, kind: 0), .showOtherModel(page: 57), .killInSave(call: 12),
+      .launch(version: 1, hiding: 0, making: 2, kind: 3)]
+      """
+    ),
   ]
 
   @Test(arguments: regressions) func `a script that once failed agrees`(name: String, script: String) async throws {
