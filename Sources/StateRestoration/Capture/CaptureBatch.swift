@@ -28,10 +28,20 @@ struct CaptureBatch: Sendable {
   enum Given: Hashable, Sendable {
     /// The state of a node, which is the object's.
     case owner(NodeID)
+    /// The state of a node, which refers to state that was not restored: the object is its owner once it is edited.
+    case referrer(NodeID)
     /// Nothing of a node that is its own, and that it could not read: only the places of its children.
     case over(NodeID)
     /// Nothing: it is blank where something is stored.
     case nothing
+
+    /// The node whose state the object has.
+    var node: NodeID? {
+      switch self {
+      case .owner(let node), .referrer(let node): node
+      case .over, .nothing: nil
+      }
+    }
   }
 
   /// The places at the top of an archive.

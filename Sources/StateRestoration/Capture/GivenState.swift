@@ -6,6 +6,8 @@ internal import RestorationArchive
   private struct GivenObject {
     weak var object: (any RestorableObject)?
     let given: CaptureBatch.Given
+    /// Whose state it is, if it is a model's.
+    let identity: Identity?
     /// Whether the state outlives it: it is a shared object, only references name it, or a sibling has its identifier.
     var outlives: Bool
     /// Whether the capture has met it.
@@ -36,9 +38,15 @@ internal import RestorationArchive
   }
 
   /// Notes the node that an object was given.
-  mutating func note(_ object: any RestorableObject, _ given: CaptureBatch.Given, outlives: Bool) {
+  ///
+  /// - Parameters:
+  ///   - identity: Whose state it is, if it is a model's.
+  ///   - outlives: Whether the state outlives the object.
+  mutating func note(
+    _ object: any RestorableObject, _ given: CaptureBatch.Given, of identity: Identity?, outlives: Bool
+  ) {
     indices[ObjectIdentifier(object)] = objects.count
-    objects.append(GivenObject(object: object, given: given, outlives: outlives))
+    objects.append(GivenObject(object: object, given: given, identity: identity, outlives: outlives))
   }
 
   /// Notes the node that the app-level state was given.
@@ -65,10 +73,13 @@ internal import RestorationArchive
     if let index = indices[ObjectIdentifier(object)] { objects[index].outlives = true }
   }
 
-  /// The node given to an object that the capture meets; nil for none.
-  mutating func take(_ object: any RestorableObject, _ identity: ObjectIdentifier) -> CaptureBatch.Given? {
-    guard !objects.isEmpty, let index = indices[identity], objects[index].object === object else { return nil }
+  /// Tells a node that the capture meets what its object was given, and whose that is; nil for nothing.
+  mutating func take(_ node: LiveNode) -> CaptureBatch.Given? {
+    guard !objects.isEmpty, let index = indices[node.objectIdentity], let object = objects[index].object,
+      object === node.object
+    else { return nil }
     objects[index].isMet = true
+    node.identity = objects[index].identity
     return objects[index].given
   }
 
@@ -107,8 +118,7 @@ internal import RestorationArchive
       }
     }
     return objects.prefix(count).compactMap { one in
-      guard !one.isMet, !one.outlives, case .owner(let node) = one.given else { return nil }
-      return node
+      one.isMet || one.outlives ? nil : one.given.node
     }
   }
 }

@@ -50,7 +50,8 @@ internal import RestorationArchive
   /// Objects that this one's references brought in.
   var byHand: [LiveNode] = [] { didSet { isReferrer = !byHand.isEmpty } }
   unowned var parent: LiveNode? { didSet { parentKey = parent?.key ?? -1 } }
-  /// The class tag and the model that the object showed when it was last asked; nil for plain objects.
+  /// Whose state the object has: the class tag that it showed when it was last asked, and the model that it named last, or was
+  /// given the state of; nil for plain objects.
   var identity: Identity?
   let objectIdentity: ObjectIdentifier
   /// Raised when the object may have changed since it was last captured, and from the beginning.

@@ -116,7 +116,7 @@ extension LiveTree {
     byObject[node.objectIdentity] = node
     pending.append(node)
     walk.hasMoved = true
-    var given = node.object.flatMap { self.given.take($0, node.objectIdentity) }
+    var given = self.given.take(node)
     if case .owner? = given {
       // Observing an object takes reading it, so that only others wait.
       node.mayWait = walk.batch.isMeeting && node.subject.awareness == .nothing
@@ -159,7 +159,7 @@ extension LiveTree {
     for placement in walk.batch.placements {
       guard let node = node(placement.key) else {
         // It was given state, and has left in the capture that met it.
-        if case .owner(let id)? = placement.given, walk.batch.removals.contains(placement.key) {
+        if let id = placement.given?.node, walk.batch.removals.contains(placement.key) {
           walk.batch.removedNodes.append(id)
         }
         continue

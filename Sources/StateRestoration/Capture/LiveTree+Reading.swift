@@ -221,11 +221,13 @@ extension LiveTree {
   private func isAnother(
     _ captured: CapturedState, _ node: LiveNode, _ object: any RestorableObject, wasRead: Bool
   ) -> Bool {
-    let identity = Identity(
+    var identity = Identity(
       classTag: captured.shape.classTag, model: captured.shape.model, isView: node.kind == .view)
-    let before = node.identity ?? (wasRead ? Identity(classTag: node.subject.plainTag, isView: identity.isView) : nil)
+    let before = node.identity ?? Identity(classTag: node.subject.plainTag, isView: identity.isView)
+    // While it names none, it goes on with the state of the model that it showed.
+    identity.model = identity.model ?? before.model
     node.identity = identity
-    guard let before, before != identity else { return false }
+    guard wasRead, before != identity else { return false }
     return registry.claimant(object, identity).mismatch(with: before) != nil
   }
 

@@ -30,6 +30,8 @@ internal import RestorationArchive
   var byObject: [ObjectIdentifier: LiveNode] = [:]
   var roots: [LiveNode] = []
   var shared: [LiveNode] = []
+  /// The names of all shared objects that were met: what one had outlives it, and is newer than what was restored.
+  private(set) var metShared: Set<RestorationIdentifier> = []
 
   // What to ask.
 
@@ -154,7 +156,7 @@ internal import RestorationArchive
     nodes = [nil]
     byObject = [:]
     roots = []
-    shared = []
+    (shared, metShared) = ([], [])
     (pending, unread, polled) = ([], [], [])
     referrers = [:]
     given.reset()
@@ -219,6 +221,7 @@ internal import RestorationArchive
         if node.kind == .shared { place(node, identifier: identifier, parent: nil) }
       } else {
         let node = track(object, identifier, .shared)
+        metShared.insert(identifier)
         insert(node, parent: nil)
         shared.append(node)
       }

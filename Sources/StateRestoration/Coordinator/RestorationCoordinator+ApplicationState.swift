@@ -52,7 +52,8 @@ extension RestorationCoordinator {
       if isRead { report.remarks.append(.applicationStateFailed(error.description)) }
       isRead = false
     }
-    return own.map { isRead && !turn.missesTarget ? .owner(turn.plan.nodes[$0].id) : .over(turn.plan.nodes[$0].id) }
-      ?? .nothing
+    guard let node = own.map({ turn.plan.nodes[$0].id }) else { return .nothing }
+    guard isRead else { return .over(node) }
+    return turn.missesTarget ? .referrer(node) : .owner(node)
   }
 }

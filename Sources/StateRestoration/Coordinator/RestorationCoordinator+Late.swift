@@ -32,9 +32,7 @@ extension RestorationCoordinator {
   func sharedObjectWasRegistered(as identifier: RestorationIdentifier) {
     guard let object = registry.sharedObject(identifier) else { return }
     // The state of the one before outlives it, and is newer than what this run has read.
-    if let restored, lateObjects == nil, let index = restored.index(at: [ReservedNode.shared, identifier]),
-      restored.isSpent(index, for: object)
-    {
+    if lateObjects == nil, tree.node(of: object) == nil, tree.metShared.contains(identifier) {
       tree.given.noteRefused(object)
     }
     _ = adopt(LateObject(object: object, path: [ReservedNode.shared, identifier]))
@@ -58,7 +56,7 @@ extension RestorationCoordinator {
   }
 
   private func giveState(to late: LateObject) -> NodeReport? {
-    guard let turn = restored, let index = turn.index(at: late.path) else { return nil }
+    guard let turn = restored, let index = storedPlace(at: late.path) else { return nil }
     guard turn.object(at: index) == nil else { return nil }
     if lateObjects == nil, tree.node(of: late.object) != nil {
       return NodeReport(path: late.path, result: .notRestored(.touchedMeanwhile))
@@ -113,8 +111,43 @@ extension RestorationCoordinator {
       await worker.run { (try? $0.draft.forget(path)) ?? false }
     }
     guard forgotten else { return false }
-    if let index = restored?.index(at: path) { restored?.spend(index) }
+    if let index = storedPlace(at: path) { restored?.spend(index) }
     changesWereNoticed()
     return true
+  }
+
+  // MARK: - Places
+
+  /// The place in the restored state to which a path leads now; nil when there is none.
+  ///
+  /// Objects may have moved since, with what they were given: what the nearest one above was given counts.
+  func storedPlace(at path: RestorationPath) -> Int? {
+    guard let turn = restored else { return nil }
+    guard path.components.count > 1, let root, path.components.first == root.restorationIdentifier else {
+      return turn.index(at: path)
+    }
+    // Mostly nothing has moved.
+    if let index = turn.index(at: path), let above = turn.plan.nodes[index].parent,
+      let parent = turn.progress[above].controller, parent.restorationIdentifier == turn.plan.paths[above].last,
+      let name = path.last, (tree.node(of: parent)?.path ?? turn.plan.paths[above]) == path.parent
+    {
+      return storedPlace(of: [name], below: parent)
+    }
+    var (next, names) = (root, path.components.dropFirst())
+    while names.count > 1,
+      let child = next.restorationChildren.first(where: { $0.restorationIdentifier == names.first })
+    {
+      (next, names) = (child, names.dropFirst())
+    }
+    return storedPlace(of: names, below: next)
+  }
+
+  /// The place in the restored state that a name, or more, leads to from a live controller; nil when there is none.
+  func storedPlace(
+    of names: some Sequence<RestorationIdentifier>, below controller: any RestorableController
+  ) -> Int? {
+    let node = tree.node(of: controller)
+    let above = sequence(first: node) { $0?.parent }.compactMap { $0?.controller }
+    return restored?.index(below: controller, names, ancestors: above)
   }
 }

@@ -153,7 +153,10 @@ extension RestorationCoordinator {
       // An object that came by itself has newer values than stored state of its own.
       for key in batch.newcomers {
         guard let node = tree.node(key), let object = node.object else { continue }
-        if let index = restored.index(at: node.path) { restored.spend(index, on: object) }
+        let index =
+          node.parent?.controller.map { storedPlace(of: [node.identifier], below: $0) }
+          ?? restored.index(at: node.path)
+        if let index { restored.spend(index, on: object) }
       }
     }
     return batch

@@ -52,6 +52,7 @@ extension ArchiveDraft {
     case .owner(let node)?: try remove(node)
     case .blank(let blank)?:
       guard let over = blank.over else { break }
+      if blank.hasRead { return try remove(over) }
       if try !goesAlong(over, with: blank.place.parent, leaving) { try retire(over) }
     case nil: break
     }
@@ -82,6 +83,8 @@ extension ArchiveDraft {
     }
     let entries = batch.entries(of: record)
     var attributes = batch.attributes(of: record)
+    // While the object names no model, the state stays that of the one it was.
+    if attributes.model == nil { attributes.model = try writer.node(node)?.attributes.model }
     // Until the record differs from the first one.
     let unedited = isBlind ? try writer.node(node).flatMap { $0.isUnedited ? $0 : nil } : nil
     if unedited != nil { attributes.flags.insert(.unedited) }

@@ -35,13 +35,15 @@ extension ArchiveDraft {
       // Values that nobody has edited go where there are none.
       let hasRecord = try writer.node(target).map { $0.byteCount > 0 } ?? false
       if node.isUnedited, hasRecord || copies[target] != nil { continue }
-      copies[target] = .init(source: source, target: target, attributes: node.attributes)
-      // The next nodes of its place are compared with its coming identity.
+      var coming = node.attributes
       if var attributes = try writer.node(target)?.attributes {
-        (attributes.classTag, attributes.model) = (node.attributes.classTag, node.attributes.model)
-        attributes.version = node.attributes.version
+        // An object that names no model goes on with the state of the one it was.
+        coming.model = coming.model ?? attributes.model
+        // The next nodes of its place are compared with its coming identity.
+        (attributes.classTag, attributes.model, attributes.version) = (coming.classTag, coming.model, coming.version)
         try writer.setAttributes(attributes, of: target)
       }
+      copies[target] = .init(source: source, target: target, attributes: coming)
     }
     // A target may have gone dormant since, behind another one of its place.
     for target in copies.keys {

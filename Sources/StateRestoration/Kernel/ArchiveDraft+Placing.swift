@@ -121,10 +121,11 @@ extension ArchiveDraft {
   /// has is newer than stored state of its own, and in front of every other.
   private mutating func meet(_ placement: CaptureBatch.Placement, _ arrivals: Arrivals) throws(ArchiveError) {
     if isBlind { return beBlank(placement, over: nil) }
-    var unread: NodeID?
+    var (unread, hasRead) = (NodeID?.none, false)
     switch placement.given {
     // By now it is another class's or model's than that of the state that it was given.
     case nil, .owner?: return try meetNewcomer(placement, arrivals)
+    case .referrer(let node)?: (unread, hasRead) = (node, true)
     case .over(let node)?: unread = node
     case .nothing?: break
     }
@@ -137,13 +138,13 @@ extension ArchiveDraft {
     if let unread, try isOwn(unread, placement.key, arrivals), let stored = try writer.node(unread),
       stored.parent == parent, stored.placeIdentifier == placement.identifier
     {
-      return beBlank(placement, over: unread)
+      return beBlank(placement, over: unread, hasRead: hasRead)
     }
     let variants = try variants(of: parent, placement.identifier)
     if variants.isEmpty {
       own(try insertInFront(parent, placement.identifier, arrivals.attributes(placement.key)), placement.key)
     } else {
-      switch try choose(among: variants, for: placement.key, arrivals) {
+      switch try choose(among: variants, for: arrivals.claimant(placement.key), arrivals) {
       case .owner(let position), .blank(let position?): beBlank(placement, over: variants[position])
       case .blank(nil): beBlank(placement, over: nil)
       }
@@ -156,7 +157,9 @@ extension ArchiveDraft {
   ) throws(ArchiveError) {
     let parent = try nodeAbove(placement)
     let variants = try variants(of: parent, placement.identifier)
-    switch try choose(among: variants, for: placement.key, arrivals) {
+    var claimant = arrivals.claimant(placement.key)
+    claimant.comesByItself = true
+    switch try choose(among: variants, for: claimant, arrivals) {
     case .owner(let position):
       try bringForward(variants[position], under: parent, as: placement.identifier, for: placement.key)
     case .blank where !variants.isEmpty && isUnencodable(placement.key, arrivals):
@@ -168,10 +171,9 @@ extension ArchiveDraft {
 
   /// The table *Select* for an object that restoring did not see.
   private func choose(
-    among variants: [NodeID], for key: CaptureBatch.Key, _ arrivals: Arrivals
+    among variants: [NodeID], for claimant: Claimant, _ arrivals: Arrivals
   ) throws(ArchiveError) -> Selection.Choice {
-    let claimant = arrivals.claimant(key)
-    return try Selection.choose(among: variants, tags: tags) { variant throws(ArchiveError) in
+    try Selection.choose(among: variants, tags: tags) { variant throws(ArchiveError) in
       guard let attributes = try writer.node(variant)?.attributes else { return (Identity(), .refused(.otherClass)) }
       // One that another live object has is nobody else's, unless that is leaving.
       if let owner = ownerOf[variant], !arrivals.leaving.contains(owner) {
@@ -183,9 +185,9 @@ extension ArchiveDraft {
     }
   }
 
-  private mutating func beBlank(_ placement: CaptureBatch.Placement, over node: NodeID?) {
+  private mutating func beBlank(_ placement: CaptureBatch.Placement, over node: NodeID?, hasRead: Bool = false) {
     let baseline = placement.isEdit ? Baseline.unencodable : .unknown
-    bind(.blank(Blank(place: placement, over: node, baseline: baseline)), placement.key)
+    bind(.blank(Blank(place: placement, over: node, hasRead: hasRead, baseline: baseline)), placement.key)
   }
 
   /// Whether an object's values can't be encoded, so that nothing takes the place of stored state.
@@ -201,7 +203,7 @@ extension ArchiveDraft {
     let node: NodeID
     if let over = blank.over, let stored = try writer.node(over) {
       // Without a record there is nothing that it could not read.
-      node = stored.byteCount > 0 ? try renew(over, stored) : over
+      node = stored.byteCount > 0 && !blank.hasRead ? try renew(over, stored) : over
       try bringForward(node, under: stored.parent, as: blank.place.identifier, for: key)
     } else {
       node = try insertInFront(try nodeAbove(blank.place), blank.place.identifier, blank.attributes)

@@ -77,7 +77,15 @@ struct ArchiveDraft: Sendable {
   // MARK: - Bindings
 
   /// The binding of a live object; nil while it has none.
-  func binding(_ key: CaptureBatch.Key) -> Binding? { key < bindings.count ? bindings[key] : nil }
+  func binding(_ key: CaptureBatch.Key) -> Binding? {
+    guard key < bindings.count, let binding = bindings[key] else { return nil }
+    // What the object was over may be gone; numbers of nodes are not used again.
+    if case .blank(var blank) = binding, let over = blank.over, ((try? writer.node(over)) ?? nil) == nil {
+      blank.over = nil
+      return .blank(blank)
+    }
+    return binding
+  }
 
   /// Makes a node a live object's.
   mutating func own(_ node: NodeID, _ key: CaptureBatch.Key) {
@@ -144,21 +152,14 @@ struct ArchiveDraft: Sendable {
     for variant in try variants(of: parent, identifier) { try giveUp(variant) }
   }
 
-  /// Removes a variant with its subtree: what live objects own there is nobody's, and one that could not read it is over none.
+  /// Removes a variant with its subtree: what live objects own there is nobody's.
   mutating func giveUp(_ variant: NodeID) throws(ArchiveError) {
-    var removed: Set<NodeID> = []
     var stack = [variant]
     while let next = stack.popLast() {
-      removed.insert(next)
       if let key = ownerOf[next] { unbind(key) }
       stack += try writer.children(of: next)
     }
     try remove(variant)
-    for key in bindings.indices {
-      guard case .blank(var blank)? = bindings[key], let over = blank.over, removed.contains(over) else { continue }
-      blank.over = nil
-      bindings[key] = .blank(blank)
-    }
   }
 
   /// Removes nodes whose own rules say that they are of no use any more.

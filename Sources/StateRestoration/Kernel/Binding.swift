@@ -6,7 +6,7 @@ enum Binding: Sendable {
   case owner(NodeID)
   /// The stored state, if any, is not the object's, or the object could not read it: nothing is written for the object until
   /// it differs from its baseline.
-  case blank(Blank)
+  indirect case blank(Blank)
 
   /// The node below which the object's children have their places; nil when there is none.
   var node: NodeID? {
@@ -21,8 +21,10 @@ enum Binding: Sendable {
 struct Blank: Sendable {
   /// The object's place.
   var place: CaptureBatch.Placement
-  /// The variant of the object's own identity whose record it could not read; nil for none.
+  /// The variant of the object's own identity whose record it could not read, or not wholly; nil for none.
   var over: NodeID?
+  /// Whether it has read the record but for references to state that was not restored: an edit overwrites it.
+  var hasRead = false
   /// What the object had when it was met.
   var baseline = Baseline.unknown
   /// What the archive records of the object, once its values were captured.

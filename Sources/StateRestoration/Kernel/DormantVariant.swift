@@ -73,21 +73,46 @@ extension ArchiveDraft {
     dormants.removeAll { $0.node == node }
   }
 
-  /// Removes the oldest dormant variants over the bounds, and owes the receipt their names.
+  /// Removes dormant variants over the bounds, and owes the receipt their names.
   mutating func boundDormants() throws(ArchiveError) {
-    guard !dormants.isEmpty else { return }
-    let limit = limits.bytesPerArchive / DormantVariant.budgetShare
-    while dormants.count > DormantVariant.countLimit || dormants.reduce(0, { $0 + $1.byteCount }) > limit {
-      guard let oldest = try oldestFreeDormant() else { return }
-      owedFindings.append(.dormantRemoved(path: path(of: oldest.node), bytes: oldest.byteCount))
-      try giveUp(oldest.node)
+    guard areDormantsOverBounds else { return }
+    for dormant in try dormantsInOrderOfRemoval() where areDormantsOverBounds {
+      guard isDormant(dormant.node), try !hasOwner(inside: dormant.node) else { continue }
+      owedFindings.append(.dormantRemoved(path: path(of: dormant.node), bytes: dormant.byteCount))
+      try giveUp(dormant.node)
     }
   }
 
-  /// The oldest dormant variant with nothing in it that a live object owns.
-  private func oldestFreeDormant() throws(ArchiveError) -> DormantVariant? {
-    for dormant in dormants where try !hasOwner(inside: dormant.node) { return dormant }
-    return nil
+  private var areDormantsOverBounds: Bool {
+    dormants.count > DormantVariant.countLimit
+      || dormants.reduce(0) { $0 + $1.byteCount } > limits.bytesPerArchive / DormantVariant.budgetShare
+  }
+
+  /// First those behind a newer variant of their own identity, which hides them, then all others; the oldest first.
+  private func dormantsInOrderOfRemoval() throws(ArchiveError) -> [DormantVariant] {
+    struct Place: Hashable {
+      var parent: NodeID?
+      var identifier: RestorationIdentifier
+    }
+    var newer: [Place: [Identity]] = [:]
+    var (hidden, others): ([DormantVariant], [DormantVariant]) = ([], [])
+    for dormant in dormants.reversed() {
+      guard let node = try writer.node(dormant.node) else { continue }
+      let place = Place(parent: node.parent, identifier: node.placeIdentifier)
+      if newer[place] == nil, let front = try writer.child(of: place.parent, identifier: place.identifier),
+        !isDormant(front), let identity = try writer.node(front)?.attributes.identity
+      {
+        newer[place] = [identity]
+      }
+      let identity = node.attributes.identity
+      if newer[place]?.contains(where: { tags.isSameIdentity($0, identity) }) == true {
+        hidden.append(dormant)
+      } else {
+        others.append(dormant)
+      }
+      newer[place, default: []].append(identity)
+    }
+    return hidden.reversed() + others.reversed()
   }
 
   /// The bytes of the records of a node and those below it; a dormant variant inside counts by itself.

@@ -6,7 +6,7 @@
   var viewTables: [Int: ChildTable<any RestorableView>] = [:]
   /// For parents, the place after the child that was last found to be installed.
   var nextInstalled: [Int: Int] = [:]
-  /// The places of the objects that were met, once one of them was made.
+  /// The places of the controllers that were met, once one of them was made or looked for.
   var takenPlaces: [ObjectIdentifier: Int] = [:]
   /// Whether the delegate makes controllers, as far as is known.
   var asksDelegate = true

@@ -55,8 +55,13 @@ extension RestoreTurn {
   ) throws(RestorationError) {
     let version = plan.nodes[variant].version
     let classPlan = classPlan(of: object)
+    // Another object may be decoding, whose code gives this one its state.
+    let outer = missesTarget
     missesTarget = false
-    defer { if missesTarget { progress[index].awaitsTarget = true } }
+    defer {
+      if missesTarget { progress[index].awaitsTarget = true }
+      missesTarget = outer
+    }
     let isSeen = classPlan.coding != nil || version != classPlan.version
     let decoder =
       isSeen

@@ -276,16 +276,22 @@ extension RestoreTurn {
   private func takePlace(
     _ controller: any RestorableController, _ index: Int, _ origin: NodeReport.Origin
   ) -> Int? {
-    if lookups.takenPlaces.isEmpty {
-      guard origin != .existing, origin != .registration else { return nil }
-      for other in plan.nodes.indices where other != index {
-        if let object = progress[other].controller { lookups.takenPlaces[ObjectIdentifier(object)] = other }
-      }
-    }
-    let taken = lookups.takenPlaces[ObjectIdentifier(controller)]
-    // One that has died may have left its address to another.
-    if let taken, taken != index, progress[taken].controller === controller { return taken }
+    if lookups.takenPlaces.isEmpty, origin == .existing || origin == .registration { return nil }
+    if let taken = self.index(of: controller), taken != index { return taken }
     lookups.takenPlaces[ObjectIdentifier(controller)] = index
     return nil
+  }
+
+  /// The index of the node that a controller was given; nil when it was given none.
+  func index(of controller: any RestorableController) -> Int? {
+    if lookups.takenPlaces.isEmpty {
+      for index in plan.nodes.indices {
+        if let object = progress[index].controller { lookups.takenPlaces[ObjectIdentifier(object)] = index }
+      }
+    }
+    // One that has died may have left its address to another.
+    return lookups.takenPlaces[ObjectIdentifier(controller)].flatMap {
+      progress[$0].controller === controller ? $0 : nil
+    }
   }
 }

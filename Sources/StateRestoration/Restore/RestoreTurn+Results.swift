@@ -3,7 +3,7 @@ internal import RestorationArchive
 extension RestoreTurn {
   /// Tells a tree which live objects were given which nodes, before the capture at the end of the turn.
   ///
-  /// Objects that could not read their own state, or that refer to state that was not restored, are blank over it.
+  /// Objects that could not read their own state are blank over it.
   func noteOwners(in tree: LiveTree, range: Range<Int>? = nil) {
     let range = range ?? plan.nodes.indices
     for case let object? in uninstalled.map(\.object) { tree.given.noteRefused(object) }
@@ -11,21 +11,22 @@ extension RestoreTurn {
     tree.given.reserve(range.count)
     for index in range {
       guard let object = object(at: index), !plan.nodes[index].isApplication else { continue }
-      let isOwner = isOwner(index)
-      let node = plan.nodes[index].id
+      let given = given(at: index)
       tree.given.note(
-        object, isOwner ? .owner(node) : .over(node),
+        object, given, of: plan.details(of: index).model.map { _ in plan.identity(of: index) },
         outlives: plan.nodes[index].kind == .shared || plan.nodes[index].flags.contains(.byHand))
-      if isOwner { progress[index].isSpent = true }
+      if given.node != nil { progress[index].isSpent = true }
     }
   }
 
-  /// Whether a node's object owns its stored state.
-  private func isOwner(_ index: Int) -> Bool {
-    guard !progress[index].awaitsTarget else { return false }
-    guard !progress[index].isRestored else { return true }
+  /// What a node's object has of its stored state.
+  private func given(at index: Int) -> CaptureBatch.Given {
+    let node = plan.nodes[index].id
     // Without a record there is nothing to lose; and an edit made while locked is newer.
-    return progress[index].reason == .shed || progress[index].reason == .touchedMeanwhile
+    let isOwn =
+      progress[index].isRestored || progress[index].reason == .shed || progress[index].reason == .touchedMeanwhile
+    guard isOwn else { return .over(node) }
+    return progress[index].awaitsTarget ? .referrer(node) : .owner(node)
   }
 
   /// Notes that an object has joined the stored state and its own.

@@ -55,8 +55,28 @@ internal import RestorationArchive
     for index in range ?? plan.nodes.indices { progress[index].letGo() }
   }
 
-  /// The index of the node at a path, the leading variant of its place; nil when there is none.
+  /// The index of the node at a path as it was stored, the leading variant of its place; nil when there is none.
   func index(at path: RestorationPath) -> Int? { paths[path] }
+
+  /// The index of a place below what a controller was given; nil when nothing is stored there, or the controller has become
+  /// another class's or model's.
+  ///
+  /// - Parameters:
+  ///   - names: The way from the controller on.
+  ///   - ancestors: The controllers that are above it now.
+  func index(
+    below controller: any RestorableController, _ names: some Sequence<RestorationIdentifier>,
+    ancestors: [any RestorableController]
+  ) -> Int? {
+    guard let above = index(of: controller) else { return nil }
+    for one in [controller] + ancestors {
+      if let given = index(of: one), !isOwn(given, one) { return nil }
+    }
+    guard let index = paths[RestorationPath(plan.paths[above].components + names)],
+      (above..<plan.nodes[above].end).contains(index)
+    else { return nil }
+    return index
+  }
 
   /// Whether nobody is given the state of a place any more, or not an object whose own state in it was given.
   func isSpent(_ lead: Int, for object: (any RestorableObject)? = nil) -> Bool {
@@ -66,7 +86,7 @@ internal import RestorationArchive
   }
 
   /// Whether a variant is an object's own; without an object every one counts.
-  private func isOwn(_ variant: Int, _ object: (any RestorableObject)?) -> Bool {
+  func isOwn(_ variant: Int, _ object: (any RestorableObject)?) -> Bool {
     object.map { request.registry.claimant($0).mismatch(with: plan.identity(of: variant)) == nil } ?? true
   }
 
@@ -79,11 +99,9 @@ internal import RestorationArchive
   ///
   /// - Parameter object: An object whose values are newer than those variants that are its own; nil for all of them.
   func spend(_ lead: Int, on object: (any RestorableObject)? = nil) {
-    // Below an object of another class or model the place is not this one.
-    if object != nil, let parent = plan.nodes[lead].parent, self.object(at: parent) == nil, !progress[parent].isSpent {
-      return
-    }
     for variant in plan.variants(ledBy: lead) where isOwn(variant, object) {
+      // An object that has moved has it.
+      if object != nil, self.object(at: variant) != nil { continue }
       for node in variant..<plan.nodes[variant].end { progress[node].isSpent = true }
     }
   }

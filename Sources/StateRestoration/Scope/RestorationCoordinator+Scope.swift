@@ -16,7 +16,7 @@ extension RestorationCoordinator {
 
   /// Whether a value is stored at a path that no object has had in this run.
   func hasUnreadValue(at path: RestorationPath) -> Bool {
-    guard let restored, let index = restored.index(at: path), restored.object(at: index) == nil,
+    guard let restored, let index = storedPlace(at: path), restored.object(at: index) == nil,
       !restored.isSpent(index)
     else { return false }
     return restored.plan.variants(ledBy: index).contains { variant in
@@ -31,7 +31,7 @@ extension RestorationCoordinator {
       Task { forgetAll(at: path) }
       return
     }
-    if let index = restored?.index(at: path) { restored?.spend(index) }
+    if let index = storedPlace(at: path) { restored?.spend(index) }
     worker.post { try? $0.draft.removeAll(at: path) }
     changesWereNoticed()
   }

@@ -216,8 +216,9 @@ import Testing
     coordinator.registry.share(first!, as: "model")
     _ = try await coordinator.preserve(root)
     first = nil
-    let second = Screen("model", text: "second")
+    let second = Screen("model")
     coordinator.registry.share(second, as: "model")
+    _ = try await coordinator.preserve(root)
     second.text = "second"
     _ = try await coordinator.preserve(root)
     let again = Screen("model")

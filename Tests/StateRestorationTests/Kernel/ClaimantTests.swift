@@ -10,9 +10,10 @@ import Testing
     ("note", nil, true), ("note", "note", true), ("note", "memo", true), ("note", "list", false),
     (nil, nil, true), (nil, "note", false), (nil, "memo", true), (nil, "list", false),
   ]
-  /// By the asker's model and the recorded one: whether the model fits.
-  private static let models: [(asker: ModelIdentifier?, recorded: ModelIdentifier?, fits: Bool)] = [
-    (nil, nil, true), (nil, "A", true), (nil, "B", true), ("A", nil, true), ("A", "A", true), ("A", "B", false),
+  /// By the asker's model and the recorded one: whether the model fits, and whether it does when the asker comes by itself.
+  private static let models: [(asker: ModelIdentifier?, recorded: ModelIdentifier?, fits: Bool, byItself: Bool)] = [
+    (nil, nil, true, true), (nil, "A", true, false), (nil, "B", true, false), ("A", nil, true, true),
+    ("A", "A", true, true), ("A", "B", false, false),
   ]
   /// By whether the asker is a view and whether a view's state was recorded.
   private static let kinds: [(asker: Bool, recorded: Bool, fits: Bool)] = [
@@ -23,13 +24,13 @@ import Testing
     var count = 0
     for kind in Self.kinds {
       for tag in Self.tags {
-        for model in Self.models {
+        for (model, comesByItself) in Self.models.flatMap({ [($0, false), ($0, true)] }) {
           let claimant = Claimant(
             identity: Identity(classTag: tag.asker, model: model.asker, isView: kind.asker), version: 1,
-            acceptedTags: ["memo"])
+            acceptedTags: ["memo"], comesByItself: comesByItself)
           let recorded = Identity(classTag: tag.recorded, model: model.recorded, isView: kind.recorded)
           let expected: Selection.Refusal? =
-            switch (kind.fits && tag.fits, model.fits) {
+            switch (kind.fits && tag.fits, comesByItself ? model.byItself : model.fits) {
             case (false, _): .otherClass
             case (true, false): .otherModel
             case (true, true): nil
@@ -39,7 +40,7 @@ import Testing
         }
       }
     }
-    #expect(count == 192)
+    #expect(count == 384)
   }
 
   @Test func `a tag table stands for registered classes, and for others only their own tag`() {

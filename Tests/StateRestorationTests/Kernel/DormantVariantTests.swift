@@ -55,6 +55,17 @@ import Testing
     #expect(draft.dormants.reduce(0) { $0 + $1.byteCount } <= 10_000)
   }
 
+  @Test func `what a newer variant of its own identity hides goes before the oldest that an object may get`() throws {
+    let kept = [StoredVariant("K", tag: "a"), StoredVariant("precious", tag: "b")]
+    let hidden = (0...DormantVariant.countLimit).map { StoredVariant("\($0)", tag: "c") }
+    // The last that is stored is the oldest.
+    var draft = try VariantTree.draft([("place", hidden), ("kept", kept)])
+    _ = try draft.commit(CaptureBatch())
+    #expect(draft.dormants.count == DormantVariant.countLimit)
+    #expect(try draft.variants(of: nil, "kept").count == 2)
+    #expect(draft.owedFindings.count == 1)
+  }
+
   @Test func `a dormant variant in which a live object owns something stays`() throws {
     var draft = try VariantTree.draft([
       ("top", [StoredVariant("X", tag: "b"), StoredVariant("P", tag: "c", [("child", [StoredVariant("C")])])])
