@@ -35,15 +35,13 @@ extension ArchiveDraft {
       // Values that nobody has edited go where there are none.
       let hasRecord = try writer.node(target).map { $0.byteCount > 0 } ?? false
       if node.isUnedited, hasRecord || copies[target] != nil { continue }
-      var coming = node.attributes
+      copies[target] = .init(source: source, target: target, attributes: node.attributes)
+      // The next nodes of its place are compared with its coming identity.
       if var attributes = try writer.node(target)?.attributes {
-        // An object that names no model goes on with the state of the one it was.
-        coming.model = coming.model ?? attributes.model
-        // The next nodes of its place are compared with its coming identity.
-        (attributes.classTag, attributes.model, attributes.version) = (coming.classTag, coming.model, coming.version)
+        (attributes.classTag, attributes.model) = (node.attributes.classTag, node.attributes.model)
+        attributes.version = node.attributes.version
         try writer.setAttributes(attributes, of: target)
       }
-      copies[target] = .init(source: source, target: target, attributes: coming)
     }
     // A target may have gone dormant since, behind another one of its place.
     for target in copies.keys {
@@ -105,8 +103,9 @@ extension ArchiveDraft {
   ) throws(ArchiveError) -> NodeID? {
     if !leadsToEdit, node.attributes.flags.contains(.dormant) { return nil }
     let identifier = node.placeIdentifier
-    let claimant = tags.claimant(of: node.attributes)
     let isEdited = node.byteCount > 0 && !node.isUnedited
+    var claimant = tags.claimant(of: node.attributes)
+    claimant.isGivenNothing = isEdited
     let variants = try variants(of: parent, identifier)
     for variant in variants {
       guard let stored = try writer.node(variant) else { continue }

@@ -144,7 +144,7 @@ extension ArchiveDraft {
     if variants.isEmpty {
       own(try insertInFront(parent, placement.identifier, arrivals.attributes(placement.key)), placement.key)
     } else {
-      switch try choose(among: variants, for: arrivals.claimant(placement.key), arrivals) {
+      switch try choose(among: variants, for: placement.key, arrivals) {
       case .owner(let position), .blank(let position?): beBlank(placement, over: variants[position])
       case .blank(nil): beBlank(placement, over: nil)
       }
@@ -157,9 +157,7 @@ extension ArchiveDraft {
   ) throws(ArchiveError) {
     let parent = try nodeAbove(placement)
     let variants = try variants(of: parent, placement.identifier)
-    var claimant = arrivals.claimant(placement.key)
-    claimant.comesByItself = true
-    switch try choose(among: variants, for: claimant, arrivals) {
+    switch try choose(among: variants, for: placement.key, arrivals) {
     case .owner(let position):
       try bringForward(variants[position], under: parent, as: placement.identifier, for: placement.key)
     case .blank where !variants.isEmpty && isUnencodable(placement.key, arrivals):
@@ -171,9 +169,11 @@ extension ArchiveDraft {
 
   /// The table *Select* for an object that restoring did not see.
   private func choose(
-    among variants: [NodeID], for claimant: Claimant, _ arrivals: Arrivals
+    among variants: [NodeID], for key: CaptureBatch.Key, _ arrivals: Arrivals
   ) throws(ArchiveError) -> Selection.Choice {
-    try Selection.choose(among: variants, tags: tags) { variant throws(ArchiveError) in
+    var claimant = arrivals.claimant(key)
+    claimant.isGivenNothing = true
+    return try Selection.choose(among: variants, tags: tags) { variant throws(ArchiveError) in
       guard let attributes = try writer.node(variant)?.attributes else { return (Identity(), .refused(.otherClass)) }
       // One that another live object has is nobody else's, unless that is leaving.
       if let owner = ownerOf[variant], !arrivals.leaving.contains(owner) {

@@ -18,17 +18,17 @@ struct Claimant: Sendable {
   var version: StateVersion
   /// The tags whose state the asker's class may be given: its own, its former ones, and those of registered superclasses.
   var acceptedTags: Set<RestorationClass>
-  /// Whether the asker is given nothing: if it names no model, it can't have learnt one, so that no model's state is its own.
-  var comesByItself = false
+  /// Whether the asker is given nothing: if it names no model, it can't learn one, so that no model's state is its own.
+  var isGivenNothing = false
 
   /// The one predicate: whether recorded state is the asker's; nil means that it is.
   ///
   /// State without a tag, or without a model, fits everybody, and an asker without a model takes the state of any, since it
-  /// may learn its model from the state, unless it comes by itself.
+  /// may learn its model from the state, unless it is given nothing.
   func mismatch(with recorded: Identity) -> Selection.Refusal? {
     guard recorded.isView == identity.isView else { return .otherClass }
     if let tag = recorded.classTag, tag != identity.classTag, !acceptedTags.contains(tag) { return .otherClass }
-    if let model = recorded.model, model != identity.model, comesByItself || identity.model != nil {
+    if let model = recorded.model, model != identity.model, isGivenNothing || identity.model != nil {
       return .otherModel
     }
     return nil

@@ -58,7 +58,7 @@ package struct ScriptMaker {
   }
 
   private mutating func kind() -> Int {
-    if has(.tags, oneIn: 2) { return [1, 2, 3, 4][below(4)] }
+    if has(.tags, oneIn: 2) { return 1 + below(5) }
     return has(.models, oneIn: 2) ? 1 + below(2) : 0
   }
 

@@ -150,7 +150,7 @@ extension ProgramVersion {
   @MainActor private static func make<R: Release>(_ kind: Kind, _ release: R.Type) -> Page {
     switch kind {
     case .plain: PlainPage<R>()
-    case .firstNote, .secondNote: NotePage<R>()
+    case .firstNote, .secondNote, .unnamedNote: NotePage<R>()
     case .special: SpecialPage<R>()
     case .card: CardPage<R>()
     }

@@ -12,21 +12,23 @@ package enum Kind: Int, CaseIterable, Hashable, Sendable {
   case special
   /// An unrelated class, which the third version of the program has no more.
   case card
+  /// The class of notes without a model object.
+  case unnamedNote
 
   /// The model object; 0 for none.
   var model: Int {
     switch self {
     case .firstNote, .special: 1
     case .secondNote: 2
-    case .plain, .card: 0
+    case .plain, .card, .unnamedNote: 0
     }
   }
 
-  /// The kinds that show a model object, by another one of the same class.
+  /// Another one of the same class that shows a model object.
   var otherModel: Kind? {
     switch self {
     case .firstNote: .secondNote
-    case .secondNote: .firstNote
+    case .secondNote, .unnamedNote: .firstNote
     default: nil
     }
   }
@@ -56,7 +58,7 @@ package struct ProgramVersion: Hashable, Sendable {
   func tag(of kind: Kind) -> String? {
     switch kind {
     case .plain: nil
-    case .firstNote, .secondNote: noteTags[0]
+    case .firstNote, .secondNote, .unnamedNote: noteTags[0]
     case .special: "special"
     case .card: "card"
     }
@@ -73,7 +75,7 @@ package struct ProgramVersion: Hashable, Sendable {
     guard variant.model == 0 || kind.model == 0 || variant.model == kind.model else { return false }
     guard let recorded = variant.tag else { return true }
     switch registered(recorded) {
-    case .note: return kind == .firstNote || kind == .secondNote || kind == .special
+    case .note: return [.firstNote, .secondNote, .unnamedNote, .special].contains(kind)
     case .special: return kind == .special
     case .card: return kind == .card
     case nil: return tag(of: kind) == recorded

@@ -239,8 +239,8 @@ struct Rules {
 
   private func own(_ page: Live, _ places: [Int: [Variant]]) -> Variant {
     Variant(
-      tag: program.tag(of: page.kind), model: page.kind.model, version: program.number, value: page.value,
-      places: places, isPresented: page.isPresented, isOptional: goneModels.contains(page.kind.model))
+      tag: program.tag(of: page.kind), model: page.model, version: program.number, value: page.value,
+      places: places, isPresented: page.isPresented, isOptional: goneModels.contains(page.model))
   }
 
   /// Whether a save has to store the page.

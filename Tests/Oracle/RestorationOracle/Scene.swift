@@ -49,6 +49,13 @@ import StateRestoration
   /// Another program, which knows other tags, joins the states saved while locked anew.
   func forgetJoins() { worlds = (worlds + unjoined).distinct }
 
+  /// A page has moved: the places below it that nothing is in move along.
+  func movePlaces(_ places: [[Int]], from former: [Int], to path: [Int]) {
+    carriedPlaces = places.filter { $0 != path }.map {
+      $0.starts(with: former) ? path + $0.dropFirst(former.count) : $0
+    }
+  }
+
   /// The power was cut.
   func losePower() {
     worlds = worlds.flatMap { $0.afterPowerCut() }.distinct

@@ -400,7 +400,7 @@ import StateRestorationTesting
       guard path.count > 1, let parent = pages.first(where: { $0.path == path.dropLast() }), isFree(name, in: parent)
       else { return false }
       page.restorationIdentifier = RestorationIdentifier("\(name)")
-      scene.carriedPlaces = []
+      scene.movePlaces(scene.carriedPlaces, from: path, to: parent.path + [name])
       scene.change { $0.move(path, to: parent.path, as: name) }
     case .move(let number, let target):
       let (path, page) = pick(number)
@@ -408,8 +408,10 @@ import StateRestorationTesting
       guard path.count > 1, !parent.path.starts(with: path), parent.page.presented !== page,
         !pages.contains(where: { $0.page.presented === page }), isFree(page.number, in: parent)
       else { return false }
+      let places = scene.carriedPlaces
       remove(page)
       parent.page.push(page)
+      scene.movePlaces(places, from: path, to: parent.path + [page.number])
       scene.change { $0.move(path, to: parent.path, as: page.number) }
     case .reverse(let number): pick(number).page.reverse()
     case .showOtherModel(let number):

@@ -100,6 +100,15 @@ struct Live: Hashable {
 
   var others: [Variant] { before + behind }
 
+  /// The model object whose state it has: while it shows none, that of the state that it was given; 0 for none.
+  var model: Int {
+    switch binding {
+    case .owner(let own?) where kind.model == 0: own.model
+    case .below(let newer, _) where kind.model == 0: newer.model
+    default: kind.model
+    }
+  }
+
   var isOwner: Bool { if case .owner = binding { true } else { false } }
 
   /// Whether a save has stored it, or a restoration has given it its state.

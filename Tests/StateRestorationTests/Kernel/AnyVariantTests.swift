@@ -9,11 +9,12 @@ import Testing
 /// The first table of `Docs/Engine.md`, as it stands there: for any stored variant and any live object what happens when the
 /// state is restored, saved after an edit, when the object leaves, and at an unlock after an edit.
 @MainActor @Suite struct AnyVariantTests {
-  /// A page without a model of its own, to which state of any model belongs.
+  /// A page that shows the model of the stored state, if that has one.
   class Page: RestorableController {
     class var restorationExtent: RestorationExtent? { nil }
     let restorationIdentifier: RestorationIdentifier? = "place"
     let restorationClass: RestorationClass? = "page"
+    var restorationModelIdentifier: ModelIdentifier?
     @Restored("value") var text = "at launch"
   }
 
@@ -94,6 +95,7 @@ import Testing
       let isRich = row.testDescription == "beyond the extent"
       if isRich { coordinator.extent = .launch }
       page = isRich ? RichPage() : Page()
+      page.restorationModelIdentifier = variants.first?.attributes.model
       self.window = Window(page)
     }
 

@@ -10,8 +10,8 @@ import Testing
     ("note", nil, true), ("note", "note", true), ("note", "memo", true), ("note", "list", false),
     (nil, nil, true), (nil, "note", false), (nil, "memo", true), (nil, "list", false),
   ]
-  /// By the asker's model and the recorded one: whether the model fits, and whether it does when the asker comes by itself.
-  private static let models: [(asker: ModelIdentifier?, recorded: ModelIdentifier?, fits: Bool, byItself: Bool)] = [
+  /// By the asker's model and the recorded one: whether the model fits, and whether it does when the asker is given nothing.
+  private static let models: [(asker: ModelIdentifier?, recorded: ModelIdentifier?, fits: Bool, nothingGiven: Bool)] = [
     (nil, nil, true, true), (nil, "A", true, false), (nil, "B", true, false), ("A", nil, true, true),
     ("A", "A", true, true), ("A", "B", false, false),
   ]
@@ -24,13 +24,13 @@ import Testing
     var count = 0
     for kind in Self.kinds {
       for tag in Self.tags {
-        for (model, comesByItself) in Self.models.flatMap({ [($0, false), ($0, true)] }) {
+        for (model, isGivenNothing) in Self.models.flatMap({ [($0, false), ($0, true)] }) {
           let claimant = Claimant(
             identity: Identity(classTag: tag.asker, model: model.asker, isView: kind.asker), version: 1,
-            acceptedTags: ["memo"], comesByItself: comesByItself)
+            acceptedTags: ["memo"], isGivenNothing: isGivenNothing)
           let recorded = Identity(classTag: tag.recorded, model: model.recorded, isView: kind.recorded)
           let expected: Selection.Refusal? =
-            switch (kind.fits && tag.fits, comesByItself ? model.byItself : model.fits) {
+            switch (kind.fits && tag.fits, isGivenNothing ? model.nothingGiven : model.fits) {
             case (false, _): .otherClass
             case (true, false): .otherModel
             case (true, true): nil
