@@ -85,9 +85,12 @@ extension ArchiveDraft {
     var attributes = batch.attributes(of: record)
     // While the object names no model, the state stays that of the one it was.
     if attributes.model == nil { attributes.model = try writer.node(node)?.attributes.model }
-    // Until the record differs from the first one.
+    // Until the values differ from the first ones, whatever model the object names by then.
     let unedited = isBlind ? try writer.node(node).flatMap { $0.isUnedited ? $0 : nil } : nil
-    if unedited != nil { attributes.flags.insert(.unedited) }
+    if unedited != nil {
+      attributes.flags.insert(.unedited)
+      try writer.setAttributes(attributes, of: node)
+    }
     do {
       if try writer.setRecord(of: node, entries: entries, attributes: attributes) {
         changed.insert(record.key)

@@ -149,6 +149,15 @@ import Testing
       .launch(version: 1, hiding: 0, making: 2, kind: 3)]
       """
     ),
+    (
+      "a page that comes while locked, and names its model then, has not been edited",
+      """
+      [.push(parent: 0, name: 5, kind: 0), .save, .push(parent: 0, name: 2, kind: 0),
+      .push(parent: 0, name: 3, kind: 0), .edit(page: 63, value: 4),
+      .cutPowerInSave(call: 24, losing: 18446744073709551615), .push(parent: 0, name: 3, kind: 5),
+      .showOtherModel(page: 85), .unlock]
+      """
+    ),
   ]
 
   @Test(arguments: regressions) func `a script that once failed agrees`(name: String, script: String) async throws {

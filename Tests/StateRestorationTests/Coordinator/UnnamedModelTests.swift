@@ -77,6 +77,23 @@ import Testing
     #expect(try await text(bench, "A") == "draft of A")
   }
 
+  @Test func `a controller that comes while locked, and names its model then, has not been edited`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [editor("A", "draft of A")]))
+    try await bench.lock()
+    let root = Screen("root")
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    await coordinator.endTurn()
+    let late = editor(nil)
+    root.restorationChildren = [late]
+    _ = try await coordinator.preserve(root)
+    late.restorationModelIdentifier = "A"
+    _ = try await coordinator.preserve(root)
+    try await bench.unlock(coordinator)
+    #expect(late.text == "draft of A")
+  }
+
   @Test(arguments: [false, true]) func `an edit while locked overwrites no model's state`(kills: Bool) async throws {
     let bench = Bench()
     try await bench.preserve(Screen("root", children: [editor("A", "draft of A")]))
