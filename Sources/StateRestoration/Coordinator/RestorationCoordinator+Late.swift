@@ -8,24 +8,24 @@ struct LateObject {
 }
 
 extension RestorationCoordinator {
-  /// Gives a controller that was made after restoring its state, at once, with everything preserved below it.
+  /// Gives a controller or a view that was made after restoring its state, at once, with everything preserved below it.
   ///
-  /// For screens that are made on demand, such as a tab that is shown for the first time. Install the controller in its parent
+  /// For screens that are made on demand, such as a tab that is shown for the first time. Install the object in its parent
   /// first, and call this in the same turn. The state is given only if class and model fit, its own and those of the
   /// controllers above it.
   ///
-  /// A crash in here is put down to the controller, like one during restoring. State is given once: an object that had it and
+  /// A crash in here is put down to the object, like one during restoring. State is given once: an object that had it and
   /// has left took it along, and an object that a save has met keeps its own (``NotRestoredReason/touchedMeanwhile``). Called
   /// while objects are given their state, it waits until all have theirs: the restoration's report tells.
   ///
   /// - Parameters:
-  ///   - controller: The controller.
-  ///   - path: The controller's place, from the root.
+  ///   - object: The controller or view.
+  ///   - path: Its place now, from the root.
   /// - Returns: What became of it. Nil when nothing was restored in this run, when nothing was preserved at the path, when that
   ///   is in use or was, while objects are given their state, and while everything is being discarded.
   @discardableResult
-  public func restore(_ controller: any RestorableController, at path: RestorationPath) -> NodeReport? {
-    adopt(LateObject(object: controller, path: path))
+  public func restore(_ object: any RestorableObject, at path: RestorationPath) -> NodeReport? {
+    adopt(LateObject(object: object, path: path))
   }
 
   /// Gives a late shared object its state.

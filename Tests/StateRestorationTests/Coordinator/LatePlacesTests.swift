@@ -125,6 +125,26 @@ import Testing
     #expect(try scope.value(ofType: String.self, forKey: "draft") == "typed")
   }
 
+  @Test func `a view that is made late`() async throws {
+    func screen(_ views: Field...) -> Screen {
+      let screen = Screen("root")
+      screen.restorationViews = views
+      return screen
+    }
+    try await bench.preserve(screen(Field("field", 7)))
+    let root = screen()
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    let field = Field("field")
+    root.restorationViews = [field]
+    #expect(coordinator.restore(field, at: ["root", "field"])?.isRestored == true)
+    #expect(field.restorableState == 7)
+    _ = try await coordinator.preserve(root)
+    let last = Field("field")
+    _ = try await bench.launch().restore(into: screen(last))
+    #expect(last.restorableState == 7)
+  }
+
   @Test(arguments: [false, true], [false, true])
   func `a shared object leaves its state to the run after, whatever was restored`(
     restores: Bool, saves: Bool
