@@ -12,12 +12,13 @@ extension RestorationCoordinator {
   /// Extends restoring beyond the turn: until it is completed, a crash counts as a crash of restoring.
   ///
   /// Every call must be balanced by one of ``completeStateRestoration()``. After
-  /// ``RestorationConfiguration/extensionTimeLimit`` the guard ends by itself and late answers are ignored.
+  /// ``RestorationConfiguration/extensionTimeLimit`` the guard ends by itself and late answers are ignored, until restoring is
+  /// extended again or another restoration begins.
   ///
   /// May be called from a factory or a hook, or later. When nothing was restored in this run there is nothing to guard.
   public func extendStateRestoration() {
     extensions.count += 1
-    guard extensions.count == 1 else { return }
+    guard extensions.count == 1 || extensions.isTimedOut else { return }
     extensions.isTimedOut = false
     guard restored != nil, lateObjects == nil else { return }
     startExtensionLimit()
@@ -33,10 +34,8 @@ extension RestorationCoordinator {
       "completeStateRestoration() of the scene “\(session)” was called more often than extendStateRestoration().")
     extensions.count -= 1
     guard extensions.count == 0 else { return }
-    extensions.limit?.cancel()
-    extensions.limit = nil
     // Nobody answers late any more: objects registered from now on were not waited for.
-    extensions.isTimedOut = false
+    stopExtensionLimit()
     if lateObjects == nil { endAttempt() }
   }
 
@@ -53,8 +52,9 @@ extension RestorationCoordinator {
   /// Whether restoring goes on asynchronously.
   package var isRestorationExtended: Bool { extensions.count > 0 && !extensions.isTimedOut }
 
+  /// Starts the time limit of what is extended, unless it runs.
   func startExtensionLimit() {
-    guard extensions.limit == nil else { return }
+    guard extensions.count > 0, restored != nil, extensions.limit == nil else { return }
     let clock = configuration.clock
     let limit = configuration.extensionTimeLimit.clampedForSleep
     extensions.limit = Task { [weak self] in
@@ -62,6 +62,12 @@ extension RestorationCoordinator {
       guard !Task.isCancelled else { return }
       self?.extensionDidTimeOut()
     }
+  }
+
+  /// Stops the time limit, as if it had never passed.
+  func stopExtensionLimit() {
+    extensions.limit?.cancel()
+    (extensions.limit, extensions.isTimedOut) = (nil, false)
   }
 
   private func extensionDidTimeOut() {

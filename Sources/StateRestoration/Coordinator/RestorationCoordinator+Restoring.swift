@@ -77,7 +77,9 @@ extension RestorationCoordinator {
     var report: RestorationReport
     switch await decide(source: source, edits: edits.archive) {
     case .success(let loaded):
+      stopExtensionLimit()
       report = await restore(loaded, into: root, keeping: edits, isSameRoot, retriesLeftOut: retriesLeftOut)
+      startExtensionLimit()
     case .failure(let failure):
       // The hierarchy is newer than a state that can't be read now, and is saved as a whole, as before.
       let continues =

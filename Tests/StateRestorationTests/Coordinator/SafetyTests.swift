@@ -462,6 +462,59 @@ import Testing
     #expect(Set(values(again)) == [1, 2, 3])
   }
 
+  /// Lets another time limit pass, after a late object was given its state.
+  private func expectAnotherTimeLimit(
+    _ bench: Bench, _ coordinator: RestorationCoordinator, _ root: Screen
+  ) async throws {
+    #expect(coordinator.isRestorationExtended)
+    let late = Panel("bad")
+    root.restorationChildren.append(late)
+    #expect(coordinator.restore(late, at: ["root", "bad"])?.isRestored == true)
+    #expect(bench.store.state.withLock { $0.marker } != nil)
+    await bench.clock.waitForSleepers()
+    bench.clock.advance(by: bench.configuration.extensionTimeLimit)
+    await bench.delegate.nextEvent()
+    #expect(!coordinator.isRestorationExtended && bench.delegate.timeouts == 2)
+    #expect(bench.store.state.withLock { $0.marker } == nil)
+    coordinator.completeStateRestoration()
+  }
+
+  @Test func `a restoration after the time limit has a time limit of its own`() async throws {
+    let (bench, coordinator, root) = try await timedOut()
+    let last = Panel("last")
+    root.onFinish = {
+      root.restorationChildren.append(last)
+      coordinator.restore(last, at: ["root", "last"])
+    }
+    #expect(try await coordinator.restore(into: root).outcome == .restored)
+    #expect(last.value == 3)
+    try await expectAnotherTimeLimit(bench, coordinator, root)
+  }
+
+  @Test func `a refused restoration leaves extended restoring its time limit`() async throws {
+    let bench = try await preserved()
+    let (coordinator, root) = (bench.launch(), hierarchy())
+    root.onFinish = { coordinator.extendStateRestoration() }
+    _ = try await coordinator.restore(into: root)
+    root.text = "typed"
+    _ = try await bench.compact(coordinator, root)
+    bench.delegate.restores = false
+    #expect(try await coordinator.restore(into: root, from: .olderGeneration).outcome == .declined)
+    #expect(coordinator.isRestorationExtended)
+    await bench.clock.waitForSleepers()
+    bench.clock.advance(by: bench.configuration.extensionTimeLimit)
+    await bench.delegate.nextEvent()
+    #expect(!coordinator.isRestorationExtended)
+    coordinator.completeStateRestoration()
+  }
+
+  @Test func `an extension after the time limit guards anew`() async throws {
+    let (bench, coordinator, root) = try await timedOut()
+    coordinator.extendStateRestoration()
+    try await expectAnotherTimeLimit(bench, coordinator, root)
+    coordinator.completeStateRestoration()
+  }
+
   @Test func `a time limit longer than any clock counts is ten years`() async throws {
     let bench = try await preserved()
     bench.configuration.extensionTimeLimit = .seconds(Int64.max)
