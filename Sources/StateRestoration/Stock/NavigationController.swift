@@ -4,8 +4,8 @@ public import Observation
 ///
 /// The order of the stack is its state. Where a controller can't be restored the stack ends below it; only controllers pushed
 /// onto those that came back without it, while the device was locked, go on top. The rest above is carried over. It
-/// comes back on top of the very controller that it stood on, never among or on top of newer ones. A controller
-/// that restoring died at is on top again, with the rest above it, when it is asked for.
+/// comes back on top of the very controller that it stood on, never among or on top of newer ones; it stays stored while that
+/// one has another identifier. A controller that restoring died at is on top again, with the rest above it, when it is asked for.
 @Observable @MainActor open class NavigationController: ContainerController {
   /// The controllers from the bottom to the top.
   public private(set) var stack: [any RestorableController] = []

@@ -74,6 +74,30 @@ import Testing
     #expect(third.selected?.restorationIdentifier == "b")
   }
 
+  @Test func `a carried-over controller waits while the one that it stood on has another identifier`() async throws {
+    let bench = Bench()
+    func makeStack(_ bottom: Screen) -> NavigationController {
+      NavigationController(restorationIdentifier: "root", root: bottom)
+    }
+    let first = makeStack(Screen("a"))
+    first.push(Screen("b", text: "b"))
+    try await bench.preserve(first)
+    for (name, next) in [("a", "renamed"), ("renamed", "a")] as [(RestorationIdentifier, RestorationIdentifier)] {
+      let bottom = Screen(name)
+      let stack = makeStack(bottom)
+      let coordinator = bench.launch()
+      let report = try await coordinator.restore(into: stack)
+      #expect(stack.stack.count == 1)
+      #expect(report[["root", "b"]]?.notRestoredReason == (name == "a" ? .noObject : .notInstalled))
+      bench.delegate.make = { path, _ in path.last == "b" ? Screen("b") : nil }
+      bottom.restorationIdentifier = next
+      _ = try await coordinator.preserve(stack)
+    }
+    let last = makeStack(Screen("a"))
+    _ = try await bench.launch().restore(into: last)
+    #expect((last.top as? Screen)?.text == "b")
+  }
+
   @Test(arguments: Place.allCases)
   func `what could not be made once comes back when the user has shown nothing else`(place: Place) async throws {
     let bench = Bench()
