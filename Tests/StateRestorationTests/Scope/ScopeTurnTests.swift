@@ -35,6 +35,38 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true], StoreKind.allCases)
+  func `a key that is read as another type gives its value in the same turn`(
+    isRestoring: Bool, on kind: StoreKind
+  ) async throws {
+    let bench = try await Bench(kind)
+    try await launch(bench) { (scope, page, _) async throws in
+      page.text = "a page"
+      scope.setValue(["swift"], forKey: "tags")
+    }
+    let coordinator = bench.launch()
+    let (scope, page) = (RestorationScope(), Screen("page"))
+    let root = StoredGroup("root", page, scope)
+    _ = try await coordinator.restore(into: root)
+    func readTwice() {
+      let failure = #expect(throws: RestorationError.self) {
+        try scope.value(ofType: [String: Int].self, forKey: "tags")
+      }
+      #expect(failure?.code == .unreadable)
+      #expect(scope.value(forKey: "tags", default: []) == ["swift"])
+    }
+    if isRestoring {
+      page.onFinish = readTwice
+      _ = try await coordinator.restore(into: root)
+      #expect(page.finishedCount == 2)
+    } else {
+      readTwice()
+    }
+    #expect(coordinator.lastReport?[["root", "scope", "tags"]]?.isRestored == true)
+    _ = try await coordinator.preserve(root)
+    try await launch(bench) { scope, _, _ in #expect(scope.value(forKey: "tags", default: []) == ["swift"]) }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a provider may open a scope while the device is locked`(on kind: StoreKind) async throws {
     let bench = try await Bench(kind)
