@@ -30,8 +30,9 @@ public import Observation
 
   /// The value under a key; nil only if nothing is stored.
   ///
-  /// - Throws: ``RestorationError/Code/locked`` while the device is locked, ``RestorationError/Code/unreadable`` when the value that is
-  ///   stored can't be read as this type; it stays stored until another value is set.
+  /// - Throws: ``RestorationError/Code/locked`` while the device is locked, ``RestorationError/Code/deviceNotOpened`` when the last
+  ///   restoration could not reach the state, ``RestorationError/Code/unreadable`` when the value that is stored can't be read as
+  ///   this type; it stays stored until another value is set.
   public func value<Value: Codable & Sendable>(
     ofType type: Value.Type = Value.self, forKey key: RestorationIdentifier
   ) throws(RestorationError) -> Value? {
@@ -41,7 +42,12 @@ public import Observation
     }
     // Whoever observes this is told when the key comes.
     _ = restorationChildren.count
-    guard let coordinator, let place = place(of: key) else { return nil }
+    guard let coordinator else { return nil }
+    if coordinator.restored == nil, coordinator.lastReport?.outcome == .unavailable {
+      throw RestorationError(
+        .deviceNotOpened, "What is stored could not be reached; restore again, then read again.", path: place(of: key))
+    }
+    guard let place = place(of: key) else { return nil }
     if coordinator.standing == .locked {
       throw RestorationError(
         .locked, "The device is locked; read again after the unlock, when the coordinator has restored.", path: place)

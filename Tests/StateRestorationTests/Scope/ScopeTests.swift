@@ -2,6 +2,7 @@ import DataProtection
 import FoundationEssentials
 import StateRestoration
 import StateRestorationTesting
+import Synchronization
 import Testing
 
 /// A scope gives its values back by key, and every answer is a different one.
@@ -140,6 +141,27 @@ import Testing
     #expect(third.value(forKey: "draft", default: "") == "text")
     #expect(third.value(forKey: "note", default: "") == "newer")
     try await last.close()
+  }
+
+  @Test func `a state that can't be reached now is not missing`() async throws {
+    let bench = Bench()
+    try await launch(bench) { scope, _ in scope.setValue("typed", forKey: "draft") }
+    bench.store.state.withLock { $0.failures = ["openNewest": .io] }
+    try await launch(bench) { (scope, coordinator) async throws in
+      #expect(coordinator.lastReport?.outcome == .unavailable)
+      bench.store.state.withLock { $0.failures = [:] }
+      scope.setValue(1, forKey: "other")
+      _ = try await coordinator.preserve()
+      let failure = #expect(throws: RestorationError.self) { try scope.consume(String.self, forKey: "draft") }
+      #expect(failure?.code == .deviceNotOpened && failure?.path == ["scope", "draft"])
+      #expect(scope.value(forKey: "draft", default: "none") == "none")
+      #expect(try await coordinator.restore(into: scope).outcome == .restored)
+      #expect(try scope.value(ofType: String.self, forKey: "draft") == "typed")
+      #expect(try scope.value(ofType: String.self, forKey: "nothing") == nil)
+    }
+    try await launch(bench) { (scope, _) async throws in
+      #expect(scope.value(forKey: "draft", default: "") == "typed" && scope.value(forKey: "other", default: 0) == 1)
+    }
   }
 
   private func unlockedProcess(of device: SimulatedDevice) async throws -> ProtectedDevice {
