@@ -36,9 +36,12 @@ public import Observation
   public func value<Value: Codable & Sendable>(
     ofType type: Value.Type = Value.self, forKey key: RestorationIdentifier
   ) throws(RestorationError) -> Value? {
-    if let known = members[key] {
-      guard let entry = known as? StoredValue<Value?> else { throw ofAnotherType(key) }
-      return entry.value
+    switch members[key] {
+    case let known as StoredValue<Value?>: return known.value
+    case let known?:
+      guard let stored = (known as? ProvidedEntry<Value>)?.stored else { throw ofAnotherType(key) }
+      return stored
+    case nil: break
     }
     // Whoever observes this is told when the key comes.
     _ = restorationChildren.count
@@ -83,7 +86,7 @@ public import Observation
     if let known = members[key] as? StoredValue<Value?> {
       known.value = value
     } else {
-      replace(key, by: StoredValue<Value?>(key, value))
+      replace(key, by: StoredValue<Value?>(key, value), isEdit: true)
     }
   }
 
@@ -100,11 +103,18 @@ public import Observation
 
   /// Has every save ask for a value, until the key is forgotten; nil keeps nothing under it.
   ///
-  /// A save that comes by itself asks when something observable that the closure has read changes.
+  /// A save that comes by itself asks when something observable that the closure has read changes. While the device is
+  /// locked, and before restoring, a value that is provided first is no edit until it changes: the stored one comes back, and
+  /// can be consumed.
   public func provide<Value: Codable & Sendable>(
     forKey key: RestorationIdentifier, _ provider: @escaping () -> Value?
   ) {
-    replace(key, by: ProvidedEntry(key, provider))
+    if let known = members[key] as? ProvidedEntry<Value> {
+      known.provider = provider
+      return known.invalidateRestorableState()
+    }
+    let yields = members[key] == nil && (coordinator == nil || coordinator?.standing == .locked)
+    replace(key, by: ProvidedEntry(key, yields: yields, provider), isEdit: !yields)
   }
 
   /// Forgets the kept, provided or stored value of a key: the next save removes it.
@@ -157,11 +167,11 @@ public import Observation
     restorationChildren.append(member)
   }
 
-  /// Lists a member whose value is newer than what is stored.
-  private func replace(_ key: RestorationIdentifier, by member: any RestorableController) {
+  /// Lists another member; the value of an edit is newer than what is stored.
+  private func replace(_ key: RestorationIdentifier, by member: any RestorableController, isEdit: Bool) {
     remove(key)
     list(member, as: key)
-    coordinator?.tree.given.noteEdit(member)
+    if isEdit { coordinator?.tree.given.noteEdit(member) }
   }
 
   private func remove(_ key: RestorationIdentifier) {

@@ -94,6 +94,30 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `what is provided takes the place of what was stored`(isConsumed: Bool) async throws {
+    let bench = Bench()
+    try await launch(bench) { scope, _ in scope.setValue("typed", forKey: "draft") }
+    try await launch(bench) { (scope, _) async throws in
+      if isConsumed { #expect(try scope.consume(String.self, forKey: "draft") == "typed") }
+      for text in ["first", "second"] { scope.provide(forKey: "draft") { text } }
+    }
+    try await launch(bench) { scope, _ in #expect(scope.value(forKey: "draft", default: "") == "second") }
+  }
+
+  @Test func `a value that is provided before restoring gives way to the stored one`() async throws {
+    let bench = Bench()
+    try await launch(bench) { scope, _ in scope.setValue("typed", forKey: "draft") }
+    let (coordinator, scope) = (bench.launch(), RestorationScope())
+    scope.provide(forKey: "draft") { "" }
+    _ = try await coordinator.restore(into: scope)
+    _ = try await coordinator.preserve()
+    #expect(try scope.consume(String.self, forKey: "draft") == "typed")
+    scope.provide(forKey: "draft") { "newer" }
+    _ = try await coordinator.preserve()
+    try await launch(bench) { scope, _ in #expect(scope.value(forKey: "draft", default: "") == "newer") }
+  }
+
   @Test func `what nobody has read can be forgotten`() async throws {
     let bench = Bench()
     try await launch(bench) { (scope, _) async throws in
