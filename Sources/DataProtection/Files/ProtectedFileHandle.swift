@@ -12,8 +12,6 @@ import Synchronization
 public final class ProtectedFileHandle: Sendable {
   private struct State {
     var content: OpenedArchive?
-    /// The bytes written through this handle while it could not be opened for reading.
-    var written: Data?
     var generation: Generation
     var isClosed = false
   }
@@ -48,8 +46,8 @@ public final class ProtectedFileHandle: Sendable {
     self.collection = collection
     self.entry = entry
     store = try collection.contents(of: entry)
-    life = HandleLife(collection.ring, entry.protection)
-    state = Mutex(State(content: nil, written: written, generation: generation))
+    life = HandleLife(collection.ring, entry.protection, written: written)
+    state = Mutex(State(content: nil, generation: generation))
   }
 
   /// The number of the content that the handle reads.
@@ -60,8 +58,8 @@ public final class ProtectedFileHandle: Sendable {
   /// - Throws: `locked` when the class's keys are gone, `invalidHandle` when the handle was closed.
   public var byteCount: Int {
     get throws(ProtectionError) {
-      let state = try current()
-      return state.content?.byteCount ?? state.written?.count ?? 0
+      let (content, written) = try current()
+      return content?.byteCount ?? written.count
     }
   }
 
@@ -71,9 +69,8 @@ public final class ProtectedFileHandle: Sendable {
   /// - Returns: The bytes.
   /// - Throws: `invalidArgument` for a range beyond the end, `locked`, `corrupt`, `io`, `invalidHandle`.
   public func read(_ range: Range<Int>) throws(ProtectionError) -> Data {
-    let state = try current()
-    if let content = state.content { return try content.read(range) }
-    let written = state.written ?? Data()
+    let (content, written) = try current()
+    if let content { return try content.read(range) }
     guard range.lowerBound >= 0, range.upperBound <= written.count else {
       throw ProtectionError(
         .invalidArgument, "The range \(range) is not within the file, which has \(written.count) bytes.")
@@ -101,7 +98,7 @@ public final class ProtectedFileHandle: Sendable {
       state.withLock { state in
         guard !state.isClosed else { return }
         state.content = nil
-        state.written = contents
+        life.keep(contents)
         state.generation = receipt.generation
       }
     }
@@ -111,17 +108,19 @@ public final class ProtectedFileHandle: Sendable {
   public func close() {
     let old = state.withLock { state in
       defer { state = State(generation: state.generation, isClosed: true) }
+      life.keep(nil)
       return state
     }
     _ = old
   }
 
-  private func current() throws(ProtectionError) -> State {
-    let state = state.withLock { $0 }
-    guard !state.isClosed else {
-      throw ProtectionError(.invalidHandle, "The handle was closed; open the file again.")
+  /// What the handle reads: the opened file, or the bytes that were written through it.
+  private func current() throws(ProtectionError) -> (content: OpenedArchive?, written: Data) {
+    try state.withLock { state throws(ProtectionError) in
+      guard !state.isClosed else {
+        throw ProtectionError(.invalidHandle, "The handle was closed; open the file again.")
+      }
+      return (state.content, try life.written(protection) ?? Data())
     }
-    guard !life.isOver else { throw .locked(protection) }
-    return state
   }
 }

@@ -43,6 +43,34 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `a lock frees what was written through a handle of a complete file`(isReplaced: Bool) async throws {
+    let device = try await world.open()
+    try await device.setPasscode(Passcode("1234"))
+    let isFreed = SharedFlag()
+    func contents() -> Data {
+      let buffer = UnsafeMutableRawPointer.allocate(byteCount: 6000, alignment: 16)
+      unsafe buffer.initializeMemory(as: UInt8.self, repeating: 65, count: 6000)
+      return unsafe Data(
+        bytesNoCopy: buffer, count: 6000,
+        deallocator: .custom { pointer, _ in
+          isFreed.set()
+          unsafe pointer.deallocate()
+        })
+    }
+    func handle(in files: ProtectedFiles) throws -> ProtectedFileHandle {
+      guard isReplaced else { return try files.create("letter", contents: contents(), protection: .complete) }
+      let handle = try files.create("letter", protection: .complete)
+      try handle.write(contents())
+      return handle
+    }
+    let written = try handle(in: device.files())
+    #expect(try written.byteCount == 6000 && written.read(1..<3) == Data([65, 65]))
+    device.lock(gracePeriod: .zero)
+    #expect(await code { _ = try written.read(0..<3) } == .locked)
+    #expect(isFreed.isSet)
+  }
+
   @Test(arguments: ["", String(repeating: "x", count: 1025)])
   func `names that are empty or too long are refused`(_ name: String) async throws {
     let files = try await world.open().files()
