@@ -143,8 +143,8 @@ import FoundationEssentials
 
   private func availabilityChanged(_ isAvailable: Bool) {
     lifecycle.post(.protectedData(isAvailable: isAvailable))
-    guard isAvailable, lifecycle.state == .active else { return }
-    Task { await handles.renewAll { handle, error in delegate?.didFailToReopen(handle, error: error) } }
+    guard isAvailable else { return handles.deviceWasLocked() }
+    Task { await handles.deviceWasUnlocked { handle, error in delegate?.didFailToReopen(handle, error: error) } }
   }
 }
 

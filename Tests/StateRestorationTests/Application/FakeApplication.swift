@@ -202,6 +202,8 @@ final class FakeDevice: ApplicationDevice {
   func close() { log.add("close \(protection)") }
 
   func reopen() async throws(ProtectionError) {
+    // As it is when the opening begins, like the lock state.
+    let refusal = refusal
     await gate?.pass()
     if let refusal { throw ProtectionError(refusal, "Refused by the test.") }
     log.add("reopen \(protection)")

@@ -119,6 +119,64 @@ import Testing
     #expect(fake.log.all.count { $0 == "reopen complete" } == 1)
   }
 
+  @Test func `an unlock while another handle is being opened opens the one that the lock had refused`() async throws {
+    let handles = [FakeHandle(.complete, fake.log), FakeHandle(.complete, fake.log)]
+    for handle in handles { fake.application.manage(handle) }
+    try await fake.application.launch()
+    try await fake.lifecycle.resignActive()
+    handles[0].refusal = .locked
+    let gate = OpeningGate()
+    handles[1].gate = gate
+    let lifecycle = fake.lifecycle
+    let active = Task { try await lifecycle.becomeActive() }
+    await gate.waitForArrival()
+    handles[0].refusal = nil
+    fake.device.announce(true)
+    for _ in 0..<1_000 where !fake.log.all.contains("didBecomeAvailable") { await Task.yield() }
+    gate.open()
+    try await active.value
+    for _ in 0..<1_000 where fake.log.all.count(where: { $0 == "reopen complete" }) < 2 { await Task.yield() }
+    #expect(fake.log.all.count { $0 == "reopen complete" } == 2)
+  }
+
+  @Test(arguments: [true, false])
+  func `a handle that a lock meets while it is being opened is opened again after the unlock`(isRefused: Bool)
+    async throws
+  {
+    let handle = FakeHandle(.complete, fake.log)
+    fake.application.manage(handle)
+    try await fake.application.launch()
+    let gate = OpeningGate()
+    handle.gate = gate
+    if isRefused { handle.refusal = .locked }
+    fake.device.announce(true)
+    await gate.waitForArrival()
+    fake.log.clear()
+    fake.device.announce(false)
+    fake.device.announce(true)
+    for _ in 0..<1_000 where !fake.log.all.contains("didBecomeAvailable") { await Task.yield() }
+    handle.refusal = nil
+    gate.open()
+    let opened = isRefused ? 1 : 2
+    for _ in 0..<1_000 where fake.log.all.count(where: { $0 == "reopen complete" }) < opened { await Task.yield() }
+    #expect(
+      fake.log.all.filter { $0.hasSuffix("complete") }
+        == (isRefused ? ["reopen complete"] : ["reopen complete", "close complete", "reopen complete"]))
+  }
+
+  @Test func `an unlock during the launch opens a handle anew that the lock may have killed`() async throws {
+    let handle = FakeHandle(.complete, fake.log)
+    fake.application.manage(handle)
+    fake.engine.onRestore = { [fake] in
+      fake.device.announce(false)
+      fake.device.announce(true)
+      for _ in 0..<1_000 where !fake.log.all.contains("didBecomeAvailable") { await Task.yield() }
+    }
+    try await fake.application.launch()
+    for _ in 0..<1_000 where !fake.log.all.contains("reopen complete") { await Task.yield() }
+    #expect(fake.log.all.filter { $0.hasSuffix("complete") } == ["close complete", "reopen complete"])
+  }
+
   @Test func `handles are not retained`() async throws {
     var gone: FakeHandle? = FakeHandle(.complete, fake.log)
     weak let watch = gone
