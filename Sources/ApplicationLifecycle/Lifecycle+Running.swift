@@ -21,7 +21,10 @@ extension Lifecycle {
   /// Suspends a program in the background that has no open task; the rest of a request, or one of its own.
   func suspendIfIdle(life: UInt64) async throws(LifecycleError) {
     guard state == .background, self.life == life else { return }
-    guard tasks.open.isEmpty else { return startBackgroundTimer() }
+    guard tasks.open.isEmpty else {
+      machine.keepRunning()
+      return startBackgroundTimer()
+    }
     for transition in try machine.route(for: .suspend) { try await run(transition, life: life) }
   }
 

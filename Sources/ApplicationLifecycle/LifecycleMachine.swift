@@ -5,8 +5,8 @@ package struct LifecycleMachine: Sendable, Hashable {
   /// The state that is reported now; after a transition the one it ended in.
   package private(set) var state: LifecycleState
 
-  /// Whether the program was launched into the background and has not been in the foreground since.
-  private var wasLaunchedIntoBackground = false
+  /// Whether the program has run in the background since it was preserved on the way there, or without that way.
+  private var hasRunInBackground = false
 
   /// Whether leaving the foreground ends the program.
   package let exitsOnSuspend: Bool
@@ -52,8 +52,7 @@ package struct LifecycleMachine: Sendable, Hashable {
     case (.background, .inactive, .usual):
       [.willEnterForeground, .revealSensitiveContent, .showWindow, .enter(.inactive)]
     case (.background, .suspended, .usual):
-      // An application launched into the background comes here without `didEnterBackground`.
-      wasLaunchedIntoBackground ? [.preserve, .enter(.suspended)] : [.enter(.suspended)]
+      hasRunInBackground ? [.preserve, .enter(.suspended)] : [.enter(.suspended)]
     case (.suspended, .background, .usual):
       [.enter(.background), .deliverNotifications]
     case (.inactive, .notRunning, .announced), (.background, .notRunning, .announced):
@@ -77,13 +76,16 @@ package struct LifecycleMachine: Sendable, Hashable {
       throw LifecycleError.illegal(transition, exitsOnSuspend: exitsOnSuspend)
     }
     switch (transition.from, transition.to) {
-    case (.notRunning, .background): wasLaunchedIntoBackground = true
-    case (_, .inactive): wasLaunchedIntoBackground = false
+    case (.notRunning, .background), (.suspended, .background): hasRunInBackground = true
+    case (_, .inactive): hasRunInBackground = false
     default: break
     }
     self.state = state
     return steps
   }
+
+  /// Notes that a background task keeps the program running, after it was preserved.
+  mutating func keepRunning() { hasRunInBackground = true }
 
   /// The transitions that serve a request in the present state; empty when it is legal and changes nothing.
   package func route(for request: LifecycleRequest) throws(LifecycleError) -> [LifecycleTransition] {

@@ -135,8 +135,30 @@ import Testing
     try await lifecycle.enterBackground()
     recorder.calls = []
     try await lifecycle.wake(for: "timer")
-    #expect(recorder.calls == ["event:timer [background]"])
+    #expect(recorder.calls == ["event:timer [background]", "preserve [background]"])
     #expect(lifecycle.state == .suspended)
+  }
+
+  @Test func `a program that a background task has kept running preserves before it is suspended`() async throws {
+    try await lifecycle.launch()
+    let task = try lifecycle.beginBackgroundTask(named: "upload") {}
+    try await lifecycle.enterBackground()
+    recorder.calls = []
+    try lifecycle.endBackgroundTask(task)
+    for _ in 0..<1_000 where lifecycle.state != .suspended { await Task.yield() }
+    #expect(recorder.calls == ["preserve [background]"])
+  }
+
+  @Test func `a program that nothing keeps running preserves once on its way to suspended`() async throws {
+    try await lifecycle.launch()
+    let task = try lifecycle.beginBackgroundTask(named: "upload") {}
+    try await lifecycle.enterBackground()
+    try await lifecycle.enterForeground()
+    try lifecycle.endBackgroundTask(task)
+    recorder.calls = []
+    try await lifecycle.enterBackground()
+    #expect(lifecycle.state == .suspended)
+    #expect(recorder.names.count { $0 == "preserve" } == 1)
   }
 
   @Test func `a URL is opened after restoring and before the program is active`() async throws {

@@ -77,7 +77,7 @@ import Testing
     lifecycle.post(.protectedData(isAvailable: false))
     lifecycle.post(.protectedData(isAvailable: true))
     try await lifecycle.wake(for: "timer")
-    #expect(recorder.names == ["event:timer"])
+    #expect(recorder.names == ["event:timer", "preserve"])
   }
 
   @Test func `input is kept while the program is inactive and handled in order`() async throws {
