@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// The scenes as one run knows them, to be joined with the list on disk, which other processes write too.
 ///
 /// What this run has changed since it last wrote the list is its own; about everything else the list on disk says more.
@@ -11,6 +13,12 @@ struct KnownScenes: Sendable {
   var unwritten: SceneList {
     let changed = sessions.filter { changes.contains($0.id) }
     return SceneList(sessions: changed, discarded: changes.subtracting(changed.map(\.id)))
+  }
+
+  /// The moment for a session that becomes the most recent one: later than those of all others, whatever the clock says.
+  func nextActivation(_ now: Date) -> Date {
+    guard let latest = sessions.first?.lastActive, latest >= now else { return now }
+    return Date(timeIntervalSinceReferenceDate: latest.timeIntervalSinceReferenceDate.nextUp)
   }
 
   /// Changes a session; false when this run doesn't know it.
@@ -46,7 +54,7 @@ struct KnownScenes: Sendable {
   ///
   /// - Parameters:
   ///   - list: The list on disk.
-  ///   - keepsMissing: Whether nothing was discarded that is not in the list: there is none, or it is an older one.
+  ///   - keepsMissing: Whether a session that is not in the list may not have been discarded: the list may be an older one.
   ///   - held: Sessions whose coordinators are in use: they stay.
   mutating func join(_ list: [SceneSession], keepsMissing: Bool, held: Set<SceneSession.ID>) {
     let stored = Dictionary(list.map { ($0.id, $0) }) { _, last in last }

@@ -20,7 +20,7 @@ public struct SceneSession: Sendable, Hashable, Codable, Identifiable {
   public var id: ID
   /// What kind of scene it is, in the program's own words; empty when there is only one kind.
   public var role: String
-  /// When the scene was last active: the most recent one is restored first.
+  /// When the scene was last active, and later than those before it: the most recent one is restored first.
   package var lastActive: Date
   /// True while the scene is open in this run, or was when the last run ended.
   public var isOpen: Bool

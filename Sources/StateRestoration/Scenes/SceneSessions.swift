@@ -104,7 +104,7 @@ public import Observation
   /// - Returns: The scene's coordinator, to restore and preserve its hierarchy.
   public func open(_ id: SceneSession.ID, role: String = "") async throws(RestorationError) -> RestorationCoordinator {
     try await operations.run(.saving) { () async throws(RestorationError) in
-      let now = configuration.now()
+      let now = known.nextActivation(configuration.now())
       let isKnown = known.change(id) { session in
         session.isOpen = true
         session.lastActive = now
@@ -135,7 +135,7 @@ public import Observation
   /// Notes that a scene came to the front.
   public func activate(_ id: SceneSession.ID) async throws(RestorationError) {
     try await operations.run(.saving) { () async throws(RestorationError) in
-      let now = configuration.now()
+      let now = known.nextActivation(configuration.now())
       if known.change(id, { $0.lastActive = now }) { try await save() }
     }
   }

@@ -66,6 +66,18 @@ import Testing
     #expect(try await isTold { try await scenes.load() })
   }
 
+  @Test func `a scene that is opened or activated after the clock was set back is the frontmost`() async throws {
+    let stores = Stores()
+    let scenes = stores.launch()
+    stores.time += 1_000_000
+    _ = try await scenes.open("a")
+    stores.time -= 500_000
+    _ = try await scenes.open("b")
+    #expect(scenes.frontmost?.id == "b")
+    try await scenes.activate("a")
+    #expect(try await stores.launch().load().map(\.id) == ["a", "b"])
+  }
+
   @Test func `scenes whose names Unicode calls equivalent are two, as their archives are`() async throws {
     let stores = Stores()
     let scenes = stores.launch()
@@ -77,7 +89,7 @@ import Testing
     #expect(scenes.sessions.count == 2)
     let again = stores.launch()
     try await again.load()
-    // The order of what was active at the same moment is that of the bytes.
+    // Opened at the same moment; the one that was opened later is in front.
     #expect(again.sessions.map { Array($0.id.rawValue.utf8) } == names.reversed().map { Array($0.rawValue.utf8) })
     try await again.discard(names[1])
     #expect(again.sessions.map { Array($0.id.rawValue.utf8) } == [Array(names[0].rawValue.utf8)])
