@@ -95,7 +95,8 @@ import FoundationEssentials
   /// With ``RestorationConfiguration/isDeveloperMode`` the state stays. Of several windows all are tried, and the first error is
   /// thrown. While the device is locked, nobody can say which windows there were: those of this run are deleted, and
   /// `discardFailed` is thrown, with `locked` as its cause. After the unlock, ``SceneSessions/load()`` names the others, and
-  /// ``SceneSessions/discard(_:)`` deletes each.
+  /// ``SceneSessions/discard(_:)`` deletes each. `discardFailed` is also thrown, now and later, after a list of windows was
+  /// lost: nobody can name those that were only in it.
   public func forceQuit() async throws(RestorationError) {
     do throws(LifecycleError) {
       try lifecycle.kill(.forceQuit)

@@ -31,7 +31,9 @@
       return root
     }
     // The frontmost is restored first.
-    let report = reports.first?.report ?? RestorationReport(outcome: .nothingPreserved)
+    let failure = scenes.listFailure
+    var report = reports.first?.report ?? RestorationReport(outcome: failure?.code.outcome ?? .nothingPreserved)
+    if let failure { report.remarks.append(.failure(failure.ofListOfScenes)) }
     lastReport = report
     return report
   }
@@ -64,9 +66,15 @@
         "The list of scenes can't be read, so only the scenes of this run were deleted; read it later, and discard the others.",
         cause: error.cause)
     }
+    if failure == nil, scenes.isListIncomplete {
+      failure = RestorationError(
+        .discardFailed,
+        "A list of scenes was lost, so only the scenes that are known now were deleted; erase the device to delete the others.",
+        cause: scenes.listFailure)
+    }
     for session in scenes.sessions {
       do throws(RestorationError) {
-        try await scenes.coordinator(for: session.id).deleteState()
+        try await scenes.discard(session.id)
       } catch {
         failure = failure ?? error
       }

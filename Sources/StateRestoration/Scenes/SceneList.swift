@@ -6,6 +6,8 @@ struct SceneList: Sendable {
   var sessions: [SceneSession] = []
   /// The sessions that a run has discarded while locked; nothing in a whole list.
   var discarded: Set<SceneSession.ID> = []
+  /// Whether a list before it was lost: there may be scenes that nobody can name any more.
+  var isIncomplete = false
 
   /// The lists on disk, joined.
   struct Stored: Sendable {
@@ -15,6 +17,8 @@ struct SceneList: Sendable {
     var merged: [PendingArchive]
     /// Whether the newest list that was ever written is in it; if not, missing scenes may never have been discarded.
     var isNewest: Bool
+    /// Why some of what was written could not be read; nil when all was.
+    var failure: ProtectionError?
   }
 
   private static let node: RestorationIdentifier = "$scenes"
@@ -49,27 +53,35 @@ struct SceneList: Sendable {
 
   /// Reads the list and its changes.
   ///
-  /// Throws transient errors: the device is locked, the disk failed. A list that can never be read counts as empty.
+  /// Throws transient errors: the device is locked, the disk failed. A list that can never be read is told as a failure.
   static func read(_ store: any PreservationStore) throws -> Stored {
     try exclusively(store) { try look(store) }
   }
 
   private static func look(_ store: any PreservationStore) throws(ProtectionError) -> Stored {
-    var list: SceneList
-    var isNewest = false
+    var stored = Stored(list: SceneList(), merged: [], isNewest: true)
     do {
       let state = try store.open(.newest)
-      list = try SceneList(state)
-      isNewest = state.standing == .current
+      stored.list = try SceneList(state)
+      stored.failure = state.standing.failure
     } catch let error as ProtectionError where error.code.isTransient {
       throw error
+    } catch let error as ProtectionError where error.code == .notFound {
+      // Nothing was saved, or the last scene was discarded.
     } catch {
-      // Nothing was saved, or it can never be read: its file stays beside the next one.
-      list = SceneList()
+      stored.failure = error as? ProtectionError ?? .damagedList(error)
+      // One that opens well and is damaged inside is found only when it is read.
+      stored.list = (try? SceneList(store.open(.predecessor))) ?? SceneList()
     }
-    let pending = try store.openPending().archives
-    for pending in pending { try? list.merge(pending) }
-    return Stored(list: list, merged: pending, isNewest: isNewest)
+    stored.isNewest = stored.failure == nil
+    let pending = try store.openPending()
+    stored.merged = pending.archives
+    stored.failure = stored.failure ?? pending.problems.values.first
+    for pending in pending.archives {
+      do { try stored.list.merge(pending) } catch { stored.failure = .damagedList(error) }
+    }
+    if stored.failure != nil { stored.list.isIncomplete = true }
+    return stored
   }
 
   /// Writes a list that a run makes of the one on disk.
@@ -77,17 +89,21 @@ struct SceneList: Sendable {
   /// Nobody writes between the look and the write: so every list holds what the one before it held, and who finds a scene
   /// missing in it knows that it was discarded.
   ///
-  /// - Returns: What became of the write, and the list that it wrote.
+  /// An empty list is none: nothing on disk names the scenes that there were.
+  ///
+  /// - Returns: Whether the write is known to survive a power cut, and the list that it wrote.
   static func publish(
-    to store: any PreservationStore, context: RestorationContext, _ body: (Stored) -> SceneList
-  ) throws -> (receipt: PublishReceipt, list: SceneList) {
+    to store: any PreservationStore, context: RestorationContext, _ body: (Stored) -> [SceneSession]
+  ) throws -> (durability: Durability, written: Stored) {
     try exclusively(store) {
-      let stored = try look(store)
-      let list = body(stored)
-      return (
-        try store.publish(try list.archived(context), ArchiveSuccession(consuming: stored.merged.map(\.generation))),
-        list
-      )
+      var stored = try look(store)
+      stored.list.sessions = body(stored)
+      if stored.list.sessions.isEmpty, !stored.list.isIncomplete {
+        try store.deleteAll()
+        return (.durable, stored)
+      }
+      let succession = ArchiveSuccession(consuming: stored.merged.map(\.generation))
+      return (try store.publish(try stored.list.archived(context), succession).durability, stored)
     }
   }
 
@@ -96,6 +112,7 @@ struct SceneList: Sendable {
     var writer = RestorationArchive.Writer(context: context)
     let node = try writer.insert(Self.node, attributes: .init(priority: .required, flags: .reserved))
     var entries: [RestorationArchive.Entry] = [.init(key: "sessions", value: sessions)]
+    if isIncomplete { entries.append(.init(key: "isIncomplete", value: true)) }
     if !discarded.isEmpty { entries.append(.init(key: "discarded", value: discarded)) }
     try writer.setRecord(of: node, entries: entries, attributes: .init(priority: .required, flags: .reserved))
     return try writer.makeArchive()
@@ -116,5 +133,25 @@ extension SceneList {
     let record = try reader.record(of: node.id)
     sessions = try record.decode([SceneSession].self, forKey: "sessions")
     discarded = try record.decodeIfPresent(Set<SceneSession.ID>.self, forKey: "discarded") ?? []
+    isIncomplete = try record.decodeIfPresent(Bool.self, forKey: "isIncomplete") ?? false
+  }
+}
+
+extension ArchiveStanding {
+  /// Why a list may not be the last one that was written; nil when it is.
+  fileprivate var failure: ProtectionError? {
+    switch self {
+    case .current: nil
+    case .olderGeneration(let code):
+      ProtectionError(code ?? .corrupt, "The newest list can't be read; the one before stands in.")
+    case .rollbackUnverifiable:
+      ProtectionError(.corrupt, "The ledger was lost, and nobody can tell whether the list is the newest.")
+    }
+  }
+}
+
+extension ProtectionError {
+  fileprivate static func damagedList(_ cause: any Error) -> ProtectionError {
+    ProtectionError(.corrupt, "The list is damaged inside.", cause: cause)
   }
 }

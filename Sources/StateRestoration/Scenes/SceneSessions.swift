@@ -36,6 +36,10 @@ public import Observation
   @ObservationIgnored private let worker: PreservationWorker<any PreservationStore>
   @ObservationIgnored private var coordinators: [SceneSession.ID: RestorationCoordinator] = [:]
   @ObservationIgnored private let operations = ExclusiveOperations()
+  /// Why a list that this run has looked at could not be read; nil when all could.
+  @ObservationIgnored private(set) var listFailure: ProtectionError?
+  /// Whether there may be scenes that no list names, because one was lost in this run or before.
+  @ObservationIgnored private(set) var isListIncomplete = false
   @ObservationIgnored private var known = KnownScenes() {
     // Who observes is told of changes alone, not of every look at the list.
     didSet { if sessions != known.sessions { sessions = known.sessions } }
@@ -75,8 +79,10 @@ public import Observation
   /// Reads which sessions there are; call it once at launch, and again after an unlock if it threw.
   ///
   /// Sessions that were opened before this call stay in the list. It throws when the list can't be read now: the device is
-  /// locked, the disk failed, or other processes write it all the time. Nothing is written then. A list that can never be read, because it is damaged or was sealed
-  /// on another device, counts as empty; it stays on disk, and the next change of the list writes a new one beside it.
+  /// locked, the disk failed, or other processes write it all the time. Nothing is written then.
+  ///
+  /// A list that can never be read, because it is damaged, gone or from another device, gives the one before it, or none.
+  /// The log says so, and so does the report of a launch that found it. The next change of the list writes a new one.
   /// Call it again at any time to see what other processes have changed.
   @discardableResult
   public func load() async throws(RestorationError) -> [SceneSession] {
@@ -88,6 +94,7 @@ public import Observation
         throw RestorationError(
           .preservationFailed, "The list of scenes could not be read; it stays as it is on disk.", cause: error)
       }
+      note(stored)
       known.join(stored.list.sessions, keepsMissing: !stored.isNewest, held: Set(coordinators.keys))
       return sessions
     }
@@ -248,39 +255,53 @@ public import Observation
       try SceneList.publish(to: store, context: context) { stored in
         var joined = known
         joined.join(stored.list.sessions, keepsMissing: !stored.isNewest, held: held)
-        return SceneList(sessions: joined.sessions)
+        return joined.sessions
       }
     }
+    note(written)
     self.known.settle()
-    self.known.join(written.sessions, keepsMissing: false, held: Set(coordinators.keys))
+    self.known.join(written.list.sessions, keepsMissing: false, held: Set(coordinators.keys))
   }
 
   /// Seals what this run has changed beside the list; it stays this run's own until it is in a list that this run writes.
   private func saveChange() async throws(RestorationError) {
     let change = known.unwritten
     let context = configuration.context
-    _ = try await write { store in
+    try await write { store in
       try SceneList.exclusively(store) {
-        (try store.publishPending(try change.archived(context)), change)
+        (try store.publishPending(try change.archived(context)).durability, ())
       }
     }
   }
 
-  /// Writes on the worker; returns the list on disk afterwards.
-  private func write(
-    _ body: @Sendable (any PreservationStore) throws -> (receipt: PublishReceipt, list: SceneList)
-  ) async throws(RestorationError) -> SceneList {
+  /// Tells of a list that can't be read.
+  private func note(_ stored: SceneList.Stored) {
+    isListIncomplete = stored.list.isIncomplete
+    guard let failure = stored.failure else { return }
+    listFailure = failure
+    configuration.log.log(.warning, failure.ofListOfScenes)
+  }
+
+  /// Writes on the worker; returns what was written.
+  private func write<Written: Sendable>(
+    _ body: @Sendable (any PreservationStore) throws -> (durability: Durability, written: Written)
+  ) async throws(RestorationError) -> Written {
     do {
       return try await worker.run { store throws(any Error) in
-        let (receipt, list) = try body(store)
-        guard receipt.durability == .durable else {
+        let (durability, written) = try body(store)
+        guard durability == .durable else {
           throw ProtectionError(.durabilityUnknown, "The list of scenes may be the older one after a power cut.")
         }
-        return list
+        return written
       }
     } catch {
       throw RestorationError(
         .preservationFailed, "The list of scenes could not be saved; the older list is still there.", cause: error)
     }
   }
+}
+
+extension ProtectionError {
+  /// The error of a list of scenes in a log or a report.
+  var ofListOfScenes: String { "the list of scenes can't be read, and some may be missing: \(self)" }
 }

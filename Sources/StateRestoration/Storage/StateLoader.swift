@@ -284,22 +284,27 @@ struct StateLoader: Sendable {
     }
   }
 
-  /// Keeps the outcomes apart: only `notFound` means that nothing was preserved.
   private func failure(_ error: ProtectionError, _ remarks: [RestorationRemark]) -> LoadFailure {
-    let outcome: RestorationOutcome =
-      switch error.code {
-      case .notFound: .nothingPreserved
-      case .locked: .locked
-      case .missing: .missing
-      case .corrupt, .wrongIdentity, .wrongClass: .damaged
-      case .otherDevice: .otherDevice
-      case .keysMissing: .keysMissing
-      case .rolledBack: .rolledBack
-      case .unsupportedVersion: .newerVersion
-      default: .unavailable
-      }
+    let outcome = error.code.outcome
     let text = outcome == .nothingPreserved ? [] : [RestorationRemark.failure(error.description)]
     return LoadFailure(
       outcome: outcome, remarks: remarks + text, reason: outcome == .locked ? .deferredUntilUnlock : .normal)
+  }
+}
+
+extension ProtectionError.Code {
+  /// Keeps the outcomes apart: only `notFound` means that nothing was preserved.
+  var outcome: RestorationOutcome {
+    switch self {
+    case .notFound: .nothingPreserved
+    case .locked: .locked
+    case .missing: .missing
+    case .corrupt, .wrongIdentity, .wrongClass: .damaged
+    case .otherDevice: .otherDevice
+    case .keysMissing: .keysMissing
+    case .rolledBack: .rolledBack
+    case .unsupportedVersion: .newerVersion
+    default: .unavailable
+    }
   }
 }

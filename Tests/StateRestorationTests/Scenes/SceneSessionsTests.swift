@@ -78,6 +78,21 @@ import Testing
     #expect(try await stores.launch().load().map(\.id) == ["a", "b"])
   }
 
+  @Test func `the list of scenes goes with the last one`() async throws {
+    let stores = Stores()
+    let scenes = stores.launch()
+    for id in ["a", "b"] as [SceneSession.ID] { _ = try await scenes.open(id) }
+    let other = stores.launch()
+    try await other.load()
+    try await scenes.discard("a")
+    #expect(throws: Never.self) { try stores.list.open(.newest) }
+    try await scenes.discard("b")
+    #expect(throws: ProtectionError.self) { try stores.list.open(.newest) }
+    #expect(try await other.load().isEmpty)
+    _ = try await other.open("c")
+    #expect(try await scenes.load().map(\.id) == ["c"])
+  }
+
   @Test func `scenes whose names Unicode calls equivalent are two, as their archives are`() async throws {
     let stores = Stores()
     let scenes = stores.launch()
@@ -342,6 +357,15 @@ import Testing
     let scenes = stores.launch()
     _ = try await scenes.open("c")
     #expect(Set(scenes.sessions.map(\.id)) == ["b", "c"], "what was sealed beside the list is whole")
+  }
+
+  @Test func `of a list that is damaged inside the one before it counts`() async throws {
+    let stores = Stores()
+    for id in ["a", "b"] as [SceneSession.ID] { _ = try await stores.launch().open(id) }
+    stores.list.state.withLock { $0.generations[$0.generations.count - 1].failsReading = true }
+    let scenes = stores.launch()
+    #expect(try await scenes.load().map(\.id) == ["a"])
+    #expect(scenes.isListIncomplete)
   }
 
   @Test func `a discarded scene leaves nothing and the others stay`() async throws {

@@ -1,11 +1,13 @@
 import ApplicationLifecycle
-import DataProtection
+import FaultyFileSystem
 import FoundationEssentials
 import Observation
-import StateRestoration
 import StateRestorationTesting
 import Synchronization
 import Testing
+
+@testable import DataProtection
+@testable import StateRestoration
 
 /// A program with several windows: one registry, one life cycle, and no change lost at the end.
 @MainActor @Suite struct ScenesOfAnApplicationTests {
@@ -70,10 +72,13 @@ import Testing
 
     let maker: Windows
 
-    init(_ device: ProtectedDevice) throws {
+    init(_ device: ProtectedDevice, log: MemoryLog = MemoryLog()) throws {
       answers = Answers()
       maker = Windows()
-      scenes = try SceneSessions(device: device, delegate: answers, registry: Self.pages)
+      var configuration = RestorationConfiguration()
+      configuration.log = log
+      scenes = try SceneSessions(
+        device: device, delegate: answers, configuration: configuration, registry: Self.pages)
       application = try RestorableApplication(device: device, scenes: scenes, delegate: maker)
     }
 
@@ -229,6 +234,81 @@ import Testing
     #expect((error?.cause as? ProtectionError)?.code == .inUse)
     withExtendedLifetime(holder) {}
     #expect(try await texts(on: device) == ["right": "two"])
+  }
+
+  @Test func `a force quit leaves no list of windows`() async throws {
+    let device = try await deviceWithWindows()
+    let program = try Program(try await device.startProcess().device)
+    try await program.application.launch()
+    try await program.application.forceQuit()
+    device.reboot()
+    let again = try Program(try await device.startProcess().device)
+    #expect(try await again.application.launch()?.outcome == .nothingPreserved)
+    #expect(again.scenes.sessions.isEmpty && again.maker.windows.isEmpty)
+    #expect(try await generations(ofTheListOn: device).isEmpty)
+  }
+
+  // MARK: - A list that can't be read
+
+  /// How the list of windows is spoilt.
+  enum Spoiling: CaseIterable {
+    case newestDamaged, allDamaged, allRemoved
+  }
+
+  /// The names of the files that hold lists of windows, oldest first.
+  private func generations(ofTheListOn device: SimulatedDevice) async throws -> [String] {
+    let protected = try await device.startProcess().device
+    let slot = ArchiveSlot(application: "main", scene: "", slot: "scenes")
+    let path = "/device/archives/" + (try protected.archives(for: slot, protection: .complete).name.text)
+    let names = try #require(device.memory).names(atPath: path).filter { $0.hasPrefix("g-") }.sorted()
+    return names.map { path + "/" + $0 }
+  }
+
+  private func spoilList(_ spoiling: Spoiling, on device: SimulatedDevice) async throws {
+    let memory = try #require(device.memory)
+    let files = try await generations(ofTheListOn: device)
+    try #require(files.count == 2)
+    for file in spoiling == .newestDamaged ? files.suffix(1) : files[...] {
+      let bytes = try #require(memory.content(atPath: file))
+      if spoiling == .allRemoved { memory.remove(atPath: file) } else { memory.plant(bytes.dropLast(1), atPath: file) }
+    }
+  }
+
+  @Test(arguments: Spoiling.allCases)
+  func `a list of windows that can't be read is reported and logged`(spoiling: Spoiling) async throws {
+    let device = try await deviceWithWindows()
+    try await spoilList(spoiling, on: device)
+    let log = MemoryLog()
+    let program = try Program(try await device.startProcess().device, log: log)
+    let report = try #require(try await program.application.launch())
+    #expect(program.text("left") == (spoiling == .newestDamaged ? "one" : nil))
+    switch spoiling {
+    case .newestDamaged: #expect(report.outcome == .restored)
+    case .allDamaged: #expect(report.outcome == .damaged)
+    case .allRemoved: #expect(report.outcome == .missing)
+    }
+    #expect(report.description.contains("list of scenes"))
+    #expect(log.lines.contains { $0.contains("list of scenes") })
+  }
+
+  @Test(arguments: Spoiling.allCases, [false, true])
+  func `a force quit after a list was lost deletes the known windows, and says that others may be left`(
+    spoiling: Spoiling, isLater: Bool
+  ) async throws {
+    let device = try await deviceWithWindows()
+    try await spoilList(spoiling, on: device)
+    var program = try Program(try await device.startProcess().device)
+    try await program.application.launch()
+    try await program.open("new", text: "three")
+    if isLater {
+      try await program.application.lifecycle.terminate()
+      device.reboot()
+      program = try Program(try await device.startProcess().device)
+      #expect(try await program.application.launch()?.outcome == .restored)
+    }
+    let error = await #expect(throws: RestorationError.self) { try await program.application.forceQuit() }
+    #expect(error?.code == .discardFailed)
+    #expect(try await texts(on: device) == [:])
   }
 
   // MARK: - Extents
