@@ -34,8 +34,11 @@ package import FoundationEssentials
   /// The report of the last restoring, also of one that came late, after an unlock; `nil` before the first.
   var lastReport: RestorationReport? { get }
 
-  /// Whether the developer's switch keeps state.
-  var keepsStateForDebugging: Bool { get }
+  /// The settings of the program.
+  var configuration: RestorationConfiguration { get }
+
+  /// The snapshot, which goes when state is deleted; the application sets it.
+  var snapshots: SnapshotKeeper? { get set }
 
   /// How much restoring brings back.
   var extent: RestorationExtent { get set }

@@ -71,9 +71,12 @@ extension RestorationCoordinator: ApplicationEngine {
     await endTurn()
   }
 
-  package func deleteState() async throws(RestorationError) { try await discardAfterForceQuit() }
+  /// Drops the snapshot of a state that a save has set aside.
+  func dropSnapshot() async {
+    do throws(ProtectionError) { try await snapshots?.delete() } catch { log.log(.warning, error.ofSnapshot) }
+  }
 
-  package var keepsStateForDebugging: Bool { configuration.isDeveloperMode }
+  package func deleteState() async throws(RestorationError) { try await discardAfterForceQuit() }
 }
 
 extension ProtectedDevice: ApplicationDevice {

@@ -55,6 +55,7 @@ import FoundationEssentials
     self.delegate = delegate
     lifecycle.delegate = delegate
     lifecycle.work = self
+    engine.snapshots = self.snapshots
     observation = lifecycle.observe { [weak self] event in
       switch event {
       case .step(.enter(.suspended), _): self?.engine.suspend()
@@ -103,9 +104,15 @@ import FoundationEssentials
     } catch {
       throw RestorationError(.discardFailed, "The program does not run, so nothing was deleted.", cause: error)
     }
-    if engine.keepsStateForDebugging { return }
-    await snapshots.deleteForGood()
+    if engine.configuration.isDeveloperMode { return }
+    var failure: RestorationError?
+    do throws(ProtectionError) {
+      try await snapshots.deleteForGood()
+    } catch {
+      failure = RestorationError(.discardFailed, "The snapshot of the state could not be deleted.", cause: error)
+    }
     try await engine.deleteState()
+    if let failure { throw failure }
   }
 
   /// Preserves now; the outcome is reported to the delegate too.
@@ -132,9 +139,9 @@ import FoundationEssentials
   ///
   /// - Returns: The deletion of the one that was kept, for a caller that has to know that it is gone.
   @discardableResult
-  public func ignoreSnapshotOnNextLaunch() -> Task<Void, Never> {
+  public func ignoreSnapshotOnNextLaunch() -> Task<Void, any Error> {
     ignoresNextSnapshot = true
-    return Task { [snapshots] in await snapshots.delete() }
+    return Task { [snapshots] in try await snapshots.delete() }
   }
 
   /// Closes this handle when the program resigns active, if its file is `complete`, and opens it anew.
@@ -235,10 +242,14 @@ extension RestorableApplication: LifecycleWork {
     let isIgnored = ignoresNextSnapshot
     ignoresNextSnapshot = false
     // While the stored state could not be looked at, it will come back, and its picture with it.
-    if let payload, keepsSnapshot {
-      await snapshots.keep(payload)
-    } else if !isDeferred || isIgnored {
-      await snapshots.delete()
+    do throws(ProtectionError) {
+      if let payload, keepsSnapshot {
+        try await snapshots.keep(payload)
+      } else if !isDeferred || isIgnored {
+        try await snapshots.delete()
+      }
+    } catch {
+      engine.configuration.log.log(.warning, error.ofSnapshot)
     }
   }
 

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// Snapshots off the main actor, one call after another: the store blocks on the disk.
-actor SnapshotKeeper {
+package actor SnapshotKeeper {
   private let store: any SnapshotStore
   private var isClosed = false
 
@@ -14,17 +14,22 @@ actor SnapshotKeeper {
   func open() -> Data? { try? store.open() }
 
   /// Keeps a snapshot; when it can't be kept (the device is locked, the disk is full), none is better than an old one.
-  func keep(_ snapshot: Data) {
+  func keep(_ snapshot: Data) throws(ProtectionError) {
     guard !isClosed else { return }
-    do { try store.keep(snapshot) } catch { delete() }
+    do throws(ProtectionError) { try store.keep(snapshot) } catch { try store.delete() }
   }
 
   /// Deletes the snapshot.
-  func delete() { try? store.delete() }
+  func delete() throws(ProtectionError) { try store.delete() }
 
   /// Deletes the snapshot, and takes no other before the next launch: one may still be on its way.
-  func deleteForGood() {
+  func deleteForGood() throws(ProtectionError) {
     isClosed = true
-    delete()
+    try store.delete()
   }
+}
+
+extension ProtectionError {
+  /// The error of a snapshot in a log.
+  var ofSnapshot: String { "an old snapshot could not be deleted: \(self)" }
 }

@@ -1,7 +1,8 @@
 internal import DataProtection
 
 extension RestorationCoordinator {
-  /// Deletes everything that was preserved for the scene: older generations, damaged ones, states that were set aside.
+  /// Deletes everything that was preserved for the scene: older generations, damaged ones, states that were set aside, and
+  /// the snapshot of ``RestorableApplication``.
   ///
   /// Works while locked, and waits for a restoration or a save in progress; those that are asked for meanwhile wait for it.
   /// The next save, asked for or after a change, begins anew. If it throws, nothing or a part was deleted, and everything
@@ -34,12 +35,13 @@ extension RestorationCoordinator {
         // The deletion may be decided already when it throws.
         session.requireWhole()
         try session.store.deleteAll()
-        session.begin(.empty, context: context)
       }
+      try await snapshots?.delete()
     } catch {
       retryAutomatically()
       throw RestorationError(.discardFailed, "The preserved state could not be deleted; try again.", cause: error)
     }
+    await worker.run { $0.begin(.empty, context: context) }
     endAttempt()
     attempt = nil
     tree.reset()

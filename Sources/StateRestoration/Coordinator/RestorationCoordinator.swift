@@ -97,6 +97,8 @@ internal import RestorationArchive
   var waitingSave: WaitingSave?
   var automatic = AutomaticState()
   var unlock = UnlockState()
+  /// The snapshot that shows the state, and goes with it; nil without an application.
+  package var snapshots: SnapshotKeeper?
   /// Looks at the objects that have come since a locked launch when this turn ends.
   var dueLook: Task<Void, Never>?
 

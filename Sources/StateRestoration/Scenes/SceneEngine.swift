@@ -17,7 +17,12 @@
 
   var roots: [any RestorableController] { scenes.openCoordinators.compactMap(\.root) }
 
-  var keepsStateForDebugging: Bool { scenes.configuration.isDeveloperMode }
+  var configuration: RestorationConfiguration { scenes.configuration }
+
+  var snapshots: SnapshotKeeper? {
+    get { scenes.snapshots }
+    set { scenes.snapshots = newValue }
+  }
 
   /// Windows are made when the list says which there were.
   func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport? {

@@ -26,6 +26,10 @@ public import Observation
       for coordinator in coordinators.values { coordinator.extent = extent }
     }
   }
+  /// The program's snapshot, which may show any of the scenes, and goes with each.
+  @ObservationIgnored var snapshots: SnapshotKeeper? {
+    didSet { for coordinator in coordinators.values { coordinator.snapshots = snapshots } }
+  }
   /// The scenes that were closed since the launch: what they had then comes back whole.
   @ObservationIgnored private var closed: Set<SceneSession.ID> = []
   /// The restoration classes, blueprints and shared objects of all scenes.
@@ -132,6 +136,7 @@ public import Observation
     do {
       let coordinator = try makeCoordinator(id)
       coordinator.extent = closed.contains(id) ? .restore : extent
+      coordinator.snapshots = snapshots
       coordinators[id] = coordinator
       return coordinator
     } catch {

@@ -25,10 +25,15 @@ final class CallLog: Sendable {
   var outcome: Result<PreservationOutcome, RestorationError> = .success(.unchanged(nil))
   var restoreError: RestorationError?
   var roots: [any RestorableController] = []
-  var keepsStateForDebugging = false
+  let messages = MemoryLog()
+  var configuration = RestorationConfiguration()
+  var snapshots: SnapshotKeeper?
   var onRestore: @MainActor () async -> Void = {}
 
-  init(_ log: CallLog) { self.log = log }
+  init(_ log: CallLog) {
+    self.log = log
+    configuration.log = messages
+  }
 
   func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport? {
     if root == nil { return nil }
@@ -64,6 +69,7 @@ final class CallLog: Sendable {
 final class FakeSnapshots: SnapshotStore {
   private let content = Mutex<Data?>(nil)
   let isFailing = Atomic<Bool>(false)
+  let isUndeletable = Atomic<Bool>(false)
 
   var snapshot: Data? {
     get { content.withLock { $0 } }
@@ -77,7 +83,10 @@ final class FakeSnapshots: SnapshotStore {
     self.snapshot = snapshot
   }
 
-  func delete() throws(ProtectionError) { snapshot = nil }
+  func delete() throws(ProtectionError) {
+    if isUndeletable.load(ordering: .relaxed) { throw ProtectionError(.io, "The disk can't be written.") }
+    snapshot = nil
+  }
 }
 
 /// A device that locks when told and says so.

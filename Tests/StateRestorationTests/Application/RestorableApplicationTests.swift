@@ -3,6 +3,7 @@ import DataProtection
 import FoundationEssentials
 import RestorationArchive
 import SimulatedTime
+import Synchronization
 import Testing
 
 @testable import StateRestoration
@@ -95,9 +96,18 @@ import Testing
     #expect(fake.snapshots.snapshot == nil)
   }
 
+  @Test func `a force quit that can't delete the snapshot deletes the state all the same, and says so`() async throws {
+    try await fake.application.launch()
+    try await fake.lifecycle.enterBackground()
+    fake.snapshots.isUndeletable.store(true, ordering: .relaxed)
+    fake.log.clear()
+    let error = await #expect(throws: RestorationError.self) { try await fake.application.forceQuit() }
+    #expect(error?.code == .discardFailed && fake.log.all == ["deleteState"])
+  }
+
   @Test func `the developer's switch keeps the state across a force quit`() async throws {
     try await fake.application.launch()
-    fake.engine.keepsStateForDebugging = true
+    fake.engine.configuration.isDeveloperMode = true
     fake.snapshots.snapshot = Data("old".utf8)
     fake.log.clear()
     try await fake.application.forceQuit()

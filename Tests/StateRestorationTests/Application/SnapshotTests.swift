@@ -89,7 +89,7 @@ import Testing
     let task = try fake.lifecycle.beginBackgroundTask(named: "afterwards") {}
     try await fake.lifecycle.enterBackground()
     #expect(fake.snapshots.snapshot != nil)
-    await fake.application.ignoreSnapshotOnNextLaunch().value
+    try await fake.application.ignoreSnapshotOnNextLaunch().value
     #expect(fake.snapshots.snapshot == nil)
     try fake.lifecycle.endBackgroundTask(task)
   }
@@ -119,6 +119,16 @@ import Testing
     try await fake.application.launch()
     try await fake.lifecycle.enterBackground()
     #expect((fake.snapshots.snapshot != nil) == (outcome == .unchanged(nil)))
+  }
+
+  @Test func `a snapshot that can't be deleted is logged, and told to who asks for it`() async throws {
+    let fake = FakeApplication()
+    fake.snapshots.isUndeletable.store(true, ordering: .relaxed)
+    fake.engine.outcome = .success(.declined(.answeredNo))
+    try await fake.application.launch()
+    try await fake.lifecycle.enterBackground()
+    #expect(fake.engine.messages.lines.contains { $0.contains("snapshot") })
+    await #expect(throws: ProtectionError.self) { try await fake.application.ignoreSnapshotOnNextLaunch().value }
   }
 
   @Test(arguments: [false, true])

@@ -1,0 +1,113 @@
+import ApplicationLifecycle
+import FoundationEssentials
+import StateRestorationTesting
+import Synchronization
+import Testing
+
+@testable import StateRestoration
+
+/// The snapshot goes with the state that it shows.
+@MainActor @Suite struct DroppedSnapshotTests {
+  /// A program of one value, whose picture shows the value.
+  @MainActor final class Program: RestorableApplicationDelegate, RestorationCoordinatorDelegate {
+    let value = StoredValue("value", "none")
+    private(set) var shown: String?
+    private var application: RestorableApplication?
+
+    var rootController: (any RestorableController)? { value }
+    func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
+    func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
+    func makeSnapshot() -> Data? { Data("picture of \(value.value)".utf8) }
+    func showSnapshot(_ snapshot: Data) { shown = String(decoding: snapshot, as: UTF8.self) }
+
+    /// Launches the program in a new process.
+    func launch(
+      on device: SimulatedDevice, _ options: LaunchOptions = .icon
+    ) async throws -> (application: RestorableApplication, coordinator: RestorationCoordinator) {
+      device.reboot()
+      let process = try await device.startProcess()
+      let coordinator = try RestorationCoordinator(device: process.device, delegate: self)
+      let application = try RestorableApplication(device: process.device, coordinator: coordinator, delegate: self)
+      self.application = application
+      try await application.launch(options)
+      return (application, coordinator)
+    }
+  }
+
+  /// A device with a state and its snapshot.
+  private func deviceWithSnapshot() async throws -> SimulatedDevice {
+    let device = try await SimulatedDevice()
+    let program = Program()
+    let (application, _) = try await program.launch(on: device)
+    program.value.value = "secret"
+    try await application.lifecycle.enterBackground()
+    return device
+  }
+
+  /// What the next launch shows before it restores.
+  private func shown(on device: SimulatedDevice) async throws -> String? {
+    let program = Program()
+    _ = try await program.launch(on: device)
+    return program.shown
+  }
+
+  @Test func `a state that comes back is announced by its snapshot`() async throws {
+    #expect(try await shown(on: deviceWithSnapshot()) == "picture of secret")
+  }
+
+  @Test func `the snapshot of a state that is discarded goes with it`() async throws {
+    let device = try await deviceWithSnapshot()
+    let program = Program()
+    let (_, coordinator) = try await program.launch(on: device)
+    program.value.value = "none"
+    try await coordinator.discard()
+    #expect(try await shown(on: device) == nil)
+  }
+
+  @Test func `the snapshot of a state that a launch declines goes when that is set aside`() async throws {
+    let device = try await deviceWithSnapshot()
+    var program = Program()
+    _ = try await program.launch(on: device, LaunchOptions(extent: .pristine))
+    #expect(try await shown(on: device) == "picture of secret")
+    program = Program()
+    let (application, _) = try await program.launch(on: device, LaunchOptions(extent: .pristine))
+    program.value.value = "begun anew"
+    _ = try await application.preserve()
+    #expect(try await shown(on: device) == nil)
+  }
+
+  @Test func `a discard that can't delete the snapshot has deleted the state, and says so`() async throws {
+    let (store, snapshots, program) = (MemoryStore(), FakeSnapshots(), Program())
+    let coordinator = RestorationCoordinator(store: store, delegate: program)
+    let application = RestorableApplication(
+      engine: coordinator, device: FakeDevice(CallLog()), snapshots: snapshots, lifecycle: Lifecycle(),
+      delegate: program)
+    try await application.launch()
+    _ = try await application.preserve()
+    snapshots.isUndeletable.store(true, ordering: .relaxed)
+    let error = await #expect(throws: RestorationError.self) { try await coordinator.discard() }
+    #expect(error?.code == .discardFailed)
+    #expect(store.state.withLock { $0.generations.isEmpty })
+    program.value.value = "goes on"
+    #expect(try await coordinator.preserve(program.value).receipt != nil)
+  }
+
+  @Test(arguments: [true, false])
+  func `the snapshot of a program goes with any of its windows`(isOpenedEarly: Bool) async throws {
+    typealias Windows = ScenesOfAnApplicationTests.Program
+    let device = try await SimulatedDevice()
+    let first = try Windows(try await device.startProcess().device)
+    if isOpenedEarly { _ = try await first.scenes.open("secret") }
+    try await first.application.launch()
+    try await first.open("secret", text: "one")
+    first.maker.topVisibleController = first.maker.windows["secret"]
+    first.maker.snapshot = Data("picture".utf8)
+    try await first.application.lifecycle.enterBackground()
+    try await first.application.lifecycle.enterForeground()
+    try await first.scenes.discard("secret")
+    device.reboot()
+    let second = try Windows(try await device.startProcess().device)
+    try await second.application.launch()
+    #expect(second.maker.shownSnapshot == nil)
+  }
+}
