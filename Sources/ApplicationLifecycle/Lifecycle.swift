@@ -26,8 +26,10 @@
   /// Whether input is handled at once; kept otherwise.
   package internal(set) var isAcceptingInput = false
 
+  /// Where incidents go at once, from any thread; an application takes that of the program when there is none.
+  package var log: LifecycleLog?
+
   let clock: any Clock<Duration>
-  let log: LifecycleLog
   var tasks = BackgroundTasks()
   var backgroundStopwatch: Stopwatch?
   var backgroundTimer: Task<Void, Never>?
@@ -61,7 +63,7 @@
   ///   - log: Where incidents go at once, from any thread.
   package init(
     exitsOnSuspend: Bool = false, budgets: LifecycleBudgets = LifecycleBudgets(), clock: any Clock<Duration>,
-    log: LifecycleLog = .none
+    log: LifecycleLog? = nil
   ) {
     self.machine = LifecycleMachine(exitsOnSuspend: exitsOnSuspend)
     self.budgets = budgets
@@ -168,10 +170,15 @@
     return LifecycleObservation(of: self, id: lastObserver)
   }
 
+  /// Calls back at every memory warning, after the delegate and the controllers, for as long as the result lives.
+  public func observeMemoryWarnings(_ handler: @escaping @MainActor () -> Void) -> LifecycleObservation {
+    observe { if $0 == .memoryWarning { handler() } }
+  }
+
   func removeObserver(_ id: UInt64) { observers.removeAll { $0.id == id } }
 
   func report(_ incident: LifecycleIncident, isLogged: Bool = false) {
-    if !isLogged { log.write(incident) }
+    if !isLogged { log?.write(incident) }
     delegate?.didBreakRules(incident)
     emit(.incident(incident))
   }

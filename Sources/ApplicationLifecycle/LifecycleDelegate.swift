@@ -100,6 +100,6 @@ extension LifecycleDelegate {
   /// Does nothing.
   public func protectedDataDidBecomeAvailable() {}
 
-  /// Does nothing; the log has it too.
+  /// Does nothing; the program's log has it too.
   public func didBreakRules(_ incident: LifecycleIncident) {}
 }

@@ -5,7 +5,4 @@ package struct LifecycleLog: Sendable {
 
   /// Makes a log from a function that may be called from any thread.
   package init(_ write: @escaping @Sendable (LifecycleIncident) -> Void) { self.write = write }
-
-  /// Writes nothing; the delegate still gets every incident.
-  package static let none = LifecycleLog { _ in }
 }

@@ -17,7 +17,7 @@ package enum LifecycleEvent: Sendable, Hashable {
 }
 
 /// Keeps an observer registered for as long as the observation lives.
-@MainActor package final class LifecycleObservation {
+@MainActor public final class LifecycleObservation {
   private weak var lifecycle: Lifecycle?
   private let id: UInt64
 

@@ -9,8 +9,8 @@
   var memoryWarningResponders: [any MemoryWarningResponder] { get }
 }
 
-/// Something that can free memory when it is short, a controller for example.
-@MainActor package protocol MemoryWarningResponder: AnyObject {
+/// A controller or view that frees memory when it is short.
+@MainActor public protocol MemoryWarningResponder: AnyObject {
   /// Memory is short: free everything that can be made again.
   func didReceiveMemoryWarning()
 }

@@ -9,7 +9,7 @@ final class Watchdog: Sendable {
   let kind: LifecycleBudgets.Kind
   let budget: Duration
   private let stopwatch: Stopwatch
-  private let log: LifecycleLog
+  private let log: LifecycleLog?
   private let phase = Mutex(Phase.watching)
   private let timer = Mutex<Task<Void, Never>?>(nil)
   @MainActor private var isReported = false
@@ -17,7 +17,7 @@ final class Watchdog: Sendable {
 
   /// `onOverrun` is called on the main actor, at most once.
   init(
-    _ kind: LifecycleBudgets.Kind, budget: Duration, clock: any Clock<Duration>, log: LifecycleLog,
+    _ kind: LifecycleBudgets.Kind, budget: Duration, clock: any Clock<Duration>, log: LifecycleLog?,
     onOverrun: @escaping @MainActor @Sendable (Watchdog) -> Void
   ) {
     self.kind = kind
@@ -62,7 +62,7 @@ final class Watchdog: Sendable {
     guard stopwatch.elapsed > budget else { return false }
     return phase.withLock { phase in
       // Under the lock, so that whoever sees the overrun finds it in the log.
-      if phase == .watching { log.write(.overrun(kind, budget: budget)) }
+      if phase == .watching { log?.write(.overrun(kind, budget: budget)) }
       if phase != .stopped { phase = .logged }
       return phase != .stopped
     }

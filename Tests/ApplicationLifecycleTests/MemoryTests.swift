@@ -19,11 +19,14 @@ import Testing
     let log = NameLog()
     recorder.responders = [Responder("parent", log), Responder("child", log)]
     recorder.duringCallback["memoryWarning"] = { log.names.append("delegate") }
-    let observation = lifecycle.observe { if $0 == .memoryWarning { log.names.append("observer") } }
+    var observation: LifecycleObservation? = lifecycle.observeMemoryWarnings { log.names.append("observer") }
     try await lifecycle.launch()
     lifecycle.receiveMemoryWarning()
     #expect(log.names == ["delegate", "parent", "child", "observer"])
-    observation.cancel()
+    observation = nil
+    lifecycle.receiveMemoryWarning()
+    #expect(log.names.count { $0 == "observer" } == 1)
+    withExtendedLifetime(observation) {}
   }
 
   @Test(arguments: [LifecycleState.notRunning, .suspended])

@@ -56,6 +56,10 @@ import FoundationEssentials
     lifecycle.delegate = delegate
     lifecycle.work = self
     engine.snapshots = self.snapshots
+    if lifecycle.log == nil {
+      let log = engine.configuration.log
+      lifecycle.log = LifecycleLog { log.log(.warning, $0.description) }
+    }
     observation = lifecycle.observe { [weak self] event in
       switch event {
       case .step(.enter(.suspended), _): self?.engine.suspend()

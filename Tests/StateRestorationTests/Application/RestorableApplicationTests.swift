@@ -132,6 +132,14 @@ import Testing
         && fake.delegate.restoreErrors == [.restorationInProgress])
   }
 
+  @Test func `an incident is in the program's log`() async throws {
+    try await fake.application.launch()
+    let task = try fake.lifecycle.beginBackgroundTask(named: "upload") {}
+    try fake.lifecycle.endBackgroundTask(task)
+    #expect(throws: LifecycleError.self) { try fake.lifecycle.endBackgroundTask(task) }
+    #expect(fake.engine.messages.lines.contains(LifecycleIncident.backgroundTaskEndedTwice(name: "upload").description))
+  }
+
   @Test func `a memory warning reaches the delegate and every controller, parents first`() async throws {
     let child = FakeController("child", fake.log)
     fake.delegate.root?.restorationChildren = [child, FakeController(nil, fake.log)]
