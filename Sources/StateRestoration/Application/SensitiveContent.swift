@@ -1,6 +1,8 @@
 /// A controller or view that shows what a snapshot must not.
 @MainActor public protocol SensitiveContent: AnyObject {
   /// Hides it: a snapshot is about to be taken.
+  ///
+  /// Change nothing that is preserved: the program may be preserved again before it shows its content.
   func hideSensitiveContent()
 
   /// Shows it again: the program returns to the foreground.
