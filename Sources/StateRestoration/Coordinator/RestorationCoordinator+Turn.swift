@@ -122,7 +122,12 @@ extension RestorationCoordinator {
     var state: ApplicationState?
     if turn.plan.application != nil {
       tree.given.noteApplication(application)
-      if case .owner = application {} else { state = takeApplicationState(context: context) }
+      if case .owner = application {
+      } else {
+        state = takeApplicationState(context: context)
+        // Without a baseline the first state that the delegate encodes is an edit.
+        if state == nil { tree.formerOwners.hasApplication = true }
+      }
     }
     return capture(root, scope: .all, context: context, application: state, isMeeting: true)
   }

@@ -11,7 +11,19 @@ extension RestorationCoordinator {
 
   /// The coordinator that preserves an object; nil when none has met it.
   static func preserving(_ object: any RestorableObject) -> RestorationCoordinator? {
-    living.lazy.compactMap(\.coordinator).first { $0.tree.node(of: object) != nil }
+    living.lazy.compactMap(\.coordinator).first { $0.tree.node(of: object) != nil || $0.waits(for: object) }
+  }
+
+  /// Whether an object is in a hierarchy that no capture has met, as the stored state could not be reached.
+  private func waits(for object: any RestorableObject) -> Bool {
+    guard restored == nil, lastReport?.outcome == .unavailable, let root else { return false }
+    var seen: Set<ObjectIdentifier> = []
+    var stack: [any RestorableController] = [root]
+    while let next = stack.popLast() {
+      if next === object { return true }
+      if seen.insert(ObjectIdentifier(next)).inserted { stack += next.restorationChildren }
+    }
+    return false
   }
 
   /// Whether a value is stored at a path that no object has had in this run.

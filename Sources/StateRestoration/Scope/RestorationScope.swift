@@ -62,7 +62,9 @@ public import Observation
     if entry.value == nil { remove(key) }
     if case .notRestored(let reason)? = report?.result {
       // Another type may be asked for before the entry dies.
-      if let turn = coordinator.restored, let index = turn.index(at: place), turn.object(at: index) === entry {
+      if let turn = coordinator.restored, let index = coordinator.storedPlace(at: place),
+        turn.object(at: index) === entry
+      {
         turn.fail(index, reason)
       }
       throw RestorationError(.unreadable, "What is stored under the key was not given: \(reason).", path: place)

@@ -99,4 +99,22 @@ import Testing
       ])
     #expect(bench.delegate.restoredAppValue == "window on the left")
   }
+
+  @Test(arguments: [false, true]) func `an app-level edit is saved after a decoding that failed`(saves: Bool)
+    async throws
+  {
+    let bench = Bench()
+    bench.delegate.appValue = "one"
+    try await bench.preserve(Screen("root"))
+    bench.delegate.failsDecoding = true
+    bench.delegate.saves = saves
+    let (coordinator, root) = (bench.launch(), Screen("root"))
+    _ = try await coordinator.restore(into: root)
+    bench.delegate.saves = true
+    bench.delegate.appValue = "two"
+    _ = try await coordinator.preserve(root)
+    bench.delegate.failsDecoding = false
+    _ = try await bench.launch().restore(into: Screen("root"))
+    #expect(bench.delegate.restoredAppValue == "two")
+  }
 }

@@ -188,6 +188,27 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true]) func `nor is it missing to a scope that no save has met`(isNested: Bool) async throws
+  {
+    let bench = Bench()
+    func launch() -> (coordinator: RestorationCoordinator, root: StoredGroup, scope: RestorationScope) {
+      let scope = RestorationScope()
+      return (bench.launch(), StoredGroup("root", scope), isNested ? scope.scope("nested") : scope)
+    }
+    let first = launch()
+    _ = try await first.coordinator.restore(into: first.root)
+    first.scope.setValue("typed", forKey: "draft")
+    _ = try await first.coordinator.preserve(first.root)
+    bench.store.state.withLock { $0.failures = ["openNewest": .io] }
+    let next = launch()
+    #expect(try await next.coordinator.restore(into: next.root).outcome == .unavailable)
+    let failure = #expect(throws: RestorationError.self) { try next.scope.value(ofType: String.self, forKey: "draft") }
+    #expect(failure?.code == .deviceNotOpened)
+    bench.store.state.withLock { $0.failures = [:] }
+    #expect(try await next.coordinator.restore(into: next.root).outcome == .restored)
+    #expect(try next.scope.value(ofType: String.self, forKey: "draft") == "typed")
+  }
+
   private func unlockedProcess(of device: SimulatedDevice) async throws -> ProtectedDevice {
     let process = try await device.startProcess()
     try await device.unlock()
