@@ -5,19 +5,23 @@ extension ArchiveStore {
   /// Appends a change to the newest generation: one write into reserved space and one sync.
   ///
   /// - Returns: Nil when a whole generation is due instead, and nothing was written: there is no room for another frame, a
-  ///   sync has failed, the class has changed, or this run has neither opened nor published that generation as the newest.
+  ///   sync has failed, the class has changed, the file was removed or cut short, or this run has neither opened nor
+  ///   published that generation as the newest.
   /// - Throws: `.locked`, or what the disk says; then the next save is a whole generation.
   @discardableResult
   package func append(_ frame: Data, to generation: Generation) throws(ProtectionError) -> PublishReceipt? {
     try writing { state throws(ProtectionError) -> PublishReceipt? in
+      try requireSlot(&state)
       guard var base = state.base, base.isAppendable, base.record.generation == generation.rawValue,
         base.record.protection == protection, !state.isUnknown, base.frameCount < FrameScan.limit
       else { return nil }
-      let file = try attempt("look at an archive") { () throws(FileSystemError) in
-        try store.fileSystem.status(of: base.file.descriptor)
+      let named = try attempt("look at an archive") { () throws(FileSystemError) in
+        let file = try store.fileSystem.status(of: base.file.descriptor)
+        let named = try store.fileSystem.statusIfAny(ofName: base.record.file.text, in: state.slot.descriptor)
+        return named?.inode == file.inode ? named : nil
       }
-      // A file without a name was erased with the device.
-      guard file.linkCount > 0 else { throw .erased }
+      // In a file that was removed, replaced or cut short nobody would find the change.
+      guard let named, named.byteCount >= base.end else { return nil }
       let (message, commitment) = try base.frames.seal(
         frame, number: UInt64(base.frameCount + 1), previous: base.commitment)
       let bytes = FrameScan.bytes(of: message)
@@ -75,7 +79,7 @@ extension ArchiveStore {
   package func requireDurable() throws(ProtectionError) {
     try writing { state throws(ProtectionError) in
       guard state.isReopened else { return }
-      try requireName(state)
+      try requireSlot(&state)
       do throws(ProtectionError) {
         try makeDurable(&state)
       } catch {

@@ -10,7 +10,7 @@ extension ArchiveStore {
     try turn.take { () throws(ProtectionError) in
       let slot: SlotDirectory
       let epoch: [UInt8]
-      if let taken = state.withLock({ $0 }) {
+      if let taken = state.withLock({ $0 }), try store.isLocked(taken.slot) {
         slot = taken.slot
         epoch = taken.reading.ledger.value?.epoch ?? taken.reading.entry?.epoch ?? []
         guard try store.isNamed(slot, name) else {
@@ -18,6 +18,7 @@ extension ArchiveStore {
           throw .erased
         }
       } else {
+        letGo()
         guard try exists() else { return }
         slot = try store.openForWriting(name, waiting: .zero)
         let entry = try? entryOnList()
@@ -31,10 +32,10 @@ extension ArchiveStore {
   /// Removes one generation that is set aside; false when it is not there.
   package func removeSetAside(_ generation: Generation) throws(ProtectionError) -> Bool {
     try writing { state throws(ProtectionError) in
+      try requireSlot(&state)
       guard var ledger = state.reading.ledger.value,
         let index = ledger.setAside.firstIndex(where: { $0.generation == generation.rawValue })
       else { return false }
-      try requireName(state)
       let file = ledger.setAside.remove(at: index).file
       _ = try commit(ledger, &state)
       guard synchronize(isFirst: try listFirst(ledger, &state), &state) == .durable else {

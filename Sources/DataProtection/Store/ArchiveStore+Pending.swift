@@ -7,7 +7,7 @@ extension ArchiveStore {
     let own = state.withLock { $0?.ownPending }
     return try looking { reading throws(ProtectionError) in
       var found = PendingArchives()
-      for record in reading.ledger.value?.pending ?? [] {
+      for record in try reading.pending(as: keepsState ? nil : protection) {
         let generation = Generation(rawValue: record.generation)
         do throws(ProtectionError) {
           found.archives.append(

@@ -11,7 +11,7 @@ extension ArchiveStore {
     _ plaintext: Data, _ succession: ArchiveSuccession = ArchiveSuccession()
   ) throws(ProtectionError) -> PublishReceipt {
     try writing { state throws(ProtectionError) in
-      try requireName(state)
+      try requireSlot(&state)
       let old = try ledgerToContinue(&state)
       let verification = try verify(old, &state, succession)
       let written = try writeGeneration(plaintext, as: protection, orOneWay: keepsState, over: old, &state) { record in
@@ -29,7 +29,7 @@ extension ArchiveStore {
   @discardableResult
   package func publishPending(_ touchedNodes: Data) throws(ProtectionError) -> PublishReceipt {
     try writing { state throws(ProtectionError) in
-      try requireName(state)
+      try requireSlot(&state)
       let old = try ledgerToContinue(&state)
       let others = old.pending.filter { $0.generation != state.ownPending }
       guard others.count < Ledger.pendingLimit else {
@@ -54,12 +54,15 @@ extension ArchiveStore {
 
   // MARK: Before
 
-  /// Throws unless the slot's name still means what this store has open.
-  func requireName(_ state: ArchiveStoreState) throws(ProtectionError) {
+  /// Takes the slot anew if its lock file was removed; throws `.otherDevice` if the slot itself was.
+  func requireSlot(_ state: inout ArchiveStoreState) throws(ProtectionError) {
     guard try store.isNamed(state.slot, name) else {
       letGo()
       throw .erased
     }
+    guard try !store.isLocked(state.slot) else { return }
+    letGo()
+    state = try take(.zero)
   }
 
   /// The ledger that a save goes on from; made anew from the files when it is lost.
@@ -70,30 +73,7 @@ extension ArchiveStore {
     // A deletion whose slot could not be taken off the list has used its epoch up.
     var epoch = randomBytes(Ledger.epochByteCount)
     if let entry = state.reading.entry, try !store.isDeleted(name, entry) { epoch = entry.epoch }
-    var ledger = Ledger(identity: identity, epoch: epoch)
-    do throws(ProtectionError) {
-      let opened = try state.reading.openUnverified(as: keepsState ? nil : protection, forWriting: false)
-      ledger.counter = opened.generation.rawValue
-      ledger.current = Ledger.Record(
-        generation: ledger.counter, commitment: opened.commitment, protection: opened.protection,
-        flags: opened.content.fields.flags.contains(.oneWay) ? .oneWay : [],
-        byteCount: UInt64(opened.scan.end))
-    } catch  where error.code.isDamage || error.code == .notFound {
-      // Nothing readable is there; unreadable files go aside below, but not the file of a first save that was cut short.
-      if state.reading.ledger.problem?.code == .rolledBack { return ledger }
-      if error.code == .notFound, state.reading.entry?.isNew == true { return ledger }
-    }
-    // Damaged files keep their names and numbers: those above the authentic one, or the highest.
-    let damaged = try state.slot.claimedGenerations().filter { $0 > ledger.counter }.prefix(Ledger.setAsideLimit)
-    for number in damaged.reversed() {
-      let status = try? store.fileSystem.status(ofName: SlotFile.generation(number).text, in: state.slot.descriptor)
-      ledger.setAside.append(
-        Ledger.Record(
-          generation: number, commitment: [UInt8](repeating: 0, count: 32), protection: protection, flags: .damaged,
-          byteCount: UInt64(clamping: status?.byteCount ?? 0)))
-      ledger.counter = number
-    }
-    return ledger
+    return try state.reading.claimedLedger(epoch: epoch, as: keepsState ? nil : protection)
   }
 
   /// Reads the newest generation to its last byte, once a run, before it becomes the one to fall back to.

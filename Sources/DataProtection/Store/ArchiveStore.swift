@@ -59,7 +59,7 @@ package final class ArchiveStore: Sendable {
   /// Whether this store has the slot.
   package var isOpen: Bool { state.withLock { $0 != nil } }
 
-  private func take(_ patience: Duration) throws(ProtectionError) -> ArchiveStoreState {
+  func take(_ patience: Duration) throws(ProtectionError) -> ArchiveStoreState {
     let slot = try store.openForWriting(name, waiting: patience)
     let reading = try SlotReading(store, identity: identity, slot: slot, isListed: isListed)
     var taken = ArchiveStoreState(reading: reading)

@@ -7,7 +7,7 @@ final class SlotDirectory: Sendable {
   var descriptor: Descriptor { directory.descriptor }
   private let directory: OwnedDescriptor
   /// The lock file, locked; nil for who only looks.
-  private let lock: OwnedDescriptor?
+  let lock: OwnedDescriptor?
 
   /// Keeps the descriptors open.
   init(_ fileSystem: any FileSystem, _ directory: OwnedDescriptor, lock: OwnedDescriptor?) {
@@ -25,13 +25,13 @@ final class SlotDirectory: Sendable {
     return names.compactMap(SlotFile.init)
   }
 
-  /// The numbers of whole generations by their names, highest first: mere claims.
-  func claimedGenerations() throws(ProtectionError) -> [UInt64] {
-    let numbers = try files().compactMap { file in
+  /// The files of generations and pending saves, highest number first: mere claims.
+  func claims() throws(ProtectionError) -> [SlotFile] {
+    let numbered = try files().compactMap { file in
       // Whoever plants the highest number that counts leaves room for those after it.
-      if case .generation(let number) = file, number < Self.numberLimit >> 8 { number } else { nil }
+      file.number.flatMap { number in number < Self.numberLimit >> 8 ? (number, file) : nil }
     }
-    return Array(numbers.sorted(by: >).prefix(Self.nameLimit))
+    return numbered.sorted { $0.0 > $1.0 }.prefix(Self.nameLimit).map(\.1)
   }
 
   /// No slot ever gets so far; a name or a ledger that claims to be beyond it was planted.

@@ -42,6 +42,14 @@ enum SlotFile: Hashable, Sendable {
   /// The crash marker.
   case marker
 
+  /// The number of a generation or pending save.
+  var number: UInt64? {
+    switch self {
+    case .generation(let number), .pending(let number): number
+    case .ledger, .newLedger, .lock, .marker: nil
+    }
+  }
+
   /// Whether it is what a locked run has saved.
   var isPending: Bool { if case .pending = self { true } else { false } }
 

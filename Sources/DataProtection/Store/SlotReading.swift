@@ -89,10 +89,11 @@ struct SlotReading {
       scan: try FrameScan(file, content))
   }
 
-  /// Opens a file that no ledger vouches for, as a class or as what it claims.
+  /// Opens a file that no ledger vouches for, as a class or as what it claims; nil when it is gone.
   func openClaimed(
-    _ file: StoreFile, _ number: UInt64, as protection: ProtectionClass?
-  ) throws(ProtectionError) -> OpenedArchive {
+    _ claim: SlotFile, as protection: ProtectionClass?, forWriting: Bool = false
+  ) throws(ProtectionError) -> OpenedArchive? {
+    guard let number = claim.number, let file = try slot?.open(claim, forWriting: forWriting) else { return nil }
     let claims = try store.claims(of: file).fields
     let isOneWay = claims.flags.contains(.oneWay) && claims.protection == .completeUnlessOpen
     let content = try store.sealer.open(
@@ -103,18 +104,21 @@ struct SlotReading {
       scan: try FrameScan(file, content))
   }
 
+  /// The files that may be saves by their names, highest number first.
+  private func claims() throws(ProtectionError) -> [SlotFile] {
+    // The file of a first save that was cut short: nobody was told of it.
+    try slot?.claims().filter { $0.number != 1 || entry?.isNew != true } ?? []
+  }
+
   /// The newest authentic generation by the names alone, when there is no ledger that vouches for any.
   ///
   /// Throws why there is none: the first file's problem, or the ledger's.
   func openUnverified(as protection: ProtectionClass?, forWriting: Bool) throws(ProtectionError) -> OpenedArchive {
     if case .invalid(let error) = ledger, error.code == .unsupportedVersion || error.code == .rolledBack { throw error }
     var problem: ProtectionError?
-    for number in try slot?.claimedGenerations() ?? [] {
-      // The file of a first save that was cut short: nobody was told of it.
-      if number == 1, entry?.isNew == true { continue }
+    for claim in try claims() where !claim.isPending {
       do throws(ProtectionError) {
-        guard let file = try slot?.open(.generation(number), forWriting: forWriting) else { continue }
-        let opened = try openClaimed(file, number, as: protection)
+        guard let opened = try openClaimed(claim, as: protection, forWriting: forWriting) else { continue }
         guard !opened.content.fields.flags.contains(.partial) else { continue }
         guard !store.options.refusesUnverifiableArchives else {
           throw ProtectionError(
@@ -128,6 +132,58 @@ struct SlotReading {
     }
     if let problem = problem ?? ledger.problem { throw problem }
     throw try absence()
+  }
+
+  /// The saves of locked runs that are in no generation yet, oldest first.
+  func pending(as protection: ProtectionClass?) throws(ProtectionError) -> [Ledger.Record] {
+    if let ledger = ledger.value { return ledger.pending }
+    return try claimedLedger(epoch: [], as: protection).pending
+  }
+
+  /// A ledger made from the files alone.
+  ///
+  /// Files of locked runs that are newer than the newest authentic generation are pending; the newest others are set aside.
+  func claimedLedger(epoch: [UInt8], as protection: ProtectionClass?) throws(ProtectionError) -> Ledger {
+    var made = Ledger(identity: identity, epoch: epoch)
+    if ledger.problem?.code == .rolledBack { return made }
+    do throws(ProtectionError) {
+      made.current = Ledger.Record(of: try openUnverified(as: protection, forWriting: false))
+    } catch  where error.code.isDamage || error.code == .notFound {}
+    let newest = made.current?.generation ?? 0
+    for claim in try claims() {
+      guard let number = claim.number, claim != made.current?.file else { continue }
+      let waits = claim.isPending && number > newest && !store.options.refusesUnverifiableArchives
+      guard waits ? made.pending.count < Ledger.pendingLimit : made.setAside.count < Ledger.setAsideLimit else {
+        continue
+      }
+      do throws(ProtectionError) {
+        guard let opened = try openClaimed(claim, as: protection) else { continue }
+        let record = Ledger.Record(of: opened)
+        guard record.file == claim else { continue }
+        if waits { made.pending.insert(record, at: 0) } else { made.setAside.insert(record, at: 0) }
+      } catch  where error.code.isDamage || error.code == .unsupportedVersion {
+        // Damaged files keep their names and numbers: those above the authentic one.
+        guard !claim.isPending, number > newest, made.setAside.count < Ledger.setAsideLimit else { continue }
+        let status = try? store.fileSystem.status(ofName: claim.text, in: slot!.descriptor)
+        made.setAside.insert(
+          Ledger.Record(
+            generation: number, commitment: [UInt8](repeating: 0, count: 32), protection: protection ?? .complete,
+            flags: .damaged, byteCount: UInt64(clamping: status?.byteCount ?? 0)), at: 0)
+      }
+    }
+    made.counter = made.records.map(\.generation).max() ?? 0
+    return made
+  }
+}
+
+extension Ledger.Record {
+  /// The facts about a generation that was opened.
+  init(of opened: OpenedArchive) {
+    let flags = Flags(rawValue: UInt8(truncatingIfNeeded: opened.content.fields.flags.rawValue))
+    self.init(
+      generation: opened.generation.rawValue, commitment: opened.commitment, protection: opened.protection,
+      flags: flags.intersection([.oneWay, .partial]),
+      byteCount: UInt64(opened.scan.end))
   }
 }
 

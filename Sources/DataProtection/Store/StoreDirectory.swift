@@ -114,10 +114,25 @@ package final class StoreDirectory: Sendable {
   /// Whether the slot's name still means an open directory: it may have been deleted, or the device erased.
   func isNamed(_ slot: SlotDirectory, _ name: SlotName) throws(ProtectionError) -> Bool {
     try attempt("look at a slot") { () throws(FileSystemError) in
-      let own = try fileSystem.status(of: slot.descriptor)
-      let named = try fileSystem.statusIfAny(ofName: name.text, in: directory)
-      return named?.inode == own.inode && named?.device == own.device
+      try isNamed(slot.descriptor, name.text, in: directory)
     }
+  }
+
+  /// Whether the lock of a slot still excludes others: somebody may have removed its file, and another writer made one.
+  func isLocked(_ slot: SlotDirectory) throws(ProtectionError) -> Bool {
+    guard let lock = slot.lock else { return false }
+    return try attempt("look at a lock file") { () throws(FileSystemError) in
+      try isNamed(lock.descriptor, SlotFile.lock.text, in: slot.descriptor)
+    }
+  }
+
+  /// Whether a name still means an open file or directory.
+  private func isNamed(
+    _ descriptor: Descriptor, _ name: String, in directory: Descriptor
+  ) throws(FileSystemError) -> Bool {
+    let own = try fileSystem.status(of: descriptor)
+    let named = try fileSystem.statusIfAny(ofName: name, in: directory)
+    return named?.inode == own.inode && named?.device == own.device
   }
 
   private static func openOrMake(

@@ -135,8 +135,7 @@ package struct StoreInspection: Sendable {
       guard let record = ledger.value?.records.first(where: { $0.file == file }) else {
         guard ledger.value == nil else { return found(.unlisted, number) }
         return check(found(.generation, number)) { () throws(ProtectionError) in
-          guard let opened = try directory.open(file) else { return nil }
-          return try reading(directory, identity).openClaimed(opened, number, as: nil)
+          try reading(directory, identity).openClaimed(file, as: nil)
         }
       }
       let material = found(kind(of: record, in: ledger.value), number, isCurrent: record == ledger.value?.current)

@@ -117,8 +117,8 @@ extension StoreDirectory {
     of name: SlotName, in slot: SlotDirectory, _ ledger: Ledger?
   ) throws(ProtectionError) -> [UInt8] {
     if let ledger { return ledger.identity }
-    for number in try slot.claimedGenerations() {
-      guard let file = try? slot.open(.generation(number)), let claims = try? claims(of: file) else { continue }
+    for claim in try slot.claims() {
+      guard let file = try? slot.open(claim), let claims = try? claims(of: file) else { continue }
       if SlotName(identity: claims.fields.identity) == name { return claims.fields.identity }
     }
     return name.bytes + name.bytes

@@ -194,6 +194,50 @@ import Musl
     }
   }
 
+  @Test func `a writer whose lock file was removed saves nothing over another one`() throws {
+    let holder = try rig.archives(memory)
+    let newest = try holder.publish(first).generation
+    memory.remove(atPath: rig.path() + "/lock")
+    let second = try rig.archives(memory)
+    try second.open()
+    let calls: [() throws -> Void] = [
+      { try holder.publish(first) }, { try holder.append(first, to: newest) }, { try holder.deleteAll() },
+    ]
+    for call in calls { #expect(error(call)?.code == .inUse) }
+    try second.publish(StoreScenario.second)
+    second.close()
+    // When the other one is done, it takes the slot again and goes on from there.
+    #expect(try holder.append(first, to: newest) == nil)
+    try holder.publish(StoreScenario.third)
+    #expect(try holder.openPredecessor().readAll() == StoreScenario.second)
+  }
+
+  /// What may become of a file that a writer has open.
+  enum Removal: CaseIterable { case cutShort, removed, replaced, slotRemoved }
+
+  @Test(arguments: Removal.allCases) func `nothing is appended where nobody finds it`(_ removal: Removal) throws {
+    let store = try rig.archives(memory)
+    let newest = try store.publish(first).generation
+    #expect(try store.append(StoreScenario.frames[0], to: newest)?.durability == .durable)
+    let path = rig.path() + "/g-\(newest.rawValue)"
+    let content = try #require(memory.content(atPath: path))
+    switch removal {
+    case .cutShort: memory.plant(Array(content[..<100]), atPath: path)
+    case .removed: memory.remove(atPath: path)
+    case .replaced:
+      memory.remove(atPath: path)
+      memory.plant(content, atPath: path)
+    case .slotRemoved: memory.remove(atPath: rig.path())
+    }
+    if removal == .slotRemoved {
+      #expect(error { try store.append(first, to: newest) }?.code == .otherDevice)
+    } else {
+      #expect(try store.append(first, to: newest) == nil)
+    }
+    #expect(try store.publish(StoreScenario.third).durability == .durable)
+    #expect(try rig.observe(memory).content == StoreScenario.third)
+  }
+
   /// Between a fork and the child's `exec` the child has copies of all descriptors.
   @Test func `a slot that is let go is free, whatever copies of its descriptors there are`() throws {
     let path = NSTemporaryDirectory() + "one-writer-\(UUID().uuidString)"

@@ -107,6 +107,34 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false])
+  func `a lost ledger takes neither what was saved while locked nor what was set aside with it`(
+    isRemoved: Bool
+  ) throws {
+    let store = try rig.archives(memory)
+    let refused = try store.publish(Data("refused".utf8)).generation
+    try store.publish(Data("whole".utf8), ArchiveSuccession(retiring: [refused]))
+    store.close()
+    for text in ["away", "away again"] { try rig.archives(memory).publishPending(Data(text.utf8)) }
+    if isRemoved { memory.remove(atPath: rig.path() + "/ledger") } else { damage(rig.path() + "/ledger") }
+    let pending = [Data("away".utf8), Data("away again".utf8)]
+    #expect(try rig.observe(memory).allPending == pending)
+    let next = try rig.archives(memory)
+    _ = try next.openNewest()
+    try next.requireDurable()
+    next.close()
+    let found = try rig.observe(memory.afterPowerCut(.dropAll))
+    #expect(found.allPending == pending && found.content == Data("whole".utf8) && found.standing == .current)
+    let aside = try rig.archives(memory)
+    #expect(try aside.openSetAside(refused).readAll() == Data("refused".utf8))
+    // Once they are merged they are gone.
+    let consumed = try aside.openPending().archives.map(\.generation)
+    try aside.publish(Data("merged".utf8), ArchiveSuccession(consuming: consumed))
+    aside.close()
+    memory.remove(atPath: rig.path() + "/ledger")
+    #expect(try rig.observe(memory).allPending.isEmpty)
+  }
+
   @Test func `a state without its ledger that is unchanged is written anew, with its changes`() throws {
     let store = try rig.archives(memory)
     let newest = try store.publish(Data("1".utf8)).generation

@@ -342,9 +342,18 @@ import StateRestorationTesting
     guard let parent = scene.root?.page(at: path.dropFirst().dropLast()), let name = path.last,
       !parent.children.contains(where: { $0.number == name }), let kind = scene.rules.makes(path)
     else { return nil }
+    // Below a page that shows another model now, nothing is stored for it, unless that page had none before.
+    let isAnothers = Set(
+      scene.worlds.map { world in
+        path.dropLast().indices.contains { world.live?[path[...$0]]?.showsOther == true }
+      })
+    guard isAnothers.count == 1 else { return nil }
     let page = version.page(name, kind)
     parent.push(page)
-    return scene.compareLate(page, at: path, coordinator.restore(page, at: RestorationPath(path)))
+    let report = coordinator.restore(page, at: RestorationPath(path))
+    guard report == nil, isAnothers.contains(true) else { return scene.compareLate(page, at: path, report) }
+    scene.change { $0.push(name, kind, on: path.dropLast()) }
+    return nil
   }
 
   // MARK: - The user

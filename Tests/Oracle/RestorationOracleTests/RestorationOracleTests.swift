@@ -158,6 +158,14 @@ import Testing
       .showOtherModel(page: 85), .unlock]
       """
     ),
+    (
+      "a late page below one that shows another model is given nothing",
+      """
+      [.push(parent: 0, name: 5, kind: 2), .push(parent: 63, name: 4, kind: 0), .push(parent: 0, name: 3, kind: 0),
+      .push(parent: 86, name: 1, kind: 1), .push(parent: 93, name: 3, kind: 0), .pop(page: 89), .save,
+      .launch(version: 1, hiding: 0, making: 1, kind: 0), .showOtherModel(page: 19), .register(number: 7)]
+      """
+    ),
   ]
 
   @Test(arguments: regressions) func `a script that once failed agrees`(name: String, script: String) async throws {
