@@ -16,9 +16,7 @@ extension ArchiveStore {
         base.record.protection == protection, !state.isUnknown, base.frameCount < FrameScan.limit
       else { return nil }
       let named = try attempt("look at an archive") { () throws(FileSystemError) in
-        let file = try store.fileSystem.status(of: base.file.descriptor)
-        let named = try store.fileSystem.statusIfAny(ofName: base.record.file.text, in: state.slot.descriptor)
-        return named?.inode == file.inode ? named : nil
+        try store.find(base.file.descriptor, base.record.file.text, in: state.slot.descriptor)
       }
       // In a file that was removed, replaced or cut short nobody would find the change.
       guard let named, named.byteCount >= base.end else { return nil }

@@ -10,15 +10,11 @@ extension ArchiveStore {
     try turn.take { () throws(ProtectionError) in
       let slot: SlotDirectory
       let epoch: [UInt8]
-      if let taken = state.withLock({ $0 }), try store.isLocked(taken.slot) {
+      if var taken = state.withLock({ $0 }) {
+        try requireSlot(&taken)
         slot = taken.slot
         epoch = taken.reading.ledger.value?.epoch ?? taken.reading.entry?.epoch ?? []
-        guard try store.isNamed(slot, name) else {
-          letGo()
-          throw .erased
-        }
       } else {
-        letGo()
         guard try exists() else { return }
         slot = try store.openForWriting(name, waiting: .zero)
         let entry = try? entryOnList()

@@ -48,11 +48,9 @@ extension ArchiveStore {
     // From here on this run appends to nothing that is under the older keys.
     state.base?.isAppendable = false
     guard let ledger = state.reading.ledger.value else {
-      // An older one that is whole must keep its key, until a save makes a ledger.
-      do throws(ProtectionError) {
-        return try state.reading.openUnverified(as: nil, forWriting: false).protection == .none
-      } catch  where error.code.isDamage || error.code == .notFound {
-        return true
+      // Whatever is whole must keep its key, until a save makes a ledger.
+      return try state.reading.claimedLedger(epoch: [], as: nil).records.allSatisfy {
+        $0.protection == .none || $0.flags.contains(.damaged)
       }
     }
     // A pending archive waits for the next whole save, which replaces it.

@@ -137,6 +137,7 @@ struct SlotReading {
   /// The saves of locked runs that are in no generation yet, oldest first.
   func pending(as protection: ProtectionClass?) throws(ProtectionError) -> [Ledger.Record] {
     if let ledger = ledger.value { return ledger.pending }
+    if ledger.problem?.code == .unsupportedVersion { return [] }
     return try claimedLedger(epoch: [], as: protection).pending
   }
 
@@ -163,8 +164,8 @@ struct SlotReading {
         if waits { made.pending.insert(record, at: 0) } else { made.setAside.insert(record, at: 0) }
       } catch  where error.code.isDamage || error.code == .unsupportedVersion {
         // Damaged files keep their names and numbers: those above the authentic one.
-        guard !claim.isPending, number > newest, made.setAside.count < Ledger.setAsideLimit else { continue }
-        let status = try? store.fileSystem.status(ofName: claim.text, in: slot!.descriptor)
+        guard !claim.isPending, number > newest, let slot else { continue }
+        let status = try? store.fileSystem.status(ofName: claim.text, in: slot.descriptor)
         made.setAside.insert(
           Ledger.Record(
             generation: number, commitment: [UInt8](repeating: 0, count: 32), protection: protection ?? .complete,

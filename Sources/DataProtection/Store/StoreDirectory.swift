@@ -114,7 +114,7 @@ package final class StoreDirectory: Sendable {
   /// Whether the slot's name still means an open directory: it may have been deleted, or the device erased.
   func isNamed(_ slot: SlotDirectory, _ name: SlotName) throws(ProtectionError) -> Bool {
     try attempt("look at a slot") { () throws(FileSystemError) in
-      try isNamed(slot.descriptor, name.text, in: directory)
+      try find(slot.descriptor, name.text, in: directory) != nil
     }
   }
 
@@ -122,17 +122,17 @@ package final class StoreDirectory: Sendable {
   func isLocked(_ slot: SlotDirectory) throws(ProtectionError) -> Bool {
     guard let lock = slot.lock else { return false }
     return try attempt("look at a lock file") { () throws(FileSystemError) in
-      try isNamed(lock.descriptor, SlotFile.lock.text, in: slot.descriptor)
+      try find(lock.descriptor, SlotFile.lock.text, in: slot.descriptor) != nil
     }
   }
 
-  /// Whether a name still means an open file or directory.
-  private func isNamed(
+  /// The status of an open file or directory by its name; nil when the name means another one, or none.
+  func find(
     _ descriptor: Descriptor, _ name: String, in directory: Descriptor
-  ) throws(FileSystemError) -> Bool {
+  ) throws(FileSystemError) -> FileStatus? {
     let own = try fileSystem.status(of: descriptor)
-    let named = try fileSystem.statusIfAny(ofName: name, in: directory)
-    return named?.inode == own.inode && named?.device == own.device
+    guard let named = try fileSystem.statusIfAny(ofName: name, in: directory) else { return nil }
+    return named.inode == own.inode && named.device == own.device ? named : nil
   }
 
   private static func openOrMake(

@@ -22,7 +22,7 @@ package import FoundationEssentials
   /// Ends the guard: the launch went well, and that is on disk when this returns.
   func endGuard() async
 
-  /// Deletes everything that is preserved, unless the developer's switch keeps it.
+  /// Deletes everything that is preserved.
   func deleteState() async throws(RestorationError)
 
   /// The program is suspended: what an unlock leaves to do waits.

@@ -76,7 +76,7 @@ extension RestorationCoordinator: ApplicationEngine {
     do throws(ProtectionError) { try await snapshots?.delete() } catch { log.log(.warning, error.ofSnapshot) }
   }
 
-  package func deleteState() async throws(RestorationError) { try await discardAfterForceQuit() }
+  package func deleteState() async throws(RestorationError) { try await discardForGood() }
 }
 
 extension ProtectedDevice: ApplicationDevice {

@@ -88,7 +88,7 @@ internal import RestorationArchive
   var controller: (any RestorableController)? { object as? any RestorableController }
 
   /// This node and those above it.
-  private var chain: some Sequence<LiveNode> { sequence(first: self) { $0.parent } }
+  var chain: some Sequence<LiveNode> { sequence(first: self) { $0.parent } }
 
   /// Where the object is now.
   var path: RestorationPath {

@@ -218,13 +218,14 @@ internal import RestorationArchive
     shared.removeAll { $0.isRemoved || $0.object == nil || $0.kind != .shared }
     for (identifier, object) in registry.livingSharedObjects {
       if let node = node(of: object) {
-        if node.kind == .shared { place(node, identifier: identifier, parent: nil) }
+        guard node.kind == .shared else { continue }
+        place(node, identifier: identifier, parent: nil)
       } else {
         let node = track(object, identifier, .shared)
-        metShared.insert(identifier)
         insert(node, parent: nil)
         shared.append(node)
       }
+      metShared.insert(identifier)
     }
   }
 

@@ -7,9 +7,11 @@ extension RestorationCoordinator {
   /// Works while locked, and waits for a restoration or a save in progress; those that are asked for meanwhile wait for it.
   /// The next save, asked for or after a change, begins anew. If it throws, nothing or a part was deleted, and everything
   /// goes on as before: the next save writes all that is preserved now once more, since a file that can't be deleted now may go at
-  /// the next opening. With automatic preservation that save comes by itself.
+  /// the next opening. With automatic preservation that save comes by itself. If the snapshot alone can't be deleted, this
+  /// throws when the state is gone.
   public func discard() async throws(RestorationError) {
     try await deleteAll(goingOnAs: .live)
+    try await deleteSnapshot()
   }
 
   /// Forgets the state because the user quit by force; kept with ``RestorationConfiguration/isDeveloperMode``.
@@ -18,9 +20,20 @@ extension RestorationCoordinator {
   public func discardAfterForceQuit() async throws(RestorationError) {
     guard !configuration.isDeveloperMode else { return }
     try await discardForGood()
+    try await deleteSnapshot()
   }
 
-  /// Deletes everything, and saves nothing afterwards, unless something is restored again.
+  /// Deletes the program's snapshot, which may show what was deleted.
+  func deleteSnapshot() async throws(RestorationError) {
+    do throws(ProtectionError) {
+      try await snapshots?.delete()
+    } catch {
+      throw RestorationError(
+        .discardFailed, "The state is deleted, but the snapshot could not be; try again.", cause: error)
+    }
+  }
+
+  /// Deletes everything but the snapshot, and saves nothing afterwards, unless something is restored again.
   func discardForGood() async throws(RestorationError) {
     try await deleteAll(goingOnAs: .discarded)
   }
@@ -36,7 +49,6 @@ extension RestorationCoordinator {
         session.requireWhole()
         try session.store.deleteAll()
       }
-      try await snapshots?.delete()
     } catch {
       retryAutomatically()
       throw RestorationError(.discardFailed, "The preserved state could not be deleted; try again.", cause: error)

@@ -56,7 +56,14 @@ extension RestorationCoordinator {
   }
 
   private func giveState(to late: LateObject) -> NodeReport? {
-    guard let turn = restored, let index = storedPlace(at: late.path) else { return nil }
+    guard let turn = restored else { return nil }
+    guard let index = storedPlace(at: late.path) else {
+      // What is stored there is not for what is above the object now, and stays until the object has something newer.
+      if lateObjects == nil, tree.node(of: late.object) == nil, turn.index(at: late.path) != nil {
+        tree.given.noteRefused(late.object)
+      }
+      return nil
+    }
     guard turn.object(at: index) == nil else { return nil }
     if lateObjects == nil, tree.node(of: late.object) != nil {
       return NodeReport(path: late.path, result: .notRestored(.touchedMeanwhile))
@@ -76,6 +83,7 @@ extension RestorationCoordinator {
     guard !extensions.isTimedOut else { return refused(.timedOut) }
     if let parent = turn.plan.nodes[index].parent, turn.object(at: parent) == nil { return refused(.parentNotRestored) }
     guard turn.isInstalled(late.object, at: index) else { return refused(.notInstalled) }
+    if lateObjects == nil { turn.freePlace(of: late.object) }
     turn.makeObjects(for: late.object, at: index)
     let top = turn.awakened[index] ?? index
     let range = top..<turn.plan.nodes[top].end
@@ -146,8 +154,7 @@ extension RestorationCoordinator {
   func storedPlace(
     of names: some Sequence<RestorationIdentifier>, below controller: any RestorableController
   ) -> Int? {
-    let node = tree.node(of: controller)
-    let above = sequence(first: node) { $0?.parent }.compactMap { $0?.controller }
+    let above = tree.node(of: controller)?.chain.dropFirst().compactMap(\.controller) ?? []
     return restored?.index(below: controller, names, ancestors: above)
   }
 }

@@ -65,7 +65,7 @@ extension RestorationCoordinator {
       tree.noteUnheld()
     }
     warn(of: report)
-    if extensions.count == 0 { endAttempt() } else { startExtensionLimit() }
+    if extensions.count == 0 { endAttempt() }
     return report
   }
 

@@ -2,7 +2,7 @@
 ///
 /// Nothing named in an archive is ever looked up as a type: only classes that are registered here are made. Register before
 /// restoring: a class or blueprint registered later is known from the next restoration on. An object that is
-/// shared later gets its state at once; for a controller that is made later there is
+/// shared later gets its state at once; for a controller or view that is made later there is
 /// ``RestorationCoordinator/restore(_:at:)``.
 @MainActor public final class RestorationRegistry {
   /// Makes the controller of a path, or declines.

@@ -282,6 +282,13 @@ extension RestoreTurn {
     return nil
   }
 
+  /// Frees the place of a controller that has left the hierarchy: it may be given another one.
+  func freePlace(of object: any RestorableObject) {
+    guard let controller = object as? any RestorableController, let index = index(of: controller) else { return }
+    progress[index].holding = .nothing
+    lookups.takenPlaces[ObjectIdentifier(controller)] = nil
+  }
+
   /// The index of the node that a controller was given; nil when it was given none.
   func index(of controller: any RestorableController) -> Int? {
     if lookups.takenPlaces.isEmpty {

@@ -15,9 +15,9 @@ struct SceneList: Sendable {
     var list: SceneList
     /// The changes in it; the next whole list takes their place.
     var merged: [PendingArchive]
-    /// Whether the newest list that was ever written is in it; if not, missing scenes may never have been discarded.
-    var isNewest: Bool
     /// Why some of what was written could not be read; nil when all was.
+    ///
+    /// Scenes that are missing then may never have been discarded.
     var failure: ProtectionError?
   }
 
@@ -59,7 +59,7 @@ struct SceneList: Sendable {
   }
 
   private static func look(_ store: any PreservationStore) throws(ProtectionError) -> Stored {
-    var stored = Stored(list: SceneList(), merged: [], isNewest: true)
+    var stored = Stored(list: SceneList(), merged: [])
     do {
       let state = try store.open(.newest)
       stored.list = try SceneList(state)
@@ -73,7 +73,6 @@ struct SceneList: Sendable {
       // One that opens well and is damaged inside is found only when it is read.
       stored.list = (try? SceneList(store.open(.predecessor))) ?? SceneList()
     }
-    stored.isNewest = stored.failure == nil
     let pending = try store.openPending()
     stored.merged = pending.archives
     stored.failure = stored.failure ?? pending.problems.values.first

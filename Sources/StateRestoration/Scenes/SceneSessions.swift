@@ -99,7 +99,7 @@ public import Observation
           .preservationFailed, "The list of scenes could not be read; it stays as it is on disk.", cause: error)
       }
       note(stored)
-      known.join(stored.list.sessions, keepsMissing: !stored.isNewest, held: Set(coordinators.keys))
+      known.join(stored.list.sessions, keepsMissing: stored.failure != nil, held: Set(coordinators.keys))
       return sessions
     }
   }
@@ -174,14 +174,17 @@ public import Observation
 
   /// Discards a scene and deletes everything that was preserved for it, older generations included.
   ///
-  /// A coordinator of the scene that the program still holds saves nothing any more. If this throws, the scene stays known, and
-  /// is saved as before.
+  /// The program's snapshot goes, too, as it may show the scene. A coordinator of the scene that the program still holds saves
+  /// nothing any more. If this throws because the state can't be deleted, the scene stays known, and is saved as before; otherwise
+  /// its state is gone.
   public func discard(_ id: SceneSession.ID) async throws(RestorationError) {
     try await operations.run(.discarding) { () async throws(RestorationError) in
-      try await coordinator(for: id).discardForGood()
+      let coordinator = try coordinator(for: id)
+      try await coordinator.discardForGood()
       coordinators[id] = nil
       known.discard(id)
       try await save()
+      try await coordinator.deleteSnapshot()
     }
   }
 
@@ -259,7 +262,7 @@ public import Observation
     let written = try await write { store in
       try SceneList.publish(to: store, context: context) { stored in
         var joined = known
-        joined.join(stored.list.sessions, keepsMissing: !stored.isNewest, held: held)
+        joined.join(stored.list.sessions, keepsMissing: stored.failure != nil, held: held)
         return joined.sessions
       }
     }
@@ -283,8 +286,8 @@ public import Observation
   private func note(_ stored: SceneList.Stored) {
     isListIncomplete = stored.list.isIncomplete
     guard let failure = stored.failure else { return }
+    if listFailure == nil { configuration.log.log(.warning, failure.ofListOfScenes) }
     listFailure = failure
-    configuration.log.log(.warning, failure.ofListOfScenes)
   }
 
   /// Writes on the worker; returns what was written.
@@ -308,5 +311,7 @@ public import Observation
 
 extension ProtectionError {
   /// The error of a list of scenes in a log or a report.
-  var ofListOfScenes: String { "the list of scenes can't be read, and some may be missing: \(self)" }
+  var ofListOfScenes: String {
+    "the newest list of scenes was lost, and some scenes may be missing; erase the device to delete those: \(self)"
+  }
 }

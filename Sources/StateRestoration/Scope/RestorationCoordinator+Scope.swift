@@ -36,6 +36,14 @@ extension RestorationCoordinator {
     }
   }
 
+  /// Whether a value is stored at a path below state that no object was given.
+  func withholdsValue(at path: RestorationPath) -> Bool {
+    guard let restored, storedPlace(at: path) == nil, let index = restored.index(at: path), !restored.isSpent(index),
+      let parent = restored.plan.nodes[index].parent
+    else { return false }
+    return restored.object(at: parent) == nil
+  }
+
   /// Removes everything at a path from the next save on; the objects that have something there have left in this turn.
   func forgetAll(at path: RestorationPath) {
     // The capture in progress may have met these objects already.

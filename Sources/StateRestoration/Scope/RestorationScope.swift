@@ -30,17 +30,21 @@ public import Observation
 
   /// The value under a key; nil only if nothing is stored.
   ///
+  /// Of a key that is provided it is the stored value that came back after an unlock, until the provided one changes; else nil.
+  ///
   /// - Throws: ``RestorationError/Code/locked`` while the device is locked, ``RestorationError/Code/deviceNotOpened`` when the last
   ///   restoration could not reach the state, ``RestorationError/Code/unreadable`` when the value that is stored can't be read as
-  ///   this type; it stays stored until another value is set.
+  ///   this type, or is below state that did not come back; it stays stored until another value is set.
   public func value<Value: Codable & Sendable>(
     ofType type: Value.Type = Value.self, forKey key: RestorationIdentifier
   ) throws(RestorationError) -> Value? {
     switch members[key] {
     case let known as StoredValue<Value?>: return known.value
-    case let known?:
-      guard let stored = (known as? ProvidedEntry<Value>)?.stored else { throw ofAnotherType(key) }
-      return stored
+    case let known as ProvidedEntry<Value>:
+      if let stored = known.stored { return stored }
+      try requireUnlocked(key)
+      return nil
+    case _?: throw ofAnotherType(key)
     case nil: break
     }
     // Whoever observes this is told when the key comes.
@@ -51,11 +55,11 @@ public import Observation
         .deviceNotOpened, "What is stored could not be reached; restore again, then read again.", path: place(of: key))
     }
     guard let place = place(of: key) else { return nil }
-    if coordinator.standing == .locked {
-      throw RestorationError(
-        .locked, "The device is locked; read again after the unlock, when the coordinator has restored.", path: place)
+    try requireUnlocked(key)
+    guard coordinator.hasUnreadValue(at: place) else {
+      guard coordinator.withholdsValue(at: place) else { return nil }
+      throw RestorationError(.unreadable, "The state that the stored value belongs to was not restored.", path: place)
     }
-    guard coordinator.hasUnreadValue(at: place) else { return nil }
     let entry = StoredValue<Value?>(key, nil)
     list(entry, as: key)
     let report = coordinator.restore(entry, at: place)
@@ -70,6 +74,13 @@ public import Observation
       throw RestorationError(.unreadable, "What is stored under the key was not given: \(reason).", path: place)
     }
     return entry.value
+  }
+
+  private func requireUnlocked(_ key: RestorationIdentifier) throws(RestorationError) {
+    guard coordinator?.standing == .locked else { return }
+    throw RestorationError(
+      .locked, "The device is locked; read again after the unlock, when the coordinator has restored.",
+      path: place(of: key))
   }
 
   /// The value under a key, or a default if there is none, or it can't be read now.

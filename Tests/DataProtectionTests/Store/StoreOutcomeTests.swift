@@ -135,6 +135,25 @@ import Testing
     #expect(try rig.observe(memory).allPending.isEmpty)
   }
 
+  @Test func `pending saves without a ledger keep their key`() throws {
+    rig.sealing.lock()
+    try rig.archives(memory).publishPending(Data("pending".utf8))
+    rig.sealing.unlock()
+    #expect(try !rig.directory(memory).resealAll())
+    memory.remove(atPath: rig.path() + "/ledger")
+    #expect(try !rig.directory(memory).resealAll())
+  }
+
+  @Test func `with a ledger of the future nothing is said of pending saves`() throws {
+    try saved()
+    var future = try #require(memory.content(atPath: rig.path() + "/ledger")).dropLast(32)
+    future[8] = 2
+    memory.plant(
+      Array(future) + (try rig.keys.authenticationCode(.ledger, over: Array(future))), atPath: rig.path() + "/ledger")
+    #expect(try outcome() == .unsupportedVersion)
+    #expect(try rig.archives(memory).openPending().archives.isEmpty)
+  }
+
   @Test func `a state without its ledger that is unchanged is written anew, with its changes`() throws {
     let store = try rig.archives(memory)
     let newest = try store.publish(Data("1".utf8)).generation

@@ -92,6 +92,22 @@ import Testing
     #expect(try await coordinator.preserve(program.value).receipt != nil)
   }
 
+  @Test func `a force quit that can't delete the snapshot has deleted the state for good`() async throws {
+    let (store, snapshots, program) = (MemoryStore(), FakeSnapshots(), Program())
+    let coordinator = RestorationCoordinator(store: store, delegate: program)
+    let application = RestorableApplication(
+      engine: coordinator, device: FakeDevice(CallLog()), snapshots: snapshots, lifecycle: Lifecycle(),
+      delegate: program)
+    try await application.launch()
+    _ = try await application.preserve()
+    snapshots.isUndeletable.store(true, ordering: .relaxed)
+    let error = await #expect(throws: RestorationError.self) { try await coordinator.discardAfterForceQuit() }
+    #expect(error?.code == .discardFailed)
+    program.value.value = "goes on"
+    _ = try? await coordinator.preserve(program.value)
+    #expect(store.state.withLock { $0.generations.isEmpty })
+  }
+
   @Test(arguments: [true, false])
   func `the snapshot of a program goes with any of its windows`(isOpenedEarly: Bool) async throws {
     typealias Windows = ScenesOfAnApplicationTests.Program

@@ -145,6 +145,50 @@ import Testing
     #expect(last.restorableState == 7)
   }
 
+  @Test(arguments: [false, true])
+  func `a controller that has left is given another's state when it comes as that`(isLookedAt: Bool) async throws {
+    let group = Screen("b", text: "b's", children: [Screen("find", text: "below b")])
+    try await bench.preserve(Screen("root", children: [Screen("a", text: "a's"), group, Screen("c", text: "c's")]))
+    let used = Screen("a")
+    let root = Screen("root", children: [used])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    root.restorationChildren = []
+    _ = try await coordinator.preserve(root)
+    if isLookedAt {
+      let other = Screen("c")
+      root.restorationChildren = [other]
+      #expect(coordinator.restore(other, at: ["root", "c"])?.isRestored == true)
+    }
+    used.restorationIdentifier = "b"
+    root.restorationChildren.append(used)
+    #expect(coordinator.restore(used, at: ["root", "b"])?.isRestored == true)
+    #expect(used.text == "b's")
+    let find = Screen("find")
+    used.restorationChildren = [find]
+    #expect(coordinator.restore(find, at: ["root", "b", "find"])?.isRestored == true)
+    #expect(find.text == "below b")
+  }
+
+  @Test func `a shared object that was renamed leaves its state to the run after, too`() async throws {
+    let root = Screen("root")
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    var first: Screen? = Screen("library", text: "precious")
+    for name in ["before", "library"] as [RestorationIdentifier] {
+      if let first { coordinator.registry.share(first, as: name) }
+      _ = try await coordinator.preserve(root)
+    }
+    first = nil
+    _ = try await coordinator.preserve(root)
+    let second = Screen("library")
+    coordinator.registry.share(second, as: "library")
+    _ = try await coordinator.preserve(root)
+    let last = Screen("library")
+    _ = try await bench.launch { $0.share(last, as: "library") }.restore(into: Screen("root"))
+    #expect(last.text == "precious")
+  }
+
   @Test(arguments: [false, true], [false, true])
   func `a shared object leaves its state to the run after, whatever was restored`(
     restores: Bool, saves: Bool

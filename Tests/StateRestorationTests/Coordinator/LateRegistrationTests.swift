@@ -289,6 +289,19 @@ import Testing
     #expect(try stored.node(at: ["root", "page"]) != nil)
   }
 
+  @Test func `what is below a late object that was refused keeps its state`() async throws {
+    let (bench, coordinator, root) = try await launched()
+    let late = Screen("editor")
+    #expect(coordinator.restore(late, at: path)?.notRestoredReason == .notInstalled)
+    root.restorationChildren = [late]
+    _ = try await coordinator.preserve(root)
+    let page = Screen("page")
+    late.restorationChildren = [page]
+    #expect(coordinator.restore(page, at: ["root", "editor", "page"]) == nil)
+    _ = try await coordinator.preserve(root)
+    #expect(try await restored(bench)["editor"]?["page"]?.text == "page")
+  }
+
   /// Runs something while it is asked for its state.
   final class Asked: CodingController {
     let restorationIdentifier: RestorationIdentifier? = "asked"
@@ -324,5 +337,26 @@ import Testing
     let unread = StoredValue("page", "")
     _ = try await bench.launch().restore(into: Screen("root", children: [unread]))
     #expect(unread.value == "a text")
+  }
+
+  @Test func `what is carried below an object that is given its state during a save stays`() async throws {
+    let bench = Bench()
+    func root(_ page: Screen) -> Screen { Screen("root", children: [Asked(), page]) }
+    try await bench.preserve(root(Screen("page", text: "page", children: [Screen("below", text: "below")])))
+    let (coordinator, asked) = (bench.launch(), Asked())
+    let hierarchy = Screen("root", children: [asked])
+    hierarchy.takesChildren = false
+    _ = try await coordinator.restore(into: hierarchy)
+    let late = Screen("page")
+    asked.onEncode = { [unowned hierarchy, unowned coordinator] in
+      guard hierarchy.restorationChildren.count == 1 else { return }
+      hierarchy.restorationChildren.append(late)
+      #expect(coordinator.restore(late, at: ["root", "page"])?.isRestored == true)
+    }
+    for _ in 0..<2 { _ = try await coordinator.preserve(hierarchy) }
+    #expect(late.text == "page")
+    let below = Screen("below")
+    _ = try await bench.launch().restore(into: root(Screen("page", children: [below])))
+    #expect(below.text == "below")
   }
 }

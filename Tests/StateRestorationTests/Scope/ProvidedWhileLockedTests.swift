@@ -47,6 +47,21 @@ import Testing
     try await expectNextDraft(bench, is: hasChanged ? "typed" : "stored")
   }
 
+  @Test func `a provided key has no value where nothing is stored, and none while locked`() async throws {
+    let (coordinator, scope) = (Bench().launch(), RestorationScope())
+    scope.provide(forKey: "draft") { "provided" }
+    _ = try await coordinator.restore(into: scope)
+    #expect(try scope.consume(String.self, forKey: "draft") == nil)
+    #expect(throws: RestorationError.self) { try scope.value(ofType: Int.self, forKey: "draft") }
+
+    let (bench, lockedCoordinator, lockedScope) = try await locked(.memory)
+    lockedScope.provide(forKey: "draft") { "provided" }
+    let error = #expect(throws: RestorationError.self) { try lockedScope.value(ofType: String.self, forKey: "draft") }
+    #expect(error?.code == .locked)
+    try await bench.unlock(lockedCoordinator)
+    #expect(try lockedScope.consume(String.self, forKey: "draft") == "stored")
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a change after the unlock takes the place of the stored value, taken back too`(
     on kind: StoreKind

@@ -131,6 +131,26 @@ import Testing
     #expect(again.value(forKey: "draft", default: "") == "new")
   }
 
+  @Test func `a value below a scope that came too late is not missing`() async throws {
+    let bench = Bench()
+    func root(_ scope: any RestorableController) -> Screen { Screen("root", children: [scope]) }
+    let pane = StoredGroup("pane", StoredValue("draft", "old" as String?))
+    try await bench.preserve(root(StoredGroup("scope", pane)))
+    let (coordinator, scope) = (bench.launch(), RestorationScope("scope"))
+    let hierarchy = root(scope)
+    try await bench.restorePastTimeLimit(coordinator, into: hierarchy)
+    for _ in 0..<2 {
+      let error = #expect(throws: RestorationError.self) {
+        try scope.scope("pane").value(ofType: String.self, forKey: "draft")
+      }
+      #expect(error?.code == .unreadable)
+      _ = try await coordinator.preserve(hierarchy)
+    }
+    let (last, again) = (bench.launch(), RestorationScope("scope"))
+    _ = try await last.restore(into: root(again))
+    #expect(again.scope("pane").value(forKey: "draft", default: "") == "old")
+  }
+
   /// Random scripts against a dictionary: keys of a scope and of two scopes in it, in runs that begin locked or not.
   @Test(arguments: 0..<60) func `a scope is a dictionary that outlives its runs`(seed: UInt64) async throws {
     var random = SplitMix64(seed: seed &* 15_485_863 &+ 3)
