@@ -23,7 +23,7 @@ extension RestorationCoordinator {
     try await deleteSnapshot()
   }
 
-  /// Deletes the program's snapshot, which may show what was deleted.
+  /// Deletes the program's snapshot: it may show the deleted state.
   func deleteSnapshot() async throws(RestorationError) {
     do throws(ProtectionError) {
       try await snapshots?.delete()

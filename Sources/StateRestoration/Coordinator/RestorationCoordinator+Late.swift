@@ -58,7 +58,7 @@ extension RestorationCoordinator {
   private func giveState(to late: LateObject) -> NodeReport? {
     guard let turn = restored else { return nil }
     guard let index = storedPlace(at: late.path) else {
-      // What is stored there is not for what is above the object now, and stays until the object has something newer.
+      // The stored state belongs below another object, and stays until this one has something newer.
       if lateObjects == nil, tree.node(of: late.object) == nil, turn.index(at: late.path) != nil {
         tree.given.noteRefused(late.object)
       }
