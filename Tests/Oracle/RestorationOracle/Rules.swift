@@ -254,7 +254,7 @@ struct Rules {
   func commit(_ page: inout Live) -> [Variant] {
     let departed = page.departed
     page.departed = [:]
-    (page.hasMoved, page.showsOther, page.given) = (false, false, nil)
+    (page.hasMoved, page.showsOther, page.given, page.met) = (false, false, nil, [])
     if case .owner(let former?) = page.binding, !program.isSameIdentity(own(page, [:]), former) {
       // All that is below stays with the former state, or comes along.
       for index in page.children.indices { page.children[index].loosen() }

@@ -47,7 +47,11 @@ import StateRestoration
   }
 
   /// Another program, which knows other tags, joins the states saved while locked anew.
-  func forgetJoins() { worlds = (worlds + unjoined).distinct }
+  func forgetJoins() {
+    worlds = (worlds + unjoined).distinct
+    // In a place where the other program had joined two states to one, this one may find both.
+    if !unjoined.isEmpty { culprit = nil }
+  }
 
   /// A page has moved: the places below it that nothing is in move along.
   func movePlaces(_ places: [[Int]], from former: [Int], to path: [Int]) {

@@ -134,7 +134,9 @@ import StateRestorationTesting
       return difference
     case .restoreAgain: return try await restoreAgain(scene, asking: false)
     case .retry: return try await restoreAgain(scene, asking: true)
-    case .register(let number): return register(scene, number)
+    case .register(let number):
+      defer { scene.change { $0.meet() } }
+      return register(scene, number)
     case .discard:
       try await scene.coordinator?.discard()
       scene.discard()
@@ -429,7 +431,7 @@ import StateRestorationTesting
       page.show(kind)
       let rules = scene.rules
       // What it was edited to before may have been met, when another page was registered.
-      scene.worlds = (scene.worlds + scene.worlds.map { $0.meeting(path, rules) }).distinct
+      scene.worlds = (scene.worlds + scene.worlds.flatMap { $0.meeting(path, rules) }).distinct
       scene.change { world in
         let isLocked = world.base != nil
         world.change(path) { page in

@@ -91,6 +91,8 @@ struct Live: Hashable {
 
   /// What it was given when it was registered late, as long as no save has met it.
   var given: Variant?
+  /// The values that it had when others were registered, since the last save.
+  var met: [Int] = []
   /// Whether it shows another model than at the last save.
   var showsOther = false
   /// Whether it has come from another place since the last save.
@@ -126,6 +128,12 @@ struct Live: Hashable {
     case .owner: false
     case .blank(let baseline), .below(_, let baseline): value != baseline
     }
+  }
+
+  /// The values that it, and those below it, have now were met.
+  mutating func meet() {
+    if case .owner(let own?) = binding, own.value != value, met.last != value { met.append(value) }
+    for index in children.indices { children[index].meet() }
   }
 
   /// What is stored below it in a place that no page is in was removed.

@@ -124,17 +124,25 @@ struct World: Hashable {
 
   mutating func change(_ path: [Int], _ body: (inout Live) -> Void) { live?.change(path[...], body) }
 
-  /// The same, if what a page has was met before the next save.
-  func meeting(_ path: [Int], _ rules: Rules) -> World {
-    var world = self
-    world.change(path) { page in
-      guard case .owner(var own?) = page.binding, rules.program.isSameIdentity(rules.variant(of: page), own) else {
-        return
-      }
-      own.value = page.value
-      page.binding = .owner(own)
+  /// A page was registered: the values that all have now were met.
+  mutating func meet() {
+    if var page = live {
+      page.meet()
+      live = page
     }
-    return world
+  }
+
+  /// The same, if a value that a page has, or had when another was registered, was met before the next save.
+  func meeting(_ path: [Int], _ rules: Rules) -> [World] {
+    guard let page = live?[path[...]], case .owner(var own?) = page.binding,
+      rules.program.isSameIdentity(rules.variant(of: page), own)
+    else { return [self] }
+    return (page.met + [page.value]).map { value in
+      var world = self
+      own.value = value
+      world.change(path) { $0.binding = .owner(own) }
+      return world
+    }
   }
 
   mutating func push(_ name: Int, _ kind: Kind, on parent: [Int], isPresented: Bool = false) {
@@ -165,7 +173,11 @@ struct World: Hashable {
       if !isLeaving, page.hasNewer { parent.loosenStored(page.name) }
       if isLeaving, case .below(let newer, _) = page.binding {
         // It may be in the place where it was before it has moved.
-        let newer = page.hasMoved ? newer.asOptional() : newer
+        var newer = page.hasMoved ? newer.asOptional() : newer
+        // Those below it that own their states take them along.
+        for child in page.children where child.contains(where: \.isOwner) {
+          newer.places[child.name] = newer.places[child.name]?.map { $0.asOptional() }
+        }
         parent.carried[page.name] = (page.before + [newer] + page.behind).map { $0.left() }
       } else if !page.others.isEmpty {
         // Of one that shows another model since the last save nothing more is seen than that it has left. One that was edited

@@ -159,6 +159,32 @@ import Testing
       """
     ),
     (
+      "an older program that joins less than the one that died may find a second state in the place",
+      """
+      [.push(parent: 0, name: 5, kind: 1), .save, .cutPower(losing: 0),
+      .launch(version: 3, hiding: 0, making: 0, kind: 0), .push(parent: 0, name: 5, kind: 1),
+      .push(parent: 31, name: 6, kind: 0), .edit(page: 35, value: 3), .save, .unlock,
+      .crashInLaunch(name: 5, decoding: 0), .launch(version: 1, hiding: 0, making: 0, kind: 1)]
+      """
+    ),
+    (
+      "a value that an earlier late page's turn has met is stored for the model that was shown then",
+      """
+      [.lock, .push(parent: 0, name: 2, kind: 2), .unlock, .crashInLaunch(name: 6, decoding: 0),
+      .push(parent: 0, name: 3, kind: 0), .push(parent: 77, name: 6, kind: 0), .save, .killInLaunch(call: 37),
+      .edit(page: 33, value: 5), .register(number: 6), .edit(page: 97, value: 7), .showOtherModel(page: 88),
+      .rename(page: 55, name: 4), .launch(version: 1, hiding: 0, making: 0, kind: 0)]
+      """
+    ),
+    (
+      "what was restored below a page of a newer version goes when that is closed",
+      """
+      [.push(parent: 0, name: 6, kind: 0), .push(parent: 31, name: 1, kind: 0), .save,
+      .launch(version: 3, hiding: 1, making: 0, kind: 0), .save, .launch(version: 1, hiding: 0, making: 0, kind: 0),
+      .pop(page: 91), .save, .launch(version: 3, hiding: 0, making: 0, kind: 0), .register(number: 4)]
+      """
+    ),
+    (
       "a late page below one that shows another model is given nothing",
       """
       [.push(parent: 0, name: 5, kind: 2), .push(parent: 63, name: 4, kind: 0), .push(parent: 0, name: 3, kind: 0),
