@@ -99,6 +99,8 @@ struct CaptureBatch: Sendable {
   var successions: [(former: Key, key: Key)] = []
   var orders: [Order] = []
   var records: [Record] = []
+  /// The objects that records refer to, under the keys of their references.
+  var targets: [Key: [String: [Key?]]] = [:]
   var kinds: [Kind] = []
   /// Nodes of restored objects that were gone before they were ever captured.
   var removedNodes: [NodeID] = []
@@ -128,6 +130,15 @@ extension CaptureBatch {
   func entries(of record: Record) -> [RestorationArchive.Entry] {
     guard let row = record.row, let column = kinds[record.kind].column else { return record.entries }
     return [column.entry(at: row)] + record.entries
+  }
+
+  /// The values by which an edit is told: what a reference leads to counts, and not where that is now.
+  func comparedEntries(of record: Record) -> [RestorationArchive.Entry] {
+    let entries = entries(of: record)
+    guard let targets = targets[record.key] else { return entries }
+    return entries.map { entry in
+      targets[entry.key].map { RestorationArchive.Entry(key: entry.key, value: $0) } ?? entry
+    }
   }
 
   /// What a writer is told of a record's object.

@@ -23,6 +23,8 @@ internal import RestorationArchive
   private var refused: [ObjectIdentifier: WeakObject] = [:]
   /// Objects whose values are an edit from the beginning, and that no capture has met since.
   private var edited: [ObjectIdentifier: WeakObject] = [:]
+  /// Nodes that nobody was given, and that a scope has forgotten.
+  private var forgotten: [NodeID] = []
   /// Those that were refused, and the objects below them, as the capture has met them.
   private var refusedKeys: Set<CaptureBatch.Key> = []
 
@@ -61,6 +63,9 @@ internal import RestorationArchive
   mutating func noteEdit(_ object: any RestorableObject) {
     edited[ObjectIdentifier(object)] = .init(object: object)
   }
+
+  /// Notes nodes that the capture at the end of this turn removes.
+  mutating func noteForgotten(_ nodes: [NodeID]) { forgotten += nodes }
 
   /// Whether an object's first values are an edit.
   mutating func takeEdit(_ node: LiveNode) -> Bool {
@@ -109,7 +114,8 @@ internal import RestorationArchive
     refusedKeys = []
     refused = refused.filter { $0.value.object != nil }
     edited = edited.filter { $0.value.object != nil }
-    guard count > 0 else { return [] }
+    defer { forgotten = [] }
+    guard count > 0 else { return forgotten }
     defer {
       objects.removeFirst(count)
       indices = [:]
@@ -117,8 +123,9 @@ internal import RestorationArchive
         indices[ObjectIdentifier(object)] = index
       }
     }
-    return objects.prefix(count).compactMap { one in
-      one.isMet || one.outlives ? nil : one.given.node
-    }
+    return forgotten
+      + objects.prefix(count).compactMap { one in
+        one.isMet || one.outlives ? nil : one.given.node
+      }
   }
 }

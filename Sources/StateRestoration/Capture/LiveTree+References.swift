@@ -23,8 +23,11 @@ extension LiveTree {
   /// Adds to the records the places of the objects that they refer to, once all have theirs.
   func recordReferences() {
     for referrer in walk.resolved where !referrer.node.isRemoved {
-      walk.batch.records[referrer.record].entries += referrer.references.map {
-        entry(for: $0, from: referrer.node.path)
+      for reference in referrer.references {
+        walk.batch.records[referrer.record].entries.append(entry(for: reference, from: referrer.node.path))
+        walk.batch.targets[referrer.node.key, default: [:]][reference.key] = reference.objects.map {
+          node(of: $0)?.key
+        }
       }
     }
   }

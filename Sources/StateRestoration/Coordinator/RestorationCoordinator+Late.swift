@@ -116,7 +116,12 @@ extension RestorationCoordinator {
     // A late object may have it that no capture has met yet.
     await endTurn()
     let forgotten = await operations.run(.forgetting) {
-      await worker.run { (try? $0.draft.forget(path)) ?? false }
+      // The path is that of now: objects may have been renamed or moved since the last capture.
+      if standing == .live, let root {
+        let batch = capture(root, scope: .all, context: configuration.context)
+        await worker.run { $0.take(batch) }
+      }
+      return await worker.run { (try? $0.draft.forget(path)) ?? false }
     }
     guard forgotten else { return false }
     if let index = storedPlace(at: path) { restored?.spend(index) }

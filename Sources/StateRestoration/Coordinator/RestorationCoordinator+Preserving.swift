@@ -79,7 +79,7 @@ extension RestorationCoordinator {
       if standing == .new { standing = .live }
       let findings =
         batch.findings + tree.takeOneTimeFindings() + saved.findings
-        + unannounced(saved.changedKeys, batch, scope)
+        + unannounced(saved.changedKeys.subtracting(saved.announcedBefore), batch, scope)
       guard let written = saved.written else {
         return .unchanged(unchangedReceipt(findings, savedAt: context.timeSaved))
       }

@@ -71,7 +71,7 @@ extension RestorationCoordinator {
     let isSameRoot = self.root === root
     let unlocks = unlock.count
     let edits = before == .locked ? await takeEdits() : Edits()
-    tree.formerOwners = before == .live ? await takeEdits() : Edits()
+    tree.formerOwners = before == .live ? await takeEdits() : edits
     defer { tree.formerOwners = Edits() }
     self.root = root
     var report: RestorationReport

@@ -40,6 +40,7 @@ extension ArchiveDraft {
     unbind(key)
     unencoded.remove(key)
     unplaced[key] = nil
+    firstValues[key] = nil
   }
 
   /// The table *Leave*: an owner's variant goes with its subtree; one that its object could not read goes dormant.
@@ -85,20 +86,18 @@ extension ArchiveDraft {
     var attributes = batch.attributes(of: record)
     // While the object names no model, the state stays that of the one it was.
     if attributes.model == nil { attributes.model = try writer.node(node)?.attributes.model }
-    // Until the values differ from the first ones, whatever model the object names by then.
-    let unedited = isBlind ? try writer.node(node).flatMap { $0.isUnedited ? $0 : nil } : nil
-    if unedited != nil {
-      attributes.flags.insert(.unedited)
-      try writer.setAttributes(attributes, of: node)
+    // Until the values differ from the first ones, whatever model the object names by then, and whatever role it has.
+    if let first = firstValues[record.key] {
+      let now = (try? digests.digest(batch.comparedEntries(of: record))).map(Baseline.values)
+      if first == .unknown { firstValues[record.key] = now }
+      if first == .unknown || now == nil || now == first {
+        attributes.flags.insert(.unedited)
+      } else {
+        firstValues[record.key] = nil
+      }
     }
     do {
-      if try writer.setRecord(of: node, entries: entries, attributes: attributes) {
-        changed.insert(record.key)
-        if let unedited, unedited.byteCount > 0 {
-          attributes.flags.remove(.unedited)
-          try writer.setAttributes(attributes, of: node)
-        }
-      }
+      if try writer.setRecord(of: node, entries: entries, attributes: attributes) { changed.insert(record.key) }
     } catch {
       guard error.isOfValues else { throw error }
       noteUnencoded(record.key, at: path(of: node), error, &findings)
@@ -121,7 +120,7 @@ extension ArchiveDraft {
     blank.entries = batch.entries(of: record)
     let found: Baseline
     do {
-      found = .values(try digests.digest(blank.entries))
+      found = .values(try digests.digest(batch.comparedEntries(of: record)))
     } catch {
       guard error.isOfValues else { throw error }
       // Nobody can tell whether it was edited: while the stored state can't be read, the object's is kept.
@@ -134,10 +133,8 @@ extension ArchiveDraft {
     bind(.blank(blank), record.key)
     if isBlind, !batch.isMeeting, blank.baseline == .unknown, found != .unencodable {
       // It came by itself. Where nothing is stored, the values that it came with must not be lost.
-      blank.attributes.flags.insert(.unedited)
-      let node = try makeOwn(blank, record.key)
-      try writer.setAttributes(blank.attributes, of: node)
-      return node
+      firstValues[record.key] = found
+      return try makeOwn(blank, record.key)
     }
     if blank.baseline == .unknown || (batch.isMeeting && isBlind) {
       blank.baseline = found

@@ -300,7 +300,10 @@ extension ArchiveDraft {
     _ blank: Blank, _ key: CaptureBatch.Key, below parent: NodeID?
   ) throws(ArchiveError) -> NodeID {
     var attributes = blank.attributes
-    if isBlind { attributes.flags.insert(.unedited) }
+    if isBlind {
+      attributes.flags.insert(.unedited)
+      firstValues[key] = blank.baseline
+    }
     let node = try insertInFront(parent, blank.place.identifier, attributes)
     own(node, key)
     do throws(ArchiveError) {

@@ -30,6 +30,8 @@ struct ArchiveDraft: Sendable {
   /// Findings since the last save, for its receipt.
   var owedFindings: [PreservationFinding] = []
   var digests = DigestMaker()
+  /// What objects came with that have a node and were not edited, while the stored state can't be read.
+  var firstValues: [CaptureBatch.Key: Baseline] = [:]
   /// Nodes that this launch doesn't ask for: no object takes them over.
   var withheld: Set<NodeID> = []
   /// Whether nodes wait for the records that are merged into them, so that they only look empty.
@@ -72,6 +74,7 @@ struct ArchiveDraft: Sendable {
     changed = []
     unencoded = []
     overBudget = [:]
+    firstValues = [:]
   }
 
   // MARK: - Bindings
@@ -113,24 +116,35 @@ struct ArchiveDraft: Sendable {
 
   // MARK: - Carried over
 
-  /// Number of nodes that no live object owns.
+  /// Number of nodes that no live object owns or is over.
   var carriedOverCount: Int {
     let shared = ((try? writer.child(of: nil, identifier: ReservedNode.shared)) ?? nil) == nil ? 0 : 1
-    return max(writer.nodeCount - ownerOf.count - shared, 0)
+    let count = writer.nodeCount - ownerOf.count - shared
+    return count > 0 ? max(count - overs.count, 0) : 0
   }
 
-  /// Marks what no live object owns as left over from an earlier run, once, with the time of the last save that had it.
+  /// The nodes that live objects are over.
+  private var overs: Set<NodeID> {
+    Set(bindings.indices.compactMap { key in if case .blank(let blank)? = binding(key) { blank.over } else { nil } })
+  }
+
+  /// Marks what no live object owns or is over as left over from an earlier run, once, with the time of the last save that had
+  /// it.
   mutating func markCarriedOver() throws(ArchiveError) {
     guard !hasMarkedCarriedOver else { return }
     hasMarkedCarriedOver = true
     guard carriedOverCount > 0 else { return }
+    let overs = overs
     var stack = try writer.roots
     while let id = stack.popLast() {
       stack += try writer.children(of: id)
-      guard ownerOf[id] == nil, var attributes = try writer.node(id)?.attributes else { continue }
-      guard attributes.flags.isDisjoint(with: [.carriedOver, .reserved]) else { continue }
-      attributes.flags.insert(.carriedOver)
-      attributes.savedAt = writer.context.timeSaved
+      guard ownerOf[id] == nil, var attributes = try writer.node(id)?.attributes,
+        attributes.flags.isDisjoint(with: [.reserved, .dormant])
+      else { continue }
+      let isThere = overs.contains(id)
+      guard attributes.flags.contains(.carriedOver) == isThere else { continue }
+      if isThere { attributes.flags.remove(.carriedOver) } else { attributes.flags.insert(.carriedOver) }
+      attributes.savedAt = isThere ? nil : writer.context.timeSaved
       try writer.setAttributes(attributes, of: id)
     }
   }
@@ -138,8 +152,9 @@ struct ArchiveDraft: Sendable {
   /// Removes the variants of a place in which no live object owns anything; false when there is none.
   mutating func forget(_ path: RestorationPath) throws(ArchiveError) -> Bool {
     guard let (parent, identifier) = try place(at: path) else { return false }
+    let read = Set(bindings.compactMap { if case .blank(let blank)? = $0, blank.hasRead { blank.over } else { nil } })
     var isAny = false
-    for variant in try variants(of: parent, identifier) where try !hasOwner(inside: variant) {
+    for variant in try variants(of: parent, identifier) where try !hasOwner(inside: variant, or: read) {
       try giveUp(variant)
       isAny = true
     }
@@ -224,11 +239,11 @@ struct ArchiveDraft: Sendable {
   }
 
   /// Whether a live object owns a node or something below it.
-  func hasOwner(inside top: NodeID) throws(ArchiveError) -> Bool {
-    guard !ownerOf.isEmpty else { return false }
+  func hasOwner(inside top: NodeID, or others: Set<NodeID> = []) throws(ArchiveError) -> Bool {
+    guard !ownerOf.isEmpty || !others.isEmpty else { return false }
     var stack = [top]
     while let next = stack.popLast() {
-      if ownerOf[next] != nil { return true }
+      if ownerOf[next] != nil || others.contains(next) { return true }
       stack += try writer.children(of: next)
     }
     return false

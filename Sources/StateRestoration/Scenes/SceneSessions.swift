@@ -183,8 +183,10 @@ public import Observation
       try await coordinator.discardForGood()
       coordinators[id] = nil
       known.discard(id)
-      try await save()
+      var failure: RestorationError?
+      do throws(RestorationError) { try await save() } catch { failure = error }
       try await coordinator.deleteSnapshot()
+      if let failure { throw failure }
     }
   }
 

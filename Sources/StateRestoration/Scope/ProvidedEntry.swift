@@ -7,24 +7,25 @@ internal import RestorationArchive
   var provider: () -> Value?
   /// Whether the stored value goes before the provided one until that changes: nobody could read it before.
   private var yields: Bool
-  /// The stored value, while it goes before the provided one.
-  private(set) var stored: Value??
+  private var held: Value??
   /// What was provided when the stored value came.
   private var baseline: Digest?
   private var digests = DigestMaker()
 
+  /// The stored value, while it goes before the provided one.
+  var stored: Value?? {
+    guard let held else { return nil }
+    if digest(of: provider()) == baseline { return held }
+    (self.held, yields) = (nil, false)
+    return nil
+  }
+
   /// The provided value, unless that is no edit and the stored one has come.
   var restorableState: Value? {
-    get {
-      let value = provider()
-      guard let stored else { return value }
-      if digest(of: value) == baseline { return stored }
-      (self.stored, yields) = (nil, false)
-      return value
-    }
+    get { stored ?? provider() }
     set {
       guard yields else { return }
-      (stored, baseline) = (.some(newValue), digest(of: provider()))
+      (held, baseline) = (.some(newValue), digest(of: provider()))
     }
   }
 

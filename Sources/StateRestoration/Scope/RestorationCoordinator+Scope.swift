@@ -11,19 +11,27 @@ extension RestorationCoordinator {
 
   /// The coordinator that preserves an object; nil when none has met it.
   static func preserving(_ object: any RestorableObject) -> RestorationCoordinator? {
-    living.lazy.compactMap(\.coordinator).first { $0.tree.node(of: object) != nil || $0.waits(for: object) }
+    living.lazy.compactMap(\.coordinator).first { $0.currentPath(of: object) != nil }
   }
 
-  /// Whether an object is in a hierarchy that no capture has met, as the stored state could not be reached.
-  private func waits(for object: any RestorableObject) -> Bool {
-    guard restored == nil, lastReport?.outcome == .unavailable, let root else { return false }
+  /// Where an object is in the hierarchy; nil if it is not there.
+  func currentPath(of object: any RestorableObject) -> RestorationPath? {
+    if let node = tree.node(of: object) { return node.currentPath }
+    // No capture has met the hierarchy as long as its hooks run, or when the stored state could not be reached.
+    let isFinishing = restored != nil && lateObjects != nil
+    guard isFinishing || (restored == nil && lastReport?.outcome == .unavailable), let root,
+      let name = root.restorationIdentifier
+    else { return nil }
     var seen: Set<ObjectIdentifier> = []
-    var stack: [any RestorableController] = [root]
-    while let next = stack.popLast() {
-      if next === object { return true }
-      if seen.insert(ObjectIdentifier(next)).inserted { stack += next.restorationChildren }
+    var stack: [(controller: any RestorableController, path: RestorationPath)] = [(root, [name])]
+    while let (next, path) = stack.popLast() {
+      if next === object { return path }
+      guard seen.insert(ObjectIdentifier(next)).inserted else { continue }
+      stack += next.restorationChildren.compactMap { child in
+        child.restorationIdentifier.map { (child, path.appending($0)) }
+      }
     }
-    return false
+    return nil
   }
 
   /// Whether a value is stored at a path that no object has had in this run.
@@ -51,7 +59,14 @@ extension RestorationCoordinator {
       Task { forgetAll(at: path) }
       return
     }
-    if let index = storedPlace(at: path) { restored?.spend(index) }
+    if let restored, let index = storedPlace(at: path) {
+      restored.spend(index)
+      // In the turn that restores, the capture at its end removes it.
+      if lateObjects != nil {
+        let variants = restored.plan.variants(ledBy: index)
+        return tree.given.noteForgotten(variants.map { restored.plan.nodes[$0].id })
+      }
+    }
     worker.post { try? $0.draft.removeAll(at: path) }
     changesWereNoticed()
   }

@@ -170,7 +170,7 @@ public import Observation
   /// Where the scope is; nil before its coordinator has met it.
   private var path: RestorationPath? {
     if let parent, let name = restorationIdentifier { return parent.path?.appending(name) }
-    return coordinator?.tree.node(of: self)?.currentPath
+    return coordinator?.currentPath(of: self)
   }
 
   private func place(of key: RestorationIdentifier) -> RestorationPath? { path?.appending(key) }

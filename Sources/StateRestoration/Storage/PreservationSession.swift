@@ -25,6 +25,8 @@ struct PreservationSession: Sendable {
   private var retiresEverything = false
   /// The generation that the next change is of; nil when a whole one has to be written instead.
   private var continued: Generation?
+  /// Objects that captures have announced since the last save.
+  private var announced: Set<CaptureBatch.Key> = []
   /// Whether the disk has what this run has edited while locked; nil when it has saved nothing of that.
   private var overlay: Durability?
 
@@ -118,6 +120,8 @@ struct PreservationSession: Sendable {
     var written: Written?
     /// Records that were handed over and are not the same as before.
     var changedKeys: Set<CaptureBatch.Key>
+    /// Those that earlier captures had announced, which no save has written.
+    var announcedBefore: Set<CaptureBatch.Key>
     var carriedOverNodes: Int
     var findings: [PreservationFinding]
     /// Live objects whose values could not be encoded.
@@ -137,6 +141,7 @@ struct PreservationSession: Sendable {
   mutating func take(_ batch: CaptureBatch) {
     guard let findings = try? draft.commit(batch) else { return draft.unbindAll() }
     draft.owedFindings += findings.filter { !draft.owedFindings.contains($0) }
+    announced.formUnion(batch.announced)
   }
 
   /// Brings the draft up to date with a capture and writes the changes.
@@ -160,8 +165,16 @@ struct PreservationSession: Sendable {
       return saved(nil, findings, isWaiting: true)
     }
     let owed = draft.owedFindings.filter { !findings.contains($0) }
-    let result = saved(try write(context: context, loader: loader), findings + owed)
+    let written: Written?
+    do {
+      written = try write(context: context, loader: loader)
+    } catch {
+      announced.formUnion(batch.announced)
+      throw error
+    }
+    let result = saved(written, findings + owed)
     draft.changed = []
+    announced = []
     draft.owedFindings = []
     return result
   }
@@ -169,6 +182,7 @@ struct PreservationSession: Sendable {
   private func saved(_ written: Written?, _ findings: [PreservationFinding], isWaiting: Bool = false) -> Saved {
     Saved(
       written: written, changedKeys: written == nil ? [] : draft.changed.subtracting([CaptureBatch.application]),
+      announcedBefore: announced,
       carriedOverNodes: isWaiting ? 0 : draft.carriedOverCount, findings: findings, unencoded: draft.unencoded,
       isWaiting: isWaiting)
   }

@@ -185,6 +185,15 @@ import Testing
       """
     ),
     (
+      "what a page had for another model while locked may take the place of state without a model",
+      """
+      [.push(parent: 0, name: 6, kind: 0), .save, .cutPower(losing: 0), .push(parent: 0, name: 6, kind: 2),
+      .edit(page: 3, value: 7), .push(parent: 0, name: 3, kind: 0), .showOtherModel(page: 64),
+      .push(parent: 55, name: 6, kind: 0), .push(parent: 0, name: 5, kind: 0), .pop(page: 89),
+      .edit(page: 90, value: 10), .unlock]
+      """
+    ),
+    (
       "a late page below one that shows another model is given nothing",
       """
       [.push(parent: 0, name: 5, kind: 2), .push(parent: 63, name: 4, kind: 0), .push(parent: 0, name: 3, kind: 0),
