@@ -117,10 +117,11 @@ struct ArchiveDraft: Sendable {
   // MARK: - Carried over
 
   /// Number of nodes that no live object owns or is over.
-  var carriedOverCount: Int {
+  var carriedOverCount: Int { unownedCount > 0 ? max(unownedCount - overs.count, 0) : 0 }
+
+  private var unownedCount: Int {
     let shared = ((try? writer.child(of: nil, identifier: ReservedNode.shared)) ?? nil) == nil ? 0 : 1
-    let count = writer.nodeCount - ownerOf.count - shared
-    return count > 0 ? max(count - overs.count, 0) : 0
+    return writer.nodeCount - ownerOf.count - shared
   }
 
   /// The nodes that live objects are over.
@@ -133,7 +134,7 @@ struct ArchiveDraft: Sendable {
   mutating func markCarriedOver() throws(ArchiveError) {
     guard !hasMarkedCarriedOver else { return }
     hasMarkedCarriedOver = true
-    guard carriedOverCount > 0 else { return }
+    guard unownedCount > 0 else { return }
     let overs = overs
     var stack = try writer.roots
     while let id = stack.popLast() {
