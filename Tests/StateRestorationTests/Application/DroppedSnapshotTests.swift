@@ -126,4 +126,15 @@ import Testing
     try await second.application.launch()
     #expect(second.maker.shownSnapshot == nil)
   }
+  @Test func `the snapshot goes with a discarded scene whose list can't be written`() async throws {
+    let (stores, snapshots) = (SceneSessionsTests.Stores(), FakeSnapshots())
+    let scenes = stores.launch()
+    scenes.snapshots = SnapshotKeeper(store: snapshots)
+    for name in ["a", "b"] as [SceneSession.ID] { _ = try await scenes.open(name).preserve(Screen("window")) }
+    snapshots.snapshot = Data("picture".utf8)
+    stores.list.state.withLock { $0.failures = ["publish": .io] }
+    await #expect(throws: RestorationError.self) { try await scenes.discard("a") }
+    #expect(stores.scenes["a"]?.state.withLock { $0.generations.isEmpty } == true)
+    #expect(snapshots.snapshot == nil)
+  }
 }

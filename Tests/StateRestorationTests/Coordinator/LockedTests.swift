@@ -408,4 +408,41 @@ import Testing
     #expect(try await coordinator.restore(into: root).outcome == .restored)
     #expect(root.text == "r")
   }
+  @Test(arguments: [RestorationSource.newest, .olderGeneration], [false, true])
+  func `what was typed while locked survives a request for any state after the unlock`(
+    source: RestorationSource, hasOtherModel: Bool
+  ) async throws {
+    for saves in [false, true] {
+      func hierarchy(_ model: ModelIdentifier, _ text: String = "") -> (root: Screen, editor: Screen) {
+        let editor = Screen("editor", text: text)
+        editor.restorationModelIdentifier = model
+        return (Screen("root", children: [editor]), editor)
+      }
+      let bench = Bench()
+      do {
+        let (root, _) = hierarchy("A", "old")
+        let coordinator = bench.launch()
+        _ = try await coordinator.restore(into: root)
+        for text in ["old", "newer"] {
+          root.text = text
+          try await bench.compact(coordinator, root)
+        }
+      }
+      bench.delegate.late = .wait
+      try await bench.lock()
+      let (root, editor) = hierarchy(hasOtherModel ? "B" : "A")
+      let coordinator = bench.launch()
+      #expect(try await coordinator.restore(into: root).outcome == .locked)
+      await coordinator.endTurn()
+      editor.text = "typed"
+      if saves { _ = try await coordinator.preserve(root) }
+      try await bench.unlock(coordinator)
+      #expect(try await coordinator.restore(into: root, from: source).outcome == .restored)
+      #expect(editor.text == "typed", "saves: \(saves)")
+      _ = try await coordinator.preserve(root)
+      let (lastRoot, last) = hierarchy(hasOtherModel ? "B" : "A")
+      _ = try await bench.launch().restore(into: lastRoot)
+      #expect(last.text == "typed", "saves: \(saves)")
+    }
+  }
 }

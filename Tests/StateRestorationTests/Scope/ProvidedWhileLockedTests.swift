@@ -100,4 +100,18 @@ import Testing
     _ = try await coordinator.preserve()
     try await expectNextDraft(bench, is: "typed")
   }
+  @Test(arguments: StoreKind.allCases)
+  func `a change is read at once: the key is provided from then on, and not stored`(on kind: StoreKind) async throws {
+    let (bench, coordinator, scope) = try await locked(kind)
+    var draft = ""
+    scope.provide(forKey: "draft") { draft }
+    _ = try await coordinator.preserve()
+    try await bench.unlock(coordinator)
+    #expect(try scope.value(ofType: String.self, forKey: "draft") == "stored")
+    draft = "typed"
+    #expect(try scope.value(ofType: String.self, forKey: "draft") == nil)
+    #expect(try scope.consume(String.self, forKey: "draft") == nil)
+    _ = try await coordinator.preserve()
+    try await expectNextDraft(bench, is: "typed")
+  }
 }

@@ -79,6 +79,7 @@ import Testing
 
 /// A controller that codes by hand, notes the order of calls, and can refer to others.
 class Panel: CodingController {
+  class var stateVersion: StateVersion { 1 }
   var restorationIdentifier: RestorationIdentifier?
   var restorationClass: RestorationClass? { tag }
   var tag: RestorationClass?
@@ -115,6 +116,11 @@ class Panel: CodingController {
   func applicationFinishedRestoringState() {
     journal?.add("finished \(restorationIdentifier?.rawValue ?? "-")")
   }
+}
+
+/// A panel of a later program.
+final class NewerPanel: Panel {
+  override class var stateVersion: StateVersion { 2 }
 }
 
 /// The order of callbacks.
