@@ -12,6 +12,7 @@ package final class ProcessFileSystem: FileSystem {
     var callCount = 0
     var diesBefore: Int?
     var open: Set<Int32> = []
+    var locked: Set<Int32> = []
     var onDeath: (@Sendable () -> Void)?
   }
 
@@ -44,8 +45,10 @@ package final class ProcessFileSystem: FileSystem {
   private func end(_ state: inout State) -> (@Sendable () -> Void)? {
     guard state.isAlive else { return nil }
     state.isAlive = false
+    // A child that the test's own process is just starting has copies of the descriptors: closing them would not let go.
+    for descriptor in state.locked { try? base.unlock(Descriptor(rawValue: descriptor)) }
     for descriptor in state.open { base.close(Descriptor(rawValue: descriptor)) }
-    state.open = []
+    (state.open, state.locked) = ([], [])
     defer { state.onDeath = nil }
     return state.onDeath
   }
@@ -184,13 +187,20 @@ extension ProcessFileSystem {
   }
 
   package func tryLock(_ descriptor: Descriptor, _ mode: LockMode) throws(FileSystemError) -> Bool {
-    try call(.lock) { (_) throws(FileSystemError) in try base.tryLock(descriptor, mode) }
+    try call(.lock) { state throws(FileSystemError) in
+      guard try base.tryLock(descriptor, mode) else { return false }
+      state.locked.insert(descriptor.rawValue)
+      return true
+    }
   }
 
   package func lockHolder(of descriptor: Descriptor) -> Int32? { base.lockHolder(of: descriptor) }
 
   package func unlock(_ descriptor: Descriptor) throws(FileSystemError) {
-    try call(.unlock) { (_) throws(FileSystemError) in try base.unlock(descriptor) }
+    try call(.unlock) { state throws(FileSystemError) in
+      try base.unlock(descriptor)
+      state.locked.remove(descriptor.rawValue)
+    }
   }
 
   package func pause(for duration: Duration) { base.pause(for: duration) }
@@ -211,6 +221,7 @@ extension ProcessFileSystem {
     state.withLock { state in
       // The descriptors of the dead are closed already; their numbers may belong to somebody else by now.
       guard state.open.remove(descriptor.rawValue) != nil else { return }
+      state.locked.remove(descriptor.rawValue)
       base.close(descriptor)
     }
   }

@@ -25,9 +25,11 @@ extension DeviceDirectory {
         try fileSystem.names(in: directory)
       }) where !Self.innocentNames.contains(name) && !name.hasPrefix(Self.temporaryPrefix)
     {
+      // Who goes on writing may have removed it meanwhile.
       let status = try attempt("look for sealed files") { () throws(FileSystemError) in
-        try fileSystem.status(ofName: name, in: directory)
+        try fileSystem.statusIfAny(ofName: name, in: directory)
       }
+      guard let status else { continue }
       guard status.kind == .directory else { return true }
       if try hasContent(name, in: directory) { return true }
     }
