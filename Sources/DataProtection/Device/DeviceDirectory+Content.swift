@@ -45,11 +45,13 @@ extension DeviceDirectory {
   }
 
   /// Removes a directory with all in it, or anything else of that name; follows no link.
+  ///
+  /// Nothing is looked at before: a directory may come after the look.
   private func removeItem(_ name: String, in parent: Descriptor) throws(ProtectionError) {
-    if try kind(of: name, in: parent) == .directory {
-      try removeTree(name, in: parent)
-    } else {
+    do throws(ProtectionError) {
       try remove(name, in: parent)
+    } catch  where (error.cause as? FileSystemError)?.code == .isDirectory {
+      try removeTree(name, in: parent)
     }
   }
 
