@@ -89,7 +89,7 @@ struct SlotReading {
       scan: try FrameScan(file, content))
   }
 
-  /// Opens a file that no ledger vouches for, as a class or as what it claims; nil when it is gone.
+  /// Opens a file that no ledger vouches for, as a given class or the one that it claims; nil when it is gone.
   func openClaimed(
     _ claim: SlotFile, as protection: ProtectionClass?, forWriting: Bool = false
   ) throws(ProtectionError) -> OpenedArchive? {
@@ -137,7 +137,7 @@ struct SlotReading {
   /// The saves of locked runs that are in no generation yet, oldest first.
   func pending(as protection: ProtectionClass?) throws(ProtectionError) -> [Ledger.Record] {
     if let ledger = ledger.value { return ledger.pending }
-    if ledger.problem?.code == .unsupportedVersion { return [] }
+    guard ledger.problem?.code != .unsupportedVersion, try claims().contains(where: \.isPending) else { return [] }
     return try claimedLedger(epoch: [], as: protection).pending
   }
 

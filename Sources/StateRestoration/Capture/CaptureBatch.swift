@@ -132,7 +132,7 @@ extension CaptureBatch {
     return [column.entry(at: row)] + record.entries
   }
 
-  /// The values by which an edit is told: what a reference leads to counts, and not where that is now.
+  /// The values by which an edit is told: the object that a reference leads to counts, and not its place.
   func comparedEntries(of record: Record) -> [RestorationArchive.Entry] {
     let entries = entries(of: record)
     guard let targets = targets[record.key] else { return entries }

@@ -117,7 +117,10 @@ struct ArchiveDraft: Sendable {
   // MARK: - Carried over
 
   /// Number of nodes that no live object owns or is over.
-  var carriedOverCount: Int { unownedCount > 0 ? max(unownedCount - overs.count, 0) : 0 }
+  var carriedOverCount: Int {
+    let count = unownedCount
+    return count > 0 ? max(count - overs.count, 0) : 0
+  }
 
   private var unownedCount: Int {
     let shared = ((try? writer.child(of: nil, identifier: ReservedNode.shared)) ?? nil) == nil ? 0 : 1

@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a lost ledger takes neither what was saved while locked nor what was set aside with it`(
+  func `a lost ledger takes neither pending saves nor generations set aside with it`(
     isRemoved: Bool
   ) throws {
     let store = try rig.archives(memory)

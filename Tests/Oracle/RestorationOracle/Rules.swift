@@ -370,7 +370,7 @@ struct Rules {
         others.insert(stored, at: fitting)
         return others
       }
-      // What it had for another model may have taken its place.
+      // The page's variant of another model may have taken its place.
       if !page.formerly.isEmpty { (stored, others) = (stored.asOptional(), joined(others, to: page)) }
       // It comes to the front; where it is gone, those below are below an empty one.
       return [stored] + (stored.isOptional ? [own(page, joinBelow(page, [:]))] : []) + others

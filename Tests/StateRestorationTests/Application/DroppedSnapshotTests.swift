@@ -76,7 +76,10 @@ import Testing
     #expect(try await shown(on: device) == nil)
   }
 
-  @Test func `a discard that can't delete the snapshot has deleted the state, and says so`() async throws {
+  /// A program that has saved its state, and whose snapshot can't be deleted.
+  private func programWithUndeletableSnapshot() async throws -> (
+    store: MemoryStore, program: Program, application: RestorableApplication, coordinator: RestorationCoordinator
+  ) {
     let (store, snapshots, program) = (MemoryStore(), FakeSnapshots(), Program())
     let coordinator = RestorationCoordinator(store: store, delegate: program)
     let application = RestorableApplication(
@@ -85,27 +88,27 @@ import Testing
     try await application.launch()
     _ = try await application.preserve()
     snapshots.isUndeletable.store(true, ordering: .relaxed)
+    return (store, program, application, coordinator)
+  }
+
+  @Test func `a discard that can't delete the snapshot has deleted the state, and says so`() async throws {
+    let (store, program, application, coordinator) = try await programWithUndeletableSnapshot()
     let error = await #expect(throws: RestorationError.self) { try await coordinator.discard() }
     #expect(error?.code == .discardFailed)
     #expect(store.state.withLock { $0.generations.isEmpty })
     program.value.value = "goes on"
     #expect(try await coordinator.preserve(program.value).receipt != nil)
+    withExtendedLifetime(application) {}
   }
 
   @Test func `a force quit that can't delete the snapshot has deleted the state for good`() async throws {
-    let (store, snapshots, program) = (MemoryStore(), FakeSnapshots(), Program())
-    let coordinator = RestorationCoordinator(store: store, delegate: program)
-    let application = RestorableApplication(
-      engine: coordinator, device: FakeDevice(CallLog()), snapshots: snapshots, lifecycle: Lifecycle(),
-      delegate: program)
-    try await application.launch()
-    _ = try await application.preserve()
-    snapshots.isUndeletable.store(true, ordering: .relaxed)
+    let (store, program, application, coordinator) = try await programWithUndeletableSnapshot()
     let error = await #expect(throws: RestorationError.self) { try await coordinator.discardAfterForceQuit() }
     #expect(error?.code == .discardFailed)
     program.value.value = "goes on"
     _ = try? await coordinator.preserve(program.value)
     #expect(store.state.withLock { $0.generations.isEmpty })
+    withExtendedLifetime(application) {}
   }
 
   @Test(arguments: [true, false])

@@ -1,7 +1,7 @@
 import StateRestoration
 import Testing
 
-/// `forget(_:)` takes a path of now, and leaves what a live object shows.
+/// `forget(_:)` goes by the names that objects have now, and leaves the state of live ones.
 @MainActor @Suite struct ForgettingTests {
   private let bench = Bench()
 

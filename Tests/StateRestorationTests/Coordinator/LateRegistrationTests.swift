@@ -289,7 +289,7 @@ import Testing
     #expect(try stored.node(at: ["root", "page"]) != nil)
   }
 
-  @Test func `what is below a late object that was refused keeps its state`() async throws {
+  @Test func `state below a late object that was refused stays`() async throws {
     let (bench, coordinator, root) = try await launched()
     let late = Screen("editor")
     #expect(coordinator.restore(late, at: path)?.notRestoredReason == .notInstalled)
@@ -339,7 +339,7 @@ import Testing
     #expect(unread.value == "a text")
   }
 
-  @Test func `what is carried below an object that is given its state during a save stays`() async throws {
+  @Test func `carried-over state below an object that is given its own during a save stays`() async throws {
     let bench = Bench()
     func root(_ page: Screen) -> Screen { Screen("root", children: [Asked(), page]) }
     try await bench.preserve(root(Screen("page", text: "page", children: [Screen("below", text: "below")])))

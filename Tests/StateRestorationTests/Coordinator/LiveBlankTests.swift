@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: Cause.allCases, StackChange.allCases)
-  func `what it could not read keeps its place in a stack, and all of its values`(
+  func `unread state keeps its place in a stack, and all of its values`(
     cause: Cause, change: StackChange
   ) async throws {
     func hierarchy(_ list: RestorationIdentifier, _ targets: Screen...) -> (Screen, NavigationController) {
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: Cause.allCases)
-  func `what it could not read does not grow too old, and counts as carried over in no receipt`(
+  func `unread state does not grow too old, and no receipt counts it as carried over`(
     cause: Cause
   ) async throws {
     let limit = Duration.seconds(1000)

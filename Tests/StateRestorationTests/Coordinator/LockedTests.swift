@@ -409,7 +409,7 @@ import Testing
     #expect(root.text == "r")
   }
   @Test(arguments: [RestorationSource.newest, .olderGeneration], [false, true])
-  func `what was typed while locked survives a request for any state after the unlock`(
+  func `an edit made while locked survives a request for any state after the unlock`(
     source: RestorationSource, hasOtherModel: Bool
   ) async throws {
     for saves in [false, true] {

@@ -4,7 +4,7 @@ import StateRestoration
 enum StackChange: CaseIterable, Sendable {
   case none, insertsBelow, renamesBelow, pushesAbove
 
-  /// What the list is called then.
+  /// The list's name then.
   var listName: RestorationIdentifier { self == .renamesBelow ? "catalogue" : "list" }
 
   /// The identifiers in the stack then.
