@@ -12,8 +12,7 @@ extension ArchiveStore {
         do throws(ProtectionError) {
           found.archives.append(
             PendingArchive(
-              generation: generation, base: record.base == 0 ? nil : Generation(rawValue: record.base),
-              isOwn: record.generation == own,
+              generation: generation, isOwn: record.generation == own,
               content: try reading.open(record, as: .completeUnlessOpen).readAll()))
         } catch  where error.code.isDamage || error.code == .unsupportedVersion {
           found.problems[generation] = error

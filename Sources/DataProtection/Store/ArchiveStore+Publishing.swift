@@ -42,7 +42,6 @@ extension ArchiveStore {
       ) { record in
         var next = Ledger.Successor(ledger: old)
         next.ledger.pending = others + [record]
-        next.ledger.pending[others.count].base = old.current?.generation ?? 0
         return next
       }
       let number = written.base.record.generation

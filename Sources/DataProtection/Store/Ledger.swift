@@ -27,8 +27,6 @@ package struct Ledger: Hashable, Sendable {
     package var flags: Flags = []
     /// The length of its file when it was written.
     package var byteCount: UInt64
-    /// The generation that was the newest when it was saved; 0 when there was none.
-    package var base: UInt64 = 0
 
     /// The name of its file.
     var file: SlotFile { flags.contains(.partial) ? .pending(generation) : .generation(generation) }
@@ -76,7 +74,7 @@ package struct Ledger: Hashable, Sendable {
 extension Ledger {
   static let magic = "SRLEDGER"
   static let epochByteCount = 8
-  private static let recordByteCount = 58
+  private static let recordByteCount = 50
   private static let identityByteCount = 32
   private static let fixedByteCount = identityByteCount + epochByteCount + 16 + 4
   /// The longest ledger that is read.
@@ -96,7 +94,6 @@ extension Ledger {
       body.append(record.protection.rawValue)
       body.append(record.flags.rawValue)
       body.appendInteger(record.byteCount)
-      body.appendInteger(record.base)
     }
     return try SealedRecord.encode(magic: Self.magic, body: body, purpose: .ledger, keys: keys)
   }
@@ -134,6 +131,6 @@ extension Ledger {
     let flags = Record.Flags(rawValue: reader.integer())
     return Record(
       generation: generation, commitment: commitment, protection: protection, flags: flags,
-      byteCount: reader.integer(), base: reader.integer())
+      byteCount: reader.integer())
   }
 }

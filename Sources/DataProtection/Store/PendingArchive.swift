@@ -4,8 +4,6 @@ package import FoundationEssentials
 package struct PendingArchive: Sendable {
   /// Its number, among the generations'.
   package let generation: Generation
-  /// The generation that was the newest when it was saved; nil when there was none.
-  package let base: Generation?
   /// Whether this run has saved it.
   package let isOwn: Bool
   /// The content, checked to the last byte.

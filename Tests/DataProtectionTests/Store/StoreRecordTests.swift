@@ -13,7 +13,7 @@ import Testing
     func record(_ number: UInt64) -> Ledger.Record {
       Ledger.Record(
         generation: number, commitment: [UInt8](repeating: UInt8(number), count: 32), protection: .complete,
-        flags: .oneWay, byteCount: 1000 + number, base: number - 1)
+        flags: .oneWay, byteCount: 1000 + number)
     }
     ledger.counter = 9
     ledger.keybagRevision = 4

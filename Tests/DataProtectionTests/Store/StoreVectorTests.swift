@@ -58,7 +58,7 @@ struct StoreVectorTests {
     ledger.counter = archive.generation
     ledger.current = Ledger.Record(
       generation: archive.generation, commitment: commitment, protection: archive.protectionClass,
-      byteCount: UInt64(archive.bytes.count), base: archive.generation - 1)
+      byteCount: UInt64(archive.bytes.count))
     #expect(try ledger.encoded(keys: keys) == [UInt8](hex: vector.ledger))
     #expect(try Ledger([UInt8](hex: vector.ledger), keys: keys) == ledger)
 

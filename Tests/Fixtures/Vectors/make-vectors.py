@@ -111,8 +111,8 @@ def store(archive):
     epoch, boot = pseudorandom("worked example epoch", 8), pseudorandom("worked example boot", 16)
     number = archive["generation"]
     revision, node = 1, 3
-    current = struct.pack("<Q32sBBQQ", number, commitment, CLASSES[archive["protection"]], 0,
-                          len(archive["file"]) // 2, number - 1)
+    current = struct.pack("<Q32sBBQ", number, commitment, CLASSES[archive["protection"]], 0,
+                          len(archive["file"]) // 2)
     ledger = identity + epoch + struct.pack("<QQBBBB", revision, number, 1, 0, 0, 0) + current
     slots = struct.pack("<QBI", revision, 0, 1) + identity[:16] + epoch + b"\0"
     # The first attempt of the boot runs; none has died.

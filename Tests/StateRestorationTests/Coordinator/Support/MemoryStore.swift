@@ -78,7 +78,7 @@ final class MemoryStore: PreservationStore {
 
     /// Damages it, say.
     mutating func replaceContent(_ content: Data) {
-      stored = PendingArchive(generation: stored.generation, base: stored.base, isOwn: stored.isOwn, content: content)
+      stored = PendingArchive(generation: stored.generation, isOwn: stored.isOwn, content: content)
     }
   }
 
@@ -202,7 +202,7 @@ final class MemoryStore: PreservationStore {
       state.allPending.append(
         Pending(
           run: run,
-          stored: PendingArchive(generation: generation, base: nil, isOwn: false, content: touchedNodes)))
+          stored: PendingArchive(generation: generation, isOwn: false, content: touchedNodes)))
       return PublishReceipt(
         generation: generation, bytesWritten: touchedNodes.count, durability: .durable, isSealedOneWay: true)
     }
@@ -215,8 +215,7 @@ final class MemoryStore: PreservationStore {
       archives: state.withLock { state in
         state.allPending.map { pending in
           PendingArchive(
-            generation: pending.stored.generation, base: nil, isOwn: pending.run == run,
-            content: pending.stored.content)
+            generation: pending.stored.generation, isOwn: pending.run == run, content: pending.stored.content)
         }
       })
   }
