@@ -14,7 +14,9 @@ package final class ChangeFlag: Sendable {
 
   private let marks = Atomic<UInt8>(Mark.raised)
   private let onChange: @Sendable () -> Void
-  /// Ends the observation that waits, as nothing else can; made when the object is invalidated for the first time.
+  /// Whether a reading has read anything that can be observed.
+  @MainActor private var hasObserved = false
+  /// Ends the observation that waits, as nothing else can; made when an object that was observed is invalidated.
   @MainActor private var beacon: Beacon?
 
   /// Makes a raised flag, as nothing is captured yet; `onChange` runs each time it goes up again, on the thread that raised it.
@@ -51,18 +53,24 @@ package final class ChangeFlag: Sendable {
 
   /// Marks a change that nothing can observe; the next capture observes anew, as the object may read other values now.
   @MainActor package func invalidate() {
-    if let beacon { beacon.flashes += 1 } else { beacon = Beacon() }
+    if let beacon { beacon.flashes += 1 } else if hasObserved { beacon = Beacon() }
     fire()
   }
 
   /// Observes the values that a reading reads, until one changes or the object is invalidated.
   @MainActor func observe<Read>(_ read: () -> Read) -> Read {
-    withObservationTracking {
-      _ = beacon?.flashes
-      return read()
-    } onChange: { [self] in
-      fire()
-    }
+    withObservationTracking(
+      {
+        _ = beacon?.flashes
+        return read()
+      },
+      onChange: listener())
+  }
+
+  /// What an observation calls when a value changes; asked for only if the reading read a value that can be observed.
+  @MainActor private func listener() -> @Sendable () -> Void {
+    hasObserved = true
+    return { [self] in fire() }
   }
 
   /// Whether nobody listens any more.
