@@ -16,7 +16,8 @@ package final class ChangeFlag: Sendable {
   private let onChange: @Sendable () -> Void
   /// Whether a reading has read anything that can be observed.
   @MainActor private var hasObserved = false
-  /// Ends the observation that waits, as nothing else can; made when an object that was observed is invalidated.
+  /// Ends the observation that waits, as nothing else can; made when an object that was observed is invalidated, so that only
+  /// the first observation goes on waiting.
   @MainActor private var beacon: Beacon?
 
   /// Makes a raised flag, as nothing is captured yet; `onChange` runs each time it goes up again, on the thread that raised it.
@@ -38,8 +39,8 @@ package final class ChangeFlag: Sendable {
   /// Takes the mark away, before a capture, and claims the right to observe: false while an earlier observation is still
   /// waiting for its change.
   ///
-  /// Changes during the capture raise the mark again. Every observation that waits makes each write dearer, so there is
-  /// never more than one.
+  /// Changes during the capture raise the mark again. Every observation that waits makes each write dearer, so that they
+  /// do not pile up.
   package func rearm() -> Bool {
     // Nobody captures with a binding that has gone, so there is no `retired` to lose.
     marks.exchange(Mark.armed, ordering: .acquiringAndReleasing) & Mark.armed == 0
