@@ -38,7 +38,7 @@ import Testing
     var page = URL(filePath: #filePath)
     for _ in 1...4 { page.deleteLastPathComponent() }
     let text = (try? String(contentsOf: page.appending(path: "Docs/Engine.md"), encoding: .utf8)) ?? ""
-    let lines = text.split(separator: "\n").drop { !$0.hasPrefix("| The variant in front | Restore ") }
+    let lines = text.split(separator: "\n").drop { !$0.hasPrefix("| The only variant | Restore ") }
     return lines.prefix { $0.hasPrefix("|") }.dropFirst(2).map { line in
       let cells = line.split(separator: "|", omittingEmptySubsequences: false).map {
         $0.trimmingCharacters(in: .whitespaces)
