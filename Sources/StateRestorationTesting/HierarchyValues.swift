@@ -2,9 +2,9 @@ public import StateRestoration
 
 /// What every preserved object of a hierarchy holds, by path and property: the user's own values, not a coder's output.
 ///
-/// Stored properties are found by reflection, in superclasses too; fields of structs are named `property.field`. Left out are closures, objects that are not
-/// preserved, everything below a controller without an identifier, and how far a list is with its data; references to
-/// preserved objects count as their identifiers.
+/// Stored properties are found by reflection, in superclasses too; fields of structs are named `property.field`. Left out are
+/// closures, objects that are not preserved, everything below a controller without an identifier, and how far a list is with
+/// its data; references to preserved objects count as their identifiers.
 package struct HierarchyValues: Sendable, Hashable {
   /// The text of each property, by path and name.
   package private(set) var properties: [RestorationPath: [String: String]] = [:]

@@ -89,8 +89,9 @@ public final class ProtectedFileHandle: Sendable {
   /// Replaces the content, durably; afterwards the handle reads the new one.
   ///
   /// - Parameter contents: The file's new content.
-  /// - Throws: `locked` when the class's keys are gone, `superseded` when the file was deleted or given another class
-  ///   since, `invalidHandle`, `busy`, `io`; the old content is still there. `durabilityUnknown`: the new one may not survive a power cut.
+  /// - Throws: `locked` when the class's keys are gone, `superseded` when the file was deleted or given another class since,
+  ///   `invalidHandle`, `busy`, `io`; the old content is still there. `durabilityUnknown`: the new one may not survive a power
+  ///   cut.
   public func write(_ contents: Data) throws(ProtectionError) {
     try turn.take { () throws(ProtectionError) in
       _ = try current()

@@ -4,8 +4,8 @@ import Synchronization
 extension ArchiveStore {
   /// Deletes the slot with everything in it; works while locked.
   ///
-  /// The next save begins anew. One rename is the deletion; the rest only clears up. Throws `.inUse` when somebody else has the slot, or
-  /// what the disk says; `.durabilityUnknown` when a power cut may bring it back.
+  /// The next save begins anew. One rename is the deletion; the rest only clears up. Throws `.inUse` when somebody else has the
+  /// slot, or what the disk says; `.durabilityUnknown` when a power cut may bring it back.
   package func deleteAll() throws(ProtectionError) {
     try turn.take { () throws(ProtectionError) in
       let slot: SlotDirectory

@@ -43,7 +43,8 @@ package final class ArchiveStore: Sendable {
 
   /// Takes the slot for this writer; nothing happens if it has it.
   ///
-  /// Nothing is synced. Throws `.inUse` when another process, or another store of this one, has it and doesn't let go within the patience.
+  /// Nothing is synced. Throws `.inUse` when another process, or another store of this one, has it and doesn't let go within
+  /// the patience.
   package func open(waiting patience: Duration = .zero) throws(ProtectionError) {
     try turn.take { () throws(ProtectionError) in
       guard state.withLock({ $0 == nil }) else { return }

@@ -9,8 +9,8 @@ extension RestorationCoordinator {
   ///   - configuration: What the coordinator has to know about the program.
   ///   - session: The scene, for a program with several windows.
   ///   - registry: The restoration classes, blueprints and shared objects; scenes may share one.
-  /// - Throws: `inUse` when another process, or another coordinator of this one, has the scene; `unsafeLocation` when the directory of the archives isn't the user's alone, is a link, or is on a network
-  ///   volume.
+  /// - Throws: `inUse` when another process, or another coordinator of this one, has the scene; `unsafeLocation` when the
+  ///   directory of the archives isn't the user's alone, is a link, or is on a network volume.
   public convenience init(
     device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
     configuration: RestorationConfiguration = .init(), session: SceneSession.ID = .main,

@@ -23,10 +23,10 @@ extension RestorationCoordinator {
   ///
   /// Suspends to load and to mark that restoring begins. Then the delegate's question, factories, installing, decoding, the
   /// app-level decode and the finished hooks run in one turn of the main actor, in this order. Can be called again with a
-  /// running hierarchy: objects that exist take back the state that was preserved, and containers are given their children
-  /// of then. Your delegate encodes the app-level state before, as for a save. While the device is locked nothing is restored and nothing on disk is touched; the report's outcome is
-  /// ``RestorationOutcome/locked``. What the program sets then before it suspends is how it begins, and no edit: the unlock
-  /// restores over it.
+  /// running hierarchy: objects that exist take back the state that was preserved, and containers are given their children of
+  /// then. Your delegate encodes the app-level state before, as for a save. While the device is locked nothing is restored and
+  /// nothing on disk is touched; the report's outcome is ``RestorationOutcome/locked``. What the program sets then before it
+  /// suspends is how it begins, and no edit: the unlock restores over it.
   ///
   /// - Parameters:
   ///   - root: The controller at the top of the hierarchy.
