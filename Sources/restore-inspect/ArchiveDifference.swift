@@ -134,6 +134,7 @@ package struct ArchiveDifference: Sendable {
       ("version", "\(a.version)", "\(b.version)"),
       ("priority", "\(a.priority)", "\(b.priority)"),
       ("model", a.model?.rawValue ?? "none", b.model?.rawValue ?? "none"),
+      ("role", a.role?.rawValue ?? "none", b.role?.rawValue ?? "none"),
       ("flags", InspectedArchive.text(a.flags), InspectedArchive.text(b.flags)),
       ("problem", old.problem?.code.description ?? "none", new.problem?.code.description ?? "none"),
     ]

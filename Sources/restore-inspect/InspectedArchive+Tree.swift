@@ -51,6 +51,7 @@ extension InspectedArchive {
     details += ["v\(attributes.version)", readable(bytes: node.facts.byteCount)]
     if attributes.priority != .normal { details.append("\(attributes.priority) priority") }
     if let model = attributes.model { details.append("model \(redactsModels ? Self.redacted(model) : model.rawValue)") }
+    if let role = attributes.role { details.append("role \(role)") }
     let flags = Self.text(attributes.flags)
     let notes = flags.isEmpty ? "" : " " + style.notice("[\(flags)]")
     var lines = [
@@ -82,6 +83,7 @@ extension InspectedArchive {
       "class": .optional(attributes.classTag?.description), "version": .integer(Int64(attributes.version.rawValue)),
       "bytes": .count(node.facts.byteCount), "priority": .string("\(attributes.priority)"),
       "model": .optional(attributes.model.map { redactsModels ? Self.redacted($0) : $0.rawValue }),
+      "role": .optional(attributes.role?.rawValue),
       "flags": .array(Self.flags(attributes.flags).map { .string($0) }),
       "savedAt": .optional(attributes.savedAt.map { readable($0) }),
       "keys": .array(node.values.map { .string($0.key) }),

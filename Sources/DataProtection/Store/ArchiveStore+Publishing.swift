@@ -51,6 +51,12 @@ extension ArchiveStore {
     }
   }
 
+  /// Has what this run has saved while locked stay: the next such save takes the place of none.
+  package func keepPending() {
+    state.withLock { $0?.ownPending = nil }
+    ownPending.withLock { $0 = nil }
+  }
+
   // MARK: Before
 
   /// Takes the slot anew if its lock file was removed; throws `.otherDevice` if the slot itself was.

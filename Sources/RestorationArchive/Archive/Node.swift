@@ -31,11 +31,13 @@ extension RestorationArchive {
     package var savedAt: Date?
     /// The element of the data model that the object shows; nil when it shows none.
     package var model: ModelIdentifier?
+    /// What the object is to its parent, in the parent's words; nil when its place says it.
+    package var role: RestorationRole?
 
     /// Makes attributes.
     package init(
       classTag: RestorationClass? = nil, version: StateVersion = 1, priority: PreservationPriority = .normal,
-      flags: NodeFlags = [], savedAt: Date? = nil, model: ModelIdentifier? = nil
+      flags: NodeFlags = [], savedAt: Date? = nil, model: ModelIdentifier? = nil, role: RestorationRole? = nil
     ) {
       self.classTag = classTag
       self.version = version
@@ -43,6 +45,7 @@ extension RestorationArchive {
       self.flags = flags
       self.savedAt = savedAt
       self.model = model
+      self.role = role
     }
   }
 
@@ -64,7 +67,7 @@ extension RestorationArchive {
     package static let carriedOver = NodeFlags(rawValue: 1 << 2)
     /// Left out of restoring because an attempt to restore it died.
     package static let leftOut = NodeFlags(rawValue: 1 << 3)
-    /// Its state was too big and was not stored, but for entries that others need.
+    /// Its state was too big and was not stored.
     ///
     /// Set by the writer; cleared when state is stored again.
     package static let shed = NodeFlags(rawValue: 1 << 4)

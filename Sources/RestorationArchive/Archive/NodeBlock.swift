@@ -9,7 +9,8 @@ struct NodeBlock: Sendable {
     static let version: UInt64 = 1 << 4
     static let savedAt: UInt64 = 1 << 5
     static let model: UInt64 = 1 << 6
-    static let flagShift: UInt64 = 7
+    static let role: UInt64 = 1 << 7
+    static let flagShift: UInt64 = 8
   }
 
   /// The node's number.
@@ -26,9 +27,6 @@ struct NodeBlock: Sendable {
   var children: Range<Int>?
   /// Where the state is.
   var state: StatePlace
-
-  /// The number of bytes of the state; none when it was left out, whatever stays of it.
-  var stateByteCount: Int { attributes.flags.contains(.shed) ? 0 : state.range.count }
 
   /// Whether the node has a parent and a name.
   func isChild(of parent: UInt32, named name: String) -> Bool {
@@ -51,6 +49,7 @@ struct NodeBlock: Sendable {
       attributes.savedAt = Date(timeIntervalSinceReferenceDate: Double(bitPattern: try parser.readFixed()))
     }
     if head & Mark.model != 0 { attributes.model = ModelIdentifier(try parser.readString()) }
+    if head & Mark.role != 0 { attributes.role = RestorationRole(try parser.readString()) }
     children = head & Mark.children != 0 ? try parser.readRun() : nil
     state = StatePlace(range: parser.place..<parser.place + parser.remaining, delta: delta)
   }
@@ -68,6 +67,7 @@ struct NodeBlock: Sendable {
     if attributes.version != 1 { head |= Mark.version }
     if attributes.savedAt != nil { head |= Mark.savedAt }
     if attributes.model != nil { head |= Mark.model }
+    if attributes.role != nil { head |= Mark.role }
     buffer.writeNumber(UInt64(node.id))
     buffer.writeNumber(UInt64(node.parent &+ 1))
     buffer.writeNumber(head)
@@ -78,6 +78,7 @@ struct NodeBlock: Sendable {
       buffer.writeFixed(savedAt.timeIntervalSinceReferenceDate.bitPattern)
     }
     if let model = attributes.model { buffer.writeString(model.rawValue) }
+    if let role = attributes.role { buffer.writeString(role.rawValue) }
     if !children.isEmpty { ChildList.encode(children, into: &buffer) }
     buffer.patchNumber(UInt64(buffer.count - start - 1 + node.payload.count), at: start)
   }

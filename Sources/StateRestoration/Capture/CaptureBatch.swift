@@ -88,6 +88,8 @@ struct CaptureBatch: Sendable {
     /// The other values under their keys, in the order of encoding.
     var entries: [RestorationArchive.Entry] = []
     var model: ModelIdentifier?
+    /// What the object is to its container; nil when its place says it.
+    var role: RestorationRole?
   }
 
   var placements: [Placement] = []
@@ -146,6 +148,6 @@ extension CaptureBatch {
     let kind = kinds[record.kind]
     return .init(
       classTag: kind.classTag, version: kind.version, priority: record.priority, flags: record.flags,
-      model: record.model)
+      model: record.model, role: record.role)
   }
 }

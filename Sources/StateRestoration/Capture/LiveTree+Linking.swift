@@ -51,7 +51,11 @@ extension LiveTree {
         continue
       }
       let node = known ?? track(object, identifier, kind)
-      node.isDuplicate = false
+      if node.isDuplicate {
+        // Its changes were not recorded.
+        node.isDuplicate = false
+        mark(node)
+      }
       if known != nil, node.isByHand || node.kind != kind {
         // Preserved by hand or as a shared object until now, a child from now on.
         node.isByHand = false

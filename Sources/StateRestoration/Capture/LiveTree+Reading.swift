@@ -192,7 +192,7 @@ extension LiveTree {
       || !captured.shape.views.isEmpty || captured.shape.classTag != node.subject.fastPath?.classTag
     var record = CaptureBatch.Record(
       key: node.key, kind: facts.kind, row: captured.row, priority: captured.shape.priority, flags: [],
-      entries: captured.entries, model: captured.shape.model)
+      entries: captured.entries, model: captured.shape.model, role: node.role)
     switch node.kind {
     case .controller: if node.isByHand { record.flags.insert(.byHand) }
     case .view: record.flags.insert(.view)
@@ -209,10 +209,6 @@ extension LiveTree {
     if !captured.references.isEmpty || !node.byHand.isEmpty {
       walk.unresolved.append(
         Referrer(node: node, record: walk.batch.records.count, references: captured.references))
-    }
-    if let role = node.role {
-      record.flags.insert(.hasRole)
-      record.entries.append(.init(key: ReservedKey.role, value: role))
     }
     walk.batch.records.append(record)
   }

@@ -41,6 +41,8 @@ internal import RestorationArchive
   var unread: [LiveNode] = []
   /// Objects whose changes can't be noticed without asking them.
   var polled: [LiveNode] = []
+  /// Objects for which the last save had no place: each capture asks for one.
+  var unplaced: Set<CaptureBatch.Key> = []
   /// Objects whose state refers to others.
   var referrers: [CaptureBatch.Key: LiveNode] = [:]
 
@@ -157,7 +159,7 @@ internal import RestorationArchive
     byObject = [:]
     roots = []
     (shared, metShared) = ([], [])
-    (pending, unread, polled) = ([], [], [])
+    (pending, unread, polled, unplaced) = ([], [], [], [])
     referrers = [:]
     given.reset()
     hasApplication = false
@@ -185,6 +187,11 @@ internal import RestorationArchive
     }
     for node in unread { mark(node) }
     unread = []
+    for node in unplaced.compactMap(node) {
+      put(node)
+      mark(node)
+    }
+    unplaced = []
     guard scope == .all else { return }
     for root in roots where root.isPolled { mark(root) }
     walk.batch.records.reserveCapacity(polled.count + pending.count)

@@ -2,8 +2,6 @@
 enum ReservedKey {
   /// The one value of a ``StatefulObject``.
   static let state = "$state"
-  /// The object's role in its container; with the child, so that any object there has it.
-  static let role = "$role"
 
   /// Whether a key is the framework's.
   static func isReserved(_ key: String) -> Bool {

@@ -186,16 +186,10 @@
   /// Whether the record has the one value of a ``StatefulObject``.
   var hasState: Bool { record.contains(ReservedKey.state) }
 
-  /// The object's role in its container; nil when it had none.
-  package func role() throws(RestorationError) -> RestorationRole? {
-    try read(RestorationRole.self, forKey: ReservedKey.role)
-  }
-
   /// The keys that nobody has read so far, and the fields of values that their types do not know.
   package var unreadKeys: [String] {
     guard (firstReadKey == nil ? 0 : 1) + otherReadKeys.count < record.keyLimit else { return unknownFields }
-    return record.keys.filter { $0 != firstReadKey && !otherReadKeys.contains($0) && $0 != ReservedKey.role }
-      + unknownFields
+    return record.keys.filter { $0 != firstReadKey && !otherReadKeys.contains($0) } + unknownFields
   }
 
   /// Runs a saver's second half.

@@ -4,18 +4,15 @@ internal import FoundationEssentials
 extension RestorationCoordinator {
   /// Loads a state off the main actor; the newest with the edits of this run if there are any.
   func load(_ source: RestorationSource = .newest, edits: Data? = nil) async -> Result<LoadedState, LoadFailure> {
-    await loading { loader throws(LoadFailure) in
-      var loader = loader
-      loader.edits = edits
-      return try loader.load(source)
-    }
+    await loading(edits) { loader throws(LoadFailure) in try loader.load(source) }
   }
 
   private func loading(
-    _ body: @Sendable (StateLoader) throws(LoadFailure) -> LoadedState
+    _ edits: Data?, _ body: @Sendable (StateLoader) throws(LoadFailure) -> LoadedState
   ) async -> Result<LoadedState, LoadFailure> {
-    let loader = loader()
-    return await worker.run { _ in Result { () throws(LoadFailure) in try body(loader) } }
+    var loader = loader()
+    loader.edits = edits
+    return await worker.run { [loader] _ in Result { () throws(LoadFailure) in try body(loader) } }
   }
 
   /// Loads and goes the way through crashes, asking the delegate where it is to decide.
@@ -35,7 +32,7 @@ extension RestorationCoordinator {
     case .ask(let node):
       let history = CrashHistory(failedAttempts: loaded.history.deaths, savedAt: loaded.plan.context.timeSaved)
       switch delegate?.coordinator(self, decideAfter: history) ?? .olderGeneration {
-      case .olderGeneration: return await fallback(for: loaded)
+      case .olderGeneration: return await fallback(for: loaded, edits: edits)
       case .restoreNothing: return giveUp(loaded)
       case .tryAgain:
         loaded.crash = node.map { .leaveOut(node: $0) } ?? .restoreEverything
@@ -50,8 +47,8 @@ extension RestorationCoordinator {
   }
 
   /// The generation before the newest, which failed twice; nothing when it failed as well, or there is none.
-  private func fallback(for newest: LoadedState) async -> Result<LoadedState, LoadFailure> {
-    let result = await loading { loader throws(LoadFailure) in
+  private func fallback(for newest: LoadedState, edits: Data?) async -> Result<LoadedState, LoadFailure> {
+    let result = await loading(edits) { loader throws(LoadFailure) in
       try loader.loadPredecessor(newest.remarks, because: "restoring the newest failed twice")
     }
     guard case .success(var older) = result else { return giveUp(newest) }

@@ -69,14 +69,15 @@ extension RestorationCoordinator {
     let batch = capture(root, scope: scope, context: context, application: application)
     let captureDuration = clock.now - start
     let loader = loader()
-    let (result, hasLooked) = await worker.run { session in
-      (Result { try session.save(batch, context: context, loader: loader) }, session.base != .unknown)
+    let (result, base) = await worker.run { session in
+      (Result { try session.save(batch, context: context, loader: loader) }, session.base)
     }
     switch result {
     case .success(let saved):
       for key in saved.unencoded { tree.node(key).map(tree.mark) }
+      tree.unplaced = saved.unplaced
+      if standing == .new { standing = base == .locked ? .locked : .live }
       if saved.isWaiting { return .deferred(.locked) }
-      if standing == .new { standing = .live }
       let findings =
         batch.findings + tree.takeOneTimeFindings() + saved.findings
         + unannounced(saved.changedKeys.subtracting(saved.announcedBefore), batch, scope)
@@ -100,7 +101,7 @@ extension RestorationCoordinator {
       return .preserved(receipt)
     case .failure(let error):
       // What the draft has not taken over is captured again.
-      if !hasLooked || error is ArchiveError { tree.reset() }
+      if base == .unknown || error is ArchiveError { tree.reset() }
       retryAutomatically()
       log.log(.error, "preserving failed: \(error)")
       throw RestorationError(

@@ -24,7 +24,9 @@ extension ArchiveDraft {
     for record in batch.records { try store(record, of: batch, &findings) }
     // What restoring has made of the values is nobody's edit.
     if batch.isMeeting { changed = known }
-    for (path, message) in unplaced.values.sorted(by: { $0.path.components.count < $1.path.components.count }) {
+    for (path, message) in unplaced.values.compactMap(\.self).sorted(by: {
+      $0.path.components.count < $1.path.components.count
+    }) {
       findings.append(.encodingFailed(path: path, message: message))
     }
     for (key, bytes) in overBudget.sorted(by: { $0.key < $1.key }) {
@@ -79,14 +81,23 @@ extension ArchiveDraft {
     case nil: return
     case .owner(let own)?: node = own
     case .blank(let blank)?:
-      guard let own = try edited(blank, record, of: batch, &findings) else { return }
+      let edited: NodeID?
+      do throws(ArchiveError) {
+        edited = try self.edited(blank, record, of: batch, &findings)
+      } catch {
+        return try refuse(blank.place, because: error)
+      }
+      guard let own = edited else {
+        if let over = blank.over { try storeStanding(batch.attributes(of: record), of: over) }
+        return
+      }
       node = own
     }
     let entries = batch.entries(of: record)
     var attributes = batch.attributes(of: record)
     // While the object names no model, the state stays that of the one it was.
     if attributes.model == nil { attributes.model = try writer.node(node)?.attributes.model }
-    // Until the values differ from the first ones, whatever model the object names by then, and whatever role it has.
+    // Until the values differ from the first ones, whatever model the object names by then.
     if let first = firstValues[record.key] {
       let now = (try? digests.digest(batch.comparedEntries(of: record))).map(Baseline.values)
       if first == .unknown { firstValues[record.key] = now }
@@ -101,7 +112,7 @@ extension ArchiveDraft {
     } catch {
       guard error.isOfValues else { throw error }
       noteUnencoded(record.key, at: path(of: node), error, &findings)
-      return try storeFacts(entries, attributes, at: node)
+      return try storeFacts(attributes, of: node)
     }
     let bytes = try writer.node(node)?.byteCount ?? 0
     if bytes > nodeBudget {
@@ -154,17 +165,30 @@ extension ArchiveDraft {
 
   /// Records of an object whose values can't be encoded that it is there, and of a new one all but the values.
   private mutating func storeFacts(
-    _ entries: [RestorationArchive.Entry], _ attributes: RestorationArchive.Attributes, at node: NodeID
+    _ attributes: RestorationArchive.Attributes, of node: NodeID
   ) throws(ArchiveError) {
-    guard let stored = try writer.node(node) else { return }
-    if stored.byteCount == 0 {
-      let role = entries.filter { $0.key == ReservedKey.role }
-      try writer.setRecord(of: node, entries: role, attributes: attributes)
-    } else if stored.attributes.flags.contains(.carriedOver) {
-      var attributes = stored.attributes
-      attributes.flags.remove(.carriedOver)
-      try writer.setAttributes(attributes, of: node)
+    guard var stored = try writer.node(node) else { return }
+    if stored.byteCount == 0, !stored.attributes.flags.contains(.shed) {
+      return try writer.setAttributes(attributes, of: node)
     }
+    if stored.attributes.flags.contains(.carriedOver) {
+      stored.attributes.flags.remove(.carriedOver)
+      stored.attributes.savedAt = nil
+      try writer.setAttributes(stored.attributes, of: node)
+    }
+    try storeStanding(attributes, of: node)
+  }
+
+  /// Records what an object is to its parent, of which its values say nothing.
+  private mutating func storeStanding(
+    _ attributes: RestorationArchive.Attributes, of node: NodeID
+  ) throws(ArchiveError) {
+    guard var stored = try writer.node(node)?.attributes else { return }
+    let standing: RestorationArchive.NodeFlags = [.byHand, .view, .shared]
+    stored.flags.subtract(standing)
+    stored.flags.formUnion(attributes.flags.intersection(standing))
+    stored.role = attributes.role
+    try writer.setAttributes(stored, of: node)
   }
 
   /// Live children in their order; each carried-over node stays behind the live one that it stood behind.

@@ -53,9 +53,9 @@ extension ArchiveDraft {
     }
     try writer.copyRecords(copies.values.sorted { $0.target.rawValue < $1.target.rawValue }, from: overlay)
     for index in dormants.indices { dormants[index].byteCount = try byteCount(inside: dormants[index].node) }
-    let schema = max(context.schemaVersion, try overlay.context.schemaVersion)
-    context = try overlay.context
-    context.schemaVersion = schema
+    let newer = try overlay.context
+    context.timeSaved = max(context.timeSaved, newer.timeSaved)
+    context.schemaVersion = max(context.schemaVersion, newer.schemaVersion)
     try boundDormants()
     return Set(copies.keys)
   }

@@ -65,21 +65,30 @@ extension ArchiveDraft {
     return arrivals.claimant(key).mismatch(with: stored) == nil
   }
 
-  /// Does what ``place(_:_:)`` does; an object for which the archive has no place stays unbound, with all below it, and is named.
+  /// Does what ``place(_:_:)`` does; an object for which the archive has no place stays unbound, with all below it.
   mutating func placeIfPossible(
     _ placement: CaptureBatch.Placement, _ arrivals: Arrivals
   ) throws(ArchiveError) {
-    // Named by the topmost.
-    if let parent = placement.parent, binding(parent) == nil { return unbind(placement.key) }
     do throws(ArchiveError) {
+      if let parent = placement.parent, binding(parent) == nil { throw Self.noPlaceAbove }
       try place(placement, arrivals)
       if !unplaced.isEmpty { unplaced[placement.key] = nil }
     } catch {
-      guard error.code == .limitExceeded else { throw error }
-      unbind(placement.key)
-      unplaced[placement.key] = (path(of: placement), error.message)
+      try refuse(placement, because: error)
     }
   }
+
+  /// Leaves an object unbound for which the archive has no place, and names the topmost of such; every other error is thrown on.
+  mutating func refuse(
+    _ placement: CaptureBatch.Placement, because error: ArchiveError
+  ) throws(ArchiveError) {
+    guard error.code == .limitExceeded else { throw error }
+    unbind(placement.key)
+    let isTopmost = placement.parent.map { unplaced[$0] == nil } ?? true
+    unplaced[placement.key] = .some(isTopmost ? (path(of: placement), error.message) : nil)
+  }
+
+  private static let noPlaceAbove = ArchiveError(.limitExceeded, "an object above it has no place")
 
   /// Binds an object that has come, or takes an owner's variant along to another place.
   private mutating func place(_ placement: CaptureBatch.Placement, _ arrivals: Arrivals) throws(ArchiveError) {
@@ -157,11 +166,12 @@ extension ArchiveDraft {
   ) throws(ArchiveError) {
     let parent = try nodeAbove(placement)
     let variants = try variants(of: parent, placement.identifier)
+    if !variants.isEmpty, isUnencodable(placement.key, arrivals) {
+      return bind(.blank(Blank(place: placement, over: nil, baseline: .unencodable)), placement.key)
+    }
     switch try choose(among: variants, for: placement.key, arrivals) {
     case .owner(let position):
       try bringForward(variants[position], under: parent, as: placement.identifier, for: placement.key)
-    case .blank where !variants.isEmpty && isUnencodable(placement.key, arrivals):
-      bind(.blank(Blank(place: placement, over: nil, baseline: .unencodable)), placement.key)
     case .blank:
       own(try insertInFront(parent, placement.identifier, arrivals.attributes(placement.key)), placement.key)
     }
@@ -286,6 +296,7 @@ extension ArchiveDraft {
       chain.append((key, blank))
       next = blank.place.parent
     }
+    if let next, binding(next) == nil { throw Self.noPlaceAbove }
     var node = next.flatMap { binding($0)?.node }
     for (key, blank) in chain.reversed() {
       var parent = node

@@ -19,8 +19,8 @@ struct ArchiveDraft: Sendable {
   var ownerOf: [NodeID: CaptureBatch.Key] = [:]
   /// The dormant variants, oldest first.
   var dormants: [DormantVariant] = []
-  /// Live objects for which the archive has no place, and why: the tree would be too deep, or have too many nodes.
-  var unplaced: [CaptureBatch.Key: (path: RestorationPath, message: String)] = [:]
+  /// Live objects for which the archive has no place: the tree would be too deep, or have too many nodes. The topmost say so.
+  var unplaced: [CaptureBatch.Key: (path: RestorationPath, message: String)?] = [:]
   /// Live objects whose records have changed since the last save, and since they were met.
   var changed: Set<CaptureBatch.Key> = []
   /// Live objects whose values could not be encoded when they were captured last.
@@ -39,9 +39,6 @@ struct ArchiveDraft: Sendable {
   /// Whether what no live object owns is marked as left over from an earlier run.
   private var hasMarkedCarriedOver = true
 
-  /// What stays of a state that is left out over the budget: its container needs it.
-  private static let keptKeys: Set<String> = [ReservedKey.role]
-
   /// Begins an empty archive.
   ///
   /// - Parameter isBlind: Whether there may be stored state that can't be read now.
@@ -49,7 +46,7 @@ struct ArchiveDraft: Sendable {
     self.limits = limits
     self.nodeBudget = nodeBudget
     self.isBlind = isBlind
-    writer = RestorationArchive.Writer(context: context, limits: limits, keptKeys: Self.keptKeys)
+    writer = RestorationArchive.Writer(context: context, limits: limits)
   }
 
   /// Goes on from an archive; its nodes are carried over until live objects are bound to them.
@@ -62,7 +59,7 @@ struct ArchiveDraft: Sendable {
     self.limits = limits
     self.nodeBudget = nodeBudget
     self.dormants = dormants
-    writer = try RestorationArchive.Writer(continuing: reader, limits: limits, keptKeys: Self.keptKeys)
+    writer = try RestorationArchive.Writer(continuing: reader, limits: limits)
     hasMarkedCarriedOver = false
   }
 

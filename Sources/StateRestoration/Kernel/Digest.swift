@@ -23,10 +23,10 @@ struct Digest: Hashable, Sendable {
 struct DigestMaker: Sendable {
   private var tables = CodingTables()
 
-  /// The digest of an object's values, its role left out, since its container decides that.
+  /// The digest of an object's values.
   ///
   /// Throws when a value can't be encoded.
   mutating func digest(_ entries: [RestorationArchive.Entry]) throws(ArchiveError) -> Digest {
-    Digest(try RecordEncoder().encode(entries.filter { $0.key != ReservedKey.role }, tables: &tables))
+    Digest(try RecordEncoder().encode(entries, tables: &tables))
   }
 }

@@ -41,12 +41,10 @@ struct VariantName: Hashable, Sendable {
 extension RestorationArchive.NodeFlags {
   /// Encoded by another object's reference, not by being a child.
   static let byHand = RestorationArchive.NodeFlags(rawValue: 1 << 8)
-  /// Has a role in its container, which is in the record.
-  static let hasRole = RestorationArchive.NodeFlags(rawValue: 1 << 9)
   /// Stored behind a newer variant of the same place, or in a place that nobody has now.
-  static let dormant = RestorationArchive.NodeFlags(rawValue: 1 << 10)
+  static let dormant = RestorationArchive.NodeFlags(rawValue: 1 << 9)
   /// An object had this when it came while the device was locked, and has not been edited since: stored state goes before it.
-  static let unedited = RestorationArchive.NodeFlags(rawValue: 1 << 11)
+  static let unedited = RestorationArchive.NodeFlags(rawValue: 1 << 10)
 }
 
 extension RestorationArchive.Node {

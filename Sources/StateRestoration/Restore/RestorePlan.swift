@@ -36,6 +36,7 @@ struct RestorePlan: Sendable {
   struct Details: Sendable {
     var savedAt: Date?
     var model: ModelIdentifier?
+    var role: RestorationRole?
     /// Why the record could not be read.
     var damage: String?
   }
@@ -182,7 +183,7 @@ struct RestorePlan: Sendable {
     _ visit: RestorationArchive.Visit, _ id: NodeID, _ parent: Int?, _ layout: inout Layout
   ) {
     let attributes = visit.attributes
-    var rest = Details(savedAt: attributes.savedAt, model: attributes.model)
+    var rest = Details(savedAt: attributes.savedAt, model: attributes.model, role: attributes.role)
     var decoder: RecordDecoder?
     do throws(ArchiveError) {
       decoder = try layout.walk.decoder(of: visit)
@@ -191,7 +192,7 @@ struct RestorePlan: Sendable {
     }
     layout.decoders.append(decoder)
     let index = nodes.count
-    let hasDetails = rest.savedAt != nil || rest.model != nil || rest.damage != nil
+    let hasDetails = rest.savedAt != nil || rest.model != nil || rest.role != nil || rest.damage != nil
     if hasDetails { details[index] = rest }
     let isDormant = attributes.flags.contains(.dormant)
     let name = isDormant ? VariantName(visit.identifier) : VariantName(visit.identifier, number: 0)

@@ -16,9 +16,8 @@ extension RestoreTurn {
       // Where there is place for one, that is the one.
       let restored = (children.filter { !asked.contains($0) } + asked).map { child in
         let flags = plan.nodes[child].flags
-        let role = flags.contains(.hasRole) ? withDecoder(for: child) { try? $0.role() } : nil
         return RestoredChild(
-          path: plan.paths[child], role: role, controller: progress[child].controller,
+          path: plan.paths[child], role: plan.details(of: child).role, controller: progress[child].controller,
           wasCarriedOver: flags.contains(.carriedOver) && !isAskedFor && !flags.contains(.dormant))
       }
       noteBeginning(of: index)

@@ -66,7 +66,10 @@ struct PreservationSession: Sendable {
 
   /// Begins a run on a locked device, or another hierarchy in it: earlier edits stay, as nobody's.
   mutating func beginLocked(context: RestorationContext) {
-    if base == .locked { draft.unbindAll() } else { begin(.locked, context: context) }
+    guard base != .locked else { return draft.unbindAll() }
+    // What was read since the last lock may hold edits that no generation has.
+    store.keepPending()
+    begin(.locked, context: context)
   }
 
   /// Marks the node that restoring died at, durably where it is the newest state: the next launch must not try it again.
@@ -126,6 +129,8 @@ struct PreservationSession: Sendable {
     var findings: [PreservationFinding]
     /// Live objects whose values could not be encoded.
     var unencoded: Set<CaptureBatch.Key> = []
+    /// Live objects for which the archive has no place.
+    var unplaced: Set<CaptureBatch.Key> = []
     /// True when the device is locked and nothing may be written.
     var isWaiting = false
   }
@@ -184,7 +189,7 @@ struct PreservationSession: Sendable {
       written: written, changedKeys: written == nil ? [] : draft.changed.subtracting([CaptureBatch.application]),
       announcedBefore: announced,
       carriedOverNodes: isWaiting ? 0 : draft.carriedOverCount, findings: findings, unencoded: draft.unencoded,
-      isWaiting: isWaiting)
+      unplaced: Set(draft.unplaced.keys), isWaiting: isWaiting)
   }
 
   /// Finds out what a save would meet on disk, when nobody has restored in this run.

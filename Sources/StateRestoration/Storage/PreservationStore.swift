@@ -46,6 +46,8 @@ protocol PreservationStore: Sendable {
   ///
   /// It takes the place of what this run has saved so before, never of what other runs have. At most 64 wait for an unlock.
   func publishPending(_ touchedNodes: Data) throws(ProtectionError) -> PublishReceipt
+  /// Has what this run has saved while locked stay: the next such save takes the place of none.
+  func keepPending()
   /// Makes durable what an earlier run has left: call it before a save that writes nothing is acknowledged as "unchanged".
   ///
   /// Writes once a run at most, and nothing when this run has saved. Saving does it by itself.

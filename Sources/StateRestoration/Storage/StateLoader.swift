@@ -19,7 +19,7 @@ struct StateLoader: Sendable {
     var loaded =
       switch source {
       case .newest: try loadNewest()
-      case .olderGeneration: try loadPredecessor([], because: "as the program asked")
+      case .olderGeneration: try loadPredecessor([], because: "as the program asked", isFallback: false)
       case .setAside(let id): try loadSetAside(id)
       }
     guard source != .newest else { return loaded }
@@ -53,10 +53,11 @@ struct StateLoader: Sendable {
       guard error.code == .notFound else { throw failure(error, remarks) }
       return try loadPendingAlone()
     }
+    let history = attempts(at: state, &remarks)
+    let crash = CrashPlan(newest: history, isDeveloperMode: configuration.isDeveloperMode)
     do throws(LoadFailure) {
-      var loaded = try layOut(state, .newest, merging: pending, remarks)
-      loaded.history = attempts(at: state, &loaded.remarks)
-      loaded.crash = CrashPlan(newest: loaded.history, isDeveloperMode: configuration.isDeveloperMode)
+      var loaded = try layOut(state, .newest, merging: pending, leavingOut: crash.diedAt, remarks)
+      (loaded.history, loaded.crash) = (history, crash)
       if loaded.history.deaths > 0, !configuration.isDeveloperMode {
         loaded.reason = .afterCrash
         loaded.remarks.append(.interruptedBefore(attempts: loaded.history.deaths))
@@ -74,13 +75,15 @@ struct StateLoader: Sendable {
     }
   }
 
-  /// Loads the generation before the newest: a fallback, or on request.
+  /// Loads the generation before the newest: a fallback, onto which edits are merged as onto the newest, or on request.
   func loadPredecessor(
-    _ remarks: [RestorationRemark], because text: String
+    _ remarks: [RestorationRemark], because text: String, isFallback: Bool = true
   ) throws(LoadFailure) -> LoadedState {
     do {
-      var loaded = try layOut(
-        try store.open(.predecessor), .predecessor, merging: [], remarks + [.olderGeneration(text)])
+      var remarks = remarks.filter { if case .mergedPendingChanges = $0 { false } else { true } }
+      remarks.append(.olderGeneration(text))
+      let pending = isFallback ? try openPending(&remarks) : []
+      var loaded = try layOut(try store.open(.predecessor), .predecessor, merging: pending, remarks)
       loaded.history = attempts(at: loaded.state, &loaded.remarks)
       loaded.crash = CrashPlan(fallback: loaded.history, isDeveloperMode: configuration.isDeveloperMode)
       loaded.reason = .olderGeneration
@@ -178,8 +181,10 @@ struct StateLoader: Sendable {
     let base: Data
     do {
       pending = try openPending(&remarks)
+      let oldest = (pending.map(\.content) + [edits].compactMap(\.self)).first
+      let context = try? oldest.map { try RestorationArchive.Reader(base: .init($0), limits: limits).context }
       var draft = ArchiveDraft(
-        context: context, limits: limits, nodeBudget: configuration.nodeByteBudget)
+        context: context ?? self.context, limits: limits, nodeBudget: configuration.nodeByteBudget)
       base = try draft.writer.makeArchive()
     } catch {
       throw failure(from: error, remarks)
@@ -192,7 +197,7 @@ struct StateLoader: Sendable {
   }
 
   private func layOut(
-    _ state: StoredState, _ choice: StateChoice, merging pending: [PendingArchive],
+    _ state: StoredState, _ choice: StateChoice, merging pending: [PendingArchive], leavingOut crashNode: UInt32? = nil,
     _ remarks: [RestorationRemark]
   ) throws(LoadFailure) -> LoadedState {
     var remarks = remarks
@@ -204,7 +209,9 @@ struct StateLoader: Sendable {
       let others = pending.filter { edits == nil || !$0.isOwn }
       var change: Data?
       var layers: [RestorePlan] = []
-      if !others.isEmpty || edits != nil { change = try merge(others, onto: reader, &merged, &layers, &remarks) }
+      if !others.isEmpty || edits != nil {
+        change = try merge(others, onto: reader, leavingOut: crashNode, &merged, &layers, &remarks)
+      }
       if let change {
         reader = try RestorationArchive.Reader(base: .init(data), deltas: state.frames + [change], limits: limits)
       }
@@ -238,15 +245,19 @@ struct StateLoader: Sendable {
 
   /// Merges the pending generations, oldest first, and last the edits of this run.
   ///
+  /// - Parameter crashNode: The node that restoring died at, which no edit overwrites.
   /// - Returns: The change of the archive; nil when there is none.
   private func merge(
-    _ pending: [PendingArchive], onto reader: RestorationArchive.Reader, _ merged: inout [PendingArchive],
+    _ pending: [PendingArchive], onto reader: RestorationArchive.Reader, leavingOut crashNode: UInt32?,
+    _ merged: inout [PendingArchive],
     _ layers: inout [RestorePlan], _ remarks: inout [RestorationRemark]
   ) throws(ArchiveError) -> Data? {
     let stored = try RestorePlan(reader: reader)
     var draft = try ArchiveDraft(
       continuing: reader, dormants: stored.allDormants, limits: limits, nodeBudget: configuration.nodeByteBudget)
     draft.tags = tags
+    // One that an earlier merge has made has no number here.
+    if let crashNode { try draft.mark([NodeID(rawValue: crashNode)], leftOut: true) }
     layers = [stored]
     var context = try reader.context
     var nodes: Set<NodeID> = []

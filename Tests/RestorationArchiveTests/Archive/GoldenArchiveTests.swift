@@ -54,8 +54,10 @@ struct GoldenArchiveTests {
       of: added, entries: [Archive.Entry(key: "fresh key", value: ["k": 1.5])],
       attributes: Archive.Attributes(
         classTag: "new", priority: .high, flags: .view, savedAt: Date(timeIntervalSinceReferenceDate: 5), model: "m"))
-    let numbers = try writer.insert("numbers", parent: roots[1])
-    try writer.setRecord(of: numbers, entries: [Archive.Entry(key: "numbers", value: Numbers())], attributes: .init())
+    let numbers = try writer.insert(
+      "numbers", parent: roots[1], attributes: Archive.Attributes(role: "left"))
+    try writer.setRecord(
+      of: numbers, entries: [Archive.Entry(key: "numbers", value: Numbers())], attributes: .init(role: "left"))
     files.append(try #require(try writer.makeDelta()))
     try writer.move(roots[1], to: roots[0], at: 1)
     try writer.remove(try #require(try writer.child(of: roots[0], identifier: "document 0.2")))
@@ -68,8 +70,8 @@ struct GoldenArchiveTests {
     #expect(try FormatPage.example("## Example of an archive") == Self.example())
   }
 
-  @Test func `golden archives of format 4 read as they always did`() throws {
-    let files = try Self.files(4)
+  @Test func `golden archives of format 5 read as they always did`() throws {
+    let files = try Self.files(5)
     let reader = try Archive.Reader(base: Archive.Source(files[0]), deltas: Array(files[1...]))
     var context = Archive.Context.sample
     context.versionTag = "red"
@@ -85,11 +87,12 @@ struct GoldenArchiveTests {
     #expect(try reader.record(at: ["container 0"])?.decode(Int.self, forKey: "number") == 50)
     let moved = try #require(try reader.record(at: ["container 0", "container 1", "document 1.2"]))
     #expect(try moved.decode(SampleState.self, forKey: "state") == SampleState(5))
+    #expect(try reader.node(at: ["container 0", "container 1", "numbers"])?.attributes.role == "left")
     let numbers = try #require(try reader.record(at: ["container 0", "container 1", "numbers"]))
     #expect(try numbers.decode(Numbers.self, forKey: "numbers") == Numbers())
   }
 
-  @Test func `today's writer still makes the bytes of format 4`() throws {
-    #expect(try Self.golden() == Self.files(4))
+  @Test func `today's writer still makes the bytes of format 5`() throws {
+    #expect(try Self.golden() == Self.files(5))
   }
 }

@@ -125,9 +125,9 @@ import Testing
     let tree = LiveTree(
       registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context)
     #expect(
-      tree.capture(roots: [late], scope: .all, context: .test).records.allSatisfy { !$0.flags.contains(.hasRole) })
+      tree.capture(roots: [late], scope: .all, context: .test).records.allSatisfy { $0.role == nil })
     late.role = "late"
-    #expect(tree.capture(roots: [late], scope: .all, context: .test).records.count { $0.flags.contains(.hasRole) } == 1)
+    #expect(tree.capture(roots: [late], scope: .all, context: .test).records.count { $0.role != nil } == 1)
     let never = NoRoles(child: Silent("child", 1))
     #expect(!DefaultRole.isUsed(by: NoRoles.self))
     _ = tree.capture(roots: [never], scope: .all, context: .test)

@@ -147,6 +147,5 @@ import Testing
     coded.restorationChildren = [Search(), Editor()]
     let captured = try #require(TrackedObject(coded).capture(context: .test))
     #expect(captured.roles == ["search": "search"])
-    #expect(try decoder().role() == nil)
   }
 }

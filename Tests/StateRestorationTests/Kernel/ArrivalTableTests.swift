@@ -116,7 +116,7 @@ import Testing
     #expect(try VariantTree.text(of: draft) == "top:P*(\(row.refused))")
   }
 
-  @Test(arguments: [("fits", "place:S*(leaf:L)"), ("other class", "place:S(leaf:L)"), ("nothing", "place:-*")])
+  @Test(arguments: [("fits", "place:S(leaf:L)"), ("other class", "place:S(leaf:L)"), ("nothing", "place:-*")])
   func `an object that comes by itself and can't be encoded pushes nothing aside`(
     _ name: String, _ expected: String
   ) throws {

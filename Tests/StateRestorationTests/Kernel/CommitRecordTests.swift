@@ -24,7 +24,7 @@ import Testing
     var draft = try draft(StoredVariant("S", tag: "b"), isGiven: false)
     var batch = CaptureBatch()
     batch.record(Self.object, "B")
-    batch.records[0].entries.append(.init(key: ReservedKey.role, value: RestorationRole("left")))
+    batch.records[0].role = "left"
     _ = try draft.commit(batch)
     #expect(try VariantTree.text(of: draft) == "place:S")
     batch.records[0].entries[0] = .init(key: "value", value: "E")
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `what has no room keeps its role, and is stored again when there is room`() throws {
+  @Test func `what has no room is stored again when there is room`() throws {
     var limits = RestorationArchive.Limits.default
     limits.bytesPerNode = 100
     var draft = ArchiveDraft(
@@ -57,13 +57,10 @@ import Testing
       var batch = CaptureBatch()
       if isShed { batch.place(Self.object) }
       batch.record(Self.object, value)
-      batch.records[0].entries.append(.init(key: ReservedKey.role, value: RestorationRole("left")))
       _ = try draft.commit(batch)
       let reader = try RestorationArchive.Reader(base: .init(try draft.writer.makeArchive()))
       let node = try #require(try reader.roots.first)
-      let record = try reader.record(of: node)
-      #expect(try record.decodeIfPresent(RestorationRole.self, forKey: ReservedKey.role) == "left")
-      #expect(record.contains("value") != isShed)
+      #expect(try reader.record(of: node).contains("value") != isShed)
       #expect(try reader.node(node)?.attributes.flags.contains(.shed) == isShed)
     }
   }

@@ -121,7 +121,7 @@ import Testing
     #expect(try VariantTree.text(of: draft) == "place:F")
   }
 
-  @Test func `the schema version of a merged archive is the higher one`() throws {
+  @Test func `a merged archive has the context of the stored one, and the higher schema version`() throws {
     for (stored, saved) in [(StateVersion(1), StateVersion(2)), (2, 1), (2, 2)] {
       var draft = try VariantTree.draft([])
       var context = draft.writer.context
@@ -134,7 +134,7 @@ import Testing
       context.systemVersion = "earlier"
       _ = try draft.merge(overlay, &context)
       #expect(context.schemaVersion == max(stored, saved))
-      #expect(context.systemVersion == "later")
+      #expect(context.systemVersion == "earlier")
     }
   }
 }

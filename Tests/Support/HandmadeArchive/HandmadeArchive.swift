@@ -87,7 +87,7 @@ package struct HandmadeArchive {
     body += tables
     let tagsStart = 72 + body.count
     body += tags
-    var header: [UInt8] = [0x89, 0x52, 0x53, 0x41, 0x0D, 0x0A, 0x1A, 0x0A, 4, 0, 72, 0, 0, 0, 0, 0]
+    var header: [UInt8] = [0x89, 0x52, 0x53, 0x41, 0x0D, 0x0A, 0x1A, 0x0A, 5, 0, 72, 0, 0, 0, 0, 0]
     header += Self.fixed(UInt64(7)) + Self.fixed(UInt64(0))
     header += Self.fixed(UInt32(count)) + Self.fixed(UInt32(max(count, blocks.count))) + Self.fixed(liveBytes)
     let end = 72 + body.count

@@ -93,6 +93,6 @@ extension ReaderCore {
     RestorationArchive.Node(
       id: NodeID(rawValue: node.id), parent: NodeID(unlessRoot: node.parent),
       identifier: RestorationIdentifier(node.name), attributes: try attributes(of: node),
-      byteCount: node.stateByteCount)
+      byteCount: node.state.range.count)
   }
 }

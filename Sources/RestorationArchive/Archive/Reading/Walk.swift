@@ -22,10 +22,10 @@ extension RestorationArchive {
         identifier: RestorationIdentifier(node.name),
         attributes: try core.attributes(of: node, tags: node.tag == nil ? [] : tables.get().tags),
         tag: node.tag.map(Int.init), children: children.map(NodeID.init(rawValue:)),
-        byteCount: node.stateByteCount, state: node.state)
+        byteCount: node.state.range.count, state: node.state)
     }
 
-    /// What decodes a node's state, or what stays of one that was left out; nil when there is neither.
+    /// What decodes a node's state; nil when it has none.
     package func decoder(of visit: Visit) throws(ArchiveError) -> RecordDecoder? {
       guard !visit.state.range.isEmpty else { return nil }
       return try RecordDecoder(core.payload(at: visit.state), tables: tables.get().decoding)

@@ -142,7 +142,7 @@ extension RestorationArchive.Writer {
     for node in moved {
       slots[node.index].markStored()
       slots[node.index].children = Siblings(node.children)
-      guard leftOut[slots[node.index].id] == nil else { continue }
+      guard !leftOut.contains(slots[node.index].id) else { continue }
       slots[node.index].payload = .stored(StatePlace(range: node.state))
     }
     if let root = slotOfNode[PartHeader.rootID] { slots[root].markStored() }
@@ -192,7 +192,7 @@ extension RestorationArchive.Writer {
       let children = try childNumbers(of: slot)
       listed += children.count
       guard listed <= nodeCount else { throw nodesFormCircle(below: NodeID(rawValue: number)) }
-      if !leftOut.isEmpty { replaceState(of: &slot) }
+      if !leftOut.isEmpty { removeLeftOutState(of: &slot) }
       try body(&self, slot, slotOfNode[number], children)
       if !children.isEmpty { levels.append(Level(parent: number, children: children)) }
     }

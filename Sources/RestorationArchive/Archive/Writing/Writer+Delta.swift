@@ -46,7 +46,7 @@ extension RestorationArchive.Writer {
     deltaBytes += buffer.count
     if let known = written.lowestRank {
       written.lowestRank = dirty.reduce(known) { lowest, index in
-        guard leftOut[slots[index].id] == nil, let rank = slots[index].rank else { return lowest }
+        guard !leftOut.contains(slots[index].id), let rank = slots[index].rank else { return lowest }
         return min(lowest, rank)
       }
     }
@@ -66,7 +66,7 @@ extension RestorationArchive.Writer {
     }
     if slot.isChanged {
       buffer.writeByte((slot.isRelinked ? DeltaChange.placedNode : .node).rawValue)
-      if !leftOut.isEmpty { replaceState(of: &slot) }
+      if !leftOut.isEmpty { removeLeftOutState(of: &slot) }
       NodeBlock.encodeHead(of: slot, tag: index(of: slot.attributes.classTag), into: &buffer)
       try slot.payload.withBytes(base: baseBytes, reader: reader) { buffer.write($0) }
     }

@@ -32,7 +32,7 @@ extension RestorationArchive.Writer {
         path: try path(of: id), node: id, priority: attributes.priority, byteCount: bytes.count, budget: .node,
         isLeftOut: isLeftOut)
       if isLeftOut {
-        bytes = tables.excerpt(of: bytes, keys: keptKeys)
+        bytes = []
         attributes.flags.insert(.shed)
       }
     }

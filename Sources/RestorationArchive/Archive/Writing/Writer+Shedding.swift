@@ -1,10 +1,9 @@
 extension RestorationArchive.Writer {
-  /// A state that is left out, and the bytes in its place.
+  /// A state that is left out.
   private struct Omission {
     var index: Int
     var rank: SheddingRank
     var state: [UInt8]
-    var rest: [UInt8]
   }
 
   /// By how much all states, those that are left out included, are over the budget.
@@ -13,16 +12,16 @@ extension RestorationArchive.Writer {
   }
 
   /// The slots of the nodes whose states are left out, in an order that is the same in every process.
-  var slotsOfLeftOut: [Int] { leftOut.isEmpty ? [] : leftOut.keys.sorted().compactMap { slotOfNode[$0] } }
+  var slotsOfLeftOut: [Int] { leftOut.isEmpty ? [] : leftOut.sorted().compactMap { slotOfNode[$0] } }
 
   private func leftOutBytes(of index: Int) -> Int {
-    leftOut[slots[index].id].map { slots[index].payload.count - $0.count } ?? 0
+    leftOut.contains(slots[index].id) ? slots[index].payload.count : 0
   }
 
-  /// Puts what stays of a node's state in its place, when that is left out.
-  func replaceState(of slot: inout Slot) {
-    guard let rest = leftOut[slot.id] else { return }
-    slot.payload = .bytes(rest)
+  /// Takes a node's state away when that is left out.
+  func removeLeftOutState(of slot: inout Slot) {
+    guard leftOut.contains(slot.id) else { return }
+    slot.payload = .none
     slot.attributes.flags.insert(.shed)
   }
 
@@ -57,7 +56,7 @@ extension RestorationArchive.Writer {
   /// Leaves out state until the archive is within its budget, the lowest priority first, of those the biggest; all else is
   /// included again.
   ///
-  /// A state that is left out stays here; a note in its place says so, with the entries that others need of it.
+  /// A state that is left out stays here; a note in its place says so.
   /// State of priority `required` is never left out. When it throws, nothing has changed.
   ///
   /// - Parameters:
@@ -77,11 +76,8 @@ extension RestorationArchive.Writer {
         lowest = rank
         break
       }
-      let omission = try omission(of: index, rank)
-      // A state that would not get any smaller stays as it is.
-      guard omission.rest.count < rank.byteCount else { continue }
-      excess -= rank.byteCount - omission.rest.count
-      omissions.append(omission)
+      excess -= rank.byteCount
+      omissions.append(try omission(of: index, rank))
     }
     guard excess <= 0 || limit?.priority == .required else {
       throw ArchiveError(
@@ -101,15 +97,14 @@ extension RestorationArchive.Writer {
       // The archive that it was read from does not stay for ever.
       try slots[index].payload.withBytes(base: baseBytes, reader: reader) { state = $0.array }
     }
-    let rest = leftOut[rank.id] ?? tables.excerpt(of: state, keys: keptKeys)
-    return Omission(index: index, rank: rank, state: state, rest: rest)
+    return Omission(index: index, rank: rank, state: state)
   }
 
   /// Tells of states that are left out from now on, or were before and nobody was told, and of those kept over the budget.
   private mutating func report(_ omissions: [Omission], _ kept: [SheddingRank]) throws(ArchiveError) {
     let untold = Set(sheddings.map(\.node.rawValue))
     var sheddings: [RestorationArchive.Shedding] = []
-    let new = omissions.filter { leftOut[$0.rank.id] == nil || untold.contains($0.rank.id) }
+    let new = omissions.filter { !leftOut.contains($0.rank.id) || untold.contains($0.rank.id) }
     for (rank, isLeftOut) in new.map({ ($0.rank, true) }) + kept.map({ ($0, false) }) {
       let id = NodeID(rawValue: rank.id)
       sheddings.append(
@@ -123,9 +118,8 @@ extension RestorationArchive.Writer {
   private mutating func leaveOut(_ omissions: [Omission]) {
     let chosen = Set(omissions.lazy.map(\.index))
     for index in slotsOfLeftOut where !chosen.contains(index) { writeAgain(index) }
-    for omission in omissions where leftOut[omission.rank.id] == nil {
-      leftOut[omission.rank.id] = omission.rest
-      liveBytes -= omission.state.count - omission.rest.count
+    for omission in omissions where leftOut.insert(omission.rank.id).inserted {
+      liveBytes -= omission.state.count
       change(omission.index) {
         $0.payload = .bytes(omission.state)
         $0.isChanged = true
@@ -142,6 +136,6 @@ extension RestorationArchive.Writer {
   mutating func include(_ index: Int) {
     guard !leftOut.isEmpty else { return }
     liveBytes += leftOutBytes(of: index)
-    leftOut[slots[index].id] = nil
+    leftOut.remove(slots[index].id)
   }
 }

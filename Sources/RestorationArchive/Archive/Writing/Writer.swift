@@ -12,8 +12,6 @@ extension RestorationArchive {
     package var context: Context
 
     let limits: Limits
-    /// The keys of entries that stay when a state is left out.
-    let keptKeys: Set<String>
     /// The base and the deltas that untouched nodes are in; nil before the first archive of a new writer.
     var reader: ReaderCore?
     /// The base's bytes when this writer made it: the states in them are lent instead of read.
@@ -29,8 +27,8 @@ extension RestorationArchive {
     var tables: CodingTables
     var tags: [RestorationClass]
     var tagIndex: [RestorationClass: UInt32]
-    /// By number, the nodes whose states are left out of the archive: the bytes in the states' places.
-    var leftOut: [UInt32: [UInt8]] = [:]
+    /// The numbers of the nodes whose states are left out of the archive.
+    var leftOut: Set<UInt32> = []
     /// The states over the budget in the last archive or delta, if nobody was told yet.
     var sheddings: [Shedding] = []
     /// The nodes whose states are over the budget of a node, if nobody was told yet.
@@ -67,12 +65,9 @@ extension RestorationArchive {
     /// - Parameters:
     ///   - context: What the archive says of itself.
     ///   - limits: The limits of nodes and archive.
-    ///   - keptKeys: The keys of the entries that stay when a state is left out over a budget, because others than the
-    ///     node's own object need them.
-    package init(context: Context, limits: Limits = .default, keptKeys: Set<String> = []) {
+    package init(context: Context, limits: Limits = .default) {
       self.context = context
       self.limits = limits
-      self.keptKeys = keptKeys
       slots = [Self.rootSlot(children: [])]
       slotOfNode = [PartHeader.rootID: 0]
       links = [:]
@@ -93,16 +88,12 @@ extension RestorationArchive {
     /// - Parameters:
     ///   - reader: The archive that is continued.
     ///   - limits: The limits of nodes and archive.
-    ///   - keptKeys: As for ``init(context:limits:keptKeys:)``.
-    package init(
-      continuing reader: Reader, limits: Limits = .default, keptKeys: Set<String> = []
-    ) throws(ArchiveError) {
+    package init(continuing reader: Reader, limits: Limits = .default) throws(ArchiveError) {
       let core = reader.core
       let tables = try core.tables()
       let context = try core.context()
       self.context = context
       self.limits = limits
-      self.keptKeys = keptKeys
       self.reader = core
       slots = []
       slotOfNode = [:]
@@ -141,7 +132,7 @@ extension RestorationArchive {
       return Node(
         id: id, parent: NodeID(unlessRoot: slot.parent),
         identifier: RestorationIdentifier(slot.name), attributes: slot.attributes,
-        byteCount: slot.attributes.flags.contains(.shed) ? 0 : slot.payload.count)
+        byteCount: slot.payload.count)
     }
 
     /// The children of a node, in order; none for a number that no node has.

@@ -208,6 +208,15 @@ final class MemoryStore: PreservationStore {
     }
   }
 
+  func keepPending() {
+    let run = run.load(ordering: .relaxed)
+    state.withLock { state in
+      for index in state.allPending.indices where state.allPending[index].run == run {
+        state.allPending[index].run = -1
+      }
+    }
+  }
+
   func openPending() throws(ProtectionError) -> PendingArchives {
     try check(locked: "openPending", isEmpty: state.withLock { $0.allPending.isEmpty })
     let run = run.load(ordering: .relaxed)
