@@ -12,6 +12,8 @@ struct CaptureBatch: Sendable {
   /// Where a live object ends up that is new, has another parent or another identifier: once each, those above it first.
   struct Placement: Sendable {
     var key: Key
+    /// The key that the object had before, whose binding it goes on with; nil for a new one.
+    var former: Key?
     /// The parent's key; nil for a root.
     var parent: Key?
     /// Where roots that belong to the framework go; nil for everything below another live object.
@@ -101,8 +103,8 @@ struct CaptureBatch: Sendable {
   var successions: [(former: Key, key: Key)] = []
   var orders: [Order] = []
   var records: [Record] = []
-  /// The objects that records refer to, under the keys of their references.
-  var targets: [Key: [String: [Key?]]] = [:]
+  /// The objects that records refer to, by numbers of their own, under the keys of their references.
+  var targets: [Key: [String: [Int]]] = [:]
   var kinds: [Kind] = []
   /// Nodes of restored objects that were gone before they were ever captured.
   var removedNodes: [NodeID] = []

@@ -12,6 +12,8 @@
   var openClasses: [LiveClass] = []
   /// Nodes that may have left the hierarchy.
   var orphans: [LiveNode] = []
+  /// Those that have: a reference may lead to their objects, or they are registered as shared.
+  var left: [ObjectIdentifier: LiveNode] = [:]
   /// Parents that children have left, whose lists still have them.
   var parentsThatLostChildren: [CaptureBatch.Key: LiveNode] = [:]
   /// Records whose references lead to objects that may not have been met.

@@ -34,6 +34,8 @@ internal import RestorationArchive
   var isPolled = false
   /// Whether the object called itself by the identifier when it was last asked.
   var hasItsName = false
+  /// The key that the object had until this capture, in which it has left the hierarchy and come again.
+  var former: CaptureBatch.Key?
   /// The capture in which the object was last asked.
   var lastRead = 0
   /// The capture in which it came, or moved, last.
@@ -81,7 +83,7 @@ internal import RestorationArchive
 
   /// Whether only the object's value may have to be recorded, by all that is known of the node.
   var isPlain: Bool {
-    !isRemoved && !isSpecial && !isDuplicate && !isByHand && !hasRole && !isParent && !isReferrer
+    kind == .controller && !isRemoved && !isSpecial && !isDuplicate && !isByHand && !hasRole && !isParent && !isReferrer
   }
 
   /// The object, when it is a controller.

@@ -48,6 +48,11 @@ extension LiveTree {
     let spared = remove(node, isComingAnew: true) { $0.lastPlaced == walk.number && $0.key < walk.firstNewKey }
     let anew = track(object, node.identifier, node.kind, byHand: node.isByHand)
     walk.batch.successions.append((node.key, anew.key))
+    if let former = node.former {
+      walk.batch.removals.removeAll { $0 == former }
+      walk.batch.releases.append(former)
+      walk.batch.successions.append((former, anew.key))
+    }
     anew.role = node.role
     func replace(in list: inout [LiveNode]) -> Int? {
       // Siblings that come anew do so one after the other, mostly from the last to the first.
@@ -95,7 +100,12 @@ extension LiveTree {
     // Alive until the capture has dealt with the children that have left them.
     walk.orphans += order
     for node in order.reversed() {
-      if isCarriedOver { walk.batch.releases.append(node.key) } else { walk.batch.removals.append(node.key) }
+      if isCarriedOver {
+        walk.batch.releases.append(node.key)
+      } else {
+        walk.batch.removals.append(node.key)
+        walk.left[node.objectIdentity] = node
+      }
       nodes[node.key] = nil
       if byObject[node.objectIdentity] === node { byObject[node.objectIdentity] = nil }
     }

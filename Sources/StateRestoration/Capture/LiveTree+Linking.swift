@@ -127,7 +127,7 @@ extension LiveTree {
     }
     let isEdit = self.given.takeEdit(node)
     if self.given.takeRefused(node) || (walk.batch.isMeeting && !isEdit) { given = given ?? .nothing }
-    if given == nil { walk.batch.newcomers.append(node.key) }
+    if given == nil, node.former == nil { walk.batch.newcomers.append(node.key) }
     put(node, given: given, isEdit: isEdit)
   }
 
@@ -148,8 +148,8 @@ extension LiveTree {
       node.parent != nil ? nil : node.kind == .shared ? .shared : .interface
     walk.batch.placements.append(
       .init(
-        key: node.key, parent: node.parent?.key, section: section, identifier: node.identifier, given: given,
-        isEdit: isEdit || formerOwners.objects.contains(node.objectIdentity)))
+        key: node.key, former: node.former, parent: node.parent?.key, section: section, identifier: node.identifier,
+        given: given, isEdit: isEdit || formerOwners.objects.contains(node.objectIdentity)))
   }
 
   /// Leaves one placement of each object that is still there, ancestors first: a place then lies below its final ancestors, and a

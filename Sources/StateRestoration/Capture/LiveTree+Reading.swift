@@ -121,7 +121,7 @@ extension LiveTree {
 
   /// The identifier has changed: the parent is read first, as it knows what that means for the siblings.
   private func relink(_ node: LiveNode) -> Bool {
-    guard !node.isByHand, walk.relinked.insert(node.key).inserted else { return false }
+    guard walk.relinked.insert(node.key).inserted else { return false }
     node.isDirty = true
     pending.append(node)
     if let parent = node.parent {

@@ -25,10 +25,19 @@ extension LiveTree {
     for referrer in walk.resolved where !referrer.node.isRemoved {
       for reference in referrer.references {
         walk.batch.records[referrer.record].entries.append(entry(for: reference, from: referrer.node.path))
-        walk.batch.targets[referrer.node.key, default: [:]][reference.key] = reference.objects.map {
-          node(of: $0)?.key
-        }
+        noteTargets(of: reference, from: referrer.node.key)
       }
+    }
+    if !walk.batch.removals.isEmpty { targets = targets.filter { $0.value.object.object != nil } }
+  }
+
+  /// Notes which objects a reference leads to, wherever they are and whatever they show: by these an edit is told.
+  func noteTargets(of reference: CapturedReference, from key: CaptureBatch.Key) {
+    walk.batch.targets[key, default: [:]][reference.key] = reference.objects.map { object in
+      if let known = targets[ObjectIdentifier(object)], known.object.object === object { return known.number }
+      targetCount += 1
+      targets[ObjectIdentifier(object)] = (WeakObject(object: object), targetCount)
+      return targetCount
     }
   }
 
@@ -81,7 +90,7 @@ extension LiveTree {
   private func bringIn(_ objects: [any RestorableObject], from owner: inout Owner) {
     for object in objects {
       if let node = node(of: object), !node.isRemoved {
-        if node.isByHand, node.parent === owner.node { owner.add(node) }
+        if node.isByHand, node.parent === owner.node { keep(node, by: &owner) }
       } else if let controller = object as? any RestorableController, controller.restorationClass != nil,
         let identifier = controller.restorationIdentifier, !identifier.isEmpty, !owner.identifiers.contains(identifier)
       {
@@ -89,6 +98,17 @@ extension LiveTree {
         owner.add(node)
         insert(node, parent: owner.node)
       }
+    }
+  }
+
+  /// Goes on preserving an object by hand, under the identifier that it has now.
+  private func keep(_ node: LiveNode, by owner: inout Owner) {
+    owner.add(node)
+    if !node.hasItsName, let identifier = node.controller?.restorationIdentifier, !identifier.isEmpty,
+      !owner.identifiers.contains(identifier)
+    {
+      _ = owner.identifiers.insert(identifier)
+      place(node, identifier: identifier, parent: owner.node)
     }
   }
 }

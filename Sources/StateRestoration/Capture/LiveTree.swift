@@ -45,6 +45,9 @@ internal import RestorationArchive
   var unplaced: Set<CaptureBatch.Key> = []
   /// Objects whose state refers to others.
   var referrers: [CaptureBatch.Key: LiveNode] = [:]
+  /// The numbers of objects that references lead to, which they keep while they live.
+  var targets: [ObjectIdentifier: (object: WeakObject, number: Int)] = [:]
+  var targetCount = 0
 
   init(registry: RestorationRegistry, changes: ChangeList, context: RestorationContext) {
     self.registry = registry
@@ -130,6 +133,7 @@ internal import RestorationArchive
     var captured: [RestorationArchive.Entry]?
     if let application {
       captured = application.entries + application.references.map { entry(for: $0, from: []) }
+      for reference in application.references { noteTargets(of: reference, from: CaptureBatch.application) }
     }
     let given = given.takeApplication()
     if !hasApplication, given != nil || captured?.isEmpty == false {
@@ -250,6 +254,9 @@ internal import RestorationArchive
       changes.mark(key)
     }
     (node.kind, node.isByHand) = (kind, byHand)
+    if let former = walk.left.removeValue(forKey: node.objectIdentity), former.object === object {
+      (node.former, node.identity, node.lastRead) = (former.key, former.identity, former.lastRead)
+    }
     return node
   }
 

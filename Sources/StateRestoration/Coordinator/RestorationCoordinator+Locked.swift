@@ -12,6 +12,8 @@ struct Edits {
   private(set) var inUse: Set<ObjectIdentifier> = []
   /// Whether the app-level state was edited.
   var hasApplication = false
+  /// The objects that only references keep, by the objects that refer to them.
+  private(set) var keptObjects: [ObjectIdentifier: [RestorationIdentifier: WeakObject]] = [:]
 
   /// Adds an object that came or was edited.
   @MainActor mutating func add(_ node: LiveNode, isEdited: Bool = true) {
@@ -19,6 +21,23 @@ struct Edits {
     if isEdited { objects.insert(node.objectIdentity) }
     var next = Optional(node)
     while let one = next, inUse.insert(one.objectIdentity).inserted { next = one.parent }
+  }
+
+  /// Adds the objects that references of another one keep.
+  @MainActor mutating func addKept(by node: LiveNode) {
+    for one in node.byHand {
+      keptObjects[node.objectIdentity, default: [:]][one.identifier] = WeakObject(object: one.object)
+    }
+  }
+
+  /// The object that a reference keeps and that is not made anew: it is in use, or its referrer was edited and goes on referring to
+  /// it.
+  @MainActor func kept(_ identifier: RestorationIdentifier, by referrer: any RestorableObject)
+    -> (any RestorableController)?
+  {
+    let identity = ObjectIdentifier(referrer)
+    guard let object = keptObjects[identity]?[identifier]?.object as? any RestorableController else { return nil }
+    return objects.contains(identity) || inUse.contains(ObjectIdentifier(object)) ? object : nil
   }
 }
 
@@ -65,6 +84,7 @@ extension RestorationCoordinator {
     }
     var edits = Edits(archive: archive)
     for key in edited.union(owners) { tree.node(key).map { edits.add($0, isEdited: edited.contains(key)) } }
+    for node in tree.referrers.values { edits.addKept(by: node) }
     edits.hasApplication = edited.contains(CaptureBatch.application)
     return edits
   }

@@ -94,6 +94,7 @@ extension ArchiveDraft {
   private mutating func place(_ placement: CaptureBatch.Placement, _ arrivals: Arrivals) throws(ArchiveError) {
     var placement = placement
     if placement.section == .interface { placement.identifier = ReservedNode.stored(placement.identifier) }
+    if let former = placement.former { rebind(former, as: placement.key) }
     switch binding(placement.key) {
     case .owner(let node)?: try move(node, to: placement)
     case .blank(let blank)?: try move(blank, to: placement)

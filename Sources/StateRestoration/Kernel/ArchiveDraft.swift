@@ -100,6 +100,17 @@ struct ArchiveDraft: Sendable {
     bindings[key] = binding
   }
 
+  /// Gives a live object's binding, and what is known of it, to the key that it has from now on.
+  mutating func rebind(_ former: CaptureBatch.Key, as key: CaptureBatch.Key) {
+    guard binding(key) == nil, let binding = binding(former) else { return }
+    bindings[former] = nil
+    bind(binding, key)
+    if case .owner(let node) = binding { ownerOf[node] = key }
+    firstValues[key] = firstValues.removeValue(forKey: former)
+    overBudget[key] = overBudget.removeValue(forKey: former)
+    if unencoded.remove(former) != nil { unencoded.insert(key) }
+  }
+
   /// Ends a live object's binding: what it owned is carried over.
   mutating func unbind(_ key: CaptureBatch.Key) {
     guard case .owner(let node)? = binding(key) else {

@@ -200,6 +200,12 @@ extension RestoreTurn {
     {
       return (object, .existing)
     }
+    if plan.nodes[index].flags.contains(.byHand), let identifier = plan.paths[index].last,
+      let parent = plan.nodes[index].parent.flatMap({ progress[$0].object }),
+      let object = request.edits.kept(identifier, by: parent)
+    {
+      return (object, .existing)
+    }
     let tag = plan.tag(of: index)
     if let tag, let make = request.registry.registeredClass(tag)?.make {
       noteBeginning(of: index)
