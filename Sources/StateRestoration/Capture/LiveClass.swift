@@ -16,6 +16,8 @@ internal import RestorationArchive
   let awareness: Awareness
   /// Whether instances are lists, which may lose their associations.
   let isList: Bool
+  /// Whether instances join edits made while locked to the stored state.
+  let joins: Bool
   let plan: ClassPlan
   /// Whether the current capture has met an instance.
   private(set) var isOpen = false
@@ -44,6 +46,7 @@ internal import RestorationArchive
     // Whether a class is observed is not known before one of its instances was reflected on.
     _ = plan.markedProperties(of: object)
     isList = object is ListController
+    joins = object is any MergingController
     awareness =
       if plan.observesEverything {
         .everything
@@ -78,7 +81,7 @@ internal import RestorationArchive
   func add(_ facts: Tag) {
     tags.append(facts)
     guard tags.count == 1, facts.mistaken == nil, let column, let state = plan.state,
-      plan.coding == nil, plan.hasMarkedProperties == false
+      plan.coding == nil, plan.hasMarkedProperties == false, !joins
     else { return }
     plainTag = facts.tag
     fastPath = FastPath(

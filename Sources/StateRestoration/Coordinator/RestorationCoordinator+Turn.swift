@@ -46,7 +46,6 @@ extension RestorationCoordinator {
     turn.makeObjects(root: root)
     turn.installChildren()
     turn.decode()
-    mergeEdits(loaded, turn)
     restored = turn
     giveLateObjectsState()
     turn.noteApplication()

@@ -14,14 +14,14 @@
 }
 
 extension MergingController {
-  /// Joins what records hold, oldest first, and last the object's own state if it is newer; false when there is one state only.
-  func merge(_ coders: [RestorationDecoder], andOwn hasOwn: Bool) throws(RestorationError) -> Bool {
+  /// Joins what records hold, oldest first, and last the object's own state; false when no record holds a state.
+  func join(_ coders: [RestorationDecoder]) throws(RestorationError) -> Bool {
     var states: [RestorableState] = []
     for coder in coders {
       if let state = try ValueFacet<Self>().decoded(coder, Self.stateVersion, for: self) { states.append(state) }
     }
-    if hasOwn { states.append(restorableState) }
-    guard states.count > 1, let oldest = states.first else { return false }
+    guard let oldest = states.first else { return false }
+    states.append(restorableState)
     restorableState = states.dropFirst().reduce(oldest) { merged(stored: $0, pending: $1) }
     return true
   }

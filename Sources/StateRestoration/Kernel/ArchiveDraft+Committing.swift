@@ -52,7 +52,9 @@ extension ArchiveDraft {
     let former = binding(key)
     forget(key)
     switch former {
-    case .owner(let node)?: try remove(node)
+    case .owner(let node)?:
+      try giveUpReplaced(by: node)
+      try remove(node)
     case .blank(let blank)?:
       guard let over = blank.over else { break }
       if blank.hasRead { return try remove(over) }

@@ -112,6 +112,8 @@ extension ArchiveDraft {
       switch Selection.verdict(on: .init(stored.attributes), for: claimant) {
       case .refused: continue
       case .unreadable where isEdited && stored.byteCount > 0: return try renew(variant, stored)
+      case .fits where isEdited && stored.byteCount > 0 && node.attributes.flags.contains(.joins):
+        return try replace(variant, stored)
       case .unreadable, .fits:
         if leadsToEdit { try bringForward(variant, under: parent, as: identifier, for: nil) }
         return variant
@@ -121,5 +123,28 @@ extension ArchiveDraft {
     var attributes = node.attributes
     attributes.flags.remove(.unedited)
     return try insertInFront(parent, identifier, attributes)
+  }
+
+  /// Puts a variant in front of one that its object has to join with it.
+  private mutating func replace(
+    _ old: NodeID, _ stored: RestorationArchive.Node
+  ) throws(ArchiveError) -> NodeID {
+    let new = try renew(old, stored)
+    if var attributes = try writer.node(old)?.attributes {
+      attributes.flags.insert(.replaced)
+      try writer.setAttributes(attributes, of: old)
+    }
+    return new
+  }
+
+  /// Gives up what a variant has replaced: its object is over it, or gone.
+  mutating func giveUpReplaced(by node: NodeID) throws(ArchiveError) {
+    guard !dormants.isEmpty, let stored = try writer.node(node) else { return }
+    for variant in try variants(of: stored.parent, stored.placeIdentifier) where variant != node {
+      guard let attributes = try writer.node(variant)?.attributes, attributes.flags.contains(.replaced),
+        tags.isSameIdentity(attributes.identity, stored.attributes.identity)
+      else { continue }
+      try giveUp(variant)
+    }
   }
 }

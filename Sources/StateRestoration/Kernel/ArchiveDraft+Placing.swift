@@ -173,6 +173,7 @@ extension ArchiveDraft {
     switch try choose(among: variants, for: placement.key, arrivals) {
     case .owner(let position):
       try bringForward(variants[position], under: parent, as: placement.identifier, for: placement.key)
+      try giveUpReplaced(by: variants[position])
     case .blank:
       own(try insertInFront(parent, placement.identifier, arrivals.attributes(placement.key)), placement.key)
     }

@@ -19,7 +19,7 @@ struct ArchiveDraft: Sendable {
   var ownerOf: [NodeID: CaptureBatch.Key] = [:]
   /// The dormant variants, oldest first.
   var dormants: [DormantVariant] = []
-  /// Live objects for which the archive has no place: the tree would be too deep, or have too many nodes. The topmost say so.
+  /// Live objects for which the archive has no place, and of the topmost why: the tree would be too deep, or too large.
   var unplaced: [CaptureBatch.Key: (path: RestorationPath, message: String)?] = [:]
   /// Live objects whose records have changed since the last save, and since they were met.
   var changed: Set<CaptureBatch.Key> = []

@@ -45,6 +45,10 @@ extension RestorationArchive.NodeFlags {
   static let dormant = RestorationArchive.NodeFlags(rawValue: 1 << 9)
   /// An object had this when it came while the device was locked, and has not been edited since: stored state goes before it.
   static let unedited = RestorationArchive.NodeFlags(rawValue: 1 << 10)
+  /// The object joins what it has with the state that it replaces; see ``MergingController``.
+  static let joins = RestorationArchive.NodeFlags(rawValue: 1 << 11)
+  /// Replaced by an edit made while locked, and not joined with it yet: dormant behind it.
+  static let replaced = RestorationArchive.NodeFlags(rawValue: 1 << 12)
 }
 
 extension RestorationArchive.Node {

@@ -240,6 +240,14 @@ extension RestorePlan {
     dormants.isEmpty ? [index] : [index] + (dormants[index] ?? [])
   }
 
+  /// The variants of a node's place that stand behind it, newest first.
+  func variants(behind index: Int) -> ArraySlice<Int> {
+    guard !dormants.isEmpty else { return [] }
+    guard nodes[index].isDormant, dormants[index] == nil else { return dormants[index]?[...] ?? [] }
+    let place = dormants.values.first { $0.contains(index) } ?? []
+    return place.drop { $0 != index }.dropFirst()
+  }
+
   /// The indices of a node's children, in order, each the leading variant of its place: each subtree begins where the one
   /// before it ends.
   func children(of index: Int) -> [Int] {

@@ -15,12 +15,16 @@ extension RestoreTurn {
   }
 
   private func decode(_ index: Int, _ object: any RestorableObject, _ resolve: @escaping RestorationDecoder.Resolver) {
-    if isEdited(object) { return progress[index].reject(.touchedMeanwhile) }
+    if isEdited(object) {
+      progress[index].reject(.touchedMeanwhile)
+      return join(index, object)
+    }
     let node = plan.nodes[index]
     if node.flags.contains(.shed) { return progress[index].reject(.shed) }
     noteBeginning(of: index)
     do throws(RestorationError) {
       try apply(index, to: object, at: index, resolve)
+      join(index, object)
     } catch {
       progress[index].reject(error.reason(stored: node.version, known: type(of: object).stateVersion))
       decodeOlder(than: index, object, resolve)
@@ -32,14 +36,9 @@ extension RestoreTurn {
   private func decodeOlder(
     than index: Int, _ object: any RestorableObject, _ resolve: @escaping RestorationDecoder.Resolver
   ) {
-    guard let lead = plan.dormants.keys.first(where: { plan.variants(ledBy: $0).contains(index) }) else { return }
     let claimant = request.registry.claimant(object)
-    for variant in plan.variants(ledBy: lead).drop(while: { $0 != index }).dropFirst() {
-      let node = plan.nodes[variant]
-      guard !isSameIdentity(index, variant), obstacle(at: variant) == nil, plan.details(of: variant).damage == nil,
-        !node.flags.contains(.shed),
-        node.version <= claimant.version, claimant.mismatch(with: plan.identity(of: variant)) == nil
-      else { continue }
+    for variant in plan.variants(behind: index) {
+      guard !isSameIdentity(index, variant), isGiven(variant, to: claimant) else { continue }
       do throws(RestorationError) {
         try apply(variant, to: object, at: index, resolve)
         return progress[index].remarks.append(.wasDormant)
@@ -47,6 +46,37 @@ extension RestoreTurn {
         request.log.log(.warning, "\(plan.paths[index]): an older variant can't be decoded either: \(error)")
       }
     }
+  }
+
+  /// Has an object join its state with what that has replaced, an edit made while locked; the next save has the joined state.
+  private func join(_ index: Int, _ object: any RestorableObject) {
+    let replaced = plan.variants(behind: index).filter {
+      plan.nodes[$0].flags.contains(.replaced) && isSameIdentity($0, index)
+    }
+    guard !replaced.isEmpty else { return }
+    joined += replaced
+    guard let object = object as? any MergingController else { return }
+    let claimant = request.registry.claimant(object)
+    let coders = replaced.reversed().filter { isGiven($0, to: claimant) }.map { makeDecoder(of: $0) }
+    defer { for coder in coders { coder.finish() } }
+    noteBeginning(of: index)
+    do throws(RestorationError) {
+      if try object.join(coders) { noteJoined(index) }
+    } catch {
+      request.log.log(
+        .warning, "\(plan.paths[index]): the stored state and the typed one could not be joined: \(error)")
+    }
+  }
+
+  /// Whether nothing stands against giving an object a variant's record.
+  private func isGiven(_ variant: Int, to claimant: Claimant) -> Bool {
+    let node = plan.nodes[variant]
+    return obstacle(at: variant) == nil && !node.flags.contains(.shed)
+      && Selection.verdict(
+        on: .init(
+          identity: plan.identity(of: variant), version: node.version,
+          isDamaged: plan.details(of: variant).damage != nil),
+        for: claimant) == .fits
   }
 
   /// Gives an object the record of a variant of its place.

@@ -5,6 +5,8 @@ extension RestoreTurn {
   ///
   /// Objects that could not read their own state are blank over it.
   func noteOwners(in tree: LiveTree, range: Range<Int>? = nil) {
+    // What the whole turn has joined is retired with the rest.
+    if range != nil { tree.given.noteForgotten(joined.map { plan.nodes[$0].id }) }
     let range = range ?? plan.nodes.indices
     for case let object? in uninstalled.map(\.object) { tree.given.noteRefused(object) }
     uninstalled = []
@@ -33,11 +35,13 @@ extension RestoreTurn {
   func noteJoined(_ index: Int) {
     if !progress[index].isRestored { progress[index].restore(.existing) }
     progress[index].remarks.append(.joined)
+    request.log.log(.info, "\(plan.paths[index]): joined the stored state and the typed one")
   }
 
-  /// Nodes whose own rules say that they are of no use any more: too old, or without their model.
+  /// Nodes that are of no use any more: too old, without their model, or joined with what has replaced them.
   var retiredNodes: [NodeID] {
     plan.nodes.indices.compactMap { progress[$0].reason?.deletesState == true ? plan.nodes[$0].id : nil }
+      + joined.map { plan.nodes[$0].id }
   }
 
   /// Nodes that had been left out and came back.

@@ -17,6 +17,8 @@ internal import RestorationArchive
   /// The dormant variants that were given instead of the leading ones of their places, by these.
   var awakened: [Int: Int] = [:]
 
+  /// The variants that were replaced by edits made while locked, and whose objects have joined them.
+  var joined: [Int] = []
   /// Objects that no container took, while somebody else owns them.
   var uninstalled: [WeakObject] = []
   /// Nodes that are asked for whatever the launch asks for, as their objects came late.
@@ -144,7 +146,7 @@ internal import RestorationArchive
     }
     for (lead, variants) in plan.dormants where !plan.nodes[lead].isApplication {
       for variant in [lead] + variants where plan.nodes[variant].isDormant && progress[variant].outcome == .undecided {
-        reportDormant(variant)
+        if !plan.nodes[variant].flags.contains(.replaced) { reportDormant(variant) }
       }
     }
   }

@@ -17,9 +17,6 @@ struct LoadedState: Sendable {
   var reason: RestorationReason
   /// The nodes saved while locked that are merged into it: the next whole generation contains them.
   var merged: [PendingArchive] = []
-  /// The stored state and then the nodes that each earlier run saved while locked, oldest first, for objects that join them;
-  /// empty when nothing was merged.
-  var layers: [RestorePlan] = []
   /// What the next whole generation takes the place of without continuing it.
   var retiring: [Generation] = []
 

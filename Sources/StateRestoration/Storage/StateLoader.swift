@@ -208,16 +208,15 @@ struct StateLoader: Sendable {
       var merged = pending.filter { edits != nil && $0.isOwn }
       let others = pending.filter { edits == nil || !$0.isOwn }
       var change: Data?
-      var layers: [RestorePlan] = []
       if !others.isEmpty || edits != nil {
-        change = try merge(others, onto: reader, leavingOut: crashNode, &merged, &layers, &remarks)
+        change = try merge(others, onto: reader, leavingOut: crashNode, &merged, &remarks)
       }
       if let change {
         reader = try RestorationArchive.Reader(base: .init(data), deltas: state.frames + [change], limits: limits)
       }
       var loaded = LoadedState(
         plan: try RestorePlan(reader: reader), state: state, reader: reader, choice: choice, crash: .restoreEverything,
-        history: AttemptHistory(), remarks: remarks, reason: .normal, merged: merged, layers: layers,
+        history: AttemptHistory(), remarks: remarks, reason: .normal, merged: merged,
         retiring: pending.map(\.generation).filter { one in !merged.contains { $0.generation == one } },
         isMerged: change != nil || !merged.isEmpty)
       addFacts(of: state, to: &loaded)
@@ -250,7 +249,7 @@ struct StateLoader: Sendable {
   private func merge(
     _ pending: [PendingArchive], onto reader: RestorationArchive.Reader, leavingOut crashNode: UInt32?,
     _ merged: inout [PendingArchive],
-    _ layers: inout [RestorePlan], _ remarks: inout [RestorationRemark]
+    _ remarks: inout [RestorationRemark]
   ) throws(ArchiveError) -> Data? {
     let stored = try RestorePlan(reader: reader)
     var draft = try ArchiveDraft(
@@ -258,7 +257,6 @@ struct StateLoader: Sendable {
     draft.tags = tags
     // One that an earlier merge has made has no number here.
     if let crashNode { try draft.mark([NodeID(rawValue: crashNode)], leftOut: true) }
-    layers = [stored]
     var context = try reader.context
     var nodes: Set<NodeID> = []
     for one in pending {
@@ -268,7 +266,6 @@ struct StateLoader: Sendable {
         nodes.formUnion(try attempt.merge(overlay, &context))
         draft = attempt
         merged.append(one)
-        layers.append(try RestorePlan(reader: overlay))
       } catch {
         remarks.append(.failure("what was saved while locked could not be merged: \(error)"))
       }
