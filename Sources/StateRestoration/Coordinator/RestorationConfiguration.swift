@@ -17,6 +17,8 @@ public struct RestorationConfiguration: Sendable {
   /// The protection class of the archives.
   public var protection: ProtectionClass = .complete
   /// Older archives are not restored; nil for no limit.
+  ///
+  /// The age counts from the last save, one while the device was locked included.
   public var maximumAge: Duration?
   /// Time for asynchronous restoring, after which late answers are ignored.
   public var extensionTimeLimit: Duration = .seconds(30)

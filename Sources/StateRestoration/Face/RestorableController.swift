@@ -13,6 +13,9 @@
 /// doesn't satisfy the requirement.
 @MainActor public protocol RestorableController: RestorableObject {
   /// What the controller is called among its siblings; nil or empty excludes it and everything below it.
+  ///
+  /// A child that had no name, or a sibling's, and gets its own is noticed when its parent changes or is invalidated, and by
+  /// each explicit save.
   var restorationIdentifier: RestorationIdentifier? { get }
 
   /// The tag of the class that remakes this controller: stable, registered, never a type's name. Nil by default.

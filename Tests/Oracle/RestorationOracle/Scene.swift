@@ -53,6 +53,17 @@ import StateRestoration
     if !unjoined.isEmpty { culprit = nil }
   }
 
+  /// What restoring may have died at is overwritten by nothing that was saved, or edited, while locked.
+  private func forgetJoinsAfterDeath() {
+    forgetJoins()
+    worlds += worlds.compactMap { world in
+      guard let base = world.base else { return nil }
+      var world = world
+      world.base = base.map { $0.asOptional() }
+      return world
+    }
+  }
+
   /// A page has moved: the places below it that nothing is in move along.
   func movePlaces(_ places: [[Int]], from former: [Int], to path: [Int]) {
     carriedPlaces = places.filter { $0 != path }.map {
@@ -137,6 +148,7 @@ import StateRestoration
   ) -> String? {
     guard let root else { return nil }
     if let violation { return violation }
+    if deaths > 0 { forgetJoinsAfterDeath() }
     var rules = rules
     rules.isAskedFor = isAskedFor
     rules.leftOut = Set(report.leftOut.map(\.numbers))

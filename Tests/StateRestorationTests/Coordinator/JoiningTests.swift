@@ -1,0 +1,125 @@
+import FoundationEssentials
+import Observation
+import RestorationArchive
+import StateRestorationTesting
+import Synchronization
+import Testing
+
+@testable import StateRestoration
+
+/// Objects that join an edit made while locked to the state that it replaced.
+@MainActor @Suite struct JoiningTests {
+  let bench = Bench()
+
+  @Test func `an edit while locked joins the state of its own model behind another's`() async throws {
+    let page = JoiningPage("page A", model: "A")
+    let (root, c) = (Screen("root", children: [page]), bench.launch())
+    _ = try await c.restore(into: root)
+    _ = try await c.preserve(root)
+    (page.restorationModelIdentifier, page.restorableState) = ("B", "page B")
+    _ = try await c.preserve(root)
+    let typing = JoiningPage(model: "A")
+    let next = Screen("root", children: [typing])
+    let l = try await bench.launchLocked(next) { typing.restorableState = "typed" }
+    try await bench.unlock(l)
+    #expect(typing.restorableState == "page A+typed")
+  }
+
+  func pages(_ t: String = "") -> (root: Screen, page: JoiningPage, panel: Panel) {
+    let (page, panel) = (JoiningPage(t), Panel("p"))
+    return (Screen("root", children: [page, panel]), page, panel)
+  }
+
+  @Test(arguments: [false, true])
+  func `a join outlives a kill after a crash elsewhere`(inRun: Bool) async throws {
+    try await bench.preserve(pages("stored").root)
+    if inRun { try await bench.die(at: ["root", "p"]) }
+    var l = pages()
+    var c = try await bench.launchLocked(l.root) { l.page.restorableState = "typed" }
+    if inRun {
+      try await bench.unlock(c)
+    } else {
+      try await bench.unlock()
+      try await bench.kill()
+      try await bench.die(at: ["root", "p"])
+      (c, l) = (bench.launch(), pages())
+      _ = try await c.restore(into: l.root)
+    }
+    #expect(l.page.restorableState == "stored+typed")
+    await c.endTurn()
+    try await Task.sleep(for: .milliseconds(20))
+    try await bench.kill()
+    let last = pages()
+    _ = try await bench.launch().restore(into: last.root)
+    #expect(last.page.restorableState == "stored+typed")
+  }
+
+  enum When: CaseIterable, Sendable { case late, nextLaunch, otherHierarchy }
+
+  @Test(arguments: When.allCases) func `a page joins whenever it comes`(when: When) async throws {
+    try await bench.preserve(pages("stored").root)
+    let l = pages()
+    var c = try await bench.launchLocked(l.root) { l.page.restorableState = "typed" }
+    var page = JoiningPage()
+    try await bench.unlock()
+    let root = Screen("root", children: when == .otherHierarchy ? [page, Panel("p")] : [Panel("p")])
+    if when != .otherHierarchy {
+      try await bench.kill()
+      c = bench.launch()
+    }
+    _ = try await c.restore(into: root)
+    if when == .late {
+      root.restorationChildren.append(page)
+      _ = c.restore(page, at: ["root", "page"])
+    }
+    if when == .nextLaunch {
+      root.text = "edited"
+      _ = try await c.preserve(root)
+      page = JoiningPage()
+      _ = try await bench.launch().restore(into: Screen("root", children: [page]))
+    }
+    #expect(page.restorableState == "stored+typed")
+  }
+
+  @Test func `a page that only a reference keeps joins`() async throws {
+    func launch() -> RestorationCoordinator {
+      bench.launch { $0.register(JoiningPage.self, as: "page") { _, _ in JoiningPage(tag: "page") } }
+    }
+    func make(_ t: String = "") -> (root: Screen, panel: Panel, page: JoiningPage) {
+      let (p, page) = (Panel("p"), JoiningPage(t, tag: "page"))
+      p.strongFriend = page
+      return (Screen("root", children: [p]), p, page)
+    }
+    _ = try await launch().preserve(make("stored").root)
+    let l = make()
+    try await bench.lock()
+    let c = try await bench.launchLocked(l.root, launch()) { l.page.restorableState = "typed" }
+    try await bench.unlock(c)
+    #expect((l.panel.strongFriend as? JoiningPage)?.restorableState == "stored+typed")
+  }
+
+  @Test func `state that restoring died at is not joined`() async throws {
+    try await bench.preserve(Screen("root", children: [JoiningPage("crashes")]))
+    try await bench.die(at: ["root", "page"])
+    _ = try await bench.launch().restore(into: Screen("root", children: [JoiningPage()]))
+    let page = JoiningPage()
+    let root = Screen("root", children: [page])
+    let c = try await bench.launchLocked(root) { page.restorableState = "typed" }
+    try await bench.unlock(c)
+    #expect(page.restorableState == "typed")
+  }
+
+  @Test func `expired state is not joined`() async throws {
+    func launch() -> RestorationCoordinator {
+      bench.launch { $0.register(JoiningPage.self, as: "page", freshFor: .seconds(60)) }
+    }
+    _ = try await launch().preserve(Screen("root", children: [JoiningPage("old", tag: "page")]))
+    bench.time += 1000
+    let page = JoiningPage(tag: "page")
+    try await bench.lock()
+    let root = Screen("root", children: [page])
+    let c = try await bench.launchLocked(root, launch()) { page.restorableState = "typed" }
+    try await bench.unlock(c)
+    #expect(page.restorableState == "typed")
+  }
+}

@@ -1,0 +1,106 @@
+import FoundationEssentials
+import Observation
+import RestorationArchive
+import StateRestorationTesting
+import Synchronization
+import Testing
+
+@testable import StateRestoration
+
+/// What was edited while locked outlives fallbacks, crashes and further locks, and takes no place but its own.
+@MainActor @Suite struct LockedEditsTests {
+  let bench = Bench()
+
+  @Test(arguments: [false, true], [false, true])
+  func `a save after the fallback is not overwritten by an older edit`(inRun: Bool, isDamaged: Bool) async throws {
+    try await bench.preserve(twoScreens("1"))
+    var (c, root) = (bench.launch(), twoScreens())
+    _ = try await c.restore(into: root)
+    root["a"]?.text = "2"
+    try bench.requireWhole()
+    _ = try await c.preserve(root)
+    try await bench.kill()
+    if !isDamaged { for _ in 0..<2 { try await bench.die(at: ["root", "b"]) } }
+    root = twoScreens()
+    c = try await bench.launchLocked(root) { root["a"]?.text = "locked" }
+    if isDamaged { bench.store.state.withLock { $0.generations[$0.generations.count - 1].failsReading = true } }
+    if inRun {
+      try await bench.unlock(c)
+    } else {
+      try await bench.kill()
+      try await bench.unlock()
+      (c, root) = (bench.launch(), twoScreens())
+      _ = try await c.restore(into: root)
+    }
+    #expect(root["a"]?.text == "locked")
+    root["a"]?.text = "newest"
+    #expect(try await c.preserve(root).receipt?.durability == .durable)
+    try await bench.kill()
+    let last = twoScreens()
+    _ = try await bench.launch().restore(into: last)
+    #expect(last["a"]?.text == "newest")
+  }
+
+  @Test func `what was saved while locked outlives another hierarchy on a device that is locked again`() async throws {
+    try await bench.preserve(twoScreens("1"))
+    let first = twoScreens()
+    let c = try await bench.launchLocked(first) { first["a"]?.text = "locked" }
+    try await bench.unlock(c)
+    #expect([first["a"]?.text, first["b"]?.text] == ["locked", "1"])
+    let second = twoScreens()
+    try await bench.launchLocked(second, c) { second["b"]?.text = "locked again" }
+    try await bench.unlock()
+    try await bench.kill()
+    let last = twoScreens()
+    _ = try await bench.launch().restore(into: last)
+    #expect([last["a"]?.text, last["b"]?.text] == ["locked", "locked again"])
+  }
+
+  @Test(arguments: [false, true])
+  func `an edit while locked of the node that the launch before died at`(inRun: Bool) async throws {
+    try await bench.preserve(twoScreens("crashes"))
+    try await bench.die(at: ["root", "a"])
+    var root = twoScreens()
+    var c = try await bench.launchLocked(root) { root["a"]?.text = "typed" }
+    if inRun {
+      try await bench.unlock(c)
+    } else {
+      try await bench.kill()
+      try await bench.unlock()
+      (c, root) = (bench.launch(), twoScreens())
+      _ = try await c.restore(into: root)
+    }
+    #expect(root["a"]?.text == "typed")
+    _ = try await c.preserve(root)
+    try await bench.kill()
+    let next = twoScreens()
+    _ = try await bench.launch().restore(into: next)
+    #expect(next["a"]?.text == "typed")
+    let asked = twoScreens()
+    _ = try await bench.launch().restore(into: asked, retriesLeftOut: true)
+    #expect(asked["a"]?.text == "crashes")
+  }
+
+  @Test func `the version tag that the delegate compares is that of the stored state`() async throws {
+    bench.configuration.interfaceVersion = "1"
+    try await bench.preserve(twoScreens("of 1"))
+    (bench.configuration.interfaceVersion, bench.configuration.applicationVersion) = ("2", "2.0")
+    let root = twoScreens()
+    let c = try await bench.launchLocked(root) { root["a"]?.text = "typed" }
+    try await bench.unlock(c)
+    #expect(bench.delegate.askedContext?.versionTag == "1")
+    #expect(bench.delegate.lateReports.last?.reason == .afterUpdate)
+  }
+
+  @Test func `a receipt after the unlock does not say that it waits for the unlock`() async throws {
+    try await bench.preserve(twoScreens("1"))
+    try await bench.lock()
+    let (root, c) = (twoScreens(), bench.launch())
+    _ = try await c.preserve(root)
+    root["a"]?.text = "locked"
+    _ = try await c.preserve(root)
+    try await bench.unlock(c)
+    root["a"]?.text = "unlocked"
+    #expect(try await c.preserve(root).receipt?.kind != .pendingChange)
+  }
+}
