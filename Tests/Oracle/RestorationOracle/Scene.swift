@@ -43,7 +43,7 @@ import StateRestoration
 
   /// A save was acknowledged, or may have been stored.
   func noteSave(isAcknowledged: Bool) {
-    if isDeferred { unjoined = worlds.map { $0.unjoined() } } else if isAcknowledged { unjoined = [] }
+    if isDeferred { unjoined = worlds.map { $0.unjoined(rules) } } else if isAcknowledged { unjoined = [] }
   }
 
   /// Another program, which knows other tags, joins the states saved while locked anew.
