@@ -121,12 +121,6 @@ struct CaptureBatch: Sendable {
   var repetitions = 0
   /// Number of objects whose values were copied, the app-level state not counted.
   var capturedCount: Int { records.count { $0.key != Self.application } - repetitions }
-
-  /// True when nothing about the tree and no object's values were captured.
-  var isEmpty: Bool {
-    placements.isEmpty && removals.isEmpty && releases.isEmpty && orders.isEmpty && records.isEmpty
-      && removedNodes.isEmpty
-  }
 }
 
 extension CaptureBatch {

@@ -90,7 +90,7 @@ extension ArchiveDraft {
         return try refuse(blank.place, because: error)
       }
       guard let own = edited else {
-        if let over = blank.over { try storeStanding(batch.attributes(of: record), of: over) }
+        if let over = blank.over { try storeStanding(batch.attributes(of: record), of: over, isOwner: false) }
         return
       }
       node = own
@@ -114,7 +114,7 @@ extension ArchiveDraft {
     } catch {
       guard error.isOfValues else { throw error }
       noteUnencoded(record.key, at: path(of: node), error, &findings)
-      return try storeFacts(attributes, of: node)
+      return try storeStanding(attributes, of: node, isOwner: true)
     }
     let bytes = try writer.node(node)?.byteCount ?? 0
     if bytes > nodeBudget {
@@ -165,32 +165,23 @@ extension ArchiveDraft {
     unencoded.insert(key)
   }
 
-  /// Records of an object whose values can't be encoded that it is there, and of a new one all but the values.
-  private mutating func storeFacts(
-    _ attributes: RestorationArchive.Attributes, of node: NodeID
-  ) throws(ArchiveError) {
-    guard var stored = try writer.node(node) else { return }
-    if stored.byteCount == 0, !stored.attributes.flags.contains(.shed) {
-      return try writer.setAttributes(attributes, of: node)
-    }
-    if stored.attributes.flags.contains(.carriedOver) {
-      stored.attributes.flags.remove(.carriedOver)
-      stored.attributes.savedAt = nil
-      try writer.setAttributes(stored.attributes, of: node)
-    }
-    try storeStanding(attributes, of: node)
-  }
-
-  /// Records what an object is to its parent, of which its values say nothing.
+  /// Records what an object is to its parent, of which its values say nothing; of an owner also that it is there, and of one
+  /// without values all but these.
   private mutating func storeStanding(
-    _ attributes: RestorationArchive.Attributes, of node: NodeID
+    _ attributes: RestorationArchive.Attributes, of node: NodeID, isOwner: Bool
   ) throws(ArchiveError) {
-    guard var stored = try writer.node(node)?.attributes else { return }
+    guard let stored = try writer.node(node) else { return }
+    var facts = stored.attributes
+    if isOwner {
+      if stored.byteCount == 0, !facts.flags.contains(.shed) { facts = attributes }
+      facts.flags.remove(.carriedOver)
+      facts.savedAt = nil
+    }
     let standing: RestorationArchive.NodeFlags = [.byHand, .view, .shared]
-    stored.flags.subtract(standing)
-    stored.flags.formUnion(attributes.flags.intersection(standing))
-    stored.role = attributes.role
-    try writer.setAttributes(stored, of: node)
+    facts.flags.subtract(standing)
+    facts.flags.formUnion(attributes.flags.intersection(standing))
+    facts.role = attributes.role
+    try writer.setAttributes(facts, of: node)
   }
 
   /// Live children in their order; each carried-over node stays behind the live one that it stood behind.

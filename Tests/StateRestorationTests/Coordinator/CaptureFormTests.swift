@@ -106,7 +106,8 @@ import Testing
       #expect(first.placements.count == 4)
       #expect(first.records.count == 3)
       #expect(tree.capture(roots: [root], scope: scope, context: .test).records.count == (scope == .all ? 3 : 1))
-      #expect(tree.capture(roots: [root], scope: .noticed, context: .test).isEmpty)
+      let batch = tree.capture(roots: [root], scope: .noticed, context: .test)
+      #expect(batch.placements.isEmpty && batch.removals.isEmpty && batch.orders.isEmpty && batch.records.isEmpty)
     }
   }
 
