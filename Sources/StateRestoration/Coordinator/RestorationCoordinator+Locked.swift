@@ -30,14 +30,12 @@ struct Edits {
     }
   }
 
-  /// The object that a reference keeps and that is not made anew: it is in use, or its referrer was edited and goes on referring to
-  /// it.
+  /// The object that a reference keeps and that is not made anew: something was edited that may refer to it.
   @MainActor func kept(_ identifier: RestorationIdentifier, by referrer: any RestorableObject)
     -> (any RestorableController)?
   {
-    let identity = ObjectIdentifier(referrer)
-    guard let object = keptObjects[identity]?[identifier]?.object as? any RestorableController else { return nil }
-    return objects.contains(identity) || inUse.contains(ObjectIdentifier(object)) ? object : nil
+    guard !objects.isEmpty else { return nil }
+    return keptObjects[ObjectIdentifier(referrer)]?[identifier]?.object as? any RestorableController
   }
 }
 

@@ -116,6 +116,7 @@ extension ArchiveDraft {
       noteUnencoded(record.key, at: path(of: node), error, &findings)
       return try storeStanding(attributes, of: node, isOwner: true)
     }
+    if attributes.flags.contains(.joins) { try giveUpReplaced(by: node) }
     let bytes = try writer.node(node)?.byteCount ?? 0
     if bytes > nodeBudget {
       overBudget[record.key] = bytes

@@ -35,7 +35,10 @@ extension ArchiveDraft {
       // Values that nobody has edited go where there are none.
       let hasRecord = try writer.node(target).map { $0.byteCount > 0 } ?? false
       if node.isUnedited, hasRecord || copies[target] != nil { continue }
-      copies[target] = .init(source: source, target: target, attributes: node.attributes)
+      var attributes = node.attributes
+      // Which child is which is no edit of a child.
+      attributes.role = try writer.node(target)?.attributes.role
+      copies[target] = .init(source: source, target: target, attributes: attributes)
       // The next nodes of its place are compared with its coming identity.
       if var attributes = try writer.node(target)?.attributes {
         (attributes.classTag, attributes.model) = (node.attributes.classTag, node.attributes.model)
@@ -56,7 +59,6 @@ extension ArchiveDraft {
     let newer = try overlay.context
     context.timeSaved = max(context.timeSaved, newer.timeSaved)
     context.schemaVersion = max(context.schemaVersion, newer.schemaVersion)
-    try boundDormants()
     return Set(copies.keys)
   }
 
@@ -137,13 +139,16 @@ extension ArchiveDraft {
     return new
   }
 
-  /// Gives up what a variant has replaced: its object is over it, or gone.
+  /// Gives up what a variant has replaced: its object has joined it, or leaves.
   mutating func giveUpReplaced(by node: NodeID) throws(ArchiveError) {
     guard !dormants.isEmpty, let stored = try writer.node(node) else { return }
-    for variant in try variants(of: stored.parent, stored.placeIdentifier) where variant != node {
-      guard let attributes = try writer.node(variant)?.attributes, attributes.flags.contains(.replaced),
+    let behind = try variants(of: stored.parent, stored.placeIdentifier).drop { $0 != node }.dropFirst()
+    for variant in behind {
+      guard let attributes = try writer.node(variant)?.attributes,
         tags.isSameIdentity(attributes.identity, stored.attributes.identity)
       else { continue }
+      // What stands behind another one was replaced by that.
+      guard attributes.flags.contains(.replaced) else { return }
       try giveUp(variant)
     }
   }

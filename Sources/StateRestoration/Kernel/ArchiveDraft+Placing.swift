@@ -44,10 +44,14 @@ extension ArchiveDraft {
     case nothing
   }
 
-  /// Gives restored objects their nodes, before anybody else can come to their places, which they may have left.
+  /// Gives restored objects their nodes, and those that have left and come again what they had, before anybody else can come
+  /// to their places, which they may have left.
   ///
   /// One that shows another model since is no owner of what it was given.
   mutating func bindRestored(_ arrivals: Arrivals) throws(ArchiveError) {
+    for placement in arrivals.batch.placements {
+      if let former = placement.former { rebind(former, as: placement.key) }
+    }
     for placement in arrivals.batch.placements {
       guard case .owner(let node)? = placement.given, binding(placement.key) == nil else { continue }
       try writer.prepare(node)
@@ -65,12 +69,11 @@ extension ArchiveDraft {
     return arrivals.claimant(key).mismatch(with: stored) == nil
   }
 
-  /// Does what ``place(_:_:)`` does; an object for which the archive has no place stays unbound, with all below it.
+  /// Does what ``place(_:_:)`` does; an object for which the archive has no place stays as it is bound, with all below it.
   mutating func placeIfPossible(
     _ placement: CaptureBatch.Placement, _ arrivals: Arrivals
   ) throws(ArchiveError) {
     do throws(ArchiveError) {
-      if let parent = placement.parent, binding(parent) == nil { throw Self.noPlaceAbove }
       try place(placement, arrivals)
       if !unplaced.isEmpty { unplaced[placement.key] = nil }
     } catch {
@@ -78,23 +81,25 @@ extension ArchiveDraft {
     }
   }
 
-  /// Leaves an object unbound for which the archive has no place, and names the topmost of such; every other error is thrown on.
+  /// Leaves an object where it was for which the archive has no place, and names the topmost of such; every other error is thrown
+  /// on.
   mutating func refuse(
     _ placement: CaptureBatch.Placement, because error: ArchiveError
   ) throws(ArchiveError) {
     guard error.code == .limitExceeded else { throw error }
-    unbind(placement.key)
+    if binding(placement.key) == nil {
+      // One that came by itself is written as soon as there is a place.
+      let baseline = placement.given == nil ? Baseline.unencodable : .unknown
+      bind(.blank(Blank(place: placement, over: nil, baseline: baseline)), placement.key)
+    }
     let isTopmost = placement.parent.map { unplaced[$0] == nil } ?? true
     unplaced[placement.key] = .some(isTopmost ? (path(of: placement), error.message) : nil)
   }
-
-  private static let noPlaceAbove = ArchiveError(.limitExceeded, "an object above it has no place")
 
   /// Binds an object that has come, or takes an owner's variant along to another place.
   private mutating func place(_ placement: CaptureBatch.Placement, _ arrivals: Arrivals) throws(ArchiveError) {
     var placement = placement
     if placement.section == .interface { placement.identifier = ReservedNode.stored(placement.identifier) }
-    if let former = placement.former { rebind(former, as: placement.key) }
     switch binding(placement.key) {
     case .owner(let node)?: try move(node, to: placement)
     case .blank(let blank)?: try move(blank, to: placement)
@@ -173,7 +178,6 @@ extension ArchiveDraft {
     switch try choose(among: variants, for: placement.key, arrivals) {
     case .owner(let position):
       try bringForward(variants[position], under: parent, as: placement.identifier, for: placement.key)
-      try giveUpReplaced(by: variants[position])
     case .blank:
       own(try insertInFront(parent, placement.identifier, arrivals.attributes(placement.key)), placement.key)
     }
@@ -298,7 +302,6 @@ extension ArchiveDraft {
       chain.append((key, blank))
       next = blank.place.parent
     }
-    if let next, binding(next) == nil { throw Self.noPlaceAbove }
     var node = next.flatMap { binding($0)?.node }
     for (key, blank) in chain.reversed() {
       var parent = node

@@ -53,7 +53,8 @@ extension ArchiveDraft {
     if dormants.count > 2 * DormantVariant.countLimit { try boundDormants() }
   }
 
-  /// Frees an identifier that a node has: a live object's passes through a free name, everything else goes dormant.
+  /// Frees an identifier that a node has: a live object's passes through a free name, everything else goes dormant, also what one
+  /// has left that has no other place.
   mutating func makeRoom(_ node: NodeID) throws(ArchiveError) {
     if let index = dormants.firstIndex(where: { $0.node == node }), let stored = try writer.node(node) {
       // It only looks like the identifier that is needed.
@@ -61,7 +62,14 @@ extension ArchiveDraft {
       return try writer.rename(
         node, to: try freeVariantName(name.identifier, dormants[index].number, stored.parent))
     }
-    if ownerOf[node] != nil { try renameFreely(node) } else { try retire(node) }
+    guard let key = ownerOf[node], unplaced[key] != nil, let stored = try writer.node(node) else {
+      return ownerOf[node] != nil ? try renameFreely(node) : try retire(node)
+    }
+    // What it has from now on is in no node.
+    let place = CaptureBatch.Placement(key: key, identifier: stored.placeIdentifier)
+    unbind(key)
+    bind(.blank(Blank(place: place, over: nil, baseline: .unencodable)), key)
+    try retire(node)
   }
 
   /// Ends a variant's dormancy; its identifier is given afterwards.

@@ -12,6 +12,8 @@ enum Selection {
     var isDamaged = false
     /// Whether this launch doesn't ask for it.
     var isWithheld = false
+    /// Whether it only waits to be joined with the edit that has replaced it.
+    var isReplaced = false
   }
 
   /// What one variant is to an object.
@@ -32,7 +34,7 @@ enum Selection {
   /// Why a variant is not for an object.
   enum Refusal: Hashable, Sendable {
     case leftOut, otherClass, otherModel
-    /// It is expired, or its model is gone.
+    /// It is expired, or its model is gone; or it only waits to be joined. What is behind it counts.
     case deleted
   }
 
@@ -46,6 +48,7 @@ enum Selection {
 
   /// Judges one variant.
   static func verdict(on candidate: Candidate, for claimant: Claimant) -> Verdict {
+    if candidate.isReplaced { return .refused(.deleted) }
     if candidate.isLeftOut { return .refused(.leftOut) }
     if let mismatch = claimant.mismatch(with: candidate.identity) { return .refused(mismatch) }
     if candidate.version > claimant.version { return .unreadable(.newerVersion) }
@@ -81,6 +84,7 @@ extension Selection.Candidate {
   /// What a node's attributes tell of it.
   init(_ attributes: RestorationArchive.Attributes) {
     self.init(
-      identity: attributes.identity, version: attributes.version, isLeftOut: attributes.flags.contains(.leftOut))
+      identity: attributes.identity, version: attributes.version, isLeftOut: attributes.flags.contains(.leftOut),
+      isReplaced: attributes.flags.contains(.replaced))
   }
 }

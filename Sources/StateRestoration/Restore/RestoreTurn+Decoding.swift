@@ -38,7 +38,9 @@ extension RestoreTurn {
   ) {
     let claimant = request.registry.claimant(object)
     for variant in plan.variants(behind: index) {
-      guard !isSameIdentity(index, variant), isGiven(variant, to: claimant) else { continue }
+      guard !isSameIdentity(index, variant), !plan.nodes[variant].flags.contains(.replaced),
+        isGiven(variant, to: claimant)
+      else { continue }
       do throws(RestorationError) {
         try apply(variant, to: object, at: index, resolve)
         return progress[index].remarks.append(.wasDormant)
@@ -50,12 +52,10 @@ extension RestoreTurn {
 
   /// Has an object join its state with what that has replaced, an edit made while locked; the next save has the joined state.
   private func join(_ index: Int, _ object: any RestorableObject) {
-    let replaced = plan.variants(behind: index).filter {
-      plan.nodes[$0].flags.contains(.replaced) && isSameIdentity($0, index)
-    }
-    guard !replaced.isEmpty else { return }
-    joined += replaced
-    guard let object = object as? any MergingController else { return }
+    // What stands behind another one of its identity was replaced by that.
+    let replaced = plan.variants(behind: index).filter { isSameIdentity($0, index) }
+      .prefix { plan.nodes[$0].flags.contains(.replaced) }
+    guard !replaced.isEmpty, let object = object as? any MergingController else { return }
     let claimant = request.registry.claimant(object)
     let coders = replaced.reversed().filter { isGiven($0, to: claimant) }.map { makeDecoder(of: $0) }
     defer { for coder in coders { coder.finish() } }

@@ -5,8 +5,6 @@ extension RestoreTurn {
   ///
   /// Objects that could not read their own state are blank over it.
   func noteOwners(in tree: LiveTree, range: Range<Int>? = nil) {
-    // What the whole turn has joined is retired with the rest.
-    if range != nil { tree.given.noteForgotten(joined.map { plan.nodes[$0].id }) }
     let range = range ?? plan.nodes.indices
     for case let object? in uninstalled.map(\.object) { tree.given.noteRefused(object) }
     uninstalled = []
@@ -38,10 +36,9 @@ extension RestoreTurn {
     request.log.log(.info, "\(plan.paths[index]): joined the stored state and the typed one")
   }
 
-  /// Nodes that are of no use any more: too old, without their model, or joined with what has replaced them.
+  /// Nodes whose own rules say that they are of no use any more: too old, or without their model.
   var retiredNodes: [NodeID] {
     plan.nodes.indices.compactMap { progress[$0].reason?.deletesState == true ? plan.nodes[$0].id : nil }
-      + joined.map { plan.nodes[$0].id }
   }
 
   /// Nodes that had been left out and came back.

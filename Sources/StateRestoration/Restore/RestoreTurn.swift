@@ -17,8 +17,6 @@ internal import RestorationArchive
   /// The dormant variants that were given instead of the leading ones of their places, by these.
   var awakened: [Int: Int] = [:]
 
-  /// The variants that were replaced by edits made while locked, and whose objects have joined them.
-  var joined: [Int] = []
   /// Objects that no container took, while somebody else owns them.
   var uninstalled: [WeakObject] = []
   /// Nodes that are asked for whatever the launch asks for, as their objects came late.

@@ -61,11 +61,6 @@ enum CrashPlan: Hashable, Sendable {
     self = .leaveOut(node: node)
   }
 
-  /// The node that the last attempt died at; nil for none.
-  var diedAt: UInt32? {
-    if case .ask(let node) = self { node } else { crashNode }
-  }
-
   /// The node to leave out; nil for none.
   var crashNode: UInt32? {
     if case .leaveOut(let node) = self { node } else { nil }

@@ -53,11 +53,10 @@ struct StateLoader: Sendable {
       guard error.code == .notFound else { throw failure(error, remarks) }
       return try loadPendingAlone()
     }
-    let history = attempts(at: state, &remarks)
-    let crash = CrashPlan(newest: history, isDeveloperMode: configuration.isDeveloperMode)
     do throws(LoadFailure) {
-      var loaded = try layOut(state, .newest, merging: pending, leavingOut: crash.diedAt, remarks)
-      (loaded.history, loaded.crash) = (history, crash)
+      var loaded = try layOut(state, .newest, merging: pending, remarks)
+      loaded.history = attempts(at: state, &loaded.remarks)
+      loaded.crash = CrashPlan(newest: loaded.history, isDeveloperMode: configuration.isDeveloperMode)
       if loaded.history.deaths > 0, !configuration.isDeveloperMode {
         loaded.reason = .afterCrash
         loaded.remarks.append(.interruptedBefore(attempts: loaded.history.deaths))
@@ -197,7 +196,7 @@ struct StateLoader: Sendable {
   }
 
   private func layOut(
-    _ state: StoredState, _ choice: StateChoice, merging pending: [PendingArchive], leavingOut crashNode: UInt32? = nil,
+    _ state: StoredState, _ choice: StateChoice, merging pending: [PendingArchive],
     _ remarks: [RestorationRemark]
   ) throws(LoadFailure) -> LoadedState {
     var remarks = remarks
@@ -208,9 +207,7 @@ struct StateLoader: Sendable {
       var merged = pending.filter { edits != nil && $0.isOwn }
       let others = pending.filter { edits == nil || !$0.isOwn }
       var change: Data?
-      if !others.isEmpty || edits != nil {
-        change = try merge(others, onto: reader, leavingOut: crashNode, &merged, &remarks)
-      }
+      if !others.isEmpty || edits != nil { change = try merge(others, onto: reader, &merged, &remarks) }
       if let change {
         reader = try RestorationArchive.Reader(base: .init(data), deltas: state.frames + [change], limits: limits)
       }
@@ -244,10 +241,9 @@ struct StateLoader: Sendable {
 
   /// Merges the pending generations, oldest first, and last the edits of this run.
   ///
-  /// - Parameter crashNode: The node that restoring died at, which no edit overwrites.
   /// - Returns: The change of the archive; nil when there is none.
   private func merge(
-    _ pending: [PendingArchive], onto reader: RestorationArchive.Reader, leavingOut crashNode: UInt32?,
+    _ pending: [PendingArchive], onto reader: RestorationArchive.Reader,
     _ merged: inout [PendingArchive],
     _ remarks: inout [RestorationRemark]
   ) throws(ArchiveError) -> Data? {
@@ -255,8 +251,6 @@ struct StateLoader: Sendable {
     var draft = try ArchiveDraft(
       continuing: reader, dormants: stored.allDormants, limits: limits, nodeBudget: configuration.nodeByteBudget)
     draft.tags = tags
-    // One that an earlier merge has made has no number here.
-    if let crashNode { try draft.mark([NodeID(rawValue: crashNode)], leftOut: true) }
     var context = try reader.context
     var nodes: Set<NodeID> = []
     for one in pending {

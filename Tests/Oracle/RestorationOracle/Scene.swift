@@ -43,7 +43,7 @@ import StateRestoration
 
   /// A save was acknowledged, or may have been stored.
   func noteSave(isAcknowledged: Bool) {
-    if isDeferred { unjoined = worlds.map { $0.unjoined(rules) } } else if isAcknowledged { unjoined = [] }
+    if isDeferred { unjoined = worlds.map { $0.unjoined() } } else if isAcknowledged { unjoined = [] }
   }
 
   /// Another program, which knows other tags, joins the states saved while locked anew.
@@ -51,17 +51,6 @@ import StateRestoration
     worlds = (worlds + unjoined).distinct
     // In a place where the other program had joined two states to one, this one may find both.
     if !unjoined.isEmpty { culprit = nil }
-  }
-
-  /// What restoring may have died at is overwritten by nothing that was saved, or edited, while locked.
-  private func forgetJoinsAfterDeath() {
-    forgetJoins()
-    worlds += worlds.compactMap { world in
-      guard let base = world.base else { return nil }
-      var world = world
-      world.base = base.map { $0.asOptional() }
-      return world
-    }
   }
 
   /// A page has moved: the places below it that nothing is in move along.
@@ -148,7 +137,6 @@ import StateRestoration
   ) -> String? {
     guard let root else { return nil }
     if let violation { return violation }
-    if deaths > 0 { forgetJoinsAfterDeath() }
     var rules = rules
     rules.isAskedFor = isAskedFor
     rules.leftOut = Set(report.leftOut.map(\.numbers))

@@ -79,16 +79,10 @@ struct World: Hashable {
   /// The process has ended.
   func ended() -> World { World(stored: stored, fallbacks: fallbacks, answers: answers) }
 
-  /// What may be found by a program that joins otherwise, as it knows other tags, or as restoring has died at what is stored:
-  /// anything that was saved before or while locked.
-  func unjoined(_ rules: Rules) -> World {
+  /// What may be found by a program that joins otherwise, as it knows other tags: anything that was saved before or while locked.
+  func unjoined() -> World {
     var world = ended()
-    let alone = answers.each { inquiry in
-      var rules = rules
-      rules.inquiry = inquiry
-      return live.map { rules.join($0, to: []) } ?? []
-    }
-    world.stored = (alone.flatMap(\.result) + (stored ?? []) + (base ?? [])).distinct.map { $0.asOptional() }
+    world.stored = ((stored ?? []) + (base ?? [])).map { $0.asOptional() }
     return world
   }
 

@@ -56,31 +56,6 @@ import Testing
     #expect([last["a"]?.text, last["b"]?.text] == ["locked", "locked again"])
   }
 
-  @Test(arguments: [false, true])
-  func `an edit while locked of the node that the launch before died at`(inRun: Bool) async throws {
-    try await bench.preserve(twoScreens("crashes"))
-    try await bench.die(at: ["root", "a"])
-    var root = twoScreens()
-    var c = try await bench.launchLocked(root) { root["a"]?.text = "typed" }
-    if inRun {
-      try await bench.unlock(c)
-    } else {
-      try await bench.kill()
-      try await bench.unlock()
-      (c, root) = (bench.launch(), twoScreens())
-      _ = try await c.restore(into: root)
-    }
-    #expect(root["a"]?.text == "typed")
-    _ = try await c.preserve(root)
-    try await bench.kill()
-    let next = twoScreens()
-    _ = try await bench.launch().restore(into: next)
-    #expect(next["a"]?.text == "typed")
-    let asked = twoScreens()
-    _ = try await bench.launch().restore(into: asked, retriesLeftOut: true)
-    #expect(asked["a"]?.text == "crashes")
-  }
-
   @Test func `the version tag that the delegate compares is that of the stored state`() async throws {
     bench.configuration.interfaceVersion = "1"
     try await bench.preserve(twoScreens("of 1"))
