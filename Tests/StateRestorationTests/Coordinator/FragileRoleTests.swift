@@ -74,4 +74,25 @@ import Testing
     _ = try await bench.launch().restore(into: Screen("root", children: [e]))
     #expect(e.restorableState.text == "stored")
   }
+
+  @Test func `a column that was edited and swapped while locked outlives the next save`() async throws {
+    func make(_ a: String = "", _ b: String = "") -> SplitController {
+      SplitController(
+        restorationIdentifier: "root", primary: Screen("a", text: a, tag: "screen"),
+        secondary: Screen("b", text: b, tag: "screen"))
+    }
+    _ = try await bench.launchMakingAll().preserve(make("A", "B"))
+    let l = make()
+    let c = bench.launchMakingAll()
+    try await bench.launchLocked(l, c) {
+      (l.primary as? Screen)?.text = "typed"
+      (l.primary, l.secondary) = (l.secondary, l.primary)
+    }
+    try await bench.unlock(c)
+    _ = try await c.preserve(l)
+    try await bench.kill()
+    let n = make()
+    _ = try await bench.launchMakingAll().restore(into: n)
+    #expect([n.primary, n.secondary].contains { ($0 as? Screen)?.text == "typed" })
+  }
 }

@@ -122,4 +122,110 @@ import Testing
     try await bench.unlock(c)
     #expect(page.restorableState == "typed")
   }
+
+  @Test func `state that joining died at is not joined with what is typed later`() async throws {
+    try await bench.preserve(Screen("root", children: [JoiningPage("stored")]))
+    let page = JoiningPage()
+    let root = Screen("root", children: [page])
+    try await bench.launchLocked(root) { page.restorableState = "typed" }
+    try await bench.kill()
+    try await bench.unlock()
+    let journal = Journal()
+    let dying = JoiningPage()
+    dying.journal = journal
+    try await bench.die(restoring: Screen("root", children: [dying]), at: "merged", of: journal)
+    let second = JoiningPage()
+    let r2 = Screen("root", children: [second])
+    let c = bench.launch()
+    _ = try await c.restore(into: r2)
+    #expect(second.restorableState == "")
+    second.restorableState = "new"
+    _ = try await c.preserve(r2)
+    try await bench.kill()
+    let third = JoiningPage()
+    _ = try await bench.launch().restore(into: Screen("root", children: [third]))
+    #expect(third.restorableState == "new")
+  }
+
+  @Test(arguments: [false, true]) func `seventy pages that were edited while locked are all joined`(inRun: Bool)
+    async throws
+  {
+    func make(_ text: String = "") -> (root: Screen, pages: [JoiningPage]) {
+      let pages = (0..<70).map { number in
+        let page = JoiningPage(text)
+        page.restorationIdentifier = RestorationIdentifier("p\(number)")
+        return page
+      }
+      return (Screen("root", children: pages), pages)
+    }
+    try await bench.preserve(make("stored").root)
+    var l = make()
+    var c = try await bench.launchLocked(l.root) { for page in l.pages { page.restorableState = "typed" } }
+    if inRun {
+      try await bench.unlock(c)
+    } else {
+      try await bench.kill()
+      try await bench.unlock()
+      (c, l) = (bench.launch(), make())
+      _ = try await c.restore(into: l.root)
+    }
+    #expect(l.pages.allSatisfy { $0.restorableState == "stored+typed" })
+    #expect(try await c.preserve(l.root).receipt?.findings == [])
+  }
+
+  @Test func `a joined text that can't be encoded costs neither of the two`() async throws {
+    try await bench.preserve(Screen("root", children: [FragileJoiningPage("stored")]))
+    let f = FragileJoiningPage()
+    f.fails = true
+    let root = Screen("root", children: [f])
+    let c = try await bench.launchLocked(root) { f.restorableState.text = "typed" }
+    try await bench.unlock(c)
+    _ = try? await c.preserve(root)
+    try await bench.kill()
+    let again = FragileJoiningPage()
+    _ = try await bench.launch().restore(into: Screen("root", children: [again]))
+    #expect(again.restorableState.text == "stored+typed")
+  }
+
+  @Test func `what an object types that came in the restoring turn is not joined with older state`() async throws {
+    try await bench.preserve(Screen("root", children: [JoiningPage("stored")]))
+    let page = JoiningPage()
+    try await bench.launchLocked(Screen("root", children: [page])) { page.restorableState = "typed" }
+    try await bench.kill()
+    try await bench.unlock()
+    let late = JoiningPage()
+    let root = Screen("root")
+    root.onFinish = { root.restorationChildren = [late] }
+    let c = bench.launch()
+    _ = try await c.restore(into: root)
+    await c.endTurn()
+    #expect(late.restorableState == "")
+    late.restorableState = "new"
+    _ = try await c.preserve(root)
+    try await bench.kill()
+    let last = JoiningPage()
+    _ = try await bench.launch().restore(into: Screen("root", children: [last]))
+    #expect(last.restorableState != "stored+new")
+  }
+
+  @Test func `replaced state of a page that was renamed does not come back by itself`() async throws {
+    try await bench.preserve(Screen("root", children: [JoiningPage("stored")]))
+    let page = JoiningPage()
+    try await bench.launchLocked(Screen("root", children: [page])) { page.restorableState = "typed" }
+    try await bench.kill()
+    try await bench.unlock()
+    let late = JoiningPage()
+    let root = Screen("root")
+    root.onFinish = { root.restorationChildren = [late] }
+    let c = bench.launch()
+    _ = try await c.restore(into: root)
+    await c.endTurn()
+    late.restorationIdentifier = "other"
+    _ = try await c.preserve(root)
+    try await bench.kill()
+    let (old, other) = (JoiningPage(), JoiningPage())
+    other.restorationIdentifier = "other"
+    _ = try await bench.launch().restore(into: Screen("root", children: [old, other]))
+    #expect([old.restorableState, other.restorableState] == ["", "typed"])
+  }
 }

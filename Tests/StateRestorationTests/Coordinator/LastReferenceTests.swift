@@ -80,4 +80,24 @@ import Testing
     _ = try await second.restore(into: Screen("root"))
     #expect(again.map(\.restorableState.text) == ["A", "B", "C"])
   }
+
+  @Test(arguments: [false, true])
+  func `an object that moves to another referrer keeps its state though another one comes`(_ toLater: Bool) async throws
+  {
+    let (p, q) = (Panel("p"), Panel("q"))
+    let x = FragileController("x", "stored", tag: "brittle")
+    (toLater ? p : q).strongFriend = x
+    let root = Screen("root", children: [p, q])
+    let c = bench.launchMakingAll()
+    _ = try await c.restore(into: root)
+    _ = try await c.preserve(root)
+    x.restorableState = FragileText("", fails: true)
+    (toLater ? q : p).strongFriend = x
+    (toLater ? p : q).strongFriend = FragileController("x", "other", tag: "brittle")
+    _ = try await c.preserve(root)
+    let (p2, q2) = (Panel("p"), Panel("q"))
+    _ = try await bench.launchMakingAll().restore(into: Screen("root", children: [p2, q2]))
+    #expect(((toLater ? q2 : p2).strongFriend as? FragileController)?.restorableState.text == "stored")
+    #expect(((toLater ? p2 : q2).strongFriend as? FragileController)?.restorableState.text == "other")
+  }
 }

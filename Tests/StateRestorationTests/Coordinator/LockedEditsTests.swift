@@ -78,4 +78,19 @@ import Testing
     root["a"]?.text = "unlocked"
     #expect(try await c.preserve(root).receipt?.kind != .pendingChange)
   }
+
+  @Test func `an edit made while locked that crashes restoring is left out at the next launch`() async throws {
+    try await bench.preserve(Screen("root", children: [Panel("a", value: 1)]))
+    let a = Panel("a")
+    let locked = Screen("root", children: [a])
+    try await bench.launchLocked(locked) { a.value = 2 }
+    try await bench.kill()
+    try await bench.unlock()
+    let journal = Journal()
+    try await bench.die(
+      restoring: Screen("root", children: [Panel("a", journal: journal)]), at: "decode a", of: journal)
+    let again = Panel("a")
+    _ = try await bench.launch().restore(into: Screen("root", children: [again]))
+    #expect(again.value != 2)
+  }
 }

@@ -151,4 +151,18 @@ import Testing
     _ = try await bench.launchMakingAll().restore(into: Screen("root", children: [p]))
     #expect((p.strongFriend as? Panel)?.restorationIdentifier == "y")
   }
+
+  @Test func `an object that two others refer to is one after the unlock, whichever of them was edited`() async throws {
+    func make(_ value: Int = 0) -> (root: Screen, p: Panel, q: Panel) {
+      let (p, q, x) = (Panel("p", value: value), Panel("q", value: value), Panel.made("x", value: value))
+      (p.strongFriend, q.strongFriend) = (x, x)
+      return (Screen("root", children: [p, q]), p, q)
+    }
+    _ = try await bench.launchMakingAll().preserve(make(7).root)
+    let l = make()
+    let c = try await bench.launchLocked(l.root, bench.launchMakingAll()) { l.q.value = 1 }
+    try await bench.unlock(c)
+    #expect(l.p.strongFriend === l.q.strongFriend)
+    #expect((l.q.strongFriend as? Panel)?.value == 7)
+  }
 }

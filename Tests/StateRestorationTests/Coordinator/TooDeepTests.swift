@@ -68,4 +68,27 @@ import Testing
     _ = try await bench.launch().restore(into: last)
     #expect([last["x"]?.text, last["x"]?["y"]?.text] == ["typed", "below"])
   }
+
+  @Test(arguments: [false, true]) func `what was edited where it is too deep while locked is saved once it is not`(
+    later: Bool
+  ) async throws {
+    try await bench.preserve(Screen("root", children: [Screen("x", text: "stored")]))
+    let bottom = Screen("n")
+    let x = Screen("x")
+    let root = Screen("root", children: [x, chain(above: bottom)])
+    let c = try await bench.launchLocked(root) { if later { x.text = "typed" } }
+    root.restorationChildren.removeFirst()
+    bottom.restorationChildren = [x]
+    _ = try await c.preserve(root)
+    x.text = "typed more"
+    _ = try await c.preserve(root)
+    bottom.restorationChildren = []
+    root.restorationChildren.append(x)
+    _ = try await c.preserve(root)
+    try await bench.kill()
+    try await bench.unlock()
+    let last = Screen("root", children: [Screen("x")])
+    _ = try await bench.launch().restore(into: last)
+    #expect(last["x"]?.text == "typed more")
+  }
 }

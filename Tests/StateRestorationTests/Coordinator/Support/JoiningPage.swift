@@ -3,14 +3,31 @@ import StateRestoration
 
 /// A page that joins what was typed while locked to what is stored.
 @Observable final class JoiningPage: MergingController {
-  let restorationIdentifier: RestorationIdentifier? = "page"
+  var restorationIdentifier: RestorationIdentifier? = "page"
   var restorationClass: RestorationClass?
   var restorationModelIdentifier: ModelIdentifier?
   var restorableState: String
+  @ObservationIgnored var journal: Journal?
 
   init(_ text: String = "", model: ModelIdentifier? = nil, tag: RestorationClass? = nil) {
     (restorableState, restorationModelIdentifier, restorationClass) = (text, model, tag)
   }
 
-  func merged(stored: String, pending: String) -> String { stored + "+" + pending }
+  func merged(stored: String, pending: String) -> String {
+    journal?.add("merged")
+    return stored + "+" + pending
+  }
+}
+
+/// A page whose joined text refuses to be encoded, if that is asked for.
+@Observable final class FragileJoiningPage: MergingController {
+  let restorationIdentifier: RestorationIdentifier? = "page"
+  var restorableState: FragileText
+  @ObservationIgnored var fails = false
+
+  init(_ text: String = "") { restorableState = FragileText(text) }
+
+  func merged(stored: FragileText, pending: FragileText) -> FragileText {
+    FragileText(stored.text + "+" + pending.text, fails: fails)
+  }
 }
