@@ -147,7 +147,7 @@ extension ArchiveDraft {
       guard let attributes = try writer.node(variant)?.attributes,
         tags.isSameIdentity(attributes.identity, stored.attributes.identity)
       else { continue }
-      // What stands behind another one was replaced by that.
+      // Those behind another variant were replaced by that.
       guard attributes.flags.contains(.replaced) else { return }
       try giveUp(variant)
     }

@@ -100,7 +100,7 @@ struct ArchiveDraft: Sendable {
     bindings[key] = binding
   }
 
-  /// Gives a live object's binding, and what is known of it, to the key that it has from now on.
+  /// Gives a live object's binding, and all that depends on it, to the key that it has from now on.
   mutating func rebind(_ former: CaptureBatch.Key, as key: CaptureBatch.Key) {
     guard binding(key) == nil, let binding = binding(former) else { return }
     bindings[former] = nil

@@ -34,7 +34,7 @@ enum Selection {
   /// Why a variant is not for an object.
   enum Refusal: Hashable, Sendable {
     case leftOut, otherClass, otherModel
-    /// It is expired, or its model is gone; or it only waits to be joined. What is behind it counts.
+    /// It is expired, or its model is gone; or it only waits to be joined. Those behind it count.
     case deleted
   }
 

@@ -52,7 +52,7 @@ extension RestoreTurn {
 
   /// Has an object join its state with what that has replaced, an edit made while locked; the next save has the joined state.
   private func join(_ index: Int, _ object: any RestorableObject) {
-    // What stands behind another one of its identity was replaced by that.
+    // Those behind another variant of its identity were replaced by that.
     let replaced = plan.variants(behind: index).filter { isSameIdentity($0, index) }
       .prefix { plan.nodes[$0].flags.contains(.replaced) }
     guard !replaced.isEmpty, let object = object as? any MergingController else { return }

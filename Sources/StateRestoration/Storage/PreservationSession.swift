@@ -67,7 +67,7 @@ struct PreservationSession: Sendable {
   /// Begins a run on a locked device, or another hierarchy in it: earlier edits stay, as nobody's.
   mutating func beginLocked(context: RestorationContext) {
     guard base != .locked else { return draft.unbindAll() }
-    // What was read since the last lock may hold edits that no generation has.
+    // State that was read since the last lock may hold edits that no generation has.
     store.keepPending()
     begin(.locked, context: context)
   }
