@@ -149,9 +149,9 @@ internal import RestorationArchive
     }
   }
 
-  /// Says of a dormant variant, with all that is below it, that no object has it; one that is left out may be asked for.
+  /// Says of a dormant variant, with all that is below it, that no object has it.
   private func reportDormant(_ top: Int) {
-    fail(top, isLeftOut(top) ? .leftOutAfterCrash : .dormant)
+    fail(top, .dormant)
     for index in top + 1..<plan.nodes[top].end where progress[index].outcome == .undecided {
       fail(index, .parentNotRestored)
     }

@@ -104,7 +104,7 @@ import Testing
     Row("only dormant, another's", given: "B l", "classMismatch", "place:|S(leaf:L)") {
       [StoredVariant("S", tag: "b", flags: .dormant, [leaf])]
     },
-    Row("edit before left out", given: "E l", "restored, leftOutAfterCrash", "place:E*(leaf:l*)|S(leaf:L)") {
+    Row("edit before left out", given: "E l", "restored, dormant", "place:E*(leaf:l*)|S(leaf:L)") {
       [StoredVariant("E"), StoredVariant("S", flags: .leftOut, [leaf])]
     },
     Row("edit before left out, asked for", retries: true, given: "S L", "restored wasDormant", "place:S*(leaf:L*)|E") {
