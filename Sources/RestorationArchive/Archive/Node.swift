@@ -31,7 +31,7 @@ extension RestorationArchive {
     package var savedAt: Date?
     /// The element of the data model that the object shows; nil when it shows none.
     package var model: ModelIdentifier?
-    /// What the object is to its parent, in the parent's words; nil when its place says it.
+    /// The role of the object, in its parent's words; nil when its place says it.
     package var role: RestorationRole?
 
     /// Makes attributes.

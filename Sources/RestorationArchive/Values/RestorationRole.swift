@@ -1,4 +1,4 @@
-/// What a child is to its container, when its place in the order doesn't say it.
+/// The part of a child in its container, when its place in the order doesn't tell.
 public struct RestorationRole: ExactText {
   /// The role's name, as stored.
   public let rawValue: String

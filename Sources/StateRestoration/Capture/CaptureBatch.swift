@@ -90,7 +90,7 @@ struct CaptureBatch: Sendable {
     /// The other values under their keys, in the order of encoding.
     var entries: [RestorationArchive.Entry] = []
     var model: ModelIdentifier?
-    /// What the object is to its container; nil when its place says it.
+    /// The object's role in its container; nil when its place says it.
     var role: RestorationRole?
   }
 

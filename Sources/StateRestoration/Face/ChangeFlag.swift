@@ -68,7 +68,7 @@ package final class ChangeFlag: Sendable {
       onChange: listener())
   }
 
-  /// What an observation calls when a value changes; asked for only if the reading read a value that can be observed.
+  /// The function that an observation calls when a value changes; asked for only if the reading read a value that can be observed.
   @MainActor private func listener() -> @Sendable () -> Void {
     hasObserved = true
     return { [self] in fire() }

@@ -166,8 +166,8 @@ extension ArchiveDraft {
     unencoded.insert(key)
   }
 
-  /// Records what an object is to its parent, of which its values say nothing; of an owner also that it is there, and of one
-  /// without values all but these.
+  /// Records an object's role and whether only a reference keeps it, of which its values say nothing; of an owner also that it is
+  /// there, and of one without values all but these.
   private mutating func storeStanding(
     _ attributes: RestorationArchive.Attributes, of node: NodeID, isOwner: Bool
   ) throws(ArchiveError) {

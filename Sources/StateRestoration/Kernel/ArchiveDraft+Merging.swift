@@ -139,7 +139,7 @@ extension ArchiveDraft {
     return new
   }
 
-  /// Gives up what a variant has replaced: its object has joined it, or leaves.
+  /// Gives up the states that a variant has replaced: its object has joined them, or leaves.
   mutating func giveUpReplaced(by node: NodeID) throws(ArchiveError) {
     guard !dormants.isEmpty, let stored = try writer.node(node) else { return }
     let behind = try variants(of: stored.parent, stored.placeIdentifier).drop { $0 != node }.dropFirst()

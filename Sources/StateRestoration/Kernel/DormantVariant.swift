@@ -65,7 +65,7 @@ extension ArchiveDraft {
     guard let key = ownerOf[node], unplaced[key] != nil, let stored = try writer.node(node) else {
       return ownerOf[node] != nil ? try renameFreely(node) : try retire(node)
     }
-    // What it has from now on is in no node.
+    // Its next values are in no node.
     let place = CaptureBatch.Placement(key: key, identifier: stored.placeIdentifier)
     unbind(key)
     bind(.blank(Blank(place: place, over: nil, baseline: .unencodable)), key)

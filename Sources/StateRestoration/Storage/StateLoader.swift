@@ -243,8 +243,7 @@ struct StateLoader: Sendable {
   ///
   /// - Returns: The change of the archive; nil when there is none.
   private func merge(
-    _ pending: [PendingArchive], onto reader: RestorationArchive.Reader,
-    _ merged: inout [PendingArchive],
+    _ pending: [PendingArchive], onto reader: RestorationArchive.Reader, _ merged: inout [PendingArchive],
     _ remarks: inout [RestorationRemark]
   ) throws(ArchiveError) -> Data? {
     let stored = try RestorePlan(reader: reader)

@@ -11,6 +11,26 @@ import Testing
 @MainActor @Suite struct JoiningTests {
   let bench = Bench()
 
+  /// Has "stored" on disk, and "typed" saved while locked by a run that was killed; the device is unlocked.
+  private func saveTypedWhileLocked() async throws {
+    try await bench.preserve(Screen("root", children: [JoiningPage("stored")]))
+    let page = JoiningPage()
+    try await bench.launchLocked(Screen("root", children: [page])) { page.restorableState = "typed" }
+    try await bench.kill()
+    try await bench.unlock()
+  }
+
+  /// The next launch, in which a page comes in the turn that restores.
+  private func launchWithLatePage() async throws -> (RestorationCoordinator, Screen, JoiningPage) {
+    try await saveTypedWhileLocked()
+    let (late, root) = (JoiningPage(), Screen("root"))
+    root.onFinish = { root.restorationChildren = [late] }
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    await coordinator.endTurn()
+    return (coordinator, root, late)
+  }
+
   @Test func `an edit while locked joins the state of its own model behind another's`() async throws {
     let page = JoiningPage("page A", model: "A")
     let (root, c) = (Screen("root", children: [page]), bench.launch())
@@ -124,12 +144,7 @@ import Testing
   }
 
   @Test func `state that joining died at is not joined with what is typed later`() async throws {
-    try await bench.preserve(Screen("root", children: [JoiningPage("stored")]))
-    let page = JoiningPage()
-    let root = Screen("root", children: [page])
-    try await bench.launchLocked(root) { page.restorableState = "typed" }
-    try await bench.kill()
-    try await bench.unlock()
+    try await saveTypedWhileLocked()
     let journal = Journal()
     let dying = JoiningPage()
     dying.journal = journal
@@ -188,17 +203,7 @@ import Testing
   }
 
   @Test func `what an object types that came in the restoring turn is not joined with older state`() async throws {
-    try await bench.preserve(Screen("root", children: [JoiningPage("stored")]))
-    let page = JoiningPage()
-    try await bench.launchLocked(Screen("root", children: [page])) { page.restorableState = "typed" }
-    try await bench.kill()
-    try await bench.unlock()
-    let late = JoiningPage()
-    let root = Screen("root")
-    root.onFinish = { root.restorationChildren = [late] }
-    let c = bench.launch()
-    _ = try await c.restore(into: root)
-    await c.endTurn()
+    let (c, root, late) = try await launchWithLatePage()
     #expect(late.restorableState == "")
     late.restorableState = "new"
     _ = try await c.preserve(root)
@@ -209,17 +214,7 @@ import Testing
   }
 
   @Test func `replaced state of a page that was renamed does not come back by itself`() async throws {
-    try await bench.preserve(Screen("root", children: [JoiningPage("stored")]))
-    let page = JoiningPage()
-    try await bench.launchLocked(Screen("root", children: [page])) { page.restorableState = "typed" }
-    try await bench.kill()
-    try await bench.unlock()
-    let late = JoiningPage()
-    let root = Screen("root")
-    root.onFinish = { root.restorationChildren = [late] }
-    let c = bench.launch()
-    _ = try await c.restore(into: root)
-    await c.endTurn()
+    let (c, root, late) = try await launchWithLatePage()
     late.restorationIdentifier = "other"
     _ = try await c.preserve(root)
     try await bench.kill()

@@ -91,4 +91,21 @@ import Testing
     _ = try await bench.launch().restore(into: last)
     #expect(last["x"]?.text == "typed more")
   }
+
+  @Test func `newer state of an object that was too deep for a while stays in front`() async throws {
+    try await bench.preserve(Screen("root", children: [NewerPanel("e", value: 9)]))
+    let (e, bottom) = (Panel("e"), Screen("n"))
+    let (root, c) = (Screen("root", children: [e, chain(above: bottom)]), bench.launch())
+    _ = try await c.restore(into: root)
+    _ = try await c.preserve(root)
+    root.restorationChildren.removeFirst()
+    bottom.restorationChildren = [e]
+    _ = try await c.preserve(root)
+    bottom.restorationChildren = []
+    root.restorationChildren.append(e)
+    _ = try await c.preserve(root)
+    let again = NewerPanel("e")
+    _ = try await bench.launch().restore(into: Screen("root", children: [again]))
+    #expect(again.value == 9)
+  }
 }
