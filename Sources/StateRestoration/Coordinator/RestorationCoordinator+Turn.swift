@@ -158,7 +158,7 @@ extension RestorationCoordinator {
   private func settle(
     _ turn: RestoreTurn, _ loaded: LoadedState, _ batch: CaptureBatch
   ) async {
-    let retired = turn.retiredNodes
+    let retired = turn.retireNodes()
     let withheld = turn.withheldNodes
     let retried = turn.retriedNodes
     let crashNode = turn.request.crashNode

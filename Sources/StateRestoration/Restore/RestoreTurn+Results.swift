@@ -36,9 +36,16 @@ extension RestoreTurn {
     request.log.log(.info, "\(plan.paths[index]): joined the stored state and the typed one")
   }
 
-  /// Nodes whose own rules say that they are of no use any more: too old, or without their model.
-  var retiredNodes: [NodeID] {
-    plan.nodes.indices.compactMap { progress[$0].reason?.deletesState == true ? plan.nodes[$0].id : nil }
+  /// Takes the nodes out of the state that are of no use any more, too old or without their model: nobody is given them, nor
+  /// what is below them, from now on.
+  ///
+  /// - Returns: These nodes, which the next save leaves away.
+  func retireNodes() -> [NodeID] {
+    plan.nodes.indices.compactMap { index in
+      guard progress[index].reason?.deletesState == true else { return nil }
+      spend(index..<plan.nodes[index].end)
+      return plan.nodes[index].id
+    }
   }
 
   /// Nodes that had been left out and came back.

@@ -102,8 +102,13 @@ internal import RestorationArchive
     for variant in plan.variants(ledBy: lead) where isOwn(variant, object) {
       // An object that has moved has it.
       if object != nil, self.object(at: variant) != nil { continue }
-      for node in variant..<plan.nodes[variant].end { progress[node].isSpent = true }
+      spend(variant..<plan.nodes[variant].end)
     }
+  }
+
+  /// Says that nobody is given the state of a range of nodes any more.
+  func spend(_ range: Range<Int>) {
+    for index in range { progress[index].isSpent = true }
   }
 
   /// Forgets the objects of a range of nodes and what became of them, before they are met again.

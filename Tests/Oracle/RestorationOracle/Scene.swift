@@ -199,7 +199,12 @@ import StateRestoration
   func compareLate(_ page: Page, at path: [Int], _ report: NodeReport?) -> String? {
     if let violation { return violation }
     var rules = rules
-    rules.leftOut = Set(coordinator?.lastReport?.leftOut.map(\.numbers) ?? [])
+    // The report names the places as they were stored.
+    let storedPath = report?.path.numbers ?? path
+    rules.leftOut = Set(
+      coordinator?.lastReport?.leftOut.map(\.numbers).map {
+        $0.starts(with: storedPath) ? path + $0.dropFirst(storedPath.count) : $0
+      } ?? [])
     if report?.notRestoredReason == .leftOutAfterCrash { rules.leftOut.insert(path) }
     rules.isLate = true
     let seen = sight(of: page, [ObjectIdentifier(page): 0])

@@ -432,6 +432,7 @@ import StateRestorationTesting
       let rules = scene.rules
       // What it was edited to before may have been met, when another page was registered.
       scene.worlds = (scene.worlds + scene.worlds.flatMap { $0.meeting(path, rules) }).distinct
+      let staying = scene.worlds.compactMap { $0.staying(path, kind, rules) }
       scene.change { world in
         let isLocked = world.base != nil
         world.change(path) { page in
@@ -462,6 +463,7 @@ import StateRestorationTesting
           if isLocked { page.forgetEdits() }
         }
       }
+      scene.worlds = (scene.worlds + staying).distinct
     default: break
     }
     return false

@@ -145,6 +145,15 @@ struct World: Hashable {
     }
   }
 
+  /// The same if a state that a page can't read, and that fits the model as well that it shows now, stays the page's.
+  func staying(_ path: [Int], _ kind: Kind, _ rules: Rules) -> World? {
+    guard let page = live?[path[...]], case .below(let newer, _) = page.binding, rules.program.accepts(kind, newer)
+    else { return nil }
+    var world = self
+    world.change(path) { ($0.kind, $0.showsOther) = (kind, true) }
+    return world
+  }
+
   mutating func push(_ name: Int, _ kind: Kind, on parent: [Int], isPresented: Bool = false) {
     let isDeferred = base != nil
     change(parent) { parent in

@@ -201,6 +201,31 @@ import Testing
       .launch(version: 1, hiding: 0, making: 1, kind: 0), .showOtherModel(page: 19), .register(number: 7)]
       """
     ),
+    (
+      "a page over newer state without a model may keep it when it shows another model",
+      """
+      [.launch(version: 3, hiding: 0, making: 0, kind: 4), .push(parent: 0, name: 3, kind: 0), .save,
+      .launch(version: 1, hiding: 0, making: 3, kind: 5), .showOtherModel(page: 37), .push(parent: 39, name: 1, kind: 0),
+      .save, .launch(version: 1, hiding: 0, making: 3, kind: 2)]
+      """
+    ),
+    (
+      "what was left out below a late page is left out where that has moved to",
+      """
+      [.push(parent: 0, name: 5, kind: 0), .push(parent: 13, name: 6, kind: 0), .push(parent: 95, name: 2, kind: 0),
+      .save, .crashInLaunch(name: 2, decoding: 0), .launch(version: 1, hiding: 6, making: 0, kind: 3),
+      .rename(page: 5, name: 6), .register(number: 7)]
+      """
+    ),
+    (
+      "what was deleted with its model is gone though the model comes back",
+      """
+      [.push(parent: 0, name: 5, kind: 3), .edit(page: 79, value: 4), .push(parent: 85, name: 5, kind: 0),
+      .killInSave(call: 33), .launch(version: 2, hiding: 0, making: 0, kind: 0), .save, .cutPower(losing: 0),
+      .launch(version: 1, hiding: 0, making: 0, kind: 0), .edit(page: 79, value: 7), .toggleModel(model: 2), .unlock,
+      .toggleModel(model: 2), .register(number: 1), .save, .launch(version: 3, hiding: 0, making: 0, kind: 0)]
+      """
+    ),
   ]
 
   @Test(arguments: regressions) func `a script that once failed agrees`(name: String, script: String) async throws {

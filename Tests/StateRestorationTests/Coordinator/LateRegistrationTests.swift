@@ -359,4 +359,39 @@ import Testing
     _ = try await bench.launch().restore(into: root(Screen("page", children: [below])))
     #expect(below.text == "below")
   }
+
+  @Test(arguments: [false, true]) func `nobody is given deleted state though its model comes back`(
+    savesBefore: Bool
+  ) async throws {
+    let bench = Bench()
+    var isGone = false
+    let register: (RestorationRegistry) -> Void = { $0.register(Screen.self, as: "note", onlyIf: { _ in !isGone }) }
+    func note(_ text: String = "", page: Screen) -> Screen {
+      let note = Screen("note", text: text, tag: "note", children: [page])
+      note.restorationModelIdentifier = "one"
+      return note
+    }
+    _ = try await bench.launch(register).preserve(
+      Screen("root", children: [note("deleted", page: Screen("page", text: "deleted"))]))
+    bench.closePlaces()
+    isGone = true
+    let (coordinator, root) = (bench.launch(register), Screen("root"))
+    let report = try await coordinator.restore(into: root)
+    #expect(report[["root", "note"]]?.notRestoredReason == .modelGone("one"))
+    isGone = false
+    if savesBefore { _ = try await coordinator.preserve(root) }
+    let late = note(page: Screen("page"))
+    root.restorationChildren = [late]
+    #expect(coordinator.restore(late, at: ["root", "note"]) == nil)
+    #expect(coordinator.restore(try #require(late["page"]), at: ["root", "note", "page"]) == nil)
+    #expect(late.text == "" && late["page"]?.text == "")
+    // It is an object like any other: saved as it is.
+    late.text = "new"
+    _ = try await coordinator.preserve(root)
+    bench.closePlaces()
+    let again = Screen("root", children: [note(page: Screen("page"))])
+    _ = try await bench.launch(register).restore(into: again)
+    #expect(again["note"]?.text == "new")
+    #expect(again["note"]?["page"]?.text == "")
+  }
 }

@@ -164,7 +164,7 @@ import Testing
     let batch = tree.capture(roots: [top], scope: .all, context: .test, isMeeting: true)
     var draft = try ArchiveDraft(
       continuing: reader, dormants: turn.plan.allDormants, limits: .default, nodeBudget: 64 << 10)
-    try draft.drop(turn.retiredNodes)
+    try draft.drop(turn.retireNodes())
     _ = try draft.commit(batch)
     let text = try VariantTree.text(of: draft)
     #expect(text == "top:-*(\(row.archive))")
