@@ -23,8 +23,8 @@ extension ArchiveStore {
         state.marker = CrashMarker()
       }
       var marker = state.attempt?.marker ?? state.marker ?? CrashMarker()
-      // An attempt of this run has not died.
-      marker.running = nil
+      // An attempt of this run has not died: it goes on with another generation.
+      marker.end()
       marker.begin(archive.commitment, isRequest: isRequest, boot: store.keys.bootIdentifier)
       let file: StoreFile
       if let own = state.markerFile {

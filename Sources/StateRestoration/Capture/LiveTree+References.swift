@@ -41,6 +41,19 @@ extension LiveTree {
     }
   }
 
+  /// The nodes of the objects that references of some objects lead to.
+  ///
+  /// - Parameter numbers: What a capture of these objects has noted.
+  func targets(
+    of referrers: Set<CaptureBatch.Key>, in numbers: [CaptureBatch.Key: [String: [Int]]]
+  ) -> [LiveNode] {
+    let wanted = Set(referrers.flatMap { numbers[$0].map { $0.values.flatMap(\.self) } ?? [] })
+    guard !wanted.isEmpty else { return [] }
+    return targets.values.compactMap { target in
+      wanted.contains(target.number) ? target.object.object.flatMap { node(of: $0) } : nil
+    }
+  }
+
   /// An object whose references are resolved, with tables of what it has, as it may refer to very many.
   private struct Owner {
     let node: LiveNode

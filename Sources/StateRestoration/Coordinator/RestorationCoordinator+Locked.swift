@@ -8,7 +8,7 @@ struct Edits {
   var archive: Data?
   /// The edited objects.
   private(set) var objects: Set<ObjectIdentifier> = []
-  /// Those that came or were edited while locked, and the objects above them.
+  /// Those that came or were edited while locked, those that edited ones refer to, and the objects above all these.
   private(set) var inUse: Set<ObjectIdentifier> = []
   /// Whether the app-level state was edited.
   var hasApplication = false
@@ -76,12 +76,15 @@ extension RestorationCoordinator {
     let context = configuration.context
     let batch = capture(
       root, scope: .all, context: context, application: takeApplicationState(context: context))
+    let targets = batch.targets
     let (archive, edited, owners) = await worker.run { session in
       session.take(batch)
       return (session.edits, session.editedKeys, session.draft.ownerOf.values)
     }
     var edits = Edits(archive: archive)
     for key in edited.union(owners) { tree.node(key).map { edits.add($0, isEdited: edited.contains(key)) } }
+    // What an edited object refers to has to stay the object that it is.
+    for node in tree.targets(of: edited, in: targets) { edits.add(node, isEdited: false) }
     for node in tree.referrers.values { edits.addKept(by: node) }
     edits.hasApplication = edited.contains(CaptureBatch.application)
     return edits

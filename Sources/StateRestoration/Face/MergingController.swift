@@ -15,15 +15,21 @@
 }
 
 extension MergingController {
-  /// Joins what records hold, oldest first, and last the object's own state; false when no record holds a state.
-  func join(_ coders: [RestorationDecoder]) throws(RestorationError) -> Bool {
-    var states: [RestorableState] = []
+  /// Joins what records hold, oldest first, and last the object's own state.
+  ///
+  /// - Returns: Whether there was a state to join, and why others could not be decoded.
+  func join(_ coders: [RestorationDecoder]) -> (isJoined: Bool, failures: [RestorationError]) {
+    var (states, failures): ([RestorableState], [RestorationError]) = ([], [])
     for coder in coders {
-      if let state = try ValueFacet<Self>().decoded(coder, Self.stateVersion, for: self) { states.append(state) }
+      do throws(RestorationError) {
+        if let state = try ValueFacet<Self>().decoded(coder, Self.stateVersion, for: self) { states.append(state) }
+      } catch {
+        failures.append(error)
+      }
     }
-    guard let oldest = states.first else { return false }
+    guard let oldest = states.first else { return (false, failures) }
     states.append(restorableState)
     restorableState = states.dropFirst().reduce(oldest) { merged(stored: $0, pending: $1) }
-    return true
+    return (true, failures)
   }
 }

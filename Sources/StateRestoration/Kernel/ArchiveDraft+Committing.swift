@@ -52,9 +52,7 @@ extension ArchiveDraft {
     let former = binding(key)
     forget(key)
     switch former {
-    case .owner(let node)?:
-      try giveUpReplaced(by: node)
-      try remove(node)
+    case .owner(let node)?: try remove(node)
     case .blank(let blank)?:
       guard let over = blank.over else { break }
       if blank.hasRead { return try remove(over) }
@@ -116,7 +114,7 @@ extension ArchiveDraft {
       noteUnencoded(record.key, at: path(of: node), error, &findings)
       return try storeStanding(attributes, of: node, isOwner: true)
     }
-    if attributes.flags.contains(.joins) { try giveUpReplaced(by: node) }
+    for replaced in try replaced(below: node) { try remove(replaced) }
     let bytes = try writer.node(node)?.byteCount ?? 0
     if bytes > nodeBudget {
       overBudget[record.key] = bytes

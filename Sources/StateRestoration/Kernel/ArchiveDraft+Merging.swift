@@ -15,6 +15,7 @@ extension ArchiveDraft {
     defer { isMerging = false }
     let edited = try edited(in: overlay)
     var made: Set<NodeID> = []
+    var displaced: [NodeID] = []
     var stack = try oldestFirst(overlay.roots, in: overlay)
     var visited = 0
     while let source = stack.popLast() {
@@ -36,8 +37,9 @@ extension ArchiveDraft {
       let hasRecord = try writer.node(target).map { $0.byteCount > 0 } ?? false
       if node.isUnedited, hasRecord || copies[target] != nil { continue }
       var attributes = node.attributes
-      // Which child is which is no edit of a child.
-      attributes.role = try writer.node(target)?.attributes.role
+      // Which child is which is no edit of a child, unless another one has come to be what it was.
+      let role = try writer.node(target)?.attributes.role
+      if try isTaken(role, from: node, in: overlay) { displaced.append(target) } else { attributes.role = role }
       copies[target] = .init(source: source, target: target, attributes: attributes)
       // The next nodes of its place are compared with its coming identity.
       if var attributes = try writer.node(target)?.attributes {
@@ -54,12 +56,37 @@ extension ArchiveDraft {
         copies[target]?.attributes.priority = .low
       }
     }
+    for target in displaced { try makeRoom(for: target, as: copies[target]?.attributes.role, among: Set(copies.keys)) }
     try writer.copyRecords(copies.values.sorted { $0.target.rawValue < $1.target.rawValue }, from: overlay)
     for index in dormants.indices { dormants[index].byteCount = try byteCount(inside: dormants[index].node) }
     let newer = try overlay.context
     context.timeSaved = max(context.timeSaved, newer.timeSaved)
     context.schemaVersion = max(context.schemaVersion, newer.schemaVersion)
     return Set(copies.keys)
+  }
+
+  /// Whether what a node was to its parent is what another one has come to be while locked.
+  private func isTaken(
+    _ role: RestorationRole?, from node: RestorationArchive.Node, in overlay: RestorationArchive.Reader
+  ) throws(ArchiveError) -> Bool {
+    guard let role, role != node.attributes.role, let parent = node.parent else { return false }
+    for sibling in try overlay.children(of: parent) where sibling != node.id {
+      if try overlay.node(sibling)?.attributes.role == role { return true }
+    }
+    return false
+  }
+
+  /// Has a stored sibling step back that is to its parent what an edited node has become, while another took its former part.
+  private mutating func makeRoom(
+    for target: NodeID, as role: RestorationRole?, among edited: Set<NodeID>
+  ) throws(ArchiveError) {
+    guard let role, let parent = try writer.node(target)?.parent else { return }
+    for sibling in try writer.children(of: parent) where !edited.contains(sibling) && !isDormant(sibling) {
+      guard var attributes = try writer.node(sibling)?.attributes, attributes.role == role else { continue }
+      attributes.flags.insert(.carriedOver)
+      attributes.savedAt = attributes.savedAt ?? writer.context.timeSaved
+      try writer.setAttributes(attributes, of: sibling)
+    }
   }
 
   /// Siblings as a stack: of the variants of one place the oldest comes off first, so that the newest ends in front.
@@ -115,7 +142,7 @@ extension ArchiveDraft {
       case .refused: continue
       case .unreadable where isEdited && stored.byteCount > 0: return try renew(variant, stored)
       case .fits where isEdited && stored.byteCount > 0 && node.attributes.flags.contains(.joins):
-        return try replace(variant, stored)
+        return try renew(variant, stored, joins: true)
       case .unreadable, .fits:
         if leadsToEdit { try bringForward(variant, under: parent, as: identifier, for: nil) }
         return variant
@@ -125,31 +152,5 @@ extension ArchiveDraft {
     var attributes = node.attributes
     attributes.flags.remove(.unedited)
     return try insertInFront(parent, identifier, attributes)
-  }
-
-  /// Puts a variant in front of one that its object has to join with it.
-  private mutating func replace(
-    _ old: NodeID, _ stored: RestorationArchive.Node
-  ) throws(ArchiveError) -> NodeID {
-    let new = try renew(old, stored)
-    if var attributes = try writer.node(old)?.attributes {
-      attributes.flags.insert(.replaced)
-      try writer.setAttributes(attributes, of: old)
-    }
-    return new
-  }
-
-  /// Gives up the states that a variant has replaced: its object has joined them, or leaves.
-  mutating func giveUpReplaced(by node: NodeID) throws(ArchiveError) {
-    guard !dormants.isEmpty, let stored = try writer.node(node) else { return }
-    let behind = try variants(of: stored.parent, stored.placeIdentifier).drop { $0 != node }.dropFirst()
-    for variant in behind {
-      guard let attributes = try writer.node(variant)?.attributes,
-        tags.isSameIdentity(attributes.identity, stored.attributes.identity)
-      else { continue }
-      // Those behind another variant were replaced by that.
-      guard attributes.flags.contains(.replaced) else { return }
-      try giveUp(variant)
-    }
   }
 }

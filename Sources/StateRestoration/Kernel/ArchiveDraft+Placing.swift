@@ -229,12 +229,19 @@ extension ArchiveDraft {
   }
 
   /// Puts a variant in front of one whose record stays as it is; the children are the same object's, and come along.
-  mutating func renew(_ old: NodeID, _ stored: RestorationArchive.Node) throws(ArchiveError) -> NodeID {
-    let children = try writer.children(of: old)
+  ///
+  /// - Parameter joins: Whether the object joins the old record with its own: then it waits below the new variant, and those
+  ///   that it has replaced itself.
+  mutating func renew(
+    _ old: NodeID, _ stored: RestorationArchive.Node, joins: Bool = false
+  ) throws(ArchiveError) -> NodeID {
+    let replaced = try replaced(below: old)
+    let children = try writer.children(of: old).filter { joins || !replaced.contains($0) }
     let new = try insertInFront(stored.parent, stored.placeIdentifier, stored.attributes)
     for child in children { try writer.move(child, to: new) }
     // It went dormant with its children, whose bytes are the new one's now.
     if let index = dormants.firstIndex(where: { $0.node == old }) { dormants[index].byteCount = stored.byteCount }
+    if joins { try keepReplaced(old, below: new) }
     return new
   }
 

@@ -212,7 +212,10 @@ struct ArchiveDraft: Sendable {
     while let id = next, let node = try? writer.node(id) {
       let identifier = node.placeIdentifier
       if identifier == ReservedNode.application { return [] }
-      components.append(node.parent == nil ? ReservedNode.original(identifier) : identifier)
+      // What a variant has replaced is of its place.
+      if !node.attributes.flags.contains(.replaced) {
+        components.append(node.parent == nil ? ReservedNode.original(identifier) : identifier)
+      }
       next = node.parent
     }
     return RestorationPath(components.reversed())

@@ -1,6 +1,7 @@
 internal import RestorationArchive
 
-/// A variant behind a newer one of its place, or in a place that nobody has now: it waits for an object that it fits.
+/// A variant behind a newer one of its place, or in a place that nobody has now: it waits for an object that it fits; or one
+/// below the edit that has replaced it, with which it is to be joined.
 struct DormantVariant: Sendable {
   /// Its node.
   var node: NodeID
@@ -28,6 +29,37 @@ extension ArchiveDraft {
       variants.append(dormant.node)
     }
     return variants
+  }
+
+  /// The states below a variant that it has replaced, and that its object has not joined, oldest first.
+  func replaced(below node: NodeID) throws(ArchiveError) -> [NodeID] {
+    var replaced: [NodeID] = []
+    for dormant in dormants {
+      guard let stored = try writer.node(dormant.node), stored.parent == node else { continue }
+      if stored.attributes.flags.contains(.replaced) { replaced.append(dormant.node) }
+    }
+    return replaced
+  }
+
+  /// Has a dormant variant wait below the one that has replaced it, until their object joins them: it goes where that goes.
+  ///
+  /// At the bottom of the deepest tree there is nothing below: it stays behind the other.
+  mutating func keepReplaced(_ old: NodeID, below new: NodeID) throws(ArchiveError) {
+    guard let index = dormants.firstIndex(where: { $0.node == old }), let stored = try writer.node(old) else { return }
+    try renameFreely(old)
+    do throws(ArchiveError) {
+      try writer.move(old, to: new)
+    } catch {
+      guard error.code == .limitExceeded else { throw error }
+      return try writer.rename(old, to: stored.identifier)
+    }
+    var attributes = stored.attributes
+    attributes.flags.insert(.replaced)
+    try writer.setAttributes(attributes, of: old)
+    var dormant = dormants.remove(at: index)
+    dormant.number = (dormants.last?.number ?? 0) + 1
+    dormants.append(dormant)
+    try writer.rename(old, to: try freeVariantName("", dormant.number, new))
   }
 
   /// Whether a node is a dormant variant.
@@ -96,7 +128,8 @@ extension ArchiveDraft {
       || dormants.reduce(0) { $0 + $1.byteCount } > limits.bytesPerArchive / DormantVariant.budgetShare
   }
 
-  /// First those behind a newer variant of their own identity, which hides them, then all others; the oldest first.
+  /// First those behind a newer variant of their own identity, which hides them, and replaced ones, then all others; the oldest
+  /// first.
   private func dormantsInOrderOfRemoval() throws(ArchiveError) -> [DormantVariant] {
     struct Place: Hashable {
       var parent: NodeID?
@@ -113,7 +146,8 @@ extension ArchiveDraft {
         newer[place] = [identity]
       }
       let identity = node.attributes.identity
-      if newer[place]?.contains(where: { tags.isSameIdentity($0, identity) }) == true {
+      let isReplaced = node.attributes.flags.contains(.replaced)
+      if isReplaced || newer[place]?.contains(where: { tags.isSameIdentity($0, identity) }) == true {
         hidden.append(dormant)
       } else {
         others.append(dormant)

@@ -12,8 +12,6 @@ enum Selection {
     var isDamaged = false
     /// Whether this launch doesn't ask for it.
     var isWithheld = false
-    /// Whether it only waits to be joined with the edit that has replaced it.
-    var isReplaced = false
   }
 
   /// What one variant is to an object.
@@ -34,7 +32,7 @@ enum Selection {
   /// Why a variant is not for an object.
   enum Refusal: Hashable, Sendable {
     case leftOut, otherClass, otherModel
-    /// It is expired, or its model is gone; or it only waits to be joined. Those behind it count.
+    /// It is expired, or its model is gone. Those behind it count.
     case deleted
   }
 
@@ -48,7 +46,6 @@ enum Selection {
 
   /// Judges one variant.
   static func verdict(on candidate: Candidate, for claimant: Claimant) -> Verdict {
-    if candidate.isReplaced { return .refused(.deleted) }
     if candidate.isLeftOut { return .refused(.leftOut) }
     if let mismatch = claimant.mismatch(with: candidate.identity) { return .refused(mismatch) }
     if candidate.version > claimant.version { return .unreadable(.newerVersion) }
@@ -84,7 +81,6 @@ extension Selection.Candidate {
   /// What a node's attributes tell of it.
   init(_ attributes: RestorationArchive.Attributes) {
     self.init(
-      identity: attributes.identity, version: attributes.version, isLeftOut: attributes.flags.contains(.leftOut),
-      isReplaced: attributes.flags.contains(.replaced))
+      identity: attributes.identity, version: attributes.version, isLeftOut: attributes.flags.contains(.leftOut))
   }
 }

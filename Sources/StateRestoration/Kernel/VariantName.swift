@@ -47,7 +47,7 @@ extension RestorationArchive.NodeFlags {
   static let unedited = RestorationArchive.NodeFlags(rawValue: 1 << 10)
   /// The object joins what it has with the state that it replaces; see ``MergingController``.
   static let joins = RestorationArchive.NodeFlags(rawValue: 1 << 11)
-  /// Replaced by an edit made while locked, and not joined with it yet: dormant behind it.
+  /// Replaced by an edit made while locked, and not joined with it yet: dormant below it, in a place without an identifier.
   static let replaced = RestorationArchive.NodeFlags(rawValue: 1 << 12)
 }
 

@@ -75,7 +75,7 @@ extension NotRestoredReason: CustomStringConvertible {
     case .leftOutAfterCrash:
       "left out, because restoring it failed before; kept: restore with retriesLeftOut, or answer yes in shouldRetryNodeAt"
     case .touchedMeanwhile: "changed meanwhile; the newer state is kept"
-    case .notInstalled: "made, but its container did not take it"
+    case .notInstalled: "its container did not take it"
     case .shed: "not stored, to keep within the size budget"
     case .timedOut: "came too late"
     case .dormant: "waits for an object that it fits; forget the path to give it up"

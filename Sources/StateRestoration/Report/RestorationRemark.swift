@@ -45,6 +45,8 @@ public enum RestorationRemark: Sendable, Hashable, Codable {
   case wasDormant
   /// The stored state and the edits made while the device was locked were joined; see ``MergingController``.
   case joined
+  /// Stored state could not be joined with the edits made while the device was locked, which take its place, for this reason.
+  case notJoined(String)
 }
 
 extension RestorationRemark: CustomStringConvertible {
@@ -71,6 +73,7 @@ extension RestorationRemark: CustomStringConvertible {
     case .identifierDiffers(let found): "the factory’s object calls itself “\(found)”"
     case .wasDormant: "an older variant of the place"
     case .joined: "joined with what was edited while locked"
+    case .notJoined(let text): "a stored state could not be joined with what was edited while locked: \(text)"
     }
   }
 }

@@ -52,12 +52,14 @@ struct RestorePlan: Sendable {
   /// The dormant variants of places, newest first, by the index of the variant that leads the place: the active one, or the
   /// newest where there is none.
   private(set) var dormants: [Int: [Int]] = [:]
+  /// The states that variants have replaced, and that are to be joined with them, oldest first, by their indices.
+  private(set) var replaced: [Int: [Int]] = [:]
   /// All dormant variants of the archive, oldest first.
   private(set) var allDormants: [DormantVariant] = []
 
   /// The nodes that lead their places, outside of dormant subtrees.
   var leads: [Int] {
-    guard !dormants.isEmpty else { return Array(nodes.indices) }
+    guard !allDormants.isEmpty else { return Array(nodes.indices) }
     var leads: [Int] = []
     var next = 0
     while next < nodes.count {
@@ -102,9 +104,13 @@ struct RestorePlan: Sendable {
     }
     var places: [Place: [Int]] = [:]
     for (index, number) in tops.sorted(by: { $0.number > $1.number }) {
-      places[Place(parent: nodes[index].parent, path: paths[index]), default: []].append(index)
       let bytes = byteCount(insideDormant: index)
       allDormants.append(.init(node: nodes[index].id, number: number, byteCount: bytes))
+      if nodes[index].flags.contains(.replaced), let parent = nodes[index].parent {
+        replaced[parent, default: []].insert(index, at: 0)
+      } else {
+        places[Place(parent: nodes[index].parent, path: paths[index]), default: []].append(index)
+      }
     }
     var actives: [Place: Int] = [:]
     for index in nodes.indices where !nodes[index].isDormant {
@@ -199,7 +205,9 @@ struct RestorePlan: Sendable {
     if isDormant { layout.dormantTops.append((index, name.number)) }
     if let parent {
       if !isDormant { nodes[parent].childCount += 1 }
-      paths.append(paths[parent].appending(name.identifier))
+      // What a variant has replaced is of its place.
+      let isReplaced = isDormant && attributes.flags.contains(.replaced)
+      paths.append(isReplaced ? paths[parent] : paths[parent].appending(name.identifier))
     } else if attributes.flags.contains(.shared) {
       paths.append([ReservedNode.shared, name.identifier])
     } else if attributes.flags.contains(.reserved) {

@@ -38,9 +38,7 @@ extension RestoreTurn {
   ) {
     let claimant = request.registry.claimant(object)
     for variant in plan.variants(behind: index) {
-      guard !isSameIdentity(index, variant), !plan.nodes[variant].flags.contains(.replaced),
-        isGiven(variant, to: claimant)
-      else { continue }
+      guard !isSameIdentity(index, variant), isGiven(variant, to: claimant) else { continue }
       do throws(RestorationError) {
         try apply(variant, to: object, at: index, resolve)
         return progress[index].remarks.append(.wasDormant)
@@ -52,19 +50,17 @@ extension RestoreTurn {
 
   /// Has an object join its state with what that has replaced, an edit made while locked; the next save has the joined state.
   private func join(_ index: Int, _ object: any RestorableObject) {
-    // Those behind another variant of its identity were replaced by that.
-    let replaced = plan.variants(behind: index).filter { isSameIdentity($0, index) }
-      .prefix { plan.nodes[$0].flags.contains(.replaced) }
-    guard !replaced.isEmpty, let object = object as? any MergingController else { return }
+    guard let replaced = plan.replaced[index], let object = object as? any MergingController else { return }
     let claimant = request.registry.claimant(object)
-    let coders = replaced.reversed().filter { isGiven($0, to: claimant) }.map { makeDecoder(of: $0) }
+    let coders = replaced.filter { isGiven($0, to: claimant) }.map { makeDecoder(of: $0) }
     defer { for coder in coders { coder.finish() } }
     noteBeginning(of: index)
-    do throws(RestorationError) {
-      if try object.join(coders) { noteJoined(index) }
-    } catch {
+    let (isJoined, failures) = object.join(coders)
+    if isJoined { noteJoined(index) }
+    for failure in failures {
+      progress[index].remarks.append(.notJoined(failure.description))
       request.log.log(
-        .warning, "\(plan.paths[index]): the stored state and the typed one could not be joined: \(error)")
+        .warning, "\(plan.paths[index]): a stored state could not be joined with the typed one: \(failure)")
     }
   }
 

@@ -55,7 +55,6 @@ extension RestoreTurn {
     var reasons: [Int: NotRestoredReason] = [:]
     let choice = Selection.choose(among: variants, tags: tags) { variant in
       // Another object was given it, or has newer values.
-      if plan.nodes[variant].flags.contains(.replaced) { return (plan.identity(of: variant), .refused(.deleted)) }
       if progress[variant].isSpent { return (plan.identity(of: variant), .refused(.otherModel)) }
       let isKnown = progress[variant].outcome != .undecided && progress[variant].reason?.isOfExtent != true
       let known = isKnown ? progress[variant].reason : obstacle(at: variant)

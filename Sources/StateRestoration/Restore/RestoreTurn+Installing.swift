@@ -27,7 +27,8 @@ extension RestoreTurn {
     rejectUninstalled(in: range ?? plan.nodes.indices)
   }
 
-  /// A made object that no container took dies after restoring: its state is not given away.
+  /// An object that its container did not take has no state of its own: what is stored stays. One that was made dies after
+  /// restoring.
   private func rejectUninstalled(in range: Range<Int>) {
     lookups.childTables = [:]
     lookups.viewTables = [:]
@@ -39,8 +40,9 @@ extension RestoreTurn {
         fail(index, .parentNotRestored)
         continue
       }
-      guard !progress[index].existed, node.kind == .controller, !node.flags.contains(.byHand), let parent = node.parent,
-        let made = object(at: index), let owner = progress[parent].controller
+      guard node.kind == .controller, !node.flags.contains(.byHand), let parent = node.parent,
+        let made = object(at: index), let owner = progress[parent].controller,
+        !progress[index].existed || owner is any RestorationContainer
       else { continue }
       let siblings = children[parent] ?? owner.restorationChildren
       children[parent] = siblings

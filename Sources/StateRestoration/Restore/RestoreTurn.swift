@@ -149,7 +149,7 @@ internal import RestorationArchive
     }
     for (lead, variants) in plan.dormants where !plan.nodes[lead].isApplication {
       for variant in [lead] + variants where plan.nodes[variant].isDormant && progress[variant].outcome == .undecided {
-        if !plan.nodes[variant].flags.contains(.replaced) { reportDormant(variant) }
+        reportDormant(variant)
       }
     }
   }
@@ -170,7 +170,7 @@ internal import RestorationArchive
 
   /// Meets the places of a range, parents first; those below a dormant variant only when an object gets it.
   func meetAll(in range: Range<Int>, _ meet: (Int) -> Void) {
-    guard !plan.dormants.isEmpty else {
+    guard !plan.allDormants.isEmpty else {
       for index in range { meet(index) }
       return
     }

@@ -55,6 +55,12 @@ struct StateLoader: Sendable {
     }
     do throws(LoadFailure) {
       var loaded = try layOut(state, .newest, merging: pending, remarks)
+      // The newest is known to be damaged: it must not become the one to fall back to.
+      if case .olderGeneration = state.standing {
+        loaded.retiring += ((try? store.generations()) ?? []).filter { one in
+          one > state.generation && !pending.contains { $0.generation == one }
+        }
+      }
       loaded.history = attempts(at: state, &loaded.remarks)
       loaded.crash = CrashPlan(newest: loaded.history, isDeveloperMode: configuration.isDeveloperMode)
       if loaded.history.deaths > 0, !configuration.isDeveloperMode {

@@ -332,4 +332,28 @@ import Testing
       .restore(into: Screen("root"))
     #expect(isMarked)
   }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a death that an attempt has outlived is not held against the generation before`(on kind: StoreKind) async throws
+  {
+    let bench = try await Bench(kind)
+    try await bench.unlock()
+    func make(_ text: String = "") -> Screen {
+      Screen("root", children: ["a", "b", "c"].map { Screen($0, text: text) })
+    }
+    try await bench.preserve(make("1"))
+    let typing = make()
+    try await bench.launchLocked(typing) { typing["a"]?.text = "typed" }
+    try await bench.kill()
+    try await bench.unlock()
+    try await bench.die(at: ["root", "b"])
+    // It ends well, without "b", and the mark takes a whole generation.
+    let root = make()
+    _ = try await bench.launch().restore(into: root)
+    #expect(["a", "b", "c"].map { root[$0]?.text } == ["typed", "", "1"])
+    try await bench.kill()
+    for _ in 0..<2 { try await bench.die(at: ["root", "c"]) }
+    let report = try await bench.launch().restore(into: make())
+    #expect(report.outcome == .restored && report.reason == .olderGeneration)
+  }
 }

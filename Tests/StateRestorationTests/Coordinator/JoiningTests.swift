@@ -221,6 +221,145 @@ import Testing
     let (old, other) = (JoiningPage(), JoiningPage())
     other.restorationIdentifier = "other"
     _ = try await bench.launch().restore(into: Screen("root", children: [old, other]))
-    #expect([old.restorableState, other.restorableState] == ["", "typed"])
+    #expect([old.restorableState, other.restorableState] == ["", "stored+typed"])
+  }
+
+  enum Difference: CaseIterable, Sendable { case model, tag, superclass }
+
+  @Test(arguments: Difference.allCases, [false, true])
+  func `state that fits is joined though the page names more than it`(difference: Difference, inRun: Bool) async throws
+  {
+    class Base: MergingController {
+      let restorationIdentifier: RestorationIdentifier? = "page"
+      var restorationClass: RestorationClass?
+      var restorationModelIdentifier: ModelIdentifier?
+      var restorableState = ""
+      init(_ text: String, _ tag: RestorationClass?, _ model: ModelIdentifier? = nil) {
+        (restorableState, restorationClass, restorationModelIdentifier) = (text, tag, model)
+      }
+      func merged(stored: String, pending: String) -> String { stored + "+" + pending }
+    }
+    final class Derived: Base {}
+    func launch() -> RestorationCoordinator {
+      bench.launch {
+        $0.register(Base.self, as: "base")
+        $0.register(Derived.self, as: "derived")
+      }
+    }
+    func page() -> Base {
+      switch difference {
+      case .model: Base("", nil, "A")
+      case .tag: Base("", "base")
+      case .superclass: Derived("", "derived")
+      }
+    }
+    _ = try await launch().preserve(
+      Screen("root", children: [Base("stored", difference == .superclass ? "base" : nil)]))
+    var typed = page()
+    let root = Screen("root", children: [typed])
+    var coordinator = launch()
+    try await bench.launchLocked(root, coordinator) {
+      typed.restorableState = "typed"
+      typed.invalidateRestorableState()
+    }
+    if inRun {
+      try await bench.unlock(coordinator)
+    } else {
+      try await bench.kill()
+      try await bench.unlock()
+      (typed, coordinator) = (page(), launch())
+      _ = try await coordinator.restore(into: Screen("root", children: [typed]))
+    }
+    #expect(typed.restorableState == "stored+typed")
+  }
+
+  @Test func `what a page has joined goes with it, though it names a model by now`() async throws {
+    try await saveTypedWhileLocked()
+    let page = JoiningPage(model: "A")
+    let (root, coordinator) = (Screen("root", children: [page]), bench.launch())
+    _ = try await coordinator.restore(into: root)
+    #expect(page.restorableState == "stored+typed")
+    _ = try await coordinator.preserve(root)
+    root.restorationChildren = []
+    _ = try await coordinator.preserve(root)
+    try await bench.kill()
+    let new = JoiningPage()
+    try await bench.launchLocked(Screen("root", children: [new])) { new.restorableState = "new" }
+    try await bench.kill()
+    try await bench.unlock()
+    let last = JoiningPage()
+    _ = try await bench.launch().restore(into: Screen("root", children: [last]))
+    #expect(last.restorableState == "new")
+  }
+
+  @Test func `what a page has joined that was asked for again goes with it`() async throws {
+    try await saveTypedWhileLocked()
+    let (journal, dying) = (Journal(), JoiningPage())
+    dying.journal = journal
+    try await bench.die(restoring: Screen("root", children: [dying]), at: "merged", of: journal)
+    /// Restores, saves, does something and saves again; what the page was given.
+    func run(retries: Bool, _ then: (Screen, JoiningPage) -> Void) async throws -> String {
+      bench.delegate.retries = retries ? [["root", "page"]] : []
+      let page = JoiningPage()
+      let (root, coordinator) = (Screen("root", children: [page]), bench.launch())
+      _ = try await coordinator.restore(into: root)
+      let text = page.restorableState
+      _ = try await coordinator.preserve(root)
+      then(root, page)
+      _ = try await coordinator.preserve(root)
+      try await bench.kill()
+      return text
+    }
+    #expect(try await run(retries: false) { $1.restorableState = "new" } == "")
+    #expect(try await run(retries: true) { root, _ in root.restorationChildren = [] } == "stored+typed")
+    #expect(try await run(retries: false) { _, _ in } == "new")
+  }
+
+  /// A page that can't read the first version's state.
+  private final class NewerPage: OlderPage {
+    override class var stateVersion: StateVersion { 2 }
+  }
+
+  private class OlderPage: MergingController {
+    class var stateVersion: StateVersion { 1 }
+    let restorationIdentifier: RestorationIdentifier? = "page"
+    var restorableState = ""
+    func merged(stored: String, pending: String) -> String { stored + "+" + pending }
+  }
+
+  @Test func `state that can't be joined costs none that can, and the report names it`() async throws {
+    let older = OlderPage()
+    older.restorableState = "stored"
+    try await bench.preserve(Screen("root", children: [older]))
+    for line in ["one", "two"] {
+      let page = NewerPage()
+      try await bench.launchLocked(Screen("root", children: [page])) {
+        page.restorableState = line
+        page.invalidateRestorableState()
+      }
+      try await bench.kill()
+    }
+    try await bench.unlock()
+    let page = NewerPage()
+    let report = try await bench.launch().restore(into: Screen("root", children: [page]))
+    #expect(page.restorableState == "one+two")
+    let remarks = try #require(report[["root", "page"]]).remarks
+    #expect(remarks.count == 2 && remarks.contains(.joined), "\(remarks)")
+  }
+
+  @Test func `a page as deep as can be keeps what an edit of it replaces`() async throws {
+    func tree(_ page: JoiningPage) -> Screen {
+      let bottom = Screen("bottom", children: [page])
+      let chain = (0..<1021).reduce(bottom) { below, number in Screen("\(number)", children: [below]) }
+      return Screen("root", children: [chain])
+    }
+    try await bench.preserve(tree(JoiningPage("stored")))
+    let page = JoiningPage()
+    try await bench.launchLocked(tree(page)) { page.restorableState = "typed" }
+    try await bench.kill()
+    try await bench.unlock()
+    let last = JoiningPage()
+    _ = try await bench.launch().restore(into: tree(last))
+    #expect(last.restorableState == "typed")
   }
 }

@@ -165,4 +165,27 @@ import Testing
     #expect(l.p.strongFriend === l.q.strongFriend)
     #expect((l.q.strongFriend as? Panel)?.value == 7)
   }
+
+  @Test func `what an edited object refers to is not made anew at the unlock`() async throws {
+    func make(_ value: Int) -> (root: Screen, referrer: Panel, tab: Panel) {
+      let (referrer, tab) = (Panel("q", value: value), Panel.made("x", value: value))
+      let tabs = TabController(restorationIdentifier: "tabs", tabs: [tab])
+      return (Screen("root", children: [referrer, tabs]), referrer, tab)
+    }
+    _ = try await bench.launchMakingAll().preserve(make(7).root)
+    let typing = make(0)
+    let coordinator = bench.launchMakingAll()
+    try await bench.launchLocked(typing.root, coordinator) {
+      typing.referrer.value = 1
+      typing.referrer.friend = typing.tab
+    }
+    try await bench.unlock(coordinator)
+    #expect(typing.tab.value == 7)
+    _ = try await coordinator.preserve(typing.root)
+    try await bench.kill()
+    let (referrer, tabs) = (Panel("q"), TabController(restorationIdentifier: "tabs"))
+    _ = try await bench.launchMakingAll().restore(into: Screen("root", children: [referrer, tabs]))
+    #expect(referrer.strongFriend != nil && referrer.strongFriend === tabs.tabs.first)
+    #expect((referrer.strongFriend as? Panel)?.value == 7)
+  }
 }

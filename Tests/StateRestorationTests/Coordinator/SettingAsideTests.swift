@@ -1,4 +1,5 @@
 import DataProtection
+import FaultyFileSystem
 import FoundationEssentials
 import StateRestorationTesting
 import Synchronization
@@ -381,5 +382,41 @@ import Testing
     bench.delegate.restores = false
     let launch = bench.launch()
     #expect(try await launch.restore(into: root, from: .setAside(id)).outcome == .declined)
+  }
+
+  @Test(arguments: [false, true]) func `a damaged generation never becomes the one to fall back to`(locks: Bool)
+    async throws
+  {
+    let bench = try await Bench(.device)
+    try await bench.unlock()
+    func make(_ text: String = "") -> Screen { Screen("root", text: text) }
+    try await bench.preserve(make("1"))
+    try bench.requireWhole()
+    try await bench.kill()
+    try damageNewest(bench)
+    let (root, coordinator) = (make(), bench.launch())
+    _ = try await coordinator.restore(into: root)
+    #expect(root.text == "1")
+    if locks { try await bench.lock() }
+    root.text = "2"
+    _ = try await coordinator.preserve(root)
+    try await bench.unlock()
+    try await bench.kill()
+    try damageNewest(bench)
+    let last = make()
+    _ = try await bench.launch().restore(into: last)
+    #expect(last.text == "1")
+  }
+
+  /// Changes a byte of the newest generation's file.
+  private func damageNewest(_ bench: Bench) throws {
+    let disk = try #require(bench.device?.memory)
+    let name = "g-\(try bench.newestGeneration().rawValue)"
+    for slot in disk.names(atPath: "/device/archives") {
+      let path = "/device/archives/\(slot)/\(name)"
+      guard var bytes = bench.device?.contents.fileSystem?.content(atPath: path) else { continue }
+      bytes[200] ^= 0xff
+      disk.plant(bytes, atPath: path)
+    }
   }
 }

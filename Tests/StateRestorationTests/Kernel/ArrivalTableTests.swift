@@ -128,16 +128,6 @@ import Testing
     #expect(try VariantTree.text(of: draft) == "top:P*(\(expected))")
   }
 
-  @Test func `an object that comes by itself takes over no state that waits to be joined`() throws {
-    let waiting = StoredVariant("S", flags: [.dormant, .replaced])
-    var draft = try VariantTree.draft([("place", [waiting])])
-    var batch = CaptureBatch()
-    batch.place(Self.object)
-    batch.record(Self.object, "E")
-    #expect(try draft.commit(batch).isEmpty)
-    #expect(try VariantTree.text(of: draft) == "place:E*|S")
-  }
-
   @Test func `an object that comes by itself takes over nothing that the launch doesn't ask for`() throws {
     var draft = try draft(try #require(Self.rows.first { $0.testDescription == "fits" }))
     draft.withheld = Set(try draft.variants(of: try draft.writer.roots.first, "place"))

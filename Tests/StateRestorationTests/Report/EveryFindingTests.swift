@@ -7,6 +7,7 @@ import Testing
 @MainActor @Suite struct EveryFindingTests {
   enum Restoring: String, CaseIterable, Sendable {
     case migrated, unreadKeys, unresolvedReference, unregisteredClass, identifierDiffers, wasDormant, joined
+    case notJoined
 
     /// Nil for a remark of the state as a whole; see `EveryRemarkTests`.
     init?(_ remark: RestorationRemark) {
@@ -18,6 +19,7 @@ import Testing
       case .identifierDiffers: self = .identifierDiffers
       case .wasDormant: self = .wasDormant
       case .joined: self = .joined
+      case .notJoined: self = .notJoined
       case .tailDropped, .olderGeneration, .rollbackUnverifiable, .mergedPendingChanges, .markerIgnored,
         .interruptedBefore, .applicationStateFailed, .applicationStateTouched, .extensionTimedOut, .setAside,
         .noDelegate, .failure:
@@ -79,25 +81,32 @@ import Testing
       bench.delegate.make = { path, _ in path.components.count > 1 ? Screen("another") : nil }
     case .wasDormant: (preserved, restored) = (modelled("one"), modelled("one"))
     case .joined: (preserved, restored) = (Joining(), Joining())
+    case .notJoined: (preserved, restored) = (Joining(), NewerJoining())
     }
     try await bench.preserve(Screen("root", children: [preserved, friend]))
     if name == .wasDormant { try await typeOverAnother(bench) }
-    if name == .joined { try await typeWhileLocked(bench) }
+    if name == .joined { try await typeWhileLocked(bench, Joining()) }
+    if name == .notJoined { try await typeWhileLocked(bench, NewerJoining()) }
     let report = try await bench.launch(register).restore(into: Screen("root", children: [restored]))
     let found = report.nodes.filter { $0.path.last == restored.restorationIdentifier }.flatMap(\.remarks)
     #expect(found.map(Restoring.init) == [name])
   }
 
-  private final class Joining: MergingController {
+  private class Joining: MergingController {
+    class var stateVersion: StateVersion { 1 }
     let restorationIdentifier: RestorationIdentifier? = "child"
     var restorableState = "stored"
     func merged(stored: String, pending: String) -> String { stored + pending }
   }
 
+  /// Can't read the older state.
+  private final class NewerJoining: Joining {
+    override class var stateVersion: StateVersion { 2 }
+  }
+
   /// A run that dies on a locked device, after the user has typed.
-  private func typeWhileLocked(_ bench: Bench) async throws {
+  private func typeWhileLocked(_ bench: Bench, _ child: Joining) async throws {
     try await bench.lock()
-    let child = Joining()
     let root = Screen("root", children: [child])
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: root)

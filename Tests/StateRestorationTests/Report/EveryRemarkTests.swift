@@ -27,7 +27,8 @@ import Testing
       case .setAside: self = .setAside
       case .noDelegate: self = .noDelegate
       case .failure: self = .failure
-      case .migrated, .unreadKeys, .unresolvedReference, .unregisteredClass, .identifierDiffers, .wasDormant, .joined:
+      case .migrated, .unreadKeys, .unresolvedReference, .unregisteredClass, .identifierDiffers, .wasDormant, .joined,
+        .notJoined:
         return nil
       }
     }

@@ -267,6 +267,8 @@ final class MemoryStore: PreservationStore {
     let run = run.load(ordering: .relaxed)
     state.withLock { state in
       state.settle(in: run)
+      // An attempt of this run goes on with another generation.
+      if let last = state.marker { state.markers[last.generation] = nil }
       state.marker = Marker(generation: stored.generation.rawValue, isRequest: isRequest, run: run)
     }
     return MemoryAttempt(store: self, generation: stored.generation.rawValue, isRequest: isRequest, run: run)
