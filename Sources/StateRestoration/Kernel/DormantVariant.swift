@@ -9,6 +9,8 @@ struct DormantVariant: Sendable {
   var number: Int
   /// The bytes of its records, with those below it.
   var byteCount: Int
+  /// Whether it is below the edit that has replaced it.
+  var isReplaced = false
 
   /// At most so many are stored in an archive.
   static let countLimit = 64
@@ -34,9 +36,8 @@ extension ArchiveDraft {
   /// The states below a variant that it has replaced, and that its object has not joined, oldest first.
   func replaced(below node: NodeID) throws(ArchiveError) -> [NodeID] {
     var replaced: [NodeID] = []
-    for dormant in dormants {
-      guard let stored = try writer.node(dormant.node), stored.parent == node else { continue }
-      if stored.attributes.flags.contains(.replaced) { replaced.append(dormant.node) }
+    for dormant in dormants where dormant.isReplaced {
+      if try writer.node(dormant.node)?.parent == node { replaced.append(dormant.node) }
     }
     return replaced
   }
@@ -58,6 +59,7 @@ extension ArchiveDraft {
     try writer.setAttributes(attributes, of: old)
     var dormant = dormants.remove(at: index)
     dormant.number = (dormants.last?.number ?? 0) + 1
+    dormant.isReplaced = true
     dormants.append(dormant)
     try writer.rename(old, to: try freeVariantName("", dormant.number, new))
   }
@@ -146,8 +148,7 @@ extension ArchiveDraft {
         newer[place] = [identity]
       }
       let identity = node.attributes.identity
-      let isReplaced = node.attributes.flags.contains(.replaced)
-      if isReplaced || newer[place]?.contains(where: { tags.isSameIdentity($0, identity) }) == true {
+      if dormant.isReplaced || newer[place]?.contains(where: { tags.isSameIdentity($0, identity) }) == true {
         hidden.append(dormant)
       } else {
         others.append(dormant)

@@ -104,9 +104,10 @@ struct RestorePlan: Sendable {
     }
     var places: [Place: [Int]] = [:]
     for (index, number) in tops.sorted(by: { $0.number > $1.number }) {
+      let parent = nodes[index].flags.contains(.replaced) ? nodes[index].parent : nil
       let bytes = byteCount(insideDormant: index)
-      allDormants.append(.init(node: nodes[index].id, number: number, byteCount: bytes))
-      if nodes[index].flags.contains(.replaced), let parent = nodes[index].parent {
+      allDormants.append(.init(node: nodes[index].id, number: number, byteCount: bytes, isReplaced: parent != nil))
+      if let parent {
         replaced[parent, default: []].insert(index, at: 0)
       } else {
         places[Place(parent: nodes[index].parent, path: paths[index]), default: []].append(index)

@@ -27,8 +27,9 @@ extension RestoreTurn {
     rejectUninstalled(in: range ?? plan.nodes.indices)
   }
 
-  /// An object that its container did not take has no state of its own: what is stored stays. One that was made dies after
-  /// restoring.
+  /// What is stored for an object that its container did not take stays.
+  ///
+  /// One that was made dies after restoring.
   private func rejectUninstalled(in range: Range<Int>) {
     lookups.childTables = [:]
     lookups.viewTables = [:]

@@ -12,6 +12,8 @@ enum Question: UInt8, CaseIterable {
   case joinsBelowNewer
   /// Whether presenting a page on a locked device is an edit of it.
   case countsPresented
+  /// Whether a page that names no model keeps that of its state when the page above it shows another model.
+  case keepsModelsBelowAnother
 }
 
 /// What the engine has answered; nil for what nothing has shown yet.

@@ -257,7 +257,11 @@ struct Rules {
     (page.hasMoved, page.showsOther, page.given, page.met) = (false, false, nil, [])
     if case .owner(let former?) = page.binding, !program.isSameIdentity(own(page, [:]), former) {
       // All that is below stays with the former state, or comes along.
-      for index in page.children.indices { page.children[index].loosen() }
+      let keepsModels = inquiry.says(.keepsModelsBelowAnother)
+      for index in page.children.indices {
+        page.children[index].loosen()
+        if !keepsModels { page.children[index].forgetModel() }
+      }
     }
     var places = page.carried
     for index in page.children.indices {

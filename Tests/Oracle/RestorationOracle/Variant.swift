@@ -164,6 +164,15 @@ struct Live: Hashable {
     for index in children.indices { children[index].forgetEdits() }
   }
 
+  /// Has it, and those below it, come without the models of the states that they were given, unless they name them.
+  mutating func forgetModel() {
+    if case .owner(var own?) = binding, kind.model == 0 {
+      own.model = 0
+      binding = .owner(own)
+    }
+    for index in children.indices { children[index].forgetModel() }
+  }
+
   /// Leaves open whether what is stored below it for others, and what its pages had before, is there.
   mutating func loosen() {
     (before, behind) = (before.map { $0.asOptional() }, behind.map { $0.asOptional() })

@@ -226,6 +226,14 @@ import Testing
       .toggleModel(model: 2), .register(number: 1), .save, .launch(version: 3, hiding: 0, making: 0, kind: 0)]
       """
     ),
+    (
+      "a page without a model, below one that shows another, comes without the model of its state",
+      """
+      [.push(parent: 0, name: 4, kind: 0), .push(parent: 0, name: 6, kind: 1), .push(parent: 56, name: 5, kind: 1),
+      .save, .launch(version: 1, hiding: 0, making: 5, kind: 5), .edit(page: 23, value: 3),
+      .showOtherModel(page: 62), .toggleModel(model: 2), .save, .launch(version: 1, hiding: 0, making: 0, kind: 0)]
+      """
+    ),
   ]
 
   @Test(arguments: regressions) func `a script that once failed agrees`(name: String, script: String) async throws {
