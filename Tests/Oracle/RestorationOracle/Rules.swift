@@ -372,6 +372,10 @@ struct Rules {
       stored.places = joinBelow(page, stored.places)
       guard page.hasEdits else {
         others.insert(stored, at: fitting)
+        // Where that is gone, the page may be there itself.
+        if stored.isOptional, isJoined(page) {
+          others.insert(own(page, joinBelow(page, [:])).asOptional(), at: fitting + 1)
+        }
         return others
       }
       // The page's variant of another model may have taken its place.

@@ -234,6 +234,15 @@ import Testing
       .showOtherModel(page: 62), .toggleModel(model: 2), .save, .launch(version: 1, hiding: 0, making: 0, kind: 0)]
       """
     ),
+    (
+      "an unedited page that came while locked may take the place of state whose model is gone",
+      """
+      [.push(parent: 0, name: 5, kind: 1), .toggleModel(model: 2), .save,
+      .launch(version: 1, hiding: 0, making: 0, kind: 4), .cutPowerInSave(call: 15, losing: 128),
+      .push(parent: 0, name: 5, kind: 5), .push(parent: 55, name: 2, kind: 0), .save, .unlock,
+      .crashInLaunch(name: 6, decoding: 1)]
+      """
+    ),
   ]
 
   @Test(arguments: regressions) func `a script that once failed agrees`(name: String, script: String) async throws {
