@@ -11,7 +11,7 @@ import Musl
 /// Reading blocks, so it has a thread of its own; the keys arrive through a callback that may be called on any thread.
 final class KeyReader: Sendable {
   /// How long a lone escape byte waits for the rest of a sequence, in milliseconds.
-  private static let escapeDelay: Int32 = 40
+  private static let escapeDelay: Int32 = 150
 
   /// Starts reading.
   ///
