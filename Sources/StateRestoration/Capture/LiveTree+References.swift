@@ -43,7 +43,7 @@ extension LiveTree {
 
   /// The nodes of the objects that references of some objects lead to.
   ///
-  /// - Parameter numbers: What a capture of these objects has noted.
+  /// - Parameter numbers: The numbers of the referred objects, from a capture of the referrers.
   func targets(
     of referrers: Set<CaptureBatch.Key>, in numbers: [CaptureBatch.Key: [String: [Int]]]
   ) -> [LiveNode] {

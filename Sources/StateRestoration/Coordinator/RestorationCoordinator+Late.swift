@@ -22,7 +22,8 @@ extension RestorationCoordinator {
   ///   - object: The controller or view.
   ///   - path: Its place now, from the root.
   /// - Returns: What became of it. Nil when nothing was restored in this run, when nothing was preserved at the path, when that
-  ///   is in use or was, when the restoration has deleted it, while objects are given their state, and while everything is being discarded.
+  ///   is in use or was, when the restoration has deleted it, while objects are given their state, and while everything is being
+  ///   discarded.
   @discardableResult
   public func restore(_ object: any RestorableObject, at path: RestorationPath) -> NodeReport? {
     adopt(LateObject(object: object, path: path))

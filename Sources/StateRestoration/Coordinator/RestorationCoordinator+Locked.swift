@@ -76,15 +76,14 @@ extension RestorationCoordinator {
     let context = configuration.context
     let batch = capture(
       root, scope: .all, context: context, application: takeApplicationState(context: context))
-    let targets = batch.targets
     let (archive, edited, owners) = await worker.run { session in
       session.take(batch)
       return (session.edits, session.editedKeys, session.draft.ownerOf.values)
     }
     var edits = Edits(archive: archive)
     for key in edited.union(owners) { tree.node(key).map { edits.add($0, isEdited: edited.contains(key)) } }
-    // What an edited object refers to has to stay the object that it is.
-    for node in tree.targets(of: edited, in: targets) { edits.add(node, isEdited: false) }
+    // A class must not make another object in the place of one to which an edited object refers.
+    for node in tree.targets(of: edited, in: batch.targets) { edits.add(node, isEdited: false) }
     for node in tree.referrers.values { edits.addKept(by: node) }
     edits.hasApplication = edited.contains(CaptureBatch.application)
     return edits

@@ -37,7 +37,7 @@ extension ArchiveDraft {
       let hasRecord = try writer.node(target).map { $0.byteCount > 0 } ?? false
       if node.isUnedited, hasRecord || copies[target] != nil { continue }
       var attributes = node.attributes
-      // Which child is which is no edit of a child, unless another one has come to be what it was.
+      // A changed role is no edit, unless another child has taken the stored role.
       let role = try writer.node(target)?.attributes.role
       if try isTaken(role, from: node, in: overlay) { displaced.append(target) } else { attributes.role = role }
       copies[target] = .init(source: source, target: target, attributes: attributes)
@@ -56,7 +56,7 @@ extension ArchiveDraft {
         copies[target]?.attributes.priority = .low
       }
     }
-    for target in displaced { try makeRoom(for: target, as: copies[target]?.attributes.role, among: Set(copies.keys)) }
+    for target in displaced { try yieldRole(to: target, as: copies[target]?.attributes.role, among: Set(copies.keys)) }
     try writer.copyRecords(copies.values.sorted { $0.target.rawValue < $1.target.rawValue }, from: overlay)
     for index in dormants.indices { dormants[index].byteCount = try byteCount(inside: dormants[index].node) }
     let newer = try overlay.context
@@ -65,7 +65,7 @@ extension ArchiveDraft {
     return Set(copies.keys)
   }
 
-  /// Whether what a node was to its parent is what another one has come to be while locked.
+  /// Whether another child of the node's parent has taken its stored role while the device was locked.
   private func isTaken(
     _ role: RestorationRole?, from node: RestorationArchive.Node, in overlay: RestorationArchive.Reader
   ) throws(ArchiveError) -> Bool {
@@ -76,9 +76,9 @@ extension ArchiveDraft {
     return false
   }
 
-  /// Has a stored sibling step back that is to its parent what an edited node has become, while another took its former part.
-  private mutating func makeRoom(
-    for target: NodeID, as role: RestorationRole?, among edited: Set<NodeID>
+  /// Marks stored siblings as carried over whose role an edited node has taken: a container with room for one prefers the node.
+  private mutating func yieldRole(
+    to target: NodeID, as role: RestorationRole?, among edited: Set<NodeID>
   ) throws(ArchiveError) {
     guard let role, let parent = try writer.node(target)?.parent else { return }
     for sibling in try writer.children(of: parent) where !edited.contains(sibling) && !isDormant(sibling) {

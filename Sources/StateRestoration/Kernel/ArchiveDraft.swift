@@ -212,7 +212,7 @@ struct ArchiveDraft: Sendable {
     while let id = next, let node = try? writer.node(id) {
       let identifier = node.placeIdentifier
       if identifier == ReservedNode.application { return [] }
-      // What a variant has replaced is of its place.
+      // A replaced variant has the path of the edit that has replaced it.
       if !node.attributes.flags.contains(.replaced) {
         components.append(node.parent == nil ? ReservedNode.original(identifier) : identifier)
       }

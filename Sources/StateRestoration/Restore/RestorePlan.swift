@@ -206,7 +206,7 @@ struct RestorePlan: Sendable {
     if isDormant { layout.dormantTops.append((index, name.number)) }
     if let parent {
       if !isDormant { nodes[parent].childCount += 1 }
-      // What a variant has replaced is of its place.
+      // A replaced variant has the path of the edit that has replaced it.
       let isReplaced = isDormant && attributes.flags.contains(.replaced)
       paths.append(isReplaced ? paths[parent] : paths[parent].appending(name.identifier))
     } else if attributes.flags.contains(.shared) {

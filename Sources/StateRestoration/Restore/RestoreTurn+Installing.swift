@@ -27,9 +27,9 @@ extension RestoreTurn {
     rejectUninstalled(in: range ?? plan.nodes.indices)
   }
 
-  /// What is stored for an object that its container did not take stays.
+  /// Refuses the state of objects that their containers did not take, so that it stays stored.
   ///
-  /// One that was made dies after restoring.
+  /// Objects that restoring has made die afterwards.
   private func rejectUninstalled(in range: Range<Int>) {
     lookups.childTables = [:]
     lookups.viewTables = [:]

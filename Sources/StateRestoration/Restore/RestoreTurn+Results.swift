@@ -36,8 +36,8 @@ extension RestoreTurn {
     request.log.log(.info, "\(plan.paths[index]): joined the stored state and the typed one")
   }
 
-  /// Takes the nodes out of the state that are of no use any more, too old or without their model: nobody is given them, nor
-  /// what is below them, from now on.
+  /// Takes the nodes out of the state that are of no use any more, too old or without their model: no object is given them, or
+  /// the nodes below them, from now on.
   ///
   /// - Returns: These nodes, which the next save leaves away.
   func retireNodes() -> [NodeID] {

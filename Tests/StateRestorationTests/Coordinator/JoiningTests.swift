@@ -281,7 +281,7 @@ import Testing
     #expect(typed.restorableState == "stored+typed")
   }
 
-  @Test func `what a page has joined goes with it, though it names a model by now`() async throws {
+  @Test func `joined state leaves with its page, though the page names a model by now`() async throws {
     try await saveTypedWhileLocked()
     let page = JoiningPage(model: "A")
     let (root, coordinator) = (Screen("root", children: [page]), bench.launch())
@@ -300,12 +300,12 @@ import Testing
     #expect(last.restorableState == "new")
   }
 
-  @Test func `what a page has joined that was asked for again goes with it`() async throws {
+  @Test func `joined state leaves with a page that a retry has restored`() async throws {
     try await saveTypedWhileLocked()
     let (journal, dying) = (Journal(), JoiningPage())
     dying.journal = journal
     try await bench.die(restoring: Screen("root", children: [dying]), at: "merged", of: journal)
-    /// Restores, saves, does something and saves again; what the page was given.
+    /// Restores, saves, does something and saves again; returns the text that the page was given.
     func run(retries: Bool, _ then: (Screen, JoiningPage) -> Void) async throws -> String {
       bench.delegate.retries = retries ? [["root", "page"]] : []
       let page = JoiningPage()
@@ -355,7 +355,8 @@ import Testing
     #expect(remarks.count == 2 && remarks.contains(.joined), "\(remarks)")
   }
 
-  @Test func `a page as deep as can be keeps what an edit of it replaces`() async throws {
+  @Test func `an edit of a page on the deepest level is restored, though nothing can be stored below it`() async throws
+  {
     func tree(_ page: JoiningPage) -> Screen {
       let bottom = Screen("bottom", children: [page])
       let chain = (0..<1021).reduce(bottom) { below, number in Screen("\(number)", children: [below]) }
