@@ -68,7 +68,7 @@ extension InspectedArchive {
 
   private static func flags(_ flags: RestorationArchive.NodeFlags) -> [String] {
     let names: [(RestorationArchive.NodeFlags, String)] = [
-      (.view, "view"), (.shared, "shared"), (.carriedOver, "carried over"), (.leftOut, "left out after a crash"),
+      (.view, "view"), (.shared, "shared"), (.carriedOver, "carried over"), (.quarantined, "quarantined after a crash"),
       (.shed, "shed"), (.reserved, "reserved"),
     ]
     return names.filter { flags.contains($0.0) }.map(\.1)

@@ -33,11 +33,14 @@ extension RestorationArchive {
     package var model: ModelIdentifier?
     /// The role of the object, in its parent's words; nil when its place says it.
     package var role: RestorationRole?
+    /// The number of the save that wrote the state, which orders the states of one object; 0 when the program doesn't count.
+    package var save: UInt32
 
     /// Makes attributes.
     package init(
       classTag: RestorationClass? = nil, version: StateVersion = 1, priority: PreservationPriority = .normal,
-      flags: NodeFlags = [], savedAt: Date? = nil, model: ModelIdentifier? = nil, role: RestorationRole? = nil
+      flags: NodeFlags = [], savedAt: Date? = nil, model: ModelIdentifier? = nil, role: RestorationRole? = nil,
+      save: UInt32 = 0
     ) {
       self.classTag = classTag
       self.version = version
@@ -46,6 +49,7 @@ extension RestorationArchive {
       self.savedAt = savedAt
       self.model = model
       self.role = role
+      self.save = save
     }
   }
 
@@ -65,8 +69,8 @@ extension RestorationArchive {
     package static let shared = NodeFlags(rawValue: 1 << 1)
     /// Nobody asked for this state in the run that preserved it; it came from the archive before.
     package static let carriedOver = NodeFlags(rawValue: 1 << 2)
-    /// Left out of restoring because an attempt to restore it died.
-    package static let leftOut = NodeFlags(rawValue: 1 << 3)
+    /// Not given to anybody, because an attempt to restore it died.
+    package static let quarantined = NodeFlags(rawValue: 1 << 3)
     /// Its state was too big and was not stored.
     ///
     /// Set by the writer; cleared when state is stored again.

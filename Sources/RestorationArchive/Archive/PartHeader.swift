@@ -10,7 +10,7 @@ struct PartHeader: Hashable, Sendable {
   /// The number of bytes of the header.
   static let byteCount = 72
   /// The format version that this module writes and reads.
-  static let formatVersion: UInt16 = 5
+  static let formatVersion: UInt16 = 6
   /// The number that stands for the parent of the roots.
   static let rootID: UInt32 = .max
 

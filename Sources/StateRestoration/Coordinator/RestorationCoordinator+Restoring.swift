@@ -43,7 +43,7 @@ extension RestorationCoordinator {
       throw RestorationError(
         .restorationInProgress, "A restoration is running already; wait for it before you start another.")
     }
-    if source != .newest { try await saveMerged() }
+    if source != .newest { try await saveBefore() }
     let report = await operations.run(.restoring) {
       await restoreNow(into: root, from: source, retriesLeftOut: retriesLeftOut)
     }
@@ -71,8 +71,6 @@ extension RestorationCoordinator {
     let isSameRoot = self.root === root
     let unlocks = unlock.count
     let edits = before == .locked ? await takeEdits() : Edits()
-    tree.formerOwners = before == .live ? await takeEdits() : edits
-    defer { tree.formerOwners = Edits() }
     self.root = root
     var report: RestorationReport
     switch await decide(source: source, edits: edits.archive) {

@@ -29,6 +29,7 @@ extension RestorationCoordinator {
     }
     let clock = ContinuousClock()
     let start = clock.now
+    edits.find(loaded.ownRecords)
     let turn = makeTurn(for: loaded, keeping: edits, retriesLeftOut: retriesLeftOut)
     turn.selectApplication()
     turn.noteApplication()
@@ -49,11 +50,11 @@ extension RestorationCoordinator {
     restored = turn
     giveLateObjectsState()
     turn.noteApplication()
-    let given = decodeApplicationState(turn, isEdited: edits.hasApplication, &report)
+    let given = decodeApplicationState(turn, edits, &report)
     turn.finish()
     turn.noteEnd()
     lateObjects = nil
-    let batch = bind(turn, root, given)
+    let batch = meet(turn, root, given, edits)
     report.nodes = turn.reports()
     report.mainActorDuration = clock.now - start
     standing = .live
@@ -109,24 +110,19 @@ extension RestorationCoordinator {
     return RestoreTurn(plan: loaded.plan, request)
   }
 
-  /// Binds every object of the hierarchy: owners to their nodes, all others to what they have at the end of this turn.
+  /// Meets every object of the hierarchy: with what it was given, all others as they are at the end of this turn.
   ///
   /// - Parameter application: What the app-level state was given.
-  private func bind(
-    _ turn: RestoreTurn, _ root: any RestorableController, _ application: CaptureBatch.Given
+  private func meet(
+    _ turn: RestoreTurn, _ root: any RestorableController, _ application: CaptureBatch.Given, _ edits: Edits
   ) -> CaptureBatch {
     let context = configuration.context
     tree.reset()
-    turn.noteOwners(in: tree)
+    turn.noteGifts(in: tree)
     var state: ApplicationState?
     if turn.plan.application != nil {
-      tree.given.noteApplication(application)
-      if case .owner = application {
-      } else {
-        state = takeApplicationState(context: context)
-        // Without a baseline the first state that the delegate encodes is an edit.
-        if state == nil { tree.formerOwners.hasApplication = true }
-      }
+      tree.given.noteApplication(application, isEdit: edits.hasApplication)
+      state = takeApplicationState(context: context)
     }
     return capture(root, scope: .all, context: context, application: state, isMeeting: true)
   }
@@ -158,9 +154,8 @@ extension RestorationCoordinator {
   private func settle(
     _ turn: RestoreTurn, _ loaded: LoadedState, _ batch: CaptureBatch
   ) async {
-    let retired = turn.retireNodes()
-    let withheld = turn.withheldNodes
-    let retried = turn.retriedNodes
+    let retired = turn.retireRows()
+    let acquitted = turn.acquittedRecords
     let crashNode = turn.request.crashNode
     let context = configuration.context
     let loader = loader()
@@ -168,10 +163,9 @@ extension RestorationCoordinator {
       var isReplaced = false
       do {
         try session.begin(continuing: loaded)
-        if let crashNode { isReplaced = try session.leaveOut(crashNode, of: loaded, loader: loader) }
-        session.draft.withheld = withheld
-        try session.draft.drop(retired)
-        try session.draft.mark(retried, leftOut: false)
+        if let crashNode { isReplaced = try session.quarantine(crashNode, of: loaded, loader: loader) }
+        try session.table.drop(retired)
+        try session.table.acquit(acquitted)
       } catch {
         session.begin(.empty, retiring: [loaded.state.generation], context: context)
         return false

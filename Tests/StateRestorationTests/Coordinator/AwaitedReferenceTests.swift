@@ -103,7 +103,7 @@ import Testing
       coordinator.restore(late, at: ["root", "page"])
       panel.friend = late
       _ = try await coordinator.preserve(root)
-      #expect(await coordinator.worker.run { $0.draft.dormants.count } == 0)
+      #expect(await coordinator.worker.run { $0.table.absent.count } == 0)
     }
   }
 

@@ -240,7 +240,7 @@ import Testing
     other.text = "draft of B"
     _ = try await coordinator.preserve(root)
     #expect(try bench.newestReader().node(at: ["root", "editor"])?.attributes.model == "B")
-    #expect(try bench.newestReader().dormantNodes().map(\.attributes.model) == ["A"])
+    #expect(try bench.newestReader().absentRows().map(\.attributes.model) == ["A"])
   }
 
   @Test(arguments: StoreKind.allCases)

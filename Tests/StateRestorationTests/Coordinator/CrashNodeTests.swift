@@ -307,7 +307,7 @@ import Testing
     #expect(report.remarks.count(where: isNamed) == 1)
     bench.delegate.appValue = "newest"
     _ = try await coordinator.preserve(root)
-    #expect(try bench.newestReader().dormantNodes().count == 1)
+    #expect(try bench.newestReader().absentRows().count == 1)
   }
 
   @Test func `a delegate without state of its own is guarded while it decides`() async throws {

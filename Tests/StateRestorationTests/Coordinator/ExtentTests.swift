@@ -77,7 +77,7 @@ import Testing
     let next = root()
     let report = try await launch(bench, as: .restore).restore(into: next)
     #expect(documents(next).sorted() == ["anew", "two"])
-    #expect(report.nodes.contains { $0.path == ["root", "1"] && $0.notRestoredReason == .dormant }, "one is not lost")
+    #expect(report.nodes.contains { $0.path == ["root", "1"] && $0.notRestoredReason == .absent }, "one is not lost")
   }
 
   @Test(arguments: StoreKind.allCases)

@@ -159,7 +159,7 @@ import Testing
     _ = try await coordinator.preserve(root)
     #expect(try await restored(bench)["editor"]?.text == "typed since")
     #expect(try await restored(bench)["editor"]?["page"]?.text == "typed too")
-    #expect(try bench.newestReader().dormantNodes().count == 2)
+    #expect(try bench.newestReader().absentRows().count == 2)
   }
 
   @Test func `what is registered again once it is installed is given its state`() async throws {
@@ -172,7 +172,7 @@ import Testing
     late.text = "typed since"
     _ = try await coordinator.preserve(root)
     #expect(try await restored(bench)["editor"]?.text == "typed since")
-    #expect(try bench.newestReader().dormantNodes().isEmpty)
+    #expect(try bench.newestReader().absentRows().isEmpty)
   }
 
   @Test func `what comes too late loses nothing that is stored, nor does what is below it`() async throws {
@@ -191,7 +191,7 @@ import Testing
     _ = try await coordinator.preserve(root)
     #expect(try await restored(bench)["editor"]?.text == "at launch")
     #expect(try await restored(bench)["editor"]?["page"]?.text == "typed since")
-    #expect(try bench.newestReader().dormantNodes().count == 1)
+    #expect(try bench.newestReader().absentRows().count == 1)
     coordinator.completeStateRestoration()
   }
 
@@ -220,7 +220,7 @@ import Testing
     let again = try await restored(bench)
     #expect(again["editor"]?.text == "typed since")
     #expect(again["editor"]?["page"]?.text == "page")
-    #expect(try bench.newestReader().dormantNodes().count == 1)
+    #expect(try bench.newestReader().absentRows().count == 1)
   }
 
   // MARK: - Refused, forgotten, given before

@@ -537,6 +537,6 @@ import Testing
     _ = try await coordinator.restore(into: root)
     #expect(root["editor"]?.text == "draft of B")
     _ = try await coordinator.preserve(root)
-    #expect(try bench.newestReader().dormantNodes().map(\.attributes.model) == ["A"])
+    #expect(try bench.newestReader().absentRows().map(\.attributes.model) == ["A"])
   }
 }

@@ -107,7 +107,7 @@ import Testing
     let report = try await after.restore(into: restored)
     #expect(restored.restorationChildren.map(\.restorationIdentifier) == ["first", "note b", "last"])
     #expect(restored["note b"]?.text == "second")
-    #expect(report[["root", "note a"]]?.notRestoredReason == .dormant)
+    #expect(report[["root", "note a"]]?.notRestoredReason == .absent)
     let again = Screen("note a", tag: "note")
     restored.restorationChildren.append(again)
     #expect(after.restore(again, at: ["root", "note a"])?.isRestored == true)

@@ -104,7 +104,7 @@ import Testing
     made.first?.value = 9
     _ = try await coordinator.preserve(root)
     #expect(try stored() == 9)
-    #expect(try bench.newestReader().dormantNodes().count == 1)
+    #expect(try bench.newestReader().absentRows().count == 1)
   }
 
   @Test(arguments: StoreKind.allCases)

@@ -78,7 +78,7 @@ import Testing
     }
     older.restorableState.fails = false
     _ = try await coordinator.preserve(root)
-    #expect(try bench.newestReader().dormantNodes().map(\.attributes.version) == [2])
+    #expect(try bench.newestReader().absentRows().map(\.attributes.version) == [2])
     let newer = Brittle()
     _ = try await bench.launch().restore(into: Screen("root", children: [newer]))
     #expect(newer.restorableState.text == "older")
@@ -121,7 +121,7 @@ import Testing
     #expect(failures(try await coordinator.preserve(root)) == [path])
     older.restorableState = met
     #expect(failures(try await coordinator.preserve(root)).isEmpty)
-    await #expect(coordinator.worker.run { $0.draft.unencoded.isEmpty })
+    await #expect(coordinator.worker.run { $0.table.unencoded.isEmpty })
   }
 
   @Test func `who comes by its path takes nothing that it can't replace`() async throws {
@@ -134,10 +134,10 @@ import Testing
     older.restorableState = Text("older", fails: true)
     root.restorationChildren = [older]
     #expect(failures(try await coordinator.preserve(root)) == [path])
-    #expect(try bench.newestReader().dormantNodes().isEmpty)
+    #expect(try bench.newestReader().absentRows().isEmpty)
     older.restorableState.fails = false
     _ = try await coordinator.preserve(root)
-    #expect(try bench.newestReader().dormantNodes().map(\.attributes.version) == [2])
+    #expect(try bench.newestReader().absentRows().map(\.attributes.version) == [2])
   }
 
   @Test func `what is below another model's object stays while its own state can't be encoded`() async throws {
@@ -157,10 +157,10 @@ import Testing
     let reader = try bench.newestReader()
     #expect(try reader.node(at: path.appending("page")) != nil)
     #expect(try reader.node(at: path)?.attributes.model == "one")
-    #expect(try reader.dormantNodes().isEmpty)
+    #expect(try reader.absentRows().isEmpty)
     again.restorableState.fails = false
     _ = try await coordinator.preserve(root)
-    #expect(try bench.newestReader().dormantNodes().count == 1)
+    #expect(try bench.newestReader().absentRows().count == 1)
   }
 
   @Test func `a screen whose first encoding fails can be made again, and what is below it`() async throws {

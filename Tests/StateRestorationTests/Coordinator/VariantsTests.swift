@@ -61,14 +61,14 @@ import Testing
       }
     }
     #expect(try await run(bench, difference, "three") == ["", ""])
-    #expect(try bench.newestReader().dormantNodes().count == 1)
+    #expect(try bench.newestReader().absentRows().count == 1)
   }
 
   @Test(arguments: Difference.allCases)
   func `state that comes back is reported as a dormant variant`(difference: Difference) async throws {
     let bench = try await preserved(difference)
     let report = try await bench.launch().restore(into: Screen("root", children: [editor(difference, "one")]))
-    #expect(report.nodes.contains { $0.path == path && $0.isRestored && $0.remarks.contains(.wasDormant) })
+    #expect(report.nodes.contains { $0.path == path && $0.isRestored && $0.remarks.contains(.wasAbsent) })
   }
 
   /// What a program may have in the place of a tagged screen.
@@ -98,7 +98,7 @@ import Testing
     for round in 0..<2 {
       root.text = "round \(round)"
       _ = try await coordinator.preserve(root)
-      #expect(try bench.newestReader().dormantNodes().isEmpty)
+      #expect(try bench.newestReader().absentRows().isEmpty)
     }
     other["page"]?.text = "edited"
     field.restorableState = 4
@@ -204,7 +204,7 @@ import Testing
     #expect(texts(late) == ["", ""])
     root.text = "changed"
     _ = try await coordinator.preserve(root)
-    #expect(try bench.newestReader().dormantNodes().count == 1)
+    #expect(try bench.newestReader().absentRows().count == 1)
     try await bench.kill()
     #expect(try await run(bench, difference, "two") == ["two", "two's page"])
   }
@@ -322,7 +322,7 @@ import Testing
     default: Issue.record("\(report)")
     }
     _ = try await coordinator.preserve(root)
-    #expect(try bench.newestReader().dormantNodes().isEmpty)
+    #expect(try bench.newestReader().absentRows().isEmpty)
   }
 
   // MARK: - Newer versions and failures
@@ -362,13 +362,13 @@ import Testing
     #expect(report[["root", "e"]]?.notRestoredReason == .newerVersion(stored: 9, known: 2))
     hierarchy["other"]?.text = "changed"
     _ = try await coordinator.preserve(hierarchy)
-    #expect(try bench.newestReader().dormantNodes().isEmpty)
+    #expect(try bench.newestReader().absentRows().isEmpty)
     older.text = "typed in the older program"
     for round in 0..<3 {
       hierarchy["other"]?.text = "round \(round)"
       _ = try await coordinator.preserve(hierarchy)
     }
-    #expect(try bench.newestReader().dormantNodes().map(\.attributes.version) == [9])
+    #expect(try bench.newestReader().absentRows().map(\.attributes.version) == [9])
     try await bench.kill()
     for again in [Editor(), NewerEditor()] {
       _ = try await bench.launch().restore(into: root(again))
@@ -398,7 +398,7 @@ import Testing
       late.text = "edited"
     }
     _ = try await coordinator.preserve(root)
-    #expect(try bench.newestReader().dormantNodes().map(\.attributes.version) == [9])
+    #expect(try bench.newestReader().absentRows().map(\.attributes.version) == [9])
   }
 
   @Test func `what an object could not read, or has behind its own, can be forgotten`() async throws {
@@ -418,11 +418,11 @@ import Testing
     failing.restorationModelIdentifier = "other"
     failing.text = "other's"
     _ = try await coordinator.preserve(hierarchy)
-    #expect(try bench.newestReader().dormantNodes().count == 1)
+    #expect(try bench.newestReader().absentRows().count == 1)
     #expect(await coordinator.forget(["root", "e"]))
     #expect(await coordinator.forget(["root", "e"]) == false)
     _ = try await coordinator.preserve(hierarchy)
-    #expect(try bench.newestReader().dormantNodes().isEmpty)
+    #expect(try bench.newestReader().absentRows().isEmpty)
     let again = Editor()
     _ = try await bench.launch().restore(into: root(again))
     #expect(again.text == "other's")
@@ -438,10 +438,10 @@ import Testing
     _ = try await coordinator.restore(into: hierarchy)
     hierarchy["other"]?.text = "changed"
     _ = try await coordinator.preserve(hierarchy)
-    #expect(try bench.newestReader().dormantNodes().isEmpty)
+    #expect(try bench.newestReader().absentRows().isEmpty)
     failing.text = "typed"
     _ = try await coordinator.preserve(hierarchy)
-    #expect(try bench.newestReader().dormantNodes().count == 1)
+    #expect(try bench.newestReader().absentRows().count == 1)
     let again = Editor()
     _ = try await bench.launch().restore(into: root(again))
     #expect(again.text == "typed")

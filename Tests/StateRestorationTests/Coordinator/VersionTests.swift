@@ -74,7 +74,7 @@ import Testing
     old.restorableState.words = "newer state"
     _ = try await coordinator.preserve(root)
     let kept = try bench.newestReader()
-    let nodes = try kept.dormantNodes()
+    let nodes = try kept.absentRows()
     #expect(nodes.map(\.attributes.version) == [2])
   }
 
@@ -147,7 +147,7 @@ import Testing
     #expect(try bench.newestReader().record(at: ["root", "panel"])?.decode(Int.self, forKey: "value") == 8)
     panel.value = 9
     _ = try await coordinator.preserve(root)
-    #expect(try bench.newestReader().dormantNodes().count == 1)
+    #expect(try bench.newestReader().absentRows().count == 1)
   }
 
   @Test(arguments: StoreKind.allCases)

@@ -13,7 +13,7 @@ import Testing
     (.decodingFailed("key"), "key"), (.damaged("bytes"), "bytes"), (.parentNotRestored, "parent"),
     (.expired(age: 10, limit: 5), "10 s old"), (.modelGone("note"), "note"),
     (.modelMismatch(recorded: "A", found: nil), "“A”"), (.leftOutAfterCrash, "left out"),
-    (.dormant, "waits for an object"), (.beyondExtent(.restore), "extent “restore”"),
+    (.absent, "waits for an object"), (.beyondExtent(.restore), "extent “restore”"),
     (.touchedMeanwhile, "newer state"), (.notInstalled, "container"), (.shed, "size budget"), (.timedOut, "too late"),
   ]
 

@@ -120,6 +120,9 @@ extension RestorationArchive {
       return timeless != written.context
     }
 
+    /// The number that the next node gets.
+    package var nextNumber: UInt32 { nextID }
+
     /// The nodes without a parent, in order.
     package var roots: [NodeID] {
       get throws(ArchiveError) { try childNumbers(of: PartHeader.rootID).map(NodeID.init(rawValue:)) }

@@ -1,0 +1,44 @@
+internal import RestorationArchive
+
+/// The table *Find*: the rows of an object's place that fit it, the best first.
+///
+/// The one function for it, used by restoring, for late objects and by merging.
+enum Find {
+  /// The facts about one row of the place.
+  struct Row: Sendable {
+    /// Its class, under today's tag, and its model.
+    var identity: Identity
+    /// Whether it has a record that can be given and is not *first*.
+    var canBeGiven: Bool
+    /// Whether its object left, or shows another model now.
+    var isAbsent = false
+    /// When an object last had it, in any growing measure; nil when one had it in the last save.
+    var lastLive: Double?
+  }
+
+  /// The positions of the rows that fit, in the order in which they are tried.
+  ///
+  /// Rows with a record that can be given and is not *first* come before all others; then the row of exactly the object's key;
+  /// then present ones before absent ones; then the one that was live last. Of equals the first comes first.
+  static func order(_ rows: [Row], for asker: Asker) -> [Int] {
+    let fitting = rows.indices.filter { asker.mismatch(with: rows[$0].identity) == nil }
+    guard fitting.count > 1 else { return fitting }
+    return fitting.sorted { first, second in
+      let (one, other) = (rows[first], rows[second])
+      if one.canBeGiven != other.canBeGiven { return one.canBeGiven }
+      let (isExact, otherIsExact) = (one.identity == asker.identity, other.identity == asker.identity)
+      if isExact != otherIsExact { return isExact }
+      if one.isAbsent != other.isAbsent { return !one.isAbsent }
+      let (live, otherLive) = (one.lastLive ?? .infinity, other.lastLive ?? .infinity)
+      return live == otherLive ? first < second : live > otherLive
+    }
+  }
+
+  /// The position of the row whose object is made: of present rows the one that was live last; nil when all are absent.
+  static func made(_ rows: [Row]) -> Int? {
+    rows.indices.filter { !rows[$0].isAbsent }.max { first, second in
+      let (live, otherLive) = (rows[first].lastLive ?? .infinity, rows[second].lastLive ?? .infinity)
+      return live == otherLive ? first > second : live < otherLive
+    }
+  }
+}
