@@ -8,7 +8,14 @@ import Testing
 @MainActor @Suite struct OrderlyEndTests {
   private func preservedTwice(_ kind: StoreKind) async throws -> Bench {
     let bench = try await Bench(kind)
-    for text in ["older", "newest"] { try await bench.preserve(Screen("root", text: text)) }
+    try await bench.preserve(Screen("root", text: "older"))
+    let root = Screen("root")
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    root.text = "newest"
+    try bench.requireWhole()
+    #expect(try await coordinator.preserve(root).receipt?.kind == .whole)
+    try await bench.kill()
     return bench
   }
 
