@@ -133,12 +133,14 @@ extension ArchiveStore {
     }
     var bytes = sealed.bytes
     var scan = FrameScan(behind: bytes.count, commitment: sealed.commitment)
-    let room = bytes.count..<bytes.count + FrameScan.room(behind: bytes.count)
+    let room = sealed.frameRoom
     for (index, frame) in frames.enumerated() {
       let (message, commitment) = try sealed.frames.seal(frame, number: UInt64(index + 1), previous: scan.commitment)
       bytes += FrameScan.bytes(of: message)
       (scan.end, scan.commitment) = (bytes.count, commitment)
     }
+    precondition(
+      bytes.count <= room.upperBound && frames.count <= FrameScan.limit, "The same frames fitted behind the same base.")
     let record = Ledger.Record(
       generation: number, commitment: sealed.commitment, protection: protection, flags: flags,
       byteCount: UInt64(bytes.count))
