@@ -261,7 +261,8 @@ extension ArchiveStore {
   func listFirst(_ ledger: Ledger, _ state: inout ArchiveStoreState) throws(ProtectionError) -> Bool {
     let isNew = state.reading.ledger.value == nil
     guard isListed else { return isNew || state.isUnknown }
-    if let entry = state.reading.entry, entry.epoch == ledger.epoch {
+    // Somebody may have removed the list since it was read.
+    if let entry = state.reading.entry, entry.epoch == ledger.epoch, try store.hasList() {
       if entry.isNew {
         // The run that listed it may have ended before that was durable.
         try synchronizeAnew(store.parent.descriptor)

@@ -194,7 +194,9 @@ package final class ArchiveStore: Sendable {
     }
     guard let current = ledger.current else { throw .nothingSaved }
     do throws(ProtectionError) {
-      return try reading.open(current, as: expected(current), forWriting: forWriting)
+      return try reading.open(
+        current, as: expected(current), standing: reading.isUnlisted ? .rollbackUnverifiable : .current,
+        forWriting: forWriting)
     } catch  where error.code.isDamage && error.code != .wrongClass {
       guard let predecessor = ledger.predecessor else { throw error }
       do throws(ProtectionError) {
