@@ -244,7 +244,7 @@ extension ArchiveStore {
         found.filter { file in
           switch file {
           case .generation, .pending, .newLedger: !named.contains(file)
-          case .ledger, .lock, .marker: false
+          case .ledger, .lock, .marker, .unnamed: false
           }
         })
       state.needsSweep = false
