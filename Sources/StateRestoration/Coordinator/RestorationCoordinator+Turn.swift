@@ -97,6 +97,7 @@ extension RestorationCoordinator {
       registry: registry, log: log, now: configuration.context, note: { [weak self] in self?.note(node: $0) },
       delegate: delegate, edits: edits)
     request.extent = loaded.isRequest ? .restore : extent
+    tree.extent = request.extent
     // Edits since the last look are newer, too.
     for key in changes.drain() where standing == .locked {
       if let node = tree.node(key) { request.edits.add(node) }
