@@ -29,7 +29,7 @@ struct ArchiveDraft: Sendable {
   var overBudget: [CaptureBatch.Key: Int] = [:]
   /// Findings since the last save, for its receipt.
   var owedFindings: [PreservationFinding] = []
-  var digests = DigestMaker()
+  var digests: DigestMaker
   /// What objects came with that have a node and were not edited, while the stored state can't be read.
   var firstValues: [CaptureBatch.Key: Baseline] = [:]
   /// Nodes that this launch doesn't ask for: no object takes them over.
@@ -46,6 +46,7 @@ struct ArchiveDraft: Sendable {
     self.limits = limits
     self.nodeBudget = nodeBudget
     self.isBlind = isBlind
+    digests = DigestMaker(depthLimit: limits.valueDepth)
     writer = RestorationArchive.Writer(context: context, limits: limits)
   }
 
@@ -59,6 +60,7 @@ struct ArchiveDraft: Sendable {
     self.limits = limits
     self.nodeBudget = nodeBudget
     self.dormants = dormants
+    digests = DigestMaker(depthLimit: limits.valueDepth)
     writer = try RestorationArchive.Writer(continuing: reader, limits: limits)
     hasMarkedCarriedOver = false
   }
