@@ -2,8 +2,8 @@ import FileSystem
 
 /// The directory that holds a device: its keys, its locks, and below it everything sealed.
 ///
-/// Every file in it is written whole under a name that is its own and never changed in place, except that old
-/// effaceable bytes are overwritten. All calls block.
+/// Every file in it is written whole under a name that is its own and never changed in place, except that keys which
+/// have had their day are overwritten. All calls block.
 final class DeviceDirectory: Sendable {
   /// Serialises everything that reads or changes keys, between processes.
   static let lockName = "lock"
@@ -163,16 +163,34 @@ final class DeviceDirectory: Sendable {
 
   /// The names in the directory.
   ///
-  /// Files that a crash left half written are swept; call it under the lock.
+  /// Files that a crash left half written are overwritten and removed; call it under the lock.
   func names() throws(ProtectionError) -> [String] {
     let names = try attempt("list the device's directory") { () throws(FileSystemError) in
       try fileSystem.names(in: descriptor)
     }
     return names.filter { name in
       guard name.hasPrefix(Self.temporaryPrefix) else { return true }
-      try? fileSystem.unlink(name, in: descriptor)
+      try? discard(name)
       return false
     }
+  }
+
+  /// Overwrites and removes every file that was being written; throws when one keeps its bytes, after trying all.
+  func discardTemporaries() throws(ProtectionError) {
+    let names = try attempt("list the device's directory") { () throws(FileSystemError) in
+      try fileSystem.names(in: descriptor)
+    }
+    var failure: ProtectionError?
+    for name in names where name.hasPrefix(Self.temporaryPrefix) {
+      do throws(ProtectionError) {
+        try overwriteSecret(name)
+        // A name that can't be removed has nothing behind it any more.
+        try? remove(name)
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
   }
 
   /// For reading alone; an empty literal of another module's option set is dear where a process has just begun.

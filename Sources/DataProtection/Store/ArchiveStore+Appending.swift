@@ -138,7 +138,7 @@ extension ArchiveStore {
       Int(clamping: try store.fileSystem.status(of: file.descriptor).byteCount)
     }
     guard start < length else { return }
-    let end = min(length, start + FrameScan.room(behind: claims.fields.messageByteCount))
+    let end = min(length, claims.frameRoom.upperBound)
     try attempt("write an archive") { () throws(FileSystemError) in
       var bytes = try store.fileSystem.readBytes(file.descriptor, count: end - start, at: Int64(start))
       bytes.removeSubrange(bytes.countWithoutZerosAtEnd...)

@@ -18,7 +18,7 @@ extension ArchiveStore {
     try writing { state throws(ProtectionError) in
       do throws(ProtectionError) {
         try loadMarker(&state)
-      } catch  where error.code.isDamage {
+      } catch  where error.code.isDamage || error.code == .unsupportedVersion {
         // It counts as none, and this attempt's takes its place.
         state.marker = CrashMarker()
       }

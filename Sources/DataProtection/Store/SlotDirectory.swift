@@ -16,9 +16,6 @@ final class SlotDirectory: Sendable {
     self.lock = lock
   }
 
-  /// More names than this are nobody's slot: the rest is left alone.
-  private static let nameLimit = 1024
-
   /// Its entries, as far as the store may have made them.
   func files() throws(ProtectionError) -> [SlotFile] {
     let names = try attempt("list a slot") { () throws(FileSystemError) in try fileSystem.names(in: descriptor) }
@@ -27,15 +24,8 @@ final class SlotDirectory: Sendable {
 
   /// The files of generations and pending saves, highest number first: mere claims.
   func claims() throws(ProtectionError) -> [SlotFile] {
-    let numbered = try files().compactMap { file in
-      // Whoever plants the highest number that counts leaves room for those after it.
-      file.number.flatMap { number in number < Self.numberLimit >> 8 ? (number, file) : nil }
-    }
-    return numbered.sorted { $0.0 > $1.0 }.prefix(Self.nameLimit).map(\.1)
+    try files().filter { $0.number != nil }.sorted { ($0.number ?? 0) > ($1.number ?? 0) }
   }
-
-  /// No slot ever gets so far; a name or a ledger that claims to be beyond it was planted.
-  static let numberLimit: UInt64 = 1 << 56
 
   /// Opens a file; nil when there is none.
   ///

@@ -33,6 +33,8 @@ struct CaptureBatch: Sendable {
     case unread(NodeID)
     /// Nothing; it is met as it is at the end of the turn.
     case nothing
+    /// Nothing, after the turn that restores: this row fits it, but it is met as one that came by itself.
+    case late(NodeID)
 
     /// What it was given.
     var gift: Gift? { if case .record(let gift) = self { gift } else { nil } }
@@ -78,6 +80,8 @@ struct CaptureBatch: Sendable {
     var classTag: RestorationClass?
     /// Whether that is the name of their type.
     var isNamedByType = false
+    /// Whether the launch asks for state of the class.
+    var isAskedFor = true
     /// The classes whose state may be given to the objects.
     var acceptedClasses: Set<RestorationClass> = []
     /// The objects' one values; nil when the class has none.

@@ -14,6 +14,8 @@ internal import RestorationArchive
   var walk: CaptureWalk
   /// The nodes that restoring has given to objects in this turn.
   var given = GivenState()
+  /// How much the launch asks for.
+  var extent = RestorationExtent.restore
   /// Whether a capture is in progress: it runs code of the program.
   private(set) var isCapturing = false
   /// Whether the app-level state has its place.

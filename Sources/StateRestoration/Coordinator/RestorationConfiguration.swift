@@ -1,3 +1,4 @@
+package import DataProtection
 package import FoundationEssentials
 
 /// The settings of a coordinator, a variable each: facts about the program, and limits.
@@ -35,7 +36,12 @@ public struct RestorationConfiguration: Sendable {
   /// The clock of intervals and time limits.
   package var clock: any Clock<Duration> & Sendable = ContinuousClock()
   /// The wall clock, for the time of saving and for ages.
-  package var now: @Sendable () -> Date = { Date() }
+  package var now: @Sendable () -> Date = { Date() } {
+    // A time of day of its own has a machine of its own.
+    didSet { bootClock = nil }
+  }
+  /// The clock of the machine, which nobody sets, for ages within one start of it; nil for none.
+  package var bootClock: (any BootClock)? = SystemBootClock.shared
 
   /// Creates a configuration with the usual limits.
   public init(

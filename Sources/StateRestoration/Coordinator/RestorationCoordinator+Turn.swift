@@ -94,9 +94,10 @@ extension RestorationCoordinator {
 
   private func makeTurn(for loaded: LoadedState, keeping edits: Edits, retriesLeftOut: Bool) -> RestoreTurn {
     var request = RestoreRequest(
-      registry: registry, log: log, now: configuration.now(), note: { [weak self] in self?.note(node: $0) },
+      registry: registry, log: log, now: configuration.context, note: { [weak self] in self?.note(node: $0) },
       delegate: delegate, edits: edits)
     request.extent = loaded.isRequest ? .restore : extent
+    tree.extent = request.extent
     // Edits since the last look are newer, too.
     for key in changes.drain() where standing == .locked {
       if let node = tree.node(key) { request.edits.add(node) }
@@ -132,7 +133,7 @@ extension RestorationCoordinator {
     let context = loaded.plan.context
     if context.schemaVersion > configuration.schemaVersion { return .newerVersion }
     guard let limit = configuration.maximumAge else { return nil }
-    let expiry = Freshness.expiry(of: context.timeSaved, limit: limit, now: configuration.now())
+    let expiry = Freshness.expiry(of: nil, in: context, limit: limit, now: configuration.context)
     return expiry == nil ? nil : .expired
   }
 
@@ -183,7 +184,7 @@ extension RestorationCoordinator {
   /// Marks that code of the program runs with a state.
   private func beginAttempt(at loaded: LoadedState, _ report: inout RestorationReport) async {
     endAttempt()
-    attempt = nil
+    (attempt, hasAnnouncedEnd) = (nil, false)
     // Nodes saved while locked that lie on no generation have no marker.
     guard loaded.state.generation.rawValue > 0 else { return }
     do {
@@ -203,6 +204,7 @@ extension RestorationCoordinator {
 
   /// Notes which node's code runs; once restoring is over, a late object's end is the attempt's.
   private func note(node: UInt32?) {
+    guard !hasAnnouncedEnd else { return }
     if node == nil, lateObjects == nil, standing == .live, !isRestorationExtended {
       endAttempt()
     } else {
@@ -211,11 +213,13 @@ extension RestorationCoordinator {
   }
 
   /// Says that no code of the program runs with the state any more.
-  func endAttempt() { attempt?.end() }
+  func endAttempt() {
+    if !hasAnnouncedEnd { attempt?.end() }
+  }
 
   /// Has late objects guarded by the generation that a save has put in the place of the restored one.
   func moveAttempt() async {
-    guard restored != nil, restored?.hasUnclaimed == true || isRestorationExtended else { return }
+    guard restored != nil, restored?.hasUnclaimed == true || isRestorationExtended, !hasAnnouncedEnd else { return }
     let isOpen = isRestorationExtended
     let moved: (any RestorationAttempting)? = await worker.run { session in
       guard let state = try? session.store.open(.newest) else { return nil }

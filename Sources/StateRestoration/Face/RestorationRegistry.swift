@@ -256,12 +256,7 @@ extension RestorationRegistry {
     if classes.isEmpty, renamed.isEmpty { return [:] }
     if let knownToday, knownToday.revision == revision { return knownToday.today }
     var today = renamed
-    for (tag, registered) in classes {
-      if tag != registered.tag { today[tag] = registered.tag }
-      let name = ClassPlan.plan(for: registered.type).typeName
-      // A class that had no tag was recorded by its name.
-      if classes[name] == nil { today[name] = registered.tag }
-    }
+    for (tag, registered) in classes where tag != registered.tag { today[tag] = registered.tag }
     // Behind a former name of a type that has a tag by now.
     for (former, name) in renamed { today[former] = today[name] ?? name }
     knownToday = (revision, today)

@@ -14,12 +14,22 @@ enum Find {
     var isAbsent = false
     /// When an object last had it, in any growing measure; nil when one had it in the last save.
     var lastLive: Double?
+    /// The number of the save that wrote its newest record.
+    var newestSave: UInt32 = 0
+    /// Its number, which decides when nothing else does.
+    var number: UInt32 = 0
+
+    /// Whether an object had it later than another one.
+    fileprivate func wasLive(after other: Self) -> Bool {
+      let (live, otherLive) = (lastLive ?? .infinity, other.lastLive ?? .infinity)
+      return (live, newestSave, number) > (otherLive, other.newestSave, other.number)
+    }
   }
 
   /// The positions of the rows that fit, in the order in which they are tried.
   ///
   /// Rows with a record that can be given and is not *first* come before all others; then the row of exactly the object's key;
-  /// then present ones before absent ones; then the one that was live last. Of equals the first comes first.
+  /// then present ones before absent ones; then the one that was live last; then the one with the newest record.
   static func order(_ rows: [Row], for asker: Asker) -> [Int] {
     let fitting = rows.indices.filter { asker.mismatch(with: rows[$0].identity) == nil }
     guard fitting.count > 1 else { return fitting }
@@ -29,16 +39,17 @@ enum Find {
       let (isExact, otherIsExact) = (one.identity == asker.identity, other.identity == asker.identity)
       if isExact != otherIsExact { return isExact }
       if one.isAbsent != other.isAbsent { return !one.isAbsent }
-      let (live, otherLive) = (one.lastLive ?? .infinity, other.lastLive ?? .infinity)
-      return live == otherLive ? first < second : live > otherLive
+      return one.wasLive(after: other)
     }
   }
 
   /// The position of the row whose object is made: of present rows the one that was live last; nil when all are absent.
   static func made(_ rows: [Row]) -> Int? {
-    rows.indices.filter { !rows[$0].isAbsent }.max { first, second in
-      let (live, otherLive) = (rows[first].lastLive ?? .infinity, rows[second].lastLive ?? .infinity)
-      return live == otherLive ? first > second : live < otherLive
-    }
+    rows.indices.filter { !rows[$0].isAbsent }.max { rows[$1].wasLive(after: rows[$0]) }
+  }
+
+  /// The position of the row that was live last; nil when there is none.
+  static func newest(_ rows: [Row]) -> Int? {
+    rows.indices.max { rows[$1].wasLive(after: rows[$0]) }
   }
 }

@@ -66,7 +66,8 @@ extension Table {
           Find.Row(
             identity: classes.current(found.attributes.identity), canBeGiven: try !records(of: row).isEmpty,
             isAbsent: found.attributes.flags.contains(.absent),
-            lastLive: found.attributes.savedAt?.timeIntervalSinceReferenceDate))
+            lastLive: found.attributes.savedAt?.timeIntervalSinceReferenceDate, newestSave: try newestSave(in: row),
+            number: row.rawValue))
       }
       if candidates.count == rows.count, let best = Find.order(candidates, for: asker).first { return rows[best] }
     }
@@ -76,6 +77,12 @@ extension Table {
       absent.insert(row)
     }
     return row
+  }
+
+  private func newestSave(in row: NodeID) throws(ArchiveError) -> UInt32 {
+    var newest: UInt32 = 0
+    for record in try records(of: row) { newest = max(newest, try writer.node(record)?.attributes.save ?? 0) }
+    return newest
   }
 
   /// Adds a record that is copied at the end.

@@ -51,7 +51,7 @@ extension Table {
     let row: NodeID
     switch placement.given {
     case .record(let gift)?: row = gift.row
-    case .unread(let met)?: row = met
+    case .unread(let met)?, .late(let met)?: row = met
     case .nothing?, nil: return
     }
     try writer.prepare(row)
@@ -59,10 +59,7 @@ extension Table {
       arrivals.fits(classes.current(node.attributes.identity), placement.key)
     else { return }
     var holding = Holding(place: placement, row: row)
-    if let former = letGo(placement.key), let record = former.record, former.row != row || record != row {
-      // It came by itself, and what it had is that of a blank object.
-      try removeRecord(record)
-    }
+    if case .record = placement.given { try leaveForGift(placement.key, row) } else { letGo(placement.key) }
     if case .record(let gift)? = placement.given {
       holding.record = gift.record
       holding.superseded = gift.superseded
@@ -70,11 +67,36 @@ extension Table {
       for record in try records(of: row) where record != gift.record {
         if try writer.node(record)?.attributes.flags.contains(.first) == true { try removeRecord(record) }
       }
-    } else if try !records(of: row).isEmpty {
+      try takeInRows(of: placement.key, row, arrivals)
+    } else if case .unread? = placement.given, try !records(of: row).isEmpty, !placement.isEdit {
       holding.baseline = .unknown
     }
     hold(holding, placement.key)
     try reopen(row)
+  }
+
+  /// An object that came by itself is given a record: its own one, which is *first*, goes, and the row that it had becomes one with
+  /// that of the record.
+  private mutating func leaveForGift(_ key: CaptureBatch.Key, _ row: NodeID) throws(ArchiveError) {
+    guard let former = letGo(key) else { return }
+    if let record = former.record, isFirst(record) { try removeRecord(record) }
+    if let old = former.row, old != row, try writer.node(old) != nil { try move(contentsOf: old, into: row) }
+  }
+
+  /// Rows that fit an object, and have nothing but *first* records, become one with the row that it is given a record of.
+  private mutating func takeInRows(
+    of key: CaptureBatch.Key, _ row: NodeID, _ arrivals: Arrivals
+  ) throws(ArchiveError) {
+    guard !numbered.isEmpty, let place = try place(of: row) else { return }
+    for other in try rows(at: place) where other != row && holders[other] == nil {
+      guard let node = try writer.node(other), arrivals.fits(classes.current(node.attributes.identity), key) else {
+        continue
+      }
+      let records = try records(of: other)
+      guard records.allSatisfy(isFirst) else { continue }
+      for record in records { try removeRecord(record) }
+      try move(contentsOf: other, into: row)
+    }
   }
 
   /// A row that an object has is not absent any more.
@@ -97,7 +119,7 @@ extension Table {
 
   /// Finds a row for an object that nobody has given anything: that of exactly its key, or a new one.
   private mutating func meet(_ placement: CaptureBatch.Placement, _ arrivals: Arrivals) throws(ArchiveError) {
-    let isMet = placement.given != nil
+    let isMet = placement.given == .nothing && !placement.isEdit
     var holding = Holding(place: placement, attributes: arrivals.attributes(placement.key) ?? .init())
     if isLocked {
       if isMet { holding.baseline = .unknown }
@@ -237,10 +259,33 @@ extension Table {
   /// The table *Leave*: what the object was given, wrote or superseded goes; the row stays for what is unread.
   mutating func leave(_ key: CaptureBatch.Key) throws(ArchiveError) {
     guard let holding = letGo(key), let row = holding.row else { return }
-    for record in [holding.record].compactMap(\.self) + holding.superseded + holding.joined {
-      try removeRecord(record)
-    }
+    var going = [holding.record].compactMap(\.self) + holding.superseded + holding.joined
+    if holding.place.given == nil { going += try givableRecords(of: row, for: holding) }
+    for record in going { try removeRecord(record) }
     try becomeAbsent(row)
+  }
+
+  /// The records that an object could have been given that came by itself: nothing that the user closes comes back.
+  private func givableRecords(of row: NodeID, for holding: Holding) throws(ArchiveError) -> [NodeID] {
+    guard holding.isAskedFor, holding.isCaptured else { return [] }
+    return try records(of: row).filter { record in
+      guard let node = (try? writer.node(record)) ?? nil else { return false }
+      return node.attributes.version <= holding.attributes.version && !node.attributes.flags.contains(.quarantined)
+    }
+  }
+
+  /// Rows of other models wait, where a live object shows one: its class's, or that of a superclass.
+  mutating func retireOthers(of row: NodeID, _ accepted: Set<RestorationClass>) throws(ArchiveError) {
+    guard !numbered.isEmpty, let place = try place(of: row), let own = try writer.node(row)?.attributes.identity,
+      let model = own.model
+    else { return }
+    for other in try rows(at: place) where other != row && holders[other] == nil && !absent.contains(other) {
+      guard let found = try writer.node(other).map({ classes.current($0.attributes.identity) }), found.isView == own.isView,
+        let another = found.model, another != model, let tag = found.classTag,
+        tag == classes.current(own.classTag) || accepted.contains(tag)
+      else { continue }
+      try becomeAbsent(other)
+    }
   }
 
   /// Removes what objects were given that have left in the turn that gave it.

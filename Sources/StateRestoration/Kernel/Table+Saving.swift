@@ -47,8 +47,12 @@ extension Table {
       guard var holding = holding(key) else { return }
       holding.attributes = attributes
       holding.isCaptured = true
+      holding.isAskedFor = batch.kinds[record.kind].isAskedFor
       hold(holding, key)
-      if let row = holding.row { try setStanding(attributes, of: row) }
+      if let row = holding.row {
+        try setStanding(attributes, of: row)
+        try retireOthers(of: row, batch.kinds[record.kind].acceptedClasses)
+      }
       guard try isEdited(record, of: batch, entries) else { return }
       try write(entries, attributes, key)
     } catch {
@@ -122,7 +126,9 @@ extension Table {
     _ record: CaptureBatch.Record, of batch: CaptureBatch, _ entries: [RestorationArchive.Entry]
   ) throws(ArchiveError) -> Bool {
     guard let holding = holding(record.key) else { return false }
-    if batch.isMeeting, let given = holding.record, holding.joined.isEmpty, holding.place.given != nil {
+    if batch.isMeeting, let given = holding.record, holding.joined.isEmpty, holding.place.given != nil,
+      !holding.place.isEdit
+    {
       // Restoring alone changes no record, migrated or not.
       guard try !writer.hasRecord(of: given, entries: entries) else { return false }
       try note(try baseline(record, of: batch), record.key)

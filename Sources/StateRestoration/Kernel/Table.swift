@@ -31,6 +31,8 @@ struct Table: Sendable {
     var attributes = RestorationArchive.Attributes()
     /// Whether they were, since it was met.
     var isCaptured = false
+    /// Whether the launch asks for state of its class.
+    var isAskedFor = true
   }
 
   /// Values that an object has without anybody's doing.

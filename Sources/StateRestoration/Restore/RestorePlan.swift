@@ -138,10 +138,7 @@ struct RestorePlan: Sendable {
     }
     for rows in places.values where rows.count > 1 {
       let candidates = rows.map { findRow(at: $0, canBeGiven: true) }
-      let best = Find.made(candidates) ?? candidates.indices.max { first, second in
-        let (one, other) = (candidates[first].lastLive ?? .infinity, candidates[second].lastLive ?? .infinity)
-        return one == other ? first > second : one < other
-      } ?? 0
+      let best = Find.made(candidates) ?? Find.newest(candidates) ?? 0
       for (position, row) in rows.enumerated() where position != best { nodes[row].leads = false }
       others[rows[best]] = rows.enumerated().filter { $0.offset != best }.map(\.element)
     }
@@ -277,7 +274,8 @@ extension RestorePlan {
   func findRow(at index: Int, canBeGiven: Bool) -> Find.Row {
     Find.Row(
       identity: identity(of: index), canBeGiven: canBeGiven, isAbsent: nodes[index].isAbsent,
-      lastLive: details(of: index).savedAt?.timeIntervalSinceReferenceDate)
+      lastLive: details(of: index).savedAt?.timeIntervalSinceReferenceDate,
+      newestSave: records(of: index).map { save(of: $0) }.max() ?? 0, number: nodes[index].id.rawValue)
   }
 
   /// The rows of a place, by the index of the one that leads it, which comes first.

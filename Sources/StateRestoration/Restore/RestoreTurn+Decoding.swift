@@ -49,7 +49,9 @@ extension RestoreTurn {
         }
         continue
       }
-      let older = candidates[(position + 1)...].filter { !plan.flags(of: $0).contains(.first) }
+      // One that joins is given all; of others *first* records go once another one is given.
+      let canJoin = object is any MergingController
+      let older = candidates[(position + 1)...].filter { canJoin || !plan.flags(of: $0).contains(.first) }
       var gift = CaptureBatch.Gift(row: plan.nodes[index].id, record: plan.id(of: record))
       if position > 0 { progress[index].remarks.append(.olderRecordGiven) }
       if join(index, object, with: older) {
@@ -68,7 +70,10 @@ extension RestoreTurn {
     progress[index].reject(.touchedMeanwhile)
     let own = request.edits.record(of: object)
     let candidates = progress[index].candidates ?? plan.records(of: index)
-    let others = candidates.filter { plan.id(of: $0) != own && !plan.flags(of: $0).contains(.first) }
+    let canJoin = object is any MergingController
+    let others = candidates.filter {
+      plan.id(of: $0) != own && (canJoin || !plan.flags(of: $0).contains(.first))
+    }
     let isJoined = join(index, object, with: others)
     guard let own else { return }
     var gift = CaptureBatch.Gift(row: plan.nodes[index].id, record: own)

@@ -167,7 +167,7 @@ extension RestoreTurn {
     guard registered.freshFor != nil || registered.onlyIf != nil else { return nil }
     let details = plan.details(of: row)
     if let limit = registered.freshFor,
-      let reason = Freshness.expiry(of: details.savedAt ?? plan.context.timeSaved, limit: limit, now: request.now)
+      let reason = Freshness.expiry(of: details.savedAt, in: plan.context, limit: limit, now: request.now)
     {
       return reason
     }

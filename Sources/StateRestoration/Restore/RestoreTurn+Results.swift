@@ -3,6 +3,7 @@ internal import RestorationArchive
 extension RestoreTurn {
   /// Tells a tree what live objects were given, before the capture at the end of the turn.
   func noteGifts(in tree: LiveTree, range: Range<Int>? = nil) {
+    let isLate = range != nil
     let range = range ?? plan.nodes.indices
     for case let object? in uninstalled.map(\.object) { tree.given.noteRefused(object) }
     uninstalled = []
@@ -16,7 +17,8 @@ extension RestoreTurn {
     for index in range {
       guard let object = object(at: index), !plan.nodes[index].isApplication else { continue }
       if isEdited(object) { tree.given.noteEdit(object) }
-      let given = given(at: index)
+      var given = given(at: index)
+      if isLate, case .unread(let row) = given { given = .late(row) }
       tree.given.note(
         object, given, of: plan.details(of: index).model.map { _ in plan.identity(of: index) },
         outlives: plan.nodes[index].kind == .shared || plan.nodes[index].flags.contains(.byHand))

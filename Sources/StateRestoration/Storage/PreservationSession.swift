@@ -243,7 +243,10 @@ struct PreservationSession: Sendable {
       return nil
     }
     if isCapture { try table.markUnheld() }
+    let newest = table.writer.context.timeSaved
     table.writer.context = context
+    // While the clock is behind the newest time seen, that is the time: what is saved now must not look old once it is right.
+    table.writer.context.timeSaved = max(context.timeSaved, newest)
     do throws(ProtectionError) {
       if base == .locked { return try writeOverlay() }
       if let generation = continued, let written = try appendChange(to: generation) { return written }

@@ -113,10 +113,11 @@ extension RestorationArchive {
     /// Whether the next delta would hold anything.
     package var hasChanges: Bool { !dirty.isEmpty || hasNewContext }
 
-    /// Whether the context says something new besides the time.
+    /// Whether the context says something new besides the times.
     var hasNewContext: Bool {
       var timeless = context
       timeless.timeSaved = written.context.timeSaved
+      timeless.bootSeconds = written.context.bootSeconds
       return timeless != written.context
     }
 
