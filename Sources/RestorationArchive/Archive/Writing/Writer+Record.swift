@@ -66,8 +66,11 @@ extension RestorationArchive.Writer {
   }
 
   /// Gives a node the state that another one has, in the place of its own; the other one has none afterwards.
+  ///
+  /// Not their attributes: whoever moves a state moves what these say of it.
   package mutating func moveState(of source: NodeID, to target: NodeID) throws(ArchiveError) {
     let (from, to) = (try load(source), try load(target))
+    guard from != to else { return }
     include(from)
     include(to)
     let payload = slots[from].payload
