@@ -39,7 +39,9 @@ struct NodeBlock: Sendable {
     id = try parser.readNumber32()
     parent = try parser.readNumber32() &- 1
     let head = try parser.readNumber()
-    guard head >> Mark.flagShift <= UInt64(UInt16.max) else { throw parser.corrupt("a node has unknown marks") }
+    guard head >> Mark.flagShift <= UInt64(RestorationArchive.NodeFlags.known.rawValue) else {
+      throw parser.corrupt("a node has unknown marks")
+    }
     name = try parser.readString()
     tag = head & Mark.tag != 0 ? try parser.readNumber32() : nil
     attributes = RestorationArchive.Attributes(

@@ -130,6 +130,7 @@ extension Table {
       !holding.place.isEdit
     {
       // Restoring alone changes no record, migrated or not.
+      guard holding.place.given?.gift?.isChanged == true else { return true }
       guard try !writer.hasRecord(of: given, entries: entries) else { return false }
       try note(try baseline(record, of: batch), record.key)
       return false
@@ -177,7 +178,9 @@ extension Table {
     if let own = holding.record {
       record = own
       // Unedited as long as the values are the first ones.
-      if try writer.node(own)?.attributes.flags.contains(.first) == true, try writer.hasRecord(of: own, entries: entries) {
+      if try writer.node(own)?.attributes.flags.contains(.first) == true,
+        try writer.hasRecord(of: own, entries: entries)
+      {
         facts.flags.insert(.first)
       }
     } else {

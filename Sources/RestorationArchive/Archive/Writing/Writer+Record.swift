@@ -17,7 +17,8 @@ extension RestorationArchive.Writer {
     let slot = try load(id)
     var bytes: [UInt8]
     do {
-      bytes = entries.isEmpty ? [] : try RecordEncoder(userInfo: userInfo).encode(entries, tables: &tables)
+      let encoder = RecordEncoder(userInfo: userInfo, depthLimit: limits.valueDepth)
+      bytes = entries.isEmpty ? [] : try encoder.encode(entries, tables: &tables)
     } catch {
       var located = error
       located.path = try? path(of: id)
@@ -46,7 +47,8 @@ extension RestorationArchive.Writer {
     of id: NodeID, entries: [RestorationArchive.Entry]
   ) throws(ArchiveError) -> Bool {
     let slot = try load(id)
-    let bytes = entries.isEmpty ? [] : try RecordEncoder(userInfo: [:]).encode(entries, tables: &tables)
+    let encoder = RecordEncoder(userInfo: [:], depthLimit: limits.valueDepth)
+    let bytes = entries.isEmpty ? [] : try encoder.encode(entries, tables: &tables)
     var isSame = bytes.count == slots[slot].payload.count
     if isSame {
       isSame = false
@@ -65,8 +67,11 @@ extension RestorationArchive.Writer {
   }
 
   /// Gives a node the state that another one has, in the place of its own; the other one has none afterwards.
+  ///
+  /// Not their attributes: whoever moves a state moves what these say of it.
   package mutating func moveState(of source: NodeID, to target: NodeID) throws(ArchiveError) {
     let (from, to) = (try load(source), try load(target))
+    guard from != to else { return }
     include(from)
     include(to)
     let payload = slots[from].payload
