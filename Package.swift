@@ -149,7 +149,7 @@ let package = Package(
       exclude: ["Desktop"], swiftSettings: settings),
     tests(
       "DocumentationTests",
-      ["StateRestoration", "StateRestorationTesting", "DesktopSession", "OwnThread"]
+      ["StateRestoration", "RestorationArchive", "StateRestorationTesting", "DesktopSession", "OwnThread"]
         + examples.map { .byName(name: $0) }),
   ]
 )

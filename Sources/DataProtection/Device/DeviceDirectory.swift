@@ -198,7 +198,7 @@ final class DeviceDirectory: Sendable {
 
   /// Opens a file; `nil` when there is none.
   ///
-  /// Anything but a regular file of ours with one name is `.corrupt`.
+  /// Anything but a regular file of ours is `.corrupt`. It may have a second name: nothing is ever written into it.
   func open(_ name: String, forWriting: Bool = false) throws(ProtectionError) -> DeviceFile? {
     let opened: Descriptor
     do throws(ProtectionError) {
@@ -215,11 +215,10 @@ final class DeviceDirectory: Sendable {
       let status = try attempt("look at \"\(name)\"") { () throws(FileSystemError) in
         try fileSystem.status(of: opened)
       }
-      guard TrustedDirectory.isTarget(status, user: user) else {
+      guard status.kind == .regular, status.owner == user else {
         throw ProtectionError(
           .corrupt,
-          "\"\(name)\" has a second name (a hard link), or is somebody else's; remove the other name, or put a copy there."
-        )
+          "\"\(name)\" is no file, or is somebody else's; put a copy of your own there.")
       }
       return DeviceFile(fileSystem, opened, name: name, byteCount: Int(clamping: status.byteCount))
     } catch {

@@ -19,7 +19,8 @@ extension ArchiveStore {
         try store.find(base.file.descriptor, base.record.file.text, in: state.slot.descriptor)
       }
       // In a file that was removed, replaced or cut short nobody would find the change.
-      guard let named, named.byteCount >= base.end else { return nil }
+      // One with a second name would change there, too.
+      guard let named, named.byteCount >= base.end, named.linkCount == 1 else { return nil }
       let (message, commitment) = try base.frames.seal(
         frame, number: UInt64(base.frameCount + 1), previous: base.commitment)
       let bytes = FrameScan.bytes(of: message)

@@ -54,6 +54,6 @@ extension ArchiveStore {
     let bytes = try file.read(0..<min(file.byteCount, CrashMarker.byteCount + 1))
     state.marker = try CrashMarker(bytes, identity: identity, keys: store.keys).settled(boot: store.keys.bootIdentifier)
     // The next attempt overwrites it in place.
-    if file.isWritable { state.markerFile = file }
+    if file.isWritable, file.isOwn { state.markerFile = file }
   }
 }

@@ -218,7 +218,7 @@ package final class ArchiveStore: Sendable {
     state.base = ArchiveStoreState.Base(
       record: record, file: opened.file, frames: opened.content.frames, room: opened.content.frameRoom,
       frameCount: opened.frames.count, end: opened.scan.end, commitment: opened.scan.commitment,
-      allocated: opened.file.byteCount, isAppendable: opened.tailDropped == 0 && opened.file.isWritable,
-      opened: opened)
+      allocated: opened.file.byteCount,
+      isAppendable: opened.tailDropped == 0 && opened.file.isWritable && opened.file.isOwn, opened: opened)
   }
 }

@@ -29,7 +29,8 @@ final class SlotDirectory: Sendable {
 
   /// Opens a file; nil when there is none.
   ///
-  /// Anything but a regular file of ours with one name is `.corrupt`.
+  /// Anything but a regular file is `.corrupt`. A copy of the directory by hard links, as backup programs make it, gives a file
+  /// a second name: it is read like any other, and nothing is appended to it.
   func open(_ file: SlotFile, forWriting: Bool = false) throws(ProtectionError) -> StoreFile? {
     var found: Descriptor?
     do throws(ProtectionError) {
@@ -45,14 +46,15 @@ final class SlotDirectory: Sendable {
       let status = try attempt("look at an archive") { () throws(FileSystemError) in
         try fileSystem.status(of: opened)
       }
-      guard TrustedDirectory.isTarget(status, user: fileSystem.currentUser) else {
-        throw ProtectionError(.corrupt, "An archive is a link, or not ours.")
+      guard status.kind == .regular else {
+        throw ProtectionError(.corrupt, "Something that is no regular file stands in place of an archive.")
       }
       let start = try attempt("read an archive") { () throws(FileSystemError) in
         try fileSystem.readBytes(opened, count: Int(clamping: min(status.byteCount, Int64(StoreFile.startByteCount))))
       }
       return StoreFile(
-        fileSystem, opened, byteCount: Int(clamping: status.byteCount), isWritable: forWriting, start: start)
+        fileSystem, opened, byteCount: Int(clamping: status.byteCount), isWritable: forWriting,
+        isOwn: TrustedDirectory.mayChange(status, user: fileSystem.currentUser), start: start)
     } catch {
       fileSystem.close(opened)
       throw error

@@ -49,6 +49,8 @@ struct CaptureBatch: Sendable {
     var superseded: [NodeID] = []
     /// Others that were joined with it.
     var joined: [NodeID] = []
+    /// Whether restoring itself has made the values others than those stored: they were migrated, or were not read whole.
+    var isChanged = false
   }
 
   /// The places at the top of an archive.

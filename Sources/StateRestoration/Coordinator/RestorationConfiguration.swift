@@ -27,6 +27,11 @@ public struct RestorationConfiguration: Sendable {
   public var nodeByteBudget = 64 << 10
   /// Size of an archive from which on the lowest priorities are left out.
   public var archiveByteBudget = 64 << 20
+  /// The greatest depth of a value in an object's state: levels of objects, lists and dictionaries in each other.
+  ///
+  /// The state is the first level. An object with a deeper value keeps its earlier state, and the save reports it. Each
+  /// level takes up to 2.7 KB of the stack in a debug build; 1 024 levels are the most.
+  public var valueDepthLimit = 128
   /// For development: a force quit deletes nothing, and crashes while restoring are not held against the state.
   public var isDeveloperMode = false
   /// Whether objects decode last first: the order is not promised, and tests check that nothing depends on it.

@@ -35,7 +35,11 @@ extension RestorationCoordinator {
     _ turn: RestoreTurn, _ edits: Edits, _ report: inout RestorationReport
   ) -> CaptureBatch.Given {
     guard let row = turn.plan.application else {
-      if edits.hasApplication { report.remarks.append(.applicationStateTouched) } else { readApplicationState(turn, &report) }
+      if edits.hasApplication {
+        report.remarks.append(.applicationStateTouched)
+      } else {
+        readApplicationState(turn, &report)
+      }
       return .nothing
     }
     let id = turn.plan.nodes[row].id
@@ -59,7 +63,7 @@ extension RestorationCoordinator {
     let older = candidates.dropFirst().filter { !turn.plan.flags(of: $0).contains(.first) }
     return .record(
       CaptureBatch.Gift(
-        row: id, record: turn.plan.id(of: given), superseded: older.map { turn.plan.id(of: $0) }))
+        row: id, record: turn.plan.id(of: given), superseded: older.map { turn.plan.id(of: $0) }, isChanged: true))
   }
 
   /// Has the delegate read what it is given; says whether it could.

@@ -25,8 +25,8 @@ extension RestorationCoordinator {
   /// app-level decode and the finished hooks run in one turn of the main actor, in this order. While the device is locked nothing
   /// is restored and nothing on disk is touched; the report's outcome is ``RestorationOutcome/locked``.
   ///
-  /// Can be called again with a running hierarchy. Objects that exist take back the state that was preserved. Before another
-  /// state than the newest is restored, what there is now is saved: it is the generation before then. Containers that had
+  /// Can be called again with a running hierarchy. What there is now is saved first; if another state is restored, it is the
+  /// generation before. Objects that exist take back the state that is restored. Containers that had
   /// children are given those of then. What came since stays where its container keeps it: a container that had no children
   /// then keeps those of now, new tabs stay behind the restored ones, and a dialog that was presented since stays. Remove what
   /// must not stay before the call.
@@ -46,7 +46,7 @@ extension RestorationCoordinator {
       throw RestorationError(
         .restorationInProgress, "A restoration is running already; wait for it before you start another.")
     }
-    if source != .newest { try await saveBefore() }
+    try await saveBefore()
     let report = await operations.run(.restoring) {
       await restoreNow(into: root, from: source, retriesLeftOut: retriesLeftOut)
     }

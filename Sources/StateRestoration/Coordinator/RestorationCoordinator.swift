@@ -181,6 +181,7 @@ extension RestorationConfiguration {
   var limits: RestorationArchive.Limits {
     var limits = RestorationArchive.Limits.default
     limits.bytesPerArchive = archiveByteBudget
+    limits.valueDepth = valueDepthLimit
     // One node may be as large as the archive: the budget of nodes warns and leaves nothing out.
     limits.bytesPerNode = max(limits.bytesPerNode, archiveByteBudget)
     return limits

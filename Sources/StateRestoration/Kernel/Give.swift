@@ -19,7 +19,9 @@ enum Give {
 
   /// What an object gets of a row, by positions in its list of records.
   struct Gift: Hashable, Sendable {
-    /// The records that can be given, the newest first: the first of them that decodes is given. Those that are *first* come last.
+    /// The records that can be given, the newest first, and those that are *first* last.
+    ///
+    /// The one that decodes before all others is given.
     var candidates: [Int]
     /// Whether there is a record that can't be given, and that stays unread.
     var hasUnread: Bool

@@ -280,8 +280,8 @@ extension Table {
       let model = own.model
     else { return }
     for other in try rows(at: place) where other != row && holders[other] == nil && !absent.contains(other) {
-      guard let found = try writer.node(other).map({ classes.current($0.attributes.identity) }), found.isView == own.isView,
-        let another = found.model, another != model, let tag = found.classTag,
+      guard let found = try writer.node(other).map({ classes.current($0.attributes.identity) }),
+        found.isView == own.isView, let another = found.model, another != model, let tag = found.classTag,
         tag == classes.current(own.classTag) || accepted.contains(tag)
       else { continue }
       try becomeAbsent(other)
@@ -365,8 +365,8 @@ extension Table {
     var parent: NodeID?
     for identifier in [first] + path.components.dropFirst().dropLast() {
       let rows = try rows(at: Place(parent: parent, identifier: identifier))
-      guard let next = rows.first(where: { holders[$0] != nil }) ?? rows.first(where: { !absent.contains($0) }) ?? rows.first
-      else { return nil }
+      let held = rows.first { holders[$0] != nil }
+      guard let next = held ?? rows.first(where: { !absent.contains($0) }) ?? rows.first else { return nil }
       parent = next
     }
     return Place(parent: parent, identifier: last)

@@ -130,6 +130,7 @@ extension Table {
       !holding.place.isEdit
     {
       // Restoring alone changes no record, migrated or not.
+      guard holding.place.given?.gift?.isChanged == true else { return true }
       guard try !writer.hasRecord(of: given, entries: entries) else { return false }
       try note(try baseline(record, of: batch), record.key)
       return false
@@ -175,7 +176,9 @@ extension Table {
     if let own = holding.record {
       record = own
       // Unedited as long as the values are the first ones.
-      if try writer.node(own)?.attributes.flags.contains(.first) == true, try writer.hasRecord(of: own, entries: entries) {
+      if try writer.node(own)?.attributes.flags.contains(.first) == true,
+        try writer.hasRecord(of: own, entries: entries)
+      {
         facts.flags.insert(.first)
       }
     } else {
@@ -263,7 +266,9 @@ extension Table {
     while true {
       let records = try records(of: row)
       guard records.count >= Self.recordsAtMost, let holding = holding(key) else { return true }
-      guard let victim = records.first(where: isFirst) ?? holding.superseded.first ?? records.first(where: written.contains) else {
+      guard
+        let victim = records.first(where: isFirst) ?? holding.superseded.first ?? records.first(where: written.contains)
+      else {
         owedFindings.append(.noRoomForRecord(path: path(of: row)))
         return false
       }

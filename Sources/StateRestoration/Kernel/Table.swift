@@ -205,6 +205,7 @@ struct Table: Sendable {
   mutating func insert(at place: Place, _ attributes: RestorationArchive.Attributes) throws(ArchiveError) -> NodeID {
     var attributes = attributes
     attributes.flags.subtract([.record, .first, .quarantined, .shed, .carriedOver, .absent, .numbered, .closed])
+    try requireRoom(below: place.parent)
     (attributes.savedAt, attributes.save) = (nil, 0)
     let name = try freeName(at: place, for: nil)
     if name != place.identifier { attributes.flags.insert(.numbered) }
@@ -218,6 +219,7 @@ struct Table: Sendable {
     guard let node = try writer.node(row), let former = try self.place(of: row), former != place else { return }
     let isNumbered = node.attributes.flags.contains(.numbered)
     if node.parent != place.parent {
+      try requireRoom(below: place.parent)
       // Its name may be taken there: pass through a name that nobody has.
       let passing = RowName.numbered(RowName.record(row), row)
       try writer.rename(row, to: passing)
@@ -233,6 +235,18 @@ struct Table: Sendable {
     try writer.rename(row, to: name)
     try setFlag(.numbered, name != place.identifier, of: row)
     if name != place.identifier { numbered[place, default: []].append(row) }
+  }
+
+  /// Throws `limitExceeded` where a row would have no level below it for a second record.
+  private func requireRoom(below parent: NodeID?) throws(ArchiveError) {
+    var (next, depth) = (parent, 1)
+    while let row = next, depth < limits.depth {
+      next = try writer.node(row)?.parent
+      depth += 1
+    }
+    guard depth < limits.depth else {
+      throw ArchiveError(.limitExceeded, "the tree would be deeper than \(limits.depth - 1) levels")
+    }
   }
 
   private mutating func forgetNumber(of row: NodeID, at place: Place) {
@@ -316,7 +330,8 @@ struct Table: Sendable {
   mutating func insertFurtherRecord(
     in row: NodeID, _ attributes: RestorationArchive.Attributes
   ) throws(ArchiveError) -> NodeID {
-    var own = RestorationArchive.Attributes(version: attributes.version, priority: attributes.priority, flags: [.record])
+    var own = RestorationArchive.Attributes(
+      version: attributes.version, priority: attributes.priority, flags: [.record])
     own.save = attributes.save
     var number = writer.nextNumber
     while try writer.child(of: row, identifier: RowName.record(NodeID(rawValue: number))) != nil { number &+= 1 }

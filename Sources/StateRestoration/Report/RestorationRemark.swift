@@ -74,7 +74,8 @@ extension RestorationRemark: CustomStringConvertible {
     case .unregisteredClass(let tag): "class “\(tag)” is not registered"
     case .wasAbsent: "had waited for an object that it fits"
     case .olderRecordGiven: "an older record, as the newest can’t be read"
-    case .superseded(let count): "\(ReportText.count(count, "older state")) of the object \(count == 1 ? "waits" : "wait") beside it"
+    case .superseded(let count):
+      "\(ReportText.count(count, "older state")) of the object \(count == 1 ? "waits" : "wait") beside it"
     case .joined: "joined with what was edited while locked"
     case .notJoined(let text): "a stored state could not be joined with what was edited while locked: \(text)"
     }

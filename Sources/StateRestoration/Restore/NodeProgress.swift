@@ -27,6 +27,8 @@ struct NodeProgress {
   var remarks: [RestorationRemark] = []
   /// The records that its object may be given, the newest first; nil for that in the row's own node alone.
   var candidates: [RestorePlan.RecordPlace]?
+  /// Whether its object has other values than the record: they were migrated, or were not read whole.
+  var isChanged = false
   /// What its object was given of the row's records.
   var gift = Gift.nothing
   /// Whether its state was given, or is gone: nobody is given it in this run.

@@ -128,9 +128,11 @@ extension RestoreTurn {
     decoder.namesUnknownFields = isProbed(classPlan)
     if let from = try classPlan.apply(decoder, to: object, properties: classPlan.markedProperties(of: object)) {
       progress[index].remarks.append(.migrated(from: from, to: classPlan.version))
+      progress[index].isChanged = true
     }
     let unread = decoder.unreadKeys
     if !unread.isEmpty { progress[index].remarks.append(.unreadKeys(unread)) }
+    if !unread.isEmpty || !decoder.unresolvedKeys.isEmpty { progress[index].isChanged = true }
     for key in decoder.unresolvedKeys { progress[index].remarks.append(.unresolvedReference(key: key)) }
   }
 

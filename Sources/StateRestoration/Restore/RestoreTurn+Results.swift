@@ -30,8 +30,10 @@ extension RestoreTurn {
   func given(at index: Int) -> CaptureBatch.Given {
     let row = plan.nodes[index].id
     switch progress[index].gift {
-    case .own: return .record(CaptureBatch.Gift(row: row, record: row))
-    case .records(let gift): return .record(gift)
+    case .own: return .record(CaptureBatch.Gift(row: row, record: row, isChanged: progress[index].isChanged))
+    case .records(var gift):
+      gift.isChanged = progress[index].isChanged
+      return .record(gift)
     case .nothing:
       // Without a record there is nothing to lose.
       if plan.records(of: index).isEmpty { return .record(CaptureBatch.Gift(row: row, record: row)) }
@@ -56,7 +58,9 @@ extension RestoreTurn {
     plan.nodes.indices.compactMap { index in
       guard progress[index].isRestored else { return nil }
       switch progress[index].gift {
-      case .records(let gift): return plan.record(gift.record).map { plan.flags(of: $0).contains(.quarantined) } == true ? gift.record : nil
+      case .records(let gift):
+        let isQuarantined = plan.record(gift.record).map { plan.flags(of: $0).contains(.quarantined) }
+        return isQuarantined == true ? gift.record : nil
       case .own, .nothing:
         let flags = plan.nodes[index].flags
         return flags.contains(.quarantined) || flags.contains(.closed) ? plan.nodes[index].id : nil

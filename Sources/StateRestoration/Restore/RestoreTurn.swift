@@ -210,7 +210,8 @@ internal import RestorationArchive
   ///
   /// - Parameter record: The record that it is given; nil for what makes or installs its object.
   func noteBeginning(of index: Int, _ record: RestorePlan.RecordPlace? = nil) {
-    let node = (record ?? progress[index].candidates?.first).map { plan.id(of: $0) }?.rawValue ?? plan.nodes[index].id.rawValue
+    let next = (record ?? progress[index].candidates?.first).map { plan.id(of: $0) }
+    let node = (next ?? plan.nodes[index].id).rawValue
     guard notedNode != node else { return }
     notedNode = node
     request.note(node)

@@ -219,8 +219,8 @@ struct StateLoader: Sendable {
         reader = try RestorationArchive.Reader(base: .init(data), deltas: state.frames + [change], limits: limits)
       }
       var loaded = LoadedState(
-        plan: try RestorePlan(reader: reader, classes: classes), state: state, reader: reader, choice: choice, crash: .restoreEverything,
-        history: AttemptHistory(), remarks: remarks, reason: .normal, merged: merged,
+        plan: try RestorePlan(reader: reader, classes: classes), state: state, reader: reader, choice: choice,
+        crash: .restoreEverything, history: AttemptHistory(), remarks: remarks, reason: .normal, merged: merged,
         retiring: pending.map(\.generation).filter { one in !merged.contains { $0.generation == one } },
         ownRecords: ownRecords, isMerged: change != nil || !merged.isEmpty)
       addFacts(of: state, to: &loaded)

@@ -17,7 +17,8 @@ extension RestorationArchive.Writer {
     let slot = try load(id)
     var bytes: [UInt8]
     do {
-      bytes = entries.isEmpty ? [] : try RecordEncoder(userInfo: userInfo).encode(entries, tables: &tables)
+      let encoder = RecordEncoder(userInfo: userInfo, depthLimit: limits.valueDepth)
+      bytes = entries.isEmpty ? [] : try encoder.encode(entries, tables: &tables)
     } catch {
       var located = error
       located.path = try? path(of: id)
