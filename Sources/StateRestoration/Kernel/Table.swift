@@ -84,7 +84,7 @@ struct Table: Sendable {
   var overBudget: [CaptureBatch.Key: Int] = [:]
   /// Findings since the last save, for its receipt.
   var owedFindings: [PreservationFinding] = []
-  var digests = DigestMaker()
+  var digests: DigestMaker
   /// Whether rows without an object are marked as such.
   var hasMarkedUnheld: Bool
 
@@ -95,6 +95,7 @@ struct Table: Sendable {
     self.limits = limits
     self.nodeBudget = nodeBudget
     self.isLocked = isLocked
+    digests = DigestMaker(depthLimit: limits.valueDepth)
     writer = RestorationArchive.Writer(context: context, limits: limits)
     (numbered, furtherRecords, absent, closed, save, hasMarkedUnheld) = ([:], [:], [], [], 1, true)
   }
@@ -108,6 +109,7 @@ struct Table: Sendable {
     self.limits = limits
     self.nodeBudget = nodeBudget
     isLocked = false
+    digests = DigestMaker(depthLimit: limits.valueDepth)
     writer = try RestorationArchive.Writer(continuing: reader, limits: limits)
     numbered = index.numbered
     furtherRecords = index.furtherRecords

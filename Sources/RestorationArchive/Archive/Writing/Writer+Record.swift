@@ -47,7 +47,8 @@ extension RestorationArchive.Writer {
     of id: NodeID, entries: [RestorationArchive.Entry]
   ) throws(ArchiveError) -> Bool {
     let slot = try load(id)
-    let bytes = entries.isEmpty ? [] : try RecordEncoder(userInfo: [:]).encode(entries, tables: &tables)
+    let encoder = RecordEncoder(userInfo: [:], depthLimit: limits.valueDepth)
+    let bytes = entries.isEmpty ? [] : try encoder.encode(entries, tables: &tables)
     var isSame = bytes.count == slots[slot].payload.count
     if isSame {
       isSame = false
