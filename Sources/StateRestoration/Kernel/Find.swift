@@ -26,12 +26,18 @@ enum Find {
     }
   }
 
+  /// Whether a row fits an object: an absent row of a model fits only objects that name that model.
+  static func fits(_ row: Identity, isAbsent: Bool, _ asker: Asker) -> Bool {
+    if isAbsent, row.model != nil, asker.identity.model == nil { return false }
+    return asker.mismatch(with: row) == nil
+  }
+
   /// The positions of the rows that fit, in the order in which they are tried.
   ///
   /// Rows with a record that can be given and is not *first* come before all others; then the row of exactly the object's key;
   /// then present ones before absent ones; then the one that was live last; then the one with the newest record.
   static func order(_ rows: [Row], for asker: Asker) -> [Int] {
-    let fitting = rows.indices.filter { asker.mismatch(with: rows[$0].identity) == nil }
+    let fitting = rows.indices.filter { fits(rows[$0].identity, isAbsent: rows[$0].isAbsent, asker) }
     guard fitting.count > 1 else { return fitting }
     return fitting.sorted { first, second in
       let (one, other) = (rows[first], rows[second])

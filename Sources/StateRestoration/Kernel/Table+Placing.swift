@@ -64,15 +64,26 @@ extension Table {
       holding.record = gift.record
       holding.superseded = gift.superseded
       holding.joined = gift.joined
-      for record in try records(of: row) where record != gift.record {
-        if try writer.node(record)?.attributes.flags.contains(.first) == true { try removeRecord(record) }
-      }
       try takeInRows(of: placement.key, row, arrivals)
+      let oldest = try oldestRecord(of: row)
+      for record in try records(of: row) where record != gift.record && record != oldest && isFirst(record) {
+        try removeRecord(record)
+      }
     } else if case .unread? = placement.given, try !records(of: row).isEmpty, !placement.isEdit {
       holding.baseline = .unknown
     }
     hold(holding, placement.key)
     try reopen(row)
+  }
+
+  /// The oldest record of a row, which hides nothing, so that it is not *first*.
+  private func oldestRecord(of row: NodeID) throws(ArchiveError) -> NodeID? {
+    var oldest: (record: NodeID, save: UInt32)?
+    for record in try records(of: row) {
+      let save = try writer.node(record)?.attributes.save ?? 0
+      if oldest.map({ save < $0.save }) ?? true { oldest = (record, save) }
+    }
+    return oldest?.record
   }
 
   /// An object that came by itself is given a record: its own one, which is *first*, goes, and the row that it had becomes one with
@@ -83,18 +94,17 @@ extension Table {
     if let old = former.row, old != row, try writer.node(old) != nil { try move(contentsOf: old, into: row) }
   }
 
-  /// Rows that fit an object, and have nothing but *first* records, become one with the row that it is given a record of.
+  /// Rows of an object's model, or of none, that have nothing but *first* records become one with the row that it is given a record
+  /// of. The rows of other models are somebody else's.
   private mutating func takeInRows(
     of key: CaptureBatch.Key, _ row: NodeID, _ arrivals: Arrivals
   ) throws(ArchiveError) {
     guard !numbered.isEmpty, let place = try place(of: row) else { return }
     for other in try rows(at: place) where other != row && holders[other] == nil {
-      guard let node = try writer.node(other), arrivals.fits(classes.current(node.attributes.identity), key) else {
-        continue
-      }
-      let records = try records(of: other)
-      guard records.allSatisfy(isFirst) else { continue }
-      for record in records { try removeRecord(record) }
+      guard let node = try writer.node(other), arrivals.fits(classes.current(node.attributes.identity), key),
+        node.attributes.model == nil || node.attributes.model == arrivals.attributes(key)?.model,
+        try records(of: other).allSatisfy(isFirst)
+      else { continue }
       try move(contentsOf: other, into: row)
     }
   }
@@ -336,6 +346,13 @@ extension Table {
   mutating func removeAll(at path: RestorationPath) throws(ArchiveError) {
     guard let place = try place(at: path) else { return }
     for row in try rows(at: place) { try remove(row) }
+  }
+
+  /// Removes the older records that a live object could have been given: the program has settled the conflict.
+  mutating func settle(_ key: CaptureBatch.Key) throws(ArchiveError) {
+    guard let holding = holding(key) else { return }
+    for record in holding.superseded { try removeRecord(record) }
+    update(key) { $0.superseded = [] }
   }
 
   /// Removes rows whose own rules say that they are of no use any more.

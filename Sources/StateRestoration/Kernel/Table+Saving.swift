@@ -136,6 +136,8 @@ extension Table {
       return false
     }
     guard let baseline = holding.baseline else { return true }
+    // The delegate has not given the program's own values at the end of the turn that met them: any may be an edit.
+    if baseline == .unknown, record.key == CaptureBatch.application, !batch.isMeeting, !isLocked { return true }
     if baseline == .unknown || (batch.isMeeting && isLocked) {
       do {
         try note(try self.baseline(record, of: batch), record.key)
@@ -184,7 +186,14 @@ extension Table {
     } else {
       // It came by itself, and nobody knows whether the user wants that or what is stored.
       if holding.baseline == nil, !holding.place.isEdit { facts.flags.insert(.first) }
-      if entries.isEmpty, try !records(of: row).isEmpty { return }
+      if entries.isEmpty {
+        // Without values there is no record; the row's own node is where one would be.
+        if try records(of: row).isEmpty {
+          try takeIdentity(attributes, of: row)
+          update(key) { $0.record = row }
+        }
+        return
+      }
       guard try makeRoom(in: row, for: key) else { return }
       record = try insertRecord(in: row, facts)
     }
@@ -259,16 +268,17 @@ extension Table {
 
   // MARK: - Bounds
 
-  /// Has a row keep to the most records: *first* ones go, then superseded ones, then older ones of this run.
+  /// Has a row keep to the most records: *first* ones of this run go, then superseded ones, then older ones of this run.
   ///
   /// - Returns: Whether there is room for one more; if only unread records of other runs are left there is none.
   private mutating func makeRoom(in row: NodeID, for key: CaptureBatch.Key) throws(ArchiveError) -> Bool {
     while true {
       let records = try records(of: row)
       guard records.count >= Self.recordsAtMost, let holding = holding(key) else { return true }
-      guard
-        let victim = records.first(where: isFirst) ?? holding.superseded.first ?? records.first(where: written.contains)
-      else {
+      let dispensable =
+        records.first { isFirst($0) && written.contains($0) } ?? holding.superseded.first
+        ?? records.first(where: written.contains)
+      guard let victim = dispensable else {
         owedFindings.append(.noRoomForRecord(path: path(of: row)))
         return false
       }

@@ -326,6 +326,12 @@ extension RestorePlan {
     further(record)?.flags ?? nodes[record.row].flags
   }
 
+  /// Whether a record is *first* when its row's object is given one: the oldest record of a row is not, as it hides nothing.
+  func isFirst(_ record: RecordPlace) -> Bool {
+    guard flags(of: record).contains(.first) else { return false }
+    return records(of: record.row).contains { save(of: $0) < save(of: record) }
+  }
+
   /// The number of the save that wrote a record.
   func save(of record: RecordPlace) -> UInt32 { further(record)?.save ?? saves[record.row] }
 

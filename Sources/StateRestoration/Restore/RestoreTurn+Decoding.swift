@@ -38,6 +38,9 @@ extension RestoreTurn {
     _ candidates: [RestorePlan.RecordPlace], of index: Int, to object: any RestorableObject,
     _ resolve: @escaping RestorationDecoder.Resolver
   ) {
+    // One that joins is given all, those that came by themselves as well.
+    let canJoin = object is any MergingController
+    let candidates = canJoin ? candidates.sorted { plan.save(of: $0) > plan.save(of: $1) } : candidates
     for (position, record) in candidates.enumerated() {
       do throws(RestorationError) {
         try apply(record, to: object, resolve)
@@ -49,14 +52,13 @@ extension RestoreTurn {
         }
         continue
       }
-      // One that joins is given all; of others *first* records go once another one is given.
-      let canJoin = object is any MergingController
-      let older = candidates[(position + 1)...].filter { canJoin || !plan.flags(of: $0).contains(.first) }
+      // Of others *first* records go once another one is given.
+      let older = candidates[(position + 1)...].filter { canJoin || !plan.isFirst($0) }
       var gift = CaptureBatch.Gift(row: plan.nodes[index].id, record: plan.id(of: record))
       if position > 0 { progress[index].remarks.append(.olderRecordGiven) }
-      if join(index, object, with: older) {
-        gift.joined = older.map { plan.id(of: $0) }
-      } else if !older.isEmpty {
+      let joined = join(index, object, with: older)
+      gift.joined = joined.map { plan.id(of: $0) }
+      if joined.isEmpty, !older.isEmpty {
         gift.superseded = older.map { plan.id(of: $0) }
         progress[index].remarks.append(.superseded(older.count))
       }
@@ -71,15 +73,12 @@ extension RestoreTurn {
     let own = request.edits.record(of: object)
     let candidates = progress[index].candidates ?? plan.records(of: index)
     let canJoin = object is any MergingController
-    let others = candidates.filter {
-      plan.id(of: $0) != own && (canJoin || !plan.flags(of: $0).contains(.first))
-    }
-    let isJoined = join(index, object, with: others)
+    let others = candidates.filter { plan.id(of: $0) != own && (canJoin || !plan.isFirst($0)) }
+    let joined = join(index, object, with: others)
     guard let own else { return }
     var gift = CaptureBatch.Gift(row: plan.nodes[index].id, record: own)
-    if isJoined {
-      gift.joined = others.map { plan.id(of: $0) }
-    } else if !others.isEmpty {
+    gift.joined = joined.map { plan.id(of: $0) }
+    if joined.isEmpty, !others.isEmpty {
       gift.superseded = others.map { plan.id(of: $0) }
       progress[index].remarks.append(.superseded(others.count))
     }
@@ -95,24 +94,25 @@ extension RestoreTurn {
 
   /// Has an object join what it has with other records of its row; the next save has the joined state.
   ///
-  /// - Returns: Whether it did.
+  /// - Returns: The records that it joined; those that it can't decode stay unread.
   private func join(
     _ index: Int, _ object: any RestorableObject, with records: [RestorePlan.RecordPlace]
-  ) -> Bool {
-    guard !records.isEmpty, let object = object as? any MergingController else { return false }
-    let coders = records.sorted { plan.save(of: $0) < plan.save(of: $1) }.map { makeDecoder(of: $0) }
+  ) -> [RestorePlan.RecordPlace] {
+    guard !records.isEmpty, let object = object as? any MergingController else { return [] }
+    let records = records.sorted { plan.save(of: $0) < plan.save(of: $1) }
+    let coders = records.map { makeDecoder(of: $0) }
     defer { for coder in coders { coder.finish() } }
     noteBeginning(of: index)
-    let (isJoined, failures) = object.join(coders)
+    let (joined, failures) = object.join(coders)
     for failure in failures {
       progress[index].remarks.append(.notJoined(failure.description))
       request.log.log(.warning, "\(plan.paths[index]): a stored state could not be joined: \(failure)")
     }
-    guard isJoined, failures.isEmpty else { return false }
+    guard !joined.isEmpty else { return [] }
     if !progress[index].isRestored { progress[index].restore(.existing) }
     progress[index].remarks.append(.joined)
     request.log.log(.info, "\(plan.paths[index]): joined the stored states")
-    return true
+    return joined.map { records[$0] }
   }
 
   /// Gives an object a record.

@@ -84,7 +84,7 @@ extension RestoreTurn {
 
   private func fitting(_ rows: [Int], _ asker: Asker, _ object: any RestorableObject) -> [Int] {
     guard rows.count > 1 else {
-      return asker.mismatch(with: plan.identity(of: rows[0])) == nil ? rows : []
+      return Find.fits(plan.identity(of: rows[0]), isAbsent: plan.nodes[rows[0]].isAbsent, asker) ? rows : []
     }
     let facts = rows.map { row in
       let candidates = gift(of: row, for: asker, object).candidates
@@ -120,7 +120,7 @@ extension RestoreTurn {
       }
       // A record for which there was no room is its object's all the same.
       if records.count == 1, found?.0 == .shed { found = nil }
-      facts.append(Give.Record(save: save, obstacle: found?.0, isFirst: flags.contains(.first)))
+      facts.append(Give.Record(save: save, obstacle: found?.0, isFirst: plan.isFirst(record)))
       if let found, reason.map({ $0.save <= save }) ?? true { reason = (save, found.1) }
     }
     return (Give.choose(facts).candidates.map { records[$0] }, reason?.reason)
@@ -262,7 +262,7 @@ extension RestoreTurn {
     guard !plan.hasOneRecord(row) else { return }
     let saves = plan.records(of: row).filter { !isQuarantined($0) && plan.damage(of: $0) == nil }
     progress[row].candidates = Give.choose(
-      saves.map { Give.Record(save: plan.save(of: $0), isFirst: plan.flags(of: $0).contains(.first)) }
+      saves.map { Give.Record(save: plan.save(of: $0), isFirst: plan.isFirst($0)) }
     ).candidates.map { saves[$0] }
   }
 

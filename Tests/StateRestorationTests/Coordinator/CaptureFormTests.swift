@@ -75,7 +75,7 @@ import Testing
       for (number, attributes) in found {
         #expect(attributes.model == (number == 3 ? "model" : nil))
         #expect(attributes.priority == (number == 70 ? .high : .normal))
-        #expect(attributes.classTag == (number == 71 ? "tag" : nil))
+        #expect(attributes.classTag == (number == 71 ? "tag" : "Silent"))
       }
     }
   }

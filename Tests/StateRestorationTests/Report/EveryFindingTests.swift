@@ -73,7 +73,9 @@ import Testing
       preserved = VersionTests.OldEditor()
       restored = VersionTests.NewEditor()
       register = { $0.register(VersionTests.NewEditor.self, as: "editor") }
-    case .unreadKeys: (preserved, restored) = (Panel("child", value: 1), Screen("child"))
+    case .unreadKeys:
+      (preserved, restored) = (Panel("child", value: 1), Screen("child"))
+      register = { $0.register(Screen.self, formerly: ["Panel"]) }
     case .unresolvedReference:
       let panel = Panel("child", value: 1)
       panel.strongFriend = friend
@@ -81,16 +83,20 @@ import Testing
     case .unregisteredClass: (preserved, restored) = (Screen("child", tag: "tag"), Screen("child", tag: "tag"))
     case .wasAbsent: (preserved, restored) = (modelled("one"), modelled("one"))
     case .joined: (preserved, restored) = (Joining(), Joining())
-    case .notJoined: (preserved, restored) = (Joining(), NewerJoining())
-    case .olderRecordGiven: (preserved, restored) = (Versioned(1, value: 1), Versioned(1, value: 0))
-    case .superseded: (preserved, restored) = (Versioned(2, value: 1), Versioned(2, value: 0))
+    case .notJoined: (preserved, restored) = (Joining(), Next.Joining())
+    case .olderRecordGiven:
+      (preserved, restored) = (Versioned(1, value: 1), Versioned(1, value: 0))
+      register = { $0.register(Versioned.self, as: "page") }
+    case .superseded:
+      (preserved, restored) = (Versioned(2, value: 1), Versioned(2, value: 0))
+      register = { $0.register(Versioned.self, as: "page") }
     }
     try await bench.preserve(Screen("root", children: [preserved, friend]))
     if name == .wasAbsent { try await typeOverAnother(bench) }
     if name == .olderRecordGiven { try await typeAnother(bench, Unreadable()) }
     if name == .superseded { try await typeAnother(bench, Versioned(1, value: 0)) }
     if name == .joined { try await typeWhileLocked(bench, Joining()) }
-    if name == .notJoined { try await typeWhileLocked(bench, NewerJoining()) }
+    if name == .notJoined { try await typeWhileLocked(bench, Next.Joining()) }
     let report = try await bench.launch(register).restore(into: Screen("root", children: [restored]))
     let found = report.nodes.filter { $0.path.last == restored.restorationIdentifier }.flatMap(\.remarks)
     #expect(found.map(Restoring.init) == [name])
@@ -137,16 +143,18 @@ import Testing
     _ = try await coordinator.preserve(root)
   }
 
-  private class Joining: MergingController {
+  fileprivate class Joining: MergingController {
     class var stateVersion: StateVersion { 1 }
     let restorationIdentifier: RestorationIdentifier? = "child"
     var restorableState = "stored"
     func merged(stored: String, pending: String) -> String { stored + pending }
   }
 
-  /// Can't read the older state.
-  private final class NewerJoining: Joining {
-    override class var stateVersion: StateVersion { 2 }
+  /// The same class in the program's next version, which can't read the older state.
+  private enum Next {
+    final class Joining: EveryFindingTests.Joining {
+      override class var stateVersion: StateVersion { 2 }
+    }
   }
 
   /// A run that dies on a locked device, after the user has typed.
@@ -265,7 +273,8 @@ import Testing
       _ = try await coordinator.restore(into: root)
       page.text = "run \(run)"
       let findings = try await coordinator.preserve(root).receipt?.findings ?? []
-      #expect(findings.map(Preserving.init) == (run == 8 ? [.noRoomForRecord] : []))
+      let found = findings.map(Preserving.init).filter { $0 != .unregisteredClass }
+      #expect(found == (run == 8 ? [.noRoomForRecord] : []))
     }
     guard name == .recordRemoved else { return }
     // Superseded records make room.

@@ -85,8 +85,8 @@ import Testing
       try await childReason(
         preserved: Screen("child", children: [Screen("deep")]), restored: nil, path: ["root", "child", "deep"])
     case .expired:
-      try await childReason(preserved: Screen("child", tag: "screen"), restored: Screen("child"), after: 61) {
-        $0.register(Screen.self, as: "screen", freshFor: .seconds(60))
+      try await childReason(preserved: Editor(1), restored: Editor(0), after: 61) {
+        $0.register(Editor<Int>.self, as: "editor", freshFor: .seconds(60))
       }
     case .modelGone:
       try await childReason(preserved: note("A", tag: "note"), restored: Screen("child")) {
@@ -106,9 +106,14 @@ import Testing
     case .beyondExtent: try await beyondExtent()
     case .notAskedFor:
       try await childReason(
-        preserved: StoredGroup("child", StoredValue("key", 1)), restored: RestorationScope("child"),
-        path: ["root", "child", "key"])
+        preserved: scope(), restored: RestorationScope("child"), path: ["root", "child", "key"])
     }
+  }
+
+  private func scope() -> RestorationScope {
+    let scope = RestorationScope("child")
+    scope.setValue(1, forKey: "key")
+    return scope
   }
 
   private func note(_ model: ModelIdentifier, tag: RestorationClass? = nil) -> Screen {
@@ -146,11 +151,11 @@ import Testing
       Screen(
         "root",
         children: [
-          Screen("first", children: [Screen("child", tag: "screen")]),
-          Screen("second", children: [Screen("child", tag: "screen")]),
+          Screen("first", children: [Editor(1)]),
+          Screen("second", children: [Editor(2)]),
         ]))
-    let only = Screen("child")
-    let coordinator = bench.launch { $0.register(Screen.self, as: "screen") { _, _ in only } }
+    let only = Editor(0)
+    let coordinator = bench.launch { $0.register(Editor<Int>.self, as: "editor") { _, _ in only } }
     let root = Screen("root", children: [Screen("first"), Screen("second")])
     return try await coordinator.restore(into: root)[["root", "second", "child"]]?.notRestoredReason
   }
