@@ -48,6 +48,8 @@ struct Standing: Hashable, Sendable {
 /// What a turn did, or a save.
 package struct Outcome: Hashable, Sendable {
   package var hasChanged = false
+  /// Whether a record was written.
+  package var hasWritten = false
   /// The paths at which nothing was made after a crash.
   package var leftOut: Set<[String]> = []
   /// The paths of conflicts, and how many records are superseded there.
@@ -344,6 +346,7 @@ package struct Life: Hashable, Sendable {
     standing.hasWritten = standing.hasWritten || !standing.isUnedited
     objects[id]!.standing = standing
     written.insert(number)
+    outcome.hasWritten = true
     while table[standing.row].records.count > 8 {
       let records = table[standing.row].records
       let surplus =
@@ -507,6 +510,12 @@ package struct Life: Hashable, Sendable {
     if !others.isEmpty { outcome.superseded[path(id)] = others.count }
   }
 
+  /// Whether something is stored for an object that a factory made; else it is not used.
+  private func fits(_ object: Object, _ place: Place, _ turn: Turn, _ known: Knowledge) -> Bool {
+    let key = Key(place: place, tag: object.tag, model: object.model)
+    return table.find(key, held: held, retrying: turn.isRetry, known).contains { !known.isGone(table[$0]) }
+  }
+
   private struct Turn {
     enum Kind { case launch, unlock, again, late }
     var kind: Kind
@@ -536,7 +545,7 @@ package struct Life: Hashable, Sendable {
         }
         if table[made].isBlocked, !turn.isRetry {
           outcome.leftOut.insert(path(id) + [place.identifier])
-        } else if var object = make(path(id) + [place.identifier], table[made]) {
+        } else if var object = make(path(id) + [place.identifier], table[made]), fits(object, place, turn, known) {
           object.parent = id
           object.isPresented = table[made].isPresented
           let new = add(object)
