@@ -43,6 +43,8 @@ struct Standing: Hashable, Sendable {
   var superseded: Set<Int> = []
   /// Whether it wrote a record in this run that is not first.
   var hasWritten = false
+  /// Whether it was given a record in this run.
+  var wasGiven = false
 }
 
 /// What a turn did, or a save.
@@ -497,6 +499,7 @@ package struct Life: Hashable, Sendable {
 
   /// Records that were given are quarantined no more.
   private mutating func release(_ id: Int) {
+    objects[id]!.standing!.wasGiven = true
     let standing = objects[id]!.standing!
     for index in table[standing.row].records.indices
     where standing.own.contains(table[standing.row].records[index].number) {
@@ -667,6 +670,7 @@ package struct Life: Hashable, Sendable {
     let row = objects[parent]!.standing!.row
     // Its parent may show another model since.
     if objects[id]!.standing != nil { meet(id, known) }
+    guard objects[id]!.standing?.wasGiven != true else { return outcome }
     restore(id, below: row, Turn(kind: .late), make: make, known, &outcome)
     return outcome
   }
