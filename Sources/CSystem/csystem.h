@@ -47,6 +47,11 @@ static inline int csystem_descriptor_flags(int descriptor) {
   return fcntl(descriptor, F_GETFD);
 }
 
+// fcntl(F_DUPFD_CLOEXEC): another descriptor of the same open file, at least so high.
+static inline int csystem_duplicate(int descriptor, int least) {
+  return fcntl(descriptor, F_DUPFD_CLOEXEC, least);
+}
+
 // getdents64, for which not every C library has a function.
 static inline long csystem_getdents(int descriptor, void *buffer, size_t size) {
   return syscall(SYS_getdents64, descriptor, buffer, size);

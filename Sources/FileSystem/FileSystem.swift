@@ -1,6 +1,7 @@
 /// The few system calls that protected storage needs, behind one narrow face.
 ///
-/// Names are single components below an open directory, as in the `*at` family, so that no path is walked twice.
+/// Names are single components below an open directory, as in the `*at` family, so that no path is walked twice. They are
+/// bytes: ``EntryName`` says how one that is no UTF-8 is spelled.
 /// Each requirement is one step at which tests can fail, tear, reorder, or cut the power. Nothing retries: a write
 /// may be short and any call may throw `.interrupted`; `writeAll`, `readUpTo` and their like do the looping.
 /// All calls block and may come from any thread.

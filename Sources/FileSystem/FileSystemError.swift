@@ -72,6 +72,6 @@ package struct FileSystemError: Error, Hashable, Sendable {
 extension FileSystemError: CustomStringConvertible {
   /// The call, its name and the number, for logs.
   package var description: String {
-    "\(operation.rawValue)\(name.map { " of \"\($0)\"" } ?? "") failed with errno \(code.rawValue)"
+    "\(operation.rawValue)\(name.map { " of \"\($0.replacing("\0", with: "\\x"))\"" } ?? "") failed with errno \(code.rawValue)"
   }
 }

@@ -37,13 +37,13 @@ package struct LinuxFileSystem: FileSystem {
   package func makeDirectory(
     _ name: String, in directory: Descriptor, mode: UInt32
   ) throws(FileSystemError) {
-    try check(unsafe mkdirat(directory.rawValue, name, mode), .makeDirectory, name)
+    try unsafe call(.makeDirectory, name) { name in unsafe mkdirat(directory.rawValue, name, mode) }
     // The umask may have taken bits away; nobody else writes in a directory of ours.
-    try check(unsafe fchmodat(directory.rawValue, name, mode, AT_SYMLINK_NOFOLLOW), .makeDirectory, name)
+    try unsafe call(.makeDirectory, name) { name in unsafe fchmodat(directory.rawValue, name, mode, AT_SYMLINK_NOFOLLOW) }
   }
 
   package func removeDirectory(_ name: String, in directory: Descriptor) throws(FileSystemError) {
-    try check(unsafe unlinkat(directory.rawValue, name, AT_REMOVEDIR), .removeDirectory, name)
+    try unsafe call(.removeDirectory, name) { name in unsafe unlinkat(directory.rawValue, name, AT_REMOVEDIR) }
   }
 
   package func names(in directory: Descriptor) throws(FileSystemError) -> [String] {
@@ -66,10 +66,11 @@ package struct LinuxFileSystem: FileSystem {
         while start < count {
           // An entry: inode and the next position, eight bytes each; its length, two; the kind, one; the name and a NUL.
           let entry = unsafe UnsafeRawBufferPointer(rebasing: buffer[start..<count])
-          let name = unsafe String(cString: entry.baseAddress!.advanced(by: 19).assumingMemoryBound(to: CChar.self))
+          let length = Int(unsafe entry.load(fromByteOffset: 16, as: UInt16.self))
+          let name = unsafe EntryName.spelling(of: entry[19..<length].prefix { $0 != 0 })
           if name != "." && name != ".." { names.append(name) }
           position = unsafe entry.load(fromByteOffset: 8, as: Int64.self)
-          start += Int(unsafe entry.load(fromByteOffset: 16, as: UInt16.self))
+          start += length
         }
         // ext4 and btrfs say so where the list ends, which spares a call; nothing can lie behind that position.
         if position == .max { return names }
@@ -114,17 +115,22 @@ package struct LinuxFileSystem: FileSystem {
     _ name: String, to newName: String, in directory: Descriptor, replacing: Bool
   ) throws(FileSystemError) {
     let flags = replacing ? 0 : UInt32(csystem_RENAME_NOREPLACE.int32)
-    if unsafe csystem_renameat2(directory.rawValue, name, directory.rawValue, newName, flags) == 0 { return }
-    guard !replacing, errno == EINVAL || errno == ENOSYS else {
-      throw FileSystemError(lastCode, .rename, name: name)
+    do throws(FileSystemError) {
+      return try unsafe call(.rename, name, newName) { name, newName in
+        unsafe csystem_renameat2(directory.rawValue, name, directory.rawValue, newName, flags)
+      }
+    } catch {
+      guard !replacing, error.code.rawValue == EINVAL || error.code.rawValue == ENOSYS else { throw error }
     }
     // File systems without RENAME_NOREPLACE: a link never replaces. Two names for a moment; sweeping ends that.
-    try check(unsafe linkat(directory.rawValue, name, directory.rawValue, newName, 0), .rename, name)
-    try check(unsafe unlinkat(directory.rawValue, name, 0), .rename, name)
+    try unsafe call(.rename, name, newName) { name, newName in
+      unsafe linkat(directory.rawValue, name, directory.rawValue, newName, 0)
+    }
+    try unsafe call(.rename, name) { name in unsafe unlinkat(directory.rawValue, name, 0) }
   }
 
   package func unlink(_ name: String, in directory: Descriptor) throws(FileSystemError) {
-    try check(unsafe unlinkat(directory.rawValue, name, 0), .unlink, name)
+    try unsafe call(.unlink, name) { name in unsafe unlinkat(directory.rawValue, name, 0) }
   }
 
   // MARK: Content
@@ -184,8 +190,9 @@ package struct LinuxFileSystem: FileSystem {
     ofName name: String, in directory: Descriptor
   ) throws(FileSystemError) -> FileStatus {
     var result = stat()
-    try check(
-      unsafe csystem_fstatat(directory.rawValue, name, &result, AT_SYMLINK_NOFOLLOW), .statusOfName, name)
+    try unsafe call(.statusOfName, name) { name in
+      unsafe csystem_fstatat(directory.rawValue, name, &result, AT_SYMLINK_NOFOLLOW)
+    }
     return FileStatus(result)
   }
 
@@ -266,11 +273,55 @@ package struct LinuxFileSystem: FileSystem {
   private func open(
     _ directory: Int32, _ name: String, _ flags: Int32, _ operation: FileSystemError.Operation
   ) throws(FileSystemError) -> Descriptor {
-    // A name with a NUL would be cut there and mean another file.
-    guard !name.utf8.contains(0) else { throw FileSystemError(.invalidArgument, operation) }
-    let descriptor = unsafe csystem_openat(directory, name, flags, 0o600)
-    guard descriptor >= 0 else { throw FileSystemError(lastCode, operation, name: name) }
-    return Descriptor(rawValue: descriptor)
+    var descriptor: Int32 = -1
+    try unsafe call(operation, name) { name in
+      descriptor = unsafe csystem_openat(directory, name, flags, 0o600)
+      return descriptor < 0 ? -1 : 0
+    }
+    guard descriptor <= STDERR_FILENO else { return Descriptor(rawValue: descriptor) }
+    // A program that has closed its standard output, and prints, would write into the file.
+    let above = csystem_duplicate(descriptor, STDERR_FILENO + 1)
+    let code = lastCode
+    _ = Glibc.close(descriptor)
+    guard above >= 0 else { throw FileSystemError(code, operation, name: name) }
+    return Descriptor(rawValue: above)
+  }
+
+  /// Makes a call with a name; throws its error.
+  private func call(
+    _ operation: FileSystemError.Operation, _ name: String, _ body: (UnsafePointer<CChar>) -> Int32
+  ) throws(FileSystemError) {
+    let result: Int32
+    if !name.utf8.contains(0) {
+      result = unsafe name.withCString(body)
+    } else {
+      // Anything else with a NUL would be cut there and mean another file.
+      guard let bytes = EntryName.bytes(of: name) else { throw FileSystemError(.invalidArgument, operation) }
+      result = unsafe (bytes.map(CChar.init(bitPattern:)) + [0]).withUnsafeBufferPointer { bytes in
+        unsafe body(bytes.baseAddress!)
+      }
+    }
+    guard result == 0 else { throw FileSystemError(lastCode, operation, name: name) }
+  }
+
+  /// Makes a call with two names; throws its error, which has the first.
+  private func call(
+    _ operation: FileSystemError.Operation, _ name: String, _ other: String,
+    _ body: (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32
+  ) throws(FileSystemError) {
+    try unsafe call(operation, name) { name in
+      var result: Int32 = 0
+      do throws(FileSystemError) {
+        try unsafe call(operation, other) { other in
+          result = unsafe body(name, other)
+          return 0
+        }
+      } catch {
+        errno = error.code.rawValue
+        return -1
+      }
+      return result
+    }
   }
 
   /// Gives a new file mode 0600 when the umask took bits away; an old one keeps its mode.

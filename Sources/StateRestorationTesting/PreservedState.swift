@@ -1,29 +1,69 @@
 import FoundationEssentials
 import StateRestoration
 
-/// What a program has on disk, node by node, as far as it can be read without its types.
+/// What a program has on disk, row by row, as far as it can be read without its types.
 struct PreservedState {
-  /// The values of one node by key.
-  private var nodes: [RestorationPath: [String: StoredValue]] = [:]
+  /// One record of a row.
+  private struct Record {
+    /// The path of the row, of the identifiers.
+    let path: RestorationPath
+    /// What the archive says of the row.
+    let row: RestorationArchive.Attributes
+    /// What the archive says of the record.
+    let facts: RestorationArchive.Attributes
+    /// The values by key.
+    let values: [String: StoredValue]
+
+    /// How late an object gets this record of several of a path: the first one gets it.
+    private var rank: [Double] {
+      [
+        row.flags.contains(.absent) ? 1 : 0, -(row.savedAt?.timeIntervalSinceReferenceDate ?? .infinity),
+        facts.flags.contains(.quarantined) ? 1 : 0, facts.flags.contains(.first) ? 1 : 0, -Double(facts.save),
+      ]
+    }
+
+    func isGiven(before other: Record) -> Bool { rank.lexicographicallyPrecedes(other.rank) }
+
+    /// The path, and what tells the record from others of the path.
+    var name: String {
+      let flags: [(RestorationArchive.NodeFlags, String)] = [(.first, "first"), (.quarantined, "quarantined")]
+      let words =
+        (row.flags.contains(.absent) ? ["absent"] : []) + ["save \(facts.save)"]
+        + flags.filter { facts.flags.contains($0.0) }.map(\.1)
+      return "\(path) [\(words.joined(separator: ", "))]"
+    }
+  }
+
+  /// The records, by the paths of their rows, in the order in which an object would get them.
+  private var records: [RestorationPath: [Record]] = [:]
+
+  /// The values of the record of each path that an object would get first, by key.
+  private var nodes: [RestorationPath: [String: StoredValue]] { records.compactMapValues { $0.first?.values } }
 
   /// Opens what a harness's program preserved.
   @MainActor init<Application>(_ harness: RestorationHarness<Application>) async throws {
     let archive = try await harness.openPreserved()
     let reader = try RestorationArchive.Reader(
       base: RestorationArchive.Source(archive.base), deltas: archive.deltas)
-    var stack = try reader.roots.map { ($0, RestorationPath()) }
-    while let (id, parent) = stack.popLast() {
+    var stack: [(NodeID, RestorationPath, RestorationArchive.Node?)] = try reader.roots.map { ($0, [], nil) }
+    var withoutRecord: [Record] = []
+    while let (id, parent, row) = stack.popLast() {
       guard let node = try reader.node(id) else { continue }
-      let path = parent.appending(node.identifier)
-      stack += try reader.children(of: id).map { ($0, path) }
-      let record = try reader.record(of: id)
+      let isRecord = node.attributes.flags.contains(.record)
+      let path = isRecord ? parent : parent.appending(node.rowIdentifier)
+      stack += try reader.children(of: id).map { ($0, path, node) }
+      let stored = try reader.record(of: id)
       var values: [String: StoredValue] = [:]
-      for key in record.keys { values[key] = try record.decode(StoredValue.self, forKey: key) }
-      nodes[path] = values
+      for key in stored.keys { values[key] = try stored.decode(StoredValue.self, forKey: key) }
+      let record = Record(
+        path: path, row: (isRecord ? row : nil)?.attributes ?? node.attributes, facts: node.attributes, values: values)
+      if node.byteCount > 0 { records[path, default: []].append(record) } else { withoutRecord.append(record) }
     }
+    for record in withoutRecord where records[record.path] == nil { records[record.path] = [record] }
+    for path in records.keys { records[path]?.sort { $0.isGiven(before: $1) } }
   }
 
-  /// Nodes of both whose values differ; restoring neither adds nor removes nodes.
+  /// Paths of both whose values differ; restoring neither adds nor removes any.
   func changes(to other: PreservedState) -> [LintFinding] {
     nodes.keys.sorted { $0.description < $1.description }.compactMap { path in
       guard let before = nodes[path], let after = other.nodes[path] else { return nil }
@@ -42,11 +82,16 @@ struct PreservedState {
     }
   }
 
-  /// The nodes, a line each, with their keys and what kind of value each has; no values.
+  /// The records, a line each, with their keys and what kind of value each has; no values.
+  ///
+  /// Of several records of one path each says whether its row is absent, which save wrote it, and whether it is *first* or
+  /// quarantined.
   var redacted: String {
-    nodes.sorted { $0.key.description < $1.key.description }.map { path, values in
-      let kinds = values.sorted { $0.key < $1.key }.map { "\(Self.name($0)): \($1.kind)" }
-      return "\(path) (\(kinds.joined(separator: ", ")))"
+    records.sorted { $0.key.description < $1.key.description }.flatMap { path, records in
+      records.map { record in
+        let kinds = record.values.sorted { $0.key < $1.key }.map { "\(Self.name($0)): \($1.kind)" }
+        return "\(records.count > 1 ? record.name : "\(path)") (\(kinds.joined(separator: ", ")))"
+      }
     }.joined(separator: "\n")
   }
 

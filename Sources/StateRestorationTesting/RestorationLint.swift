@@ -94,9 +94,7 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
     for node in harness.report?.nodes ?? [] {
       for case .unreadKeys(let keys) in node.remarks { findings.append(.unreadKeys(node.path, keys)) }
     }
-    // A first save after restoring may be a delta or nothing at all; the state is what counts.
-    try await harness.enterBackground()
-    let after = try await PreservedState(harness)
+    let after = try await preservedAnew(subject, by: harness)
     findings += before.changes(to: after) + before.modelData
     if !findings.isEmpty { await attachEvidence(of: harness, at: sourceLocation) }
   } catch {
@@ -104,6 +102,20 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
   }
   for finding in findings { TestIssues.record("\(finding)", at: sourceLocation) }
   return findings
+}
+
+/// What the hierarchy that a harness has restored preserves on a device where nothing is stored; the harness's program ends.
+///
+/// On its own device a save keeps the stored record of an object that nobody edited, whatever it would encode now.
+@MainActor private func preservedAnew<Root>(
+  _ subject: RestorationSubject<Root>, by harness: RestorationHarness<HierarchyApplication<Root>>
+) async throws -> PreservedState {
+  guard let root = harness.application?.root else { return try await PreservedState(harness) }
+  harness.killWithoutNotice()
+  let other = subject.harness(on: try await SimulatedDevice())
+  try await other.launch { HierarchyApplication(root, registering: subject.register) }
+  try await other.enterBackground()
+  return try await PreservedState(other)
 }
 
 /// Paths that are in one of two fresh hierarchies and not in the other.

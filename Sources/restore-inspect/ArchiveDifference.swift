@@ -2,8 +2,9 @@ package import RestorationArchive
 
 /// The differences between two archives, by path.
 ///
-/// A node keeps its number within one lineage of saves, so that one which is found under another path, with the same
-/// identifier and class, has moved. Between archives of two lineages everything is compared by path alone.
+/// Of several rows of one path those of the same class and model are compared, then those of the same class, then the rest
+/// in their order. A node keeps its number within one lineage of saves, so that one which is found under another path, with
+/// the same identifier and class, has moved. Between archives of two lineages everything is compared by path alone.
 package struct ArchiveDifference: Sendable {
   /// One fact that is not what it was.
   package struct Change: Sendable, Hashable {
@@ -37,6 +38,8 @@ package struct ArchiveDifference: Sendable {
     package var origin: RestorationPath?
     /// What of it is different.
     package var changes: [Change] = []
+    /// The row as it is, or as it was when it is gone.
+    package let row: InspectedArchive.Node
   }
 
   /// What the two saves say of themselves: versions of program, schema, system and interface.
@@ -54,63 +57,119 @@ package struct ArchiveDifference: Sendable {
   package init(from older: InspectedArchive, to newer: InspectedArchive, reveals: Bool) {
     self.reveals = reveals
     context = Self.changes(older.context, newer.context)
-    let before = Dictionary(older.nodes.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
-    let after = Dictionary(newer.nodes.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
-    let origins = Self.origins(older, newer, before, after)
-    let (orderBefore, orderAfter) = (Self.children(older), Self.children(newer))
-    for node in newer.nodes {
-      let origin = origins[node.path]
-      guard let old = before[origin ?? node.path] else {
-        nodes.append(Node(path: node.path, kind: .added))
+    let pairs = Pairs(older.nodes, newer.nodes)
+    let (orderBefore, orderAfter) = (Self.children(older.nodes), Self.children(newer.nodes))
+    for (index, node) in newer.nodes.enumerated() {
+      guard let origin = pairs.origins[index] else {
+        nodes.append(Node(path: node.path, kind: .added, row: node))
         continue
       }
-      var changes = changes(from: old, to: node)
-      changes += Self.order(orderBefore[old.path] ?? [], orderAfter[node.path] ?? [])
+      let old = older.nodes[origin]
+      let order = (orderAfter[index] ?? []).compactMap { pairs.origins[$0] }.filter { older.nodes[$0].parent == origin }
+      let changes =
+        changes(from: old, to: node) + Self.order(orderBefore[origin] ?? [], order, of: older.nodes)
       // Nodes below a node that moved have moved with it, and are not worth a line each.
-      let parentMoved = origin.map { origins[node.path.withoutLast] == $0.withoutLast } ?? true
-      if origin == nil || parentMoved {
-        if !changes.isEmpty { nodes.append(Node(path: node.path, kind: .changed, changes: changes)) }
-      } else {
-        nodes.append(Node(path: node.path, kind: .moved, origin: origin, changes: changes))
+      let parentBefore = node.parent.flatMap { pairs.origins[$0] }
+      let hasMovedAlone = pairs.moved.contains(index) && (parentBefore == nil || parentBefore != old.parent)
+      if hasMovedAlone || !changes.isEmpty {
+        nodes.append(
+          Node(
+            path: node.path, kind: hasMovedAlone ? .moved : .changed, origin: hasMovedAlone ? old.path : nil,
+            changes: changes, row: node))
       }
     }
-    let moved = Set(origins.values)
-    for node in older.nodes where after[node.path] == nil && !moved.contains(node.path) {
-      nodes.append(Node(path: node.path, kind: .removed))
+    for (index, node) in older.nodes.enumerated() where !pairs.taken.contains(index) {
+      nodes.append(Node(path: node.path, kind: .removed, row: node))
     }
   }
 
-  /// Where the nodes under new paths were before: same number, identifier and class, at a path that is no more.
-  private static func origins(
-    _ older: InspectedArchive, _ newer: InspectedArchive, _ before: [RestorationPath: InspectedArchive.Node],
-    _ after: [RestorationPath: InspectedArchive.Node]
-  ) -> [RestorationPath: RestorationPath] {
-    var gone: [NodeID: InspectedArchive.Node] = [:]
-    for node in older.nodes where after[node.path] == nil { gone[node.facts.id] = node }
-    var origins: [RestorationPath: RestorationPath] = [:]
-    for node in newer.nodes where before[node.path] == nil {
-      guard let old = gone[node.facts.id], old.path.last == node.path.last,
-        old.facts.attributes.classTag == node.facts.attributes.classTag
-      else { continue }
-      origins[node.path] = old.path
+  /// Which row of the older archive each row of the newer one was.
+  private struct Pairs {
+    private struct Place: Hashable {
+      var parent: Int?
+      var identifier: RestorationIdentifier
     }
-    return origins
+
+    /// The positions of the older rows; `nil` for a new one.
+    var origins: [Int?]
+    /// The older rows that have a newer one.
+    var taken: Set<Int> = []
+    /// The newer rows that were somewhere else.
+    var moved: Set<Int> = []
+
+    init(_ older: [InspectedArchive.Node], _ newer: [InspectedArchive.Node]) {
+      origins = newer.map { _ in nil }
+      var places: [Place: [Int]] = [:]
+      for (index, node) in older.enumerated() {
+        places[Self.place(of: node, below: node.parent), default: []].append(index)
+      }
+      var siblings: [Place: [Int]] = [:]
+      for (index, node) in newer.enumerated() {
+        siblings[Self.place(of: node, below: node.parent), default: []].append(index)
+      }
+      // Parents come first.
+      for node in newer {
+        guard let group = siblings.removeValue(forKey: Self.place(of: node, below: node.parent)) else { continue }
+        let above = node.parent.map { origins[$0] }
+        guard above != .some(nil) else { continue }
+        pair(places[Self.place(of: node, below: above ?? nil)] ?? [], older, with: group, newer)
+      }
+      pairMoved(older, newer)
+    }
+
+    private static func place(of node: InspectedArchive.Node, below parent: Int?) -> Place {
+      Place(parent: parent, identifier: node.path.last ?? "")
+    }
+
+    /// Pairs the rows of one place.
+    private mutating func pair(
+      _ olds: [Int], _ older: [InspectedArchive.Node], with news: [Int], _ newer: [InspectedArchive.Node]
+    ) {
+      let tests: [(RestorationArchive.Attributes, RestorationArchive.Attributes) -> Bool] = [
+        { $0.classTag == $1.classTag && $0.model == $1.model }, { $0.classTag == $1.classTag }, { _, _ in true },
+      ]
+      for isSame in tests {
+        for new in news where origins[new] == nil {
+          let old = olds.first { old in
+            !taken.contains(old) && isSame(older[old].facts.attributes, newer[new].facts.attributes)
+          }
+          guard let old else { continue }
+          origins[new] = old
+          taken.insert(old)
+        }
+      }
+    }
+
+    /// Pairs rows whose place is another one: they have the same number, identifier and class.
+    private mutating func pairMoved(_ older: [InspectedArchive.Node], _ newer: [InspectedArchive.Node]) {
+      var gone: [NodeID: Int] = [:]
+      for (index, node) in older.enumerated() where !taken.contains(index) { gone[node.facts.id] = index }
+      for (index, node) in newer.enumerated() where origins[index] == nil {
+        guard let old = gone[node.facts.id], older[old].path.last == node.path.last,
+          older[old].facts.attributes.classTag == node.facts.attributes.classTag
+        else { continue }
+        origins[index] = old
+        taken.insert(old)
+        moved.insert(index)
+      }
+    }
   }
 
-  private static func children(_ archive: InspectedArchive) -> [RestorationPath: [RestorationIdentifier]] {
-    var children: [RestorationPath: [RestorationIdentifier]] = [:]
-    for node in archive.nodes {
-      if let name = node.path.last { children[node.path.withoutLast, default: []].append(name) }
+  /// The positions of each row's children.
+  private static func children(_ nodes: [InspectedArchive.Node]) -> [Int: [Int]] {
+    var children: [Int: [Int]] = [:]
+    for (index, node) in nodes.enumerated() {
+      if let parent = node.parent { children[parent, default: []].append(index) }
     }
     return children
   }
 
-  /// Children that are in both and follow one another differently.
-  private static func order(_ before: [RestorationIdentifier], _ after: [RestorationIdentifier]) -> [Change] {
-    let common = Set(before).intersection(after)
-    let (old, new) = (before.filter(common.contains), after.filter(common.contains))
-    if old == new { return [] }
-    let texts = [old, new].map { $0.map(\.rawValue).joined(separator: ", ") }
+  /// Children that are in both, by their older positions, and follow one another differently.
+  private static func order(_ before: [Int], _ after: [Int], of nodes: [InspectedArchive.Node]) -> [Change] {
+    let common = Set(after)
+    let old = before.filter(common.contains)
+    if old == after { return [] }
+    let texts = [old, after].map { $0.map { nodes[$0].path.last?.rawValue ?? "" }.joined(separator: ", ") }
     return [Change(what: "order of children", before: texts[0], after: texts[1])]
   }
 
@@ -130,16 +189,38 @@ package struct ArchiveDifference: Sendable {
   private func changes(from old: InspectedArchive.Node, to new: InspectedArchive.Node) -> [Change] {
     let (a, b) = (old.facts.attributes, new.facts.attributes)
     let facts = [
+      ("presence", old.presence ?? "none", new.presence ?? "none"),
       ("class", a.classTag?.description ?? "none", b.classTag?.description ?? "none"),
       ("version", "\(a.version)", "\(b.version)"),
       ("priority", "\(a.priority)", "\(b.priority)"),
       ("model", a.model?.rawValue ?? "none", b.model?.rawValue ?? "none"),
       ("role", a.role?.rawValue ?? "none", b.role?.rawValue ?? "none"),
-      ("flags", InspectedArchive.text(a.flags), InspectedArchive.text(b.flags)),
-      ("problem", old.problem?.code.description ?? "none", new.problem?.code.description ?? "none"),
+      ("flags", Self.flags(old), Self.flags(new)),
+      ("problem", old.own.problem?.code.description ?? "none", new.own.problem?.code.description ?? "none"),
     ]
     return facts.filter { $0.1 != $0.2 }.map(Change.init)
-      + changes(InspectedArchive.fields(old.values), InspectedArchive.fields(new.values), below: "")
+      + changes(InspectedArchive.fields(old.own.values), InspectedArchive.fields(new.own.values), below: "")
+      + changes(old.further, new.further)
+  }
+
+  private static func flags(_ node: InspectedArchive.Node) -> String {
+    (node.flagTexts + node.own.flagTexts).joined(separator: ", ")
+  }
+
+  /// Further records: a record keeps the number of its node as long as it is there.
+  private func changes(_ before: [InspectedArchive.Record], _ after: [InspectedArchive.Record]) -> [Change] {
+    let old = Dictionary(before.map { ($0.facts.id, $0) }, uniquingKeysWith: { first, _ in first })
+    let new = Dictionary(after.map { ($0.facts.id, $0) }, uniquingKeysWith: { first, _ in first })
+    var changes: [Change] = []
+    for id in (before + after.filter { old[$0.facts.id] == nil }).map(\.facts.id) {
+      let texts = [old[id], new[id]].map { $0.map { ($0.details + $0.flagTexts).joined(separator: ", ") } ?? "nothing" }
+      let what = "record of save \((old[id] ?? new[id])?.facts.attributes.save ?? 0)"
+      if texts[0] != texts[1] { changes.append(Change(what: what, before: texts[0], after: texts[1])) }
+      guard let old = old[id], let new = new[id] else { continue }
+      changes += self.changes(
+        InspectedArchive.fields(old.values), InspectedArchive.fields(new.values), below: what + ": ")
+    }
+    return changes
   }
 
   /// Values by key; revealed, the parts of a value by their own keys too.
@@ -158,9 +239,4 @@ package struct ArchiveDifference: Sendable {
     }
     return changes
   }
-}
-
-extension RestorationPath {
-  /// The path of the parent; the empty one for a root.
-  fileprivate var withoutLast: RestorationPath { RestorationPath(Array(components.dropLast())) }
 }

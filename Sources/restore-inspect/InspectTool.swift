@@ -109,11 +109,14 @@ package struct InspectTool: Sendable {
     var code = files.code
     do throws(InspectFailure) {
       let archive = try await device.archive(slot)
-      let (tree, sizes) = (archive.tree(redactsModels: !arguments.reveals, style), archive.sizes(style))
+      let redactsModels = !arguments.reveals
+      let tree = archive.tree(redactsModels: redactsModels, style)
+      let sizes = archive.sizes(redactsModels: redactsModels, style)
       lines += ["", "Tree"] + tree.lines + ["", "Sizes"] + sizes.lines + ["", "Values"]
       var values: [JSONValue] = []
       for node in archive.nodes {
-        let shown = node.show(reveals: arguments.reveals, style)
+        let shown = InspectedArchive.show(
+          [node], at: node.path, redactsModels: redactsModels, reveals: arguments.reveals, style)
         lines += [style.name("\(node.path)")] + shown.lines.map { "  " + $0 }
         values.append(shown.json)
       }

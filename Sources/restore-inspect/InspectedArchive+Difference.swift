@@ -8,11 +8,12 @@ extension InspectedArchive {
     let difference = ArchiveDifference(from: older, to: self, reveals: reveals)
     var lines = difference.context.map { Self.line($0, indent: "", style) }
     for node in difference.nodes {
+      let name = node.row.sharesPath ? "\(node.path) (\(node.row.identityText()))" : "\(node.path)"
       switch node.kind {
-      case .added: lines.append(style.good("+ \(node.path)"))
-      case .removed: lines.append(style.bad("- \(node.path)"))
-      case .moved: lines.append(style.notice("> \(node.path), from \(node.origin ?? [])"))
-      case .changed: lines.append(style.notice("~ \(node.path)"))
+      case .added: lines.append(style.good("+ \(name)"))
+      case .removed: lines.append(style.bad("- \(name)"))
+      case .moved: lines.append(style.notice("> \(name), from \(node.origin ?? [])"))
+      case .changed: lines.append(style.notice("~ \(name)"))
       }
       lines += node.changes.map { Self.line($0, indent: "    ", style) }
     }
@@ -24,7 +25,10 @@ extension InspectedArchive {
           difference.nodes.map { node in
             .object([
               "path": Self.json(node.path), "change": .string(node.kind.rawValue),
-              "from": node.origin.map(Self.json) ?? .null, "values": .array(node.changes.map(Self.json)),
+              "from": node.origin.map(Self.json) ?? .null,
+              "class": .optional(node.row.facts.attributes.classTag?.description),
+              "model": .optional(node.row.modelText(redacted: false)), "presence": .optional(node.row.presence),
+              "values": .array(node.changes.map(Self.json)),
             ])
           }),
       ]),

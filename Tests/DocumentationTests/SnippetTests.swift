@@ -81,6 +81,7 @@ struct SnippetTests {
         "PreservingAList", "VersionsAndMigrations", "LockedDevices", "WhenSomethingDoesNotComeBack",
         "TestingYourRestoration", "FromUIKit", "FromAppKit", "FromSwiftUI", "ADesktopSession", "AGTKProgram",
       ].map { "Sources/StateRestoration/StateRestoration.docc/\($0).md" }
+      + ["Sources/RestorationArchive/RestorationArchive.docc/CodingValues.md"]
   }
 
   @Test(arguments: pages) func `every code block of a page is compiled as it stands there`(_ page: String) throws {

@@ -239,6 +239,55 @@ import Testing
     }
   }
 
+  @Test func `names that are no text are listed, found, renamed and removed like any other`() throws {
+    try withDirectory { directory, path in
+      let names: [[UInt8]] = [[0xFF], [0x61, 0x80, 0x62], [0xC3], Array("ä\u{FFFD}".utf8), [0xED, 0xA0, 0x80], [0x0A]]
+      for name in names {
+        let path = path.utf8.map(CChar.init(bitPattern:)) + [0x2F] + name.map(CChar.init(bitPattern:)) + [0]
+        let isFile = name.count == 1
+        if isFile { close(unsafe csystem_openat(AT_FDCWD, path, O_CREAT | O_WRONLY, 0o600)) }
+        if !isFile { #expect(unsafe mkdir(path, 0o700) == 0) }
+      }
+      let listed = try files.names(in: directory)
+      #expect(Set(listed) == Set(names.map { EntryName.spelling(of: $0) }) && Set(listed).count == names.count)
+      for name in listed {
+        let status = try files.status(ofName: name, in: directory)
+        try files.rename(name, to: "other", in: directory, replacing: false)
+        #expect(try files.status(ofName: "other", in: directory).inode == status.inode)
+        try files.rename("other", to: name, in: directory, replacing: true)
+        switch status.kind {
+        case .directory:
+          files.close(try files.openDirectory(name, in: directory))
+          try files.removeDirectory(name, in: directory)
+        default:
+          files.close(try files.openFile(name, in: directory, .write))
+          try files.unlink(name, in: directory)
+        }
+      }
+      #expect(try files.names(in: directory).isEmpty)
+      for name in ["\0", "\0f", "\0fg", "\061", "\0FF", "\0ff00", "a\0ff"] {
+        #expect(code { try files.makeDirectory(name, in: directory, mode: 0o700) } == .invalidArgument)
+      }
+    }
+  }
+
+  @Test func `no file takes the place of a closed standard stream`() async {
+    await #expect(processExitsWith: .success) {
+      let files = LinuxFileSystem()
+      let path = NSTemporaryDirectory() + "streams-\(UUID().uuidString)"
+      precondition(unsafe mkdir(path, 0o700) == 0)
+      defer { try? FileManager.default.removeItem(atPath: path) }
+      for stream in 0...2 as ClosedRange<Int32> { close(stream) }
+      let directory = try files.openDirectory(atPath: path)
+      let opened = [
+        directory, try files.openFile("a", in: directory, [.write, .create]), try files.openFile("a", in: directory, []),
+        try files.openTemporary(in: directory), try files.openDirectory(".", in: directory),
+      ]
+      try #require(opened.allSatisfy { $0.rawValue > 2 && csystem_descriptor_flags($0.rawValue) & FD_CLOEXEC != 0 })
+      try #require((0...2).allSatisfy { csystem_descriptor_flags($0) == -1 })
+    }
+  }
+
   @Test func `a file without bytes is not mapped`() throws {
     try withDirectory { directory, _ in
       try make("file", in: directory)

@@ -128,6 +128,11 @@ import restore_inspect
           RestorationArchive.Entry(key: "link", value: ["root", "second"]),
           RestorationArchive.Entry(key: "a key", value: 1),
         ], attributes: RestorationArchive.Attributes(flags: .shared))
+      let flags: RestorationArchive.NodeFlags = [.record, .first]
+      let further = try writer.insert("\u{1}9", parent: root, attributes: .init(flags: flags, save: 3))
+      try writer.setRecord(
+        of: further, entries: [RestorationArchive.Entry(key: "a key", value: 2)],
+        attributes: .init(flags: flags, save: 3))
       try store.publish(try writer.makeArchive())
       try writer.setRecord(
         of: first, entries: [RestorationArchive.Entry(key: "text", value: "x")],

@@ -167,9 +167,19 @@ import Testing
       $0.restorableState = FirstState(title: "hello", count: 3)
     }
     #expect(try GoldenArchive(golden.data) == golden, "what is written to a fixture comes back")
-    await golden.assertStillRestores(in: RestorationSubject { SecondVersion() })
+    let healthy = RestorationSubject {
+      SecondVersion()
+    } registering: {
+      $0.registry.register(SecondVersion.self, formerly: ["FirstVersion"])
+    }
+    await golden.assertStillRestores(in: healthy)
     let issues = await TestIssues.collect {
-      let found = await golden.assertStillRestores(in: RestorationSubject<SecondVersion> { DroppingVersion() })
+      let dropping = RestorationSubject<SecondVersion> {
+        DroppingVersion()
+      } registering: {
+        $0.registry.register(DroppingVersion.self, formerly: ["FirstVersion"])
+      }
+      let found = await golden.assertStillRestores(in: dropping)
       #expect(found.count == 1 && found[0].contains("restorableState.count: 3 → 0"))
     }
     #expect(!issues.isEmpty)

@@ -17,6 +17,53 @@ extension DeviceDirectory {
     }
   }
 
+  /// Writes a new file as ``create(_:_:)`` does, so that its bytes are never in a block that no name leads to.
+  ///
+  /// The file gets its space and its name, durably, before the secret is written: then whatever happens, an overwrite
+  /// in place can take the secret from the disk again. If this throws, the secret was taken away, or a later opening or
+  /// erase does it.
+  func createSecret(_ name: String, _ bytes: RawSpan) throws(ProtectionError) {
+    let temporary = Self.temporaryName()
+    let file = try attempt("make a file") { () throws(FileSystemError) in
+      try fileSystem.openFile(temporary, in: descriptor, [.write, .create, .exclusive])
+    }
+    defer { fileSystem.close(file) }
+    do throws(FileSystemError) {
+      let zeroes = [UInt8](repeating: 0, count: bytes.byteCount)
+      try unsafe fileSystem.writeAll(file, zeroes.span.bytes, at: 0)
+      try uninterrupted { () throws(FileSystemError) in try fileSystem.synchronize(file) }
+      try uninterrupted { () throws(FileSystemError) in try fileSystem.synchronize(descriptor) }
+      try fileSystem.writeAll(file, bytes, at: 0)
+      try uninterrupted { () throws(FileSystemError) in try fileSystem.synchronize(file) }
+      try uninterrupted { () throws(FileSystemError) in
+        try fileSystem.rename(temporary, to: name, in: descriptor, replacing: false)
+      }
+    } catch {
+      try? discard(temporary)
+      throw Self.failure(toWrite: error)
+    }
+    do throws(ProtectionError) {
+      try synchronize()
+    } catch {
+      // As in `create`; until it is gone, its old name says that it counts for nothing.
+      try? fileSystem.rename(name, to: temporary, in: descriptor, replacing: false)
+      try? discard(temporary)
+      throw error
+    }
+  }
+
+  /// Removes a file that was being written, once its bytes are overwritten.
+  ///
+  /// If it throws, the name stays, so that it can be tried again. Not durable yet.
+  func discard(_ temporary: String) throws(ProtectionError) {
+    try overwriteSecret(temporary)
+    try remove(temporary)
+  }
+
+  private static func temporaryName() -> String {
+    temporaryPrefix + hexadecimal((0..<8).map { _ in UInt8.random(in: .min ... .max) })
+  }
+
   /// Replaces a file or makes it, whole and durably; it is the old or the new one at any moment.
   func replace(_ name: String, _ bytes: RawSpan) throws(ProtectionError) {
     try write(bytes) { (temporary) throws(FileSystemError) in
@@ -88,10 +135,10 @@ extension DeviceDirectory {
     }
   }
 
-  /// Overwrites an effaceable file's bytes in place, durably: the old ones can't be read from this disk again.
+  /// Overwrites the bytes of a file that holds a key, in place and durably: they can't be read from this disk again.
   ///
   /// A file of ours with a second name is overwritten too. Anything else in its place holds no key and is left alone.
-  func overwriteEffaceable(_ name: String) throws(ProtectionError) {
+  func overwriteSecret(_ name: String) throws(ProtectionError) {
     let opened: Descriptor
     do throws(FileSystemError) {
       opened = try uninterrupted { () throws(FileSystemError) in
@@ -104,9 +151,9 @@ extension DeviceDirectory {
     defer { fileSystem.close(opened) }
     let isOverwritten = try attempt("overwrite \"\(name)\"") { () throws(FileSystemError) in
       let status = try fileSystem.status(of: opened)
-      guard status.kind == .regular, status.owner == user else { return false }
+      guard status.kind == .regular, status.owner == user, status.byteCount > 0 else { return false }
       // A second name may also be that of another file of the user's.
-      if status.linkCount > 1 {
+      if status.linkCount > 1, status.byteCount != DeviceKey.byteCount {
         guard try fileSystem.readBytes(opened, count: Effaceable.magic.count) == Effaceable.magic else { return false }
       }
       let zeroes = [UInt8](repeating: 0, count: min(Int(clamping: status.byteCount), Effaceable.byteCount))
@@ -127,7 +174,7 @@ extension DeviceDirectory {
   private func write(
     _ bytes: RawSpan, publishing publish: (String) throws(FileSystemError) -> Void
   ) throws(ProtectionError) {
-    let temporary = Self.temporaryPrefix + hexadecimal((0..<8).map { _ in UInt8.random(in: .min ... .max) })
+    let temporary = Self.temporaryName()
     let file = try attempt("make a file") { () throws(FileSystemError) in
       try fileSystem.openFile(temporary, in: descriptor, [.write, .create, .exclusive])
     }
@@ -138,11 +185,15 @@ extension DeviceDirectory {
       try uninterrupted { () throws(FileSystemError) in try publish(temporary) }
     } catch {
       try? fileSystem.unlink(temporary, in: descriptor)
-      throw ProtectionError(
-        error.code == .fileExists ? .alreadyExists : .io,
-        "The operating system failed to write the device's keys; those from before are still there.",
-        errno: error.code.rawValue, cause: error)
+      throw Self.failure(toWrite: error)
     }
+  }
+
+  private static func failure(toWrite error: FileSystemError) -> ProtectionError {
+    ProtectionError(
+      error.code == .fileExists ? .alreadyExists : .io,
+      "The operating system failed to write the device's keys; those from before are still there.",
+      errno: error.code.rawValue, cause: error)
   }
 }
 

@@ -2,8 +2,8 @@ import FileSystem
 
 /// The directory that holds a device: its keys, its locks, and below it everything sealed.
 ///
-/// Every file in it is written whole under a name that is its own and never changed in place, except that old
-/// effaceable bytes are overwritten. All calls block.
+/// Every file in it is written whole under a name that is its own and never changed in place, except that keys which
+/// have had their day are overwritten. All calls block.
 final class DeviceDirectory: Sendable {
   /// Serialises everything that reads or changes keys, between processes.
   static let lockName = "lock"
@@ -163,16 +163,34 @@ final class DeviceDirectory: Sendable {
 
   /// The names in the directory.
   ///
-  /// Files that a crash left half written are swept; call it under the lock.
+  /// Files that a crash left half written are overwritten and removed; call it under the lock.
   func names() throws(ProtectionError) -> [String] {
     let names = try attempt("list the device's directory") { () throws(FileSystemError) in
       try fileSystem.names(in: descriptor)
     }
     return names.filter { name in
       guard name.hasPrefix(Self.temporaryPrefix) else { return true }
-      try? fileSystem.unlink(name, in: descriptor)
+      try? discard(name)
       return false
     }
+  }
+
+  /// Overwrites and removes every file that was being written; throws when one keeps its bytes, after trying all.
+  func discardTemporaries() throws(ProtectionError) {
+    let names = try attempt("list the device's directory") { () throws(FileSystemError) in
+      try fileSystem.names(in: descriptor)
+    }
+    var failure: ProtectionError?
+    for name in names where name.hasPrefix(Self.temporaryPrefix) {
+      do throws(ProtectionError) {
+        try overwriteSecret(name)
+        // A name that can't be removed has nothing behind it any more.
+        try? remove(name)
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
   }
 
   /// For reading alone; an empty literal of another module's option set is dear where a process has just begun.
@@ -180,7 +198,7 @@ final class DeviceDirectory: Sendable {
 
   /// Opens a file; `nil` when there is none.
   ///
-  /// Anything but a regular file of ours with one name is `.corrupt`.
+  /// Anything but a regular file of ours is `.corrupt`. It may have a second name: nothing is ever written into it.
   func open(_ name: String, forWriting: Bool = false) throws(ProtectionError) -> DeviceFile? {
     let opened: Descriptor
     do throws(ProtectionError) {
@@ -197,11 +215,10 @@ final class DeviceDirectory: Sendable {
       let status = try attempt("look at \"\(name)\"") { () throws(FileSystemError) in
         try fileSystem.status(of: opened)
       }
-      guard TrustedDirectory.isTarget(status, user: user) else {
+      guard status.kind == .regular, status.owner == user else {
         throw ProtectionError(
           .corrupt,
-          "\"\(name)\" has a second name (a hard link), or is somebody else's; remove the other name, or put a copy there."
-        )
+          "\"\(name)\" is no file, or is somebody else's; put a copy of your own there.")
       }
       return DeviceFile(fileSystem, opened, name: name, byteCount: Int(clamping: status.byteCount))
     } catch {

@@ -20,7 +20,7 @@ package struct DeviceEnvironment: Sendable {
   /// Puts an environment together; the parts that aren't given are the real ones.
   package init(
     fileSystem: any FileSystem = LinuxFileSystem(), clock: any Clock<Duration> = SuspendingClock(),
-    bootClock: any BootClock = SystemBootClock(), random: any RandomSource = SystemRandom(),
+    bootClock: any BootClock = SystemBootClock.shared, random: any RandomSource = SystemRandom(),
     scrypt: ScryptProfile = .production,
     variables: @escaping @Sendable (String) -> String? = { ProcessInfo.processInfo.environment[$0] }
   ) {

@@ -31,16 +31,27 @@ struct DeviceKeyFile: DeviceKeyProvider {
       }
     }
     if let failure { throw failure }
+    // An erase has overwritten it.
+    guard try !isDestroyed(key) else { return nil }
     return DeviceKey(key)
   }
 
+  private func isDestroyed(_ key: borrowing SecretKey) throws(ProtectionError) -> Bool {
+    try sealing("read the device key") { () throws(SealingError) in
+      try key.withBytes { (bytes: Span<UInt8>) throws(SealingError) in
+        bytes.indices.allSatisfy { bytes[$0] == 0 }
+      }
+    }
+  }
+
   func makeKey() throws(ProtectionError) -> DeviceKey {
+    if try directory.open(Self.name) != nil, try loadKey() == nil { try directory.remove(Self.name) }
     let key = try sealing("make a device key") { () throws(SealingError) in try SecretKey(from: random) }
     var failure: ProtectionError?
     try sealing("write the device key") { () throws(SealingError) in
       try key.withBytes { (bytes: Span<UInt8>) throws(SealingError) in
         do throws(ProtectionError) {
-          try unsafe directory.create(Self.name, bytes.bytes)
+          try unsafe directory.createSecret(Self.name, bytes.bytes)
         } catch {
           failure = error
         }
@@ -50,14 +61,11 @@ struct DeviceKeyFile: DeviceKeyProvider {
     return DeviceKey(key)
   }
 
-  /// Removes an entry in the key's place that can't be a key, so that an erased device can be made anew.
+  /// Destroys the key: its bytes are overwritten, durably, then its name is freed.
   ///
-  /// Not durable yet.
-  func removeUnusable() throws(ProtectionError) {
-    do throws(ProtectionError) {
-      _ = try loadKey()
-    } catch  where error.code == .corrupt {
-      try directory.clear(Self.name)
-    }
+  /// The name is not durably free yet. Anything else in the key's place is moved out of the way.
+  func destroy() throws(ProtectionError) {
+    try directory.overwriteSecret(Self.name)
+    try directory.clear(Self.name)
   }
 }

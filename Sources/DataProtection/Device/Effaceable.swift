@@ -13,11 +13,9 @@ struct Effaceable: Sendable {
   static let damaged = ProtectionError(
     .corrupt, "The keybag's key is damaged; put a good copy back, or erase the device.")
 
-  /// Whether the file was being overwritten when something cut it short: its first bytes went first.
+  /// Whether the file was overwritten, or was being when something cut it short: its first byte went first.
   static func isDestroyed(_ bytes: borrowing SecretBytes) throws(SealingError) -> Bool {
-    try bytes.withBytes { (bytes: Span<UInt8>) throws(SealingError) in
-      bytes.extracting(first: magic.count).copied().allSatisfy { $0 == 0 }
-    }
+    try bytes.withBytes { (bytes: Span<UInt8>) throws(SealingError) in bytes[0] == 0 }
   }
 
   let deviceIdentifier: [UInt8]

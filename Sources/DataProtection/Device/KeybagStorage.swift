@@ -4,10 +4,10 @@ import Sealing
 /// The keybag and its effaceable file on disk: made, found, changed and destroyed so that a crash at any point leaves
 /// one keybag that opens.
 ///
-/// Both have their revision in their name. The effaceable file with the highest revision is the one that counts: its
-/// appearing is what commits a change. Revisions only rise, over an erase as well, and no effaceable file loses its
-/// name before a later one is durable: a name that a failed sync brings back is never the highest. Every call needs
-/// the directory's lock.
+/// Both have their revision in their name. Of the effaceable files that were not overwritten the one with the highest
+/// revision counts: its appearing is what commits a change. Revisions only rise, over an erase as well, and no
+/// effaceable file loses its name before a later one is durable: a name that a failed sync brings back is never the
+/// highest. Every call needs the directory's lock.
 struct KeybagStorage: Sendable {
   static let keybagPrefix = "keybag-"
   static let effaceablePrefix = "effaceable-"
@@ -24,19 +24,25 @@ struct KeybagStorage: Sendable {
     let names = try directory.names()
     let effaceables = Self.revisions(names, Self.effaceablePrefix)
     let keybags = Self.revisions(names, Self.keybagPrefix)
-    guard let revision = effaceables.max(), !keybags.isEmpty else {
+    guard !effaceables.isEmpty, !keybags.isEmpty else {
       let hasSealedFiles = try directory.hasSealedFiles()
       if keybags.isEmpty && !hasSealedFiles { return nil }
       throw Self.keysMissing
     }
-    guard keybags.contains(revision), let bytes = try directory.read(Self.keybagPrefix + Self.text(revision)) else {
-      throw Self.keysMissing
+    let code = try deviceKey.derive(.effaceable)
+    for revision in effaceables.sorted(by: >) {
+      // A change that failed has overwritten what it had written.
+      guard let found = try readEffaceable(revision, code: code) else { continue }
+      guard keybags.contains(revision), let bytes = try directory.read(Self.keybagPrefix + Self.text(revision)) else {
+        throw Self.keysMissing
+      }
+      guard found.effaceable.revision == revision else { throw Effaceable.damaged }
+      let keybag = try Self.open(bytes, found, deviceKey, allowsTestProfile: allowsTestProfile)
+      finish(keeping: revision)
+      return keybag
     }
-    let found = try readEffaceable(revision, code: deviceKey.derive(.effaceable))
-    guard found.effaceable.revision == revision else { throw Effaceable.damaged }
-    let keybag = try Self.open(bytes, found, deviceKey, allowsTestProfile: allowsTestProfile)
-    finish(keeping: revision)
-    return keybag
+    // An erase was cut short after its first step: the keys are gone for good, and it has to be asked for again.
+    throw Self.keysMissing
   }
 
   /// The keybag that counts, found without the lock; `nil` when that takes a closer look under the lock.
@@ -51,8 +57,9 @@ struct KeybagStorage: Sendable {
       !names.contains(where: { $0.hasPrefix(DeviceDirectory.temporaryPrefix) })
     else { return nil }
     do throws(ProtectionError) {
-      let found = try readEffaceable(revision, code: deviceKey.derive(.effaceable))
-      guard found.effaceable.revision == revision else { return nil }
+      guard let found = try readEffaceable(revision, code: deviceKey.derive(.effaceable)),
+        found.effaceable.revision == revision
+      else { return nil }
       // Its codes prove its bytes, whatever file they come from, and nothing is ever written into it.
       return try readSmallFile(
         Self.keybagPrefix + Self.text(revision), in: directory.descriptor, limit: KeybagCodec.maximumByteCount,
@@ -78,7 +85,7 @@ struct KeybagStorage: Sendable {
     }
     for revision in Self.revisions(names, Self.effaceablePrefix).sorted(by: >) {
       // One that goes away meanwhile has been replaced by a newer one, or the device is being erased.
-      guard let found = try? readEffaceable(revision, code: code) else { continue }
+      guard let found = (try? readEffaceable(revision, code: code)) ?? nil else { continue }
       if found.isAuthentic, found.effaceable.keybag == keybag, found.effaceable.revision == revision { return revision }
     }
     return nil
@@ -126,16 +133,22 @@ struct KeybagStorage: Sendable {
     return opened
   }
 
-  /// Destroys what every effaceable file holds: from here on nothing sealed can be read again.
+  /// Destroys what every effaceable file holds, and every file that was being written: from here on nothing sealed can
+  /// be read again.
   ///
   /// Their names stay until a later one is there: one that came back after a power cut, once a new device had been
   /// made, would count as the newest.
   func destroyKeys() throws(ProtectionError) {
     var failure: ProtectionError?
+    do throws(ProtectionError) {
+      try directory.discardTemporaries()
+    } catch {
+      failure = error
+    }
     // The newest last: a crash between two must not bring an older passcode back. One that fails spares no other.
     for revision in Self.revisions(try directory.names(), Self.effaceablePrefix).sorted() {
       do throws(ProtectionError) {
-        try directory.overwriteEffaceable(Self.effaceablePrefix + Self.text(revision))
+        try directory.overwriteSecret(Self.effaceablePrefix + Self.text(revision))
       } catch {
         failure = failure ?? error
       }
@@ -167,16 +180,17 @@ struct KeybagStorage: Sendable {
     var destroyed: [String] = []
     for old in effaceables {
       let name = Self.effaceablePrefix + Self.text(old)
-      if (try? directory.overwriteEffaceable(name)) != nil { destroyed.append(name) }
+      if (try? directory.overwriteSecret(name)) != nil { destroyed.append(name) }
     }
     for name in destroyed { try? directory.clear(name) }
     for old in keybags { try? directory.clear(Self.keybagPrefix + Self.text(old)) }
     try? directory.synchronize()
   }
 
+  /// Reads an effaceable file; `nil` for one that was overwritten.
   private func readEffaceable(
     _ revision: UInt64, code: borrowing SecretKey
-  ) throws(ProtectionError) -> (effaceable: Effaceable, isAuthentic: Bool, key: HeldSecret) {
+  ) throws(ProtectionError) -> (effaceable: Effaceable, isAuthentic: Bool, key: HeldSecret)? {
     guard let file = try directory.open(Self.effaceablePrefix + Self.text(revision)) else { throw Self.keysMissing }
     guard file.byteCount == Effaceable.byteCount else { throw Effaceable.damaged }
     var failure: ProtectionError?
@@ -193,8 +207,7 @@ struct KeybagStorage: Sendable {
     let isDestroyed = try sealing("read the keybag's key") { () throws(SealingError) in
       try Effaceable.isDestroyed(bytes)
     }
-    // An erase was cut short after its first step: the keys are gone for good, and it has to be asked for again.
-    guard !isDestroyed else { throw Self.keysMissing }
+    guard !isDestroyed else { return nil }
     return try Effaceable.open(bytes, code: code)
   }
 
@@ -227,7 +240,7 @@ struct KeybagStorage: Sendable {
     do throws(SealingError) {
       try secret.withBytes { (bytes: Span<UInt8>) throws(SealingError) in
         do throws(ProtectionError) {
-          try unsafe directory.create(name, bytes.bytes)
+          try unsafe directory.createSecret(name, bytes.bytes)
         } catch {
           failure = error
         }

@@ -4,8 +4,9 @@ import Synchronization
 extension ProtectedDevice {
   /// Erases everything: keys first, so that nothing sealed can ever be read again, then files and records.
   ///
-  /// Afterwards the device is as new: without a passcode, unlocked, and with another keybag. Interrupted after the
-  /// keys were destroyed, opening it throws `keysMissing` until it is erased again.
+  /// Afterwards the device is as new: without a passcode, unlocked, with another keybag, and with another device key
+  /// unless a ``DeviceOptions/keyProvider`` keeps it. Interrupted after the keys were destroyed, opening it throws
+  /// `keysMissing` until it is erased again.
   ///
   /// - Throws: `busy` or `io`. If a key could not be destroyed, the files are still there, though perhaps without their
   ///   keys; erase again.
@@ -14,14 +15,7 @@ extension ProtectedDevice {
     await gate.enter()
     defer { gate.leave() }
     try directory.clearLock()
-    try directory.withLock { () throws(ProtectionError) in
-      if options.keyProvider == nil { try DeviceKeyFile(directory, environment).removeUnusable() }
-      if let deviceKey = try provider.loadKey() {
-        try eraseUnderLock(deviceKey)
-      } else {
-        try eraseUnderLock(try provider.makeKey())
-      }
-    }
+    try directory.withLock { () throws(ProtectionError) in try eraseUnderLock() }
     announcer.deliver()
   }
 
@@ -49,16 +43,17 @@ extension ProtectedDevice {
     try directory.withLock { () throws(ProtectionError) in
       let storage = KeybagStorage(directory, environment)
       try storage.destroyKeys()
+      if options.keyProvider == nil { try DeviceKeyFile(directory, environment).destroy() }
       try directory.removeContent()
-      if options.keyProvider == nil { try DeviceKeyFile(directory, environment).removeUnusable() }
       try storage.removeKeybags()
     }
   }
 
   /// Erases under the directory's lock, and begins anew.
-  func eraseUnderLock(_ deviceKey: borrowing DeviceKey) throws(ProtectionError) {
+  func eraseUnderLock() throws(ProtectionError) {
     let storage = KeybagStorage(directory, environment)
     try storage.destroyKeys()
+    if options.keyProvider == nil { try DeviceKeyFile(directory, environment).destroy() }
     let all = Set(ProtectionClass.allCases)
     transition.take {
       ring.wipe(keys: all, files: all)
@@ -72,6 +67,8 @@ extension ProtectedDevice {
     stores.forget()
     wrongPasscodes.removeAll()
     try directory.removeContent()
+    let deviceKey: DeviceKey
+    if let known = try provider.loadKey() { deviceKey = known } else { deviceKey = try provider.makeKey() }
     let keybag = try Self.makeKeybag(storage, deviceKey, environment)
     let keys = try keybag.keysWithoutPasscode()
     // The device key may be another one than at the opening: nothing may go on under keys derived from that one.

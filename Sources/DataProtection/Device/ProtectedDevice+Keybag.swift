@@ -34,7 +34,7 @@ extension ProtectedDevice {
         try wrongPasscodes.insert(passcode)
         let wrong = log.fail(record)
         if options.erasesAfterTenWrongPasscodes, wrong >= AttemptRecord.eraseLimit {
-          try eraseUnderLock(deviceKey)
+          try eraseUnderLock()
           outcome = .failure(
             ProtectionError(.wrongPasscode, "Ten wrong passcodes in a row: the device has erased its content."))
           return

@@ -5,6 +5,9 @@ import Glibc
 package struct SystemBootClock: BootClock {
   package let bootIdentifier: [UInt8]
 
+  /// The clock of this process.
+  package static let shared = SystemBootClock()
+
   /// Reads the boot identifier once.
   ///
   /// Where the kernel gives none (a container without /proc), it is 16 zeroes: delays then go on across a restart

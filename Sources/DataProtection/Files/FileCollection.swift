@@ -6,8 +6,9 @@ import Synchronization
 /// One directory of protected files: an index over a store of sealed contents.
 ///
 /// Creating writes the content first and the index after it, deleting the other way round, so that a crash leaves at
-/// most content that no name leads to, which is swept at the next opening. Every change holds the directory's own lock
-/// file, so that two processes don't lose each other's names.
+/// most content that no name leads to. It is marked as such, and swept at the next opening. Content without a name and
+/// without that mark says that the index is an old one. Every change holds the directory's own lock file, so that two
+/// processes don't lose each other's names.
 final class FileCollection: Sendable {
   /// The longest file name, in bytes of UTF-8.
   static let maximumNameByteCount = 1024
@@ -25,6 +26,8 @@ final class FileCollection: Sendable {
   private let index: ArchiveStore
   /// The list that this process has made durable, or found to be.
   private let durableIndex = Mutex<Generation?>(nil)
+  /// Whether there were contents at the last look that only a newer list than the index can have named.
+  private let isIndexOld = Mutex(false)
 
   init(
     name: String, store: StoreDirectory, place: OwnedDescriptor, ring: KeyRing, random: any RandomSource,
@@ -64,7 +67,12 @@ final class FileCollection: Sendable {
         "The list of protected files is damaged or gone, and only an older one is left; adoptOlderList() goes on from it."
       )
     }
-    return try FileIndex([UInt8](newest.readAll()))
+    let found = try FileIndex([UInt8](newest.readAll()))
+    guard isIndexOld.withLock({ $0 }), try !unnamed(in: found).forgotten.isEmpty else { return found }
+    throw ProtectionError(
+      .rolledBack,
+      "The list of protected files is an old one, put back by somebody; put the right one back, or call adoptOlderList()."
+    )
   }
 
   /// The newest index there is; `nil` when nothing was ever created.
@@ -81,14 +89,21 @@ final class FileCollection: Sendable {
   }
 
   /// Makes the older index the current one, if it is all that is left; an empty one if nothing is.
+  ///
+  /// Deletes the contents that it doesn't name.
   func adoptOlderIndex() throws(ProtectionError) {
     try exclusively { () throws(ProtectionError) in
       if try !store.hasSavedSlots() {
         _ = try index.publish(Data(FileIndex().bytes)).orUnknown()
         return
       }
-      guard let newest = try openIndex(), case .olderGeneration = newest.standing else { return }
-      _ = try index.publish(try newest.readAll()).orUnknown()
+      guard let newest = try openIndex() else { return }
+      let bytes = try newest.readAll()
+      let forgotten = try unnamed(in: try FileIndex([UInt8](bytes))).forgotten
+      if case .olderGeneration = newest.standing {} else if forgotten.isEmpty { return }
+      _ = try index.publish(bytes).orUnknown()
+      for content in forgotten { try ArchiveStore(store, name: content).deleteAll() }
+      isIndexOld.withLock { $0 = false }
     }
   }
 
@@ -137,16 +152,31 @@ final class FileCollection: Sendable {
     }
   }
 
-  /// Deletes contents that a crash left without a name; only where it is sure that the index is the newest one.
+  /// Deletes what a creation or deletion that was cut short has left without a name.
   private func sweep() throws(ProtectionError) {
     try exclusively { () throws(ProtectionError) in
       guard let newest = try openIndex(), newest.standing == .current else { return }
-      var slots = Set(try FileIndex([UInt8](newest.readAll())).entries.values.map(slotName))
-      slots.insert(index.name)
-      for orphan in Set(try store.slotNames()).subtracting(slots).sorted() {
-        try ArchiveStore(store, name: orphan).deleteAll()
-      }
+      let found = try FileIndex([UInt8](newest.readAll()))
+      let unnamed = try unnamed(in: found)
+      isIndexOld.withLock { $0 = !unnamed.forgotten.isEmpty }
+      guard unnamed.forgotten.isEmpty else { return }
+      for content in unnamed.abandoned { try ArchiveStore(store, name: content).deleteAll() }
+      for entry in found.entries.values { try store.lookIfDirectory(at: slotName(entry))?.markNamed() }
     }
+  }
+
+  /// The contents that an index does not name: those that are marked for it, and those that a newer index has named.
+  private func unnamed(
+    in index: FileIndex
+  ) throws(ProtectionError) -> (abandoned: [SlotName], forgotten: [SlotName]) {
+    var slots = Set(try index.entries.values.map(slotName))
+    slots.insert(self.index.name)
+    var (abandoned, forgotten): ([SlotName], [SlotName]) = ([], [])
+    for name in try store.slotNames() where !slots.contains(name) {
+      guard let slot = try store.lookIfDirectory(at: name) else { continue }
+      if try slot.isUnnamed() { abandoned.append(name) } else { forgotten.append(name) }
+    }
+    return (abandoned, forgotten)
   }
 
   private func slotName(_ entry: FileIndex.Entry) throws(ProtectionError) -> SlotName {
@@ -166,13 +196,25 @@ final class FileCollection: Sendable {
     Self.slot(name, "file-" + hexadecimal(entry.identifier))
   }
 
-  /// A new entry, and its content sealed and written; the name is the caller's to add.
+  /// A new entry, and its content sealed and written; the name is the caller's to add, and ``didName(_:)`` to call then.
   func make(
     _ contents: Data, _ protection: ProtectionClass, created: Double
   ) throws(ProtectionError) -> (entry: FileIndex.Entry, receipt: PublishReceipt) {
     let identifier = try sealing("name a file") { () throws(SealingError) in try random.bytes(count: 16) }
     let entry = FileIndex.Entry(identifier: identifier, protection: protection, created: created)
-    return (entry, try self.contents(of: entry).publish(contents).orUnknown())
+    let store = try self.contents(of: entry)
+    try store.makeUnnamed()
+    return (entry, try store.publish(contents).orUnknown())
+  }
+
+  /// Says that the index has an entry's name, durably.
+  func didName(_ entry: FileIndex.Entry) {
+    if let name = try? slotName(entry) { (try? store.lookIfDirectory(at: name))?.markNamed() }
+  }
+
+  /// Says, durably, that the index is about to lose an entry's name: its content is deleted then, whatever happens.
+  func willForget(_ entry: FileIndex.Entry) throws(ProtectionError) {
+    try store.lookIfDirectory(at: try slotName(entry))?.markUnnamed(isDurable: true)
   }
 
   /// Replaces the content of a file, as long as the list names it.

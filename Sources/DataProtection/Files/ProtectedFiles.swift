@@ -38,13 +38,17 @@ public struct ProtectedFiles: Sendable {
     _ name: String, contents: Data = Data(), protection: ProtectionClass? = nil
   ) throws(ProtectionError) -> ProtectedFileHandle {
     try Self.check(name)
-    return try collection.change { index throws(ProtectionError) in
+    let (entry, handle) = try collection.change { index throws(ProtectionError) in
       guard index[name] == nil else { throw Self.taken(name) }
       let made = try collection.make(
         contents, protection ?? index.defaultProtection, created: Date().timeIntervalSince1970)
       index[name] = made.entry
-      return try ProtectedFileHandle(collection, made.entry, written: contents, made.receipt.generation)
+      return (
+        made.entry, try ProtectedFileHandle(collection, made.entry, written: contents, made.receipt.generation)
+      )
     }
+    collection.didName(entry)
+    return handle
   }
 
   /// Replaces the content of a file, or creates the file with the directory's default class.
@@ -131,12 +135,11 @@ public struct ProtectedFiles: Sendable {
     }
   }
 
-  /// Goes on from the list before the newest one, when the newest is damaged or gone; works while locked.
+  /// Goes on from an older list, when the newest is damaged or gone, or somebody has put an old one back; works while locked.
   ///
   /// Begins anew, with an empty list, when everything that was in the directory is gone. Until this is called every other
-  /// function throws the list's error. Files that were created, renamed
-  /// or deleted by the last change have their earlier names again, or none: a file without a name is deleted when the
-  /// directory is opened next.
+  /// function throws the list's error (`rolledBack` for an old one that was put back). Files that were created, renamed
+  /// or deleted since the older list have their earlier names again, or none: a file without a name is deleted.
   ///
   /// - Throws: `busy`, `io`, `durabilityUnknown`, or the error of the older list.
   public func adoptOlderList() throws(ProtectionError) {
@@ -170,6 +173,7 @@ public struct ProtectedFiles: Sendable {
   public func delete(_ name: String) throws(ProtectionError) {
     let entry = try collection.change { index throws(ProtectionError) in
       guard let entry = index[name] else { throw Self.notFound(name) }
+      try collection.willForget(entry)
       index[name] = nil
       return entry
     }
@@ -186,15 +190,20 @@ public struct ProtectedFiles: Sendable {
   /// - Throws: `locked` unless the file can be read now and the new class created now; nothing has changed then.
   ///   Otherwise as ``create(_:contents:protection:)``.
   public func setProtection(_ protection: ProtectionClass, of name: String) throws(ProtectionError) {
-    let old = try collection.change { index throws(ProtectionError) -> FileIndex.Entry? in
+    typealias Entry = FileIndex.Entry
+    let change = try collection.change { index throws(ProtectionError) -> (old: Entry, new: Entry)? in
       guard let entry = index[name] else { throw Self.notFound(name) }
       try collection.requireOpening(entry.protection)
       guard entry.protection != protection else { return nil }
       let contents = try collection.contents(of: entry).openNewest().readAll()
-      index[name] = try collection.make(contents, protection, created: entry.created).entry
-      return entry
+      let made = try collection.make(contents, protection, created: entry.created).entry
+      try collection.willForget(entry)
+      index[name] = made
+      return (entry, made)
     }
-    if let old { try collection.contents(of: old).deleteAll() }
+    guard let change else { return }
+    collection.didName(change.new)
+    try collection.contents(of: change.old).deleteAll()
   }
 
   /// The class of files that are created without one; `complete` unless it was changed.

@@ -42,7 +42,7 @@ struct FileSealer: StoreSealing {
       }
     }
     return withExtendedLifetime(registration) {
-      SealedBytes(bytes: bytes, commitment: sealer.commitment, frames: frames)
+      SealedBytes(fields: fields, bytes: bytes, commitment: sealer.commitment, frames: frames)
     }
   }
 

@@ -6,6 +6,6 @@ package enum ArchiveStanding: Hashable, Sendable {
   /// asked for.
   case olderGeneration(because: ProtectionError.Code?)
   /// The ledger is missing or invalid: this is the newest authentic generation there is, but nothing says that
-  /// no newer one was taken away.
+  /// no newer one was taken away. Or the list of slots does not name the slot: it may have been deleted and put back.
   case rollbackUnverifiable
 }

@@ -19,7 +19,8 @@ extension ArchiveStore {
         try store.find(base.file.descriptor, base.record.file.text, in: state.slot.descriptor)
       }
       // In a file that was removed, replaced or cut short nobody would find the change.
-      guard let named, named.byteCount >= base.end else { return nil }
+      // One with a second name would change there, too.
+      guard let named, named.byteCount >= base.end, named.linkCount == 1 else { return nil }
       let (message, commitment) = try base.frames.seal(
         frame, number: UInt64(base.frameCount + 1), previous: base.commitment)
       let bytes = FrameScan.bytes(of: message)
@@ -138,7 +139,7 @@ extension ArchiveStore {
       Int(clamping: try store.fileSystem.status(of: file.descriptor).byteCount)
     }
     guard start < length else { return }
-    let end = min(length, start + FrameScan.room(behind: claims.fields.messageByteCount))
+    let end = min(length, claims.frameRoom.upperBound)
     try attempt("write an archive") { () throws(FileSystemError) in
       var bytes = try store.fileSystem.readBytes(file.descriptor, count: end - start, at: Int64(start))
       bytes.removeSubrange(bytes.countWithoutZerosAtEnd...)

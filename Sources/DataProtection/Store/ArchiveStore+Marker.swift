@@ -18,7 +18,7 @@ extension ArchiveStore {
     try writing { state throws(ProtectionError) in
       do throws(ProtectionError) {
         try loadMarker(&state)
-      } catch  where error.code.isDamage {
+      } catch  where error.code.isDamage || error.code == .unsupportedVersion {
         // It counts as none, and this attempt's takes its place.
         state.marker = CrashMarker()
       }
@@ -54,6 +54,6 @@ extension ArchiveStore {
     let bytes = try file.read(0..<min(file.byteCount, CrashMarker.byteCount + 1))
     state.marker = try CrashMarker(bytes, identity: identity, keys: store.keys).settled(boot: store.keys.bootIdentifier)
     // The next attempt overwrites it in place.
-    if file.isWritable { state.markerFile = file }
+    if file.isWritable, file.isOwn { state.markerFile = file }
   }
 }

@@ -133,12 +133,14 @@ extension ArchiveStore {
     }
     var bytes = sealed.bytes
     var scan = FrameScan(behind: bytes.count, commitment: sealed.commitment)
-    let room = bytes.count..<bytes.count + FrameScan.room(behind: bytes.count)
+    let room = sealed.frameRoom
     for (index, frame) in frames.enumerated() {
       let (message, commitment) = try sealed.frames.seal(frame, number: UInt64(index + 1), previous: scan.commitment)
       bytes += FrameScan.bytes(of: message)
       (scan.end, scan.commitment) = (bytes.count, commitment)
     }
+    precondition(
+      bytes.count <= room.upperBound && frames.count <= FrameScan.limit, "The same frames fitted behind the same base.")
     let record = Ledger.Record(
       generation: number, commitment: sealed.commitment, protection: protection, flags: flags,
       byteCount: UInt64(bytes.count))
@@ -242,7 +244,7 @@ extension ArchiveStore {
         found.filter { file in
           switch file {
           case .generation, .pending, .newLedger: !named.contains(file)
-          case .ledger, .lock, .marker: false
+          case .ledger, .lock, .marker, .unnamed: false
           }
         })
       state.needsSweep = false
@@ -259,7 +261,8 @@ extension ArchiveStore {
   func listFirst(_ ledger: Ledger, _ state: inout ArchiveStoreState) throws(ProtectionError) -> Bool {
     let isNew = state.reading.ledger.value == nil
     guard isListed else { return isNew || state.isUnknown }
-    if let entry = state.reading.entry, entry.epoch == ledger.epoch {
+    // Somebody may have removed the list since it was read.
+    if let entry = state.reading.entry, entry.epoch == ledger.epoch, try store.hasList() {
       if entry.isNew {
         // The run that listed it may have ended before that was durable.
         try synchronizeAnew(store.parent.descriptor)

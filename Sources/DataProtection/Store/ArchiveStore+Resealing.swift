@@ -8,10 +8,7 @@ extension StoreDirectory {
     for name in try slotNames() {
       var known = writer(of: name)
       if known == nil { known = try openForResealing(name) }
-      guard let store = known else {
-        isComplete = false
-        continue
-      }
+      guard let store = known else { continue }
       do throws(ProtectionError) {
         if try !store.reseal() { isComplete = false }
       } catch {
@@ -21,10 +18,10 @@ extension StoreDirectory {
     return isComplete
   }
 
-  /// The store of a slot that nobody has in this process, by its ledger; nil when it can't be read now, and one that has
-  /// nothing to reseal when there is none.
+  /// The store of a slot that nobody has in this process, by its ledger; nil when nothing was ever saved there.
   private func openForResealing(_ name: SlotName) throws(ProtectionError) -> ArchiveStore? {
-    guard let slot = try look(at: name) else { return nil }
+    guard let slot = try lookIfDirectory(at: name), try slot.files().contains(where: { $0 != .lock })
+    else { return nil }
     let identity = try claimedIdentity(of: name, in: slot, try readLedger(in: slot).value)
     let store = ArchiveStore(self, identity: identity, protection: .complete, isListed: false)
     store.keepState()

@@ -194,7 +194,9 @@ package final class ArchiveStore: Sendable {
     }
     guard let current = ledger.current else { throw .nothingSaved }
     do throws(ProtectionError) {
-      return try reading.open(current, as: expected(current), forWriting: forWriting)
+      return try reading.open(
+        current, as: expected(current), standing: reading.isUnlisted ? .rollbackUnverifiable : .current,
+        forWriting: forWriting)
     } catch  where error.code.isDamage && error.code != .wrongClass {
       guard let predecessor = ledger.predecessor else { throw error }
       do throws(ProtectionError) {
@@ -213,13 +215,10 @@ package final class ArchiveStore: Sendable {
     guard opened.standing == .current, state.base?.record.generation != opened.generation.rawValue,
       let record = state.reading.ledger.value?.current
     else { return }
-    let room =
-      opened.content.endOffset..<opened.content.endOffset
-      + FrameScan.room(behind: opened.content.fields.messageByteCount)
     state.base = ArchiveStoreState.Base(
-      record: record, file: opened.file, frames: opened.content.frames, room: room,
+      record: record, file: opened.file, frames: opened.content.frames, room: opened.content.frameRoom,
       frameCount: opened.frames.count, end: opened.scan.end, commitment: opened.scan.commitment,
-      allocated: opened.file.byteCount, isAppendable: opened.tailDropped == 0 && opened.file.isWritable,
-      opened: opened)
+      allocated: opened.file.byteCount,
+      isAppendable: opened.tailDropped == 0 && opened.file.isWritable && opened.file.isOwn, opened: opened)
   }
 }

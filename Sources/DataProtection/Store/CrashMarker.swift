@@ -72,6 +72,15 @@ package struct CrashMarker: Hashable, Sendable {
 }
 
 extension CrashMarker.Record {
+  /// Whether anything is held against the generation.
+  var hasDeaths: Bool { deaths > 0 || hasRestarted || requestDied }
+
+  /// Holds against the generation what was held before an attempt ended.
+  mutating func takeDeaths(of earlier: Self) {
+    (node, deaths) = (earlier.node, earlier.deaths)
+    (hasRestarted, requestDied) = (earlier.hasRestarted, earlier.requestDied)
+  }
+
   fileprivate mutating func died(at node: UInt32, boot: [UInt8]) {
     self.node = node
     if isRequest {

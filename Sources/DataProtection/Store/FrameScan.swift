@@ -16,11 +16,6 @@ struct FrameScan: Sendable {
 
   /// So many frames a generation has at most: each costs a few microseconds at opening.
   static let limit = 256
-  /// A base counts as at least so long when the room for frames is measured.
-  private static let smallBase = 64 << 10
-
-  /// So many bytes of frames may follow a base: beyond that a whole generation is cheaper to read.
-  static func room(behind messageByteCount: Int) -> Int { max(messageByteCount, smallBase) / 4 }
 
   /// The length and the message of a frame, as they are written.
   static func bytes(of message: [UInt8]) -> [UInt8] {
@@ -42,7 +37,7 @@ struct FrameScan: Sendable {
   init(_ source: any SealedSource, _ content: any SealedContent) throws(ProtectionError) {
     let start = content.endOffset
     self.init(behind: start, commitment: content.commitment)
-    let room = start..<min(source.byteCount, start + Self.room(behind: content.fields.messageByteCount))
+    let room = content.frameRoom.clamped(to: start..<max(start, source.byteCount))
     // A file that goes on behind the room for frames was made longer by somebody: nothing of that is read.
     tailDropped = source.byteCount - room.upperBound
     guard !room.isEmpty else { return }
@@ -70,4 +65,27 @@ struct FrameScan: Sendable {
     guard count > 0, count <= bytes.count - position - lengthByteCount else { return nil }
     return bytes[(position + lengthByteCount)..<(position + lengthByteCount + count)]
   }
+}
+
+/// A sealed base, with room for frames behind it.
+protocol FrameBase {
+  /// What its header says.
+  var fields: SealedFields { get }
+  /// Where it ends in the file, and frames begin.
+  var endOffset: Int { get }
+}
+
+extension FrameBase {
+  /// Where the frames of the generation may lie: beyond that a whole generation is cheaper to read.
+  ///
+  /// Whoever writes, reads or looks for frames asks here. The header's length doesn't count, so that the frames of a generation
+  /// fit behind the same base under another class.
+  var frameRoom: Range<Int> {
+    endOffset..<endOffset + max(fields.messageByteCount, FrameScan.smallBase) / 4
+  }
+}
+
+extension FrameScan {
+  /// A base counts as at least so long when the room for frames is measured.
+  fileprivate static let smallBase = 64 << 10
 }

@@ -53,6 +53,10 @@ package struct Ledger: Hashable, Sendable {
   package static let pendingLimit = 64
   /// So many generations are set aside.
   package static let setAsideLimit = 4
+  /// A damaged file above this number was planted: it is not set aside, as the next generation's number comes after it.
+  static let damagedLimit: UInt64 = 1 << 48
+  /// No slot ever gets so far.
+  static let counterLimit = UInt64.max - 1
   /// So many bytes are set aside; the newest is, whatever its size.
   package static let setAsideByteLimit: UInt64 = 64 << 20
 
@@ -77,10 +81,6 @@ extension Ledger {
   private static let recordByteCount = 50
   private static let identityByteCount = 32
   private static let fixedByteCount = identityByteCount + epochByteCount + 16 + 4
-  /// The longest ledger that is read.
-  package static let byteLimit =
-    SealedRecord.headerByteCount + fixedByteCount + (2 + pendingLimit + setAsideLimit) * recordByteCount
-    + SealedRecord.codeByteCount
 
   /// The bytes, authentication code included.
   package func encoded(keys: any StoreKeys) throws(ProtectionError) -> [UInt8] {
@@ -111,7 +111,7 @@ extension Ledger {
     keybagRevision = reader.integer()
     counter = reader.integer()
     let counts = reader.take(4).map(Int.init)
-    guard counter < SlotDirectory.numberLimit, counts[0] < 2, counts[1] < 2, counts[2] <= Self.pendingLimit,
+    guard counter <= Self.counterLimit, counts[0] < 2, counts[1] < 2, counts[2] <= Self.pendingLimit,
       counts[3] <= Self.setAsideLimit,
       body.count == Self.fixedByteCount + counts.reduce(0, +) * Self.recordByteCount
     else { throw corrupt }

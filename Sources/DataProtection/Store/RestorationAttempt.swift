@@ -11,6 +11,8 @@ package final class RestorationAttempt: Sendable {
     var bytes: [UInt8]
     /// Whether the disk was told that the attempt has ended, as it was told that it has begun.
     var hasEnded = false
+    /// What earlier attempts have left, which the end forgets.
+    var earlier: CrashMarker.Record?
   }
 
   private let file: StoreFile
@@ -48,9 +50,24 @@ package final class RestorationAttempt: Sendable {
   var marker: CrashMarker { state.withLock { $0.marker } }
 
   /// Notes the node whose code runs from now on, nil for code outside any; after ``end()`` it marks the attempt again.
+  ///
+  /// What the end has forgotten counts again then: restoring goes on, and has not ended well yet.
   package func note(node: UInt32?) {
     state.withLock { state in
+      if state.marker.running == nil, let earlier = state.earlier, !state.marker.records.isEmpty {
+        state.marker.records[0].takeDeaths(of: earlier)
+        encode(&state)
+      }
       state.marker.running = node ?? CrashMarker.noNode
+      store(&state)
+    }
+  }
+
+  /// Says that the program ends in order: no death is held against the state, and none is forgotten.
+  package func pause() {
+    state.withLock { state in
+      guard state.marker.running != nil else { return }
+      state.marker.running = nil
       store(&state)
     }
   }
@@ -59,9 +76,9 @@ package final class RestorationAttempt: Sendable {
   package func end() {
     let isFirst = state.withLock { state in
       guard state.marker.running != nil else { return false }
+      if let first = state.marker.records.first, first.hasDeaths { state.earlier = first }
       state.marker.end()
-      // The records are the same unless something was held against the state; without keys they stay, and the end counts.
-      if let bytes = try? state.marker.encoded(identity: identity, keys: keys) { state.bytes = bytes }
+      encode(&state)
       store(&state)
       defer { state.hasEnded = true }
       return !state.hasEnded
@@ -73,6 +90,11 @@ package final class RestorationAttempt: Sendable {
   /// Makes the marker durable, for hangs that the user ends by the power switch; waits for the disk.
   package func synchronize() {
     try? file.fileSystem.synchronizeData(file.descriptor)
+  }
+
+  /// The records are the same unless something was held against the state; without keys they stay, and the end counts.
+  private func encode(_ state: inout State) {
+    if let bytes = try? state.marker.encoded(identity: identity, keys: keys) { state.bytes = bytes }
   }
 
   private func store(_ state: inout State) {

@@ -3,7 +3,8 @@ import Sealing
 
 /// The frame of the store's own small files: magic, version, keybag, body, and a code over all of it.
 ///
-/// Nothing in the body is believed before the code was checked.
+/// Nothing in the body is believed before the code was checked. Magic, version, keybag and code keep their places and their
+/// key in every version, so that only an authentic file of a later version counts as one.
 enum SealedRecord {
   /// Magic, version, two zero bytes, and the keybag's identifier.
   static let headerByteCount = 28
@@ -43,22 +44,17 @@ enum SealedRecord {
       throw ProtectionError(
         .otherDevice, "\(name) was made on another device, or on this one before it was erased; its keys are not here.")
     }
-    var body = bytes.dropLast(codeByteCount)
-    func isAuthentic() throws(ProtectionError) -> Bool {
-      let code = try keys.authenticationCode(purpose, over: Array(body) + context)
-      return ConstantTime.areEqual(Array(bytes.suffix(codeByteCount)).span, code.span)
-    }
-    guard found <= version else {
-      // A later format, unless it is only the version of one of ours that was damaged: then its code tells.
-      body[8] = UInt8(truncatingIfNeeded: version)
-      body[9] = UInt8(truncatingIfNeeded: version >> 8)
-      if try isAuthentic() { throw corrupt }
+    let body = bytes.dropLast(codeByteCount)
+    let code = try keys.authenticationCode(purpose, over: Array(body) + context)
+    guard ConstantTime.areEqual(Array(bytes.suffix(codeByteCount)).span, code.span), found > 0 else { throw corrupt }
+    guard found == version else {
       throw ProtectionError(.unsupportedVersion, "\(name) has format \(found), newer than this program; update it.")
     }
-    guard found == version, try isAuthentic() else { throw corrupt }
     return body.dropFirst(headerByteCount)
   }
 
+  /// So long may be a file of any version, but for the list of slots.
+  static let byteLimit = 64 << 10
   private static let version: UInt16 = 1
 }
 
@@ -80,6 +76,8 @@ enum RecordReading<Record: Sendable>: Sendable {
 
 extension StoreDirectory {
   /// Reads one of the store's own small files; throws only what the disk says.
+  ///
+  /// - Parameter limit: The longest that a file of any version has.
   func readRecord<Record>(
     _ name: String, in directory: Descriptor, limit: Int, _ parse: ([UInt8]) throws(ProtectionError) -> Record
   ) throws(ProtectionError) -> RecordReading<Record> {
@@ -96,14 +94,14 @@ extension StoreDirectory {
 
   /// Reads the ledger of a slot, whosever it is.
   func readLedger(in slot: SlotDirectory) throws(ProtectionError) -> RecordReading<Ledger> {
-    try readRecord(SlotFile.ledger.text, in: slot.descriptor, limit: Ledger.byteLimit) {
+    try readRecord(SlotFile.ledger.text, in: slot.descriptor, limit: SealedRecord.byteLimit) {
       bytes throws(ProtectionError) in try Ledger(bytes, keys: keys)
     }
   }
 
   /// Reads the crash marker of a slot.
   func readMarker(in slot: SlotDirectory, _ identity: [UInt8]) throws(ProtectionError) -> RecordReading<CrashMarker> {
-    try readRecord(SlotFile.marker.text, in: slot.descriptor, limit: CrashMarker.byteCount) {
+    try readRecord(SlotFile.marker.text, in: slot.descriptor, limit: SealedRecord.byteLimit) {
       bytes throws(ProtectionError) in try CrashMarker(bytes, identity: identity, keys: keys)
     }
   }

@@ -16,9 +16,6 @@ final class SlotDirectory: Sendable {
     self.lock = lock
   }
 
-  /// More names than this are nobody's slot: the rest is left alone.
-  private static let nameLimit = 1024
-
   /// Its entries, as far as the store may have made them.
   func files() throws(ProtectionError) -> [SlotFile] {
     let names = try attempt("list a slot") { () throws(FileSystemError) in try fileSystem.names(in: descriptor) }
@@ -27,19 +24,13 @@ final class SlotDirectory: Sendable {
 
   /// The files of generations and pending saves, highest number first: mere claims.
   func claims() throws(ProtectionError) -> [SlotFile] {
-    let numbered = try files().compactMap { file in
-      // Whoever plants the highest number that counts leaves room for those after it.
-      file.number.flatMap { number in number < Self.numberLimit >> 8 ? (number, file) : nil }
-    }
-    return numbered.sorted { $0.0 > $1.0 }.prefix(Self.nameLimit).map(\.1)
+    try files().filter { $0.number != nil }.sorted { ($0.number ?? 0) > ($1.number ?? 0) }
   }
-
-  /// No slot ever gets so far; a name or a ledger that claims to be beyond it was planted.
-  static let numberLimit: UInt64 = 1 << 56
 
   /// Opens a file; nil when there is none.
   ///
-  /// Anything but a regular file of ours with one name is `.corrupt`.
+  /// Anything but a regular file is `.corrupt`. A copy of the directory by hard links, as backup programs make it, gives a file
+  /// a second name: it is read like any other, and nothing is appended to it.
   func open(_ file: SlotFile, forWriting: Bool = false) throws(ProtectionError) -> StoreFile? {
     var found: Descriptor?
     do throws(ProtectionError) {
@@ -55,14 +46,15 @@ final class SlotDirectory: Sendable {
       let status = try attempt("look at an archive") { () throws(FileSystemError) in
         try fileSystem.status(of: opened)
       }
-      guard TrustedDirectory.isTarget(status, user: fileSystem.currentUser) else {
-        throw ProtectionError(.corrupt, "An archive is a link, or not ours.")
+      guard status.kind == .regular else {
+        throw ProtectionError(.corrupt, "Something that is no regular file stands in place of an archive.")
       }
       let start = try attempt("read an archive") { () throws(FileSystemError) in
         try fileSystem.readBytes(opened, count: Int(clamping: min(status.byteCount, Int64(StoreFile.startByteCount))))
       }
       return StoreFile(
-        fileSystem, opened, byteCount: Int(clamping: status.byteCount), isWritable: forWriting, start: start)
+        fileSystem, opened, byteCount: Int(clamping: status.byteCount), isWritable: forWriting,
+        isOwn: TrustedDirectory.mayChange(status, user: fileSystem.currentUser), start: start)
     } catch {
       fileSystem.close(opened)
       throw error

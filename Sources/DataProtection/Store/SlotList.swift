@@ -32,9 +32,8 @@ extension SlotList {
   private static let fixedByteCount = 13
   /// More slots than this a store does not take.
   static let entryLimit = 65_536
-  /// The longest list that is read.
-  package static let byteLimit =
-    SealedRecord.headerByteCount + fixedByteCount + entryLimit * entryByteCount + SealedRecord.codeByteCount
+  /// The longest list of any version that is read.
+  package static let byteLimit = 8 << 20
 
   /// The bytes, authentication code included.
   package func encoded(keys: any StoreKeys) throws(ProtectionError) -> [UInt8] {

@@ -41,12 +41,14 @@ enum SlotFile: Hashable, Sendable {
   case lock
   /// The crash marker.
   case marker
+  /// Says that no list names the slot yet, or that none is to name it any more.
+  case unnamed
 
   /// The number of a generation or pending save.
   var number: UInt64? {
     switch self {
     case .generation(let number), .pending(let number): number
-    case .ledger, .newLedger, .lock, .marker: nil
+    case .ledger, .newLedger, .lock, .marker, .unnamed: nil
     }
   }
 
@@ -62,12 +64,13 @@ enum SlotFile: Hashable, Sendable {
     case .newLedger: "ledger.new"
     case .lock: "lock"
     case .marker: "marker"
+    case .unnamed: "unnamed"
     }
   }
 
   /// Reads a name; nil for anything that the store would not have written.
   init?(_ text: String) {
-    for fixed in [SlotFile.ledger, .newLedger, .lock, .marker] where fixed.text == text {
+    for fixed in [SlotFile.ledger, .newLedger, .lock, .marker, .unnamed] where fixed.text == text {
       self = fixed
       return
     }

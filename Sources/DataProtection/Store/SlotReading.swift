@@ -9,6 +9,8 @@ struct SlotReading {
   var ledger: RecordReading<Ledger> = .absent
   /// Nil for a slot that no list names.
   var list: RecordReading<SlotList>?
+  /// Whether a ledger is there, and the list does not name the slot: it was deleted, and has been put back, or an old list has.
+  var isUnlisted = false
 
   var name: SlotName { SlotName(identity: identity) }
   /// What the list says of the slot.
@@ -30,6 +32,11 @@ struct SlotReading {
       return
     }
     try store.check(revision: found.keybagRevision)
+    if entry == nil, list?.value != nil {
+      // Its first save may have put it on the list since the look at that.
+      list = try store.readList()
+      isUnlisted = entry == nil && list?.value != nil
+    }
     guard let entry, entry.epoch != found.epoch else { return }
     ledger = .invalid(
       ProtectionError(.rolledBack, "This archive was deleted, and an old copy of it put back; nothing of it is used."))
@@ -126,7 +133,8 @@ struct SlotReading {
         }
         return opened
       } catch {
-        guard error.code.isDamage else { throw error }
+        // Nobody vouches for what a file says of its version.
+        guard error.code.isDamage || error.code == .unsupportedVersion else { throw error }
         problem = problem ?? error
       }
     }
@@ -141,39 +149,51 @@ struct SlotReading {
     return try claimedLedger(epoch: [], as: protection).pending
   }
 
-  /// A ledger made from the files alone.
+  /// A ledger made from the files alone: every one of them is looked at, as the next save removes what no ledger names.
   ///
-  /// Files of locked runs that are newer than the newest authentic generation are pending; the newest others are set aside.
+  /// The newest authentic generation counts, whatever names there are. Files of locked runs that are newer than that are pending;
+  /// of the others the newest authentic ones are set aside, then the newest damaged ones.
   func claimedLedger(epoch: [UInt8], as protection: ProtectionClass?) throws(ProtectionError) -> Ledger {
     var made = Ledger(identity: identity, epoch: epoch)
     if ledger.problem?.code == .rolledBack { return made }
-    do throws(ProtectionError) {
-      made.current = Ledger.Record(of: try openUnverified(as: protection, forWriting: false))
-    } catch  where error.code.isDamage || error.code == .notFound {}
-    let newest = made.current?.generation ?? 0
+    var (whole, partial, damaged): ([Ledger.Record], [Ledger.Record], [Ledger.Record]) = ([], [], [])
     for claim in try claims() {
-      guard let number = claim.number, claim != made.current?.file else { continue }
-      let waits = claim.isPending && number > newest && !store.options.refusesUnverifiableArchives
-      guard waits ? made.pending.count < Ledger.pendingLimit : made.setAside.count < Ledger.setAsideLimit else {
-        continue
-      }
       do throws(ProtectionError) {
         guard let opened = try openClaimed(claim, as: protection) else { continue }
         let record = Ledger.Record(of: opened)
         guard record.file == claim else { continue }
-        if waits { made.pending.insert(record, at: 0) } else { made.setAside.insert(record, at: 0) }
+        if claim.isPending { partial.append(record) } else { whole.append(record) }
       } catch  where error.code.isDamage || error.code == .unsupportedVersion {
-        // Damaged files keep their names and numbers: those above the authentic one.
-        guard !claim.isPending, number > newest, let slot else { continue }
-        let status = try? store.fileSystem.status(ofName: claim.text, in: slot.descriptor)
-        made.setAside.insert(
-          Ledger.Record(
-            generation: number, commitment: [UInt8](repeating: 0, count: 32), protection: protection ?? .complete,
-            flags: .damaged, byteCount: UInt64(clamping: status?.byteCount ?? 0)), at: 0)
+        guard case .generation(let number) = claim, number < Ledger.damagedLimit else { continue }
+        damaged.append(try damagedRecord(claim, number, as: protection))
       }
     }
+    var isPending = { (_: Ledger.Record) in false }
+    if !store.options.refusesUnverifiableArchives {
+      made.current = whole.isEmpty ? nil : whole.removeFirst()
+      let newest = made.current?.generation ?? 0
+      isPending = { $0.generation > newest }
+      damaged.removeAll { $0.generation < newest }
+    }
+    made.pending = partial.filter(isPending).prefix(Ledger.pendingLimit).reversed()
+    let older = (whole + partial.filter { !isPending($0) }).sorted { $0.generation > $1.generation }
+    made.setAside = (older + damaged).prefix(Ledger.setAsideLimit).sorted { $0.generation < $1.generation }
     made.counter = made.records.map(\.generation).max() ?? 0
     return made
+  }
+
+  /// What a ledger says of a file that can't be opened: it keeps its name and its number.
+  private func damagedRecord(
+    _ file: SlotFile, _ number: UInt64, as protection: ProtectionClass?
+  ) throws(ProtectionError) -> Ledger.Record {
+    let status = try slot.flatMap { slot throws(ProtectionError) in
+      try attempt("look at an archive") { () throws(FileSystemError) in
+        try store.fileSystem.statusIfAny(ofName: file.text, in: slot.descriptor)
+      }
+    }
+    return Ledger.Record(
+      generation: number, commitment: [UInt8](repeating: 0, count: 32), protection: protection ?? .complete,
+      flags: .damaged, byteCount: UInt64(clamping: status?.byteCount ?? 0))
   }
 }
 

@@ -44,15 +44,18 @@ extension StoreDirectory {
         throw ProtectionError(.busy, "Another process keeps the list of slots locked; try again when it is done.")
       }
       var list: SlotList
+      // What a lost or damaged list is made anew from is on no disk yet.
+      var before = SlotList()
       switch try readList() {
-      case .valid(let found): list = found
+      case .valid(let found):
+        list = found
+        before = found
       case .absent: list = try rebuiltList()
       case .invalid(let error) where error.code == .unsupportedVersion: throw error
       case .invalid:
         list = try rebuiltList()
         list.wasRebuilt = true
       }
-      let before = list
       body(&list)
       guard list != before else { return list }
       guard list.entries.count <= SlotList.entryLimit else {
@@ -68,30 +71,54 @@ extension StoreDirectory {
     }
   }
 
-  /// A list of the slots that are there and have an authentic ledger.
+  /// A list of the slots that are there and have an authentic ledger; throws when one of them can't be looked at.
   private func rebuiltList() throws(ProtectionError) -> SlotList {
     var list = SlotList()
     for name in try slotNames() {
-      guard let slot = try? look(at: name), let ledger = try? readLedger(in: slot).value else { continue }
-      list.entries[name] = SlotList.Entry(epoch: ledger.epoch, isNew: false)
+      guard let slot = try lookIfDirectory(at: name) else { continue }
+      let ledger = try readLedger(in: slot)
+      if case .absent = ledger { continue }
+      list.wasRebuilt = true
+      guard let epoch = ledger.value?.epoch else { continue }
+      list.entries[name] = SlotList.Entry(epoch: epoch, isNew: false)
     }
-    list.wasRebuilt = !list.entries.isEmpty
     return list
   }
 
-  /// The slots whose directories are there.
+  /// All slots whose directories are there, in order.
   func slotNames() throws(ProtectionError) -> [SlotName] {
     let names = try attempt("list the slots") { () throws(FileSystemError) in try fileSystem.names(in: directory) }
-    return Array(names.compactMap(SlotName.init).sorted().prefix(SlotList.entryLimit))
+    return names.compactMap(SlotName.init).sorted()
+  }
+
+  /// The directory of a slot; nil when there is none, or something else stands in its place.
+  func lookIfDirectory(at name: SlotName) throws(ProtectionError) -> SlotDirectory? {
+    do throws(ProtectionError) {
+      return try look(at: name)
+    } catch  where error.code == .corrupt {
+      return nil
+    }
   }
 
   /// Whether any slot is there that was ever saved: its list would be, too.
+  ///
+  /// Throws when one of them can't be looked at: nobody knows then.
   func hasSavedSlots() throws(ProtectionError) -> Bool {
     for name in try slotNames() {
-      guard let slot = try? look(at: name) else { continue }
-      if (try? slot.fileSystem.status(ofName: SlotFile.ledger.text, in: slot.descriptor)) != nil { return true }
+      guard let slot = try lookIfDirectory(at: name) else { continue }
+      let ledger = try attempt("look at a slot") { () throws(FileSystemError) in
+        try fileSystem.statusIfAny(ofName: SlotFile.ledger.text, in: slot.descriptor)
+      }
+      if ledger != nil { return true }
     }
     return false
+  }
+
+  /// Whether there is a list, whatever it says.
+  func hasList() throws(ProtectionError) -> Bool {
+    try attempt("look for the list of slots") { () throws(FileSystemError) in
+      try fileSystem.statusIfAny(ofName: SlotList.fileName, in: parent.descriptor) != nil
+    }
   }
 
   /// Records that the passcode has changed: an old keybag put back is noticed from now on.
@@ -113,19 +140,23 @@ extension StoreDirectory {
   /// Whether what the list names was deleted, and could not be taken off the list.
   func isDeleted(_ slot: SlotName, _ entry: SlotList.Entry) throws(ProtectionError) -> Bool {
     let deleted = try deletedName(slot, epoch: entry.epoch)
-    return (try? fileSystem.status(ofName: deleted, in: directory)) != nil
+    return try attempt("look for a deleted slot") { () throws(FileSystemError) in
+      try fileSystem.statusIfAny(ofName: deleted, in: directory) != nil
+    }
   }
 
   /// Removes what deletions have left, of slots that are not on the list any more.
   private func sweepDeleted(_ list: SlotList) {
-    guard let names = try? fileSystem.names(in: directory) else { return }
-    for name in names where name.hasPrefix(Self.deletedPrefix) {
-      // A slot that is still on the list may need it: whoever asks for that removes it.
-      let isNeeded = list.entries.contains { slot, entry in
-        (try? deletedName(slot, epoch: entry.epoch)) == name
-      }
-      if !isNeeded { removeDeleted(name) }
+    guard let names = try? fileSystem.names(in: directory).filter({ $0.hasPrefix(Self.deletedPrefix) }),
+      !names.isEmpty
+    else { return }
+    // A slot that is still on the list may need its own: whoever asks for that removes it.
+    var needed: Set<String> = []
+    for (slot, entry) in list.entries {
+      guard let name = try? deletedName(slot, epoch: entry.epoch) else { return }
+      needed.insert(name)
     }
+    for name in names where !needed.contains(name) { removeDeleted(name) }
   }
 
   /// Empties and removes the directory of a deleted slot; any rest goes later.

@@ -10,13 +10,19 @@ final class StoreFile: SealedSource {
   let byteCount: Int
   /// Whether it was opened for writing.
   let isWritable: Bool
+  /// Whether nobody else sees what is changed in it, as far as its status says.
+  let isOwn: Bool
   private let start: [UInt8]
 
   /// So many bytes are read with the first call.
   static let startByteCount = 128 << 10
 
   /// Takes a descriptor over, with the file's first bytes.
-  init(_ fileSystem: any FileSystem, _ descriptor: Descriptor, byteCount: Int, isWritable: Bool, start: [UInt8] = []) {
+  init(
+    _ fileSystem: any FileSystem, _ descriptor: Descriptor, byteCount: Int, isWritable: Bool, isOwn: Bool = true,
+    start: [UInt8] = []
+  ) {
+    self.isOwn = isOwn
     self.fileSystem = fileSystem
     self.descriptor = descriptor
     self.byteCount = byteCount

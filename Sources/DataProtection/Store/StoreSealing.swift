@@ -36,9 +36,13 @@ struct SealedFields: Hashable, Sendable {
 }
 
 /// A sealed file, ready to be written.
-struct SealedBytes: Sendable {
+struct SealedBytes: FrameBase, Sendable {
+  /// What its header says.
+  let fields: SealedFields
   /// The whole file.
   let bytes: Data
+  /// Where the sealed base ends in the file, and frames begin.
+  var endOffset: Int { bytes.count }
   /// What the file key commits to, 32 bytes.
   let commitment: [UInt8]
   /// Seals the frames that are appended to it.
@@ -66,7 +70,7 @@ protocol FrameSealing: Sendable {
 }
 
 /// An opened sealed file.
-protocol SealedContent: Sendable {
+protocol SealedContent: FrameBase, Sendable {
   /// What its header binds.
   var fields: SealedFields { get }
   /// What its file key commits to, 32 bytes.
@@ -84,7 +88,7 @@ protocol SealedContent: Sendable {
 }
 
 /// What a header says before anything in it was authenticated.
-struct SealedClaims: Sendable {
+struct SealedClaims: FrameBase, Sendable {
   /// The fields.
   let fields: SealedFields
   /// The length of the header.

@@ -72,8 +72,8 @@ enum TrustedDirectory {
     }
   }
 
-  /// Whether a file may be read or written: regular, ours, with one name.
-  static func isTarget(_ status: FileStatus, user: UInt32) -> Bool {
+  /// Whether a file may be changed in place: ours, with one name. For reading, its authentication suffices.
+  static func mayChange(_ status: FileStatus, user: UInt32) -> Bool {
     status.kind == .regular && status.owner == user && status.linkCount == 1
   }
 }

@@ -17,6 +17,10 @@ extension RestorationArchive {
     public var interfaceIdiom: InterfaceIdiom
     /// The user interface's version tag; nil when the program has none.
     public var versionTag: VersionTag?
+    /// The start of the machine in which the state was preserved; empty when the program doesn't ask for ages.
+    package var boot = ""
+    /// Seconds since that start.
+    package var bootSeconds: UInt32 = 0
 
     /// Makes a context.
     package init(

@@ -10,7 +10,8 @@ struct NodeBlock: Sendable {
     static let savedAt: UInt64 = 1 << 5
     static let model: UInt64 = 1 << 6
     static let role: UInt64 = 1 << 7
-    static let flagShift: UInt64 = 8
+    static let save: UInt64 = 1 << 8
+    static let flagShift: UInt64 = 9
   }
 
   /// The node's number.
@@ -38,7 +39,9 @@ struct NodeBlock: Sendable {
     id = try parser.readNumber32()
     parent = try parser.readNumber32() &- 1
     let head = try parser.readNumber()
-    guard head >> Mark.flagShift <= UInt64(UInt16.max) else { throw parser.corrupt("a node has unknown marks") }
+    guard head >> Mark.flagShift <= UInt64(RestorationArchive.NodeFlags.known.rawValue) else {
+      throw parser.corrupt("a node has unknown marks")
+    }
     name = try parser.readString()
     tag = head & Mark.tag != 0 ? try parser.readNumber32() : nil
     attributes = RestorationArchive.Attributes(
@@ -50,6 +53,7 @@ struct NodeBlock: Sendable {
     }
     if head & Mark.model != 0 { attributes.model = ModelIdentifier(try parser.readString()) }
     if head & Mark.role != 0 { attributes.role = RestorationRole(try parser.readString()) }
+    if head & Mark.save != 0 { attributes.save = try parser.readNumber32() }
     children = head & Mark.children != 0 ? try parser.readRun() : nil
     state = StatePlace(range: parser.place..<parser.place + parser.remaining, delta: delta)
   }
@@ -68,6 +72,7 @@ struct NodeBlock: Sendable {
     if attributes.savedAt != nil { head |= Mark.savedAt }
     if attributes.model != nil { head |= Mark.model }
     if attributes.role != nil { head |= Mark.role }
+    if attributes.save != 0 { head |= Mark.save }
     buffer.writeNumber(UInt64(node.id))
     buffer.writeNumber(UInt64(node.parent &+ 1))
     buffer.writeNumber(head)
@@ -79,6 +84,7 @@ struct NodeBlock: Sendable {
     }
     if let model = attributes.model { buffer.writeString(model.rawValue) }
     if let role = attributes.role { buffer.writeString(role.rawValue) }
+    if attributes.save != 0 { buffer.writeNumber(UInt64(attributes.save)) }
     if !children.isEmpty { ChildList.encode(children, into: &buffer) }
     buffer.patchNumber(UInt64(buffer.count - start - 1 + node.payload.count), at: start)
   }

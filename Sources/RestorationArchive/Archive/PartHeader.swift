@@ -10,7 +10,7 @@ struct PartHeader: Hashable, Sendable {
   /// The number of bytes of the header.
   static let byteCount = 72
   /// The format version that this module writes and reads.
-  static let formatVersion: UInt16 = 5
+  static let formatVersion: UInt16 = 6
   /// The number that stands for the parent of the roots.
   static let rootID: UInt32 = .max
 
@@ -38,6 +38,8 @@ struct PartHeader: Hashable, Sendable {
   var tags: UInt32 = 0
   /// The number of bytes of the part.
   var end: UInt32 = 0
+  /// The seconds from the start of the machine to the time of saving; 0 when the program doesn't ask for ages.
+  var bootSeconds: UInt32 = 0
 
   /// The bytes of the blocks or changes.
   var blocks: Range<Int> { Self.byteCount..<Int(blocksEnd) }
@@ -57,7 +59,7 @@ struct PartHeader: Hashable, Sendable {
     for word in [fingerprint, timeSaved] { buffer.writeFixed(word) }
     for count in [nodeCount, nextID] { buffer.writeFixed(count) }
     buffer.writeFixed(liveBytes)
-    for place in [blocksEnd, context, tables, tags, end, 0] { buffer.writeFixed(place) }
+    for place in [blocksEnd, context, tables, tags, end, bootSeconds] { buffer.writeFixed(place) }
   }
 
   /// Makes a header to be filled in.
@@ -98,7 +100,7 @@ struct PartHeader: Hashable, Sendable {
     tables = try parser.readFixed()
     tags = try parser.readFixed()
     end = try parser.readFixed()
-    guard try parser.readFixed(UInt32.self) == 0 else { throw parser.corrupt("reserved bytes are not zero") }
+    bootSeconds = try parser.readFixed()
     guard Int(end) == byteCount else {
       throw ArchiveError(
         Int(end) > byteCount ? .truncated : .corrupt, "\(name) has \(byteCount) bytes of \(end); take another copy",

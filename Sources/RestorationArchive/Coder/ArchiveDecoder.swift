@@ -1,27 +1,30 @@
-package import FoundationEssentials
+public import FoundationEssentials
 
 /// Decodes what ``ArchiveEncoder`` encoded; any bytes are safe to give to it.
 ///
-/// Damaged bytes throw `DecodingError.dataCorrupted` with an ``ArchiveError`` underneath that tells the position. The
-/// decoder never traps, never recurses deeper than ``depthLimit`` by itself, and takes at most four times the memory of
-/// the bytes for itself. Errors of types that do not fit are those of Foundation's coders.
+/// Damaged bytes throw `DecodingError.dataCorrupted`, with an error underneath that tells the position; so do bytes of a
+/// newer version of the format. The decoder never traps, never recurses deeper than ``depthLimit`` by itself, and takes
+/// at most four times the memory of the bytes for itself. Errors of types that do not fit are those of Foundation's
+/// coders.
 ///
 /// A key is the one with the same bytes; where there is none, one whose spelling Unicode calls equivalent.
-package struct ArchiveDecoder: Sendable {
+public struct ArchiveDecoder: Sendable {
   /// What the decoded values find in their decoder's `userInfo`.
-  package var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-  /// The most levels that values may be nested in each other; deeper values throw.
+  public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  /// The greatest depth: how many levels values may be nested in each other.
   ///
-  /// 64 unless set, 1 024 at most.
-  package var depthLimit = 64
+  /// 128 unless set, 1 024 at most. An object is a level, and so is a list or a dictionary: a tree whose nodes have a
+  /// list of children takes two levels a node. A deeper value throws. Each level takes stack, up to 2.7 KB in a debug
+  /// build: the usual limit fits a thread that has 512 KB. Set the same for encoding and decoding.
+  public var depthLimit = CodingLimits.usualDepth
 
   /// Makes a decoder; it can be used any number of times, from any thread.
-  package init() {}
+  public init() {}
 
   /// Decodes a value.
   ///
   /// Throws `DecodingError`, or whatever the type's own `init(from:)` throws.
-  package func decode<T: Decodable>(_ type: T.Type = T.self, from data: Data) throws -> T {
+  public func decode<T: Decodable>(_ type: T.Type = T.self, from data: Data) throws -> T {
     try data.withBytes { try decode(type, $0) }
   }
 

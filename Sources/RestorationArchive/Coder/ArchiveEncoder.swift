@@ -1,6 +1,8 @@
-package import FoundationEssentials
+public import FoundationEssentials
 
 /// Encodes one value into self-contained bytes: fast, compact, and the same bytes for the same value in every process.
+///
+/// <doc:CodingValues> says when to use it, what it costs, and which promise its format has.
 ///
 /// All of `Codable` works as it does with Foundation's coders. Dictionaries and sets are written in the order of their
 /// keys' bytes; a type's own `encode(to:)` that walks through a set answers for its own order.
@@ -9,21 +11,23 @@ package import FoundationEssentials
 /// kinds for one value, make `encode` throw `EncodingError.invalidValue`. A nested container asked for again with its key
 /// goes on where it was; with a key that was given a value it throws too. A container used after its value was encoded
 /// throws.
-package struct ArchiveEncoder: Sendable {
+public struct ArchiveEncoder: Sendable {
   /// What the encoded values find in their encoder's `userInfo`.
-  package var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-  /// The most levels that values may be nested in each other; deeper values throw.
+  public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  /// The greatest depth: how many levels values may be nested in each other.
   ///
-  /// 64 unless set, 1 024 at most.
-  package var depthLimit = 64
+  /// 128 unless set, 1 024 at most. An object is a level, and so is a list or a dictionary: a tree whose nodes have a
+  /// list of children takes two levels a node. A deeper value throws. Each level takes stack, up to 2.7 KB in a debug
+  /// build: the usual limit fits a thread that has 512 KB. Set the same for encoding and decoding.
+  public var depthLimit = CodingLimits.usualDepth
 
   /// Makes an encoder; it can be used any number of times, from any thread.
-  package init() {}
+  public init() {}
 
   /// Encodes a value.
   ///
   /// Throws `EncodingError`, or whatever the value's own `encode(to:)` throws.
-  package func encode<T: Encodable>(_ value: T) throws -> Data {
+  public func encode<T: Encodable>(_ value: T) throws -> Data {
     try EncodePool.withSession { session in
       let state = session.state
       let interner = state.pointee.interner

@@ -6,14 +6,18 @@ package struct RecordDecoder: Sendable {
   package let entryCount: Int
   private let bytes: Data
   private let tables: PinnedTables
+  private let depthLimit: Int
 
   /// Makes a decoder and checks the whole outline.
   ///
   /// The record has keys, the tables know them, and every value ends before the bytes do: so ``keys`` and
-  /// ``contains(_:)`` have no damage to hide.
-  package init(_ bytes: Data, tables: PinnedTables) throws(ArchiveError) {
+  /// ``contains(_:)`` have no damage to hide. Values of a greater depth than the limit throw when they are decoded.
+  package init(
+    _ bytes: Data, tables: PinnedTables, depthLimit: Int = CodingLimits.usualDepth
+  ) throws(ArchiveError) {
     self.bytes = bytes
     self.tables = tables
+    self.depthLimit = depthLimit
     entryCount = try bytes.parse { (cursor) throws(ArchiveError) in
       let tag = try cursor.readTag()
       guard tag == ValueTag.object || tag == ValueTag.map else {
@@ -41,10 +45,9 @@ package struct RecordDecoder: Sendable {
 
   /// Decodes the entry with a key: `keyNotFound` when there is none, `decodingFailed` or `corrupt` when it doesn't fit.
   package func decode<T: Decodable>(
-    _ type: T.Type, forKey key: String, userInfo: [CodingUserInfoKey: any Sendable] = [:],
-    depthLimit: Int = 64
+    _ type: T.Type, forKey key: String, userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) throws(ArchiveError) -> T {
-    guard let value = try read(type, key, userInfo, depthLimit, nullIsNil: false) else {
+    guard let value = try read(type, key, userInfo, nullIsNil: false) else {
       throw ArchiveError(.keyNotFound, "nothing is stored under \"\(key)\"")
     }
     return value
@@ -52,18 +55,16 @@ package struct RecordDecoder: Sendable {
 
   /// Decodes the entry with a key, found in the same pass; nil when there is none, or a null.
   package func decodeIfPresent<T: Decodable>(
-    _ type: T.Type, forKey key: String, userInfo: [CodingUserInfoKey: any Sendable] = [:],
-    depthLimit: Int = 64
+    _ type: T.Type, forKey key: String, userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) throws(ArchiveError) -> T? {
-    try read(type, key, userInfo, depthLimit, nullIsNil: true)
+    try read(type, key, userInfo, nullIsNil: true)
   }
 
   private func read<T: Decodable>(
-    _ type: T.Type, _ key: String, _ userInfo: [CodingUserInfoKey: any Sendable],
-    _ depthLimit: Int, nullIsNil: Bool
+    _ type: T.Type, _ key: String, _ userInfo: [CodingUserInfoKey: any Sendable], nullIsNil: Bool
   ) throws(ArchiveError) -> T? {
     do {
-      return try withEntries(userInfo: userInfo, depthLimit: depthLimit) { frame -> T? in
+      return try withEntries(userInfo: userInfo) { frame -> T? in
         var cursor = frame.cursor(at: 0)
         guard let tag = try frame.enter(key, &cursor), !nullIsNil || tag != ValueTag.null else { return nil }
         frame.pointee.current.set(.text(key))
@@ -83,8 +84,7 @@ package struct RecordDecoder: Sendable {
 
   /// Lends the record's object as a frame.
   func withEntries<Result>(
-    userInfo: [CodingUserInfoKey: any Sendable] = [:], depthLimit: Int = 64,
-    _ body: (DecodeFrameRef) throws -> Result
+    userInfo: [CodingUserInfoKey: any Sendable] = [:], _ body: (DecodeFrameRef) throws -> Result
   ) throws -> Result {
     try bytes.withBytes { bytes in
       try DecodePool.withSession(for: tables.identity) { session in

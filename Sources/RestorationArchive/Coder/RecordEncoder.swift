@@ -4,11 +4,11 @@
 package struct RecordEncoder: Sendable {
   /// What the encoded values find in their encoder's `userInfo`.
   package var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-  /// The most levels that values may be nested in each other.
-  package var depthLimit = 64
+  /// The greatest depth of a value; see ``ArchiveEncoder/depthLimit``.
+  package var depthLimit: Int
 
   /// Makes an encoder.
-  package init(userInfo: [CodingUserInfoKey: any Sendable] = [:], depthLimit: Int = 64) {
+  package init(userInfo: [CodingUserInfoKey: any Sendable] = [:], depthLimit: Int = CodingLimits.usualDepth) {
     self.userInfo = userInfo
     self.depthLimit = depthLimit
   }

@@ -68,11 +68,20 @@ package struct ArchiveError: Error, Sendable, CustomStringConvertible {
   /// The error of a number that no node has.
   static func noSuchNode(_ id: NodeID) -> ArchiveError { ArchiveError(.noSuchNode, "there is no node \(id)") }
 
+  /// The error of values that are nested in each other over a limit.
+  static func tooDeep(limit: Int, at offset: Int? = nil) -> ArchiveError {
+    ArchiveError(
+      .limitExceeded,
+      "the depth of the value is over the limit of \(limit) levels; make it flatter, or raise the limit",
+      offset: offset)
+  }
+
   /// The error as `Codable` knows it.
   func decodingError(_ path: [any CodingKey]) -> DecodingError {
-    .dataCorrupted(
+    let fault = code == .limitExceeded ? "over a limit" : "damaged"
+    return .dataCorrupted(
       DecodingError.Context(
-        codingPath: path, debugDescription: "The bytes are damaged at byte \(offset ?? 0): \(message).",
+        codingPath: path, debugDescription: "The bytes are \(fault) at byte \(offset ?? 0): \(message).",
         underlyingError: self))
   }
 

@@ -20,7 +20,9 @@ extension Error {
       let underlying = (context.underlyingError as? any QuotesNoState).map { ": \($0)" } ?? ""
       return "dataCorrupted\(context.place)\(underlying)"
     case EncodingError.invalidValue(let value, let context):
-      return "invalidValue: a \(type(of: value))\(context.codingPath.placeWithoutState)"
+      let place = context.codingPath.placeWithoutState
+      if let known = context.underlyingError as? any QuotesNoState { return "invalidValue\(place): \(known)" }
+      return "invalidValue: a \(type(of: value))\(place)"
     default:
       // A case without a payload can hold no state; what it says of itself may quote some from elsewhere.
       let isNamed = isBareCase(self) && !(self is any CustomStringConvertible)

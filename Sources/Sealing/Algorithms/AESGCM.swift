@@ -101,12 +101,14 @@ package enum AESGCM {
     }
 
     /// Decrypts one message with its tag; wipes what it wrote unless the tag is right.
+    ///
+    /// Only the last call compares the tag, and can do nothing else: what fails before says nothing about the message.
     func open(
       _ sealed: Span<UInt8>, nonce: Span<UInt8>, additionalData: Span<UInt8>, into target: UnsafeMutableRawBufferPointer
     ) throws(SealingError) {
       let length = sealed.count - AESGCM.tagByteCount
       precondition(length >= 0 && target.count >= length)
-      let isAuthentic = unsafe sealed.withUnsafeBytes { sealed in
+      let outcome = unsafe sealed.withUnsafeBytes { sealed -> Bool? in
         let source = unsafe sealed.baseAddress!.assumingMemoryBound(to: UInt8.self)
         var empty: UInt8 = 0
         var count: Int32 = 0
@@ -114,17 +116,18 @@ package enum AESGCM {
         let tag = unsafe UnsafeMutableRawPointer(mutating: source + length)
         return unsafe withUnsafeMutablePointer(to: &empty) { empty in
           let out = unsafe target.baseAddress?.assumingMemoryBound(to: UInt8.self) ?? empty
-          return unsafe start(nonce, additionalData)
+          let isReady =
+            unsafe start(nonce, additionalData)
             && EVP_DecryptUpdate(context, out, &count, source, Int32(length)) == 1
             && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(AESGCM.tagByteCount), tag) == 1
-            && EVP_DecryptFinal_ex(context, out + length, &count) == 1
+          return unsafe isReady ? EVP_DecryptFinal_ex(context, out + length, &count) == 1 : nil
         }
       }
-      guard isAuthentic else {
-        if let start = target.baseAddress { unsafe OPENSSL_cleanse(start, length) }
-        ERR_clear_error()
-        throw .notAuthentic
-      }
+      guard outcome != true else { return }
+      if let start = target.baseAddress { unsafe OPENSSL_cleanse(start, length) }
+      guard outcome != nil else { throw .library("EVP_DecryptUpdate") }
+      ERR_clear_error()
+      throw .notAuthentic
     }
 
     private func start(_ nonce: Span<UInt8>, _ additionalData: Span<UInt8>) -> Bool {

@@ -22,6 +22,9 @@ package import FoundationEssentials
   /// Ends the guard: the launch went well, and that is on disk when this returns.
   func endGuard() async
 
+  /// The program ends in order: a restoration that is still extended has not crashed.
+  func announceEnd()
+
   /// Deletes everything that is preserved.
   func deleteState() async throws(RestorationError)
 

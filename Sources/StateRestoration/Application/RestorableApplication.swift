@@ -64,6 +64,7 @@ import FoundationEssentials
       switch event {
       case .step(.enter(.suspended), _): self?.engine.suspend()
       case .step(.enter, .suspended): self?.engine.wake()
+      case .step(.willTerminate, _): self?.engine.announceEnd()
       case .step(.willFinishLaunching, _):
         self?.forgetRestoring()
         self?.hasDeclined = false

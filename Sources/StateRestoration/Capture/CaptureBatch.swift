@@ -21,29 +21,36 @@ struct CaptureBatch: Sendable {
     var identifier: RestorationIdentifier
     /// What the object was given in the turn that meets it; nil for one that has moved, or that comes by itself.
     var given: Given?
-    /// Whether the object's values are an edit if it is given nothing: the program has set it, or it owned state before the
-    /// state was restored once more.
+    /// Whether the object's first values are an edit, as the program has set them.
     var isEdit = false
   }
 
-  /// What restoring gave to an object: the outcome of the table *Select*.
+  /// What an object was given in the turn that met it.
   enum Given: Hashable, Sendable {
-    /// The state of a node, which is the object's.
-    case owner(NodeID)
-    /// The state of a node, which refers to state that was not restored: the object is its owner once it is edited.
-    case referrer(NodeID)
-    /// Nothing of a node that is its own, and that it could not read: only the places of its children.
-    case over(NodeID)
-    /// Nothing: it is blank where something is stored.
+    /// The state of a row.
+    case record(Gift)
+    /// Nothing: this row fits it, and has only records that can't be given now.
+    case unread(NodeID)
+    /// Nothing; it is met as it is at the end of the turn.
     case nothing
+    /// Nothing, after the turn that restores: this row fits it, but it is met as one that came by itself.
+    case late(NodeID)
 
-    /// The node whose state the object has.
-    var node: NodeID? {
-      switch self {
-      case .owner(let node), .referrer(let node): node
-      case .over, .nothing: nil
-      }
-    }
+    /// What it was given.
+    var gift: Gift? { if case .record(let gift) = self { gift } else { nil } }
+  }
+
+  /// The records of a row that an object was given.
+  struct Gift: Hashable, Sendable {
+    var row: NodeID
+    /// The record that the object has, and that its next difference replaces.
+    var record: NodeID
+    /// Older ones that it could have been given, and that wait until the conflict is settled.
+    var superseded: [NodeID] = []
+    /// Others that were joined with it.
+    var joined: [NodeID] = []
+    /// Whether restoring itself has made the values others than those stored: they were migrated, or were not read whole.
+    var isChanged = false
   }
 
   /// The places at the top of an archive.
@@ -71,9 +78,14 @@ struct CaptureBatch: Sendable {
   /// What records of many objects have in common, of one class and with one tag.
   struct Kind: Sendable {
     var version: StateVersion
+    /// The tag of their class, or the name of their type.
     var classTag: RestorationClass?
-    /// The tags whose state may be given to the objects.
-    var acceptedTags: Set<RestorationClass> = []
+    /// Whether that is the name of their type.
+    var isNamedByType = false
+    /// Whether the launch asks for state of the class.
+    var isAskedFor = true
+    /// The classes whose state may be given to the objects.
+    var acceptedClasses: Set<RestorationClass> = []
     /// The objects' one values; nil when the class has none.
     var column: (any StateColumn)?
   }
@@ -97,24 +109,24 @@ struct CaptureBatch: Sendable {
   var placements: [Placement] = []
   /// Objects that have left the hierarchy, children before parents.
   var removals: [Key] = []
-  /// Objects whose state is nobody's from now on, without being removed.
+  /// Objects that are gone without having left: their rows stay as they are, without an object.
   var releases: [Key] = []
-  /// Those of them that are another class's or model's from now on, with their new keys.
-  var successions: [(former: Key, key: Key)] = []
+  /// Objects that show another model now, or are of another class: their rows become absent.
+  var outgrown: [Key] = []
   var orders: [Order] = []
   var records: [Record] = []
   /// The objects that records refer to, by numbers of their own, under the keys of their references.
   var targets: [Key: [String: [Int]]] = [:]
   var kinds: [Kind] = []
-  /// Nodes of restored objects that were gone before they were ever captured.
-  var removedNodes: [NodeID] = []
+  /// What objects were given that were gone before they were ever captured.
+  var leftGifts: [Gift] = []
+  /// Rows that a scope has forgotten.
+  var removedRows: [NodeID] = []
   var findings: [PreservationFinding] = []
   /// Whether this is how the objects are when they are met: at the end of the turn that restored, or found the device locked.
   var isMeeting = false
   /// The registered classes, when they have changed since the last capture.
-  var tags: TagTable?
-  /// Objects that have come by themselves, not having been given state.
-  var newcomers: [Key] = []
+  var classes: ClassTable?
   /// Objects whose change was noticed before they were asked.
   var announced: Set<Key> = []
   /// Number of records that were copied once more, as the objects that they refer to have moved.
@@ -143,7 +155,8 @@ extension CaptureBatch {
   func attributes(of record: Record) -> RestorationArchive.Attributes {
     let kind = kinds[record.kind]
     return .init(
-      classTag: kind.classTag, version: kind.version, priority: record.priority, flags: record.flags,
-      model: record.model, role: record.role)
+      classTag: kind.classTag, version: kind.version, priority: record.priority,
+      flags: kind.isNamedByType ? record.flags.union(.namedByType) : record.flags, model: record.model,
+      role: record.role)
   }
 }

@@ -1,6 +1,6 @@
 internal import RestorationArchive
 
-/// The nodes that restoring has given to live objects in this turn, until the capture at its end meets them.
+/// What restoring has given to live objects in this turn, until the capture at its end meets them.
 @MainActor struct GivenState {
   /// An object that restoring gave something.
   private struct GivenObject {
@@ -17,13 +17,13 @@ internal import RestorationArchive
   private var objects: [GivenObject] = []
   /// Where they stand there; one that has died may have left its address to another.
   private var indices: [ObjectIdentifier: Int] = [:]
-  /// The node given to the app-level state; nil if nobody asked for it.
-  private var application: CaptureBatch.Given?
+  /// What the app-level state was given, and whether it was edited; nil if nobody asked for it.
+  private var application: (given: CaptureBatch.Given, isEdit: Bool)?
   /// Objects that were refused their state and that no capture has met since.
   private var refused: [ObjectIdentifier: WeakObject] = [:]
   /// Objects whose values are an edit from the beginning, and that no capture has met since.
   private var edited: [ObjectIdentifier: WeakObject] = [:]
-  /// Nodes that nobody was given, and that a scope has forgotten.
+  /// Rows that nobody was given, and that a scope has forgotten.
   private var forgotten: [NodeID] = []
   /// Those that were refused, and the objects below them, as the capture has met them.
   private var refusedKeys: Set<CaptureBatch.Key> = []
@@ -51,8 +51,8 @@ internal import RestorationArchive
     objects.append(GivenObject(object: object, given: given, identity: identity, outlives: outlives))
   }
 
-  /// Notes the node that the app-level state was given.
-  mutating func noteApplication(_ given: CaptureBatch.Given) { application = given }
+  /// Notes what the app-level state was given.
+  mutating func noteApplication(_ given: CaptureBatch.Given, isEdit: Bool = false) { application = (given, isEdit) }
 
   /// Notes that an object was refused its state.
   mutating func noteRefused(_ object: any RestorableObject) {
@@ -88,8 +88,8 @@ internal import RestorationArchive
     return objects[index].given
   }
 
-  /// The node given to the app-level state.
-  mutating func takeApplication() -> CaptureBatch.Given? {
+  /// What the app-level state was given.
+  mutating func takeApplication() -> (given: CaptureBatch.Given, isEdit: Bool)? {
     defer { application = nil }
     return application
   }
@@ -106,16 +106,20 @@ internal import RestorationArchive
   /// How many objects were given something.
   var count: Int { objects.count }
 
-  /// Ends a capture; returns the nodes of objects that it has not met: those have left the hierarchy in the same turn, and
-  /// their state with them.
+  /// The rows that a scope has forgotten since the last capture.
+  mutating func takeForgotten() -> [NodeID] {
+    defer { forgotten = [] }
+    return forgotten
+  }
+
+  /// Ends a capture; returns what objects were given that it has not met: those have left the hierarchy in the same turn.
   ///
   /// - Parameter count: How many objects there were when it began; the next capture meets those that have come since.
-  mutating func takeUnmet(_ count: Int) -> [NodeID] {
+  mutating func takeUnmet(_ count: Int) -> [CaptureBatch.Gift] {
     refusedKeys = []
     refused = refused.filter { $0.value.object != nil }
     edited = edited.filter { $0.value.object != nil }
-    defer { forgotten = [] }
-    guard count > 0 else { return forgotten }
+    guard count > 0 else { return [] }
     defer {
       objects.removeFirst(count)
       indices = [:]
@@ -123,9 +127,6 @@ internal import RestorationArchive
         indices[ObjectIdentifier(object)] = index
       }
     }
-    return forgotten
-      + objects.prefix(count).compactMap { one in
-        one.isMet || one.outlives ? nil : one.given.node
-      }
+    return objects.prefix(count).compactMap { $0.isMet || $0.outlives ? nil : $0.given.gift }
   }
 }

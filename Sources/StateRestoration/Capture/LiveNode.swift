@@ -24,6 +24,8 @@ internal import RestorationArchive
   var isDuplicate = false
   /// Whether the binding's flag is up or goes up at once: from the beginning, and whenever the list of changes says so.
   var isFlagUp = true
+  /// Whether nobody gave it anything, and it was not edited since, as far as is known.
+  var isNewcomer = false
   /// Whether a reference brought it in, and nothing else.
   var isByHand = false
   /// Whether it died with the turn that restored it, so that its state is carried over.
@@ -52,9 +54,11 @@ internal import RestorationArchive
   /// Objects that this one's references brought in.
   var byHand: [LiveNode] = [] { didSet { isReferrer = !byHand.isEmpty } }
   unowned var parent: LiveNode? { didSet { parentKey = parent?.key ?? -1 } }
-  /// Whose state the object has: the class tag that it showed when it was last asked, and the model that it named last, or was
+  /// Whose state the object has: the class that it was of when it was last asked, and the model that it named last, or was
   /// given the state of; nil for plain objects.
   var identity: Identity?
+  /// Whether the object named a model when it was last asked.
+  var namesModel = false
   let objectIdentity: ObjectIdentifier
   /// Raised when the object may have changed since it was last captured, and from the beginning.
   let flag: ChangeFlag

@@ -47,11 +47,9 @@ extension LiveTree {
     // What has moved below it in this capture takes its state along.
     let spared = remove(node, isComingAnew: true) { $0.lastPlaced == walk.number && $0.key < walk.firstNewKey }
     let anew = track(object, node.identifier, node.kind, byHand: node.isByHand)
-    walk.batch.successions.append((node.key, anew.key))
     if let former = node.former {
       walk.batch.removals.removeAll { $0 == former }
-      walk.batch.releases.append(former)
-      walk.batch.successions.append((former, anew.key))
+      walk.batch.outgrown.append(former)
     }
     anew.role = node.role
     func replace(in list: inout [LiveNode]) -> Int? {
@@ -99,15 +97,17 @@ extension LiveTree {
     let isCarriedOver = isComingAnew || (node.kind == .shared && node.object == nil) || node.isUnheld
     // Alive until the capture has dealt with the children that have left them.
     walk.orphans += order
-    for node in order.reversed() {
-      if isCarriedOver {
-        walk.batch.releases.append(node.key)
+    for one in order.reversed() {
+      if isComingAnew, one === node {
+        walk.batch.outgrown.append(one.key)
+      } else if isCarriedOver {
+        walk.batch.releases.append(one.key)
       } else {
-        walk.batch.removals.append(node.key)
-        walk.left[node.objectIdentity] = node
+        walk.batch.removals.append(one.key)
+        walk.left[one.objectIdentity] = one
       }
-      nodes[node.key] = nil
-      if byObject[node.objectIdentity] === node { byObject[node.objectIdentity] = nil }
+      nodes[one.key] = nil
+      if byObject[one.objectIdentity] === one { byObject[one.objectIdentity] = nil }
     }
     walk.hasMoved = true
     return spared

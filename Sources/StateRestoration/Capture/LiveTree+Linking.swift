@@ -121,13 +121,13 @@ extension LiveTree {
     pending.append(node)
     walk.hasMoved = true
     var given = self.given.take(node)
-    if case .owner? = given {
+    if case .record(let gift)? = given, gift.joined.isEmpty, gift.superseded.isEmpty {
       // Observing an object takes reading it, so that only others wait.
       node.mayWait = walk.batch.isMeeting && node.subject.awareness == .nothing
     }
     let isEdit = self.given.takeEdit(node)
     if self.given.takeRefused(node) || (walk.batch.isMeeting && !isEdit) { given = given ?? .nothing }
-    if given == nil, node.former == nil { walk.batch.newcomers.append(node.key) }
+    node.isNewcomer = given == nil && node.former == nil
     put(node, given: given, isEdit: isEdit)
   }
 
@@ -149,22 +149,25 @@ extension LiveTree {
     walk.batch.placements.append(
       .init(
         key: node.key, former: node.former, parent: node.parent?.key, section: section, identifier: node.identifier,
-        given: given, isEdit: isEdit || formerOwners.objects.contains(node.objectIdentity)))
+        given: given, isEdit: isEdit))
   }
 
   /// Leaves one placement of each object that is still there, ancestors first: a place then lies below its final ancestors, and a
   /// node never lies below itself on the way.
   func orderPlacements() {
     // New objects came in that order.
-    guard walk.batch.placements.contains(where: { $0.key < walk.firstNewKey }) || !walk.batch.releases.isEmpty else {
+    guard
+      walk.batch.placements.contains(where: { $0.key < walk.firstNewKey })
+        || !(walk.batch.releases.isEmpty && walk.batch.outgrown.isEmpty)
+    else {
       return
     }
     var last: [CaptureBatch.Key: (placement: CaptureBatch.Placement, depth: Int)] = [:]
     for placement in walk.batch.placements {
       guard let node = node(placement.key) else {
         // It was given state, and has left in the capture that met it.
-        if let id = placement.given?.node, walk.batch.removals.contains(placement.key) {
-          walk.batch.removedNodes.append(id)
+        if let gift = placement.given?.gift, walk.batch.removals.contains(placement.key) {
+          walk.batch.leftGifts.append(gift)
         }
         continue
       }

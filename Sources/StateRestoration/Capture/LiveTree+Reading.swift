@@ -198,7 +198,6 @@ extension LiveTree {
     case .view: record.flags.insert(.view)
     case .shared: record.flags.insert(.shared)
     }
-    if node.subject.joins { record.flags.insert(.joins) }
     if let (registered, found) = facts.mistaken, let tag = facts.tag {
       walk.batch.findings.append(.inheritedTag(path: node.path, tag: tag, registered: registered, found: found))
     }
@@ -214,35 +213,47 @@ extension LiveTree {
     walk.batch.records.append(record)
   }
 
-  /// Whether an object is another class's or model's than when it was asked last.
+  /// Whether an object shows another model than before, or is of another class, so that its row is not its own any more.
+  ///
+  /// The first model that it names is no other one, unless it was given the state of one.
   private func isAnother(
     _ captured: CapturedState, _ node: LiveNode, _ object: any RestorableObject, wasRead: Bool
   ) -> Bool {
-    var identity = Identity(
-      classTag: captured.shape.classTag, model: captured.shape.model, isView: node.kind == .view)
-    let before = node.identity ?? Identity(classTag: node.subject.plainTag, isView: identity.isView)
-    // While it names none, it goes on with the state of the model that it showed.
-    identity.model = identity.model ?? before.model
+    let tag = captured.shape.classTag ?? node.subject.plan.typeName
+    let identity = Identity(classTag: tag, model: captured.shape.model, isView: node.kind == .view)
+    let before = node.identity ?? Identity(classTag: node.subject.plainTag ?? tag, isView: identity.isView)
+    let isNamed = node.namesModel
+    node.namesModel = identity.model != nil
     node.identity = identity
+    if identity.model == nil, !isNamed {
+      // While it has named none, it goes on with the state of the model that it was given.
+      node.identity?.model = before.model
+    }
     guard wasRead, before != identity else { return false }
-    return registry.claimant(object, identity).mismatch(with: before) != nil
+    if before.model != identity.model, before.model != nil, isNamed || identity.model != nil { return true }
+    guard before.classTag != identity.classTag else { return false }
+    return registry.asker(object, identity).mismatch(with: before) != nil
   }
 
   /// Finds out what instances of a class with one tag have in common, and begins their kind in the batch.
   private func describe(
     _ captured: CapturedState, _ subject: LiveClass, _ object: any RestorableObject, at path: RestorationPath
   ) -> LiveClass.Tag {
-    var kind = CaptureBatch.Kind(version: captured.version, classTag: captured.shape.classTag, column: subject.column)
-    kind.acceptedTags = registry.acceptedTags(object, kind.classTag)
+    let tag = captured.shape.classTag
+    var kind = CaptureBatch.Kind(
+      version: captured.version, classTag: tag ?? subject.plan.typeName, isNamedByType: tag == nil,
+      column: subject.column)
+    kind.acceptedClasses = registry.acceptedClasses(object, tag)
+    kind.isAskedFor = subject.plan.extent.map { $0 <= extent } ?? true
     var mistaken: (registered: String, found: String)?
-    if let tag = kind.classTag {
+    if let tag {
       switch registry.flaw(of: tag, on: object) {
       case .belongs(_, let registered, let found)?: mistaken = (registered, found)
       case .unregistered?: walk.batch.findings.append(.unregisteredClass(path: path, tag: tag))
       case nil: break
       }
     }
-    let facts = LiveClass.Tag(tag: kind.classTag, kind: walk.batch.kinds.count, mistaken: mistaken)
+    let facts = LiveClass.Tag(tag: tag, kind: walk.batch.kinds.count, mistaken: mistaken)
     walk.batch.kinds.append(kind)
     subject.add(facts)
     return facts

@@ -14,8 +14,8 @@ internal import RestorationArchive
   var walk: CaptureWalk
   /// The nodes that restoring has given to objects in this turn.
   var given = GivenState()
-  /// What owns state while the state is restored once more.
-  var formerOwners = Edits()
+  /// How much the launch asks for.
+  var extent = RestorationExtent.restore
   /// Whether a capture is in progress: it runs code of the program.
   private(set) var isCapturing = false
   /// Whether the app-level state has its place.
@@ -41,6 +41,8 @@ internal import RestorationArchive
   var unread: [LiveNode] = []
   /// Objects whose changes can't be noticed without asking them.
   var polled: [LiveNode] = []
+  /// Objects that were met before, and were given state since.
+  var givenLate: [LiveNode] = []
   /// Objects for which the last save had no place: each capture asks for one.
   var unplaced: Set<CaptureBatch.Key> = []
   /// Objects whose state refers to others.
@@ -92,7 +94,7 @@ internal import RestorationArchive
     let givenCount = given.count
     walk = CaptureWalk(context: context, number: walk.number + 1, firstNewKey: nodes.count)
     walk.batch.isMeeting = isMeeting
-    sendTags()
+    sendClasses()
     collect(scope)
     adopt(controllers)
     adoptShared()
@@ -110,7 +112,8 @@ internal import RestorationArchive
     recordReferences()
     orderPlacements()
     add(application)
-    walk.batch.removedNodes += given.takeUnmet(givenCount)
+    walk.batch.leftGifts += given.takeUnmet(givenCount)
+    walk.batch.removedRows = given.takeForgotten()
     for subject in walk.openClasses { subject.close() }
     // Handed over whole: a copy here would keep the values, and make the worker copy the lists.
     defer { walk.batch = CaptureBatch() }
@@ -141,7 +144,7 @@ internal import RestorationArchive
       walk.batch.placements.append(
         .init(
           key: CaptureBatch.application, section: .application, identifier: ReservedNode.application,
-          given: given, isEdit: formerOwners.hasApplication))
+          given: given?.given, isEdit: given?.isEdit ?? false))
     }
     guard let captured, hasApplication else { return }
     walk.batch.records.append(
@@ -151,10 +154,10 @@ internal import RestorationArchive
     walk.batch.kinds.append(.init(version: 1))
   }
 
-  private func sendTags() {
+  private func sendClasses() {
     guard sentRevision != registry.revision else { return }
     sentRevision = registry.revision
-    walk.batch.tags = registry.tagTable
+    walk.batch.classes = registry.classTable
   }
 
   /// Forgets everything, as if no object had ever been seen.
@@ -163,7 +166,7 @@ internal import RestorationArchive
     byObject = [:]
     roots = []
     (shared, metShared) = ([], [])
-    (pending, unread, polled, unplaced) = ([], [], [], [])
+    (pending, unread, polled, givenLate, unplaced) = ([], [], [], [], [])
     referrers = [:]
     given.reset()
     hasApplication = false
@@ -180,6 +183,11 @@ internal import RestorationArchive
     return node
   }
 
+  /// Whether an object that was met may still be given state: it came by itself, and nothing tells of an edit.
+  func mayBeGiven(_ node: LiveNode) -> Bool {
+    node.isNewcomer && node.subject.awareness != .nothing && (node.lastRead == 0 || !node.flag.isRaised)
+  }
+
   // MARK: - What to read
 
   private func collect(_ scope: Scope) {
@@ -191,6 +199,11 @@ internal import RestorationArchive
     }
     for node in unread { mark(node) }
     unread = []
+    for node in givenLate where !node.isRemoved {
+      put(node, given: given.take(node))
+      mark(node)
+    }
+    givenLate = []
     for node in unplaced.compactMap(node) {
       put(node)
       mark(node)

@@ -1,3 +1,4 @@
+package import DataProtection
 package import FoundationEssentials
 
 /// The settings of a coordinator, a variable each: facts about the program, and limits.
@@ -26,6 +27,11 @@ public struct RestorationConfiguration: Sendable {
   public var nodeByteBudget = 64 << 10
   /// Size of an archive from which on the lowest priorities are left out.
   public var archiveByteBudget = 64 << 20
+  /// The greatest depth of a value in an object's state: levels of objects, lists and dictionaries in each other.
+  ///
+  /// The state is the first level. An object with a deeper value keeps its earlier state, and the save reports it. Each
+  /// level takes up to 2.7 KB of the stack in a debug build; 1 024 levels are the most.
+  public var valueDepthLimit = 128
   /// For development: a force quit deletes nothing, and crashes while restoring are not held against the state.
   public var isDeveloperMode = false
   /// Whether objects decode last first: the order is not promised, and tests check that nothing depends on it.
@@ -35,7 +41,12 @@ public struct RestorationConfiguration: Sendable {
   /// The clock of intervals and time limits.
   package var clock: any Clock<Duration> & Sendable = ContinuousClock()
   /// The wall clock, for the time of saving and for ages.
-  package var now: @Sendable () -> Date = { Date() }
+  package var now: @Sendable () -> Date = { Date() } {
+    // A time of day of its own has a machine of its own.
+    didSet { bootClock = nil }
+  }
+  /// The clock of the machine, which nobody sets, for ages within one start of it; nil for none.
+  package var bootClock: (any BootClock)? = SystemBootClock.shared
 
   /// Creates a configuration with the usual limits.
   public init(

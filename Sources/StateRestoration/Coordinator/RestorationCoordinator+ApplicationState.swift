@@ -19,41 +19,65 @@ extension RestorationCoordinator {
 
   /// The app-level state that the delegate is given; nothing is in it when there is none for it.
   func applicationRecord(_ turn: RestoreTurn) -> any StateRecord {
-    turn.application.map { turn.plan.record(of: $0) } ?? EmptyRecord()
+    applicationRecords(turn).first.map { turn.plan.values(of: $0) } ?? EmptyRecord()
+  }
+
+  /// The records that the app-level state can be given, the newest first.
+  private func applicationRecords(_ turn: RestoreTurn) -> [RestorePlan.RecordPlace] {
+    guard let row = turn.application else { return [] }
+    return turn.progress[row].candidates ?? (turn.progress[row].isRestored ? turn.plan.records(of: row) : [])
   }
 
   /// Lets the delegate read the app-level state, unless it was edited while locked: that is newer.
   ///
   /// - Returns: What the delegate was given.
   func decodeApplicationState(
-    _ turn: RestoreTurn, isEdited: Bool, _ report: inout RestorationReport
+    _ turn: RestoreTurn, _ edits: Edits, _ report: inout RestorationReport
   ) -> CaptureBatch.Given {
-    let own = turn.application
-    if isEdited {
-      report.remarks.append(.applicationStateTouched)
-      return own.map { .owner(turn.plan.nodes[$0].id) } ?? .nothing
-    }
-    for variant in turn.plan.application.map({ turn.plan.variants(ledBy: $0) }) ?? [] {
-      switch turn.progress[variant].reason {
-      case .leftOutAfterCrash?:
-        report.remarks.append(.applicationStateFailed("left out, because restoring died there"))
-      case .damaged(let reason)?: report.remarks.append(.applicationStateFailed(reason))
-      default: break
+    guard let row = turn.plan.application else {
+      if edits.hasApplication {
+        report.remarks.append(.applicationStateTouched)
+      } else {
+        readApplicationState(turn, &report)
       }
+      return .nothing
     }
-    let decoder = RestorationDecoder(
-      .init(applicationRecord(turn), at: []), context: turn.plan.context, resolve: { turn.resolve($0) })
+    let id = turn.plan.nodes[row].id
+    let candidates = applicationRecords(turn)
+    if edits.hasApplication {
+      report.remarks.append(.applicationStateTouched)
+      guard let own = edits.applicationRecord else { return .unread(id) }
+      let others = candidates.map { turn.plan.id(of: $0) }.filter { $0 != own }
+      return .record(CaptureBatch.Gift(row: id, record: own, superseded: others))
+    }
+    switch turn.progress[row].reason {
+    case .leftOutAfterCrash?:
+      report.remarks.append(.applicationStateFailed("left out, because restoring died there"))
+    case .damaged(let reason)?: report.remarks.append(.applicationStateFailed(reason))
+    default: break
+    }
+    let isRead = readApplicationState(turn, &report)
+    guard isRead, let given = candidates.first else {
+      return turn.plan.records(of: row).isEmpty ? .record(CaptureBatch.Gift(row: id, record: id)) : .unread(id)
+    }
+    let older = candidates.dropFirst().filter { !turn.plan.flags(of: $0).contains(.first) }
+    return .record(
+      CaptureBatch.Gift(
+        row: id, record: turn.plan.id(of: given), superseded: older.map { turn.plan.id(of: $0) }, isChanged: true))
+  }
+
+  /// Has the delegate read what it is given; says whether it could.
+  @discardableResult
+  private func readApplicationState(_ turn: RestoreTurn, _ report: inout RestorationReport) -> Bool {
+    let record = applicationRecord(turn)
+    let decoder = RestorationDecoder(.init(record, at: []), context: turn.plan.context, resolve: { turn.resolve($0) })
     defer { decoder.finish() }
-    turn.missesTarget = false
-    var isRead = own.map { turn.progress[$0].isRestored } ?? false
     do throws(RestorationError) {
       try delegate?.didDecodeRestorableState(with: decoder)
+      return true
     } catch {
-      if isRead { report.remarks.append(.applicationStateFailed(error.description)) }
-      isRead = false
+      if !(record is EmptyRecord) { report.remarks.append(.applicationStateFailed(error.description)) }
+      return false
     }
-    guard let node = own.map({ turn.plan.nodes[$0].id }) else { return .nothing }
-    guard isRead else { return .over(node) }
-    return turn.missesTarget ? .referrer(node) : .owner(node)
   }
 }

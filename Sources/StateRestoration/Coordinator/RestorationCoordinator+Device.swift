@@ -31,6 +31,7 @@ extension RestorationCoordinator {
   ///
   /// Nothing is saved from then on: a save that still waits would open it again.
   package func letGo() async {
+    announceEnd()
     await operations.run(.forgetting) {
       standing = .discarded
       await worker.run { $0.store.close() }

@@ -49,6 +49,15 @@ extension RestorationCoordinator {
     return try await body()
   }
 
+  /// Says that the program ends in order, although restoring may still be extended: that is no crash.
+  ///
+  /// ``RestorableApplication`` and ``RestorationSession`` say it by themselves; a program that has a life cycle of its own calls
+  /// this before it ends. A death from now on is not put down to restoring, until something is restored again.
+  public func announceEnd() {
+    hasAnnouncedEnd = true
+    attempt?.pause()
+  }
+
   /// Whether restoring goes on asynchronously.
   package var isRestorationExtended: Bool { extensions.count > 0 && !extensions.isTimedOut }
 

@@ -66,11 +66,20 @@ extension RestorationCoordinator {
       return nil
     }
     guard turn.object(at: index) == nil else { return nil }
-    if lateObjects == nil, tree.node(of: late.object) != nil {
+    if lateObjects == nil, let node = tree.node(of: late.object), !tree.mayBeGiven(node) {
       return NodeReport(path: late.path, result: .notRestored(.touchedMeanwhile))
     }
-    guard !turn.isSpent(index, for: late.object) else { return nil }
+    guard !turn.isSpent(index, for: late.object), !isHeld(index, in: turn, butBy: late) else { return nil }
     return turn.interruptingNotes { giveState(to: late, from: turn, at: index) }
+  }
+
+  /// Whether another live object stands in a place: nobody else finds its row.
+  private func isHeld(_ index: Int, in turn: RestoreTurn, butBy late: LateObject) -> Bool {
+    guard let parent = turn.plan.nodes[index].parent.flatMap({ turn.object(at: $0) }), let above = tree.node(of: parent)
+    else { return false }
+    return above.children.contains { child in
+      child.identifier == late.path.last && child.object != nil && child.object !== late.object
+    }
   }
 
   /// Does with one subtree of the restored state what restoring does with all of it.
@@ -86,15 +95,16 @@ extension RestorationCoordinator {
     guard turn.isInstalled(late.object, at: index) else { return refused(.notInstalled) }
     if lateObjects == nil { turn.freePlace(of: late.object) }
     turn.makeObjects(for: late.object, at: index)
-    let top = turn.awakened[index] ?? index
+    let top = turn.chosen[index] ?? index
     let range = top..<turn.plan.nodes[top].end
     turn.installChildren(in: range)
     turn.decode(in: range)
     turn.finishLate(range)
     // In the turn that restores, the capture at its end meets them.
     if lateObjects == nil {
-      turn.noteOwners(in: tree, range: range)
-      if !turn.progress[top].isRestored { tree.given.noteRefused(late.object) }
+      turn.noteGifts(in: tree, range: range)
+      if turn.object(at: top) == nil { tree.given.noteRefused(late.object) }
+      if let node = tree.node(of: late.object) { tree.givenLate.append(node) }
       if let parent = turn.plan.nodes[index].parent.flatMap({ turn.object(at: $0) }) {
         parent.invalidateRestorableState()
       }
@@ -122,7 +132,7 @@ extension RestorationCoordinator {
         let batch = capture(root, scope: .all, context: configuration.context)
         await worker.run { $0.take(batch) }
       }
-      return await worker.run { (try? $0.draft.forget(path)) ?? false }
+      return await worker.run { (try? $0.table.forget(path)) ?? false }
     }
     guard forgotten else { return false }
     if let index = storedPlace(at: path) { restored?.spend(index) }

@@ -2,7 +2,7 @@ internal import DataProtection
 internal import FoundationEssentials
 internal import RestorationArchive
 
-/// The edits that are newer than what is restored: those of a run that began on a locked device, or the values of all owners.
+/// What a run has edited that began on a locked device: that is newer than what is restored.
 struct Edits {
   /// Those made while locked, as an archive; nil when there are none.
   var archive: Data?
@@ -10,10 +10,17 @@ struct Edits {
   private(set) var objects: Set<ObjectIdentifier> = []
   /// Those that came or were edited while locked, those that edited ones refer to, and the objects above all these.
   private(set) var inUse: Set<ObjectIdentifier> = []
+  /// The records of the objects that have some: their numbers among the edits first, and in the loaded state then.
+  private var records: [ObjectIdentifier: NodeID] = [:]
+  /// The record of the app-level state.
+  private(set) var applicationRecord: NodeID?
   /// Whether the app-level state was edited.
   var hasApplication = false
   /// The objects that only references keep, by the objects that refer to them.
   private(set) var keptObjects: [ObjectIdentifier: [RestorationIdentifier: WeakObject]] = [:]
+
+  /// Begins with what was edited, as an archive.
+  init(archive: Data? = nil) { self.archive = archive }
 
   /// Adds an object that came or was edited.
   @MainActor mutating func add(_ node: LiveNode, isEdited: Bool = true) {
@@ -21,6 +28,23 @@ struct Edits {
     if isEdited { objects.insert(node.objectIdentity) }
     var next = Optional(node)
     while let one = next, inUse.insert(one.objectIdentity).inserted { next = one.parent }
+  }
+
+  /// Adds the record that an object has written.
+  @MainActor mutating func add(_ record: NodeID, of node: LiveNode) { records[node.objectIdentity] = record }
+
+  /// Adds the record that the app-level state was written in.
+  mutating func addApplication(_ record: NodeID?) { applicationRecord = record }
+
+  /// Finds the records in the loaded state.
+  mutating func find(_ places: [NodeID: NodeID]) {
+    records = records.compactMapValues { places[$0] }
+    applicationRecord = applicationRecord.flatMap { places[$0] }
+  }
+
+  /// The record in the loaded state that an object has written; nil when it has written none.
+  @MainActor func record(of object: any RestorableObject) -> NodeID? {
+    records.isEmpty ? nil : records[ObjectIdentifier(object)]
   }
 
   /// Adds the objects that references of another one keep.
@@ -70,18 +94,20 @@ extension RestorationCoordinator {
   /// Ends this turn, in which nothing that the program does on a locked device is an edit: all that follows is one.
   package func endTurn() async { await dueLook?.value }
 
-  /// Looks once more at everything before the state is restored late, or once more.
+  /// Looks once more at everything before the state is restored late.
   func takeEdits() async -> Edits {
-    guard let root, !tree.roots.isEmpty, standing == .locked || standing == .live else { return Edits() }
+    guard let root, !tree.roots.isEmpty, standing == .locked else { return Edits() }
     let context = configuration.context
     let batch = capture(
       root, scope: .all, context: context, application: takeApplicationState(context: context))
-    let (archive, edited, owners) = await worker.run { session in
+    let (archive, edited, records) = await worker.run { session in
       session.take(batch)
-      return (session.edits, session.editedKeys, session.draft.ownerOf.values)
+      return (session.edits, session.editedKeys, session.ownRecords)
     }
     var edits = Edits(archive: archive)
-    for key in edited.union(owners) { tree.node(key).map { edits.add($0, isEdited: edited.contains(key)) } }
+    for key in edited.union(records.keys) { tree.node(key).map { edits.add($0, isEdited: edited.contains(key)) } }
+    for (key, record) in records { tree.node(key).map { edits.add(record, of: $0) } }
+    edits.addApplication(records[CaptureBatch.application])
     // A class must not make another object in the place of one to which an edited object refers.
     for node in tree.targets(of: edited, in: batch.targets) { edits.add(node, isEdited: false) }
     for node in tree.referrers.values { edits.addKept(by: node) }

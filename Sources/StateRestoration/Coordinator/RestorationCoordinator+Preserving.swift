@@ -15,7 +15,7 @@ extension RestorationCoordinator {
   ///
   /// Values are copied at once, on the main actor; everything else happens elsewhere. One save runs at a time: requests for
   /// the same hierarchy during a save are folded into one more. When nothing has changed, nothing is written. Restore first:
-  /// a save before that replaces the state of every object that is there already, and sets aside the state as it was.
+  /// what a save before that writes lies beside the stored states, which nobody has read.
   ///
   /// It throws when the disk or the device failed, and returns an outcome for everything else. If it throws, the state
   /// preserved before is still there, and the next save starts again from memory; with automatic preservation that save
@@ -75,6 +75,7 @@ extension RestorationCoordinator {
     switch result {
     case .success(let saved):
       for key in saved.unencoded { tree.node(key).map(tree.mark) }
+      for key in saved.edited { tree.node(key)?.isNewcomer = false }
       tree.unplaced = saved.unplaced
       if standing == .new { standing = base == .locked ? .locked : .live }
       if saved.isWaiting { return .deferred(.locked) }
@@ -100,7 +101,7 @@ extension RestorationCoordinator {
       warn(of: receipt.findings)
       return .preserved(receipt)
     case .failure(let error):
-      // What the draft has not taken over is captured again.
+      // What the table has not taken over is captured again.
       if base == .unknown || error is ArchiveError { tree.reset() }
       retryAutomatically()
       log.log(.error, "preserving failed: \(error)")
@@ -149,24 +150,12 @@ extension RestorationCoordinator {
     _ root: any RestorableController, scope: LiveTree.Scope, context: RestorationContext,
     application: ApplicationState? = nil, isMeeting: Bool = false
   ) -> CaptureBatch {
-    let batch = tree.capture(
-      roots: [root], scope: scope, context: context, application: application, isMeeting: isMeeting)
-    if !isMeeting, let restored, restored.hasUnclaimed {
-      // An object that came by itself has newer values than stored state of its own.
-      for key in batch.newcomers {
-        guard let node = tree.node(key), let object = node.object else { continue }
-        let index =
-          node.parent?.controller.map { storedPlace(of: [node.identifier], below: $0) }
-          ?? restored.index(at: node.path)
-        if let index { restored.spend(index, on: object) }
-      }
-    }
-    return batch
+    tree.capture(roots: [root], scope: scope, context: context, application: application, isMeeting: isMeeting)
   }
 
   func loader() -> StateLoader {
     StateLoader(
-      store: store, configuration: configuration, tags: registry.tagTable, context: configuration.context)
+      store: store, configuration: configuration, classes: registry.classTable, context: configuration.context)
   }
 }
 

@@ -22,11 +22,14 @@ extension RestorationCoordinator {
   /// Gives a hierarchy its preserved state back, and makes the missing objects.
   ///
   /// Suspends to load and to mark that restoring begins. Then the delegate's question, factories, installing, decoding, the
-  /// app-level decode and the finished hooks run in one turn of the main actor, in this order. Can be called again with a
-  /// running hierarchy: objects that exist take back the state that was preserved, and containers are given their children of
-  /// then. Your delegate encodes the app-level state before, as for a save. While the device is locked nothing is restored and
-  /// nothing on disk is touched; the report's outcome is ``RestorationOutcome/locked``. What the program sets then before it
-  /// suspends is how it begins, and no edit: the unlock restores over it.
+  /// app-level decode and the finished hooks run in one turn of the main actor, in this order. While the device is locked nothing
+  /// is restored and nothing on disk is touched; the report's outcome is ``RestorationOutcome/locked``.
+  ///
+  /// Can be called again with a running hierarchy. What there is now is saved first; if another state is restored, it is the
+  /// generation before. Objects that exist take back the state that is restored. Containers that had
+  /// children are given those of then. What came since stays where its container keeps it: a container that had no children
+  /// then keeps those of now, new tabs stay behind the restored ones, and a dialog that was presented since stays. Remove what
+  /// must not stay before the call.
   ///
   /// - Parameters:
   ///   - root: The controller at the top of the hierarchy.
@@ -43,7 +46,7 @@ extension RestorationCoordinator {
       throw RestorationError(
         .restorationInProgress, "A restoration is running already; wait for it before you start another.")
     }
-    if source != .newest { try await saveMerged() }
+    try await saveBefore()
     let report = await operations.run(.restoring) {
       await restoreNow(into: root, from: source, retriesLeftOut: retriesLeftOut)
     }
@@ -71,8 +74,6 @@ extension RestorationCoordinator {
     let isSameRoot = self.root === root
     let unlocks = unlock.count
     let edits = before == .locked ? await takeEdits() : Edits()
-    tree.formerOwners = before == .live ? await takeEdits() : edits
-    defer { tree.formerOwners = Edits() }
     self.root = root
     var report: RestorationReport
     switch await decide(source: source, edits: edits.archive) {

@@ -31,10 +31,9 @@ extension RestorationCoordinator {
     }
   }
 
-  /// Saves edits that were merged after an unlock and are in no generation yet, before another state takes the place of the
-  /// one that holds them.
-  func saveMerged() async throws(RestorationError) {
-    guard standing == .live, await worker.run({ $0.owesMerged }) else { return }
+  /// Saves what there is now, before another state takes its place: that is the generation before then.
+  func saveBefore() async throws(RestorationError) {
+    guard standing == .live, root != nil else { return }
     let outcome = try await preserve(scope: .all)
     delegate?.coordinator(self, didPreserve: outcome)
   }

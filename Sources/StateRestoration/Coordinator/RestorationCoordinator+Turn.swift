@@ -29,6 +29,7 @@ extension RestorationCoordinator {
     }
     let clock = ContinuousClock()
     let start = clock.now
+    edits.find(loaded.ownRecords)
     let turn = makeTurn(for: loaded, keeping: edits, retriesLeftOut: retriesLeftOut)
     turn.selectApplication()
     turn.noteApplication()
@@ -49,11 +50,11 @@ extension RestorationCoordinator {
     restored = turn
     giveLateObjectsState()
     turn.noteApplication()
-    let given = decodeApplicationState(turn, isEdited: edits.hasApplication, &report)
+    let given = decodeApplicationState(turn, edits, &report)
     turn.finish()
     turn.noteEnd()
     lateObjects = nil
-    let batch = bind(turn, root, given)
+    let batch = meet(turn, root, given, edits)
     report.nodes = turn.reports()
     report.mainActorDuration = clock.now - start
     standing = .live
@@ -93,9 +94,10 @@ extension RestorationCoordinator {
 
   private func makeTurn(for loaded: LoadedState, keeping edits: Edits, retriesLeftOut: Bool) -> RestoreTurn {
     var request = RestoreRequest(
-      registry: registry, log: log, now: configuration.now(), note: { [weak self] in self?.note(node: $0) },
+      registry: registry, log: log, now: configuration.context, note: { [weak self] in self?.note(node: $0) },
       delegate: delegate, edits: edits)
     request.extent = loaded.isRequest ? .restore : extent
+    tree.extent = request.extent
     // Edits since the last look are newer, too.
     for key in changes.drain() where standing == .locked {
       if let node = tree.node(key) { request.edits.add(node) }
@@ -109,24 +111,19 @@ extension RestorationCoordinator {
     return RestoreTurn(plan: loaded.plan, request)
   }
 
-  /// Binds every object of the hierarchy: owners to their nodes, all others to what they have at the end of this turn.
+  /// Meets every object of the hierarchy: with what it was given, all others as they are at the end of this turn.
   ///
   /// - Parameter application: What the app-level state was given.
-  private func bind(
-    _ turn: RestoreTurn, _ root: any RestorableController, _ application: CaptureBatch.Given
+  private func meet(
+    _ turn: RestoreTurn, _ root: any RestorableController, _ application: CaptureBatch.Given, _ edits: Edits
   ) -> CaptureBatch {
     let context = configuration.context
     tree.reset()
-    turn.noteOwners(in: tree)
+    turn.noteGifts(in: tree)
     var state: ApplicationState?
     if turn.plan.application != nil {
-      tree.given.noteApplication(application)
-      if case .owner = application {
-      } else {
-        state = takeApplicationState(context: context)
-        // Without a baseline the first state that the delegate encodes is an edit.
-        if state == nil { tree.formerOwners.hasApplication = true }
-      }
+      tree.given.noteApplication(application, isEdit: edits.hasApplication)
+      state = takeApplicationState(context: context)
     }
     return capture(root, scope: .all, context: context, application: state, isMeeting: true)
   }
@@ -136,7 +133,7 @@ extension RestorationCoordinator {
     let context = loaded.plan.context
     if context.schemaVersion > configuration.schemaVersion { return .newerVersion }
     guard let limit = configuration.maximumAge else { return nil }
-    let expiry = Freshness.expiry(of: context.timeSaved, limit: limit, now: configuration.now())
+    let expiry = Freshness.expiry(of: nil, in: context, limit: limit, now: configuration.context)
     return expiry == nil ? nil : .expired
   }
 
@@ -158,9 +155,8 @@ extension RestorationCoordinator {
   private func settle(
     _ turn: RestoreTurn, _ loaded: LoadedState, _ batch: CaptureBatch
   ) async {
-    let retired = turn.retireNodes()
-    let withheld = turn.withheldNodes
-    let retried = turn.retriedNodes
+    let retired = turn.retireRows()
+    let acquitted = turn.acquittedRecords
     let crashNode = turn.request.crashNode
     let context = configuration.context
     let loader = loader()
@@ -168,10 +164,9 @@ extension RestorationCoordinator {
       var isReplaced = false
       do {
         try session.begin(continuing: loaded)
-        if let crashNode { isReplaced = try session.leaveOut(crashNode, of: loaded, loader: loader) }
-        session.draft.withheld = withheld
-        try session.draft.drop(retired)
-        try session.draft.mark(retried, leftOut: false)
+        if let crashNode { isReplaced = try session.quarantine(crashNode, of: loaded, loader: loader) }
+        try session.table.drop(retired)
+        try session.table.acquit(acquitted)
       } catch {
         session.begin(.empty, retiring: [loaded.state.generation], context: context)
         return false
@@ -189,7 +184,7 @@ extension RestorationCoordinator {
   /// Marks that code of the program runs with a state.
   private func beginAttempt(at loaded: LoadedState, _ report: inout RestorationReport) async {
     endAttempt()
-    attempt = nil
+    (attempt, hasAnnouncedEnd) = (nil, false)
     // Nodes saved while locked that lie on no generation have no marker.
     guard loaded.state.generation.rawValue > 0 else { return }
     do {
@@ -209,6 +204,7 @@ extension RestorationCoordinator {
 
   /// Notes which node's code runs; once restoring is over, a late object's end is the attempt's.
   private func note(node: UInt32?) {
+    guard !hasAnnouncedEnd else { return }
     if node == nil, lateObjects == nil, standing == .live, !isRestorationExtended {
       endAttempt()
     } else {
@@ -217,11 +213,13 @@ extension RestorationCoordinator {
   }
 
   /// Says that no code of the program runs with the state any more.
-  func endAttempt() { attempt?.end() }
+  func endAttempt() {
+    if !hasAnnouncedEnd { attempt?.end() }
+  }
 
   /// Has late objects guarded by the generation that a save has put in the place of the restored one.
   func moveAttempt() async {
-    guard restored != nil, restored?.hasUnclaimed == true || isRestorationExtended else { return }
+    guard restored != nil, restored?.hasUnclaimed == true || isRestorationExtended, !hasAnnouncedEnd else { return }
     let isOpen = isRestorationExtended
     let moved: (any RestorationAttempting)? = await worker.run { session in
       guard let state = try? session.store.open(.newest) else { return nil }

@@ -93,6 +93,8 @@ internal import RestorationArchive
   /// The late objects that came in the turn that restores; nil outside of it.
   var lateObjects: [LateObject]?
   var attempt: (any RestorationAttempting)?
+  /// Whether the program has said that it ends.
+  var hasAnnouncedEnd = false
   var extensions = ExtensionCount()
   var waitingSave: WaitingSave?
   var automatic = AutomaticState()
@@ -160,15 +162,26 @@ final class Awakener: Sendable {
 extension RestorationConfiguration {
   /// The context of an archive that is saved now.
   var context: RestorationContext {
-    RestorationContext(
+    var context = RestorationContext(
       applicationVersion: applicationVersion, schemaVersion: schemaVersion, systemVersion: systemVersion,
       timeSaved: now(), interfaceIdiom: interfaceIdiom, versionTag: interfaceVersion)
+    if let bootClock {
+      context.boot = String(decoding: bootClock.bootIdentifier.flatMap(Self.hexDigits), as: UTF8.self)
+      context.bootSeconds = UInt32(clamping: bootClock.elapsed.components.seconds)
+    }
+    return context
+  }
+
+  private static func hexDigits(_ byte: UInt8) -> [UInt8] {
+    let digits = Array("0123456789abcdef".utf8)
+    return [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
   }
 
   /// The limits of its archives.
   var limits: RestorationArchive.Limits {
     var limits = RestorationArchive.Limits.default
     limits.bytesPerArchive = archiveByteBudget
+    limits.valueDepth = valueDepthLimit
     // One node may be as large as the archive: the budget of nodes warns and leaves nothing out.
     limits.bytesPerNode = max(limits.bytesPerNode, archiveByteBudget)
     return limits

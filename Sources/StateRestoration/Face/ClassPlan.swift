@@ -1,3 +1,4 @@
+import ApplicationLifecycle
 import Observation
 
 /// The lasting facts about a class: which ways of preserving its instances use, and how to use them.
@@ -11,6 +12,10 @@ import Observation
   let coding: (any CodingFacet)?
   /// Whether instances are views.
   let isView: Bool
+  /// What a launch has to ask for at least, so that state of the class comes back; nil where the parent's class says it.
+  let extent: RestorationExtent?
+  /// The plain name of the type: what an archive calls the class of objects that name no tag.
+  let typeName: RestorationClass
 
   /// Whether instances have marked properties; nil until the first instance was reflected on.
   private(set) var hasMarkedProperties: Bool?
@@ -28,6 +33,8 @@ import Observation
   private init(_ type: any RestorableObject.Type) {
     self.type = type
     version = type.stateVersion
+    typeName = Self.name(of: type)
+    extent = type.restorationExtent
     // Each question that the runtime answers with no searches every conformance of the program, so few are asked.
     if let controller = type as? any RestorableController.Type {
       (shape, isView) = (ClassPlan.controllerShape(controller), false)
@@ -41,6 +48,13 @@ import Observation
     if let flaw = state?.flaw(endingIn: version) {
       preconditionFailure("The migrations of \(type) don't count up: \(flaw).")
     }
+  }
+
+  /// The plain name of a type, without what is in angle brackets: a value's type may change, and its state be migrated.
+  static func name(of type: Any.Type) -> RestorationClass {
+    let name = "\(type)".prefix { $0 != "<" }
+    // What a scope is asked to provide and what it keeps are one value.
+    return name == "ProvidedEntry" ? "StoredValue" : RestorationClass(String(name))
   }
 
   /// The plan of a class, made at first use.

@@ -17,19 +17,21 @@
 extension MergingController {
   /// Joins what records hold, oldest first, and last the object's own state.
   ///
-  /// - Returns: Whether there was a state to join, and why others could not be decoded.
-  func join(_ coders: [RestorationDecoder]) -> (isJoined: Bool, failures: [RestorationError]) {
-    var (states, failures): ([RestorableState], [RestorationError]) = ([], [])
-    for coder in coders {
+  /// - Returns: The positions of those that were joined, and why others could not be decoded.
+  func join(_ coders: [RestorationDecoder]) -> (joined: [Int], failures: [RestorationError]) {
+    var (states, joined, failures): ([RestorableState], [Int], [RestorationError]) = ([], [], [])
+    for (position, coder) in coders.enumerated() {
       do throws(RestorationError) {
-        if let state = try ValueFacet<Self>().decoded(coder, Self.stateVersion, for: self) { states.append(state) }
+        guard let state = try ValueFacet<Self>().decoded(coder, Self.stateVersion, for: self) else { continue }
+        states.append(state)
+        joined.append(position)
       } catch {
         failures.append(error)
       }
     }
-    guard let oldest = states.first else { return (false, failures) }
+    guard let oldest = states.first else { return ([], failures) }
     states.append(restorableState)
     restorableState = states.dropFirst().reduce(oldest) { merged(stored: $0, pending: $1) }
-    return (true, failures)
+    return (joined, failures)
   }
 }

@@ -19,7 +19,11 @@
   private var coordinators: [Coordinator] = []
   /// Counts the registrations of classes.
   private(set) var revision = 0
-  /// The tags whose state may be given to instances of a type; emptied by every registration of a class.
+  /// Today's names of types that name no tag, by former ones.
+  private var renamed: [RestorationClass: RestorationClass] = [:]
+  /// Today's tags and names as they were put together last, and at which revision.
+  private var knownToday: (revision: Int, today: [RestorationClass: RestorationClass])?
+  /// The classes whose state may be given to instances of a type; emptied by every registration of a class.
   private var acceptedByType: [ObjectIdentifier: Set<RestorationClass>] = [:]
 
   /// Makes an empty registry.
@@ -52,6 +56,31 @@
     make: @escaping @MainActor (RestorationPath, RestorationDecoder) -> Controller?
   ) {
     add(.init(tag: tag, type: type, freshFor: limit, onlyIf: modelExists) { make($0, $1) }, formerly: formerly)
+  }
+
+  /// Says what a class that names no tag was called before.
+  ///
+  /// An archive records the plain name of such a class. After a renaming its objects are given the state that the class saved
+  /// under its former names.
+  ///
+  /// ```swift
+  /// registry.register(SearchPanel.self, formerly: ["FindPanel"])
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - type: The class: of a controller, a view or a shared object.
+  ///   - formerly: The names that the type had, without the module and without what is in angle brackets.
+  public func register<Object: RestorableObject>(_ type: Object.Type, formerly: [RestorationClass]) {
+    let name = ClassPlan.plan(for: type).typeName
+    for former in formerly {
+      precondition(!former.isEmpty, "A former name of \(type) is empty.")
+      if let other = renamed[former], other != name {
+        preconditionFailure("“\(former)” is the former name of two classes, \(other) and \(name).")
+      }
+      renamed[former] = name
+    }
+    revision += 1
+    acceptedByType = [:]
   }
 
   /// Registers how to make the controller of an identifier that nobody else makes, as a storyboard does for UIKit.
@@ -175,39 +204,72 @@ extension RestorationRegistry {
     return .belongs(tag, to: "\(registered.type)", found: "\(found)")
   }
 
-  /// The tags whose state may be given to an object: those of its registered class and of registered superclasses, former
-  /// ones included, and the object's own, registered or not.
-  func acceptedTags(_ object: any RestorableObject, _ tag: RestorationClass?) -> Set<RestorationClass> {
+  /// The classes whose state may be given to an object: its own and its superclasses, under their tags and names, former ones
+  /// included.
+  func acceptedClasses(_ object: any RestorableObject, _ tag: RestorationClass?) -> Set<RestorationClass> {
     let type = type(of: object)
-    var accepted = acceptedTags(type)
+    let known = acceptedByType[ObjectIdentifier(type)]
+    var accepted = known ?? registeredClasses(type)
+    if known == nil {
+      accepted.insert(ClassPlan.plan(for: type).typeName)
+      var mirror = Mirror(reflecting: object).superclassMirror
+      while let level = mirror {
+        accepted.insert(ClassPlan.name(of: level.subjectType))
+        mirror = level.superclassMirror
+      }
+      for (former, name) in renamed where accepted.contains(name) { accepted.insert(former) }
+      acceptedByType[ObjectIdentifier(type)] = accepted
+    }
     if let tag, classes[tag] == nil { accepted.insert(tag) }
     return accepted
   }
 
-  private func acceptedTags(_ type: any RestorableObject.Type) -> Set<RestorationClass> {
-    if let known = acceptedByType[ObjectIdentifier(type)] { return known }
-    let accepted = Set(classes.filter { Self.isSubclass(type, of: $1.type) }.keys)
-    acceptedByType[ObjectIdentifier(type)] = accepted
-    return accepted
+  /// The tags of a type and of its superclasses that are registered, former ones included.
+  private func registeredClasses(_ type: any RestorableObject.Type) -> Set<RestorationClass> {
+    Set(classes.filter { Self.isSubclass(type, of: $1.type) }.keys)
   }
 
   /// An object as one that asks for state.
-  func claimant(_ object: any RestorableObject, _ identity: Identity? = nil) -> Claimant {
-    let controller = object as? any RestorableController
-    let tag = controller?.restorationClass
+  func asker(_ object: any RestorableObject, _ identity: Identity? = nil) -> Asker {
     let plan = ClassPlan.plan(for: type(of: object))
-    return Claimant(
-      identity: identity
-        ?? Identity(
-          classTag: tag, model: controller?.restorationModelIdentifier, isView: plan.isView),
-      version: plan.version,
-      acceptedTags: acceptedTags(object, identity?.classTag ?? tag))
+    if let identity {
+      return Asker(
+        identity: current(identity), version: plan.version, acceptedClasses: acceptedClasses(object, identity.classTag))
+    }
+    let controller = plan.isView ? nil : object as? any RestorableController
+    let tag = controller?.restorationClass
+    let own = Identity(
+      classTag: tag ?? plan.typeName, model: controller?.restorationModelIdentifier, isView: plan.isView)
+    return Asker(
+      identity: current(own), version: plan.version, acceptedClasses: acceptedClasses(object, tag))
+  }
+
+  /// Whose state a row holds, under today's tag.
+  func current(_ identity: Identity) -> Identity {
+    var identity = identity
+    identity.classTag = identity.classTag.map { today[$0] ?? $0 }
+    return identity
+  }
+
+  /// Today's tags and names, by former ones.
+  private var today: [RestorationClass: RestorationClass] {
+    if classes.isEmpty, renamed.isEmpty { return [:] }
+    if let knownToday, knownToday.revision == revision { return knownToday.today }
+    var today = renamed
+    for (tag, registered) in classes where tag != registered.tag { today[tag] = registered.tag }
+    // Behind a former name of a type that has a tag by now.
+    for (former, name) in renamed { today[former] = today[name] ?? name }
+    knownToday = (revision, today)
+    return today
   }
 
   /// The registered classes as a value.
-  var tagTable: TagTable {
-    TagTable(
-      classes.mapValues { acceptedTags($0.type) }, ageLimit: classes.values.lazy.compactMap(\.freshFor).min())
+  var classTable: ClassTable {
+    var accepted: [RestorationClass: Set<RestorationClass>] = [:]
+    for (_, registered) in classes where accepted[registered.tag] == nil {
+      accepted[registered.tag] = registeredClasses(registered.type)
+    }
+    return ClassTable(accepted, today: today, ageLimit: classes.values.lazy.compactMap(\.freshFor).min())
   }
 
   /// Whether a type is another one, or a subclass of it.

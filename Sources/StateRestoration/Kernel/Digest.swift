@@ -22,11 +22,17 @@ struct Digest: Hashable, Sendable {
 /// Makes digests; one maker's can be compared with each other.
 struct DigestMaker: Sendable {
   private var tables = CodingTables()
+  private let encoder: RecordEncoder
+
+  /// Makes a maker for values up to a depth.
+  init(depthLimit: Int = RestorationArchive.Limits.default.valueDepth) {
+    encoder = RecordEncoder(depthLimit: depthLimit)
+  }
 
   /// The digest of an object's values.
   ///
   /// Throws when a value can't be encoded.
   mutating func digest(_ entries: [RestorationArchive.Entry]) throws(ArchiveError) -> Digest {
-    Digest(try RecordEncoder().encode(entries, tables: &tables))
+    Digest(try encoder.encode(entries, tables: &tables))
   }
 }

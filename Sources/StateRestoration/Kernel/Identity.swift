@@ -1,43 +1,44 @@
 internal import RestorationArchive
 
-/// Whose state a variant is: the class that wrote it, and the model object that it belongs to.
+/// Whose state a row holds: the class and the model of its object.
 struct Identity: Hashable, Sendable {
-  /// The class tag; nil when the writer named none.
+  /// The restoration class's tag, or the plain name of the type; nil for the framework's own rows.
   var classTag: RestorationClass?
-  /// The model object; nil when the writer named none.
+  /// What the object says that it shows; nil when it names no model.
   var model: ModelIdentifier?
   /// Whether it is a view's state, which no controller takes.
   var isView = false
 }
 
-/// A live object, or newer state, that asks for stored state.
-struct Claimant: Sendable {
-  /// What the asker is.
-  var identity: Identity
-  /// The newest version of the state that the asker's class can read.
-  var version: StateVersion
-  /// The tags whose state the asker's class may be given: its own, its former ones, and those of registered superclasses.
-  var acceptedTags: Set<RestorationClass>
-  /// Whether the asker is given nothing: if it names no model, it can't learn one, so that no model's state is its own.
-  var isGivenNothing = false
-
-  /// The one predicate: whether recorded state is the asker's; nil means that it is.
-  ///
-  /// State without a tag, or without a model, fits everybody, and an asker without a model takes the state of any, since it
-  /// may learn its model from the state, unless it is given nothing.
-  func mismatch(with recorded: Identity) -> Selection.Refusal? {
-    guard recorded.isView == identity.isView else { return .otherClass }
-    if let tag = recorded.classTag, tag != identity.classTag, !acceptedTags.contains(tag) { return .otherClass }
-    if let model = recorded.model, model != identity.model, isGivenNothing || identity.model != nil {
-      return .otherModel
-    }
-    return nil
+extension RestorationArchive.Attributes {
+  /// Whose state a row holds.
+  var identity: Identity {
+    Identity(classTag: classTag, model: model, isView: flags.contains(.view))
   }
 }
 
-extension RestorationArchive.Attributes {
-  /// Whose state a node holds.
-  var identity: Identity {
-    Identity(classTag: classTag, model: model, isView: flags.contains(.view))
+/// An object that asks for state.
+struct Asker: Sendable {
+  /// What the object is.
+  var identity: Identity
+  /// The newest version of the state that its class can read.
+  var version: StateVersion
+  /// The classes whose state it may be given: its own, former ones, and those of superclasses.
+  var acceptedClasses: Set<RestorationClass>
+
+  /// Why a row does not fit.
+  enum Mismatch: Hashable, Sendable {
+    case otherClass, otherModel
+  }
+
+  /// The one predicate: whether a row fits the object; nil means that it does.
+  ///
+  /// Its class is one of the object's, and its model is the same, or missing on one side.
+  func mismatch(with row: Identity) -> Mismatch? {
+    guard row.isView == identity.isView else { return .otherClass }
+    // The framework's own rows have no class.
+    if let tag = row.classTag, tag != identity.classTag, !acceptedClasses.contains(tag) { return .otherClass }
+    if let model = row.model, let own = identity.model, model != own { return .otherModel }
+    return nil
   }
 }

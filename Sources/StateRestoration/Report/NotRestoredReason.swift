@@ -2,9 +2,9 @@
 ///
 /// The node's state is not lost: every save copies it along until an object takes it or
 /// ``RestorationCoordinator/forget(_:)`` removes it. State below an object that leaves the hierarchy goes with that, though, and
-/// of dormant variants the oldest make room (``PreservationFinding/dormantRemoved(path:bytes:)``). There are four exceptions:
+/// of absent state the oldest makes room (``PreservationFinding/absentRemoved(path:bytes:)``). There are four exceptions:
 /// ``expired(age:limit:)`` and ``modelGone(_:)`` remove the state with the next save, as the class's registration asks. With
-/// ``touchedMeanwhile`` the newer state takes its place. With ``shed`` there is none, because the last save had no room for it.
+/// ``touchedMeanwhile`` the newer state lies before it. With ``shed`` there is none, because the last save had no room for it.
 public enum NotRestoredReason: Sendable, Hashable, Codable {
   /// No restoration class, delegate, existing object or blueprint gave an object for the path.
   case noObject
@@ -16,6 +16,8 @@ public enum NotRestoredReason: Sendable, Hashable, Codable {
   case refusedByClass(RestorationClass)
   /// The object that is there is of another class than the recorded one.
   case classMismatch(recorded: RestorationClass, found: String)
+  /// The class or the delegate made an object with another identifier than the path's; it is given nothing, and the state stays.
+  case otherIdentifier(String)
   /// The object that was given for the path has another node's state already: one object has one place.
   case objectTaken(by: RestorationPath)
   /// The state was written by a newer version of its class; it is kept and not read.
@@ -47,7 +49,7 @@ public enum NotRestoredReason: Sendable, Hashable, Codable {
   case timedOut
   /// Its object has left the place, or shows another model now: the state waits for an object that it fits, and nobody is made
   /// for it.
-  case dormant
+  case absent
   /// The launch asks for less than the state's class comes back with; the state stays for a launch that asks for more.
   case beyondExtent(RestorationExtent)
 }
@@ -61,7 +63,10 @@ extension NotRestoredReason: CustomStringConvertible {
     case .notAskedFor: "not asked for in this run; kept"
     case .unknownClass(let tag): "class “\(tag)” is not registered: register it, or name it among a class's former tags"
     case .refusedByClass(let tag): "class “\(tag)” declined"
-    case .classMismatch(let recorded, let found): "recorded as “\(recorded)”, but the object is a \(found)"
+    case .classMismatch(let recorded, let found):
+      "recorded as “\(recorded)”, but the object is a \(found); kept: where the class was renamed, register it with formerly:"
+    case .otherIdentifier(let found):
+      "the object made for it calls itself “\(found)”: make it with the identifier of the path; kept"
     case .objectTaken(let path): "the object given for it is \(path) already: give one object for each path; kept"
     case .newerVersion(let stored, let known): "state version \(stored) is newer than \(known); kept"
     case .migrationFailed(let text): "migration failed, and the state is kept: \(text)"
@@ -78,7 +83,7 @@ extension NotRestoredReason: CustomStringConvertible {
     case .notInstalled: "its container did not take it"
     case .shed: "not stored, to keep within the size budget"
     case .timedOut: "came too late"
-    case .dormant: "waits for an object that it fits; forget the path to give it up"
+    case .absent: "waits for an object that it fits; forget the path to give it up"
     case .beyondExtent(let extent): "comes back with the extent “\(extent)”, which this launch does not have; kept"
     }
   }

@@ -40,8 +40,12 @@ public enum PreservationFinding: Sendable, Hashable, Codable {
   case setAside(SetAsideState)
   /// A state that was set aside is gone: newer ones needed its room.
   case setAsideRemoved(SetAsideState)
-  /// A dormant variant is gone, because newer ones needed its room.
-  case dormantRemoved(path: RestorationPath, bytes: Int)
+  /// State that waited for an object is gone, because newer state needed its room.
+  case absentRemoved(path: RestorationPath, bytes: Int)
+  /// An older record of an object's state is gone, because there is room for eight.
+  case recordRemoved(path: RestorationPath, bytes: Int)
+  /// The object's state could not be stored beside eight records that nobody has read; they stay.
+  case noRoomForRecord(path: RestorationPath)
   /// Something on disk, as a rule saved while locked, could not be read or used, for this reason; it stays there.
   case failure(String)
 }
@@ -80,8 +84,12 @@ extension PreservationFinding: CustomStringConvertible {
     case .danglingReference(let path, let key): "\(path): reference “\(key)” leads to an object that is not preserved"
     case .setAside(let state): "set aside: \(state)"
     case .setAsideRemoved(let state): "no longer set aside, because newer states needed its room: \(state)"
-    case .dormantRemoved(let path, let bytes):
-      "\(path): \(ReportText.bytes(bytes)) of a dormant variant are gone, because newer ones needed the room"
+    case .absentRemoved(let path, let bytes):
+      "\(path): \(ReportText.bytes(bytes)) that waited for an object are gone, because newer state needed the room"
+    case .recordRemoved(let path, let bytes):
+      "\(path): \(ReportText.bytes(bytes)) of an older record are gone, because there is room for eight"
+    case .noRoomForRecord(let path):
+      "\(path): not stored, because eight unread records lie there; forget the path, or start a program that can read them"
     case .failure(let text): text
     }
   }

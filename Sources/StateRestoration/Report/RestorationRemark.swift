@@ -39,13 +39,15 @@ public enum RestorationRemark: Sendable, Hashable, Codable {
   case unresolvedReference(key: String)
   /// The restoration class recorded in the state is not registered; another rung gave the object.
   case unregisteredClass(RestorationClass)
-  /// A factory gave an object with another identifier than the one that was asked for.
-  case identifierDiffers(found: String)
-  /// The state was dormant behind another variant of the place; it is in front from the next save on.
-  case wasDormant
+  /// The state had waited for an object that it fits.
+  case wasAbsent
+  /// The newest record of the state can't be read now and stays; an older one was given.
+  case olderRecordGiven
+  /// So many older states of the object could have been given as well: there is a conflict, and they wait until it is settled.
+  case superseded(Int)
   /// The stored state and the edits made while the device was locked were joined; see ``MergingController``.
   case joined
-  /// Stored state could not be joined with the edits made while the device was locked, which take its place, for this reason.
+  /// Stored state could not be joined with the newer one, for this reason.
   case notJoined(String)
 }
 
@@ -70,8 +72,10 @@ extension RestorationRemark: CustomStringConvertible {
     case .unreadKeys(let keys): "never read: \(keys.joined(separator: ", "))"
     case .unresolvedReference(let key): "reference “\(key)” leads nowhere"
     case .unregisteredClass(let tag): "class “\(tag)” is not registered"
-    case .identifierDiffers(let found): "the factory’s object calls itself “\(found)”"
-    case .wasDormant: "an older variant of the place"
+    case .wasAbsent: "had waited for an object that it fits"
+    case .olderRecordGiven: "an older record, as the newest can’t be read"
+    case .superseded(let count):
+      "\(ReportText.count(count, "older state")) of the object \(count == 1 ? "waits" : "wait") beside it"
     case .joined: "joined with what was edited while locked"
     case .notJoined(let text): "a stored state could not be joined with what was edited while locked: \(text)"
     }

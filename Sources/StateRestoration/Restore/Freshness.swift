@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import RestorationArchive
 
 /// Ages of state and the times they are counted from.
 enum Freshness {
@@ -16,9 +17,22 @@ enum Freshness {
 
   /// Why state is too old; nil when it isn't.
   ///
-  /// A clock that was set back makes nothing expire.
-  static func expiry(of savedAt: Date, limit: Duration, now: Date) -> NotRestoredReason? {
-    let age = now.timeIntervalSince(savedAt)
+  /// Its age is the time from when an object had it last to the last save, and from that to now. Within one start of the
+  /// machine the second is what the machine's own clock says, which nobody can set: state that was saved before the time of day
+  /// was known is not old because of that. A clock that was set back makes nothing expire.
+  ///
+  /// - Parameters:
+  ///   - savedAt: When an object had the state last; nil if one had it in the last save.
+  ///   - saved: The circumstances of the last save.
+  ///   - now: Those of now.
+  static func expiry(
+    of savedAt: Date?, in saved: RestorationContext, limit: Duration, now: RestorationContext
+  ) -> NotRestoredReason? {
+    let sinceSave =
+      !saved.boot.isEmpty && saved.boot == now.boot
+      ? Double(now.bootSeconds) - Double(saved.bootSeconds) : now.timeSaved.timeIntervalSince(saved.timeSaved)
+    let beforeSave = savedAt.map { saved.timeSaved.timeIntervalSince($0) } ?? 0
+    let age = max(beforeSave, 0) + max(sinceSave, 0)
     let limit = seconds(limit)
     return age > limit ? .expired(age: age, limit: limit) : nil
   }

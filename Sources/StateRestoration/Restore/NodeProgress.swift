@@ -25,10 +25,24 @@ struct NodeProgress {
   /// Why it did not come back; nil when it did, or nothing was decided.
   private(set) var reason: NotRestoredReason?
   var remarks: [RestorationRemark] = []
-  /// Whether its object refers to stored state that was not restored: the reference stays until the object is edited.
-  var awaitsTarget = false
-  /// Whether its state is gone from the archive, or newer there: nobody is given it in this run.
+  /// The records that its object may be given, the newest first; nil for that in the row's own node alone.
+  var candidates: [RestorePlan.RecordPlace]?
+  /// Whether its object has other values than the record: they were migrated, or were not read whole.
+  var isChanged = false
+  /// What its object was given of the row's records.
+  var gift = Gift.nothing
+  /// Whether its state was given, or is gone: nobody is given it in this run.
   var isSpent = false
+
+  /// What an object was given.
+  enum Gift {
+    /// Nothing.
+    case nothing
+    /// The record in the row's own node, and there is no other one.
+    case own
+    /// These.
+    case records(CaptureBatch.Gift)
+  }
 
   var object: (any RestorableObject)? {
     switch holding {

@@ -1,30 +1,34 @@
 internal import FoundationEssentials
 internal import RestorationArchive
 
-/// A preserved tree, loaded off the main actor and laid flat: parents before children, siblings in order.
+/// A table of rows, loaded off the main actor and laid flat: parents before children, siblings in order.
 struct RestorePlan: Sendable {
-  /// What restoring asks of every node: copied without counting a reference.
+  /// What restoring asks of every row: copied without counting a reference.
   struct Node: Sendable {
-    /// The node's number.
+    /// The row's number.
     var id: NodeID
     /// Index of the parent; nil for a root.
     var parent: Int?
-    /// Index of the first node after the subtree.
+    /// Index of the first row after the subtree.
     var end: Int
     var childCount = 0
+    /// The bytes of the record in the row's own node.
     var byteCount: Int
+    /// The version of that.
     var version: StateVersion
     var flags: RestorationArchive.NodeFlags
-    /// Index of the class tag in ``RestorePlan/tags``; nil when the node has none.
+    /// Index of the class in ``RestorePlan/tags``; nil when the row has none.
     var tag: Int?
     /// Whether there is something in ``RestorePlan/details``.
     var hasDetails: Bool
+    /// Whether it leads the rows of its place: paths lead to it, and its object is made.
+    var leads = true
 
     /// Whether it holds app-level state.
     var isApplication: Bool { flags.contains(.reserved) }
 
-    /// Whether it is a variant behind another one, or in a place that nobody has.
-    var isDormant: Bool { flags.contains(.dormant) }
+    /// Whether its object left, or shows another model now.
+    var isAbsent: Bool { flags.contains(.absent) }
 
     var kind: NodeReport.Kind {
       if flags.contains(.view) { return .view }
@@ -32,13 +36,32 @@ struct RestorePlan: Sendable {
     }
   }
 
-  /// What only some nodes have.
+  /// What only some rows have.
   struct Details: Sendable {
     var savedAt: Date?
     var model: ModelIdentifier?
     var role: RestorationRole?
-    /// Why the record could not be read.
+    /// Why the record in the row's own node could not be read.
     var damage: String?
+  }
+
+  /// A second or later record of a row.
+  struct FurtherRecord: Sendable {
+    var id: NodeID
+    var version: StateVersion
+    var flags: RestorationArchive.NodeFlags
+    var save: UInt32
+    var byteCount: Int
+    var decoder: RecordDecoder?
+    /// Why it could not be read.
+    var damage: String?
+  }
+
+  /// One record of a row: that in its own node, or a further one.
+  struct RecordPlace: Hashable, Sendable {
+    var row: Int
+    /// The position among the further records; nil for the row's own node.
+    var further: Int?
   }
 
   private(set) var nodes: [Node] = []
@@ -46,100 +69,79 @@ struct RestorePlan: Sendable {
   private var details: [Int: Details] = [:]
   private var tags: [RestorationClass] = []
   private var records = PlannedRecords([], paths: [])
+  /// The further records of rows that have some, by the rows' indices, in the order of their saves.
+  private var further: [Int: [FurtherRecord]] = [:]
+  /// The saves that wrote the records in the rows' own nodes.
+  private var saves: [UInt32] = []
   var context: RestorationContext
-  /// The variant that leads the place of the app-level state, at the empty path; nil when there is none.
+  /// The row that leads the place of the app-level state, at the empty path; nil when there is none.
   private(set) var application: Int?
-  /// The dormant variants of places, newest first, by the index of the variant that leads the place: the active one, or the
-  /// newest where there is none.
-  private(set) var dormants: [Int: [Int]] = [:]
-  /// The states that variants have replaced, and that are to be joined with them, oldest first, by their indices.
-  private(set) var replaced: [Int: [Int]] = [:]
-  /// All dormant variants of the archive, oldest first.
-  private(set) var allDormants: [DormantVariant] = []
+  /// The rows of places that have several, behind the one that leads, by its index.
+  private(set) var others: [Int: [Int]] = [:]
+  /// What a table has to know that goes on from this.
+  private(set) var index = RowIndex()
 
-  /// The nodes that lead their places, outside of dormant subtrees.
+  /// Whether every row leads its place.
+  var isPlain: Bool { others.isEmpty }
+
+  /// The rows that lead their places, outside of those that don't.
   var leads: [Int] {
-    guard !allDormants.isEmpty else { return Array(nodes.indices) }
+    guard !isPlain else { return Array(nodes.indices) }
     var leads: [Int] = []
     var next = 0
     while next < nodes.count {
-      if !nodes[next].isDormant || dormants[next] != nil { leads.append(next) }
-      next = nodes[next].isDormant ? nodes[next].end : next + 1
+      if nodes[next].leads { leads.append(next) }
+      next = nodes[next].leads ? next + 1 : nodes[next].end
     }
     return leads
   }
 
-  /// Loads every node of an archive.
-  init(reader: RestorationArchive.Reader) throws(ArchiveError) {
+  /// Loads every row of an archive.
+  ///
+  /// - Parameter classes: Today's tags, which take the place of former ones.
+  init(reader: RestorationArchive.Reader, classes: ClassTable = ClassTable()) throws(ArchiveError) {
     context = try reader.context
     var layout = Layout(reader)
     nodes.reserveCapacity(reader.nodeCount)
     paths.reserveCapacity(reader.nodeCount)
     layout.decoders.reserveCapacity(reader.nodeCount)
-    tags = layout.walk.tags
+    tags = layout.walk.tags.map { classes.current($0) ?? $0 }
     let tops = try reader.roots
     layout.listed = tops.count
     for root in tops {
       guard let node = try reader.node(root) else { continue }
-      if node.identifier == ReservedNode.shared {
+      if node.identifier == ReservedNode.shared, node.attributes.flags.contains(.reserved) {
         let children = try reader.children(of: root)
         layout.listed += children.count
-        for child in children { try add(child, &layout) }
+        for child in children { try add(child, under: root, &layout) }
       } else {
-        try add(root, &layout)
+        try add(root, under: nil, &layout)
       }
     }
-    findVariants(layout.dormantTops)
-    application = nodes.indices.first { nodes[$0].isApplication && (!nodes[$0].isDormant || dormants[$0] != nil) }
+    arrangePlaces(layout.numbered)
+    application = nodes.indices.first { nodes[$0].isApplication && nodes[$0].leads }
     records = PlannedRecords(layout.decoders, paths: paths)
   }
 
-  /// Groups dormant variants by their places.
-  private mutating func findVariants(_ tops: [(index: Int, number: Int)]) {
-    defer { allDormants.sort { $0.number < $1.number } }
-    guard !tops.isEmpty else { return }
-    struct Place: Hashable {
+  /// Finds the places that have several rows, and which of these leads.
+  private mutating func arrangePlaces(_ numbered: [(index: Int, parent: NodeID?)]) {
+    guard !numbered.isEmpty else { return }
+    struct Spot: Hashable {
       var parent: Int?
       var path: RestorationPath
     }
-    var places: [Place: [Int]] = [:]
-    for (index, number) in tops.sorted(by: { $0.number > $1.number }) {
-      let parent = nodes[index].flags.contains(.replaced) ? nodes[index].parent : nil
-      let bytes = byteCount(insideDormant: index)
-      allDormants.append(.init(node: nodes[index].id, number: number, byteCount: bytes, isReplaced: parent != nil))
-      if let parent {
-        replaced[parent, default: []].insert(index, at: 0)
-      } else {
-        places[Place(parent: nodes[index].parent, path: paths[index]), default: []].append(index)
-      }
+    let wanted = Set(numbered.map { Spot(parent: nodes[$0.index].parent, path: paths[$0.index]) })
+    var places: [Spot: [Int]] = [:]
+    for row in nodes.indices {
+      let spot = Spot(parent: nodes[row].parent, path: paths[row])
+      if wanted.contains(spot) { places[spot, default: []].append(row) }
     }
-    var actives: [Place: Int] = [:]
-    for index in nodes.indices where !nodes[index].isDormant {
-      let place = Place(parent: nodes[index].parent, path: paths[index])
-      if places[place] != nil { actives[place] = index }
+    for rows in places.values where rows.count > 1 {
+      let candidates = rows.map { findRow(at: $0, canBeGiven: true) }
+      let best = Find.made(candidates) ?? Find.newest(candidates) ?? 0
+      for (position, row) in rows.enumerated() where position != best { nodes[row].leads = false }
+      others[rows[best]] = rows.enumerated().filter { $0.offset != best }.map(\.element)
     }
-    for (place, variants) in places {
-      if let active = actives[place] {
-        dormants[active] = variants
-      } else {
-        dormants[variants[0]] = Array(variants.dropFirst())
-      }
-    }
-  }
-
-  /// The bytes of a dormant variant's records; one inside it counts by itself.
-  private func byteCount(insideDormant top: Int) -> Int {
-    var bytes = nodes[top].byteCount
-    var next = top + 1
-    while next < nodes[top].end {
-      if nodes[next].isDormant {
-        next = nodes[next].end
-      } else {
-        bytes += nodes[next].byteCount
-        next += 1
-      }
-    }
-    return bytes
   }
 
   /// What laying an archive flat needs, and the plan doesn't.
@@ -152,10 +154,10 @@ struct RestorePlan: Sendable {
     var listed = 0
     /// The nodes to look up, the next one last.
     var waiting: [(id: NodeID, parent: Int?)] = []
-    /// The node that was looked up last and those above it.
+    /// The row that was looked up last and those above it.
     var open: [Int] = []
-    /// The dormant variants, and their numbers.
-    var dormantTops: [(index: Int, number: Int)] = []
+    /// The rows whose names have numbers, and the nodes above them.
+    var numbered: [(index: Int, parent: NodeID?)] = []
 
     init(_ reader: RestorationArchive.Reader) {
       walk = RestorationArchive.Walk(reader)
@@ -164,7 +166,7 @@ struct RestorePlan: Sendable {
   }
 
   /// Lays a subtree flat.
-  private mutating func add(_ root: NodeID, _ layout: inout Layout) throws(ArchiveError) {
+  private mutating func add(_ root: NodeID, under top: NodeID?, _ layout: inout Layout) throws(ArchiveError) {
     layout.waiting.append((root, nil))
     while let (id, parent) = layout.waiting.popLast() {
       guard let visit = try layout.walk.visit(id) else { continue }
@@ -173,100 +175,189 @@ struct RestorePlan: Sendable {
         throw ArchiveError(
           .corrupt, "the lists of children name more nodes than there are", path: parent.map { paths[$0] })
       }
-      let index = nodes.count
+      index.lastSave = max(index.lastSave, visit.attributes.save)
+      if visit.attributes.flags.contains(.record) {
+        if let parent { addRecord(visit, id, to: parent, layout) }
+        continue
+      }
+      let row = nodes.count
       while let last = layout.open.last, last != parent {
-        nodes[last].end = index
+        nodes[last].end = row
         layout.open.removeLast()
       }
-      append(visit, id, parent, &layout)
-      layout.open.append(index)
-      for child in visit.children.reversed() { layout.waiting.append((child, index)) }
+      append(visit, id, parent, under: top, &layout)
+      layout.open.append(row)
+      for child in visit.children.reversed() { layout.waiting.append((child, row)) }
     }
-    for index in layout.open { nodes[index].end = nodes.count }
+    for row in layout.open { nodes[row].end = nodes.count }
     layout.open = []
   }
 
   private mutating func append(
-    _ visit: RestorationArchive.Visit, _ id: NodeID, _ parent: Int?, _ layout: inout Layout
+    _ visit: RestorationArchive.Visit, _ id: NodeID, _ parent: Int?, under top: NodeID?, _ layout: inout Layout
   ) {
     let attributes = visit.attributes
+    let row = nodes.count
     var rest = Details(savedAt: attributes.savedAt, model: attributes.model, role: attributes.role)
-    var decoder: RecordDecoder?
-    do throws(ArchiveError) {
-      decoder = try layout.walk.decoder(of: visit)
-    } catch {
-      rest.damage = error.message
-    }
+    let decoder = decoder(of: visit, layout, &rest.damage)
     layout.decoders.append(decoder)
-    let index = nodes.count
+    saves.append(attributes.save)
     let hasDetails = rest.savedAt != nil || rest.model != nil || rest.role != nil || rest.damage != nil
-    if hasDetails { details[index] = rest }
-    let isDormant = attributes.flags.contains(.dormant)
-    let name = isDormant ? VariantName(visit.identifier) : VariantName(visit.identifier, number: 0)
-    if isDormant { layout.dormantTops.append((index, name.number)) }
+    if hasDetails { details[row] = rest }
+    let flags = attributes.flags
+    let isNumbered = flags.contains(.numbered)
+    let identifier = isNumbered ? RowName.identifier(in: visit.identifier) : visit.identifier
+    if isNumbered {
+      let above = parent.map { nodes[$0].id } ?? top
+      layout.numbered.append((row, above))
+      index.numbered[Table.Place(parent: above, identifier: identifier), default: []].append(id)
+    }
+    if flags.contains(.absent) { index.absent.insert(id) }
+    if flags.contains(.closed) { index.closed.insert(id) }
     if let parent {
-      if !isDormant { nodes[parent].childCount += 1 }
-      // A replaced variant has the path of the edit that has replaced it.
-      let isReplaced = isDormant && attributes.flags.contains(.replaced)
-      paths.append(isReplaced ? paths[parent] : paths[parent].appending(name.identifier))
-    } else if attributes.flags.contains(.shared) {
-      paths.append([ReservedNode.shared, name.identifier])
-    } else if attributes.flags.contains(.reserved) {
+      nodes[parent].childCount += 1
+      paths.append(paths[parent].appending(identifier))
+    } else if flags.contains(.shared) {
+      paths.append([ReservedNode.shared, identifier])
+    } else if flags.contains(.reserved) {
       paths.append([])
     } else {
-      paths.append([ReservedNode.original(name.identifier)])
+      paths.append([ReservedNode.original(identifier)])
     }
     nodes.append(
       Node(
-        id: id, parent: parent, end: index + 1, byteCount: visit.byteCount, version: attributes.version,
-        flags: attributes.flags, tag: visit.tag, hasDetails: hasDetails))
+        id: id, parent: parent, end: row + 1, byteCount: visit.byteCount, version: attributes.version, flags: flags,
+        tag: visit.tag, hasDetails: hasDetails))
+  }
+
+  private mutating func addRecord(_ visit: RestorationArchive.Visit, _ id: NodeID, to row: Int, _ layout: Layout) {
+    var damage: String?
+    let decoder = decoder(of: visit, layout, &damage)
+    further[row, default: []].append(
+      FurtherRecord(
+        id: id, version: visit.attributes.version, flags: visit.attributes.flags, save: visit.attributes.save,
+        byteCount: visit.byteCount, decoder: decoder, damage: damage))
+    index.furtherRecords[nodes[row].id, default: []].append(id)
+  }
+
+  private func decoder(
+    of visit: RestorationArchive.Visit, _ layout: Layout, _ damage: inout String?
+  ) -> RecordDecoder? {
+    do throws(ArchiveError) {
+      return try layout.walk.decoder(of: visit)
+    } catch {
+      damage = error.message
+      return nil
+    }
   }
 }
 
 extension RestorePlan {
-  /// The class tag of a node; nil when it has none.
+  /// The class of a row, under today's tag; nil when it has none.
   func tag(of index: Int) -> RestorationClass? { nodes[index].tag.map { tags[$0] } }
 
-  /// What a node has that most have not.
-  func details(of index: Int) -> Details { nodes[index].hasDetails ? details[index] ?? Details() : Details() }
-
-  /// The state of a node; empty when it has none, or when damage hides it.
-  func record(of index: Int) -> any StateRecord { PlannedRecords.Record(records, at: index) }
-
-  /// The stored state of a node, for its object's decoder.
-  func stored(at index: Int) -> RestorationDecoder.Stored {
-    .init(record(of: index), at: paths[index], version: nodes[index].version, model: details(of: index).model)
+  /// The tag of a row whose object names one.
+  func namedTag(of index: Int) -> RestorationClass? {
+    nodes[index].flags.contains(.namedByType) ? nil : tag(of: index)
   }
 
-  /// Whose state a node holds.
+  /// What a row has that most have not.
+  func details(of index: Int) -> Details { nodes[index].hasDetails ? details[index] ?? Details() : Details() }
+
+  /// Whose state a row holds.
   func identity(of index: Int) -> Identity {
     Identity(
       classTag: tag(of: index), model: details(of: index).model, isView: nodes[index].flags.contains(.view))
   }
 
-  /// The variants of a place, newest first, by the index of the one that leads it.
-  func variants(ledBy index: Int) -> [Int] {
-    dormants.isEmpty ? [index] : [index] + (dormants[index] ?? [])
+  /// The facts that *Find* needs.
+  func findRow(at index: Int, canBeGiven: Bool) -> Find.Row {
+    Find.Row(
+      identity: identity(of: index), canBeGiven: canBeGiven, isAbsent: nodes[index].isAbsent,
+      lastLive: details(of: index).savedAt?.timeIntervalSinceReferenceDate,
+      newestSave: records(of: index).map { save(of: $0) }.max() ?? 0, number: nodes[index].id.rawValue)
   }
 
-  /// The variants of a node's place that stand behind it, newest first.
-  func variants(behind index: Int) -> ArraySlice<Int> {
-    guard !dormants.isEmpty else { return [] }
-    guard nodes[index].isDormant, dormants[index] == nil else { return dormants[index]?[...] ?? [] }
-    let place = dormants.values.first { $0.contains(index) } ?? []
-    return place.drop { $0 != index }.dropFirst()
+  /// The rows of a place, by the index of the one that leads it, which comes first.
+  func rows(ledBy index: Int) -> [Int] {
+    isPlain ? [index] : [index] + (others[index] ?? [])
   }
 
-  /// The indices of a node's children, in order, each the leading variant of its place: each subtree begins where the one
-  /// before it ends.
+  /// The indices of a row's children, in order, each leading the rows of its place: each subtree begins where the one before it
+  /// ends.
   func children(of index: Int) -> [Int] {
     var children: [Int] = []
     children.reserveCapacity(nodes[index].childCount)
     var next = index + 1
     while next < nodes[index].end {
-      if !nodes[next].isDormant || dormants[next] != nil { children.append(next) }
+      if nodes[next].leads { children.append(next) }
       next = nodes[next].end
     }
     return children
+  }
+
+  // MARK: - Records
+
+  /// The records of a row.
+  func records(of index: Int) -> [RecordPlace] {
+    let own = hasOwnRecord(index) ? [RecordPlace(row: index)] : []
+    guard let more = further[index] else { return own }
+    return own + more.indices.map { RecordPlace(row: index, further: $0) }
+  }
+
+  /// Whether a row has a record in its own node, also one for which there was no room.
+  private func hasOwnRecord(_ index: Int) -> Bool {
+    nodes[index].byteCount > 0 || nodes[index].flags.contains(.shed)
+  }
+
+  /// Whether a row has one record at most, that in its own node.
+  func hasOneRecord(_ index: Int) -> Bool { further.isEmpty || further[index] == nil }
+
+  private func further(_ place: RecordPlace) -> FurtherRecord? { place.further.flatMap { further[place.row]?[$0] } }
+
+  /// The number of a record's node.
+  func id(of record: RecordPlace) -> NodeID { further(record)?.id ?? nodes[record.row].id }
+
+  /// The version of a record.
+  func version(of record: RecordPlace) -> StateVersion { further(record)?.version ?? nodes[record.row].version }
+
+  /// The flags of a record.
+  func flags(of record: RecordPlace) -> RestorationArchive.NodeFlags {
+    further(record)?.flags ?? nodes[record.row].flags
+  }
+
+  /// Whether a record is *first* when its row's object is given one: the oldest record of a row is not, as it hides nothing.
+  func isFirst(_ record: RecordPlace) -> Bool {
+    guard flags(of: record).contains(.first) else { return false }
+    return records(of: record.row).contains { save(of: $0) < save(of: record) }
+  }
+
+  /// The number of the save that wrote a record.
+  func save(of record: RecordPlace) -> UInt32 { further(record)?.save ?? saves[record.row] }
+
+  /// Why a record could not be read.
+  func damage(of record: RecordPlace) -> String? {
+    record.further == nil ? details(of: record.row).damage : further(record)?.damage
+  }
+
+  /// The record with a number.
+  func record(_ id: NodeID) -> RecordPlace? {
+    if let row = nodes.firstIndex(where: { $0.id == id }) { return RecordPlace(row: row) }
+    for (row, records) in further {
+      if let position = records.firstIndex(where: { $0.id == id }) { return RecordPlace(row: row, further: position) }
+    }
+    return nil
+  }
+
+  /// The values of a record; empty when it has none, or when damage hides them.
+  func values(of record: RecordPlace) -> any StateRecord {
+    guard let further = further(record) else { return PlannedRecords.Record(records, at: record.row) }
+    return PlannedRecords.Record(PlannedRecords([further.decoder], paths: [paths[record.row]]), at: 0)
+  }
+
+  /// A stored record, for its object's decoder.
+  func stored(_ record: RecordPlace) -> RestorationDecoder.Stored {
+    .init(
+      values(of: record), at: paths[record.row], version: version(of: record), model: details(of: record.row).model)
   }
 }

@@ -5,8 +5,8 @@ internal import RestorationArchive
 @MainActor struct RestoreRequest {
   let registry: RestorationRegistry
   let log: any RestorationLog
-  /// The time to which ages are counted.
-  let now: Date
+  /// The circumstances of now, to which ages are counted.
+  let now: RestorationContext
   /// Told which node's code runs next; nil for none.
   let note: (UInt32?) -> Void
   weak var delegate: (any RestorationCoordinatorDelegate)?

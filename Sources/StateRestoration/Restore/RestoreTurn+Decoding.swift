@@ -15,91 +15,124 @@ extension RestoreTurn {
   }
 
   private func decode(_ index: Int, _ object: any RestorableObject, _ resolve: @escaping RestorationDecoder.Resolver) {
-    if isEdited(object) {
-      progress[index].reject(.touchedMeanwhile)
-      return join(index, object)
-    }
-    let node = plan.nodes[index]
-    if node.flags.contains(.shed) { return progress[index].reject(.shed) }
-    noteBeginning(of: index)
-    do throws(RestorationError) {
-      try apply(index, to: object, at: index, resolve)
-      join(index, object)
-    } catch {
-      progress[index].reject(error.reason(stored: node.version, known: type(of: object).stateVersion))
-      decodeOlder(than: index, object, resolve)
-    }
-  }
-
-  /// Gives an object that could not decode its state the record of a variant of another identity that it can; the unreadable
-  /// one stays in front until the object is edited.
-  private func decodeOlder(
-    than index: Int, _ object: any RestorableObject, _ resolve: @escaping RestorationDecoder.Resolver
-  ) {
-    let claimant = request.registry.claimant(object)
-    for variant in plan.variants(behind: index) {
-      guard !isSameIdentity(index, variant), isGiven(variant, to: claimant) else { continue }
-      do throws(RestorationError) {
-        try apply(variant, to: object, at: index, resolve)
-        return progress[index].remarks.append(.wasDormant)
-      } catch {
-        request.log.log(.warning, "\(plan.paths[index]): an older variant can't be decoded either: \(error)")
+    if isEdited(object) { return keep(index, object) }
+    guard let candidates = progress[index].candidates else {
+      // One record at most, as nearly always.
+      if plan.nodes[index].flags.contains(.shed) {
+        progress[index].gift = .own
+        return progress[index].reject(.shed)
       }
+      do throws(RestorationError) {
+        try apply(RestorePlan.RecordPlace(row: index), to: object, resolve)
+        progress[index].gift = .own
+      } catch {
+        reject(index, RestorePlan.RecordPlace(row: index), of: object, error)
+      }
+      return
+    }
+    give(candidates, of: index, to: object, resolve)
+  }
+
+  /// The table *Give*, when a row has several records: the newest that decodes; older ones are superseded, or joined.
+  private func give(
+    _ candidates: [RestorePlan.RecordPlace], of index: Int, to object: any RestorableObject,
+    _ resolve: @escaping RestorationDecoder.Resolver
+  ) {
+    // One that joins is given all, those that came by themselves as well.
+    let canJoin = object is any MergingController
+    let candidates = canJoin ? candidates.sorted { plan.save(of: $0) > plan.save(of: $1) } : candidates
+    for (position, record) in candidates.enumerated() {
+      do throws(RestorationError) {
+        try apply(record, to: object, resolve)
+      } catch {
+        if progress[index].isRestored {
+          reject(index, record, of: object, error)
+        } else {
+          request.log.log(.warning, "\(plan.paths[index]): an older record can't be decoded either: \(error)")
+        }
+        continue
+      }
+      // Of others *first* records go once another one is given.
+      let older = candidates[(position + 1)...].filter { canJoin || !plan.isFirst($0) }
+      var gift = CaptureBatch.Gift(row: plan.nodes[index].id, record: plan.id(of: record))
+      if position > 0 { progress[index].remarks.append(.olderRecordGiven) }
+      let joined = join(index, object, with: older)
+      gift.joined = joined.map { plan.id(of: $0) }
+      if joined.isEmpty, !older.isEmpty {
+        gift.superseded = older.map { plan.id(of: $0) }
+        progress[index].remarks.append(.superseded(older.count))
+      }
+      progress[index].gift = .records(gift)
+      return
     }
   }
 
-  /// Has an object join its state with what that has replaced, an edit made while locked; the next save has the joined state.
-  private func join(_ index: Int, _ object: any RestorableObject) {
-    guard let replaced = plan.replaced[index], let object = object as? any MergingController else { return }
-    let claimant = request.registry.claimant(object)
-    let coders = replaced.filter { isGiven($0, to: claimant) }.map { makeDecoder(of: $0) }
+  /// An object that was edited keeps what it has, and what it could have been given is superseded, or joined.
+  private func keep(_ index: Int, _ object: any RestorableObject) {
+    progress[index].reject(.touchedMeanwhile)
+    let own = request.edits.record(of: object)
+    let candidates = progress[index].candidates ?? plan.records(of: index)
+    let canJoin = object is any MergingController
+    let others = candidates.filter { plan.id(of: $0) != own && (canJoin || !plan.isFirst($0)) }
+    let joined = join(index, object, with: others)
+    guard let own else { return }
+    var gift = CaptureBatch.Gift(row: plan.nodes[index].id, record: own)
+    gift.joined = joined.map { plan.id(of: $0) }
+    if joined.isEmpty, !others.isEmpty {
+      gift.superseded = others.map { plan.id(of: $0) }
+      progress[index].remarks.append(.superseded(others.count))
+    }
+    progress[index].gift = .records(gift)
+  }
+
+  private func reject(
+    _ index: Int, _ record: RestorePlan.RecordPlace, of object: any RestorableObject, _ error: RestorationError
+  ) {
+    progress[index].reject(
+      error.reason(stored: plan.version(of: record), known: type(of: object).stateVersion))
+  }
+
+  /// Has an object join what it has with other records of its row; the next save has the joined state.
+  ///
+  /// - Returns: The records that it joined; those that it can't decode stay unread.
+  private func join(
+    _ index: Int, _ object: any RestorableObject, with records: [RestorePlan.RecordPlace]
+  ) -> [RestorePlan.RecordPlace] {
+    guard !records.isEmpty, let object = object as? any MergingController else { return [] }
+    let records = records.sorted { plan.save(of: $0) < plan.save(of: $1) }
+    let coders = records.map { makeDecoder(of: $0) }
     defer { for coder in coders { coder.finish() } }
     noteBeginning(of: index)
-    let (isJoined, failures) = object.join(coders)
-    if isJoined { noteJoined(index) }
+    let (joined, failures) = object.join(coders)
     for failure in failures {
       progress[index].remarks.append(.notJoined(failure.description))
-      request.log.log(
-        .warning, "\(plan.paths[index]): a stored state could not be joined with the typed one: \(failure)")
+      request.log.log(.warning, "\(plan.paths[index]): a stored state could not be joined: \(failure)")
     }
+    guard !joined.isEmpty else { return [] }
+    if !progress[index].isRestored { progress[index].restore(.existing) }
+    progress[index].remarks.append(.joined)
+    request.log.log(.info, "\(plan.paths[index]): joined the stored states")
+    return joined.map { records[$0] }
   }
 
-  /// Whether nothing stands against giving an object a variant's record.
-  private func isGiven(_ variant: Int, to claimant: Claimant) -> Bool {
-    let node = plan.nodes[variant]
-    return obstacle(at: variant) == nil && !node.flags.contains(.shed)
-      && Selection.verdict(
-        on: .init(
-          identity: plan.identity(of: variant), version: node.version,
-          isDamaged: plan.details(of: variant).damage != nil),
-        for: claimant) == .fits
-  }
-
-  /// Gives an object the record of a variant of its place.
+  /// Gives an object a record.
   private func apply(
-    _ variant: Int, to object: any RestorableObject, at index: Int, _ resolve: @escaping RestorationDecoder.Resolver
+    _ record: RestorePlan.RecordPlace, to object: any RestorableObject, _ resolve: @escaping RestorationDecoder.Resolver
   ) throws(RestorationError) {
-    let version = plan.nodes[variant].version
+    let index = record.row
+    noteBeginning(of: index, record)
     let classPlan = classPlan(of: object)
-    // Another object may be decoding, whose code gives this one its state.
-    let outer = missesTarget
-    missesTarget = false
-    defer {
-      if missesTarget { progress[index].awaitsTarget = true }
-      missesTarget = outer
-    }
-    let isSeen = classPlan.coding != nil || version != classPlan.version
-    let decoder =
-      isSeen
-      ? makeDecoder(of: variant, resolve: resolve)
-      : takeUnseenDecoder(of: variant)
+    let isSeen = classPlan.coding != nil || plan.version(of: record) != classPlan.version
+    let decoder = isSeen ? makeDecoder(of: record, resolve: resolve) : takeUnseenDecoder(of: record)
     defer { if !isSeen { lookups.unseenDecoder = decoder } }
     decoder.namesUnknownFields = isProbed(classPlan)
     if let from = try classPlan.apply(decoder, to: object, properties: classPlan.markedProperties(of: object)) {
       progress[index].remarks.append(.migrated(from: from, to: classPlan.version))
+      progress[index].isChanged = true
     }
     let unread = decoder.unreadKeys
     if !unread.isEmpty { progress[index].remarks.append(.unreadKeys(unread)) }
+    if !unread.isEmpty || !decoder.unresolvedKeys.isEmpty { progress[index].isChanged = true }
     for key in decoder.unresolvedKeys { progress[index].remarks.append(.unresolvedReference(key: key)) }
   }
 
@@ -122,10 +155,7 @@ extension RestoreTurn {
 
   /// The restored object of a reference; nil when it was not restored.
   func resolve(_ reference: RestorationPath) -> (any RestorableObject)? {
-    guard let index = paths[reference] else { return nil }
-    let object = object(at: index)
-    if object == nil { missesTarget = true }
-    return object
+    paths[reference].flatMap { object(at: $0) }
   }
 }
 

@@ -23,12 +23,6 @@ extension RestoreTurn {
   private func registeredType(of index: Int) -> (any RestorableObject.Type)? {
     plan.tag(of: index).flatMap { request.registry.registeredClass($0)?.type }
   }
-
-  /// The nodes that no object takes over in this run.
-  var withheldNodes: Set<NodeID> {
-    guard request.extent < .restore else { return [] }
-    return Set(plan.nodes.indices.filter { progress[$0].reason?.isOfExtent == true }.map { plan.nodes[$0].id })
-  }
 }
 
 extension NotRestoredReason {

@@ -8,7 +8,7 @@ extension RestoreTurn {
     select(root, ledBy: index, origin: .existing)
   }
 
-  /// Finds or makes the object of a place, and gives it one of the place's variants.
+  /// Finds or makes the object of a place, and finds one of the place's rows for it.
   func meet(_ index: Int) {
     if let parent = plan.nodes[index].parent, progress[parent].object == nil {
       if plan.nodes[index].kind != .view || !progress[parent].isRestored {
@@ -30,84 +30,152 @@ extension RestoreTurn {
       select(view, ledBy: index, origin: .existing)
     case .controller:
       meetController(index)
-      if progress[index].object == nil, awakened[index] == nil { meetOtherKind(view(at: index), index) }
+      if progress[index].object == nil, chosen[index] == nil { meetOtherKind(view(at: index), index) }
     }
   }
 
-  /// Gives an object of another kind than the leading variant of its place a dormant one, if one fits.
+  /// Finds a row for an object of another kind than that of the leading row of its place.
   private func meetOtherKind(_ object: @autoclosure () -> (any RestorableObject)?, _ lead: Int) {
-    guard plan.dormants[lead] != nil, let object = object() else { return }
+    guard plan.others[lead] != nil, let object = object() else { return }
     progress[lead].existed = true
     select(object, ledBy: lead, origin: .existing)
   }
 
-  // MARK: - The table Select
+  // MARK: - The tables Find and Give
 
-  /// Gives an object the first variant of its place that fits, newest first, and meets those below it.
+  /// Finds a row for an object among those of its place, and meets those below it.
   func select(_ object: any RestorableObject, ledBy lead: Int, origin: NodeReport.Origin) {
-    let claimant = request.registry.claimant(object)
-    var variants = plan.variants(ledBy: lead)
-    if origin == .registration { asked.formUnion(variants) }
-    // A left-out variant that is tried again goes before those in front of it.
-    if variants.count > 1, request.retries(plan.paths[lead]) {
-      variants = variants.filter { isMarkedLeftOut($0) } + variants.filter { !isMarkedLeftOut($0) }
+    let rows = plan.rows(ledBy: lead)
+    if origin == .registration { asked.formUnion(rows) }
+    if let own = ownRow(of: object, among: rows) {
+      progress[own].candidates = gift(of: own, for: request.registry.asker(object), object).candidates
+      return admit(object, at: own, ledBy: lead, origin)
     }
-    var reasons: [Int: NotRestoredReason] = [:]
-    let choice = Selection.choose(among: variants, tags: tags) { variant in
-      // Another object was given it, or has newer values.
-      if progress[variant].isSpent { return (plan.identity(of: variant), .refused(.otherModel)) }
-      let isKnown = progress[variant].outcome != .undecided && progress[variant].reason?.isOfExtent != true
-      let known = isKnown ? progress[variant].reason : obstacle(at: variant)
-      let (verdict, reason) = verdict(on: variant, for: claimant, object, obstacle: known)
-      if let reason {
-        reasons[variant] = reason
-        // That a dormant variant is not for the object is no news.
-        if case .refused = verdict, variant == lead { fail(variant, reason) }
+    let asker = request.registry.asker(object)
+    for row in fitting(rows, asker, object) where !progress[row].isSpent {
+      if progress[row].reason?.deletesState == true { continue }
+      if let reason = end(of: row) {
+        fail(row, reason)
+        continue
       }
-      return (plan.identity(of: variant), verdict)
+      if isClosed(row) {
+        shutOut.append((WeakObject(object: object), row))
+        return fail(row, .leftOutAfterCrash)
+      }
+      let (candidates, reason) = gift(of: row, for: asker, object)
+      if !plan.hasOneRecord(row) { progress[row].candidates = candidates }
+      admit(object, at: row, ledBy: lead, origin)
+      if let reason, candidates.isEmpty, progress[row].isRestored { progress[row].reject(reason) }
+      return
     }
-    switch choice {
-    case .owner(let position): admit(object, at: variants[position], ledBy: lead, origin)
-    case .blank(over: let position?):
-      // The object's own, though it can't read it: its children are below it.
-      let own = variants[position]
-      admit(object, at: own, ledBy: lead, origin)
-      if progress[own].isRestored, let reason = reasons[own] { progress[own].reject(reason) }
-    case .blank(over: nil): break
-    }
-  }
-
-  /// Whether two variants are of one class and one model.
-  func isSameIdentity(_ first: Int, _ second: Int) -> Bool {
-    tags.isSameIdentity(plan.identity(of: first), plan.identity(of: second))
-  }
-
-  private func verdict(
-    on index: Int, for claimant: Claimant, _ object: any RestorableObject, obstacle: NotRestoredReason?
-  ) -> (Selection.Verdict, NotRestoredReason?) {
-    if let obstacle { return (.refused(obstacle.deletesState ? .deleted : .leftOut), obstacle) }
-    let details = plan.details(of: index)
-    let withheld = reasonToWithhold(index, from: object)
-    let verdict = Selection.verdict(
-      on: .init(
-        identity: plan.identity(of: index), version: plan.nodes[index].version, isDamaged: details.damage != nil,
-        isWithheld: withheld != nil),
-      for: claimant)
-    switch verdict {
-    case .fits: return (verdict, nil)
-    case .unreadable(.newerVersion):
-      return (verdict, .newerVersion(stored: plan.nodes[index].version, known: claimant.version))
-    case .unreadable(.damaged): return (verdict, .damaged(details.damage ?? ""))
-    case .unreadable(.withheld): return (verdict, withheld)
-    case .refused(.otherModel):
-      return (verdict, .modelMismatch(recorded: details.model, found: claimant.identity.model))
-    case .refused:
-      let tag = plan.tag(of: index) ?? ""
-      return (verdict, .classMismatch(recorded: tag, found: "\(type(of: object))"))
+    guard progress[lead].outcome == .undecided else { return }
+    if asker.mismatch(with: plan.identity(of: lead)) == .otherModel {
+      fail(lead, .modelMismatch(recorded: plan.details(of: lead).model, found: asker.identity.model))
+    } else {
+      fail(lead, .classMismatch(recorded: plan.tag(of: lead) ?? "", found: "\(type(of: object))"))
     }
   }
 
-  /// Makes a variant an object's, unless the object has a place already, and meets those below it.
+  /// The row that has what an object wrote in this run, and that nobody else finds.
+  private func ownRow(of object: any RestorableObject, among rows: [Int]) -> Int? {
+    guard let record = request.edits.record(of: object) else { return nil }
+    return rows.first { row in plan.records(of: row).contains { plan.id(of: $0) == record } }
+  }
+
+  private func fitting(_ rows: [Int], _ asker: Asker, _ object: any RestorableObject) -> [Int] {
+    guard rows.count > 1 else {
+      return Find.fits(plan.identity(of: rows[0]), isAbsent: plan.nodes[rows[0]].isAbsent, asker) ? rows : []
+    }
+    let facts = rows.map { row in
+      let candidates = gift(of: row, for: asker, object).candidates
+      return plan.findRow(at: row, canBeGiven: candidates.contains { !plan.flags(of: $0).contains(.first) })
+    }
+    return Find.order(facts, for: asker).map { rows[$0] }
+  }
+
+  /// The records of a row that an object can be given, the newest first, and why there is none.
+  private func gift(
+    of row: Int, for asker: Asker, _ object: any RestorableObject
+  ) -> (candidates: [RestorePlan.RecordPlace], reason: NotRestoredReason?) {
+    let records = plan.records(of: row)
+    guard !records.isEmpty else { return ([], nil) }
+    let isRetried = isMarkedQuarantined(row) && request.retries(plan.paths[row])
+    let withheld = reasonToWithhold(row, from: object)
+    var reason: (save: UInt32, reason: NotRestoredReason)?
+    var facts: [Give.Record] = []
+    for record in records {
+      let save = plan.save(of: record)
+      let flags = plan.flags(of: record)
+      var found: (Give.Obstacle, NotRestoredReason)?
+      if isQuarantined(record), !(isRetried && mayRetry(record, among: records, object)) {
+        found = (.quarantined, .leftOutAfterCrash)
+      } else if plan.version(of: record) > asker.version {
+        found = (.newerVersion, .newerVersion(stored: plan.version(of: record), known: asker.version))
+      } else if let damage = plan.damage(of: record) {
+        found = (.damaged, .damaged(damage))
+      } else if let withheld {
+        found = (.notAskedFor, withheld)
+      } else if flags.contains(.shed) {
+        found = (.shed, .shed)
+      }
+      // A record for which there was no room is its object's all the same.
+      if records.count == 1, found?.0 == .shed { found = nil }
+      facts.append(Give.Record(save: save, obstacle: found?.0, isFirst: plan.isFirst(record)))
+      if let found, reason.map({ $0.save <= save }) ?? true { reason = (save, found.1) }
+    }
+    return (Give.choose(facts).candidates.map { records[$0] }, reason?.reason)
+  }
+
+  /// Whether restoring died at a record.
+  private func isQuarantined(_ record: RestorePlan.RecordPlace) -> Bool {
+    plan.flags(of: record).contains(.quarantined) || plan.id(of: record) == request.crashNode
+  }
+
+  /// A quarantined record is given again only where nothing newer lies beside it, or to an object that can join.
+  private func mayRetry(
+    _ record: RestorePlan.RecordPlace, among records: [RestorePlan.RecordPlace], _ object: any RestorableObject
+  ) -> Bool {
+    guard plan.id(of: record) != request.crashNode else { return false }
+    let save = plan.save(of: record)
+    return object is any MergingController || !records.contains { plan.save(of: $0) > save && !isQuarantined($0) }
+  }
+
+  /// Whether nothing is made in a row or below it, as restoring died there and nobody asks for another try.
+  func isClosed(_ row: Int) -> Bool {
+    if plan.nodes[row].flags.contains(.closed) || hasCrashNode(row) {
+      return hasCrashNode(row) || !request.retries(plan.paths[row])
+    }
+    return false
+  }
+
+  private func hasCrashNode(_ row: Int) -> Bool {
+    guard let node = request.crashNode else { return false }
+    if plan.nodes[row].id == node { return true }
+    return !plan.hasOneRecord(row) && plan.records(of: row).contains { plan.id(of: $0) == node }
+  }
+
+  /// Whether restoring died at a row or at one of its records.
+  func isMarkedQuarantined(_ row: Int) -> Bool {
+    let marks: RestorationArchive.NodeFlags = [.quarantined, .closed]
+    if !plan.nodes[row].flags.isDisjoint(with: marks) || hasCrashNode(row) { return true }
+    return !plan.hasOneRecord(row) && plan.records(of: row).contains { plan.flags(of: $0).contains(.quarantined) }
+  }
+
+  /// Why a row goes: it is expired, or its model is gone; nil when it doesn't.
+  private func end(of row: Int) -> NotRestoredReason? {
+    guard let tag = plan.tag(of: row), let registered = request.registry.registeredClass(tag) else { return nil }
+    guard registered.freshFor != nil || registered.onlyIf != nil else { return nil }
+    let details = plan.details(of: row)
+    if let limit = registered.freshFor,
+      let reason = Freshness.expiry(of: details.savedAt, in: plan.context, limit: limit, now: request.now)
+    {
+      return reason
+    }
+    if let model = details.model, registered.onlyIf?(model) == false { return .modelGone(model) }
+    return nil
+  }
+
+  /// Makes a row an object's, unless the object has a place already, and meets those below it.
   private func admit(
     _ object: any RestorableObject, at index: Int, ledBy lead: Int, _ origin: NodeReport.Origin
   ) {
@@ -119,78 +187,83 @@ extension RestoreTurn {
     }
     progress[index].restore(origin)
     progress[index].existed = progress[lead].existed
-    if index != lead {
-      awaken(index, insteadOf: lead)
-    }
-    noteFacts(of: object, at: index, origin)
-    // The walk goes on below a leading variant by itself, and never goes below a dormant one.
-    if plan.nodes[index].isDormant || origin == .registration { meetAll(in: index + 1..<plan.nodes[index].end, meet) }
+    if index != lead { choose(index, insteadOf: lead) }
+    noteFacts(at: index)
+    // The walk goes on below a leading row by itself, and never goes below another one.
+    if !plan.nodes[index].leads || origin == .registration { meetAll(in: index + 1..<plan.nodes[index].end, meet) }
   }
 
-  /// Notes that an object was given a dormant variant of its place, which paths lead to from now on.
-  private func awaken(_ index: Int, insteadOf lead: Int) {
-    awakened[lead] = index
-    progress[index].remarks.append(.wasDormant)
+  /// Notes that an object has another row of its place than the leading one; paths lead to that from now on.
+  private func choose(_ index: Int, insteadOf lead: Int) {
+    chosen[lead] = index
+    if plan.nodes[index].isAbsent { progress[index].remarks.append(.wasAbsent) }
     for other in lead..<plan.nodes[lead].end { paths[plan.paths[other]] = nil }
     for other in index..<plan.nodes[index].end { paths[plan.paths[other]] = other }
   }
 
-  private func noteFacts(of object: any RestorableObject, at index: Int, _ origin: NodeReport.Origin) {
-    if let tag = plan.tag(of: index), request.registry.registeredClass(tag) == nil {
+  private func noteFacts(at index: Int) {
+    if let tag = plan.namedTag(of: index), request.registry.registeredClass(tag) == nil {
       progress[index].remarks.append(.unregisteredClass(tag))
     }
-    // An object that was there already was found by its identifier.
-    guard origin != .existing, let controller = object as? any RestorableController,
-      let identifier = controller.restorationIdentifier, identifier != plan.paths[index].last
-    else { return }
-    progress[index].remarks.append(.identifierDiffers(found: identifier.rawValue))
-  }
-
-  /// The reason against a variant, for any object.
-  func obstacle(at index: Int) -> NotRestoredReason? {
-    if isLeftOut(index) { return .leftOutAfterCrash }
-    guard let tag = plan.tag(of: index), let registered = request.registry.registeredClass(tag) else { return nil }
-    guard registered.freshFor != nil || registered.onlyIf != nil else { return nil }
-    let details = plan.details(of: index)
-    if let limit = registered.freshFor,
-      let reason = Freshness.expiry(of: details.savedAt ?? plan.context.timeSaved, limit: limit, now: request.now)
-    {
-      return reason
-    }
-    if let model = details.model, registered.onlyIf?(model) == false { return .modelGone(model) }
-    return nil
-  }
-
-  /// Whether restoring died at a node, and nobody asks for another try.
-  func isLeftOut(_ index: Int) -> Bool {
-    guard isMarkedLeftOut(index) else { return false }
-    return plan.nodes[index].id == request.crashNode || !request.retries(plan.paths[index])
-  }
-
-  private func isMarkedLeftOut(_ index: Int) -> Bool {
-    plan.nodes[index].flags.contains(.leftOut) || plan.nodes[index].id == request.crashNode
   }
 
   // MARK: - Controllers
 
-  /// Goes down the ladder, by the newest variant against which nothing stands.
+  /// Goes down the ladder for the row that leads its place.
   private func meetController(_ lead: Int) {
-    // Nobody is made for a dormant variant.
-    guard !plan.nodes[lead].isDormant else {
-      guard let object = existingChild(at: lead) else { return fail(lead, .dormant) }
-      progress[lead].existed = true
-      return select(object, ledBy: lead, origin: .existing)
-    }
-    if let reason = obstacle(at: lead) ?? reasonToWithhold(lead) {
+    let reason: NotRestoredReason? =
+      if plan.nodes[lead].isAbsent {
+        // Nobody is made for it.
+        .absent
+      } else if let reason = end(of: lead) {
+        reason
+      } else if isClosed(lead) {
+        .leftOutAfterCrash
+      } else {
+        reasonToWithhold(lead)
+      }
+    if let reason {
       fail(lead, reason)
-      guard let object = existingChild(at: lead) else { return }
+      guard let object = existingChild(at: lead) else { return meetNext(lead) }
+      if !reason.deletesState { progress[lead].forgetResult() }
       progress[lead].existed = true
-      return select(object, ledBy: lead, origin: .existing)
+      select(object, ledBy: lead, origin: .existing)
+      if progress[lead].object == nil, chosen[lead] == nil { fail(lead, reason) }
+      return
     }
+    prepareGift(of: lead)
     guard let (object, origin) = makeController(lead) else { return }
     if origin == .existing || existingChild(at: lead) === object { progress[lead].existed = true }
     if !progress[lead].existed, let reason = reasonToWithhold(lead, from: object) { return fail(lead, reason) }
+    if object.restorationIdentifier != plan.paths[lead].last {
+      return fail(lead, .otherIdentifier(object.restorationIdentifier?.rawValue ?? ""))
+    }
     select(object, ledBy: lead, origin: origin)
+  }
+
+  /// Of a place whose leading row is of no use any more, the next present row is made.
+  private func meetNext(_ lead: Int) {
+    guard progress[lead].reason?.deletesState == true, let others = plan.others[lead] else { return }
+    let present = others.filter { !plan.nodes[$0].isAbsent && progress[$0].outcome == .undecided }
+    guard let best = Find.made(present.map { plan.findRow(at: $0, canBeGiven: true) }) else { return }
+    let next = present[best]
+    if let reason = end(of: next) ?? (isClosed(next) ? .leftOutAfterCrash : reasonToWithhold(next)) {
+      fail(next, reason)
+      if reason.deletesState { meetNext(lead) }
+      return
+    }
+    prepareGift(of: next)
+    guard let (object, origin) = makeController(next) else { return }
+    select(object, ledBy: lead, origin: origin)
+  }
+
+  /// Finds out which record a class's code will see, where a row has several.
+  private func prepareGift(of row: Int) {
+    guard !plan.hasOneRecord(row) else { return }
+    let saves = plan.records(of: row).filter { !isQuarantined($0) && plan.damage(of: $0) == nil }
+    progress[row].candidates = Give.choose(
+      saves.map { Give.Record(save: plan.save(of: $0), isFirst: plan.isFirst($0)) }
+    ).candidates.map { saves[$0] }
   }
 
   private func makeController(_ index: Int) -> (any RestorableController, NodeReport.Origin)? {
@@ -206,8 +279,8 @@ extension RestoreTurn {
     {
       return (object, .existing)
     }
-    let tag = plan.tag(of: index)
-    if let tag, let make = request.registry.registeredClass(tag)?.make {
+    let tag = plan.namedTag(of: index)
+    if let tag = plan.tag(of: index), let make = request.registry.registeredClass(tag)?.make {
       noteBeginning(of: index)
       guard let made = withDecoder(for: index, { make(plan.paths[index], $0) }) else {
         fail(index, .refusedByClass(tag))

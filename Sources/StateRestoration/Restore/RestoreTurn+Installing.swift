@@ -5,20 +5,22 @@ extension RestoreTurn {
   func installChildren(in range: Range<Int>? = nil) {
     for index in range ?? plan.nodes.indices where plan.nodes[index].end > index + 1 {
       guard let container = object(at: index) as? any RestorationContainer else { continue }
-      let children = plan.children(of: index).map { awakened[$0] ?? $0 }.filter {
+      let children = plan.children(of: index).map { chosen[$0] ?? $0 }.filter {
         let node = plan.nodes[$0]
-        return node.kind == .controller && !node.flags.contains(.byHand) && (!node.isDormant || object(at: $0) != nil)
+        return node.kind == .controller && !node.flags.contains(.byHand) && (!node.isAbsent || object(at: $0) != nil)
       }
       guard !children.isEmpty else { continue }
-      // A child that was left out and is asked for now comes back with those beside it.
-      let asked = children.filter { plan.nodes[$0].flags.contains(.leftOut) && progress[$0].isRestored }
+      // A child that was quarantined and is asked for now comes back with those beside it.
+      let asked = children.filter { isMarkedQuarantined($0) && progress[$0].isRestored }
       let isAskedFor = !asked.isEmpty
-      // Where there is place for one, that is the one.
-      let restored = (children.filter { !asked.contains($0) } + asked).map { child in
+      // Where there is place for one, that is the one: it stands last. All others keep their order.
+      let roles = Dictionary(grouping: children) { plan.details(of: $0).role }
+      let last = asked.filter { child in plan.details(of: child).role.map { roles[$0, default: []].count > 1 } ?? false }
+      let restored = (children.filter { !last.contains($0) } + last).map { child in
         let flags = plan.nodes[child].flags
         return RestoredChild(
           path: plan.paths[child], role: plan.details(of: child).role, controller: progress[child].controller,
-          wasCarriedOver: flags.contains(.carriedOver) && !isAskedFor && !flags.contains(.dormant))
+          wasCarriedOver: flags.contains(.carriedOver) && !isAskedFor && !flags.contains(.absent))
       }
       noteBeginning(of: index)
       container.installRestoredChildren(restored)

@@ -1,46 +1,51 @@
 internal import RestorationArchive
 
 extension RestoreTurn {
-  /// Tells a tree which live objects were given which nodes, before the capture at the end of the turn.
-  ///
-  /// Objects that could not read their own state are blank over it.
-  func noteOwners(in tree: LiveTree, range: Range<Int>? = nil) {
+  /// Tells a tree what live objects were given, before the capture at the end of the turn.
+  func noteGifts(in tree: LiveTree, range: Range<Int>? = nil) {
+    let isLate = range != nil
     let range = range ?? plan.nodes.indices
     for case let object? in uninstalled.map(\.object) { tree.given.noteRefused(object) }
     uninstalled = []
+    for (shut, row) in shutOut {
+      if let object = shut.object {
+        tree.given.note(object, .unread(plan.nodes[row].id), of: nil, outlives: true)
+      }
+    }
+    shutOut = []
     tree.given.reserve(range.count)
     for index in range {
       guard let object = object(at: index), !plan.nodes[index].isApplication else { continue }
-      let given = given(at: index)
+      if isEdited(object) { tree.given.noteEdit(object) }
+      var given = given(at: index)
+      if isLate, case .unread(let row) = given { given = .late(row) }
       tree.given.note(
         object, given, of: plan.details(of: index).model.map { _ in plan.identity(of: index) },
         outlives: plan.nodes[index].kind == .shared || plan.nodes[index].flags.contains(.byHand))
-      if given.node != nil { progress[index].isSpent = true }
+      if given.gift != nil { progress[index].isSpent = true }
     }
   }
 
-  /// What a node's object has of its stored state.
-  private func given(at index: Int) -> CaptureBatch.Given {
-    let node = plan.nodes[index].id
-    // Without a record there is nothing to lose; and an edit made while locked is newer.
-    let isOwn =
-      progress[index].isRestored || progress[index].reason == .shed || progress[index].reason == .touchedMeanwhile
-    guard isOwn else { return .over(node) }
-    return progress[index].awaitsTarget ? .referrer(node) : .owner(node)
+  /// What a row's object has of its records.
+  func given(at index: Int) -> CaptureBatch.Given {
+    let row = plan.nodes[index].id
+    switch progress[index].gift {
+    case .own: return .record(CaptureBatch.Gift(row: row, record: row, isChanged: progress[index].isChanged))
+    case .records(var gift):
+      gift.isChanged = progress[index].isChanged
+      return .record(gift)
+    case .nothing:
+      // Without a record there is nothing to lose.
+      if plan.records(of: index).isEmpty { return .record(CaptureBatch.Gift(row: row, record: row)) }
+      return .unread(row)
+    }
   }
 
-  /// Notes that an object has joined the stored state and its own.
-  func noteJoined(_ index: Int) {
-    if !progress[index].isRestored { progress[index].restore(.existing) }
-    progress[index].remarks.append(.joined)
-    request.log.log(.info, "\(plan.paths[index]): joined the stored state and the typed one")
-  }
-
-  /// Takes the nodes out of the state that are of no use any more, too old or without their model: no object is given them, or
-  /// the nodes below them, from now on.
+  /// Takes the rows out of the state that are of no use any more, too old or without their model: no object is given them, or
+  /// those below them, from now on.
   ///
-  /// - Returns: These nodes, which the next save leaves away.
-  func retireNodes() -> [NodeID] {
+  /// - Returns: These rows, which the next save leaves away.
+  func retireRows() -> [NodeID] {
     plan.nodes.indices.compactMap { index in
       guard progress[index].reason?.deletesState == true else { return nil }
       spend(index..<plan.nodes[index].end)
@@ -48,11 +53,18 @@ extension RestoreTurn {
     }
   }
 
-  /// Nodes that had been left out and came back.
-  var retriedNodes: [NodeID] {
+  /// The quarantined records that were given and did well.
+  var acquittedRecords: [NodeID] {
     plan.nodes.indices.compactMap { index in
-      let node = plan.nodes[index]
-      return node.flags.contains(.leftOut) && progress[index].isRestored ? node.id : nil
+      guard progress[index].isRestored else { return nil }
+      switch progress[index].gift {
+      case .records(let gift):
+        let isQuarantined = plan.record(gift.record).map { plan.flags(of: $0).contains(.quarantined) }
+        return isQuarantined == true ? gift.record : nil
+      case .own, .nothing:
+        let flags = plan.nodes[index].flags
+        return flags.contains(.quarantined) || flags.contains(.closed) ? plan.nodes[index].id : nil
+      }
     }
   }
 

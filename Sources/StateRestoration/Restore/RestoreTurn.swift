@@ -14,16 +14,16 @@ internal import RestorationArchive
   var progress: [NodeProgress]
   /// Stands for the app-level state: one more object, at the empty path.
   private let applicationObject = ApplicationObject()
-  /// The dormant variants that were given instead of the leading ones of their places, by these.
-  var awakened: [Int: Int] = [:]
+  /// The rows that were found instead of the leading ones of their places, by these.
+  var chosen: [Int: Int] = [:]
 
   /// Objects that no container took, while somebody else owns them.
   var uninstalled: [WeakObject] = []
   /// Nodes that are asked for whatever the launch asks for, as their objects came late.
   var asked: Set<Int> = []
   var lookups = RestoreLookups()
-  /// Whether the object that decodes now refers to stored state that was not restored.
-  var missesTarget = false
+  /// Objects that a row fits which is closed: they are given nothing of it.
+  var shutOut: [(object: WeakObject, row: Int)] = []
   private var notedNode: UInt32?
   /// The objects of so many nodes, from the first on, were told that restoring is over.
   private var finishedCount = 0
@@ -31,8 +31,6 @@ internal import RestorationArchive
   lazy var paths = Dictionary(
     plan.leads.lazy.filter { [plan] in !plan.nodes[$0].isApplication }.map { [plan] in (plan.paths[$0], $0) }
   ) { first, _ in first }
-  /// The registered classes; made when variants are compared with each other.
-  private(set) lazy var tags = request.registry.tagTable
 
   init(plan: RestorePlan, _ request: RestoreRequest) {
     self.plan = plan
@@ -55,7 +53,7 @@ internal import RestorationArchive
     for index in range ?? plan.nodes.indices { progress[index].letGo() }
   }
 
-  /// The index of the node at a path as it was stored, the leading variant of its place; nil when there is none.
+  /// The index of the leading row at a path as it was stored; nil when there is none.
   func index(at path: RestorationPath) -> Int? { paths[path] }
 
   /// The index of a place below what a controller was given; nil when nothing is stored there, or the controller has become
@@ -78,16 +76,16 @@ internal import RestorationArchive
     return index
   }
 
-  /// Whether nobody is given the state of a place any more, or not an object whose own state in it was given.
+  /// Whether nobody is given the state of a place any more, or not an object whose own rows in it were given.
   func isSpent(_ lead: Int, for object: (any RestorableObject)? = nil) -> Bool {
-    let variants = plan.variants(ledBy: lead)
-    let own = variants.filter { isOwn($0, object) }
-    return (own.isEmpty ? variants : own).allSatisfy { progress[$0].isSpent }
+    let rows = plan.rows(ledBy: lead)
+    let own = rows.filter { isOwn($0, object) }
+    return (own.isEmpty ? rows : own).allSatisfy { progress[$0].isSpent }
   }
 
-  /// Whether a variant is an object's own; without an object every one counts.
-  func isOwn(_ variant: Int, _ object: (any RestorableObject)?) -> Bool {
-    object.map { request.registry.claimant($0).mismatch(with: plan.identity(of: variant)) == nil } ?? true
+  /// Whether a row fits an object; without an object every one counts.
+  func isOwn(_ row: Int, _ object: (any RestorableObject)?) -> Bool {
+    object.map { request.registry.asker($0).mismatch(with: plan.identity(of: row)) == nil } ?? true
   }
 
   /// Whether there is state that nobody was given, for late objects.
@@ -96,14 +94,8 @@ internal import RestorationArchive
   }
 
   /// Says that nobody is given the state of a place, or of anything below it, any more.
-  ///
-  /// - Parameter object: An object whose values are newer than those variants that are its own; nil for all of them.
-  func spend(_ lead: Int, on object: (any RestorableObject)? = nil) {
-    for variant in plan.variants(ledBy: lead) where isOwn(variant, object) {
-      // An object that has moved has it.
-      if object != nil, self.object(at: variant) != nil { continue }
-      spend(variant..<plan.nodes[variant].end)
-    }
+  func spend(_ lead: Int) {
+    for row in plan.rows(ledBy: lead) { spend(row..<plan.nodes[row].end) }
   }
 
   /// Says that nobody is given the state of a range of nodes any more.
@@ -117,7 +109,7 @@ internal import RestorationArchive
       let isSpent = progress[index].isSpent
       progress[index] = NodeProgress()
       progress[index].isSpent = isSpent
-      awakened[index] = nil
+      chosen[index] = nil
     }
   }
 
@@ -126,15 +118,13 @@ internal import RestorationArchive
 
   // MARK: - The turn
 
-  /// Selects among the variants of the app-level state.
+  /// Finds the row of the app-level state.
   func selectApplication() {
     if let lead = plan.application { select(applicationObject, ledBy: lead, origin: .existing) }
   }
 
-  /// The variant of the app-level state that is given, or that can't be read; nil when there is none for it.
-  var application: Int? {
-    plan.application.flatMap { lead in plan.variants(ledBy: lead).first { progress[$0].object != nil } }
-  }
+  /// The row of the app-level state; nil when there is none.
+  var application: Int? { plan.application.flatMap { progress[$0].object == nil ? nil : $0 } }
 
   /// Finds or makes every object below the root.
   func makeObjects(root: any RestorableController) {
@@ -147,16 +137,14 @@ internal import RestorationArchive
         meet(index)
       }
     }
-    for (lead, variants) in plan.dormants where !plan.nodes[lead].isApplication {
-      for variant in [lead] + variants where plan.nodes[variant].isDormant && progress[variant].outcome == .undecided {
-        reportDormant(variant)
-      }
+    for (lead, rows) in plan.others where !plan.nodes[lead].isApplication {
+      for row in [lead] + rows where progress[row].outcome == .undecided { reportWaiting(row) }
     }
   }
 
-  /// Says of a dormant variant, with all that is below it, that no object has it.
-  private func reportDormant(_ top: Int) {
-    fail(top, .dormant)
+  /// Says of a row, with all that is below it, that no object has it.
+  private func reportWaiting(_ top: Int) {
+    fail(top, .absent)
     for index in top + 1..<plan.nodes[top].end where progress[index].outcome == .undecided {
       fail(index, .parentNotRestored)
     }
@@ -164,24 +152,23 @@ internal import RestorationArchive
 
   /// Finds or makes the objects of a subtree whose top is a late object.
   func makeObjects(for object: any RestorableObject, at top: Int) {
-    for variant in plan.variants(ledBy: top) { forgetProgress(in: variant..<plan.nodes[variant].end) }
+    for row in plan.rows(ledBy: top) { forgetProgress(in: row..<plan.nodes[row].end) }
     select(object, ledBy: top, origin: .registration)
   }
 
-  /// Meets the places of a range, parents first; those below a dormant variant only when an object gets it.
+  /// Meets the places of a range, parents first; those below a row that doesn't lead only when an object gets it.
   func meetAll(in range: Range<Int>, _ meet: (Int) -> Void) {
-    guard !plan.allDormants.isEmpty else {
+    guard !plan.isPlain else {
       for index in range { meet(index) }
       return
     }
     var next = range.lowerBound
     while next < range.upperBound {
-      if plan.nodes[next].isDormant {
-        if plan.dormants[next] != nil { meet(next) }
-        next = plan.nodes[next].end
-      } else {
+      if plan.nodes[next].leads {
         meet(next)
         next += 1
+      } else {
+        next = plan.nodes[next].end
       }
     }
   }
@@ -220,8 +207,11 @@ internal import RestorationArchive
   // MARK: - The note
 
   /// Marks the node whose own code runs next, so that a crash in it is put down to it.
-  func noteBeginning(of index: Int) {
-    let node = plan.nodes[index].id.rawValue
+  ///
+  /// - Parameter record: The record that it is given; nil for what makes or installs its object.
+  func noteBeginning(of index: Int, _ record: RestorePlan.RecordPlace? = nil) {
+    let next = (record ?? progress[index].candidates?.first).map { plan.id(of: $0) }
+    let node = (next ?? plan.nodes[index].id).rawValue
     guard notedNode != node else { return }
     notedNode = node
     request.note(node)
@@ -250,26 +240,28 @@ internal import RestorationArchive
 
   // MARK: - Decoders
 
-  /// A decoder of a node's state.
-  func makeDecoder(of index: Int, resolve: RestorationDecoder.Resolver? = nil) -> RestorationDecoder {
-    RestorationDecoder(plan.stored(at: index), context: plan.context, resolve: resolve)
+  /// A decoder of a record.
+  func makeDecoder(
+    of record: RestorePlan.RecordPlace, resolve: RestorationDecoder.Resolver? = nil
+  ) -> RestorationDecoder {
+    RestorationDecoder(plan.stored(record), context: plan.context, resolve: resolve)
   }
 
-  /// Lends code of the program a decoder of a node's state.
+  /// Lends code of the program a decoder of the state that a row's object will be given.
   func withDecoder<Value>(for index: Int, _ body: (RestorationDecoder) -> Value) -> Value {
-    let decoder = makeDecoder(of: index)
+    let decoder = makeDecoder(of: progress[index].candidates?.first ?? RestorePlan.RecordPlace(row: index))
     defer { decoder.finish() }
     return body(decoder)
   }
 
-  /// A decoder that no code of the program will see; to be kept for the next node in ``RestoreLookups/unseenDecoder`` afterwards.
+  /// A decoder that no code of the program will see; to be kept for the next record in ``RestoreLookups/unseenDecoder`` afterwards.
   ///
   /// Taken out, as a value that is assigned may have the program give another object its state meanwhile. One that the
   /// program has seen is never used again, as it may have kept it.
-  func takeUnseenDecoder(of index: Int) -> RestorationDecoder {
-    guard let decoder = lookups.unseenDecoder else { return makeDecoder(of: index) }
+  func takeUnseenDecoder(of record: RestorePlan.RecordPlace) -> RestorationDecoder {
+    guard let decoder = lookups.unseenDecoder else { return makeDecoder(of: record) }
     lookups.unseenDecoder = nil
-    decoder.begin(plan.stored(at: index))
+    decoder.begin(plan.stored(record))
     return decoder
   }
 }

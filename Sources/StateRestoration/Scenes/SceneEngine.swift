@@ -60,6 +60,10 @@
     guarded = []
   }
 
+  func announceEnd() {
+    for coordinator in scenes.openCoordinators { coordinator.announceEnd() }
+  }
+
   /// Tries every scene, and throws the first failure.
   func deleteState() async throws(RestorationError) {
     var failure: RestorationError?

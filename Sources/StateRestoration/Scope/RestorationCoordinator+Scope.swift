@@ -39,9 +39,7 @@ extension RestorationCoordinator {
     guard let restored, let index = storedPlace(at: path), restored.object(at: index) == nil,
       !restored.isSpent(index)
     else { return false }
-    return restored.plan.variants(ledBy: index).contains { variant in
-      restored.plan.nodes[variant].byteCount > 0 || restored.plan.nodes[variant].flags.contains(.shed)
-    }
+    return restored.plan.rows(ledBy: index).contains { !restored.plan.records(of: $0).isEmpty }
   }
 
   /// Whether a value is stored at a path below state that no object was given.
@@ -63,11 +61,10 @@ extension RestorationCoordinator {
       restored.spend(index)
       // In the turn that restores, the capture at its end removes it.
       if lateObjects != nil {
-        let variants = restored.plan.variants(ledBy: index)
-        return tree.given.noteForgotten(variants.map { restored.plan.nodes[$0].id })
+        return tree.given.noteForgotten(restored.plan.rows(ledBy: index).map { restored.plan.nodes[$0].id })
       }
     }
-    worker.post { try? $0.draft.removeAll(at: path) }
+    worker.post { try? $0.table.removeAll(at: path) }
     changesWereNoticed()
   }
 }

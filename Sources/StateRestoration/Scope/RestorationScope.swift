@@ -98,6 +98,8 @@ public import Observation
   public func setValue<Value: Codable & Sendable>(_ value: Value, forKey key: RestorationIdentifier) {
     if let known = members[key] as? StoredValue<Value?> {
       known.value = value
+      // In the turn that restores it as well.
+      coordinator?.tree.given.noteEdit(known)
     } else {
       replace(key, by: StoredValue<Value?>(key, value), isEdit: true)
     }

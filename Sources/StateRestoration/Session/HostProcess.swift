@@ -4,6 +4,8 @@ internal import Dispatch
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
+#elseif canImport(Android)
+internal import Android
 #else
 internal import Darwin
 #endif

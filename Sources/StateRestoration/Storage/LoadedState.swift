@@ -20,6 +20,8 @@ struct LoadedState: Sendable {
   /// What the next whole generation takes the place of without continuing it.
   var retiring: [Generation] = []
 
+  /// Where the records are that this run has written while locked, by their numbers then.
+  var ownRecords: [NodeID: NodeID] = [:]
   /// Whether the reader holds more than the disk does as a generation.
   var isMerged = false
 

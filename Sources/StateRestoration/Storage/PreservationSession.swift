@@ -2,7 +2,7 @@ internal import DataProtection
 internal import FoundationEssentials
 internal import RestorationArchive
 
-/// What saves of one run go on from: the draft, and how it relates to the disk; the worker's own.
+/// What saves of one run go on from: the table, and how it relates to the disk; the worker's own.
 struct PreservationSession: Sendable {
   /// What the disk held when this run first looked, which decides what a save may replace.
   enum Base: Sendable, Hashable {
@@ -17,7 +17,7 @@ struct PreservationSession: Sendable {
   }
 
   let store: any PreservationStore
-  var draft: ArchiveDraft
+  var table: Table
   private(set) var base = Base.unknown
   /// What the next whole generation takes the place of.
   private var succession = ArchiveSuccession()
@@ -34,15 +34,15 @@ struct PreservationSession: Sendable {
     store: any PreservationStore, context: RestorationContext, limits: RestorationArchive.Limits, nodeBudget: Int
   ) {
     self.store = store
-    draft = ArchiveDraft(context: context, limits: limits, nodeBudget: nodeBudget)
+    table = Table(context: context, limits: limits, nodeBudget: nodeBudget)
   }
 
   // MARK: - Beginning
 
   /// Goes on from a state; its nodes are carried over until live objects are bound to them.
   mutating func begin(continuing loaded: LoadedState) throws(ArchiveError) {
-    draft = try ArchiveDraft(
-      continuing: loaded.reader, dormants: loaded.plan.allDormants, limits: draft.limits, nodeBudget: draft.nodeBudget)
+    table = try Table(
+      continuing: loaded.reader, loaded.plan.index, limits: table.limits, nodeBudget: table.nodeBudget)
     base = .opened
     succession = loaded.succession
     retiresEverything = false
@@ -55,8 +55,8 @@ struct PreservationSession: Sendable {
   ///
   /// - Parameter retiring: The generations that are refused, nil for all that are there; the next save sets them aside.
   mutating func begin(_ base: Base, retiring: [Generation]? = [], context: RestorationContext) {
-    draft = ArchiveDraft(
-      context: context, limits: draft.limits, nodeBudget: draft.nodeBudget, isBlind: base == .locked)
+    table = Table(
+      context: context, limits: table.limits, nodeBudget: table.nodeBudget, isLocked: base == .locked)
     self.base = base
     succession = ArchiveSuccession(retiring: retiring ?? [])
     retiresEverything = retiring == nil
@@ -66,7 +66,7 @@ struct PreservationSession: Sendable {
 
   /// Begins a run on a locked device, or another hierarchy in it: earlier edits stay, as nobody's.
   mutating func beginLocked(context: RestorationContext) {
-    guard base != .locked else { return draft.unbindAll() }
+    guard base != .locked else { return table.letGoOfAll() }
     // State that was read since the last lock may hold edits that no generation has.
     store.keepPending()
     begin(.locked, context: context)
@@ -77,13 +77,13 @@ struct PreservationSession: Sendable {
   /// Nothing else of this run is written with it. If the disk can't take it now, the next save owes it.
   ///
   /// - Returns: Whether that took a whole generation.
-  mutating func leaveOut(
+  mutating func quarantine(
     _ node: NodeID, of loaded: LoadedState, loader: StateLoader
   ) throws(ArchiveError) -> Bool {
-    try draft.mark([node], leftOut: true)
+    try table.quarantine(node)
     guard loaded.choice == .newest else { return false }
-    let written = try? write(context: draft.writer.context, loader: loader, isCapture: false)
-    draft.owedFindings += written?.findings ?? []
+    let written = try? write(context: table.writer.context, loader: loader, isCapture: false)
+    table.owedFindings += written?.findings ?? []
     return written?.kind == .whole
   }
 
@@ -100,19 +100,25 @@ struct PreservationSession: Sendable {
 
   /// The nodes that were edited since a locked launch, as an archive; nil when there are none, and none were saved.
   var edits: Data? {
-    guard base == .locked, draft.writer.nodeCount > 0 || overlay != nil else { return nil }
-    return try? draft.writer.makeArchiveOverBudget()
+    guard base == .locked, table.writer.nodeCount > 0 || overlay != nil else { return nil }
+    return try? table.writer.makeArchiveOverBudget()
   }
 
-  /// The live objects that were edited since a locked launch; in another run all that own state.
-  var editedKeys: Set<CaptureBatch.Key> {
-    switch base {
-    case .unknown: []
-    case .empty, .opened: Set(draft.ownerOf.values)
-    case .locked:
-      // Values that can't be encoded can't be compared.
-      Set(draft.ownerOf.filter { node, _ in (try? draft.isUnedited(node)) != true }.values).union(draft.unencoded)
+  /// What live objects have written since a locked launch, by their keys.
+  var ownRecords: [CaptureBatch.Key: NodeID] {
+    guard base == .locked else { return [:] }
+    var records: [CaptureBatch.Key: NodeID] = [:]
+    for key in table.holders.values {
+      if let record = table.holding(key)?.record { records[key] = record }
     }
+    return records
+  }
+
+  /// The live objects that were edited since a locked launch.
+  var editedKeys: Set<CaptureBatch.Key> {
+    guard base == .locked else { return [] }
+    // Values that can't be encoded can't be compared.
+    return Set(ownRecords.filter { !table.isFirst($0.value) }.keys).union(table.unencoded)
   }
 
   // MARK: - Saving
@@ -131,6 +137,8 @@ struct PreservationSession: Sendable {
     var unencoded: Set<CaptureBatch.Key> = []
     /// Live objects for which the archive has no place.
     var unplaced: Set<CaptureBatch.Key> = []
+    /// Those of the changed ones that don't have what they came with any more.
+    var edited: Set<CaptureBatch.Key> = []
     /// True when the device is locked and nothing may be written.
     var isWaiting = false
   }
@@ -142,14 +150,14 @@ struct PreservationSession: Sendable {
     var findings: [PreservationFinding]
   }
 
-  /// Brings the draft up to date with a capture that is not saved yet; findings are the next save's.
+  /// Brings the table up to date with a capture that is not saved yet; findings are the next save's.
   mutating func take(_ batch: CaptureBatch) {
-    guard let findings = try? draft.commit(batch) else { return draft.unbindAll() }
-    draft.owedFindings += findings.filter { !draft.owedFindings.contains($0) }
+    guard let findings = try? table.commit(batch) else { return table.letGoOfAll() }
+    table.owedFindings += findings.filter { !table.owedFindings.contains($0) }
     announced.formUnion(batch.announced)
   }
 
-  /// Brings the draft up to date with a capture and writes the changes.
+  /// Brings the table up to date with a capture and writes the changes.
   mutating func save(_ batch: CaptureBatch, context: RestorationContext, loader: StateLoader) throws -> Saved {
     var batch = batch
     if base == .unknown {
@@ -159,17 +167,17 @@ struct PreservationSession: Sendable {
     }
     let findings: [PreservationFinding]
     do {
-      findings = try draft.commit(batch)
+      findings = try table.commit(batch)
     } catch {
-      draft.unbindAll()
+      table.letGoOfAll()
       throw error
     }
     // A save that can't tell leaves its findings to the next one.
-    if base == .locked, overlay == nil, draft.writer.nodeCount == 0 {
-      draft.owedFindings += findings.filter { !draft.owedFindings.contains($0) }
+    if base == .locked, overlay == nil, table.writer.nodeCount == 0 {
+      table.owedFindings += findings.filter { !table.owedFindings.contains($0) }
       return saved(nil, findings, isWaiting: true)
     }
-    let owed = draft.owedFindings.filter { !findings.contains($0) }
+    let owed = table.owedFindings.filter { !findings.contains($0) }
     let written: Written?
     do {
       written = try write(context: context, loader: loader)
@@ -178,34 +186,35 @@ struct PreservationSession: Sendable {
       throw error
     }
     let result = saved(written, findings + owed)
-    draft.changed = []
+    table.save &+= 1
+    table.changed = []
     announced = []
-    draft.owedFindings = []
+    table.owedFindings = []
     return result
   }
 
   private func saved(_ written: Written?, _ findings: [PreservationFinding], isWaiting: Bool = false) -> Saved {
     Saved(
-      written: written, changedKeys: written == nil ? [] : draft.changed.subtracting([CaptureBatch.application]),
+      written: written, changedKeys: written == nil ? [] : table.changed.subtracting([CaptureBatch.application]),
       announcedBefore: announced,
-      carriedOverNodes: isWaiting ? 0 : draft.carriedOverCount, findings: findings, unencoded: draft.unencoded,
-      unplaced: Set(draft.unplaced.keys), isWaiting: isWaiting)
+      carriedOverNodes: isWaiting ? 0 : table.unheldCount, findings: findings, unencoded: table.unencoded,
+      unplaced: Set(table.unplaced.keys), edited: table.changed.filter { table.isEdited($0) }, isWaiting: isWaiting)
   }
 
   /// Finds out what a save would meet on disk, when nobody has restored in this run.
   ///
-  /// Readable state is continued, so that the nodes of absent objects are carried over. All of it is set aside first: objects of
-  /// this run replace states that nobody has seen.
+  /// Readable state is continued: what objects of this run have lies beside states that nobody has read.
   private mutating func look(context: RestorationContext, loader: StateLoader) throws {
     let remarks: [RestorationRemark]
     do throws(LoadFailure) {
-      var loaded = try loader.loadNewest()
+      let loaded = try loader.loadNewest()
       remarks = loaded.remarks
-      loaded.retiring.append(loaded.state.generation)
       if loaded.plan.context.schemaVersion <= context.schemaVersion {
         try? begin(continuing: loaded)
       }
-      if base == .unknown { begin(.empty, retiring: loaded.retiring, context: context) }
+      if base == .unknown {
+        begin(.empty, retiring: loaded.retiring + [loaded.state.generation], context: context)
+      }
     } catch {
       remarks = error.remarks
       switch error.outcome {
@@ -216,25 +225,28 @@ struct PreservationSession: Sendable {
       }
     }
     // Nobody gets a report: the receipt says it.
-    for case .failure(let text) in remarks { draft.owedFindings.append(.failure(text)) }
+    for case .failure(let text) in remarks { table.owedFindings.append(.failure(text)) }
   }
 
   /// Writes the changes since the last save; nil when there are none.
   ///
   /// - Parameter isCapture: Whether the live objects were captured, so that what none of them owns is carried over.
   mutating func write(context: RestorationContext, loader: StateLoader, isCapture: Bool = true) throws -> Written? {
-    let isOwed = continued == nil && draft.writer.nodeCount > 0 && overlay != .durable
+    let isOwed = continued == nil && table.writer.nodeCount > 0 && overlay != .durable
     let isOld =
       base == .opened
-      && draft.tags.ageLimit.map {
-        Freshness.isDue(draft.writer.context.timeSaved, limit: $0, now: context.timeSaved)
+      && table.classes.ageLimit.map {
+        Freshness.isDue(table.writer.context.timeSaved, limit: $0, now: context.timeSaved)
       } ?? false
-    guard draft.writer.hasChanges || !succession.consuming.isEmpty || isOwed || isOld else {
+    guard table.writer.hasChanges || !succession.consuming.isEmpty || isOwed || isOld else {
       if base == .opened { try store.requireDurable() }
       return nil
     }
-    if isCapture { try draft.markCarriedOver() }
-    draft.writer.context = context
+    if isCapture { try table.markUnheld() }
+    let newest = table.writer.context.timeSaved
+    table.writer.context = context
+    // While the clock is behind the newest time seen, that is the time: what is saved now must not look old once it is right.
+    table.writer.context.timeSaved = max(context.timeSaved, newest)
     do throws(ProtectionError) {
       if base == .locked { return try writeOverlay() }
       if let generation = continued, let written = try appendChange(to: generation) { return written }
@@ -248,7 +260,7 @@ struct PreservationSession: Sendable {
 
   /// Appends the changes; nil when a whole generation has to be written instead.
   private mutating func appendChange(to generation: Generation) throws(ProtectionError) -> Written? {
-    guard let change = try? draft.writer.makeDelta() else { return nil }
+    guard let change = try? table.writer.makeDelta() else { return nil }
     let receipt: PublishReceipt?
     do throws(ProtectionError) {
       receipt = try store.append(change, to: generation)
@@ -283,17 +295,20 @@ struct PreservationSession: Sendable {
 
   private mutating func archived() throws(ProtectionError) -> Data {
     do {
-      return try draft.writer.makeArchive()
+      return try table.writer.makeArchive()
     } catch {
       throw ProtectionError(.corrupt, "The state could not be put together; nothing was written.", cause: error)
     }
   }
 
   private mutating func takeSheddings() -> [PreservationFinding] {
-    draft.writer.takeSheddings().map { shedding in
-      shedding.isLeftOut
-        ? .shed(path: shedding.path, bytes: shedding.byteCount)
-        : .overBudget(path: shedding.path, bytes: shedding.byteCount, limit: draft.limits.bytesPerArchive)
+    table.writer.takeSheddings().map { shedding in
+      // As the interface calls it; a node that is gone by now had the path that the archive knew.
+      let isThere = ((try? table.writer.node(shedding.node)) ?? nil) != nil
+      let path = isThere ? table.path(of: shedding.node) : shedding.path
+      return shedding.isLeftOut
+        ? .shed(path: path, bytes: shedding.byteCount)
+        : .overBudget(path: path, bytes: shedding.byteCount, limit: table.limits.bytesPerArchive)
     }
   }
 }

@@ -89,8 +89,10 @@ protocol RestorationAttempting: AnyObject, Sendable {
   func note(node: UInt32?)
   /// Nothing of the program runs with the state any more: a death from now on is none of its.
   ///
-  /// The first end forgets the earlier deaths at this generation.
+  /// Earlier deaths at this generation are forgotten, until restoring goes on: then they count again.
   func end()
+  /// The program ends in order: this is no death, and none is forgotten.
+  func pause()
 }
 
 /// How earlier attempts at restoring one generation have ended.

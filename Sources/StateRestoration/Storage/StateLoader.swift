@@ -6,7 +6,7 @@ internal import RestorationArchive
 struct StateLoader: Sendable {
   let store: any PreservationStore
   let configuration: RestorationConfiguration
-  let tags: TagTable
+  let classes: ClassTable
   /// What an archive that is made now records of the program; taken on the main actor, as it calls the program's clock.
   let context: RestorationContext
   /// The nodes that this run edited while the device was locked, as an archive: newer than all that it saved of them.
@@ -188,9 +188,9 @@ struct StateLoader: Sendable {
       pending = try openPending(&remarks)
       let oldest = (pending.map(\.content) + [edits].compactMap(\.self)).first
       let context = try? oldest.map { try RestorationArchive.Reader(base: .init($0), limits: limits).context }
-      var draft = ArchiveDraft(
+      var table = Table(
         context: context ?? self.context, limits: limits, nodeBudget: configuration.nodeByteBudget)
-      base = try draft.writer.makeArchive()
+      base = try table.writer.makeArchive()
     } catch {
       throw failure(from: error, remarks)
     }
@@ -213,15 +213,16 @@ struct StateLoader: Sendable {
       var merged = pending.filter { edits != nil && $0.isOwn }
       let others = pending.filter { edits == nil || !$0.isOwn }
       var change: Data?
-      if !others.isEmpty || edits != nil { change = try merge(others, onto: reader, &merged, &remarks) }
+      var ownRecords: [NodeID: NodeID] = [:]
+      if !others.isEmpty || edits != nil { change = try merge(others, onto: reader, &merged, &ownRecords, &remarks) }
       if let change {
         reader = try RestorationArchive.Reader(base: .init(data), deltas: state.frames + [change], limits: limits)
       }
       var loaded = LoadedState(
-        plan: try RestorePlan(reader: reader), state: state, reader: reader, choice: choice, crash: .restoreEverything,
-        history: AttemptHistory(), remarks: remarks, reason: .normal, merged: merged,
+        plan: try RestorePlan(reader: reader, classes: classes), state: state, reader: reader, choice: choice,
+        crash: .restoreEverything, history: AttemptHistory(), remarks: remarks, reason: .normal, merged: merged,
         retiring: pending.map(\.generation).filter { one in !merged.contains { $0.generation == one } },
-        isMerged: change != nil || !merged.isEmpty)
+        ownRecords: ownRecords, isMerged: change != nil || !merged.isEmpty)
       addFacts(of: state, to: &loaded)
       return loaded
     } catch let error as ArchiveError {
@@ -247,33 +248,36 @@ struct StateLoader: Sendable {
 
   /// Merges the pending generations, oldest first, and last the edits of this run.
   ///
+  /// - Parameter ownRecords: Where the records of this run's edits are, by their numbers among the edits.
   /// - Returns: The change of the archive; nil when there is none.
   private func merge(
     _ pending: [PendingArchive], onto reader: RestorationArchive.Reader, _ merged: inout [PendingArchive],
-    _ remarks: inout [RestorationRemark]
+    _ ownRecords: inout [NodeID: NodeID], _ remarks: inout [RestorationRemark]
   ) throws(ArchiveError) -> Data? {
-    let stored = try RestorePlan(reader: reader)
-    var draft = try ArchiveDraft(
-      continuing: reader, dormants: stored.allDormants, limits: limits, nodeBudget: configuration.nodeByteBudget)
-    draft.tags = tags
+    let stored = try RestorePlan(reader: reader, classes: classes)
+    var table = try Table(
+      continuing: reader, stored.index, limits: limits, nodeBudget: configuration.nodeByteBudget)
+    table.classes = classes
     var context = try reader.context
-    var nodes: Set<NodeID> = []
+    var nodes = 0
     for one in pending {
-      var attempt = draft
+      var attempt = table
       do throws(ArchiveError) {
         let overlay = try RestorationArchive.Reader(base: .init(one.content), limits: limits)
-        nodes.formUnion(try attempt.merge(overlay, &context))
-        draft = attempt
+        nodes += try attempt.merge(overlay, &context).count
+        table = attempt
         merged.append(one)
       } catch {
         remarks.append(.failure("what was saved while locked could not be merged: \(error)"))
       }
     }
-    if let edits { _ = try draft.merge(try RestorationArchive.Reader(base: .init(edits), limits: limits), &context) }
-    if !nodes.isEmpty { remarks.append(.mergedPendingChanges(nodes: nodes.count)) }
-    for finding in draft.owedFindings { remarks.append(.failure(finding.description)) }
-    draft.writer.context = context
-    return try draft.writer.makeDeltaOverBudget()
+    if let edits {
+      ownRecords = try table.merge(try RestorationArchive.Reader(base: .init(edits), limits: limits), &context)
+    }
+    if nodes > 0 { remarks.append(.mergedPendingChanges(nodes: nodes)) }
+    for finding in table.owedFindings { remarks.append(.failure(finding.description)) }
+    table.writer.context = context
+    return try table.writer.makeDeltaOverBudget()
   }
 
   private func reader(of state: StoredState) throws(ArchiveError) -> RestorationArchive.Reader {

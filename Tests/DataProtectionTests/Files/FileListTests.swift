@@ -66,6 +66,88 @@ import Testing
     #expect(try await world.open().files().list().map(\.name) == ["one", "three"])
   }
 
+  /// The slot of the list, by how often it has been saved.
+  private func list(savedTimes count: Int) throws -> String {
+    let place = try store()
+    let slot = world.memory.names(atPath: place).first { slot in
+      world.memory.content(atPath: "\(place)/\(slot)/g-\(count)") != nil
+    }
+    return "\(place)/\(try #require(slot))"
+  }
+
+  @Test func `an old list put back deletes nothing, and says so until the right one is back`() async throws {
+    do {
+      let files = try await world.open().files()
+      for name in ["one", "two", "three"] { try files.create(name, contents: Data(name.utf8)).close() }
+    }
+    let path = try list(savedTimes: 4)
+    let old = try #require(world.memory.content(atPath: path + "/ledger"))
+    let predecessor = try #require(world.memory.content(atPath: path + "/g-4"))
+    try await world.open().files().create("four", contents: Data("four".utf8)).close()
+    let newest = try #require(world.memory.content(atPath: path + "/ledger"))
+    #expect(world.memory.content(atPath: path + "/g-4") == predecessor)
+    world.memory.plant(old, atPath: path + "/ledger")
+
+    let files = try await world.open().files()
+    for _ in 0..<2 {
+      #expect(await code { _ = try files.read("four") } == .rolledBack)
+      #expect(await code { _ = try files.list() } == .rolledBack)
+      #expect(await code { try files.create("five") } == .rolledBack)
+      _ = try await world.open().files()
+    }
+    world.memory.plant(newest, atPath: path + "/ledger")
+    for files in [files, try await world.open().files()] {
+      #expect(try files.read("four") == Data("four".utf8))
+      #expect(try files.list().count == 4)
+    }
+    // Or the program goes on from the old one: what that does not name is deleted.
+    world.memory.plant(old, atPath: path + "/ledger")
+    let again = try await world.open().files()
+    let contents = try world.memory.names(atPath: store()).count
+    try again.adoptOlderList()
+    #expect(try again.list().map(\.name) == ["one", "three", "two"])
+    #expect(try world.memory.names(atPath: store()).count == contents - 1)
+    #expect(try await world.open().files().list().count == 3)
+  }
+
+  enum Change: CaseIterable { case create, delete, setProtection }
+
+  /// Killed, or cut off from power, at any call; then opened, and everything is as before or after, with nothing left over.
+  @Test(arguments: Change.allCases)
+  func `a change that was cut short leaves no content without a name`(_ change: Change) async throws {
+    let start = TestWorld()
+    try await start.open().files().create("old", contents: Data("old".utf8)).close()
+    func perform(_ files: ProtectedFiles) throws {
+      switch change {
+      case .create: try files.create("new", contents: Data("new".utf8)).close()
+      case .delete: try files.delete("old")
+      case .setProtection: try files.setProtection(.none, of: "old")
+      }
+    }
+    let trial = TestWorld(memory: start.memory.afterProcessDeath())
+    let files = try await trial.open().files()
+    let before = trial.memory.callCount
+    try perform(files)
+    for point in trial.memory.cutPoints(after: before) {
+      let cut = TestWorld(memory: start.memory.afterProcessDeath())
+      let files = try await cut.open().files()
+      cut.memory.cutPower(afterCall: cut.memory.callCount + point)
+      try? perform(files)
+      let policies = cut.memory.powerCutPolicies.map(Optional.some) + [nil]
+      for policy in policies {
+        let next = TestWorld(
+          memory: policy.map { cut.memory.afterPowerCut($0) } ?? cut.memory.afterProcessDeath())
+        let found = try await next.open().files().list()
+        let root = TestWorld.path + "/files"
+        let place = "\(root)/\(try #require(next.memory.names(atPath: root).first))/archives"
+        let slots = next.memory.names(atPath: place).filter { $0.utf8.count == 32 }
+        #expect(slots.count == found.count + 1, "cut after \(point), \(String(describing: policy))")
+        let marked = slots.filter { next.memory.names(atPath: "\(place)/\($0)").contains("unnamed") }
+        #expect(marked.isEmpty, "cut after \(point), \(String(describing: policy))")
+      }
+    }
+  }
+
   @Test func `adopting does nothing while the newest list is there`() async throws {
     let files = try await world.open().files()
     try files.adoptOlderList()

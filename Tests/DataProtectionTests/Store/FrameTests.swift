@@ -66,6 +66,41 @@ import Testing
     #expect(try store.append(Data(count: 200_000), to: newest) == nil)
   }
 
+  /// Lengths of a base: below the least room for frames, about where a quarter begins to count, and far above.
+  static let baseByteCounts = [1_000, 65_300, 65_536, 66_001, 90_000, 120_000, 1 << 20, 2 << 20]
+
+  /// The last frames end in every place before the end of the room, byte by byte.
+  @Test(arguments: baseByteCounts, [false, true])
+  func `every change that is acknowledged is found, until a whole generation is due`(
+    _ byteCount: Int, _ isSealed: Bool
+  ) throws {
+    var rig = rig
+    if isSealed { rig.sealer = FileSealer(keys: try TestClassKeys()) }
+    let content = Data(count: byteCount)
+    for residue in stride(from: 0, to: 100, by: byteCount > 1 << 19 ? 7 : 1) {
+      let memory = MemoryFileSystem()
+      let store = try rig.archives(memory)
+      let newest = try store.publish(content).generation
+      var expected: [Data] = []
+      // The first change leaves little; the next ones fill what is left to the last byte that anything fits in.
+      var size = max(byteCount, 64 << 10) / 4 - 700 + residue
+      while size >= 0 {
+        let change = Data(repeating: UInt8(expected.count + 1), count: size)
+        if try store.append(change, to: newest)?.durability == .durable {
+          expected.append(change)
+          size = min(size, 150)
+        } else {
+          size -= 1
+        }
+      }
+      store.close()
+      let found = try rig.archives(memory).openNewest()
+      try #require(
+        found.frames == expected && found.tailDropped == 0,
+        "\(found.frames.count) of \(expected.count) with residue \(residue), \(found.tailDropped) bytes dropped")
+    }
+  }
+
   @Test func `a copy of any frame behind the last one is reported, and no later change vanishes unsaid`() throws {
     for copied in 0..<3 {
       try rig.archives(memory).deleteAll()

@@ -399,55 +399,6 @@ import Testing
     #expect(callCount > 5)
   }
 
-  // MARK: Planted names
-
-  @Test(arguments: [true, false])
-  func `thousands of planted copies are neither all opened nor kept`(hasLedger: Bool) throws {
-    try saved()
-    let copied = try #require(memory.content(atPath: rig.path() + "/g-2"))
-    for number in 3...3000 { memory.plant(copied, atPath: rig.path() + "/g-\(number)") }
-    if !hasLedger { memory.remove(atPath: rig.path() + "/ledger") }
-    let counting = CountingFileSystem(memory)
-    let store = try rig.archives(counting)
-    #expect(try store.publish(Data("3".utf8)).durability == .durable)
-    #expect(counting.counts.opens < (hasLedger ? 20 : 2200))
-    store.close()
-    #expect(rig.generations(memory).count < 10)
-    #expect(try rig.observe(memory).content == Data("3".utf8))
-  }
-
-  @Test func `planted names and numbers neither stop saving nor are counted`() throws {
-    try saved()
-    for name in ["g-\(UInt64.max)", "g-4611686018427387900", "g-007", "p-99", "g-3", "aside-1", "g--1", "ledger.new"] {
-      memory.plant([1, 2, 3], atPath: rig.path() + "/" + name)
-    }
-    memory.plant(.directory, atPath: rig.path() + "/g-4")
-    let store = try rig.archives(memory)
-    for number in 3...40 {
-      #expect(try store.publish(Data("\(number)".utf8)).durability == .durable)
-    }
-    store.close()
-    #expect(try rig.observe(memory) == .saved(Data("40".utf8)))
-    #expect(rig.generations(memory).filter { $0.count < 5 }.count <= 3)
-    memory.remove(atPath: rig.path() + "/ledger")
-    memory.plant([], atPath: rig.path() + "/g-\(UInt64(1) << 62)")
-    #expect(try rig.observe(memory).content == Data("40".utf8))
-    let next = try rig.archives(memory)
-    for _ in 0..<20 { #expect(try next.publish(Data("again".utf8)).generation.rawValue < 1 << 57) }
-  }
-
-  @Test(arguments: [48, 56])
-  func `the highest number that a name can claim leaves room for what is saved after it`(_ bits: UInt64) throws {
-    try saved()
-    memory.remove(atPath: rig.path() + "/ledger")
-    memory.plant([1, 2, 3], atPath: rig.path() + "/g-\((UInt64(1) << bits) - 1)")
-    let store = try rig.archives(memory)
-    for number in 0..<3 { #expect(try store.publish(Data("\(number)".utf8)).durability == .durable) }
-    store.close()
-    let found = try rig.observe(memory)
-    #expect(found.content == Data("2".utf8) && found.standing == .current)
-  }
-
   @Test(arguments: [FileStatus.Kind.directory, .symbolicLink, .other])
   func `something that is no file in a file's place is no crash`(kind: FileStatus.Kind) throws {
     for name in ["ledger", "g-2", "marker", "lock"] {

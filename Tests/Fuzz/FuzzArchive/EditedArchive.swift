@@ -40,7 +40,7 @@ struct EditedArchive {
     let one = ids.isEmpty ? nil : ids[Int(first) % ids.count]
     let other = second == 255 || ids.isEmpty ? nil : ids[Int(second) % ids.count]
     let name = "n\(first % 8)"
-    switch operation % 10 {
+    switch operation % 13 {
     case 0, 1:
       guard
         let id = try allowing({
@@ -55,6 +55,22 @@ struct EditedArchive {
       let entry = RestorationArchive.Entry(key: "k\(second % 5)", value: value)
       try writer.setRecord(of: one, entries: [entry], attributes: .init(classTag: RestorationClass("t\(second % 4)")))
       model[one]?.value = value
+      let hasValue = try writer.hasRecord(of: one, entries: [entry])
+      precondition(hasValue, "a node has other values than it was given")
+    case 10:
+      guard let one, let other else { return }
+      try writer.moveState(of: one, to: other)
+      let value = model[one]?.value
+      model[one]?.value = nil
+      model[other]?.value = value
+    case 11:
+      guard let one else { return }
+      try writer.removeState(of: one)
+      model[one]?.value = nil
+    case 12:
+      guard let one else { return }
+      let isEmpty = try writer.hasRecord(of: one, entries: [])
+      precondition(isEmpty == (model[one]?.value == nil), "a node has lost its state")
     case 4:
       guard let one, try allowing({ try $0.move(one, to: other, at: Int(second % 4)) }) != nil else { return }
       model[one]?.parent = other

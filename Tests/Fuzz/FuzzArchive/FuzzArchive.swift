@@ -46,7 +46,7 @@ struct Golden {
 
   private init() {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-      "../../Fixtures/Archives/format-5")
+      "../../Fixtures/Archives/0.1.0")
     func file(_ name: String) -> Data {
       do {
         return try Data(contentsOf: folder.appendingPathComponent("\(name).bin"))

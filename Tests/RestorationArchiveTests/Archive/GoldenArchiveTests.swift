@@ -2,18 +2,19 @@ import Foundation
 import RestorationArchive
 import Testing
 
-/// Committed archives of every format version, and the example of `Docs/ArchiveFormat.md`.
+/// Committed archives of every released format, and the example of `Docs/ArchiveFormat.md`.
 ///
-/// The files are never made again: what was once written must stay readable.
+/// A folder has the name of the first release that wrote the format. Its files are fixed from that release on: what was once
+/// written must stay readable.
 struct GoldenArchiveTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
   private static let names = ["base", "delta-1", "delta-2", "delta-3"]
 
-  /// The golden files of a format version.
-  private static func files(_ version: Int) throws -> [Data] {
-    let folder = root.appending(path: "Tests/Fixtures/Archives/format-\(version)")
+  /// The golden files of a release.
+  private static func files(_ release: String) throws -> [Data] {
+    let folder = root.appending(path: "Tests/Fixtures/Archives/\(release)")
     return try names.map { try Data(contentsOf: folder.appending(path: "\($0).bin")) }
   }
 
@@ -58,20 +59,45 @@ struct GoldenArchiveTests {
       "numbers", parent: roots[1], attributes: Archive.Attributes(role: "left"))
     try writer.setRecord(
       of: numbers, entries: [Archive.Entry(key: "numbers", value: Numbers())], attributes: .init(role: "left"))
+    try insertRecords(below: roots[1], in: &writer)
     files.append(try #require(try writer.makeDelta()))
     try writer.move(roots[1], to: roots[0], at: 1)
+    let note = try #require(try writer.child(of: roots[1], identifier: "note"))
+    let records = try writer.children(of: note)
+    try writer.moveState(of: records[0], to: note)
+    try writer.remove(records[0])
+    try writer.removeState(of: records[1])
     try writer.remove(try #require(try writer.child(of: roots[0], identifier: "document 0.2")))
     writer.context.versionTag = "red"
     files.append(try #require(try writer.makeDelta()))
     return files
   }
 
+  /// Two rows of one identifier: a live one of three records, and one that is absent, with a quarantined record.
+  private static func insertRecords(below parent: NodeID, in writer: inout Archive.Writer) throws {
+    func text(_ text: String) -> [Archive.Entry] { [Archive.Entry(key: "text", value: text)] }
+    let row = Archive.Attributes(classTag: "Note", flags: [.namedByType, .closed], save: 7)
+    let note = try writer.insert("note", parent: parent, attributes: row)
+    try writer.setRecord(of: note, entries: text("stored"), attributes: row)
+    for (save, flags) in [(9, []), (10, .first)] as [(UInt32, Archive.NodeFlags)] {
+      let attributes = Archive.Attributes(version: 2, flags: flags.union(.record), save: save)
+      let name = RestorationIdentifier("\u{1}\(writer.nextNumber)")
+      let record = try writer.insert(name, parent: note, attributes: attributes)
+      try writer.setRecord(of: record, entries: text("record \(save)"), attributes: attributes)
+    }
+    let other = Archive.Attributes(
+      classTag: "note", flags: [.numbered, .absent, .carriedOver, .quarantined],
+      savedAt: Date(timeIntervalSinceReferenceDate: 6), model: "n", save: 300_000)
+    let absent = try writer.insert("note\u{1}\(writer.nextNumber)", parent: parent, attributes: other)
+    try writer.setRecord(of: absent, entries: text("absent"), attributes: other)
+  }
+
   @Test func `the example of the format's page is what a writer makes`() throws {
     #expect(try FormatPage.example("## Example of an archive") == Self.example())
   }
 
-  @Test func `golden archives of format 5 read as they always did`() throws {
-    let files = try Self.files(5)
+  @Test func `golden archives of 0.1.0 read as they always did`() throws {
+    let files = try Self.files("0.1.0")
     let reader = try Archive.Reader(base: Archive.Source(files[0]), deltas: Array(files[1...]))
     var context = Archive.Context.sample
     context.versionTag = "red"
@@ -92,7 +118,26 @@ struct GoldenArchiveTests {
     #expect(try numbers.decode(Numbers.self, forKey: "numbers") == Numbers())
   }
 
-  @Test func `today's writer still makes the bytes of format 5`() throws {
-    #expect(try Self.golden() == Self.files(5))
+  @Test func `golden archives of 0.1.0 have rows and records as they always did`() throws {
+    let files = try Self.files("0.1.0")
+    let reader = try Archive.Reader(base: Archive.Source(files[0]), deltas: Array(files[1...]))
+    let parent = try #require(try reader.id(at: ["container 0", "container 1"]))
+    let nodes = try reader.children(of: parent).compactMap { try reader.node($0) }
+    let rows = nodes.filter { $0.identifier.rawValue.hasPrefix("note") }
+    #expect(rows.count == 2 && rows[0].identifier == "note")
+    #expect(rows[0].attributes == .init(classTag: "Note", flags: [.namedByType, .closed], save: 7))
+    #expect(try reader.record(of: rows[0].id).decode(String.self, forKey: "text") == "record 9")
+    let records = try reader.children(of: rows[0].id).compactMap { try reader.node($0) }
+    #expect(records.map(\.identifier.rawValue) == records.map { "\u{1}\($0.id.rawValue)" } && records.count == 1)
+    #expect(records[0].attributes == .init(version: 2, flags: [.record, .first], save: 10))
+    #expect(records[0].byteCount == 0)
+    #expect(rows[1].identifier.rawValue == "note\u{1}\(rows[1].id.rawValue)")
+    #expect(rows[1].attributes.flags == [.numbered, .absent, .carriedOver, .quarantined])
+    #expect(rows[1].attributes.model == "n" && rows[1].attributes.save == 300_000)
+    #expect(try reader.record(of: rows[1].id).decode(String.self, forKey: "text") == "absent")
+  }
+
+  @Test func `today's writer still makes the bytes of 0.1.0`() throws {
+    #expect(try Self.golden() == Self.files("0.1.0"))
   }
 }

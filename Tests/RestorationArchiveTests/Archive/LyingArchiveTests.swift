@@ -54,6 +54,19 @@ struct LyingArchiveTests {
     #expect(try reader.path(of: other) == ["c"])
   }
 
+  @Test func `flags that no version defines are refused`() throws {
+    let node = NodeID(rawValue: 0)
+    for bit in 0..<24 as Range<UInt64> {
+      let archive = HandmadeArchive(blocks: [.init(id: 0, name: "a", flags: 1 << bit)], roots: [(0, 0)])
+      let reader = try reader(archive)
+      if bit < 13 {
+        #expect(try reader.node(node)?.attributes.flags.rawValue == 1 << UInt16(bit))
+      } else {
+        #expect { try reader.node(node) } throws: { ($0 as? ArchiveError)?.code == .corrupt }
+      }
+    }
+  }
+
   @Test func `lists that share children cost no more than the archive is big`() throws {
     let bytes = HandmadeArchive.overlapping(800).bytes()
     let changes: [(inout Archive.Writer) throws -> Void] = [

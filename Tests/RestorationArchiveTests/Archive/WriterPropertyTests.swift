@@ -38,12 +38,36 @@ struct WriterPropertyTests {
   private static let names: [RestorationIdentifier] =
     (0..<10).map { "n\($0)" } + (0..<5).flatMap { ["\u{f6}\($0)", "o\u{308}\($0)"] }
 
+  /// The state of a number; one in ten is large.
+  private static func entries(_ number: Int) -> [Archive.Entry] {
+    [Archive.Entry(key: "state", value: SampleState(number)), Archive.Entry(key: "text", value: text(number))]
+  }
+
+  private static func text(_ number: Int) -> String {
+    String(repeating: "\(number % 10)", count: number % 10 == 9 ? number * 6_000 : number)
+  }
+
   private func edit(_ writer: inout Archive.Writer, _ model: inout TreeModel, _ random: inout SplitMix64) throws {
     let some = model.nodes.keys.sorted()
     let target = some.randomElement(using: &random)
     let parent = Int.random(in: 0..<3, using: &random) == 0 ? nil : some.randomElement(using: &random)
     let name = Self.names[Int.random(in: 0..<20, using: &random)]
-    switch Int.random(in: 0..<13, using: &random) {
+    switch Int.random(in: 0..<16, using: &random) {
+    case 13:
+      guard let target, let other = some.randomElement(using: &random) else { return }
+      try writer.moveState(of: target, to: other)
+      let number = model.nodes[target]?.number
+      model.nodes[target]?.number = nil
+      model.nodes[other]?.number = number
+    case 14:
+      guard let target else { return }
+      try writer.removeState(of: target)
+      model.nodes[target]?.number = nil
+    case 15:
+      guard let target else { return }
+      let number = [model.nodes[target]?.number, Int.random(in: 0..<50, using: &random)].randomElement(using: &random)!
+      let entries = number.map(Self.entries) ?? []
+      #expect(try writer.hasRecord(of: target, entries: entries) == (model.nodes[target]?.number == number))
     case 10..<13:
       guard let target, let sibling = model.nodes[target] else { return }
       if model.hasChild(name, under: sibling.parent) {
@@ -62,7 +86,8 @@ struct WriterPropertyTests {
     case 4..<7:
       guard let target else { return }
       let number = Int.random(in: 0..<50, using: &random)
-      try writer.set(target, number)
+      let attributes = Archive.Attributes(classTag: "document", version: 2)
+      try writer.setRecord(of: target, entries: Self.entries(number), attributes: attributes)
       model.nodes[target]?.number = number
     case 7:
       guard let target else { return }
@@ -104,6 +129,7 @@ struct WriterPropertyTests {
       #expect(record.isEmpty == (expected.number == nil), place)
       if let number = expected.number {
         #expect(try record.decode(SampleState.self, forKey: "state") == SampleState(number), place)
+        #expect(try record.decode(String.self, forKey: "text") == Self.text(number), place)
       }
     }
     for parent in [nil] + model.nodes.keys.map(Optional.some) {

@@ -231,8 +231,8 @@ struct ArchiveCoderTests {
       var next: Node?
       init(_ depth: Int) { next = depth > 1 ? Node(depth - 1) : nil }
     }
-    _ = try roundTrip(Node(63))
-    #expect(throws: EncodingError.self) { try ArchiveEncoder().encode(Node(66)) }
+    _ = try roundTrip(Node(127))
+    #expect(throws: EncodingError.self) { try ArchiveEncoder().encode(Node(130)) }
     var deep = ArchiveEncoder()
     deep.depthLimit = 500
     let data = try deep.encode(Node(400))

@@ -66,6 +66,15 @@ import restore_inspect
     }
   }
 
+  func run(_ words: [String]) async -> InspectTool.Result {
+    await InspectTool(environment: Self.environment(disk), style: InspectStyle(hasColours: false)).run(words) {
+      _ throws(InspectFailure) in nil
+    }
+  }
+
+  /// Has the program preserve from the beginning.
+  func removeState() async throws { try await inProgram { try $0.deleteAll() } }
+
   /// Does something with the store of an application's slot, in a process of its own, as the program would.
   func inProgram(
     slot: String = "archive", passcode: String? = nil, isLocked: Bool = false,

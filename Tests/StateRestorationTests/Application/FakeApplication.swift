@@ -54,6 +54,7 @@ final class CallLog: Sendable {
 
   func beginGuard() { log.add("beginGuard") }
   func endGuard() { log.add("endGuard") }
+  func announceEnd() {}
   func deleteState() async throws(RestorationError) {
     log.add("deleteState")
     if let deletionError { throw deletionError }

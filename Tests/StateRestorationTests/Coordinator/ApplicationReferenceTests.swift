@@ -92,7 +92,7 @@ import Testing
         _ = try await next.coordinator.preserve(next.root)
       }
     }
-    #expect(try bench.newestReader().dormantNodes().isEmpty)
+    #expect(try bench.newestReader().absentRows().isEmpty)
     let asked = launch()
     _ = try await asked.coordinator.restore(into: asked.root, retriesLeftOut: true)
     #expect(asked.one.value == 1)

@@ -82,12 +82,12 @@ import Testing
       #expect(panel.value == 1)
       _ = try await coordinator.preserve(root)
     }
-    let (found, last) = (Screen("target"), Panel("panel"))
+    let (found, last) = (Screen("target"), ActivePanel("panel"))
     _ = try await bench.launch().restore(into: Screen("root", children: [last, Screen("pages", children: [found])]))
     #expect(last.strongFriend === found)
   }
 
-  @Test func `an edit overwrites what has such a reference, and nothing goes dormant`() async throws {
+  @Test func `an edit takes the place of what has such a reference, and no row waits`() async throws {
     let page = Screen("page")
     let panel = Panel("panel")
     panel.friend = page
@@ -103,7 +103,7 @@ import Testing
       coordinator.restore(late, at: ["root", "page"])
       panel.friend = late
       _ = try await coordinator.preserve(root)
-      #expect(await coordinator.worker.run { $0.draft.dormants.count } == 0)
+      #expect(await coordinator.worker.run { $0.table.absent.count } == 0)
     }
   }
 

@@ -55,7 +55,10 @@ import Testing
     bench.configuration.protection = from
     try await bench.preserve(Screen("root", children: [Screen("carried", text: "over")]))
     bench.configuration.protection = to
-    try await bench.preserve(Screen("root", text: "only saved"))
+    let (coordinator, edited) = (bench.launch(), Screen("root"))
+    _ = try await coordinator.preserve(edited)
+    edited.text = "only saved"
+    _ = try await coordinator.preserve(edited)
     #expect(try recorded(bench) == to)
     let root = Screen("root", children: [Screen("carried")])
     _ = try await bench.launch().restore(into: root)

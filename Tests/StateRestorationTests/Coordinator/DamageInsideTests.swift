@@ -43,8 +43,6 @@ import Testing
     case declined
     /// The same, and what the program saves then it saves while locked.
     case declinedAndLocked
-    /// The program saves without having restored anything.
-    case neverRestored
     /// A state that was set aside earlier is restored on request instead.
     case otherOnRequest
     /// The same, and what the program saves then it saves while locked.
@@ -91,14 +89,14 @@ import Testing
       }
     case .newer: bench.configuration.schemaVersion = 1
     case .declined, .declinedAndLocked: bench.delegate.restores = false
-    case .neverRestored, .otherOnRequest, .otherOnRequestAndLocked: break
+    case .otherOnRequest, .otherOnRequestAndLocked: break
     }
     var coordinator = bench.launch()
     let root = Screen("root")
     if fate.isOtherOnRequest {
       let id = try #require(try await coordinator.setAsideStates().first).id
       _ = try await coordinator.restore(into: root, from: .setAside(id))
-    } else if fate != .neverRestored {
+    } else {
       #expect(try await coordinator.restore(into: root).outcome != .restored)
     }
     if fate == .declinedAndLocked || fate == .otherOnRequestAndLocked {

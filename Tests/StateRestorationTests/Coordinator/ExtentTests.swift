@@ -64,20 +64,23 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a document that is opened anew is in front, and the others come back`(_ kind: StoreKind) async throws {
+  func `what is typed into a document that is opened anew lies beside the stored one, and the others come back`(_ kind: StoreKind) async throws {
     let bench = try await preserved(kind)
     let first = root()
     let coordinator = launch(bench, as: .launch)
     _ = try await coordinator.restore(into: first)
     // What was stored under its name is not the new one's.
-    first.restorationChildren.append(Document("1", "anew"))
+    let anew = Document("1", "")
+    first.restorationChildren.append(anew)
     first.invalidateRestorableState()
+    _ = try await coordinator.preserve(first)
+    anew.restorableState = "anew"
     _ = try await coordinator.preserve(first)
     try await bench.kill()
     let next = root()
     let report = try await launch(bench, as: .restore).restore(into: next)
     #expect(documents(next).sorted() == ["anew", "two"])
-    #expect(report.nodes.contains { $0.path == ["root", "1"] && $0.notRestoredReason == .dormant }, "one is not lost")
+    #expect(report[["root", "1"]]?.remarks == [.superseded(1)], "one is not lost")
   }
 
   @Test(arguments: StoreKind.allCases)

@@ -65,11 +65,12 @@ import Testing
     try #require(harness.report?.outcome == .locked)
     let root = try #require(harness.application?.root)
     root.restorableState.text = "typed"
-    let outcome = try await harness.coordinator?.preserve(root)
-    #expect(Self.unencodable(outcome) == [["root"]])
+    // Nothing is written for an object that has nothing to write; the next save that writes, or could, says why.
+    _ = try await harness.coordinator?.preserve(root)
     try await device.unlock()
     _ = await harness.lateReport()
     #expect(root.restorableState.text == "typed")
+    #expect(Self.unencodable(try await harness.coordinator?.preserve(root)) == [["root"]])
   }
 
   @Test func `an unencodable edit of an object that could not read its state is reported`() async throws {

@@ -54,7 +54,7 @@ import Testing
   @Test func `unknown tags, the version 0 and wrong kinds are reported`() async throws {
     var writer = writer()
     let root = try writer.insert("root", attributes: .init(classTag: "nobody", version: 0))
-    for (index, flags) in [Archive.NodeFlags.view, .shared, .leftOut, .carriedOver, .reserved].enumerated() {
+    for (index, flags) in [Archive.NodeFlags.view, .shared, .quarantined, .carriedOver, .reserved].enumerated() {
       for (tag, name) in [("panel", "a"), ("screen", "p"), ("nobody", "nav"), ("", "field")]
         as [(RestorationClass, String)]
       {
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test func `a view at the root, a shared object in the middle and reserved names are no trap`() async throws {
-    for flags in [Archive.NodeFlags.view, .shared, .reserved, .leftOut, [.view, .shared]] {
+    for flags in [Archive.NodeFlags.view, .shared, .reserved, .quarantined, [.view, .shared]] {
       var writer = writer()
       let root = try writer.insert("root", attributes: .init(flags: flags))
       let inner = try writer.insert("$shared", parent: root, attributes: .init(flags: .shared))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import StateRestoration
 
-/// Objects that join an edit made while locked to the state that it replaced.
+/// Objects that join all records of their rows.
 @MainActor @Suite struct JoiningTests {
   let bench = Bench()
 
@@ -129,7 +129,7 @@ import Testing
     #expect(page.restorableState == "typed")
   }
 
-  @Test func `expired state is not joined`() async throws {
+  @Test func `state of a row that was live while locked has not expired, and is joined`() async throws {
     func launch() -> RestorationCoordinator {
       bench.launch { $0.register(JoiningPage.self, as: "page", freshFor: .seconds(60)) }
     }
@@ -140,10 +140,10 @@ import Testing
     let root = Screen("root", children: [page])
     let c = try await bench.launchLocked(root, launch()) { page.restorableState = "typed" }
     try await bench.unlock(c)
-    #expect(page.restorableState == "typed")
+    #expect(page.restorableState == "old+typed")
   }
 
-  @Test func `state that joining died at is not joined with what is typed later`() async throws {
+  @Test func `the record that joining died at is not joined with what is typed later`() async throws {
     try await saveTypedWhileLocked()
     let journal = Journal()
     let dying = JoiningPage()
@@ -159,7 +159,7 @@ import Testing
     try await bench.kill()
     let third = JoiningPage()
     _ = try await bench.launch().restore(into: Screen("root", children: [third]))
-    #expect(third.restorableState == "new")
+    #expect(third.restorableState == "stored+new")
   }
 
   @Test(arguments: [false, true]) func `seventy pages that were edited while locked are all joined`(inRun: Bool)
@@ -202,7 +202,7 @@ import Testing
     #expect(again.restorableState.text == "stored+typed")
   }
 
-  @Test func `what an object types that came in the restoring turn is not joined with older state`() async throws {
+  @Test func `what an object types beside unread records is joined with them at the next launch`() async throws {
     let (c, root, late) = try await launchWithLatePage()
     #expect(late.restorableState == "")
     late.restorableState = "new"
@@ -211,14 +211,13 @@ import Testing
     let last = JoiningPage()
     let (lastRoot, next) = (Screen("root", children: [last]), bench.launch())
     _ = try await next.restore(into: lastRoot)
-    #expect(last.restorableState == "new")
-    // Behind it the typed text still waits, and what that has replaced.
+    #expect(last.restorableState == "stored+typed+new")
     lastRoot.restorationChildren = []
     _ = try await next.preserve(lastRoot)
     try await bench.kill()
     let again = JoiningPage()
     _ = try await bench.launch().restore(into: Screen("root", children: [again]))
-    #expect(again.restorableState == "stored+typed")
+    #expect(again.restorableState == "")
   }
 
   @Test func `replaced state of a page that was renamed does not come back by itself`() async throws {
@@ -232,50 +231,22 @@ import Testing
     #expect([old.restorableState, other.restorableState] == ["", "stored+typed"])
   }
 
-  enum Difference: CaseIterable, Sendable { case model, tag, superclass }
-
-  @Test(arguments: Difference.allCases, [false, true])
-  func `state that fits is joined though the page names more than it`(difference: Difference, inRun: Bool) async throws
-  {
-    class Base: MergingController {
-      let restorationIdentifier: RestorationIdentifier? = "page"
-      var restorationClass: RestorationClass?
-      var restorationModelIdentifier: ModelIdentifier?
-      var restorableState = ""
-      init(_ text: String, _ tag: RestorationClass?, _ model: ModelIdentifier? = nil) {
-        (restorableState, restorationClass, restorationModelIdentifier) = (text, tag, model)
-      }
-      func merged(stored: String, pending: String) -> String { stored + "+" + pending }
-    }
-    final class Derived: Base {}
+  @Test(arguments: [false, true])
+  func `state that was saved without a tag is joined with what has the class's tag by now`(inRun: Bool) async throws {
     func launch() -> RestorationCoordinator {
-      bench.launch {
-        $0.register(Base.self, as: "base")
-        $0.register(Derived.self, as: "derived")
-      }
+      bench.launch { $0.register(JoiningPage.self, as: "page", formerly: ["JoiningPage"]) }
     }
-    func page() -> Base {
-      switch difference {
-      case .model: Base("", nil, "A")
-      case .tag: Base("", "base")
-      case .superclass: Derived("", "derived")
-      }
-    }
-    _ = try await launch().preserve(
-      Screen("root", children: [Base("stored", difference == .superclass ? "base" : nil)]))
-    var typed = page()
+    try await bench.preserve(Screen("root", children: [JoiningPage("stored")]))
+    var typed = JoiningPage(tag: "page")
     let root = Screen("root", children: [typed])
     var coordinator = launch()
-    try await bench.launchLocked(root, coordinator) {
-      typed.restorableState = "typed"
-      typed.invalidateRestorableState()
-    }
+    try await bench.launchLocked(root, coordinator) { typed.restorableState = "typed" }
     if inRun {
       try await bench.unlock(coordinator)
     } else {
       try await bench.kill()
       try await bench.unlock()
-      (typed, coordinator) = (page(), launch())
+      (typed, coordinator) = (JoiningPage(tag: "page"), launch())
       _ = try await coordinator.restore(into: Screen("root", children: [typed]))
     }
     #expect(typed.restorableState == "stored+typed")
@@ -319,16 +290,18 @@ import Testing
       return text
     }
     #expect(try await run(retries: false) { $1.restorableState = "new" } == "")
-    #expect(try await run(retries: true) { root, _ in root.restorationChildren = [] } == "stored+typed")
-    #expect(try await run(retries: false) { _, _ in } == "new")
+    #expect(try await run(retries: true) { root, _ in root.restorationChildren = [] } == "stored+typed+new")
+    #expect(try await run(retries: false) { _, _ in } == "")
   }
 
-  /// A page that can't read the first version's state.
-  private final class NewerPage: OlderPage {
-    override class var stateVersion: StateVersion { 2 }
+  /// The same class in the program's next version, which can't read the older state.
+  private enum Next {
+    final class Page: JoiningTests.Page {
+      override class var stateVersion: StateVersion { 2 }
+    }
   }
 
-  private class OlderPage: MergingController {
+  fileprivate class Page: MergingController {
     class var stateVersion: StateVersion { 1 }
     let restorationIdentifier: RestorationIdentifier? = "page"
     var restorableState = ""
@@ -336,11 +309,11 @@ import Testing
   }
 
   @Test func `state that can't be joined costs none that can, and the report names it`() async throws {
-    let older = OlderPage()
+    let older = Page()
     older.restorableState = "stored"
     try await bench.preserve(Screen("root", children: [older]))
     for line in ["one", "two"] {
-      let page = NewerPage()
+      let page = Next.Page()
       try await bench.launchLocked(Screen("root", children: [page])) {
         page.restorableState = line
         page.invalidateRestorableState()
@@ -348,7 +321,7 @@ import Testing
       try await bench.kill()
     }
     try await bench.unlock()
-    let page = NewerPage()
+    let page = Next.Page()
     let report = try await bench.launch().restore(into: Screen("root", children: [page]))
     #expect(page.restorableState == "one+two")
     let remarks = try #require(report[["root", "page"]]).remarks

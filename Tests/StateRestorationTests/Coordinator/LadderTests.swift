@@ -151,7 +151,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 2])
-  func `one object given for two paths has the first of them, and the other's state stays`(maker: Int) async throws {
+  func `an object that is given for another path than its own is not used for that, whose state stays`(maker: Int) async throws {
     let bench = Bench()
     func stack(_ screens: [Screen]) -> NavigationController {
       let stack = NavigationController(restorationIdentifier: "stack")
@@ -168,7 +168,7 @@ import Testing
     let report = try await coordinator.restore(into: root)
     #expect(root.stack.map { $0 === only } == [true])
     #expect(only.text == "1")
-    #expect(report[["stack", "new"]]?.notRestoredReason == .objectTaken(by: ["stack", "old"]))
+    #expect(report[["stack", "new"]]?.notRestoredReason == .otherIdentifier("old"))
     only.text = "3"
     _ = try await coordinator.preserve(root)
     bench.delegate.make = { _, _ in nil }

@@ -107,8 +107,9 @@ import Testing
     let report = try await after.restore(into: restored)
     #expect(restored.restorationChildren.map(\.restorationIdentifier) == ["first", "note b", "last"])
     #expect(restored["note b"]?.text == "second")
-    #expect(report[["root", "note a"]]?.notRestoredReason == .dormant)
+    #expect(report[["root", "note a"]]?.notRestoredReason == .absent)
     let again = Screen("note a", tag: "note")
+    again.restorationModelIdentifier = "a"
     restored.restorationChildren.append(again)
     #expect(after.restore(again, at: ["root", "note a"])?.isRestored == true)
     #expect(again.text == "first")
@@ -172,6 +173,7 @@ import Testing
     _ = try await coordinator.restore(into: root)
     for (number, model) in ["a", "b", "a", "b", "a"].enumerated() {
       desk.restorationModelIdentifier = ModelIdentifier(rawValue: model)
+      _ = try await coordinator.preserve(root)
       desk.type("\(model)\(number)", number)
       _ = try await coordinator.preserve(root)
     }

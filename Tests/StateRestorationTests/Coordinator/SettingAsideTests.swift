@@ -119,27 +119,26 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a save before anything was restored sets aside what it replaces`(on kind: StoreKind) async throws {
+  func `a save before anything was restored sets nothing aside, and lies beside what is stored`(
+    on kind: StoreKind
+  ) async throws {
     let bench = try await Bench(kind)
     try await bench.preserve(Screen("root", text: "typed", children: [Screen("hidden", text: "kept")]))
     let hasty = bench.launch()
     let root = Screen("root", text: "blank")
-    let receipt = try #require(try await hasty.preserve(root).receipt)
-    let aside = try await hasty.setAsideStates()
-    #expect(aside.count == 1)
-    #expect(receipt.findings == aside.map { .setAside($0) })
+    #expect(try await hasty.preserve(root).receipt?.findings == [])
     root.text = "changed"
     #expect(try await hasty.preserve(root).receipt?.findings == [])
+    #expect(try await hasty.setAsideStates().isEmpty)
+    try await bench.kill()
     let restored = Screen("root", children: [Screen("hidden")])
-    let coordinator = bench.launch()
-    _ = try await coordinator.restore(into: restored)
+    let report = try await bench.launch().restore(into: restored)
     #expect(restored.text == "changed")
+    #expect(report[["root"]]?.remarks == [.superseded(1)])
     #expect(restored["hidden"]?.text == "kept")
-    _ = try await coordinator.restore(into: restored, from: .setAside(try #require(aside.first).id))
-    #expect(restored.text == "typed")
   }
 
-  @Test func `a save after the disk could not be read for the moment sets aside what it replaces`() async throws {
+  @Test func `a save after the disk could not be read for the moment hides nothing`() async throws {
     let bench = Bench()
     try await bench.preserve(Screen("root", text: "typed"))
     let coordinator = bench.launch()
@@ -148,8 +147,8 @@ import Testing
     #expect(try await coordinator.restore(into: root).outcome == .unavailable)
     bench.store.state.withLock { $0.failures = [:] }
     _ = try await coordinator.preserve(root)
-    let aside = try #require(try await coordinator.setAsideStates().first)
-    _ = try await coordinator.restore(into: root, from: .setAside(aside.id))
+    #expect(try await coordinator.setAsideStates().isEmpty)
+    _ = try await coordinator.restore(into: root)
     #expect(root.text == "typed")
   }
 
@@ -320,7 +319,13 @@ import Testing
     on kind: StoreKind
   ) async throws {
     let bench = try await Bench(kind)
-    for text in ["aside", "newest"] { try await bench.preserve(Screen("root", text: text)) }
+    try await bench.preserve(Screen("root", text: "aside"))
+    bench.delegate.restores = false
+    let (declining, newestRoot) = (bench.launch(), Screen("root"))
+    _ = try await declining.restore(into: newestRoot)
+    newestRoot.text = "newest"
+    _ = try await declining.preserve(newestRoot)
+    bench.delegate.restores = true
     let coordinator = bench.launch()
     let root = Screen("root")
     let id = try #require(try await coordinator.setAsideStates().first).id
@@ -344,7 +349,16 @@ import Testing
     on kind: StoreKind
   ) async throws {
     let bench = try await Bench(kind)
-    for number in 0...4 { try await bench.preserve(Screen("root", text: "state \(number)")) }
+    try await bench.preserve(Screen("root", text: "state 0"))
+    bench.delegate.restores = false
+    for number in 1...4 {
+      let declining = bench.launch()
+      let root = Screen("root")
+      _ = try await declining.restore(into: root)
+      root.text = "state \(number)"
+      _ = try await declining.preserve(root)
+    }
+    bench.delegate.restores = true
     let coordinator = bench.launch()
     let root = Screen("root")
     let ids = try await coordinator.setAsideStates().map(\.id)

@@ -1,3 +1,4 @@
+import DataProtection
 import FoundationEssentials
 import Observation
 import StateRestoration
@@ -147,5 +148,54 @@ import Testing
       Issue.record("written twice")
       return
     }
+  }
+
+  /// A machine whose clock nobody sets.
+  private struct Machine: BootClock {
+    var boot: UInt8 = 1
+    var seconds: Double
+    var bootIdentifier: [UInt8] { [UInt8](repeating: boot, count: 16) }
+    var elapsed: Duration { .seconds(seconds) }
+  }
+
+  /// A run that saves a note when the time of day is a guess; returns the reason why the next run leaves it out.
+  private func reason(
+    savedAt saved: Double, on machine: Machine, restoredAt restored: Double, on later: Machine
+  ) async throws -> NotRestoredReason? {
+    let bench = Bench()
+    bench.time = Date(timeIntervalSinceReferenceDate: saved)
+    bench.configuration.bootClock = machine
+    _ = try await opened(bench)
+    bench.time = Date(timeIntervalSinceReferenceDate: restored)
+    bench.configuration.bootClock = later
+    let (root, _) = hierarchy()
+    return try await launch(bench).restore(into: root)[["root", "note"]]?.notRestoredReason
+  }
+
+  @Test func `state that was saved before the clock was set is not old within the same boot`() async throws {
+    let year = 365.0 * 86400
+    #expect(
+      try await reason(savedAt: 0, on: Machine(seconds: 5), restoredAt: 25 * year, on: Machine(seconds: 20)) == nil)
+    let old = try await reason(
+      savedAt: 0, on: Machine(seconds: 5), restoredAt: 25 * year, on: Machine(seconds: 66))
+    #expect(old == .expired(age: 61, limit: 60))
+    let rebooted = try await reason(
+      savedAt: 25 * year, on: Machine(seconds: 900), restoredAt: 25 * year + 61, on: Machine(boot: 2, seconds: 5))
+    #expect(rebooted == .expired(age: 61, limit: 60))
+  }
+
+  @Test func `a save while the clock is behind is of the newest time seen`() async throws {
+    let bench = Bench()
+    bench.time = Date(timeIntervalSinceReferenceDate: 1_000_000)
+    let (coordinator, root, note) = try await opened(bench)
+    // The battery of the clock is empty.
+    bench.time = Date(timeIntervalSinceReferenceDate: 0)
+    note.text = "later"
+    _ = try await coordinator.preserve(root)
+    bench.time = Date(timeIntervalSinceReferenceDate: 1_000_030)
+    let (next, again) = hierarchy()
+    let report = try await launch(bench).restore(into: next)
+    #expect(report[["root", "note"]]?.isRestored == true, "\(report)")
+    #expect(again.text == "later")
   }
 }

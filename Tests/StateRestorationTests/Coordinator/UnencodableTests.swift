@@ -40,8 +40,11 @@ import Testing
     }
   }
 
-  final class NewerBrittle: Brittle {
-    override class var stateVersion: StateVersion { 2 }
+  /// The same class in the program's next version.
+  enum Next {
+    final class Brittle: UnencodableTests.Brittle {
+      override class var stateVersion: StateVersion { 2 }
+    }
   }
 
   /// A screen that can't be encoded any more once it is restored.
@@ -62,7 +65,7 @@ import Testing
   @Test(arguments: StoreKind.allCases)
   func `a newer program's state stays in its place while the edit can't be encoded`(on kind: StoreKind) async throws {
     let bench = try await Bench(kind)
-    try await bench.preserve(Screen("root", children: [NewerBrittle("newer")]))
+    try await bench.preserve(Screen("root", children: [Next.Brittle("newer")]))
     let older = Brittle()
     let root = Screen("root", children: [older])
     let coordinator = bench.launch()
@@ -71,14 +74,14 @@ import Testing
     for round in 0..<3 {
       root.text = "round \(round)"
       #expect(failures(try await coordinator.preserve(root)) == [path])
-      let newer = NewerBrittle()
+      let newer = Next.Brittle()
       _ = try await bench.launch().restore(into: Screen("root", children: [newer]))
       bench.closePlaces()
       #expect(newer.restorableState.text == "newer")
     }
     older.restorableState.fails = false
     _ = try await coordinator.preserve(root)
-    #expect(try bench.newestReader().dormantNodes().map(\.attributes.version) == [2])
+    #expect(try bench.newestReader().versions(at: path) == [2, 1])
     let newer = Brittle()
     _ = try await bench.launch().restore(into: Screen("root", children: [newer]))
     #expect(newer.restorableState.text == "older")
@@ -110,7 +113,7 @@ import Testing
 
   @Test func `a save names nothing more once the values are again as they were met`() async throws {
     let bench = Bench()
-    let brittle = NewerBrittle("newer")
+    let brittle = Next.Brittle("newer")
     try await bench.preserve(Screen("root", children: [brittle]))
     let older = Brittle()
     let root = Screen("root", children: [older])
@@ -121,12 +124,12 @@ import Testing
     #expect(failures(try await coordinator.preserve(root)) == [path])
     older.restorableState = met
     #expect(failures(try await coordinator.preserve(root)).isEmpty)
-    await #expect(coordinator.worker.run { $0.draft.unencoded.isEmpty })
+    await #expect(coordinator.worker.run { $0.table.unencoded.isEmpty })
   }
 
   @Test func `who comes by its path takes nothing that it can't replace`() async throws {
     let bench = Bench()
-    try await bench.preserve(Screen("root", children: [NewerBrittle("newer")]))
+    try await bench.preserve(Screen("root", children: [Next.Brittle("newer")]))
     let root = Screen("root")
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: root)
@@ -134,10 +137,10 @@ import Testing
     older.restorableState = Text("older", fails: true)
     root.restorationChildren = [older]
     #expect(failures(try await coordinator.preserve(root)) == [path])
-    #expect(try bench.newestReader().dormantNodes().isEmpty)
+    #expect(try bench.newestReader().versions(at: path) == [2])
     older.restorableState.fails = false
     _ = try await coordinator.preserve(root)
-    #expect(try bench.newestReader().dormantNodes().map(\.attributes.version) == [2])
+    #expect(try bench.newestReader().versions(at: path) == [2, 1])
   }
 
   @Test func `what is below another model's object stays while its own state can't be encoded`() async throws {
@@ -157,10 +160,10 @@ import Testing
     let reader = try bench.newestReader()
     #expect(try reader.node(at: path.appending("page")) != nil)
     #expect(try reader.node(at: path)?.attributes.model == "one")
-    #expect(try reader.dormantNodes().isEmpty)
+    #expect(try reader.absentRows().compactMap(\.attributes.model) == ["one"])
     again.restorableState.fails = false
     _ = try await coordinator.preserve(root)
-    #expect(try bench.newestReader().dormantNodes().count == 1)
+    #expect(try bench.newestReader().absentRows().count == 1)
   }
 
   @Test func `a screen whose first encoding fails can be made again, and what is below it`() async throws {
@@ -251,7 +254,7 @@ import Testing
 
   @Test func `while it can't be encoded, what could not be decoded stays kept`() async throws {
     let bench = Bench()
-    try await bench.preserve(Screen("root", children: [NewerBrittle("newer")]))
+    try await bench.preserve(Screen("root", children: [Next.Brittle("newer")]))
     let delegate = BrittleDelegate()
     let root = Screen("root", children: [Brittle()])
     let coordinator = bench.launch(with: delegate)
@@ -261,7 +264,7 @@ import Testing
       root.text = "changed \(fails)"
       _ = try await coordinator.preserve(root)
     }
-    let newer = NewerBrittle()
+    let newer = Next.Brittle()
     _ = try await bench.launch().restore(into: Screen("root", children: [newer]))
     #expect(newer.restorableState.text == "newer")
   }

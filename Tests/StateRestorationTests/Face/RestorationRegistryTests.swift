@@ -68,7 +68,7 @@ import Testing
   private func accepts(
     _ registry: RestorationRegistry, _ object: any RestorableObject, recorded tag: RestorationClass?
   ) -> Bool {
-    registry.claimant(object).mismatch(with: Identity(classTag: tag)) == nil
+    registry.asker(object).mismatch(with: Identity(classTag: tag)) == nil
   }
 
   @Test func `state goes to the recorded class and its subclasses only`() {

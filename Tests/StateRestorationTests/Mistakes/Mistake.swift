@@ -6,7 +6,6 @@ enum Mistake: String, CaseIterable, Codable, Sendable {
   case delegateGone = "The delegate is not kept"
   case savingRefused = "The delegate answers no to saving"
   case noRoot = "`preserve()` before anything was restored or saved"
-  case savedBeforeRestoring = "`preserve(_:)` before `restore(into:)`"
   case rootExcluded = "The root has no identifier"
   case unnamed = "An object with state has no identifier"
   case associationGone = "Nobody keeps the association of a list"

@@ -30,7 +30,6 @@ import Testing
     case .delegateGone: try await save(Screen("root"), delegate: nil)
     case .savingRefused: try await refuseSaving()
     case .noRoot: "\(try await bench.launch().preserve())"
-    case .savedBeforeRestoring: try await saveBeforeRestoring()
     case .rootExcluded: try await save(Screen(nil))
     case .unnamed: try await save(Screen("root", children: [Panel(nil)]))
     case .associationGone: try await save(ListWithoutAssociation.make())
@@ -56,10 +55,11 @@ import Testing
     case .noMigration: try await restore(StoredValue("child", "text"), as: StoredValue("child", Unmigrated()))
     case .missingKey: try await restore(StoredValue("child", Before()), as: StoredValue("child", After()))
     case .anotherType: try await restore(StoredValue("child", "text"), as: StoredValue("child", 1))
-    case .unreadKey: try await restore(Before2(), as: After2())
+    case .unreadKey: try await restore(Earlier.Search(), as: Later.Search())
     case .notInstalled:
       try await restore(Screen("child", tag: "screen"), as: nil, root: Deaf()) {
         $0.register(Screen.self, as: "screen") { path, _ in Screen(path.last, tag: "screen") }
+        $0.register(Deaf.self, formerly: ["Screen"])
       }
     case .noDelegateAtRestore: try await restoreWithoutDelegate()
     case .restoringRefused: try await refuseRestoring()
@@ -91,11 +91,6 @@ import Testing
 
   private func refuseSaving() async throws -> String {
     bench.delegate.saves = false
-    return try await save(Screen("root"))
-  }
-
-  private func saveBeforeRestoring() async throws -> String {
-    try await bench.preserve(Screen("root", text: "stored"))
     return try await save(Screen("root"))
   }
 

@@ -39,14 +39,20 @@ nonisolated struct After: Codable, Sendable {
   func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
 }
 
-final class Before2: RestorableController {
-  let restorationIdentifier: RestorationIdentifier? = "child"
-  @Restored("query") var query = "typed"
+/// A program's version before a key was renamed.
+enum Earlier {
+  final class Search: RestorableController {
+    let restorationIdentifier: RestorationIdentifier? = "child"
+    @Restored("query") var query = "typed"
+  }
 }
 
-final class After2: RestorableController {
-  let restorationIdentifier: RestorationIdentifier? = "child"
-  @Restored("search") var search = ""
+/// The version after.
+enum Later {
+  final class Search: RestorableController {
+    let restorationIdentifier: RestorationIdentifier? = "child"
+    @Restored("search") var search = ""
+  }
 }
 
 final class MistypedTag: RestorableController {

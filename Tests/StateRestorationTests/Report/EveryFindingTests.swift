@@ -6,8 +6,8 @@ import Testing
 /// checks that none is left out.
 @MainActor @Suite struct EveryFindingTests {
   enum Restoring: String, CaseIterable, Sendable {
-    case migrated, unreadKeys, unresolvedReference, unregisteredClass, identifierDiffers, wasDormant, joined
-    case notJoined
+    case migrated, unreadKeys, unresolvedReference, unregisteredClass, wasAbsent, joined
+    case notJoined, olderRecordGiven, superseded
 
     /// Nil for a remark of the state as a whole; see `EveryRemarkTests`.
     init?(_ remark: RestorationRemark) {
@@ -16,8 +16,9 @@ import Testing
       case .unreadKeys: self = .unreadKeys
       case .unresolvedReference: self = .unresolvedReference
       case .unregisteredClass: self = .unregisteredClass
-      case .identifierDiffers: self = .identifierDiffers
-      case .wasDormant: self = .wasDormant
+      case .olderRecordGiven: self = .olderRecordGiven
+      case .superseded: self = .superseded
+      case .wasAbsent: self = .wasAbsent
       case .joined: self = .joined
       case .notJoined: self = .notJoined
       case .tailDropped, .olderGeneration, .rollbackUnverifiable, .mergedPendingChanges, .markerIgnored,
@@ -30,7 +31,7 @@ import Testing
 
   enum Preserving: String, CaseIterable, Sendable {
     case duplicateIdentifier, listedTwice, notHeld, emptyIdentifier, inheritedTag, encodingFailed, overBudget, shed
-    case danglingReference, setAside, setAsideRemoved, dormantRemoved, failure
+    case danglingReference, setAside, setAsideRemoved, absentRemoved, recordRemoved, noRoomForRecord, failure
     case excludedRoot, unregisteredClass, unannouncedChange, missingIdentifier, associationNotHeld
 
     init(_ finding: PreservationFinding) {
@@ -47,7 +48,9 @@ import Testing
         case .danglingReference: .danglingReference
         case .setAside: .setAside
         case .setAsideRemoved: .setAsideRemoved
-        case .dormantRemoved: .dormantRemoved
+        case .absentRemoved: .absentRemoved
+        case .recordRemoved: .recordRemoved
+        case .noRoomForRecord: .noRoomForRecord
         case .failure: .failure
         case .excludedRoot: .excludedRoot
         case .unregisteredClass: .unregisteredClass
@@ -70,38 +73,88 @@ import Testing
       preserved = VersionTests.OldEditor()
       restored = VersionTests.NewEditor()
       register = { $0.register(VersionTests.NewEditor.self, as: "editor") }
-    case .unreadKeys: (preserved, restored) = (Panel("child", value: 1), Screen("child"))
+    case .unreadKeys:
+      (preserved, restored) = (Panel("child", value: 1), Screen("child"))
+      register = { $0.register(Screen.self, formerly: ["Panel"]) }
     case .unresolvedReference:
       let panel = Panel("child", value: 1)
       panel.strongFriend = friend
       (preserved, restored) = (panel, Panel("child"))
     case .unregisteredClass: (preserved, restored) = (Screen("child", tag: "tag"), Screen("child", tag: "tag"))
-    case .identifierDiffers:
-      (preserved, restored) = (Screen("child"), Screen("child"))
-      bench.delegate.make = { path, _ in path.components.count > 1 ? Screen("another") : nil }
-    case .wasDormant: (preserved, restored) = (modelled("one"), modelled("one"))
+    case .wasAbsent: (preserved, restored) = (modelled("one"), modelled("one"))
     case .joined: (preserved, restored) = (Joining(), Joining())
-    case .notJoined: (preserved, restored) = (Joining(), NewerJoining())
+    case .notJoined: (preserved, restored) = (Joining(), Next.Joining())
+    case .olderRecordGiven:
+      (preserved, restored) = (Versioned(1, value: 1), Versioned(1, value: 0))
+      register = { $0.register(Versioned.self, as: "page") }
+    case .superseded:
+      (preserved, restored) = (Versioned(2, value: 1), Versioned(2, value: 0))
+      register = { $0.register(Versioned.self, as: "page") }
     }
     try await bench.preserve(Screen("root", children: [preserved, friend]))
-    if name == .wasDormant { try await typeOverAnother(bench) }
+    if name == .wasAbsent { try await typeOverAnother(bench) }
+    if name == .olderRecordGiven { try await typeAnother(bench, Unreadable()) }
+    if name == .superseded { try await typeAnother(bench, Versioned(1, value: 0)) }
     if name == .joined { try await typeWhileLocked(bench, Joining()) }
-    if name == .notJoined { try await typeWhileLocked(bench, NewerJoining()) }
+    if name == .notJoined { try await typeWhileLocked(bench, Next.Joining()) }
     let report = try await bench.launch(register).restore(into: Screen("root", children: [restored]))
     let found = report.nodes.filter { $0.path.last == restored.restorationIdentifier }.flatMap(\.remarks)
     #expect(found.map(Restoring.init) == [name])
   }
 
-  private class Joining: MergingController {
+  /// A page that two versions of a program know.
+  private final class Versioned: CodingController {
+    let restorationIdentifier: RestorationIdentifier? = "child"
+    let restorationClass: RestorationClass? = "page"
+    var value: Int
+    private let version: Int
+    init(_ version: Int, value: Int) { (self.version, self.value) = (version, value) }
+    func encodeRestorableState(with coder: RestorationEncoder) {
+      coder.encode(value, forKey: "value")
+      coder.encode(version, forKey: "version")
+    }
+    func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+      // A program that is older than the state can't read it.
+      guard try coder.decode(Int.self, forKey: "version") <= version else {
+        throw RestorationError(.unreadable, "Written by a newer version.")
+      }
+      value = try coder.decode(Int.self, forKey: "value")
+    }
+  }
+
+  /// A page that says something that the other can't decode.
+  private final class Unreadable: CodingController {
+    let restorationIdentifier: RestorationIdentifier? = "child"
+    let restorationClass: RestorationClass? = "page"
+    var text = ""
+    func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(text, forKey: "value") }
+    func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+      throw RestorationError(.unreadable, "It reads nothing.")
+    }
+  }
+
+  /// A run whose page can't read what is stored, and in which the user types.
+  private func typeAnother(_ bench: Bench, _ child: any CodingController) async throws {
+    let root = Screen("root", children: [child])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    if let child = child as? Versioned { child.value = 2 }
+    if let child = child as? Unreadable { child.text = "typed" }
+    _ = try await coordinator.preserve(root)
+  }
+
+  fileprivate class Joining: MergingController {
     class var stateVersion: StateVersion { 1 }
     let restorationIdentifier: RestorationIdentifier? = "child"
     var restorableState = "stored"
     func merged(stored: String, pending: String) -> String { stored + pending }
   }
 
-  /// Can't read the older state.
-  private final class NewerJoining: Joining {
-    override class var stateVersion: StateVersion { 2 }
+  /// The same class in the program's next version, which can't read the older state.
+  private enum Next {
+    final class Joining: EveryFindingTests.Joining {
+      override class var stateVersion: StateVersion { 2 }
+    }
   }
 
   /// A run that dies on a locked device, after the user has typed.
@@ -165,7 +218,8 @@ import Testing
       root.restorationChildren = [panel]
     case .setAside: try await declineAndSave(bench, times: 0)
     case .setAsideRemoved: try await declineAndSave(bench, times: 4)
-    case .dormantRemoved: return try await fillPlace(bench)
+    case .absentRemoved: return try await fillPlace(bench)
+    case .recordRemoved, .noRoomForRecord: return try await fillRow(bench, name)
     case .excludedRoot: root.restorationIdentifier = nil
     case .missingIdentifier: root.restorationChildren.append(Panel(nil))
     case .associationNotHeld: root.restorationChildren.append(ListWithoutAssociation.make())
@@ -209,6 +263,28 @@ import Testing
     }
   }
 
+  /// Has nine runs write one page that none of them can read.
+  private func fillRow(_ bench: Bench, _ name: Preserving) async throws {
+    try await bench.preserve(Screen("root", children: [Versioned(9, value: 9)]))
+    for run in 1...8 {
+      let page = Unreadable()
+      let root = Screen("root", children: [page])
+      let coordinator = bench.launch()
+      _ = try await coordinator.restore(into: root)
+      page.text = "run \(run)"
+      let findings = try await coordinator.preserve(root).receipt?.findings ?? []
+      let found = findings.map(Preserving.init).filter { $0 != .unregisteredClass }
+      #expect(found == (run == 8 ? [.noRoomForRecord] : []))
+    }
+    guard name == .recordRemoved else { return }
+    // Superseded records make room.
+    let page = Versioned(9, value: 0)
+    let root = Screen("root", children: [page])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    #expect(page.value == 9)
+  }
+
   /// Has so many model objects take turns in one place that the oldest makes room.
   private func fillPlace(_ bench: Bench) async throws {
     let coordinator = bench.launch()
@@ -218,9 +294,9 @@ import Testing
       child.restorationModelIdentifier = ModelIdentifier("\(number)")
       child.text = "of \(number)"
       let findings = try await coordinator.preserve(root).receipt?.findings ?? []
-      #expect(findings.map(Preserving.init) == (number > 64 ? [.dormantRemoved] : []))
+      #expect(findings.map(Preserving.init) == (number > 64 ? [.absentRemoved] : []))
     }
-    let models = try bench.newestReader().dormantNodes().compactMap(\.attributes.model)
+    let models = try bench.newestReader().absentRows().compactMap(\.attributes.model)
     #expect(models.count == 64 && !models.contains("0"))
   }
 

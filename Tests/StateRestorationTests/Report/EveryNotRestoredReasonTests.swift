@@ -12,7 +12,7 @@ import Testing
   enum Name: String, CaseIterable, Sendable {
     case noObject, unknownClass, refusedByClass, classMismatch, newerVersion, migrationFailed, decodingFailed
     case damaged, parentNotRestored, expired, modelGone, modelMismatch, leftOutAfterCrash, touchedMeanwhile
-    case notInstalled, objectTaken, shed, timedOut, dormant, notAskedFor, beyondExtent
+    case notInstalled, objectTaken, shed, timedOut, absent, notAskedFor, beyondExtent, otherIdentifier
 
     init(_ reason: NotRestoredReason) {
       self =
@@ -35,7 +35,8 @@ import Testing
         case .notInstalled: .notInstalled
         case .shed: .shed
         case .timedOut: .timedOut
-        case .dormant: .dormant
+        case .absent: .absent
+        case .otherIdentifier: .otherIdentifier
         case .notAskedFor: .notAskedFor
         case .beyondExtent: .beyondExtent
         }
@@ -84,8 +85,8 @@ import Testing
       try await childReason(
         preserved: Screen("child", children: [Screen("deep")]), restored: nil, path: ["root", "child", "deep"])
     case .expired:
-      try await childReason(preserved: Screen("child", tag: "screen"), restored: Screen("child"), after: 61) {
-        $0.register(Screen.self, as: "screen", freshFor: .seconds(60))
+      try await childReason(preserved: Editor(1), restored: Editor(0), after: 61) {
+        $0.register(Editor<Int>.self, as: "editor", freshFor: .seconds(60))
       }
     case .modelGone:
       try await childReason(preserved: note("A", tag: "note"), restored: Screen("child")) {
@@ -96,14 +97,23 @@ import Testing
     case .touchedMeanwhile: try await touched()
     case .notInstalled: try await notInstalled()
     case .shed: try await shed()
-    case .dormant: try await dormant()
+    case .absent: try await absent()
+    case .otherIdentifier:
+      try await childReason(preserved: Screen("child", tag: "screen"), restored: nil) {
+        $0.register(Screen.self, as: "screen") { _, _ in Screen("another") }
+      }
     case .timedOut: try await timedOut()
     case .beyondExtent: try await beyondExtent()
     case .notAskedFor:
       try await childReason(
-        preserved: StoredGroup("child", StoredValue("key", 1)), restored: RestorationScope("child"),
-        path: ["root", "child", "key"])
+        preserved: scope(), restored: RestorationScope("child"), path: ["root", "child", "key"])
     }
+  }
+
+  private func scope() -> RestorationScope {
+    let scope = RestorationScope("child")
+    scope.setValue(1, forKey: "key")
+    return scope
   }
 
   private func note(_ model: ModelIdentifier, tag: RestorationClass? = nil) -> Screen {
@@ -138,10 +148,16 @@ import Testing
   private func taken() async throws -> NotRestoredReason? {
     let bench = Bench()
     try await bench.preserve(
-      Screen("root", children: [Screen("first", tag: "screen"), Screen("child", tag: "screen")]))
-    let only = Screen("first")
-    let coordinator = bench.launch { $0.register(Screen.self, as: "screen") { _, _ in only } }
-    return try await coordinator.restore(into: Screen("root"))[["root", "child"]]?.notRestoredReason
+      Screen(
+        "root",
+        children: [
+          Screen("first", children: [Editor(1)]),
+          Screen("second", children: [Editor(2)]),
+        ]))
+    let only = Editor(0)
+    let coordinator = bench.launch { $0.register(Editor<Int>.self, as: "editor") { _, _ in only } }
+    let root = Screen("root", children: [Screen("first"), Screen("second")])
+    return try await coordinator.restore(into: root)[["root", "second", "child"]]?.notRestoredReason
   }
 
   private func leftOut() async throws -> NotRestoredReason? {
@@ -182,7 +198,7 @@ import Testing
   }
 
   /// A child that shows another model object, and leaves then.
-  private func dormant() async throws -> NotRestoredReason? {
+  private func absent() async throws -> NotRestoredReason? {
     let bench = Bench()
     let child = Screen("child", text: "of one")
     child.restorationModelIdentifier = "one"

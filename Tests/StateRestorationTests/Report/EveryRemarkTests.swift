@@ -27,8 +27,8 @@ import Testing
       case .setAside: self = .setAside
       case .noDelegate: self = .noDelegate
       case .failure: self = .failure
-      case .migrated, .unreadKeys, .unresolvedReference, .unregisteredClass, .identifierDiffers, .wasDormant, .joined,
-        .notJoined:
+      case .migrated, .unreadKeys, .unresolvedReference, .unregisteredClass, .wasAbsent, .joined,
+        .notJoined, .olderRecordGiven, .superseded:
         return nil
       }
     }

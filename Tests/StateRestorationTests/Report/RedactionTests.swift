@@ -15,6 +15,7 @@ import Testing
 
   final class Recorded: StatefulController {
     let restorationIdentifier: RestorationIdentifier? = "editor"
+    let restorationClass: RestorationClass? = "editor"
     var restorableState = Old()
   }
 
@@ -22,12 +23,14 @@ import Testing
   final class Lost: StatefulController {
     nonisolated struct State: Codable, Sendable { var words: [String: Shade] = [:] }
     let restorationIdentifier: RestorationIdentifier? = "editor"
+    let restorationClass: RestorationClass? = "editor"
     var restorableState = State()
   }
 
   /// Whose state has numbers where texts are stored, below a key of a dictionary.
   final class Numbered: StatefulController {
     let restorationIdentifier: RestorationIdentifier? = "editor"
+    let restorationClass: RestorationClass? = "editor"
     var restorableState = Number()
   }
 
@@ -38,6 +41,7 @@ import Testing
       Migration(from: 1) { (_: Old) throws -> Number in throw Thrown() }
     }
     let restorationIdentifier: RestorationIdentifier? = "editor"
+    let restorationClass: RestorationClass? = "editor"
     var restorableState = Number()
   }
 
@@ -48,6 +52,7 @@ import Testing
       Migration(from: 1) { (_: Old) throws -> Number in throw Refusal.tooOld }
     }
     let restorationIdentifier: RestorationIdentifier? = "editor"
+    let restorationClass: RestorationClass? = "editor"
     var restorableState = Number()
   }
 

@@ -13,7 +13,7 @@ import Testing
     (.decodingFailed("key"), "key"), (.damaged("bytes"), "bytes"), (.parentNotRestored, "parent"),
     (.expired(age: 10, limit: 5), "10 s old"), (.modelGone("note"), "note"),
     (.modelMismatch(recorded: "A", found: nil), "“A”"), (.leftOutAfterCrash, "left out"),
-    (.dormant, "waits for an object"), (.beyondExtent(.restore), "extent “restore”"),
+    (.absent, "waits for an object"), (.beyondExtent(.restore), "extent “restore”"),
     (.touchedMeanwhile, "newer state"), (.notInstalled, "container"), (.shed, "size budget"), (.timedOut, "too late"),
   ]
 
@@ -31,7 +31,7 @@ import Testing
     try await bench.preserve(
       Screen("root", children: [Screen("a", children: [Screen("b")]), Screen("lost"), Panel("odd", value: 1)]))
     let root = Screen("root", children: [Screen("a", children: [Screen("b")]), Screen("odd")])
-    let report = try await bench.launch().restore(into: root)
+    let report = try await bench.launch { $0.register(Screen.self, formerly: ["Panel"]) }.restore(into: root)
     let lines = "\(report)".split(separator: "\n").map(String.init)
     #expect(lines[0].hasPrefix("Restoration: restored, generation 1"))
     #expect(lines[0].contains("4 of 5 nodes"))
@@ -89,18 +89,18 @@ import Testing
 
   @Test func `expired state and state without its model are reported and not carried over`() async throws {
     let bench = Bench()
-    let old = Screen("old", text: "o", tag: "fresh")
+    let old = FragileController("old", "o", tag: "fresh")
     let gone = Screen("gone", text: "g", tag: "note")
     gone.restorationModelIdentifier = "note 1"
     let register: (RestorationRegistry) -> Void = {
-      $0.register(Screen.self, as: "fresh", freshFor: .seconds(60))
+      $0.register(FragileController.self, as: "fresh", freshFor: .seconds(60))
       $0.register(Panel.self, as: "other")
     }
     let first = bench.launch(register)
     _ = try await first.preserve(Screen("root", children: [old, gone]))
     bench.time += 3600
     let registry = RestorationRegistry()
-    registry.register(Screen.self, as: "fresh", freshFor: .seconds(60))
+    registry.register(FragileController.self, as: "fresh", freshFor: .seconds(60))
     registry.register(Panel.self, as: "note", onlyIf: { _ in false })
     let time = bench.time
     bench.configuration.now = { time }

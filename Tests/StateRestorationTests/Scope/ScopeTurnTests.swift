@@ -134,8 +134,9 @@ import Testing
   @Test func `a value below a scope that came too late is not missing`() async throws {
     let bench = Bench()
     func root(_ scope: any RestorableController) -> Screen { Screen("root", children: [scope]) }
-    let pane = StoredGroup("pane", StoredValue("draft", "old" as String?))
-    try await bench.preserve(root(StoredGroup("scope", pane)))
+    let stored = RestorationScope("scope")
+    stored.scope("pane").setValue("old", forKey: "draft")
+    try await bench.preserve(root(stored))
     let (coordinator, scope) = (bench.launch(), RestorationScope("scope"))
     let hierarchy = root(scope)
     try await bench.restorePastTimeLimit(coordinator, into: hierarchy)

@@ -183,7 +183,11 @@ import Glibc
     #expect(report.restoredCount == 3)
     #expect(same.value == nil)
     #expect(later.value == nil)
-    _ = try await bench.launch().preserve(StoredGroup("app", StoredValue<Int?>("b", 3)))
+    let (coordinator, edited) = (bench.launch(), StoredValue<Int?>("b", nil))
+    let group = StoredGroup("app", edited)
+    _ = try await coordinator.restore(into: group)
+    edited.value = 3
+    _ = try await coordinator.preserve(group)
     _ = try await bench.launch().restore(into: StoredGroup("app", later))
     #expect(later.value == Width(points: 3))
   }

@@ -17,14 +17,19 @@ package struct HandmadeArchive {
     package var children: Runs = []
     /// The bytes of its state.
     package var state: [UInt8] = []
+    /// Its flags.
+    package var flags: UInt64 = 0
 
     /// Describes a block.
-    package init(id: UInt32, parent: UInt32? = nil, name: String, children: Runs = [], state: [UInt8] = []) {
+    package init(
+      id: UInt32, parent: UInt32? = nil, name: String, children: Runs = [], state: [UInt8] = [], flags: UInt64 = 0
+    ) {
       self.id = id
       self.parent = parent
       self.name = name
       self.children = children
       self.state = state
+      self.flags = flags
     }
   }
 
@@ -70,7 +75,7 @@ package struct HandmadeArchive {
     for block in blocks {
       places.append(UInt64(72 + body.count))
       var bytes = Self.number(UInt64(block.id)) + Self.number(block.parent.map { UInt64($0) + 1 } ?? 0)
-      bytes += [block.children.isEmpty ? 1 : 5] + Self.text(block.name)
+      bytes += Self.number((block.children.isEmpty ? 1 : 5) | block.flags << 9) + Self.text(block.name)
       if !block.children.isEmpty { bytes += Self.list(block.children) }
       bytes += block.state
       body += Self.number(UInt64(bytes.count)) + bytes
@@ -87,7 +92,7 @@ package struct HandmadeArchive {
     body += tables
     let tagsStart = 72 + body.count
     body += tags
-    var header: [UInt8] = [0x89, 0x52, 0x53, 0x41, 0x0D, 0x0A, 0x1A, 0x0A, 5, 0, 72, 0, 0, 0, 0, 0]
+    var header: [UInt8] = [0x89, 0x52, 0x53, 0x41, 0x0D, 0x0A, 0x1A, 0x0A, 6, 0, 72, 0, 0, 0, 0, 0]
     header += Self.fixed(UInt64(7)) + Self.fixed(UInt64(0))
     header += Self.fixed(UInt32(count)) + Self.fixed(UInt32(max(count, blocks.count))) + Self.fixed(liveBytes)
     let end = 72 + body.count

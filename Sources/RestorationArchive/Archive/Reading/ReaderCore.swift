@@ -53,8 +53,10 @@ final class ReaderCore: Sendable {
   /// The context of the newest save.
   func context() throws(ArchiveError) -> RestorationArchive.Context {
     let timeSaved = Date(timeIntervalSinceReferenceDate: Double(bitPattern: newest.timeSaved))
+    let bootSeconds = newest.bootSeconds
     let parse = { (parser: inout ByteCursor) throws(ArchiveError) in
-      try RestorationArchive.Context(parsing: &parser, timeSaved: timeSaved)
+      try RestorationArchive.Context(
+        parsing: &parser, timeSaved: timeSaved, bootSeconds: bootSeconds)
     }
     if let (header, data) = deltas.additions.last(where: { $0.header.tables > $0.header.context }) {
       return try data.parse(Int(header.context)..<Int(header.tables), origin: Int(header.context), parse)

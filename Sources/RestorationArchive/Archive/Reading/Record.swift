@@ -15,7 +15,10 @@ extension RestorationArchive {
       self.node = NodeID(rawValue: node.id)
       do {
         let payload = try core.payload(at: state)
-        decoder = payload.isEmpty ? nil : try RecordDecoder(payload, tables: try core.tables().decoding)
+        decoder =
+          payload.isEmpty
+          ? nil
+          : try RecordDecoder(payload, tables: try core.tables().decoding, depthLimit: core.limits.valueDepth)
       } catch {
         var located = error
         located.path = try? core.path(of: node.id)

@@ -28,7 +28,8 @@ extension RestorationArchive {
     /// What decodes a node's state; nil when it has none.
     package func decoder(of visit: Visit) throws(ArchiveError) -> RecordDecoder? {
       guard !visit.state.range.isEmpty else { return nil }
-      return try RecordDecoder(core.payload(at: visit.state), tables: tables.get().decoding)
+      return try RecordDecoder(
+        core.payload(at: visit.state), tables: tables.get().decoding, depthLimit: core.limits.valueDepth)
     }
   }
 

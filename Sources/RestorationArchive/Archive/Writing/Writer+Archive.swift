@@ -87,6 +87,7 @@ extension RestorationArchive.Writer {
     _ header: inout PartHeader, in buffer: inout ByteWriter, since known: Written, hasContext: Bool
   ) throws(ArchiveError) {
     header.timeSaved = context.timeSaved.timeIntervalSinceReferenceDate.bitPattern
+    header.bootSeconds = context.bootSeconds
     header.nodeCount = UInt32(clamping: nodeCount)
     header.nextID = nextID
     header.context = UInt32(clamping: buffer.count)

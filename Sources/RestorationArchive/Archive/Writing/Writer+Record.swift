@@ -6,7 +6,7 @@ extension RestorationArchive.Writer {
   /// Encoding happens now, on the caller's thread. When it throws (`encodingFailed`, with the node's path) the node
   /// keeps what it had. State over ``RestorationArchive/Limits/bytesPerNode`` is not stored, unless its priority is
   /// `required`; either way ``takeSheddings()`` tells of it. The same bytes as before, with the same attributes but for
-  /// `savedAt`, leave the node unchanged: nothing is written for them.
+  /// `savedAt` and `save`, leave the node unchanged: nothing is written for them.
   ///
   /// - Returns: Whether the node has changed.
   @discardableResult
@@ -17,7 +17,8 @@ extension RestorationArchive.Writer {
     let slot = try load(id)
     var bytes: [UInt8]
     do {
-      bytes = entries.isEmpty ? [] : try RecordEncoder(userInfo: userInfo).encode(entries, tables: &tables)
+      let encoder = RecordEncoder(userInfo: userInfo, depthLimit: limits.valueDepth)
+      bytes = entries.isEmpty ? [] : try encoder.encode(entries, tables: &tables)
     } catch {
       var located = error
       located.path = try? path(of: id)
@@ -39,6 +40,52 @@ extension RestorationArchive.Writer {
     return try store(bytes, attributes, in: slot)
   }
 
+  /// Whether a node has just the state that these values make.
+  ///
+  /// Throws (`encodingFailed`) when a value can't be encoded.
+  package mutating func hasRecord(
+    of id: NodeID, entries: [RestorationArchive.Entry]
+  ) throws(ArchiveError) -> Bool {
+    let slot = try load(id)
+    let encoder = RecordEncoder(userInfo: [:], depthLimit: limits.valueDepth)
+    let bytes = entries.isEmpty ? [] : try encoder.encode(entries, tables: &tables)
+    var isSame = bytes.count == slots[slot].payload.count
+    if isSame {
+      isSame = false
+      try? slots[slot].payload.withBytes(base: baseBytes, reader: reader) { old in
+        isSame = bytes.withBorrowed { old.hasSameBytes(as: $0) }
+      }
+    }
+    return isSame
+  }
+
+  /// Takes a node's state away and leaves its attributes alone.
+  package mutating func removeState(of id: NodeID) throws(ArchiveError) {
+    let slot = try load(id)
+    oversized[id] = nil
+    try store([], slots[slot].attributes, in: slot)
+  }
+
+  /// Gives a node the state that another one has, in the place of its own; the other one has none afterwards.
+  ///
+  /// Not their attributes: whoever moves a state moves what these say of it.
+  package mutating func moveState(of source: NodeID, to target: NodeID) throws(ArchiveError) {
+    let (from, to) = (try load(source), try load(target))
+    guard from != to else { return }
+    include(from)
+    include(to)
+    let payload = slots[from].payload
+    liveBytes -= slots[to].payload.count
+    change(to) {
+      $0.payload = payload
+      $0.isChanged = true
+    }
+    change(from) {
+      $0.payload = .none
+      $0.isChanged = true
+    }
+  }
+
   /// Changes a node's attributes and leaves its state alone.
   package mutating func setAttributes(
     _ attributes: RestorationArchive.Attributes, of id: NodeID
@@ -58,6 +105,7 @@ extension RestorationArchive.Writer {
   ) throws(ArchiveError) -> Bool {
     var comparable = attributes
     comparable.savedAt = slots[slot].attributes.savedAt
+    comparable.save = slots[slot].attributes.save
     if comparable == slots[slot].attributes, state.count == slots[slot].payload.count {
       var isSame = false
       // One that can't be read is replaced.

@@ -113,12 +113,16 @@ extension RestorationArchive {
     /// Whether the next delta would hold anything.
     package var hasChanges: Bool { !dirty.isEmpty || hasNewContext }
 
-    /// Whether the context says something new besides the time.
+    /// Whether the context says something new besides the times.
     var hasNewContext: Bool {
       var timeless = context
       timeless.timeSaved = written.context.timeSaved
+      timeless.bootSeconds = written.context.bootSeconds
       return timeless != written.context
     }
+
+    /// The number that the next node gets.
+    package var nextNumber: UInt32 { nextID }
 
     /// The nodes without a parent, in order.
     package var roots: [NodeID] {

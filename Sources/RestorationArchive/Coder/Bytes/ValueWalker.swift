@@ -54,7 +54,7 @@ struct ValueWalker {
   ) throws(ArchiveError) {
     if try Self.skipScalar(tag, &cursor) { return }
     guard depth < depthLimit else {
-      throw ArchiveError(.limitExceeded, "values are nested more than \(depthLimit) deep", offset: cursor.offset)
+      throw ArchiveError.tooDeep(limit: depthLimit, at: cursor.offset)
     }
     switch tag {
     case ValueTag.object:

@@ -135,8 +135,7 @@ extension DecodeFrameRef {
   @inline(never)
   func tooDeep(at start: Int) -> any Error {
     let limit = pointee.state.pointee.depthLimit
-    return ArchiveError(.limitExceeded, "values are nested more than \(limit) deep", offset: start)
-      .decodingError(pathInside())
+    return ArchiveError.tooDeep(limit: limit, at: start).decodingError(pathInside())
   }
 
   /// The path to the value that this frame decodes.

@@ -34,7 +34,7 @@ struct DecodeState {
   /// The chain's first frame, which is never a value itself.
   var root: DecodeFrameRef?
   /// The most levels of values.
-  var depthLimit = 64
+  var depthLimit = CodingLimits.usualDepth
   /// The bytes that collections may still be given for elements that were not read yet.
   var preallocationBudget = 0
   /// Counts the changes of tables.

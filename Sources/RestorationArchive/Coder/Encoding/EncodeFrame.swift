@@ -135,8 +135,8 @@ extension EncodeFrameRef {
     return EncodingError.invalidValue(
       limit,
       EncodingError.Context(
-        codingPath: path, debugDescription: "The values are nested more than \(limit) deep.",
-        underlyingError: ArchiveError(.limitExceeded, "values are nested more than \(limit) deep")))
+        codingPath: path, debugDescription: "The depth of the value is over the limit of \(limit) levels.",
+        underlyingError: ArchiveError.tooDeep(limit: limit)))
   }
 
   /// The path to the value that this frame encodes.

@@ -21,7 +21,7 @@ struct EncodeState {
   /// The chain's first frame: never a value itself for the state of an archive, the nested value for a child.
   var root: EncodeFrameRef?
   /// The most levels of values.
-  var depthLimit = 64
+  var depthLimit = CodingLimits.usualDepth
   /// The number of ``children``.
   var childCount = 0
   /// The interner's epoch.

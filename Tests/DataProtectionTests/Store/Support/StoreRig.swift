@@ -10,6 +10,8 @@ struct StoreRig {
   static let path = "/archives"
 
   var sealing = ToySealing()
+  /// The real sealing code, where a test needs its lengths or its checks; the stand-in otherwise.
+  var sealer: (any StoreSealing)?
   var keys = ToyKeys()
   var options = DeviceOptions()
   var slot = ArchiveSlot(application: "com.example.notes", scene: "main")
@@ -21,7 +23,7 @@ struct StoreRig {
       try fileSystem.openDirectory(atPath: "/")
     }
     return try StoreDirectory(
-      fileSystem, in: OwnedDescriptor(fileSystem, root), keys: keys, sealer: sealing, options: options)
+      fileSystem, in: OwnedDescriptor(fileSystem, root), keys: keys, sealer: sealer ?? sealing, options: options)
   }
 
   /// The same after a start of the machine, by its number.

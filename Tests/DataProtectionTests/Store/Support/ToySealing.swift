@@ -34,7 +34,7 @@ final class ToySealing: StoreSealing {
     let header = header(fields)
     let commitment = toyHash(header + [7])
     return SealedBytes(
-      bytes: Data(header + commitment + body + toyHash(header + body)), commitment: commitment,
+      fields: fields, bytes: Data(header + commitment + body + toyHash(header + body)), commitment: commitment,
       frames: ToyFrames(sealing: self, protection: fields.protection, header: header))
   }
 

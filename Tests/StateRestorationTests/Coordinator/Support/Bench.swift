@@ -132,10 +132,12 @@ private final class Wall: Sendable {
   init() {
     device = nil
     configuration.clock = clock
+    configuration.bootClock = nil
   }
 
   init(_ kind: StoreKind) async throws {
     configuration.clock = clock
+    configuration.bootClock = nil
     switch kind {
     case .memory: device = nil
     case .device:
@@ -161,7 +163,9 @@ private final class Wall: Sendable {
     let registry = RestorationRegistry()
     set(registry)
     store.run.add(1, ordering: .relaxed)
+    let machine = configuration.bootClock
     configuration.now = { [wall] in wall.time.withLock { $0 } }
+    configuration.bootClock = machine
     return RestorationCoordinator(
       store: nextPlace, delegate: other ?? delegate, configuration: configuration, registry: registry)
   }

@@ -298,8 +298,13 @@ final class MemoryAttempt: RestorationAttempting {
     (self.store, self.generation, self.isRequest, self.run) = (store, generation, isRequest, run)
   }
 
+  /// What earlier attempts have left, which the end forgets.
+  private let earlier = Mutex<MemoryStore.Ended?>(nil)
+
   func note(node: UInt32?) {
+    let earlier = earlier.withLock { $0 }
     store.state.withLock { state in
+      if state.marker == nil, let earlier { state.markers[generation] = earlier }
       state.marker = .init(generation: generation, node: node, isRequest: isRequest, run: run)
     }
   }
@@ -308,7 +313,13 @@ final class MemoryAttempt: RestorationAttempting {
     store.state.withLock { state in
       guard state.marker?.generation == generation else { return }
       state.marker = nil
-      state.markers[generation] = nil
+      if let left = state.markers.removeValue(forKey: generation) { earlier.withLock { $0 = left } }
+    }
+  }
+
+  func pause() {
+    store.state.withLock { state in
+      if state.marker?.generation == generation { state.marker = nil }
     }
   }
 }

@@ -1,0 +1,135 @@
+internal import FoundationEssentials
+internal import RestorationArchive
+
+extension Table {
+  /// Adds the records of another table that was saved, or edited, while the device was locked: they are newer than all here.
+  ///
+  /// Records go over bit for bit, so that state whose class is unknown in this run is merged as well. Rows with records go by
+  /// their key; rows without one by *Find*, so that a container that names its model later leads to the right place.
+  ///
+  /// - Returns: The records here, by those there.
+  mutating func merge(
+    _ other: RestorationArchive.Reader, _ context: inout RestorationContext
+  ) throws(ArchiveError) -> [NodeID: NodeID] {
+    var targets: [NodeID: NodeID] = [:]
+    var copies: [RestorationArchive.Writer.Copy] = []
+    // Records that are copied at the end, so that their nodes only look empty.
+    var coming: [NodeID: Int] = [:]
+    var stack = Array(try other.roots.reversed())
+    var visited = 0
+    while let source = stack.popLast() {
+      visited += 1
+      guard visited <= other.nodeCount, let node = try other.node(source) else { continue }
+      let children = try other.children(of: source)
+      if node.attributes.flags.contains(.record) {
+        guard let row = node.parent.flatMap({ targets[$0] }), node.byteCount > 0 else { continue }
+        try add(node, to: row, &coming, &copies)
+        continue
+      }
+      var parent: NodeID?
+      if let above = node.parent {
+        guard let target = targets[above] else { continue }
+        parent = target
+      }
+      var hasRecords = node.hasRecord
+      for child in children where !hasRecords {
+        hasRecords = try other.node(child)?.attributes.flags.contains(.record) ?? false
+      }
+      let place = Place(parent: parent, identifier: node.rowIdentifier)
+      let row = try target(of: node, at: place, hasRecords: hasRecords, coming)
+      targets[source] = row
+      stack += children.reversed()
+      if hasRecords, !node.attributes.flags.contains(.absent) { try noteNewer(row, at: place) }
+      if node.byteCount > 0 { try add(node, to: row, &coming, &copies) }
+    }
+    try writer.copyRecords(copies, from: other)
+    let newer = try other.context
+    context.timeSaved = max(context.timeSaved, newer.timeSaved)
+    context.schemaVersion = max(context.schemaVersion, newer.schemaVersion)
+    save &+= 1
+    return Dictionary(copies.map { ($0.source, $0.target) }) { first, _ in first }
+  }
+
+  /// The row here that a row there leads to, made if there is none.
+  private mutating func target(
+    of node: RestorationArchive.Node, at place: Place, hasRecords: Bool, _ coming: [NodeID: Int]
+  ) throws(ArchiveError) -> NodeID {
+    let asker = classes.asker(for: node.attributes)
+    let rows = try rows(at: place)
+    if node.attributes.flags.contains(.reserved), let row = rows.first { return row }
+    for row in rows where try hasIdentity(asker.identity, row) { return row }
+    if !hasRecords {
+      var candidates: [Find.Row] = []
+      for row in rows {
+        guard let found = try writer.node(row) else { continue }
+        candidates.append(
+          Find.Row(
+            identity: classes.current(found.attributes.identity), canBeGiven: try !records(of: row).isEmpty,
+            isAbsent: found.attributes.flags.contains(.absent),
+            lastLive: found.attributes.savedAt?.timeIntervalSinceReferenceDate, newestSave: try newestSave(in: row),
+            number: row.rawValue))
+      }
+      if candidates.count == rows.count, let best = Find.order(candidates, for: asker).first { return rows[best] }
+    }
+    let row = try insert(at: place, node.attributes)
+    if node.attributes.flags.contains(.absent) {
+      try setFlag(.absent, true, of: row)
+      absent.insert(row)
+    }
+    return row
+  }
+
+  private func newestSave(in row: NodeID) throws(ArchiveError) -> UInt32 {
+    var newest: UInt32 = 0
+    for record in try records(of: row) { newest = max(newest, try writer.node(record)?.attributes.save ?? 0) }
+    return newest
+  }
+
+  /// Adds a record that is copied at the end.
+  private mutating func add(
+    _ node: RestorationArchive.Node, to row: NodeID, _ coming: inout [NodeID: Int],
+    _ copies: inout [RestorationArchive.Writer.Copy]
+  ) throws(ArchiveError) {
+    var facts = node.attributes
+    facts.save = save
+    let isFirstOfRow = coming[row] == nil
+    coming[row, default: 0] += 1
+    save &+= 1
+    let record: NodeID
+    if isFirstOfRow {
+      record = try insertRecord(in: row, facts)
+    } else {
+      record = try insertFurtherRecord(in: row, facts)
+    }
+    if record == row {
+      try setRecordFacts(of: row, from: facts)
+      // The role is that of the object that was live last.
+      if var attributes = try writer.node(row)?.attributes {
+        attributes.role = node.attributes.role ?? attributes.role
+        try writer.setAttributes(attributes, of: row)
+      }
+    }
+    guard let attributes = try writer.node(record)?.attributes else { return }
+    var copied = attributes
+    copied.version = facts.version
+    copied.save = facts.save
+    copied.flags.formUnion(facts.flags.intersection(.first))
+    copies.append(.init(source: node.id, target: record, attributes: copied))
+    try openRows(upTo: row)
+  }
+
+  /// Says that an object had a row later than any other of its place.
+  private mutating func noteNewer(_ row: NodeID, at place: Place) throws(ArchiveError) {
+    for other in try rows(at: place) where other != row && !absent.contains(other) {
+      guard var attributes = try writer.node(other)?.attributes, attributes.savedAt == nil else { continue }
+      attributes.flags.insert(.carriedOver)
+      attributes.savedAt = writer.context.timeSaved
+      try writer.setAttributes(attributes, of: other)
+    }
+    guard var attributes = try writer.node(row)?.attributes, attributes.savedAt != nil else { return }
+    attributes.flags.subtract([.carriedOver, .absent])
+    absent.remove(row)
+    attributes.savedAt = nil
+    try writer.setAttributes(attributes, of: row)
+  }
+}

@@ -1,0 +1,426 @@
+internal import RestorationArchive
+
+/// The objects that come with a capture, and their values.
+struct Arrivals {
+  let batch: CaptureBatch
+  private let records: [CaptureBatch.Key: Int]
+
+  init(_ batch: CaptureBatch) {
+    self.batch = batch
+    records = Dictionary(batch.records.lazy.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { $1 })
+  }
+
+  /// What the archive records of an object; nil when its values were not captured.
+  func attributes(_ key: CaptureBatch.Key) -> RestorationArchive.Attributes? {
+    records[key].map { batch.attributes(of: batch.records[$0]) }
+  }
+
+  /// Whether an object is one to which a row may belong: what it shows may have changed since it was given that.
+  func fits(_ row: Identity, _ key: CaptureBatch.Key) -> Bool {
+    guard let index = records[key] else { return true }
+    let record = batch.records[index]
+    let attributes = batch.attributes(of: record)
+    if attributes.identity == row { return true }
+    let asker = Asker(
+      identity: attributes.identity, version: attributes.version,
+      acceptedClasses: batch.kinds[record.kind].acceptedClasses)
+    return asker.mismatch(with: row) == nil
+  }
+}
+
+extension Table {
+  /// Gives the objects of a capture their places: those that have rows take them along, all others get one.
+  mutating func place(_ arrivals: Arrivals) throws(ArchiveError) {
+    for placement in arrivals.batch.placements {
+      if let former = placement.former { rename(former, to: placement.key) }
+    }
+    // What objects were given comes first, so that nobody else takes it for a row without an object.
+    for placement in arrivals.batch.placements where placement.given != nil { try give(placement, arrivals) }
+    for placement in arrivals.batch.placements {
+      do throws(ArchiveError) {
+        try place(placement, arrivals)
+        if !unplaced.isEmpty { unplaced[placement.key] = nil }
+      } catch {
+        try refuse(placement, because: error)
+      }
+    }
+  }
+
+  /// Notes what an object was given in the turn that met it.
+  private mutating func give(_ placement: CaptureBatch.Placement, _ arrivals: Arrivals) throws(ArchiveError) {
+    let row: NodeID
+    switch placement.given {
+    case .record(let gift)?: row = gift.row
+    case .unread(let met)?, .late(let met)?: row = met
+    case .nothing?, nil: return
+    }
+    try writer.prepare(row)
+    guard holders[row] == nil || holders[row] == placement.key, let node = try writer.node(row),
+      arrivals.fits(classes.current(node.attributes.identity), placement.key)
+    else { return }
+    var holding = Holding(place: placement, row: row)
+    if case .record = placement.given { try leaveForGift(placement.key, row) } else { letGo(placement.key) }
+    if case .record(let gift)? = placement.given {
+      holding.record = gift.record
+      holding.superseded = gift.superseded
+      holding.joined = gift.joined
+      try takeInRows(of: placement.key, row, arrivals)
+      let oldest = try oldestRecord(of: row)
+      for record in try records(of: row) where record != gift.record && record != oldest && isFirst(record) {
+        try removeRecord(record)
+      }
+    } else if case .unread? = placement.given, try !records(of: row).isEmpty, !placement.isEdit {
+      holding.baseline = .unknown
+    }
+    hold(holding, placement.key)
+    try reopen(row)
+  }
+
+  /// The oldest record of a row, which hides nothing, so that it is not *first*.
+  private func oldestRecord(of row: NodeID) throws(ArchiveError) -> NodeID? {
+    var oldest: (record: NodeID, save: UInt32)?
+    for record in try records(of: row) {
+      let save = try writer.node(record)?.attributes.save ?? 0
+      if oldest.map({ save < $0.save }) ?? true { oldest = (record, save) }
+    }
+    return oldest?.record
+  }
+
+  /// An object that came by itself is given a record: its own one, which is *first*, goes, and the row that it had becomes one with
+  /// that of the record.
+  private mutating func leaveForGift(_ key: CaptureBatch.Key, _ row: NodeID) throws(ArchiveError) {
+    guard let former = letGo(key) else { return }
+    if let record = former.record, isFirst(record) { try removeRecord(record) }
+    if let old = former.row, old != row, try writer.node(old) != nil { try move(contentsOf: old, into: row) }
+  }
+
+  /// Rows of an object's model, or of none, that have nothing but *first* records become one with the row that it is given a record
+  /// of. The rows of other models are somebody else's.
+  private mutating func takeInRows(
+    of key: CaptureBatch.Key, _ row: NodeID, _ arrivals: Arrivals
+  ) throws(ArchiveError) {
+    guard !numbered.isEmpty, let place = try place(of: row) else { return }
+    for other in try rows(at: place) where other != row && holders[other] == nil {
+      guard let node = try writer.node(other), arrivals.fits(classes.current(node.attributes.identity), key),
+        node.attributes.model == nil || node.attributes.model == arrivals.attributes(key)?.model,
+        try records(of: other).allSatisfy(isFirst)
+      else { continue }
+      try move(contentsOf: other, into: row)
+    }
+  }
+
+  /// A row that an object has is not absent any more.
+  private mutating func reopen(_ row: NodeID) throws(ArchiveError) {
+    guard absent.remove(row) != nil else { return }
+    try setFlag(.absent, false, of: row)
+  }
+
+  /// Brings an object's row to its place, or finds one for it.
+  private mutating func place(_ placement: CaptureBatch.Placement, _ arrivals: Arrivals) throws(ArchiveError) {
+    var placement = placement
+    if placement.section == .interface { placement.identifier = ReservedNode.stored(placement.identifier) }
+    guard let holding = holding(placement.key) else { return try meet(placement, arrivals) }
+    update(placement.key) { $0.place = placement }
+    guard let row = holding.row else { return }
+    let place = Place(parent: try rowAbove(placement), identifier: placement.identifier)
+    try move(row, to: place)
+    try uniteHeld(row, placement.key)
+  }
+
+  /// Finds a row for an object that nobody has given anything: that of exactly its key, or a new one.
+  private mutating func meet(_ placement: CaptureBatch.Placement, _ arrivals: Arrivals) throws(ArchiveError) {
+    let isMet = placement.given == .nothing && !placement.isEdit
+    var holding = Holding(place: placement, attributes: arrivals.attributes(placement.key) ?? .init())
+    if isLocked {
+      if isMet { holding.baseline = .unknown }
+      return hold(holding, placement.key)
+    }
+    let place = Place(parent: try rowAbove(placement), identifier: placement.identifier)
+    if let row = try unheldRow(at: place, classes.current(holding.attributes.identity)) {
+      holding.row = row
+      if try !records(of: row).isEmpty, isMet { holding.baseline = .unknown }
+      hold(holding, placement.key)
+      try reopen(row)
+    } else {
+      holding.row = try insert(at: place, holding.attributes)
+      hold(holding, placement.key)
+    }
+  }
+
+  /// Leaves an object where it was for which the archive has no place, and names the topmost of such; every other error is thrown
+  /// on.
+  mutating func refuse(
+    _ placement: CaptureBatch.Placement, because error: ArchiveError
+  ) throws(ArchiveError) {
+    guard error.code == .limitExceeded else { throw error }
+    if holding(placement.key) == nil { hold(Holding(place: placement), placement.key) }
+    let isTopmost = placement.parent.map { unplaced[$0] == nil } ?? true
+    unplaced[placement.key] = .some(isTopmost ? (path(of: placement), error.message) : nil)
+  }
+
+  // MARK: - Above
+
+  /// The row above a place, made now if the parent had none to write.
+  private mutating func rowAbove(_ placement: CaptureBatch.Placement) throws(ArchiveError) -> NodeID? {
+    guard let parent = placement.parent else {
+      return placement.section == .shared ? try reserved(ReservedNode.shared) : nil
+    }
+    return try requireRow(parent)
+  }
+
+  /// The row of a live object, made now if it had none.
+  mutating func requireRow(_ key: CaptureBatch.Key) throws(ArchiveError) -> NodeID? {
+    // From the top, and without recursion, since a hierarchy may be deep.
+    var chain: [CaptureBatch.Key] = []
+    var next = Optional(key)
+    while let key = next, let holding = holding(key), holding.row == nil {
+      chain.append(key)
+      next = holding.place.parent
+    }
+    var parent = next.flatMap { row(of: $0) }
+    for key in chain.reversed() {
+      guard let holding = holding(key) else { continue }
+      if holding.place.parent == nil, holding.place.section == .shared { parent = try reserved(ReservedNode.shared) }
+      let place = Place(parent: parent, identifier: holding.place.identifier)
+      let row = try requireRow(at: place, holding.attributes)
+      update(key) { $0.row = row }
+      try reopen(row)
+      parent = row
+    }
+    return row(of: key)
+  }
+
+  /// The row without an object of exactly a key, or a new one.
+  mutating func requireRow(
+    at place: Place, _ attributes: RestorationArchive.Attributes
+  ) throws(ArchiveError) -> NodeID {
+    if let row = try unheldRow(at: place, classes.current(attributes.identity)) { return row }
+    return try insert(at: place, attributes)
+  }
+
+  // MARK: - One key, one row
+
+  /// Has a row without an object, of the same key as a held one, become one with that.
+  ///
+  /// - Returns: Whether there was one.
+  mutating func unite(_ row: NodeID, at place: Place) throws(ArchiveError) -> Bool {
+    guard let node = try writer.node(row) else { return false }
+    let identity = classes.current(node.attributes.identity)
+    var isAny = false
+    while let other = try unheldRow(at: place, identity), other != row {
+      try move(contentsOf: other, into: row)
+      isAny = true
+    }
+    return isAny
+  }
+
+  /// Moves the records of a row, and the rows below it, into another one, and removes it.
+  private mutating func move(contentsOf source: NodeID, into target: NodeID) throws(ArchiveError) {
+    var waiting = [(source, target)]
+    var emptied: [NodeID] = []
+    while let (source, target) = waiting.popLast() {
+      var numbers: [NodeID: UInt32] = [:]
+      for record in try records(of: source) { numbers[record] = try writer.node(record)?.attributes.save ?? 0 }
+      for (record, _) in numbers.sorted(by: { ($0.value, $0.key.rawValue) < ($1.value, $1.key.rawValue) }) {
+        try move(record: record, into: target)
+      }
+      for child in try writer.children(of: source) {
+        guard let place = try place(of: child), let node = try writer.node(child) else { continue }
+        let there = Place(parent: target, identifier: place.identifier)
+        let identity = classes.current(node.attributes.identity)
+        var twin: NodeID?
+        for row in try rows(at: there) where twin == nil {
+          if try hasIdentity(identity, row) { twin = row }
+        }
+        if let twin, holders[child] == nil {
+          waiting.append((child, twin))
+        } else {
+          try move(child, to: there)
+        }
+      }
+      emptied.append(source)
+    }
+    for row in emptied.reversed() { try remove(row) }
+  }
+
+  private mutating func move(record: NodeID, into row: NodeID) throws(ArchiveError) {
+    guard let node = try writer.node(record) else { return }
+    let target = try insertRecord(in: row, node.attributes)
+    try writer.moveState(of: record, to: target)
+    try setRecordFacts(of: target, from: node.attributes)
+    if written.contains(record) { written.insert(target) }
+    try removeRecord(record)
+  }
+
+  /// Gives a record the version, the number and the marks of another one.
+  mutating func setRecordFacts(
+    of record: NodeID, from facts: RestorationArchive.Attributes
+  ) throws(ArchiveError) {
+    guard var attributes = try writer.node(record)?.attributes else { return }
+    (attributes.version, attributes.save) = (facts.version, facts.save)
+    let marks: RestorationArchive.NodeFlags = [.first, .quarantined, .shed]
+    attributes.flags.subtract(marks)
+    attributes.flags.formUnion(facts.flags.intersection(marks))
+    try writer.setAttributes(attributes, of: record)
+  }
+
+  // MARK: - Leaving
+
+  /// The table *Leave*: what the object was given, wrote or superseded goes; the row stays for what is unread.
+  mutating func leave(_ key: CaptureBatch.Key) throws(ArchiveError) {
+    guard let holding = letGo(key), let row = holding.row else { return }
+    var going = [holding.record].compactMap(\.self) + holding.superseded + holding.joined
+    if holding.place.given == nil { going += try givableRecords(of: row, for: holding) }
+    for record in going { try removeRecord(record) }
+    try becomeAbsent(row)
+  }
+
+  /// The records that an object could have been given that came by itself: nothing that the user closes comes back.
+  private func givableRecords(of row: NodeID, for holding: Holding) throws(ArchiveError) -> [NodeID] {
+    guard holding.isAskedFor, holding.isCaptured else { return [] }
+    return try records(of: row).filter { record in
+      guard let node = (try? writer.node(record)) ?? nil else { return false }
+      return node.attributes.version <= holding.attributes.version && !node.attributes.flags.contains(.quarantined)
+    }
+  }
+
+  /// Rows of other models wait, where a live object shows one: its class's, or that of a superclass.
+  mutating func retireOthers(of row: NodeID, _ accepted: Set<RestorationClass>) throws(ArchiveError) {
+    guard !numbered.isEmpty, let place = try place(of: row), let own = try writer.node(row)?.attributes.identity,
+      let model = own.model
+    else { return }
+    for other in try rows(at: place) where other != row && holders[other] == nil && !absent.contains(other) {
+      guard let found = try writer.node(other).map({ classes.current($0.attributes.identity) }),
+        found.isView == own.isView, let another = found.model, another != model, let tag = found.classTag,
+        tag == classes.current(own.classTag) || accepted.contains(tag)
+      else { continue }
+      try becomeAbsent(other)
+    }
+  }
+
+  /// Removes what objects were given that have left in the turn that gave it.
+  mutating func leave(_ gifts: [CaptureBatch.Gift]) throws(ArchiveError) {
+    for gift in gifts where holders[gift.row] == nil {
+      for record in [gift.record] + gift.superseded + gift.joined { try removeRecord(record) }
+      try becomeAbsent(gift.row)
+    }
+  }
+
+  /// The object shows another model now, or is of another class: its row waits as it is.
+  mutating func outgrow(_ key: CaptureBatch.Key) throws(ArchiveError) {
+    guard let row = letGo(key)?.row else { return }
+    try becomeAbsent(row)
+  }
+
+  /// Has a row wait for an object that it fits; one without records in or below it goes.
+  mutating func becomeAbsent(_ row: NodeID) throws(ArchiveError) {
+    guard var attributes = try writer.node(row)?.attributes else { return }
+    guard try hasContent(row) else { return try remove(row) }
+    attributes.flags.insert(.absent)
+    attributes.savedAt = attributes.savedAt ?? writer.context.timeSaved
+    try writer.setAttributes(attributes, of: row)
+    absent.insert(row)
+    if let node = try writer.node(row)?.parent, absent.contains(node) { return }
+    // The live row of the same key, if there is one, has what nobody has read from now on.
+    guard let place = try place(of: row) else { return }
+    let identity = classes.current(attributes.identity)
+    for other in try rows(at: place) where other != row && holders[other] != nil {
+      if try hasIdentity(identity, other) { return try move(contentsOf: row, into: other) }
+    }
+  }
+
+  // MARK: - On request
+
+  /// Removes the rows of a path in and below which nothing is live; false when there is none.
+  mutating func forget(_ path: RestorationPath) throws(ArchiveError) -> Bool {
+    guard let place = try place(at: path) else { return false }
+    var isAny = false
+    for row in try rows(at: place) where try !hasHolder(inside: row) {
+      try remove(row)
+      isAny = true
+    }
+    return isAny
+  }
+
+  /// Removes all rows of a path.
+  mutating func removeAll(at path: RestorationPath) throws(ArchiveError) {
+    guard let place = try place(at: path) else { return }
+    for row in try rows(at: place) { try remove(row) }
+  }
+
+  /// Removes the older records that a live object could have been given: the program has settled the conflict.
+  mutating func settle(_ key: CaptureBatch.Key) throws(ArchiveError) {
+    guard let holding = holding(key) else { return }
+    for record in holding.superseded { try removeRecord(record) }
+    update(key) { $0.superseded = [] }
+  }
+
+  /// Removes rows whose own rules say that they are of no use any more.
+  mutating func drop(_ rows: [NodeID]) throws(ArchiveError) {
+    for row in rows where holders[row] == nil { try remove(row) }
+  }
+
+  /// Whether a live object has a row, or one below it.
+  private func hasHolder(inside top: NodeID) throws(ArchiveError) -> Bool {
+    guard !holders.isEmpty else { return false }
+    var stack = [top]
+    while let next = stack.popLast() {
+      if holders[next] != nil { return true }
+      stack += try writer.children(of: next)
+    }
+    return false
+  }
+
+  /// The place that a path leads to; nil when the rows above it are not there.
+  private func place(at path: RestorationPath) throws(ArchiveError) -> Place? {
+    guard let top = path.components.first, let last = path.last else {
+      return Place(parent: nil, identifier: ReservedNode.application)
+    }
+    let isShared = top == ReservedNode.shared && path.components.count > 1
+    let first = isShared ? top : ReservedNode.stored(top)
+    guard path.components.count > 1 else { return Place(parent: nil, identifier: first) }
+    var parent: NodeID?
+    for identifier in [first] + path.components.dropFirst().dropLast() {
+      let rows = try rows(at: Place(parent: parent, identifier: identifier))
+      let held = rows.first { holders[$0] != nil }
+      guard let next = held ?? rows.first(where: { !absent.contains($0) }) ?? rows.first else { return nil }
+      parent = next
+    }
+    return Place(parent: parent, identifier: last)
+  }
+
+  // MARK: - Crashes
+
+  /// Quarantines the record, or the row, at which restoring died: nothing is made there until something newer is written there.
+  mutating func quarantine(_ node: NodeID) throws(ArchiveError) {
+    guard let found = try writer.node(node) else { return }
+    if found.hasRecord { try setFlag(.quarantined, true, of: node) }
+    guard let row = found.attributes.flags.contains(.record) ? found.parent : node else { return }
+    try setFlag(.closed, true, of: row)
+    closed.insert(row)
+  }
+
+  /// Takes the quarantine of records away that were given and did well.
+  mutating func acquit(_ records: [NodeID]) throws(ArchiveError) {
+    for record in records {
+      guard let node = try writer.node(record) else { continue }
+      try setFlag(.quarantined, false, of: record)
+      if let row = node.attributes.flags.contains(.record) ? node.parent : record { try open(row) }
+    }
+  }
+
+  /// Says that something newer was written in a row: objects are made there, and on the way to it, again.
+  mutating func openRows(upTo row: NodeID) throws(ArchiveError) {
+    guard !closed.isEmpty else { return }
+    var next = Optional(row)
+    while let id = next, let node = try writer.node(id) {
+      try open(id)
+      next = node.parent
+    }
+  }
+
+  private mutating func open(_ row: NodeID) throws(ArchiveError) {
+    guard closed.remove(row) != nil else { return }
+    try setFlag(.closed, false, of: row)
+  }
+}

@@ -1,0 +1,384 @@
+internal import FoundationEssentials
+internal import RestorationArchive
+
+extension Table {
+  /// Brings the table up to date with a capture; values are encoded here.
+  mutating func commit(_ batch: CaptureBatch) throws(ArchiveError) -> [PreservationFinding] {
+    var findings: [PreservationFinding] = []
+    let known = changed
+    if let classes = batch.classes { self.classes = classes }
+    for key in batch.releases { letGo(key) }
+    for key in batch.outgrown { try outgrow(key) }
+    if !batch.placements.isEmpty { try place(Arrivals(batch)) }
+    for key in batch.removals { try leave(key) }
+    try leave(batch.leftGifts)
+    try drop(batch.removedRows)
+    for order in batch.orders { try arrange(order) }
+    for record in batch.records { try store(record, of: batch, &findings) }
+    // What restoring has made of the values is nobody's edit.
+    if batch.isMeeting { changed = known }
+    for (path, message) in unplaced.values.compactMap(\.self).sorted(by: {
+      $0.path.components.count < $1.path.components.count
+    }) {
+      findings.append(.encodingFailed(path: path, message: message))
+    }
+    for (key, bytes) in overBudget.sorted(by: { $0.key < $1.key }) {
+      guard let row = row(of: key) else { continue }
+      findings.append(.overBudget(path: path(of: row), bytes: bytes, limit: nodeBudget))
+    }
+    try boundAbsent()
+    return findings
+  }
+
+  // MARK: - The table Save
+
+  /// Brings one object's record up to date.
+  private mutating func store(
+    _ record: CaptureBatch.Record, of batch: CaptureBatch, _ findings: inout [PreservationFinding]
+  ) throws(ArchiveError) {
+    let key = record.key
+    // Noted again if that is still so.
+    if !unencoded.isEmpty { unencoded.remove(key) }
+    guard holding(key) != nil else { return }
+    let attributes = batch.attributes(of: record)
+    let entries = batch.entries(of: record)
+    do throws(ArchiveError) {
+      try takeModel(attributes, entries, key)
+      guard var holding = holding(key) else { return }
+      holding.attributes = attributes
+      holding.isCaptured = true
+      holding.isAskedFor = batch.kinds[record.kind].isAskedFor
+      hold(holding, key)
+      if let row = holding.row {
+        try setStanding(attributes, of: row)
+        try retireOthers(of: row, batch.kinds[record.kind].acceptedClasses)
+      }
+      guard try isEdited(record, of: batch, entries) else { return }
+      try write(entries, attributes, key)
+    } catch {
+      guard error.isOfValues else { throw error }
+      if error.code == .limitExceeded, let place = holding(key)?.place, holding(key)?.row == nil {
+        return try refuse(place, because: error)
+      }
+      noteUnencoded(key, error, &findings)
+    }
+  }
+
+  /// The first model that an object names takes its row along, unless the values have changed since the last save: then the row
+  /// stays as it is, and the object has another one.
+  private mutating func takeModel(
+    _ attributes: RestorationArchive.Attributes, _ entries: [RestorationArchive.Entry], _ key: CaptureBatch.Key
+  ) throws(ArchiveError) {
+    guard let model = attributes.model, let holding = holding(key), let row = holding.row,
+      var stored = try writer.node(row)?.attributes, stored.model == nil
+    else { return }
+    if holding.isCaptured, holding.attributes.model == nil, let record = holding.record, holding.baseline == nil,
+      try writer.node(record)?.hasRecord == true, try !writer.hasRecord(of: record, entries: entries)
+    {
+      return try giveUpRow(key, attributes)
+    }
+    stored.model = model
+    try writer.setAttributes(stored, of: row)
+    try uniteHeld(row, key)
+  }
+
+  /// Has the row of a live object become one with a row of the same key; what the object has is the newest then.
+  mutating func uniteHeld(_ row: NodeID, _ key: CaptureBatch.Key) throws(ArchiveError) {
+    guard let place = try place(of: row), try unite(row, at: place), let record = holding(key)?.record else { return }
+    guard var attributes = try writer.node(record)?.attributes, attributes.save != save else { return }
+    attributes.save = save
+    try writer.setAttributes(attributes, of: record)
+  }
+
+  /// Has an object's row stay as it is, without an object, and gives the object another one; live objects below it come along.
+  private mutating func giveUpRow(
+    _ key: CaptureBatch.Key, _ attributes: RestorationArchive.Attributes
+  ) throws(ArchiveError) {
+    guard var holding = holding(key), let former = holding.row, let place = try place(of: former) else { return }
+    letGo(key)
+    holding = Holding(place: holding.place, attributes: attributes)
+    let row = try requireRow(at: place, attributes)
+    holding.row = row
+    hold(holding, key)
+    for child in try writer.children(of: former) where holders[child] != nil {
+      guard let there = try self.place(of: child) else { continue }
+      try move(child, to: Place(parent: row, identifier: there.identifier))
+    }
+    try becomeAbsent(former)
+  }
+
+  /// Records what is the row's, and not of the values: its object's role and priority, and that it has an object.
+  private mutating func setStanding(
+    _ attributes: RestorationArchive.Attributes, of row: NodeID
+  ) throws(ArchiveError) {
+    guard var stored = try writer.node(row)?.attributes else { return }
+    let standing: RestorationArchive.NodeFlags = [.byHand, .view, .shared, .reserved]
+    stored.flags.subtract(standing.union(.carriedOver))
+    stored.flags.formUnion(attributes.flags.intersection(standing))
+    stored.savedAt = nil
+    stored.role = attributes.role
+    stored.priority = attributes.priority
+    try writer.setAttributes(stored, of: row)
+  }
+
+  /// Whether the table *Save* has an object's values written.
+  private mutating func isEdited(
+    _ record: CaptureBatch.Record, of batch: CaptureBatch, _ entries: [RestorationArchive.Entry]
+  ) throws(ArchiveError) -> Bool {
+    guard let holding = holding(record.key) else { return false }
+    if batch.isMeeting, let given = holding.record, holding.joined.isEmpty, holding.place.given != nil,
+      !holding.place.isEdit
+    {
+      // Restoring alone changes no record, migrated or not.
+      guard holding.place.given?.gift?.isChanged == true else { return true }
+      guard try !writer.hasRecord(of: given, entries: entries) else { return false }
+      try note(try baseline(record, of: batch), record.key)
+      return false
+    }
+    guard let baseline = holding.baseline else { return true }
+    // The delegate has not given the program's own values at the end of the turn that met them: any may be an edit.
+    if baseline == .unknown, record.key == CaptureBatch.application, !batch.isMeeting, !isLocked { return true }
+    if baseline == .unknown || (batch.isMeeting && isLocked) {
+      do {
+        try note(try self.baseline(record, of: batch), record.key)
+      } catch {
+        guard error.isOfValues else { throw error }
+        try note(.unencodable, record.key)
+        throw error
+      }
+      return false
+    }
+    return try self.baseline(record, of: batch) != baseline
+  }
+
+  private mutating func note(_ baseline: Baseline, _ key: CaptureBatch.Key) throws(ArchiveError) {
+    update(key) { $0.baseline = baseline }
+  }
+
+  private mutating func baseline(
+    _ record: CaptureBatch.Record, of batch: CaptureBatch
+  ) throws(ArchiveError) -> Baseline {
+    .values(try digests.digest(batch.comparedEntries(of: record)))
+  }
+
+  /// Writes an object's values in the place of the record that it was given or wrote, or as a new one beside all others.
+  private mutating func write(
+    _ entries: [RestorationArchive.Entry], _ attributes: RestorationArchive.Attributes, _ key: CaptureBatch.Key
+  ) throws(ArchiveError) {
+    if holding(key)?.row == nil {
+      // Nothing is written for objects that have nothing.
+      if entries.isEmpty { return }
+      _ = try requireRow(key)
+    }
+    guard let holding = holding(key), let row = holding.row else { return }
+    var facts = attributes
+    facts.save = save
+    let isNew = holding.record == nil
+    let record: NodeID
+    if let own = holding.record {
+      record = own
+      // Unedited as long as the values are the first ones.
+      if try writer.node(own)?.attributes.flags.contains(.first) == true,
+        try writer.hasRecord(of: own, entries: entries)
+      {
+        facts.flags.insert(.first)
+      }
+    } else {
+      // It came by itself, and nobody knows whether the user wants that or what is stored.
+      if holding.baseline == nil, !holding.place.isEdit { facts.flags.insert(.first) }
+      if entries.isEmpty {
+        // Without values there is no record; the row's own node is where one would be.
+        if try records(of: row).isEmpty {
+          try takeIdentity(attributes, of: row)
+          update(key) { $0.record = row }
+        }
+        return
+      }
+      guard try makeRoom(in: row, for: key) else { return }
+      record = try insertRecord(in: row, facts)
+    }
+    try takeIdentity(attributes, of: row)
+    if record == row {
+      try mergeRowFacts(of: row, into: &facts)
+    } else {
+      facts = .init(
+        version: facts.version, priority: facts.priority, flags: facts.flags.intersection(.ofRecords), save: save)
+      facts.flags.insert(.record)
+    }
+    do throws(ArchiveError) {
+      guard try writer.setRecord(of: record, entries: entries, attributes: facts) || isNew else { return }
+    } catch {
+      if isNew, record != row { try removeRecord(record) }
+      throw error
+    }
+    update(key) {
+      $0.record = record
+      $0.baseline = nil
+      $0.joined = []
+    }
+    for joined in holding.joined { try removeRecord(joined) }
+    changed.insert(key)
+    written.insert(record)
+    try openRows(upTo: row)
+    noteSize(of: record, key)
+    try uniteHeld(row, key)
+  }
+
+  /// A row has its object's class and model from the first record on that is written in it.
+  ///
+  /// While the object names no model, the row keeps that which it has.
+  private mutating func takeIdentity(
+    _ attributes: RestorationArchive.Attributes, of row: NodeID
+  ) throws(ArchiveError) {
+    guard var stored = try writer.node(row)?.attributes else { return }
+    stored.classTag = attributes.classTag
+    stored.flags.remove(.namedByType)
+    stored.flags.formUnion(attributes.flags.intersection(.namedByType))
+    stored.model = attributes.model ?? stored.model
+    try writer.setAttributes(stored, of: row)
+  }
+
+  /// Keeps what a row's own node says of the row when its record is written.
+  private func mergeRowFacts(
+    of row: NodeID, into facts: inout RestorationArchive.Attributes
+  ) throws(ArchiveError) {
+    guard let stored = try writer.node(row)?.attributes else { return }
+    facts.classTag = stored.classTag
+    facts.model = stored.model
+    facts.flags.formUnion(stored.flags.intersection([.numbered, .closed]))
+  }
+
+  private mutating func noteSize(of record: NodeID, _ key: CaptureBatch.Key) {
+    let bytes = (try? writer.node(record)?.byteCount) ?? 0
+    if bytes > nodeBudget {
+      overBudget[key] = bytes
+    } else if !overBudget.isEmpty {
+      overBudget[key] = nil
+    }
+  }
+
+  private mutating func noteUnencoded(
+    _ key: CaptureBatch.Key, _ error: ArchiveError, _ findings: inout [PreservationFinding]
+  ) {
+    guard let holding = holding(key) else { return }
+    let path = holding.row.map { self.path(of: $0) } ?? self.path(of: holding.place)
+    findings.append(.encodingFailed(path: path, message: error.cause?.descriptionWithoutState ?? error.message))
+    unencoded.insert(key)
+  }
+
+  // MARK: - Bounds
+
+  /// Has a row keep to the most records: *first* ones of this run go, then superseded ones, then older ones of this run.
+  ///
+  /// - Returns: Whether there is room for one more; if only unread records of other runs are left there is none.
+  private mutating func makeRoom(in row: NodeID, for key: CaptureBatch.Key) throws(ArchiveError) -> Bool {
+    while true {
+      let records = try records(of: row)
+      guard records.count >= Self.recordsAtMost, let holding = holding(key) else { return true }
+      let dispensable =
+        records.first { isFirst($0) && written.contains($0) } ?? holding.superseded.first
+        ?? records.first(where: written.contains)
+      guard let victim = dispensable else {
+        owedFindings.append(.noRoomForRecord(path: path(of: row)))
+        return false
+      }
+      let bytes = try writer.node(victim)?.byteCount ?? 0
+      owedFindings.append(.recordRemoved(path: path(of: row), bytes: bytes))
+      try removeRecord(victim)
+      update(key) { $0.superseded.removeAll { $0 == victim } }
+    }
+  }
+
+  /// Keeps the absent rows within their bound: first superseded records go, then the rows that were live longest ago.
+  private mutating func boundAbsent() throws(ArchiveError) {
+    guard !absent.isEmpty else { return }
+    let budget = limits.bytesPerArchive / 4
+    var sizes: [(row: NodeID, lived: Double, bytes: Int)] = []
+    for row in absent {
+      guard let node = try writer.node(row) else { continue }
+      let lived = node.attributes.savedAt?.timeIntervalSinceReferenceDate ?? .infinity
+      sizes.append((row, lived, try byteCount(inside: row)))
+    }
+    var bytes = sizes.reduce(0) { $0 + $1.bytes }
+    guard sizes.count > Self.absentAtMost || bytes > budget else { return }
+    sizes.sort { $0.lived == $1.lived ? $0.row.rawValue < $1.row.rawValue : $0.lived < $1.lived }
+    var count = sizes.count
+    for (row, _, size) in sizes {
+      guard count > Self.absentAtMost || bytes > budget else { return }
+      guard try !hasHolder(below: row) else { continue }
+      owedFindings.append(.absentRemoved(path: path(of: row), bytes: size))
+      try remove(row)
+      count -= 1
+      bytes -= size
+    }
+  }
+
+  private func hasHolder(below top: NodeID) throws(ArchiveError) -> Bool {
+    var stack = [top]
+    while let next = stack.popLast() {
+      if holders[next] != nil { return true }
+      stack += try writer.children(of: next)
+    }
+    return false
+  }
+
+  private func byteCount(inside top: NodeID) throws(ArchiveError) -> Int {
+    var bytes = 0
+    var stack = [top]
+    while let next = stack.popLast() {
+      bytes += try writer.node(next)?.byteCount ?? 0
+      stack += try writer.children(of: next)
+    }
+    return bytes
+  }
+
+  // MARK: - Order, and rows without an object
+
+  /// Live children in their order; each row without an object stays behind the live one that it stood behind.
+  private mutating func arrange(_ order: CaptureBatch.Order) throws(ArchiveError) {
+    guard let parent = row(of: order.parent) else { return }
+    let present = try writer.children(of: parent)
+    let live = order.children.compactMap { row(of: $0) }
+    var wanted = live
+    if live.count < present.count {
+      let isLive = Set(live)
+      var followers: [NodeID?: [NodeID]] = [:]
+      var last: NodeID?
+      for node in present {
+        if isLive.contains(node) { last = node } else { followers[last, default: []].append(node) }
+      }
+      wanted = followers[nil] ?? []
+      for node in live { wanted += [node] + (followers[node] ?? []) }
+    }
+    if wanted != present, wanted.count == present.count { try writer.setChildren(wanted, of: parent) }
+  }
+
+  /// Number of rows without an object.
+  var unheldCount: Int {
+    let shared = ((try? writer.child(of: nil, identifier: ReservedNode.shared)) ?? nil) == nil ? 0 : 1
+    let records = furtherRecords.values.reduce(0) { $0 + $1.count }
+    return max(writer.nodeCount - holders.count - shared - records, 0)
+  }
+
+  /// Marks the rows without an object as such, with the time of the last save that had one, from which they age.
+  mutating func markUnheld() throws(ArchiveError) {
+    guard !hasMarkedUnheld else { return }
+    hasMarkedUnheld = true
+    guard unheldCount > 0 else { return }
+    var stack = try writer.roots
+    while let id = stack.popLast() {
+      stack += try writer.children(of: id)
+      guard holders[id] == nil, var attributes = try writer.node(id)?.attributes,
+        attributes.flags.isDisjoint(with: [.reserved, .record, .carriedOver])
+      else { continue }
+      attributes.flags.insert(.carriedOver)
+      attributes.savedAt = attributes.savedAt ?? writer.context.timeSaved
+      try writer.setAttributes(attributes, of: id)
+    }
+  }
+}
+
+extension ArchiveError {
+  /// Whether it is a matter of the values to encode, and not of the archive.
+  var isOfValues: Bool { code == .encodingFailed || code == .limitExceeded }
+}
