@@ -64,7 +64,7 @@ extension Table {
       holding.record = gift.record
       holding.superseded = gift.superseded
       holding.joined = gift.joined
-      try takeInRows(of: placement.key, row, arrivals)
+      if !isFirst(gift.record) { try takeInRows(of: placement.key, row, arrivals) }
       let oldest = try oldestRecord(of: row)
       for record in try records(of: row) where record != gift.record && record != oldest && isFirst(record) {
         try removeRecord(record)

@@ -303,9 +303,12 @@ struct PreservationSession: Sendable {
 
   private mutating func takeSheddings() -> [PreservationFinding] {
     table.writer.takeSheddings().map { shedding in
-      shedding.isLeftOut
-        ? .shed(path: shedding.path, bytes: shedding.byteCount)
-        : .overBudget(path: shedding.path, bytes: shedding.byteCount, limit: table.limits.bytesPerArchive)
+      // A record that has moved to its row since is gone.
+      let found = table.path(of: shedding.node)
+      let path = found.components.isEmpty ? shedding.path : found
+      return shedding.isLeftOut
+        ? .shed(path: path, bytes: shedding.byteCount)
+        : .overBudget(path: path, bytes: shedding.byteCount, limit: table.limits.bytesPerArchive)
     }
   }
 }

@@ -45,11 +45,17 @@ import Testing
 
   @Test func `what decoding makes of a record is no edit`() throws {
     var hand = try stored("one")
-    try hand.save([editor("one, migrated", given: try hand.given("one"))], isMeeting: true)
+    try hand.save([editor("one, migrated", given: try hand.given("one", isChanged: true))], isMeeting: true)
     try hand.save([editor("one, migrated")])
     #expect(try hand.rows == ["e: one"])
     try hand.save([editor("edited")])
     #expect(try hand.rows == ["e: edited"])
+  }
+
+  @Test func `what a program makes of a record in the turn that gives it is an edit`() throws {
+    var hand = try stored("one")
+    try hand.save([editor("one, counted", given: try hand.given("one"))], isMeeting: true)
+    #expect(try hand.rows == ["e: one, counted"])
   }
 
   @Test func `joined values take the place of all records that were joined`() throws {

@@ -163,14 +163,16 @@ struct HandTable {
   }
 
   /// What an object is given that gets the record with a text, and could have been given others, or joins others with it.
+  ///
+  /// - Parameter isChanged: Whether restoring has made other values of the record's.
   func given(
-    _ text: String, superseding older: [String] = [], joining others: [String] = []
+    _ text: String, superseding older: [String] = [], joining others: [String] = [], isChanged: Bool = false
   ) throws -> CaptureBatch.Given? {
     guard let found = try record(text) else { return nil }
     return .record(
       .init(
         row: found.row, record: found.record, superseded: try older.compactMap { try record($0)?.record },
-        joined: try others.compactMap { try record($0)?.record }))
+        joined: try others.compactMap { try record($0)?.record }, isChanged: isChanged))
   }
 
   /// What an object is given that is met in the turn that restores, and can read none of the records beside one with a text.
