@@ -147,10 +147,12 @@ extension InspectedArchive.Node {
 }
 
 extension InspectedArchive.Record {
+  /// The number of the save that wrote it; 0 when there is no record.
+  private var save: UInt32 { isStored ? facts.attributes.save : 0 }
+
   /// Version, size, and which save wrote it.
   var details: [String] {
-    let save = facts.attributes.save
-    return ["v\(facts.attributes.version)", readable(bytes: facts.byteCount)] + (save == 0 ? [] : ["save \(save)"])
+    ["v\(facts.attributes.version)", readable(bytes: facts.byteCount)] + (save == 0 ? [] : ["save \(save)"])
   }
 
   /// What the flags say of the record.
@@ -158,14 +160,14 @@ extension InspectedArchive.Record {
     let names: [(RestorationArchive.NodeFlags, String)] = [
       (.first, "first"), (.quarantined, "quarantined"), (.shed, "shed"),
     ]
-    return names.filter { facts.attributes.flags.contains($0.0) }.map(\.1)
+    return isStored ? names.filter { facts.attributes.flags.contains($0.0) }.map(\.1) : []
   }
 
   /// The facts that every record has.
   var json: [String: JSONValue] {
     [
       "version": .integer(Int64(facts.attributes.version.rawValue)), "bytes": .count(facts.byteCount),
-      "save": .integer(Int64(facts.attributes.save)), "flags": .array(flagTexts.map { .string($0) }),
+      "save": .integer(Int64(save)), "flags": .array(flagTexts.map { .string($0) }),
       "problem": .optional(problem.map { "\($0.code): \($0.message)" }),
     ]
   }

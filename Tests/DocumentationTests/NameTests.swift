@@ -11,7 +11,7 @@ struct NameTests {
     "ActiveChanged", "GtkRestoreReason", "InhibitDelayMaxUSec", "Lock", "LockedHint", "PrepareForShutdown",
     "PrepareForSleep", "QueryEndResponse", "Unlock", "pam_keyinit", "NSUserActivity", "RestorationMixin",
     "SceneStorage", "completionHandler", "rememberSaveable", "ObservationIgnored", "exit", "fsync", "fg", "Bread",
-    "Milk",
+    "Milk", "JSONEncoder", "DecodingError",
   ]
 
   /// The libraries, every part of the path of every public symbol, and every argument label.

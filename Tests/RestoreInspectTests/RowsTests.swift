@@ -13,7 +13,7 @@ import restore_inspect
   private static func writer() throws -> RestorationArchive.Writer {
     var writer = RestorationArchive.Writer(
       context: RestorationArchive.Context(timeSaved: Date(timeIntervalSince1970: 1.7e9)))
-    let root = try writer.insert("root", attributes: .init(classTag: "Root", flags: .namedByType))
+    let root = try writer.insert("root", attributes: .init(classTag: "Root", flags: [.namedByType, .first], save: 1))
     let live = RestorationArchive.Attributes(classTag: "editor", version: 1, model: "note-7", save: 4)
     let editor = try writer.insert("editor", parent: root, attributes: live)
     try writer.setRecord(of: editor, entries: entries("stored"), attributes: live)
@@ -81,6 +81,7 @@ import restore_inspect
     let records = try #require(nodes[1]["records"] as? [[String: Any]])
     #expect(records.map { $0["save"] as? Int } == [6, 9] && nodes[1]["save"] as? Int == 4)
     #expect(records.map { $0["flags"] as? [String] } == [["quarantined"], ["first"]])
+    #expect(nodes[0]["save"] as? Int == 0 && nodes[0]["flags"] as? [String] == [], "it has no record")
     #expect(nodes[4]["flags"] as? [String] == ["closed after a crash"])
   }
 

@@ -244,7 +244,7 @@ extension LiveTree {
       version: captured.version, classTag: tag ?? subject.plan.typeName, isNamedByType: tag == nil,
       column: subject.column)
     kind.acceptedClasses = registry.acceptedClasses(object, tag)
-    kind.isAskedFor = subject.plan.type.restorationExtent.map { $0 <= extent } ?? true
+    kind.isAskedFor = subject.plan.extent.map { $0 <= extent } ?? true
     var mistaken: (registered: String, found: String)?
     if let tag {
       switch registry.flaw(of: tag, on: object) {

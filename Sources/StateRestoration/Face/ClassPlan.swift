@@ -1,3 +1,4 @@
+import ApplicationLifecycle
 import Observation
 
 /// The lasting facts about a class: which ways of preserving its instances use, and how to use them.
@@ -11,6 +12,8 @@ import Observation
   let coding: (any CodingFacet)?
   /// Whether instances are views.
   let isView: Bool
+  /// What a launch has to ask for at least, so that state of the class comes back; nil where the parent's class says it.
+  let extent: RestorationExtent?
   /// The plain name of the type: what an archive calls the class of objects that name no tag.
   let typeName: RestorationClass
 
@@ -31,6 +34,7 @@ import Observation
     self.type = type
     version = type.stateVersion
     typeName = Self.name(of: type)
+    extent = type.restorationExtent
     // Each question that the runtime answers with no searches every conformance of the program, so few are asked.
     if let controller = type as? any RestorableController.Type {
       (shape, isView) = (ClassPlan.controllerShape(controller), false)

@@ -348,6 +348,13 @@ extension Table {
     for row in try rows(at: place) { try remove(row) }
   }
 
+  /// Removes the older records that a live object could have been given: the program has settled the conflict.
+  mutating func settle(_ key: CaptureBatch.Key) throws(ArchiveError) {
+    guard let holding = holding(key) else { return }
+    for record in holding.superseded { try removeRecord(record) }
+    update(key) { $0.superseded = [] }
+  }
+
   /// Removes rows whose own rules say that they are of no use any more.
   mutating func drop(_ rows: [NodeID]) throws(ArchiveError) {
     for row in rows where holders[row] == nil { try remove(row) }

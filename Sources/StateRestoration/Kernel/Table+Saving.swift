@@ -189,7 +189,14 @@ extension Table {
     } else {
       // It came by itself, and nobody knows whether the user wants that or what is stored.
       if holding.baseline == nil, !holding.place.isEdit { facts.flags.insert(.first) }
-      if entries.isEmpty, try !records(of: row).isEmpty { return }
+      if entries.isEmpty {
+        // Without values there is no record; the row's own node is where one would be.
+        if try records(of: row).isEmpty {
+          try takeIdentity(attributes, of: row)
+          update(key) { $0.record = row }
+        }
+        return
+      }
       guard try makeRoom(in: row, for: key) else { return }
       record = try insertRecord(in: row, facts)
     }

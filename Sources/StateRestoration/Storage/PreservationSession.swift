@@ -303,9 +303,9 @@ struct PreservationSession: Sendable {
 
   private mutating func takeSheddings() -> [PreservationFinding] {
     table.writer.takeSheddings().map { shedding in
-      // A record that has moved to its row since is gone.
-      let found = table.path(of: shedding.node)
-      let path = found.components.isEmpty ? shedding.path : found
+      // As the interface calls it; a node that is gone by now had the path that the archive knew.
+      let isThere = ((try? table.writer.node(shedding.node)) ?? nil) != nil
+      let path = isThere ? table.path(of: shedding.node) : shedding.path
       return shedding.isLeftOut
         ? .shed(path: path, bytes: shedding.byteCount)
         : .overBudget(path: path, bytes: shedding.byteCount, limit: table.limits.bytesPerArchive)

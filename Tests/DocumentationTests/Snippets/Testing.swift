@@ -139,20 +139,23 @@ private final class ItemScreen: RestorableController {
 }
 // snippet end
 
-// snippet: TestingRenaming
-@MainActor struct FirstVersionTests {
-  // In version 1.0 the property was `query`; it is @Restored("words", formerly: "query") now.
-  @Test func `version 1.0 is still restored`() async {
-    await assertGoldenArchive(
-      at: firstVersion, of: RestorationSubject { RenamedController() },
-      expecting: { #expect($0.words == "the first version") })
+/// The program of a later version.
+enum LaterVersion {
+  final class SearchController: RestorableController {
+    let restorationIdentifier: RestorationIdentifier? = "search"
+    @Restored("words", formerly: "query") var words = ""
   }
-}
-// snippet end
 
-private final class RenamedController: RestorableController {
-  let restorationIdentifier: RestorationIdentifier? = "search"
-  @Restored("words", formerly: "query") var words = ""
+  // snippet: TestingRenaming
+  @MainActor struct FirstVersionTests {
+    // In version 1.0 the property was `query`; it is @Restored("words", formerly: "query") now.
+    @Test func `version 1.0 is still restored`() async {
+      await assertGoldenArchive(
+        at: firstVersion, of: RestorationSubject { SearchController() },
+        expecting: { #expect($0.words == "the first version") })
+    }
+  }
+  // snippet end
 }
 
 private let firstVersion = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -64,6 +64,17 @@ struct VersionsAndMigrationsSnippets {
   }
   // snippet end
 
+  final class SearchPanel: RestorableController {
+    let restorationIdentifier: RestorationIdentifier? = "search panel"
+  }
+
+  @MainActor func register(_ registry: RestorationRegistry) {
+    // snippet: FormerNames
+    registry.register(EditorController.self, as: "editor", formerly: ["text editor"])
+    registry.register(SearchPanel.self, formerly: ["FindPanel"])
+    // snippet end
+  }
+
   // snippet: StoredVersion
   class CanvasController: CodingController {
     class var stateVersion: StateVersion { 2 }

@@ -55,7 +55,8 @@ struct EditedArchive {
       let entry = RestorationArchive.Entry(key: "k\(second % 5)", value: value)
       try writer.setRecord(of: one, entries: [entry], attributes: .init(classTag: RestorationClass("t\(second % 4)")))
       model[one]?.value = value
-      precondition(try writer.hasRecord(of: one, entries: [entry]), "a node has other values than it was given")
+      let hasValue = try writer.hasRecord(of: one, entries: [entry])
+      precondition(hasValue, "a node has other values than it was given")
     case 10:
       guard let one, let other else { return }
       try writer.moveState(of: one, to: other)

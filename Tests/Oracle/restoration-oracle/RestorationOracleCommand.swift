@@ -6,7 +6,8 @@ import RestorationOracle
   static let usage = """
     usage: restoration-oracle [--seed N] [--first N] [--steps N] [--seconds N] [--length N] [--findings N]
                               [--without DIMENSION,…] [--only DIMENSION,…]
-           restoration-oracle [--without DIMENSION,…] --script|--trace "[.push(parent: 0, name: 1, kind: 0), …]"
+           restoration-oracle [--without DIMENSION,…] --script|--trace "push root/a plain value=1; save; kill; …"
+           restoration-oracle --tables [--seed N] [--steps N] [--length N]
 
       --seed N       the same scripts for the same seed; 1 unless told otherwise
       --first N      the number of the first script
@@ -14,6 +15,9 @@ import RestorationOracle
       --seconds N    ends after so much time instead
       --length N     random steps in each script; 40 unless told otherwise
       --findings N   ends after so many scripts that failed; 1 unless told otherwise
+      --script TEXT  plays a script; its steps are separated by line breaks or semicolons
+      --trace TEXT   the same, with what is on the screen and on the disk after each step
+      --tables       random scripts over the tables alone, without the engine
 
     Dimensions: \(Dimension.allCases.map(\.rawValue).joined(separator: ", "))
     """
@@ -28,10 +32,15 @@ import RestorationOracle
     var excluded: Set<Dimension> = []
     var script: [Step]?
     var isTraced = false
+    var isTablesAlone = false
 
     init?(_ arguments: some Sequence<String>) {
       var iterator = arguments.makeIterator()
       while let option = iterator.next() {
+        if option == "--tables" {
+          isTablesAlone = true
+          continue
+        }
         guard let text = iterator.next() else { return nil }
         switch option {
         case "--without", "--only":
@@ -64,6 +73,7 @@ import RestorationOracle
       print(usage)
       exit(2)
     }
+    if options.isTablesAlone { exit(checkTables(options) ? 0 : 1) }
     var search = try await Search(seed: options.seed, length: options.length, without: options.excluded)
     if let script = options.script {
       let difference = await search.difference(script, trace: options.isTraced ? { text in print(text) } : nil)
@@ -80,13 +90,13 @@ import RestorationOracle
       return search.stepCount >= options.steps
     }
     while !isOver(), findings < options.findings {
-      if let finding = await search.run(number) {
+      if let finding = try await search.run(number) {
         findings += 1
         print("script \(finding.number): \(finding.difference)\n\(Step.text(of: finding.steps))")
         // A run takes hours, and may be ended.
         fflush(nil)
         // The others only choose steps.
-        let needed = options.excluded.intersection([.collisions, .lockedLaunches]).map(\.rawValue).sorted()
+        let needed = options.excluded.intersection([.lockedLaunches]).map(\.rawValue).sorted()
         print(needed.isEmpty ? "" : "run it --without \(needed.joined(separator: ","))\n")
       }
       number += 1
@@ -103,5 +113,22 @@ import RestorationOracle
         + (search.unsteadyCount > 0 ? " \(search.unsteadyCount) only once," : "")
         + " \(Int(Double(search.stepCount) / max(seconds, 0.001))) steps/s")
     exit(findings == 0 ? 0 : 1)
+  }
+
+  /// Runs random scripts over the tables alone; false when one has broken a promise.
+  static func checkTables(_ options: Options) -> Bool {
+    var (number, steps) = (UInt64(options.first), 0)
+    while steps < options.steps {
+      let genes = TableScripts.genes(seed: options.seed &* 1_000_003 &+ number, count: options.length)
+      steps += options.length
+      if TableScripts.play(genes).violation != nil {
+        let (steps, violation) = TableScripts.play(TableScripts.shrink(genes))
+        print("script \(number): \(violation ?? "")\n" + steps.map { "  \($0)\n" }.joined())
+        return false
+      }
+      number += 1
+    }
+    print("seed \(options.seed): \(steps) steps of the tables in \(number - UInt64(options.first)) scripts")
+    return true
   }
 }

@@ -1,0 +1,609 @@
+import DataProtection
+import FaultyFileSystem
+import FileSystem
+import FoundationEssentials
+import RestorationArchive
+import SimulatedTime
+import StateRestoration
+import StateRestorationTesting
+import Synchronization
+
+/// Plays scripts to the engine over a simulated device and to the tables, and says where they differ.
+@MainActor package final class Player {
+  private let device: SimulatedDevice
+  private let empty: SimulatedDisk
+  private let dimensions: Set<Dimension>
+  private var process: SimulatedProcess?
+  private var coordinator: RestorationCoordinator?
+  private let delegate = PlayerDelegate()
+  private var root: Page?
+  private var worlds = [World()]
+  private var program = ProgramVersion(1)
+  private var knowledge = ProgramVersion(1).knowledge
+  private var launch = Step.Launch()
+  private var isLocked = false
+  private var goneModels: Set<String> = []
+  private var refused: Set<Int> = []
+  private var unencodable: Set<Int> = []
+  /// What the program makes at a path, as a program knows from its own data.
+  private var plan: [[String]: (kind: PageClass, model: String?)] = [:]
+  /// Where restoring died since it ended well the last time: a path, or somewhere.
+  private var deaths: [Death] = []
+  private var violation: String?
+  /// How many steps were run so far.
+  package private(set) var stepCount = 0
+  /// How many scripts ended early, as too much may have been true.
+  package private(set) var abandonedCount = 0
+  /// Told after each step what is on the screen and what may be stored; for finding out why a script fails.
+  package var trace: ((String) -> Void)?
+
+  private struct Death {
+    var path: [String]?
+    var isDecoding = false
+  }
+
+  /// Makes a device to run scripts on, one after another.
+  package init(without excluded: Set<Dimension> = []) async throws {
+    device = try await SimulatedDevice(passcode: "1234", gracePeriod: .zero)
+    empty = device.contents
+    dimensions = Set(Dimension.allCases).subtracting(excluded)
+  }
+
+  /// The paths of all pages on the screen, parents first, with what they hold.
+  package var screen: [(path: PagePath, kind: PageClass)] {
+    pages.map { (PagePath($0.path), $0.page.kind) }
+  }
+
+  private var pages: [(path: [String], page: Page)] {
+    func below(_ page: Page, _ path: [String]) -> [(path: [String], page: Page)] {
+      [(path, page)] + page.pages.flatMap { below($0, path + [$0.name]) }
+    }
+    return root.map { below($0, [$0.name]) } ?? []
+  }
+
+  /// Whether the program was launched on a locked device and not unlocked since.
+  package var isDeferred: Bool { worlds.contains { $0.life.isLocked } }
+
+  // MARK: - Scripts
+
+  /// Begins on an empty device.
+  package func begin() async throws {
+    end()
+    device.healDisk()
+    device.contents = empty
+    (worlds, program, launch, plan, deaths) = ([World()], ProgramVersion(1), Step.Launch(), [:], [])
+    (goneModels, refused, unencodable, violation) = ([], [], [], nil)
+    try await device.unlock()
+    isLocked = false
+  }
+
+  /// Plays a script on an empty device; the first difference, nil when there is none.
+  package func difference(_ steps: [Step]) async -> String? {
+    do {
+      try await begin()
+    } catch {
+      return "the device could not be unlocked: \(error)"
+    }
+    for (number, step) in steps.enumerated() {
+      guard isPossible else { return nil }
+      if let difference = await play(step) { return "step \(number + 1), \(step): \(difference)" }
+    }
+    return nil
+  }
+
+  /// Whether the script goes on: false when too much may be true by now.
+  package var isPossible: Bool {
+    if worlds.count <= 24 { return true }
+    abandonedCount += 1
+    return false
+  }
+
+  /// Plays one step; a difference, nil when there is none.
+  package func play(_ step: Step) async -> String? {
+    stepCount += 1
+    do {
+      let difference = try await run(step) ?? violation ?? compareScreen()
+      if let trace {
+        trace("\(step)\n" + describe() + (difference.map { "  DIFFERENCE \($0)\n" } ?? ""))
+      }
+      return difference
+    } catch {
+      return "threw \(error)"
+    }
+  }
+
+  private func run(_ step: Step) async throws -> String? {
+    switch step {
+    case .toggle(let model):
+      goneModels.formSymmetricDifference([model])
+      knowledge.goneModels = goneModels
+      return nil
+    case .lock:
+      guard !isLocked else { return nil }
+      isLocked = true
+      try await device.lock()
+      return nil
+    case .unlock: return try await unlock()
+    case .kill:
+      end()
+      return nil
+    case .cutPower(let mask):
+      cutPower(mask)
+      return nil
+    case .launch(let launch):
+      end()
+      return try await start(launch)
+    case .killInLaunch(let call):
+      end()
+      return try await start(Step.Launch(), dyingBeforeCall: max(call, 1))
+    case .crashInLaunch(let name, let decoding):
+      end()
+      return try await start(Step.Launch(), dyingIn: name, decoding: decoding)
+    default: break
+    }
+    if process == nil, let difference = try await start(Step.Launch()) { return difference }
+    switch step {
+    case .save: return await save()
+    case .failingSave(let fault, let call):
+      let faults: [DiskFault] = [.readOnly, .full, .failingSyncs, .unreachable]
+      let chosen = faults[abs(fault) % faults.count]
+      if call > 0 { device.failDisk(atCall: call, chosen) } else { device.failDisk(chosen) }
+      defer { device.healDisk() }
+      return await save()
+    case .killInSave(let call): return await dieInSave(call)
+    case .cutPowerInSave(let call, let mask):
+      let difference = await dieInSave(call)
+      cutPower(mask)
+      return difference
+    case .restoreAgain: return try await restoreAgain(retrying: false)
+    case .retry: return try await restoreAgain(retrying: true)
+    case .restoreLate(let path): return restoreLate(path.names)
+    case .forget(let path): return await forget(path.names)
+    case .discard:
+      guard !isLocked, !isDeferred else { return nil }
+      try await coordinator?.discard()
+      for index in worlds.indices {
+        worlds[index].life.discard()
+        worlds[index].fallbacks = []
+      }
+      deaths = []
+      return nil
+    default:
+      edit(step)
+      return nil
+    }
+  }
+
+  /// Changes all that may be true.
+  private func change(_ body: (inout Life) -> Void) {
+    for index in worlds.indices { body(&worlds[index].life) }
+    worlds = worlds.distinct
+  }
+
+  private func known() -> Knowledge {
+    var known = knowledge
+    known.goneModels = goneModels
+    known.refused = launch.isStrict ? refused : []
+    known.unencodable = unencodable
+    return known
+  }
+
+  // MARK: - The user
+
+  private func page(at path: [String]) -> Page? {
+    guard path.first == root?.name else { return nil }
+    return root?.page(at: path.dropFirst())
+  }
+
+  private func edit(_ step: Step) {
+    func change(_ path: [String], _ body: (inout Object) -> Void) {
+      self.change { life in
+        guard let id = life.object(at: path) else { return }
+        body(&life.objects[id]!)
+      }
+    }
+    func fill(_ path: [String], _ value: Int, _ bytes: Int, isUnencodable: Bool = false, isRefused: Bool = false) {
+      guard let page = page(at: path) else { return }
+      if isUnencodable { unencodable.insert(value) }
+      if isRefused { refused.insert(value) }
+      var content = page.content
+      content.items = page.kind == .diary ? (content.items + [value]).distinct : [value]
+      content.filling = bytes
+      content.isUnencodable = !unencodable.isDisjoint(with: content.items)
+      content.isRefused = !refused.isDisjoint(with: content.items)
+      page.content = content
+      change(path) { $0.value = Value(content.items, filling: content.filling) }
+    }
+    switch step {
+    case .push(let path, let kind, let model, let value, let bytes, let presented):
+      push(path.names, kind, model, presented)
+      if value > 0 || bytes > 0, page(at: path.names)?.content == PageContent() { fill(path.names, value, bytes) }
+    case .many(let path, let count, let bytes):
+      for number in 0..<count {
+        let path = path.names + ["n\(number)"]
+        guard page(at: path) == nil else { continue }
+        push(path, .plain, nil, false)
+        fill(path, 1_000_000 + number, bytes)
+      }
+    case .edit(let path, let value, let bytes): fill(path.names, value, bytes)
+    case .editUnencodable(let path, let value): fill(path.names, value, 0, isUnencodable: true)
+    case .editRefused(let path, let value): fill(path.names, value, 0, isRefused: true)
+    case .close(let path):
+      guard path.names.count > 1, let page = page(at: path.names), let parent = self.page(at: path.parent.names) else {
+        return
+      }
+      parent.remove(page)
+      self.change { life in life.object(at: path.names).map { life.remove($0) } }
+    case .rename(let path, let name):
+      guard path.names.count > 1, let page = page(at: path.names), !name.isEmpty else { return }
+      page.restorationIdentifier = RestorationIdentifier(name)
+      change(path.names) { $0.identifier = name }
+    case .move(let path, let target):
+      guard path.names.count > 1, !target.names.starts(with: path.names), let page = page(at: path.names),
+        let former = self.page(at: path.parent.names), let parent = self.page(at: target.names)
+      else { return }
+      former.remove(page)
+      parent.push(page)
+      self.change { life in
+        guard let id = life.object(at: path.names), let target = life.object(at: target.names) else { return }
+        life.move(id, to: target)
+      }
+    case .reverse(let path):
+      page(at: path.names)?.reverse()
+      change(path.names) { $0.children.reverse() }
+    case .show(let path, let model, let value):
+      page(at: path.names)?.restorationModelIdentifier = model.map { ModelIdentifier(rawValue: $0) }
+      change(path.names) { $0.model = model }
+      if value > 0 { fill(path.names, value, 0) }
+    default: break
+    }
+  }
+
+  private func push(_ path: [String], _ wanted: PageClass, _ model: String?, _ isPresented: Bool) {
+    guard let parent = page(at: path.dropLast()), let name = path.last, path.count > 1 else { return }
+    let kind = program.known(wanted)
+    let page = program.page(name, kind, model: model)
+    page.isPresented = isPresented
+    parent.push(page)
+    let tag = program.tag(of: kind)
+    change { life in
+      guard let parent = life.object(at: path.dropLast()) else { return }
+      _ = life.add(Object(identifier: name, tag: tag, model: model, parent: parent, isPresented: isPresented))
+    }
+  }
+
+  // MARK: - Saves
+
+  private func save() async -> String? {
+    guard let coordinator, let root else { return nil }
+    let known = known()
+    let preserved: PreservationOutcome
+    do {
+      preserved = try await coordinator.preserve(root)
+    } catch {
+      worlds = worlds.flatMap { $0.saving(known) }.distinct
+      return nil
+    }
+    if case .preserved(let receipt) = preserved, receipt.durability == .unknown {
+      worlds = worlds.flatMap { $0.saving(known) }.distinct
+      return nil
+    }
+    var first: String?
+    worlds =
+      worlds.compactMap { world in
+        var world = world
+        let isLocked = world.life.isLocked
+        let outcome = world.save(known)
+        let difference = ReportComparison.difference(preserved, outcome, isLocked: isLocked)
+        first = first ?? difference
+        return difference == nil ? world : nil
+      }.distinct
+    return worlds.isEmpty ? first : nil
+  }
+
+  private func dieInSave(_ call: Int) async -> String? {
+    if let file = process?.fileSystem { file.die(beforeCall: file.callCount + max(call, 1)) }
+    let before = worlds
+    let difference = await save()
+    // What a dead process says counts for nothing.
+    if difference != nil { worlds = before.flatMap { $0.saving(known()) }.distinct }
+    end()
+    return nil
+  }
+
+  // MARK: - Ends
+
+  private func end() {
+    for (path, page) in pages { plan[path] = (page.kind, page.restorationModelIdentifier?.rawValue) }
+    process?.fileSystem.die()
+    (process, coordinator, root) = (nil, nil, nil)
+    for index in worlds.indices { worlds[index].end() }
+    worlds = worlds.distinct
+  }
+
+  private func cutPower(_ mask: UInt64) {
+    end()
+    device.cutPower(losing: .changes(mask))
+    isLocked = true
+    worlds = worlds.flatMap { $0.afterPowerCut() }.distinct
+    // A restart of the machine is nobody's fault the first time.
+    if !deaths.isEmpty { deaths = [Death(path: nil)] }
+  }
+
+  private func unlock() async throws -> String? {
+    guard isLocked else { return nil }
+    isLocked = false
+    let isDeferred = isDeferred
+    try await device.unlock()
+    guard process != nil, isDeferred else { return nil }
+    guard let report = await delegate.lateReport() else { return "the unlock restored nothing" }
+    return compare(report) { life, factory, known in life.unlock(make: factory, known) }
+  }
+
+  // MARK: - Launches
+
+  private func start(
+    _ wanted: Step.Launch, dyingBeforeCall call: Int? = nil, dyingIn name: String? = nil, decoding: Bool = false
+  ) async throws -> String? {
+    launch = wanted
+    program = ProgramVersion(launch.version)
+    knowledge = program.knowledge
+    isProgramStrict.withLock { $0 = wanted.isStrict }
+    if isLocked, !dimensions.contains(.lockedLaunches) {
+      if let difference = try await unlock() { return difference }
+    }
+    let process = try await device.startProcess()
+    self.process = process
+    let file = process.fileSystem
+    let isDying = (call != nil || name != nil) && deaths.count < 2
+    if isDying, let call { file.die(beforeCall: file.callCount + call) }
+    var hit: Death?
+    let hook = { (path: [String], isDecoding: Bool) in
+      guard isDying, name == path.last, decoding == isDecoding, hit == nil, path.count > 1 else { return }
+      hit = Death(path: path, isDecoding: isDecoding)
+      file.die()
+    }
+    (delegate.onFactory, delegate.onDecode) = ({ hook($0, false) }, { hook($0, true) })
+    defer { (delegate.onFactory, delegate.onDecode) = (nil, nil) }
+    let report = try await restore(process)
+    guard file.isAlive, let report else {
+      deaths.append(hit ?? Death(path: nil))
+      end()
+      return nil
+    }
+    file.die(beforeCall: .max)
+    // Where nothing was ever stored, there is nothing to wait for.
+    let isLocked = isLocked && report.outcome != .nothingPreserved
+    let root = Object(identifier: "root", tag: program.tag(of: .plain), model: launch.model)
+    if !isLocked, let difference = leaveOut(ReportComparison.leftOut(report)) { return "\(difference)\n\(report)" }
+    let difference = compare(report) { life, factory, known in
+      life.launch(root, isLocked: isLocked, make: factory, known)
+    }
+    if !isLocked { deaths = [] }
+    return difference
+  }
+
+  /// Launches, and restores; nil when the process has died.
+  private func restore(_ process: SimulatedProcess) async throws -> RestorationReport? {
+    var configuration = RestorationConfiguration(application: "oracle")
+    configuration.log = SilentRestorationLog()
+    configuration.clock = device.clock
+    let clock = device.clock
+    configuration.now = { Date(timeIntervalSinceReferenceDate: clock.now.offset / .seconds(1)) }
+    do {
+      let coordinator = try RestorationCoordinator(
+        device: process.device, delegate: delegate, configuration: configuration, session: .main)
+      self.coordinator = coordinator
+      program.register(in: coordinator.registry) { [unowned self] in
+        !goneModels.contains($0)
+      } make: { [unowned self] in
+        make($0, $1)
+      }
+      delegate.lateReports = []
+      delegate.make = { [unowned self] in make($0, nil) }
+      let root = program.page("root", .plain, model: launch.model)
+      self.root = root
+      return try await coordinator.restore(into: root)
+    } catch {
+      if !process.fileSystem.isAlive { return nil }
+      throw error
+    }
+  }
+
+  /// What restoring died at is left out: in the report, and in the tables.
+  private func leaveOut(_ paths: Set<[String]>) -> String? {
+    let known = known()
+    for path in paths.sorted(by: { $0.count < $1.count }) {
+      let found = worlds.flatMap { world -> [World] in
+        guard let table = world.life.stored, let row = table.row(at: path), !table[row].isBlocked else {
+          return [world]
+        }
+        guard let death = deaths.first(where: { $0.path == nil || $0.path == path }) else { return [] }
+        // Nobody saw where a process has died before a call.
+        return (death.path == nil ? [true, false] : [death.isDecoding]).map { isAtRecord in
+          var world = world
+          world.life.die(at: path, isAtRecord: isAtRecord, known)
+          return world
+        }
+      }.distinct
+      guard !found.isEmpty else {
+        return "\(path.joined(separator: "/")) was left out, but restoring did not die there"
+      }
+      worlds = found
+    }
+    for death in deaths {
+      guard let path = death.path, !paths.contains(path) else { continue }
+      let isMade = worlds.allSatisfy { world in
+        world.life.stored.flatMap { table in table.row(at: path).map { !table[$0].isBlocked } } ?? false
+      }
+      if isMade, plan(path, nil) != nil {
+        return "\(path.joined(separator: "/")) was not left out after restoring died there"
+      }
+    }
+    return nil
+  }
+
+  private func restoreAgain(retrying: Bool) async throws -> String? {
+    guard !isLocked, !isDeferred, let coordinator, let root else { return nil }
+    if let difference = await save() { return difference }
+    (launch.hiding, launch.replacing, launch.misnaming) = (nil, nil, nil)
+    let report = try await coordinator.restore(into: root, retriesLeftOut: retrying)
+    return compare(report) { life, factory, known in life.restoreAgain(retrying: retrying, make: factory, known) }
+  }
+
+  private func restoreLate(_ path: [String]) -> String? {
+    guard !isLocked, !isDeferred, path.count > 1, let page = page(at: path), let coordinator else { return nil }
+    let parent = path.dropLast()
+    guard self.page(at: Array(parent))?.pages.count(where: { $0.name == path.last }) == 1 else { return nil }
+    (launch.hiding, launch.replacing, launch.misnaming) = (nil, nil, nil)
+    _ = coordinator.restore(page, at: RestorationPath(PagePath(path)))
+    return compare(nil) { life, factory, known in
+      life.object(at: path).map { life.restoreLate($0, make: factory, known) } ?? Outcome()
+    }
+  }
+
+  private func forget(_ path: [String]) async -> String? {
+    guard !isLocked, !isDeferred, path.count > 1, page(at: path) == nil, page(at: path.dropLast()) != nil else {
+      return nil
+    }
+    let isForgotten = await coordinator?.forget(RestorationPath(PagePath(path))) ?? false
+    var first: String?
+    worlds =
+      worlds.compactMap { world in
+        var world = world
+        guard world.life.forget(path) == isForgotten else {
+          first = isForgotten ? "nothing was there to forget" : "nothing was forgotten"
+          return nil
+        }
+        return world
+      }.distinct
+    return worlds.isEmpty ? first : nil
+  }
+
+  // MARK: - The program
+
+  /// What the program makes at a path: as a class, or as the delegate.
+  private func plan(_ path: [String], _ kind: PageClass?) -> (kind: PageClass, model: String?)? {
+    guard let name = path.last, name != launch.hiding else { return nil }
+    let planned = plan[path]
+    var model = launch.isUnnamed ? nil : planned?.model
+    if let known = model, goneModels.contains(known) { model = nil }
+    if let kind { return (kind, model) }
+    return (program.known(name == launch.replacing ? launch.by : planned?.kind ?? .plain), model)
+  }
+
+  private func make(_ path: [String], _ kind: PageClass?) -> Page? {
+    guard path.count > 1, let name = path.last else { return nil }
+    if let existing = page(at: path) { return kind == nil || existing.kind != kind ? nil : existing }
+    delegate.onFactory?(path)
+    guard let planned = plan(path, kind) else { return nil }
+    let page = program.page(name == launch.misnaming ? "misnamed" : name, planned.kind, model: planned.model)
+    page.onDecode = { [unowned self] in delegate.onDecode?(path) }
+    return page
+  }
+
+  /// The same for the tables.
+  private func factory(_ path: [String], _ row: Row) -> Object? {
+    guard let name = path.last, name != launch.misnaming else { return nil }
+    let kind = program.kind(of: row.key.tag).flatMap { program.makesItself($0) ? $0 : nil }
+    guard let planned = plan(path, kind) else { return nil }
+    return Object(identifier: name, tag: program.tag(of: planned.kind), model: planned.model)
+  }
+
+  // MARK: - Comparing
+
+  /// Plays a turn that gives to all worlds; those that see something else than what is on the screen are gone.
+  private func compare(
+    _ report: RestorationReport?, _ turn: (inout Life, Life.Factory, Knowledge) -> Outcome
+  ) -> String? {
+    let known = known()
+    let seen = sight()
+    var first: String?
+    let found = worlds.compactMap { world -> World? in
+      var world = world
+      let isStored = world.life.stored != nil || !world.life.pending.isEmpty
+      let outcome = turn(&world.life, { self.factory($0, $1) }, known)
+      var difference = pair(seen, world.life.sight).flatMap { $0.difference($1, at: "") }
+      if let report, difference == nil {
+        difference = ReportComparison.difference(report, outcome, isStored: isStored, isLocked: world.life.isLocked)
+      }
+      first =
+        first ?? difference.map { "\($0)\n  seen:   \(seen?.text ?? "")\n  tables: \(world.life.sight?.text ?? "")" }
+      return difference == nil ? world : nil
+    }
+    guard found.isEmpty else {
+      worlds = found.distinct
+      return nil
+    }
+    return (first ?? "no world") + (report.map { "\n\($0)" } ?? "")
+  }
+
+  private func compareScreen() -> String? {
+    guard let seen = sight() else { return nil }
+    let found = worlds.filter { $0.life.sight == seen }
+    guard found.isEmpty else { return nil }
+    return pair(seen, worlds.first?.life.sight).flatMap { $0.difference($1, at: "") }
+      ?? "the screen is \(seen.text)"
+  }
+
+  private func sight() -> Sight? { root.map { sight(of: $0) } }
+
+  private func sight(of page: Page) -> Sight {
+    Sight(
+      name: page.name, tag: program.tag(of: page.kind), model: page.restorationModelIdentifier?.rawValue,
+      value: Value(page.content.items, filling: page.content.filling), isPresented: page.isPresented,
+      children: page.pages.map { sight(of: $0) })
+  }
+
+  private func describe() -> String {
+    let seen = "  screen: \(sight()?.text ?? "no process")\n"
+    let report = coordinator?.lastReport.map { "    \($0)\n" } ?? ""
+    return seen + report
+      + worlds.map { world in
+        "  stored: \(world.life.stored?.text ?? "nothing")"
+          + world.life.pending.map { ", locked: \($0.text)" }.joined() + "\n"
+      }.joined()
+  }
+}
+
+/// The program's side of a coordinator.
+final class PlayerDelegate: RestorationCoordinatorDelegate {
+  var make: (([String]) -> Page?)?
+  var onFactory: (([String]) -> Void)?
+  var onDecode: (([String]) -> Void)?
+  var lateReports: [RestorationReport] = []
+  private var waiter: CheckedContinuation<Void, Never>?
+
+  func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
+
+  func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
+
+  func makeController(at path: RestorationPath, coder: RestorationDecoder) -> (any RestorableController)? {
+    make?(path.names)
+  }
+
+  /// The same state once more, without what was being restored: what an older generation holds the oracle does not know.
+  func coordinator(_ coordinator: RestorationCoordinator, decideAfter history: CrashHistory) -> CrashDecision {
+    .tryAgain
+  }
+
+  func coordinator(_ coordinator: RestorationCoordinator, didRestoreLate report: RestorationReport) {
+    lateReports.append(report)
+    waiter?.resume()
+    waiter = nil
+  }
+
+  /// Waits for the restoration that follows an unlock; nil when there is none within two seconds.
+  func lateReport() async -> RestorationReport? {
+    if lateReports.isEmpty {
+      let limit = Task {
+        try await Task.sleep(for: .seconds(2))
+        waiter?.resume()
+        waiter = nil
+      }
+      await withCheckedContinuation { waiter = $0 }
+      limit.cancel()
+    }
+    return lateReports.popLast()
+  }
+}

@@ -1,0 +1,58 @@
+import RestorationArchive
+import StateRestoration
+
+/// Compares what the engine reports with what the tables say: everything that depends on the cases of the reports.
+enum ReportComparison {
+  /// The paths that a report says were left out after a crash.
+  static func leftOut(_ report: RestorationReport) -> Set<[String]> {
+    Set(report.nodes.filter { $0.notRestoredReason == .leftOutAfterCrash }.map(\.path.names))
+  }
+
+  /// The paths that a report says were restored.
+  static func restored(_ report: RestorationReport) -> Set<[String]> {
+    Set(report.nodes.filter(\.isRestored).map(\.path.names))
+  }
+
+  /// Compares the report of a launch, or of restoring again.
+  static func difference(_ report: RestorationReport, _ outcome: Outcome, isStored: Bool, isLocked: Bool) -> String? {
+    let expected: RestorationOutcome = isLocked ? .locked : isStored ? .restored : .nothingPreserved
+    guard report.outcome == expected else {
+      return "the outcome is “\(report.outcome)”, and should be “\(expected)”"
+    }
+    guard leftOut(report) == outcome.leftOut else {
+      return "the report leaves out \(text(leftOut(report))), and should leave out \(text(outcome.leftOut))"
+    }
+    return nil
+  }
+
+  /// Compares the outcome of a save that was acknowledged.
+  static func difference(_ preserved: PreservationOutcome, _ outcome: Outcome, isLocked: Bool) -> String? {
+    switch preserved {
+    case .declined: return "the save was declined"
+    case .deferred where outcome.hasChanged || !isLocked: return "a save was \(preserved)"
+    case .unchanged where outcome.hasChanged: return "a save says that nothing has changed"
+    case .preserved, .unchanged, .deferred: break
+    }
+    var duplicates: Set<[String]> = []
+    var notEncoded: Set<[String]> = []
+    for finding in preserved.receipt?.findings ?? [] {
+      switch finding {
+      case .duplicateIdentifier(let path, _, _): duplicates.insert(path.names)
+      case .encodingFailed(let path, _): notEncoded.insert(path.names)
+      default: break
+      }
+    }
+    guard duplicates == outcome.duplicates else {
+      return "the duplicates are \(text(duplicates)), and should be \(text(outcome.duplicates))"
+    }
+    // An object whose values did not change is not encoded again.
+    guard notEncoded.isSubset(of: outcome.notEncoded) else {
+      return "\(text(notEncoded)) were not encoded, and should be \(text(outcome.notEncoded))"
+    }
+    return nil
+  }
+
+  private static func text(_ paths: Set<[String]>) -> String {
+    "[" + paths.map { $0.joined(separator: "/") }.sorted().joined(separator: ", ") + "]"
+  }
+}

@@ -1,0 +1,255 @@
+import Observation
+import RestorationArchive
+import StateRestoration
+import Synchronization
+
+/// What a page has: the items that the user typed, and so many bytes of filling.
+struct PageContent: Hashable, Sendable {
+  var items: [Int] = []
+  var filling = 0
+  var isUnencodable = false
+  var isRefused = false
+}
+
+/// Whether the program fails to decode some values: decoding happens on several threads.
+let isProgramStrict = Mutex(false)
+
+private struct OracleError: Error {}
+
+/// The state of a page in one version of the program.
+protocol PageState: Codable, Sendable {
+  init()
+  var content: PageContent { get set }
+}
+
+struct FirstState: PageState {
+  var content = PageContent()
+  private enum CodingKeys: CodingKey { case items, filling, isRefused }
+  init() {}
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    content.items = try container.decode([Int].self, forKey: .items)
+    content.filling = try container.decode(String.self, forKey: .filling).utf8.count
+    content.isRefused = try container.decode(Bool.self, forKey: .isRefused)
+    if content.isRefused, isProgramStrict.withLock({ $0 }) { throw OracleError() }
+  }
+  func encode(to encoder: any Encoder) throws {
+    if content.isUnencodable { throw OracleError() }
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(content.items, forKey: .items)
+    try container.encode(String(repeating: "x", count: content.filling), forKey: .filling)
+    try container.encode(content.isRefused, forKey: .isRefused)
+  }
+}
+
+/// The second version has the first one's state under a key.
+struct SecondState: PageState {
+  var first = FirstState()
+  var content: PageContent {
+    get { first.content }
+    set { first.content = newValue }
+  }
+}
+
+/// The third version adds a field.
+struct ThirdState: PageState {
+  var second = SecondState()
+  var title = ""
+  var content: PageContent {
+    get { second.content }
+    set { second.content = newValue }
+  }
+}
+
+/// A controller of the program under test: its content, and pages in it.
+@Observable @MainActor class Page: RestorationContainer {
+  var restorationIdentifier: RestorationIdentifier?
+  var restorationClass: RestorationClass?
+  var restorationModelIdentifier: ModelIdentifier?
+  private(set) var pages: [Page] = []
+  /// Whether its parent presents it.
+  var isPresented = false
+  /// Called when the page is given its state.
+  @ObservationIgnored var onDecode: (() -> Void)?
+  @ObservationIgnored var kind = PageClass.plain
+
+  init() {}
+
+  class var stateVersion: StateVersion { 1 }
+
+  var content: PageContent {
+    get { preconditionFailure("a page has a version") }
+    set { preconditionFailure("a page has a version, and \(newValue) no place") }
+  }
+
+  var restorationChildren: [any RestorableController] { pages }
+
+  func restorationRole(of child: any RestorableController) -> RestorationRole? {
+    (child as? Page)?.isPresented == true ? .presented : nil
+  }
+
+  func installRestoredChildren(_ restored: [RestoredChild]) {
+    var list: [Page] = []
+    for child in restored {
+      guard let page = child.controller as? Page else { continue }
+      page.isPresented = child.role == .presented
+      list.append(page)
+    }
+    pages = list + pages.filter { page in !list.contains { $0 === page } }
+  }
+
+  func push(_ page: Page) { pages.append(page) }
+
+  func remove(_ page: Page) { pages.removeAll { $0 === page } }
+
+  func reverse() { pages.reverse() }
+
+  var name: String { restorationIdentifier?.rawValue ?? "" }
+
+  /// The page at a path that begins below this one; of two with one name the first.
+  func page(at names: some Sequence<String>) -> Page? {
+    names.reduce(self as Page?) { page, name in page?.pages.first { $0.name == name } }
+  }
+}
+
+/// The state's type of a version, and the way there.
+@MainActor protocol Release {
+  associatedtype State: PageState
+  static var version: StateVersion { get }
+  static var migrations: StateMigrations<State> { get }
+}
+
+enum First: Release {
+  static var version: StateVersion { 1 }
+  static var migrations: StateMigrations<FirstState> { .none }
+}
+
+enum Second: Release {
+  static var version: StateVersion { 2 }
+  @StateMigrationsBuilder static var migrations: StateMigrations<SecondState> {
+    Migration(from: 1) { (old: FirstState) in
+      var new = SecondState()
+      new.first = old
+      return new
+    }
+  }
+}
+
+enum Third: Release {
+  static var version: StateVersion { 3 }
+  @StateMigrationsBuilder static var migrations: StateMigrations<ThirdState> {
+    Migration(from: 1) { (old: FirstState) in
+      var new = SecondState()
+      new.first = old
+      return new
+    }
+    Migration(from: 2) { (old: SecondState) in
+      var new = ThirdState()
+      new.second = old
+      return new
+    }
+  }
+}
+
+@Observable class VersionedPage<R: Release>: Page, StatefulController {
+  override class var stateVersion: StateVersion { R.version }
+  static var migrations: StateMigrations<R.State> { R.migrations }
+  private var state = R.State()
+  var restorableState: R.State {
+    get { state }
+    set {
+      onDecode?()
+      state = newValue
+    }
+  }
+  override var content: PageContent {
+    get { state.content }
+    set { state.content = newValue }
+  }
+}
+
+/// The classes of a version.
+///
+/// Their plain names are the same in all versions.
+enum Pages<R: Release> {
+  final class Plain: VersionedPage<R> {}
+  class Note: VersionedPage<R> {}
+  final class Special: Note {}
+  final class Card: VersionedPage<R> {}
+  final class Sketch: VersionedPage<R> {}
+  final class Drawing: VersionedPage<R> {}
+  final class Diary: VersionedPage<R>, MergingController {
+    func merged(stored: R.State, pending: R.State) -> R.State {
+      var joined = stored
+      joined.content.items = (stored.content.items + pending.content.items).distinct
+      joined.content.filling = max(stored.content.filling, pending.content.filling)
+      joined.content.isRefused = stored.content.isRefused || pending.content.isRefused
+      return joined
+    }
+  }
+}
+
+extension ProgramVersion {
+  /// Makes a page of this version.
+  @MainActor func page(_ name: String, _ wanted: PageClass, model: String?) -> Page {
+    let kind = known(wanted)
+    let page: Page =
+      switch number {
+      case 1: make(kind, First.self)
+      case 2: make(kind, Second.self)
+      default: make(kind, Third.self)
+      }
+    page.restorationIdentifier = RestorationIdentifier(name)
+    page.restorationModelIdentifier = model.map { ModelIdentifier(rawValue: $0) }
+    page.kind = kind
+    page.restorationClass = hasTag(kind) ? RestorationClass(rawValue: tag(of: kind)) : nil
+    return page
+  }
+
+  @MainActor private func make<R: Release>(_ kind: PageClass, _ release: R.Type) -> Page {
+    switch kind {
+    case .plain: Pages<R>.Plain()
+    case .note: Pages<R>.Note()
+    case .special: Pages<R>.Special()
+    case .card: Pages<R>.Card()
+    case .diary: Pages<R>.Diary()
+    case .sketch: number == 1 ? Pages<R>.Sketch() : Pages<R>.Drawing()
+    }
+  }
+
+  /// Registers the classes of this version.
+  @MainActor func register(
+    in registry: RestorationRegistry, modelExists: @escaping @MainActor (String) -> Bool,
+    make: @escaping @MainActor ([String], PageClass) -> Page?
+  ) {
+    switch number {
+    case 1: register(First.self, in: registry, modelExists, make)
+    case 2: register(Second.self, in: registry, modelExists, make)
+    default: register(Third.self, in: registry, modelExists, make)
+    }
+  }
+
+  @MainActor private func register<R: Release>(
+    _ release: R.Type, in registry: RestorationRegistry, _ modelExists: @escaping @MainActor (String) -> Bool,
+    _ make: @escaping @MainActor ([String], PageClass) -> Page?
+  ) {
+    let tags = noteTags.map { RestorationClass(rawValue: $0) }
+    let exists: @MainActor (ModelIdentifier) -> Bool = { modelExists($0.rawValue) }
+    registry.register(Pages<R>.Note.self, as: tags[0], formerly: Array(tags.dropFirst()), onlyIf: exists) { path, _ in
+      make(path.names, .note) as? Pages<R>.Note
+    }
+    registry.register(Pages<R>.Special.self, as: "special", onlyIf: exists) { path, _ in
+      make(path.names, .special) as? Pages<R>.Special
+    }
+    registry.register(Pages<R>.Diary.self, as: "diary")
+    if known(.card) == .card { registry.register(Pages<R>.Card.self, as: "card") }
+    if number > 1 { registry.register(Pages<R>.Drawing.self, as: "drawing", formerly: ["Sketch"]) }
+  }
+}
+
+extension RestorationPath {
+  /// The names as the oracle has them.
+  var names: [String] { components.map(\.rawValue) }
+
+  init(_ path: PagePath) { self.init(path.names.map { RestorationIdentifier($0) }) }
+}

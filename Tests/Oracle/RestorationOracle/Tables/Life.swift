@@ -1,0 +1,820 @@
+// Imports nothing.
+
+/// A live object.
+package struct Object: Hashable, Sendable {
+  package var identifier: String
+  package var tag: String
+  package var model: String?
+  package var isPresented = false
+  package var value: Value
+  package var parent: Int?
+  package var children: [Int] = []
+  /// What the object has to do with the table; nil before it is met.
+  var standing: Standing?
+
+  package init(
+    identifier: String, tag: String, model: String? = nil, value: Value = Value([]), parent: Int? = nil,
+    isPresented: Bool = false
+  ) {
+    (self.identifier, self.tag, self.model, self.value) = (identifier, tag, model, value)
+    (self.parent, self.isPresented) = (parent, isPresented)
+  }
+}
+
+/// What a live object was given and wrote.
+struct Standing: Hashable, Sendable {
+  var row: Int
+  /// The row of its parent, and its key, when it was met last.
+  var parentRow: Int?
+  var tag: String
+  var model: String?
+  var hasNamedModel: Bool
+  /// The records that it was given or wrote itself.
+  var own: [Int] = []
+  /// The values of those.
+  var saved: Value?
+  /// Its values at the end of the turn in which it met unread records.
+  var baseline: Value?
+  /// Whether it came by itself and has not been edited since.
+  var isUnedited = true
+  /// Rows that it left as it showed another model.
+  var left: Set<Int> = []
+  /// Records that it could have been given, behind the newest.
+  var superseded: Set<Int> = []
+  /// Whether it wrote a record in this run that is not first.
+  var hasWritten = false
+}
+
+/// What a turn did, or a save.
+package struct Outcome: Hashable, Sendable {
+  package var hasChanged = false
+  /// The paths at which nothing was made after a crash.
+  package var leftOut: Set<[String]> = []
+  /// The paths of conflicts, and how many records are superseded there.
+  package var superseded: [[String]: Int] = [:]
+  /// The paths of objects that could not be encoded.
+  package var notEncoded: Set<[String]> = []
+  /// The paths of rows that exceeded eight records.
+  package var beyondEight: Set<[String]> = []
+  /// Two siblings with one place.
+  package var duplicates: Set<[String]> = []
+  /// The paths of rows that were evicted.
+  package var evicted: [[String]] = []
+  package var hasFailed = false
+}
+
+/// A running program over what is on the disk: the tables Find, Give, Save and Leave.
+package struct Life: Hashable, Sendable {
+  /// What is stored; nil when nothing was.
+  package var stored: Table?
+  /// What earlier runs stored while the device was locked, in order.
+  package var pending: [Table] = []
+
+  /// The state of the run: what was loaded, with the rows of the live objects.
+  package var table = Table()
+  package var objects: [Int: Object] = [:]
+  package var root: Int?
+  /// Whether the run was launched on a locked device and has not been unlocked since.
+  package var isLocked = false
+  /// How many runs had stored something while locked before this one.
+  private var earlierRuns = 0
+  private var lastObject = 0
+
+  private enum Leaving { case closed, changed, namedModelWithEdits }
+
+  package init() {}
+
+  /// The rows of live objects.
+  private var held: Set<Int> = []
+  /// The records that this run wrote.
+  private var written: Set<Int> = []
+
+  private mutating func stand(_ id: Int, _ standing: Standing?) {
+    if let former = objects[id]!.standing { held.remove(former.row) }
+    objects[id]!.standing = standing
+    if let standing { held.insert(standing.row) }
+  }
+
+  /// What the factories make for a row at a path; nil if they make nothing.
+  package typealias Factory = (_ path: [String], _ row: Row) -> Object?
+
+  // MARK: - The user
+
+  package mutating func add(_ object: Object) -> Int {
+    lastObject += 1
+    objects[lastObject] = object
+    if let parent = object.parent { objects[parent]!.children.append(lastObject) } else { root = lastObject }
+    return lastObject
+  }
+
+  package func path(_ id: Int) -> [String] {
+    (objects[id]!.parent.map { path($0) } ?? []) + [objects[id]!.identifier]
+  }
+
+  package func subtree(_ id: Int) -> [Int] { [id] + objects[id]!.children.flatMap { subtree($0) } }
+
+  /// Takes an object and all below it off the screen.
+  package mutating func remove(_ id: Int) {
+    if let parent = objects[id]!.parent { objects[parent]!.children.removeAll { $0 == id } }
+    objects[id]!.parent = nil
+    if id == root { root = nil }
+  }
+
+  package mutating func move(_ id: Int, to parent: Int) {
+    remove(id)
+    objects[id]!.parent = parent
+    objects[parent]!.children.append(id)
+  }
+
+  func hasUnsavedChanges(_ id: Int) -> Bool {
+    guard let object = objects[id], let standing = object.standing else { return false }
+    if !standing.own.isEmpty { return standing.saved != object.value }
+    return standing.baseline.map { $0 != object.value } ?? false
+  }
+
+  private func key(_ id: Int, below parentRow: Int?) -> Key {
+    let object = objects[id]!
+    return Key(place: Place(parent: parentRow, identifier: object.identifier), tag: object.tag, model: object.model)
+  }
+
+  // MARK: - Looking
+
+  /// Meets all objects: new ones, those that show another model, those that left.
+  package mutating func look(_ known: Knowledge, _ outcome: inout Outcome) {
+    var reached: Set<Int> = []
+    func below(_ id: Int) {
+      reached.insert(id)
+      meet(id, known)
+      var places: Set<String> = []
+      for child in objects[id]!.children {
+        if places.insert(objects[child]!.identifier).inserted {
+          below(child)
+        } else {
+          outcome.duplicates.insert(path(child))
+          reached.formUnion(subtree(child))
+        }
+      }
+    }
+    if let root { below(root) }
+    for id in objects.keys.sorted() where !reached.contains(id) {
+      guard let standing = objects[id]!.standing else { continue }
+      stand(id, nil)
+      leave(standing, .closed, known)
+    }
+    objects = objects.filter { reached.contains($0.key) }
+  }
+
+  /// Meets an object whose parent was met.
+  private mutating func meet(_ id: Int, _ known: Knowledge) {
+    let object = objects[id]!
+    let parent = object.parent.flatMap { objects[$0]!.standing }
+    if let standing = object.standing {
+      if let former = standing.parentRow, parent?.left.contains(former) ?? false {
+        // Its parent shows another model: its row stays below that one's.
+        comeByItself(id, leaving: standing.row, known)
+      } else if let why = leaves(object, standing, id) {
+        leave(standing, why, known)
+        comeByItself(id, leaving: standing.row, known)
+      } else if standing.model != object.model {
+        table[standing.row].key.model = object.model
+      }
+    } else {
+      comeByItself(id, leaving: nil, known)
+    }
+    objects[id]!.standing!.parentRow = parent?.row
+    objects[id]!.standing!.model = object.model
+    objects[id]!.standing!.hasNamedModel = objects[id]!.standing!.hasNamedModel || object.model != nil
+    settlePlace(of: objects[id]!.standing!, known)
+  }
+
+  /// Whether an object leaves its row because it shows another model, or has another class.
+  private func leaves(_ object: Object, _ standing: Standing, _ id: Int) -> Leaving? {
+    guard object.tag == standing.tag else { return .changed }
+    guard object.model != standing.model else { return nil }
+    guard !standing.hasNamedModel, let row = table.rows[standing.row] else { return .changed }
+    if let model = row.key.model { return model == object.model ? nil : .changed }
+    return hasUnsavedChanges(id) || row.isForUnnamed ? .namedModelWithEdits : nil
+  }
+
+  /// An object leaves its row for good, or as it shows something else.
+  private mutating func leave(_ standing: Standing, _ why: Leaving, _ known: Knowledge) {
+    let row = standing.row
+    guard table.rows[row] != nil else { return }
+    table[row].isPresent = false
+    switch why {
+    case .closed:
+      let newest = table[row].records.lastIndex { standing.own.contains($0.number) }
+      let older = newest.map { Set(table[row].records[...$0].map(\.number)) }
+      table.removeRecords(of: row, .closed) { record in
+        standing.own.contains(record.number) || standing.superseded.contains(record.number)
+          || known.canGive(record) && (older?.contains(record.number) ?? true)
+      }
+    case .changed, .namedModelWithEdits:
+      table[row].key.tag = standing.tag
+      table[row].key.model = standing.model ?? table[row].key.model
+      table[row].isForUnnamed = table[row].isForUnnamed || why == .namedModelWithEdits
+    }
+  }
+
+  private mutating func comeByItself(_ id: Int, leaving former: Int?, _ known: Knowledge) {
+    let key = key(id, below: objects[id]!.parent.flatMap { objects[$0]!.standing?.row })
+    let hasNamedModel = objects[id]!.standing?.hasNamedModel ?? false
+    let left = objects[id]!.standing?.left ?? []
+    stand(id, nil)
+    let row = table.exact(key, held: held, known) ?? table.insert(key)
+    var standing = Standing(
+      row: row, parentRow: key.place.parent, tag: key.tag, model: key.model, hasNamedModel: hasNamedModel)
+    standing.left = left.union([former].compactMap(\.self))
+    standing.left.remove(row)
+    stand(id, standing)
+  }
+
+  // MARK: - Saving
+
+  /// Saves what has changed.
+  ///
+  /// What the disk has afterwards is in ``stored``, or in ``pending``.
+  package mutating func save(_ known: Knowledge, isAcknowledged: Bool = true) -> Outcome {
+    var outcome = Outcome()
+    look(known, &outcome)
+    var saved = self
+    saved.write(known, &outcome)
+    guard isAcknowledged, !outcome.hasFailed else { return outcome }
+    self = saved
+    return outcome
+  }
+
+  private mutating func write(_ known: Knowledge, _ outcome: inout Outcome) {
+    table.save = (stored?.save ?? 0) < table.save ? table.save + 1 : (stored?.save ?? 0) + 1
+    let save = table.save
+    moveKeys(known, renewing: true)
+    for id in order() { writeRecord(id, known, &outcome) }
+    let saved = Set(order())
+    for id in order() {
+      let standing = objects[id]!.standing!
+      table[standing.row].isPresent = true
+      table[standing.row].isPresented = objects[id]!.isPresented
+      let children = objects[id]!.children.filter { saved.contains($0) }
+      table.arrange(children.map { objects[$0]!.standing!.row }, below: standing.row)
+    }
+    sweep()
+    evict(known, &outcome)
+    let isUnchanged = isLocked ? isSameAsPending() : stored.map { isSame($0, table) } ?? false
+    outcome.hasChanged = !isUnchanged || (!isLocked && !pending.isEmpty)
+    guard outcome.hasChanged, !outcome.hasFailed else { return }
+    for id in order() { table[objects[id]!.standing!.row].lastLive = save }
+    var disk = table
+    disk.removed = []
+    guard isLocked else {
+      (stored, pending) = (disk, [])
+      return
+    }
+    pending = Array(pending.prefix(earlierRuns))
+    if disk.rows.values.contains(where: { !$0.records.isEmpty }) { pending.append(disk) }
+  }
+
+  /// The live objects that are saved, parents first; not those of two siblings with one place.
+  private func order() -> [Int] {
+    func below(_ id: Int) -> [Int] {
+      var places: Set<String> = []
+      return [id]
+        + objects[id]!.children.filter { places.insert(objects[$0]!.identifier).inserted }.flatMap { below($0) }
+    }
+    return root.map { below($0).filter { objects[$0]!.standing != nil } } ?? []
+  }
+
+  /// The rows of objects that moved, were renamed, or named a model get their keys, all at once; then rows unite.
+  private mutating func moveKeys(_ known: Knowledge, renewing: Bool) {
+    for id in order() {
+      let standing = objects[id]!.standing!
+      let key = key(id, below: standing.parentRow)
+      if table[standing.row].key.place != key.place {
+        table.move(standing.row, to: key.place)
+        adopt(id, key)
+      }
+    }
+    for id in order() {
+      let standing = objects[id]!.standing!
+      var key = key(id, below: standing.parentRow)
+      key.model = key.model ?? table[standing.row].key.model
+      while let other = table.exact(key, held: held, known), table.rows[other] != nil {
+        table.unite(standing.row, with: other, held: held, known)
+        adopt(id, key)
+        guard renewing, !standing.own.isEmpty else { continue }
+        for index in table[standing.row].records.indices
+        where standing.own.contains(table[standing.row].records[index].number) {
+          table[standing.row].records[index].save = table.save
+        }
+        table[standing.row].records = Table.ordered(table[standing.row].records)
+      }
+    }
+  }
+
+  /// The row of an object takes its class, and its model if it names one.
+  private mutating func adopt(_ id: Int, _ key: Key) {
+    let row = objects[id]!.standing!.row
+    table[row].key.tag = key.tag
+    table[row].key.model = key.model ?? table[row].key.model
+  }
+
+  private mutating func writeRecord(_ id: Int, _ known: Knowledge, _ outcome: inout Outcome) {
+    var standing = objects[id]!.standing!
+    let value = objects[id]!.value
+    guard known.unencodable.isDisjoint(with: value.items) else {
+      outcome.notEncoded.insert(path(id))
+      return
+    }
+    if standing.own.isEmpty {
+      if let baseline = standing.baseline {
+        guard baseline != value else { return }
+        standing.isUnedited = false
+      }
+    } else {
+      guard standing.saved != value || standing.own.count > 1 else { return }
+      standing.isUnedited = false
+      let own = standing.own
+      table.removeRecords(of: standing.row, .replaced) { own.contains($0.number) }
+    }
+    let number = table.nextNumber()
+    table[standing.row].records.append(
+      Record(
+        number: number, save: table.save, version: known.version, value: value, isFirst: standing.isUnedited))
+    adopt(id, key(id, below: standing.parentRow))
+    (standing.own, standing.saved) = ([number], value)
+    standing.hasWritten = standing.hasWritten || !standing.isUnedited
+    objects[id]!.standing = standing
+    written.insert(number)
+    while table[standing.row].records.count > 8 {
+      let records = table[standing.row].records
+      let surplus =
+        records.first { $0.isFirst } ?? records.first { standing.superseded.contains($0.number) }
+        ?? records.first { written.contains($0.number) && $0.number != number }
+      outcome.beyondEight.insert(path(id))
+      guard let surplus else {
+        outcome.hasFailed = true
+        return
+      }
+      table.removeRecords(of: standing.row, .eight) { $0.number == surplus.number }
+      // The first record of an object that came by itself is not written.
+      if surplus.number == number { objects[id]!.standing!.own = [] }
+    }
+  }
+
+  /// The rows of other models in an object's place are absent.
+  private mutating func settlePlace(of standing: Standing, _ known: Knowledge) {
+    guard let model = table[standing.row].key.model else { return }
+    for other in table.rows(at: table[standing.row].key.place) where !held.contains(other) {
+      let tag = known.today(table[other].key.tag)
+      guard let shown = table[other].key.model, shown != model,
+        known.lineage(of: standing.tag).contains(tag) || known.lineage(of: tag).contains(standing.tag)
+      else { continue }
+      table[other].isPresent = false
+    }
+  }
+
+  /// Absent rows without records in or below them go.
+  private mutating func sweep() {
+    for row in table.rows.keys.sorted() where table.rows[row] != nil {
+      guard !table[row].isPresent, !table.hasRecords(inOrBelow: row), held.isDisjoint(with: table.subtree(row)) else {
+        continue
+      }
+      table.remove(row, .closed)
+    }
+  }
+
+  /// Absent rows beyond 64 go, first those that were live longest ago.
+  private mutating func evict(_ known: Knowledge, _ outcome: inout Outcome) {
+    func isBelowAbsent(_ row: Int) -> Bool {
+      guard let parent = table[row].key.place.parent else { return false }
+      return !table[parent].isPresent || isBelowAbsent(parent)
+    }
+    var absent = table.rows.keys.filter { !table[$0].isPresent && !isBelowAbsent($0) }
+      .sorted { (table[$0].lastLive, $0) < (table[$1].lastLive, $1) }
+    while absent.count > 64 {
+      let row = absent.removeFirst()
+      outcome.evicted.append(table.path(ofRow: row))
+      table.remove(row, .evicted)
+    }
+  }
+
+  /// Whether two tables say the same, but for the saves in which rows were live last; those count where another row of a place
+  /// is live now than was the last time.
+  private func isSame(_ one: Table, _ other: Table) -> Bool {
+    guard one.rows.count == other.rows.count else { return false }
+    for (number, row) in other.rows {
+      guard var former = one.rows[number] else { return false }
+      former.lastLive = row.lastLive
+      guard former == row else { return false }
+      if held.contains(number), other.rows(at: row.key.place).contains(where: { other[$0].lastLive > row.lastLive }) {
+        return false
+      }
+    }
+    return true
+  }
+
+  private func isSameAsPending() -> Bool {
+    if pending.count > earlierRuns { return isSame(pending[earlierRuns], table) }
+    return !table.rows.values.contains { !$0.records.isEmpty }
+  }
+
+  // MARK: - Giving
+
+  /// Gives an object what is stored for it.
+  private mutating func give(
+    _ id: Int, below parentRow: Int?, retrying: Bool, _ known: Knowledge, _ outcome: inout Outcome
+  ) {
+    let key = key(id, below: parentRow)
+    let former = objects[id]!.standing
+    let joins = known.joins(key.tag)
+    let current = former == nil ? nil : objects[id]!.value
+    let hasCurrent = hasUnsavedChanges(id) || former.map { $0.own.isEmpty && $0.baseline == nil } ?? false
+    if let former, !joins, hasUnsavedChanges(id) || former.hasWritten {
+      supersede(id, table[former.row].records.filter { known.canGive($0) && !$0.isFirst }, &outcome)
+      objects[id]!.standing!.parentRow = parentRow
+      return
+    }
+    stand(id, nil)
+    let found = table.find(key, held: held, retrying: retrying, known)
+    let gone = found.prefix { $0 != former?.row && known.isGone(table[$0]) }
+    for row in gone { table.remove(row, .gone) }
+    let row = found.dropFirst(gone.count).first ?? former?.row ?? table.insert(key)
+    var standing =
+      former
+      ?? Standing(row: row, parentRow: parentRow, tag: key.tag, model: key.model, hasNamedModel: key.model != nil)
+    (standing.row, standing.parentRow, standing.model) = (row, parentRow, key.model)
+    stand(id, standing)
+    if let former, former.row != row { table.unite(row, with: former.row, held: held.subtracting([row]), known) }
+    let named = Key(place: key.place, tag: key.tag, model: key.model ?? table[row].key.model)
+    let isGiven = table.givable(table[row], retrying: retrying, joins: joins, known)
+      .contains { !$0.isFirst }
+    for other in found.dropFirst(gone.count + 1)
+    where table.rows[other] != nil
+      && (table.hasKey(table[other], named, known) || isGiven && table[other].records.allSatisfy(\.isFirst))
+    {
+      table.unite(row, with: other, held: held.subtracting([row]), known)
+      adopt(id, key)
+    }
+    // The class is stored only with a record.
+    table[row].key.model = named.model
+    settlePlace(of: objects[id]!.standing!, known)
+    let given = table.givable(table[row], retrying: retrying, joins: joins, known)
+    let edited = given.filter { !$0.isFirst }
+    if joins {
+      join(id, given, with: hasCurrent ? current : nil)
+      return
+    }
+    guard let newest = edited.last ?? given.last else { return }
+    let own = [newest]
+    objects[id]!.value = newest.value
+    objects[id]!.standing!.own = [newest.number]
+    objects[id]!.standing!.saved = newest.value
+    objects[id]!.standing!.baseline = nil
+    objects[id]!.standing!.isUnedited = newest.isFirst
+    supersede(id, edited, &outcome)
+    let first = Set(given.filter(\.isFirst).map(\.number)).subtracting(own.map(\.number))
+    table.removeRecords(of: row, .notFirst) { first.contains($0.number) }
+    release(id)
+  }
+
+  /// Joins all records that can be given, oldest first, and last the values that the object has and has not saved.
+  private mutating func join(_ id: Int, _ given: [Record], with current: Value?) {
+    let own = objects[id]!.standing!.own
+    let records = current == nil ? given : given.filter { !own.contains($0.number) }
+    guard let newest = records.last else { return }
+    let values = records.map(\.value) + [current].compactMap(\.self)
+    let joined = Value(values.flatMap(\.items).distinct, filling: values.map(\.filling).max() ?? 0)
+    objects[id]!.value = joined
+    objects[id]!.standing!.own = (own + records.map(\.number)).distinct
+    // Joined values are no record's: the next save writes them.
+    objects[id]!.standing!.saved = values.count == 1 ? joined : nil
+    objects[id]!.standing!.baseline = nil
+    objects[id]!.standing!.isUnedited = values.count == 1 && newest.isFirst
+    release(id)
+  }
+
+  /// Records that were given are quarantined no more.
+  private mutating func release(_ id: Int) {
+    let standing = objects[id]!.standing!
+    for index in table[standing.row].records.indices
+    where standing.own.contains(table[standing.row].records[index].number) {
+      table[standing.row].records[index].isQuarantined = false
+    }
+  }
+
+  private mutating func supersede(_ id: Int, _ records: [Record], _ outcome: inout Outcome) {
+    let others = Set(records.map(\.number)).subtracting(objects[id]!.standing!.own)
+    objects[id]!.standing!.superseded = others
+    if !others.isEmpty { outcome.superseded[path(id)] = others.count }
+  }
+
+  private struct Turn {
+    enum Kind { case launch, unlock, again, late }
+    var kind: Kind
+    var isRetry = false
+  }
+
+  /// Gives an object and all below it what is stored; makes objects for rows that have none.
+  private mutating func restore(
+    _ id: Int, below parentRow: Int?, _ turn: Turn, make: Factory, _ known: Knowledge, _ outcome: inout Outcome
+  ) {
+    give(id, below: parentRow, retrying: turn.isRetry, known, &outcome)
+    let row = objects[id]!.standing!.row
+    var restored: [Int] = []
+    var seen: Set<String> = []
+    for child in table[row].children where table.rows[child] != nil {
+      let place = table[child].key.place
+      guard seen.insert(place.identifier).inserted else { continue }
+      if let existing = objects[id]!.children.first(where: { objects[$0]!.identifier == place.identifier }) {
+        restored.append(existing)
+        restore(existing, below: row, turn, make: make, known, &outcome)
+        continue
+      }
+      for made in table.made(at: place) where !held.contains(made) {
+        if known.isGone(table[made]) {
+          table.remove(made, .gone)
+          continue
+        }
+        if table[made].isBlocked, !turn.isRetry {
+          outcome.leftOut.insert(path(id) + [place.identifier])
+        } else if var object = make(path(id) + [place.identifier], table[made]) {
+          object.parent = id
+          object.isPresented = table[made].isPresented
+          let new = add(object)
+          restored.append(new)
+          if turn.isRetry { table[made].quarantinedAt = nil }
+          restore(new, below: row, turn, make: make, known, &outcome)
+          if turn.kind != .late { setBaseline(new) }
+        }
+        break
+      }
+    }
+    for child in objects[id]!.children where !restored.contains(child) {
+      guard seen.insert(objects[child]!.identifier).inserted else { continue }
+      if turn.kind == .again {
+        remove(child)
+        continue
+      }
+      restored.append(child)
+      restore(child, below: row, turn, make: make, known, &outcome)
+    }
+    let order = table[objects[id]!.standing!.row].children
+    func index(_ child: Int) -> Int { order.firstIndex(of: objects[child]!.standing!.row) ?? order.count }
+    restored = restored.enumerated().sorted { (index($0.element), $0.offset) < (index($1.element), $1.offset) }
+      .map(\.element)
+    objects[id]!.children = restored + objects[id]!.children.filter { !restored.contains($0) }
+  }
+
+  /// An object that was given nothing has its values from now on, if unread records are there.
+  private mutating func setBaseline(_ id: Int) {
+    guard let standing = objects[id]!.standing, standing.own.isEmpty else { return }
+    let mayBeUnread = isLocked || !table[standing.row].records.isEmpty
+    objects[id]!.standing!.baseline = mayBeUnread ? objects[id]!.value : nil
+  }
+
+  // MARK: - A run
+
+  /// Ends the process; what is stored stays.
+  package mutating func end() {
+    (table, objects, root, isLocked, held, written) = (Table(), [:], nil, false, [], [])
+  }
+
+  /// Launches with a hierarchy of objects, by their parents; the first is the root.
+  package mutating func launch(
+    _ object: Object, isLocked locked: Bool, retrying: Bool = false, make: Factory, _ known: Knowledge
+  ) -> Outcome {
+    end()
+    isLocked = locked
+    earlierRuns = pending.count
+    _ = add(object)
+    if !isLocked { load(known) }
+    return restoreAll(Turn(kind: .launch, isRetry: retrying), make: make, known)
+  }
+
+  /// What is stored, with what earlier runs stored while locked.
+  private mutating func load(_ known: Knowledge) {
+    table = stored ?? Table()
+    table.uniteAll(held: [], known)
+    for run in pending { _ = table.merge(run, keys: [:], known) }
+  }
+
+  private mutating func restoreAll(_ turn: Turn, make: Factory, _ known: Knowledge) -> Outcome {
+    var outcome = Outcome()
+    guard let root else { return outcome }
+    restore(root, below: nil, turn, make: make, known, &outcome)
+    for id in subtree(root) where objects[id]!.standing?.own.isEmpty == true && objects[id]!.standing?.baseline == nil {
+      setBaseline(id)
+    }
+    return outcome
+  }
+
+  /// The device is unlocked: what this run stored is merged into what is stored, and everything is given.
+  package mutating func unlock(make: Factory, _ known: Knowledge) -> Outcome {
+    var outcome = Outcome()
+    guard isLocked, let root else { return outcome }
+    look(known, &outcome)
+    moveKeys(known, renewing: false)
+    let own = table
+    let removed = own.removed
+    let keys = Dictionary(
+      uniqueKeysWithValues: order().map { id in
+        (objects[id]!.standing!.row, key(id, below: objects[id]!.standing!.parentRow))
+      })
+    let disk = pending
+    pending = Array(pending.prefix(earlierRuns))
+    load(known)
+    pending = disk
+    let mapping = table.merge(own, keys: keys, known)
+    table.removed += removed
+    written = Set(written.compactMap { mapping.records[$0] })
+    for id in objects.keys.sorted() {
+      guard var standing = objects[id]!.standing else { continue }
+      standing.apply(mapping)
+      objects[id]!.standing = standing
+    }
+    held = Set(objects.values.compactMap { $0.standing?.row })
+    isLocked = false
+    let cameByThemselves = Set(order().filter { objects[$0]!.standing!.baseline == nil })
+    restore(root, below: nil, Turn(kind: .unlock), make: make, known, &outcome)
+    for id in order() where !cameByThemselves.contains(id) {
+      guard let standing = objects[id]!.standing, standing.own.isEmpty, standing.baseline != nil,
+        table[standing.row].records.isEmpty
+      else { continue }
+      // Nothing unread is there after all.
+      if hasUnsavedChanges(id) { objects[id]!.standing!.isUnedited = false }
+      objects[id]!.standing!.baseline = nil
+    }
+    return outcome
+  }
+
+  /// Gives an object that comes late, and all below it, what is stored.
+  package mutating func restoreLate(_ id: Int, make: Factory, _ known: Knowledge) -> Outcome {
+    var outcome = Outcome()
+    guard !isLocked, let parent = objects[id]!.parent else { return outcome }
+    func meetAbove(_ id: Int) {
+      if let parent = objects[id]!.parent { meetAbove(parent) }
+      meet(id, known)
+    }
+    meetAbove(parent)
+    let row = objects[parent]!.standing!.row
+    // Its parent may show another model since.
+    if objects[id]!.standing != nil { meet(id, known) }
+    restore(id, below: row, Turn(kind: .late), make: make, known, &outcome)
+    return outcome
+  }
+
+  /// Restores again what is stored, after a save.
+  package mutating func restoreAgain(
+    retrying: Bool, isAcknowledged: Bool = true, make: Factory, _ known: Knowledge
+  ) -> Outcome {
+    guard !isLocked, root != nil else { return Outcome() }
+    let saved = save(known, isAcknowledged: isAcknowledged)
+    guard isAcknowledged, !saved.hasFailed else { return saved }
+    for id in objects.keys { stand(id, nil) }
+    load(known)
+    return restoreAll(Turn(kind: .again, isRetry: retrying), make: make, known)
+  }
+
+  /// Restoring died at a path: at the record that an object of the row's class would be given, or at the row.
+  package mutating func die(at path: [String], isAtRecord: Bool, _ known: Knowledge) {
+    guard var table = stored, let row = table.row(at: path) else { return }
+    let given =
+      table[row].records.lastIndex { !$0.isFirst && known.canGive($0) }
+      ?? table[row].records.lastIndex { known.canGive($0) }
+    if isAtRecord, let given {
+      table[row].records[given].isQuarantined = true
+    } else {
+      table[row].quarantinedAt = table.save
+    }
+    stored = table
+  }
+
+  /// The row at a path, of live objects and below them of those that restoring makes objects for.
+  package func row(at path: [String]) -> Int? {
+    guard let root, path.first == objects[root]!.identifier else { return nil }
+    var (object, row) = (root as Int?, objects[root]!.standing?.row)
+    for name in path.dropFirst() {
+      object = object.flatMap { objects[$0]!.children.first { objects[$0]!.identifier == name } }
+      row =
+        object.map { objects[$0]!.standing?.row }
+        ?? row.flatMap { table.made(at: Place(parent: $0, identifier: name)).first }
+    }
+    return row
+  }
+
+  /// Removes rows at a path in and below which nothing is live.
+  package mutating func forget(_ path: [String]) -> Bool {
+    guard let parent = row(at: path.dropLast()), let identifier = path.last else { return false }
+    let rows = table.rows(at: Place(parent: parent, identifier: identifier))
+      .filter { held.isDisjoint(with: table.subtree($0)) }
+    for row in rows { table.remove(row, .forgotten) }
+    return !rows.isEmpty
+  }
+
+  /// Everything that is stored is deleted; the program goes on.
+  package mutating func discard() {
+    for id in objects.keys { stand(id, nil) }
+    (table, stored, pending, written, earlierRuns) = (Table(), nil, [], [], 0)
+  }
+
+  /// The object at a path; of two with one place the first.
+  package func object(at path: [String]) -> Int? {
+    guard let root, path.first == objects[root]!.identifier else { return nil }
+    return path.dropFirst().reduce(root as Int?) { id, name in
+      id.flatMap { objects[$0]!.children.first { objects[$0]!.identifier == name } }
+    }
+  }
+
+  /// The program keeps what an object has, and none of the superseded records.
+  package mutating func settle(_ id: Int, _ known: Knowledge) {
+    guard let standing = objects[id]!.standing else { return }
+    table.removeRecords(of: standing.row, .settled) { known.canGive($0) && !standing.own.contains($0.number) }
+  }
+}
+
+extension Standing {
+  mutating func apply(_ mapping: Table.Mapping) {
+    row = mapping.rows[row] ?? row
+    parentRow = parentRow.map { mapping.rows[$0] ?? $0 }
+    own = own.map { mapping.records[$0] ?? $0 }
+    left = Set(left.compactMap { mapping.rows[$0] }).subtracting([row])
+    superseded = []
+  }
+}
+
+extension Table {
+  /// Where rows and records of a table are in another one.
+  struct Mapping {
+    var rows: [Int: Int] = [:]
+    var records: [Int: Int] = [:]
+  }
+
+  /// Unites all rows that share a key.
+  mutating func uniteAll(held: Set<Int>, _ known: Knowledge) {
+    uniteChildren(of: nil, held: held, known)
+    var open = children(of: nil)
+    while let row = open.popLast() {
+      uniteChildren(of: row, held: held, known)
+      open += self[row].children
+    }
+  }
+
+  /// The row at a path that restoring makes an object for.
+  func row(at path: some Sequence<String>) -> Int? {
+    var found: Int?
+    for (index, identifier) in path.enumerated() {
+      guard index == 0 || found != nil else { return nil }
+      guard let row = made(at: Place(parent: found, identifier: identifier)).first else { return nil }
+      found = row
+    }
+    return found
+  }
+
+  /// Adds what a run stored while the device was locked.
+  ///
+  /// - Parameter keys: The keys of rows that are live.
+  mutating func merge(_ run: Table, keys: [Int: Key], _ known: Knowledge) -> Mapping {
+    var mapping = Mapping()
+    let first = save
+    func place(_ row: Int) -> Place {
+      let place = run[row].key.place
+      return Place(parent: place.parent.map { mapping.rows[$0]! }, identifier: place.identifier)
+    }
+    func add(_ number: Int) {
+      let row = run[number]
+      let named = keys[number] ?? row.key
+      let key = Key(place: place(number), tag: known.today(named.tag), model: named.model ?? row.key.model)
+      let taken = Set(mapping.rows.values)
+      let found =
+        row.records.isEmpty
+        ? find(key, held: taken, retrying: false, known).first : exact(key, held: taken, known)
+      let target = found ?? insert(key)
+      mapping.rows[number] = target
+      for record in row.records {
+        var record = record
+        let number = nextNumber()
+        mapping.records[record.number] = number
+        record.number = number
+        record.save += first
+        self[target].records.append(record)
+      }
+      self[target].records = Table.ordered(self[target].records)
+      self[target].isPresent = row.isPresent
+      self[target].isPresented = row.isPresented
+      self[target].lastLive = max(self[target].lastLive, row.lastLive == 0 ? 0 : row.lastLive + first)
+      if row.isForUnnamed { self[target].isForUnnamed = true }
+      for child in row.children { add(child) }
+      arrange(row.children.map { mapping.rows[$0]! }, below: target)
+    }
+    for root in run.children(of: nil) { add(root) }
+    save += run.save
+    return mapping
+  }
+}
+
+extension Array where Element: Hashable {
+  /// The elements without repetitions, in order.
+  var distinct: [Element] {
+    var seen: Set<Element> = []
+    return filter { seen.insert($0).inserted }
+  }
+}

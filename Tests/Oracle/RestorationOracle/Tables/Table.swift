@@ -1,0 +1,273 @@
+// Imports nothing.
+
+/// The values of an object as one save wrote them.
+package struct Record: Hashable, Sendable {
+  /// Tells the record from all others of its table.
+  package var number: Int
+  /// The number of its save, which decides what is newer.
+  package var save: Int
+  package var version: Int
+  package var value: Value
+  /// Whether its object came by itself and has not been edited since.
+  package var isFirst = false
+  package var isQuarantined = false
+  package var isDamaged = false
+}
+
+/// Where objects are: below a row, under an identifier.
+package struct Place: Hashable, Sendable {
+  /// The parent's row; nil for the root.
+  package var parent: Int?
+  package var identifier: String
+}
+
+/// Whose state a row holds.
+package struct Key: Hashable, Sendable {
+  package var place: Place
+  package var tag: String
+  package var model: String?
+}
+
+/// The state of what one key names.
+package struct Row: Hashable, Sendable {
+  package var key: Key
+  /// Whether the row fits only objects without a model: its object named its first model with unsaved values.
+  package var isForUnnamed = false
+  /// Oldest first.
+  package var records: [Record] = []
+  package var isPresent = true
+  package var isPresented = false
+  /// The number of the last save that wrote something while the row was live.
+  package var lastLive = 0
+  /// The number of the last save when restoring died at the row with nothing given.
+  package var quarantinedAt: Int?
+  /// The rows below it, in the order of siblings.
+  package var children: [Int] = []
+
+  /// Whether restoring makes nothing here: it died here, and nothing newer was written since.
+  var isBlocked: Bool {
+    if let quarantinedAt { return !records.contains { $0.save > quarantinedAt } }
+    return records.last?.isQuarantined ?? false
+  }
+}
+
+/// Why a record is no longer there.
+package enum Removal: Hashable, Sendable {
+  /// Its object was given or wrote it, and wrote its values anew.
+  case replaced
+  /// Its object left for good.
+  case closed
+  /// A first record, and another one was given.
+  case notFirst
+  /// Its model object is deleted, or it is too old.
+  case gone
+  /// More than eight records of one row.
+  case eight
+  /// Too many absent rows, or too many bytes in them.
+  case evicted
+  case settled, forgotten
+}
+
+/// All state of a window: rows by their numbers.
+package struct Table: Hashable, Sendable {
+  package var rows: [Int: Row] = [:]
+  package var save = 0
+  package var lastNumber = 0
+  /// What was removed from this table, and why.
+  package var removed: [Removed] = []
+
+  package struct Removed: Hashable, Sendable {
+    package var record: Record
+    package var row: Int
+    package var why: Removal
+  }
+
+  package init() {}
+
+  mutating func nextNumber() -> Int {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  subscript(_ row: Int) -> Row {
+    get { rows[row]! }
+    _modify { yield &rows[row]! }
+  }
+
+  var root: Int? { rows.keys.filter { rows[$0]?.key.place.parent == nil }.min() }
+
+  func children(of parent: Int?) -> [Int] {
+    parent.map { rows[$0]?.children ?? [] } ?? rows.keys.filter { rows[$0]?.key.place.parent == nil }.sorted()
+  }
+
+  func rows(at place: Place) -> [Int] {
+    children(of: place.parent).filter { self[$0].key.place.identifier == place.identifier }
+  }
+
+  /// A row and all below it, parents first.
+  func subtree(_ row: Int) -> [Int] { [row] + self[row].children.flatMap { subtree($0) } }
+
+  func hasRecords(inOrBelow row: Int) -> Bool { subtree(row).contains { !self[$0].records.isEmpty } }
+
+  mutating func insert(_ key: Key) -> Int {
+    let number = nextNumber()
+    rows[number] = Row(key: key)
+    if let parent = key.place.parent { self[parent].children.append(number) }
+    return number
+  }
+
+  /// Removes a row and all below it.
+  mutating func remove(_ row: Int, _ why: Removal) {
+    if let parent = self[row].key.place.parent { rows[parent]?.children.removeAll { $0 == row } }
+    for below in subtree(row) {
+      removeRecords(of: below, why) { _ in true }
+      rows[below] = nil
+    }
+  }
+
+  mutating func removeRecords(of row: Int, _ why: Removal, where isRemoved: (Record) -> Bool) {
+    removed += self[row].records.filter(isRemoved).map { Removed(record: $0, row: row, why: why) }
+    self[row].records.removeAll(where: isRemoved)
+  }
+
+  /// Hangs a row below another one.
+  mutating func move(_ row: Int, to place: Place) {
+    if let parent = self[row].key.place.parent, parent != place.parent {
+      rows[parent]?.children.removeAll { $0 == row }
+    }
+    if let parent = place.parent, !self[parent].children.contains(row) { self[parent].children.append(row) }
+    self[row].key.place = place
+  }
+
+  // MARK: - Find
+
+  /// The rows that an object fits, best first; none of those that other live objects have.
+  func find(_ key: Key, held: Set<Int>, retrying: Bool, _ known: Knowledge) -> [Int] {
+    let lineage = known.lineage(of: key.tag)
+    let found = rows(at: key.place).filter { number in
+      let row = self[number]
+      guard !held.contains(number), lineage.contains(known.today(row.key.tag)) else { return false }
+      if row.key.model == key.model { return true }
+      return key.model == nil ? row.isPresent : row.key.model == nil && !row.isForUnnamed
+    }
+    func rank(_ number: Int) -> [Int] {
+      let row = self[number]
+      let gives = givable(row, retrying: retrying, joins: known.joins(key.tag), known).contains { !$0.isFirst }
+      return [
+        gives ? 1 : 0, hasKey(row, key, known) ? 1 : 0, row.isPresent ? 1 : 0, row.lastLive,
+        row.records.last?.save ?? 0,
+        number,
+      ]
+    }
+    return found.sorted { rank($1).lexicographicallyPrecedes(rank($0)) }
+  }
+
+  /// The records that can be given now.
+  ///
+  /// A retry gives quarantined ones where nothing newer lies beside them, or to be joined.
+  func givable(_ row: Row, retrying: Bool, joins: Bool, _ known: Knowledge) -> [Record] {
+    row.records.filter { record in
+      known.canGive(record, retrying: retrying && (joins || !row.records.contains { $0.save > record.save }))
+    }
+  }
+
+  func hasKey(_ row: Row, _ key: Key, _ known: Knowledge) -> Bool {
+    row.key.place == key.place && known.today(row.key.tag) == key.tag && row.key.model == key.model
+  }
+
+  /// The row of exactly a key that no live object has.
+  func exact(_ key: Key, held: Set<Int>, _ known: Knowledge) -> Int? {
+    rows(at: key.place).filter { !held.contains($0) && hasKey(self[$0], key, known) }
+      .max { (self[$0].isPresent ? 1 : 0, self[$0].lastLive, $0) < (self[$1].isPresent ? 1 : 0, self[$1].lastLive, $1) }
+  }
+
+  // MARK: - Uniting
+
+  /// Makes two rows one; the second is gone afterwards.
+  mutating func unite(_ row: Int, with other: Int, held: Set<Int>, _ known: Knowledge) {
+    let (kept, gone) = (self[row], self[other])
+    func claim(_ row: Row, _ number: Int) -> (Int, Int, Int) {
+      (held.contains(number) ? 1 : 0, row.isPresent ? 1 : 0, row.lastLive)
+    }
+    if claim(kept, row) < claim(gone, other), let parent = gone.key.place.parent, kept.key.place.parent == parent,
+      let (from, to) = pair(self[parent].children.firstIndex(of: row), self[parent].children.firstIndex(of: other))
+    {
+      self[parent].children.swapAt(from, to)
+    }
+    self[row].records = Self.ordered(gone.records + kept.records)
+    self[row].isPresent = kept.isPresent || gone.isPresent
+    if kept.lastLive < gone.lastLive { self[row].isPresented = gone.isPresented }
+    self[row].lastLive = max(kept.lastLive, gone.lastLive)
+    self[row].quarantinedAt = kept.lastLive < gone.lastLive ? gone.quarantinedAt : kept.quarantinedAt
+    self[row].isForUnnamed = kept.isForUnnamed || gone.isForUnnamed
+    if let parent = gone.key.place.parent { rows[parent]?.children.removeAll { $0 == other } }
+    rows[other] = nil
+    for child in gone.children {
+      move(child, to: Place(parent: row, identifier: self[child].key.place.identifier))
+    }
+    uniteChildren(of: row, held: held, known)
+  }
+
+  /// Unites the rows below a row that share a key.
+  mutating func uniteChildren(of row: Int?, held: Set<Int>, _ known: Knowledge) {
+    var seen: [Key: Int] = [:]
+    for child in children(of: row) where rows[child] != nil {
+      var key = self[child].key
+      key.tag = known.today(key.tag)
+      guard let first = seen[key], !(held.contains(first) && held.contains(child)) else {
+        seen[key] = child
+        continue
+      }
+      let isSecondHeld = held.contains(child)
+      unite(isSecondHeld ? child : first, with: isSecondHeld ? first : child, held: held, known)
+      seen[key] = isSecondHeld ? child : first
+    }
+  }
+
+  /// Records by the numbers of their saves; of one save, as they come.
+  static func ordered(_ records: [Record]) -> [Record] {
+    records.enumerated().sorted { ($0.element.save, $0.offset) < ($1.element.save, $1.offset) }.map(\.element)
+  }
+
+  // MARK: - Order
+
+  /// Puts some rows below a row into an order; each of the others follows the row that it followed.
+  mutating func arrange(_ ordered: [Int], below row: Int) {
+    let former = self[row].children
+    var arranged = ordered
+    var last: Int?
+    for child in former {
+      if !ordered.contains(child) {
+        arranged.insert(child, at: last.flatMap { arranged.firstIndex(of: $0) }.map { $0 + 1 } ?? 0)
+      }
+      last = child
+    }
+    self[row].children = arranged
+  }
+
+  /// The row of a place that restoring makes an object for: of those that are present the one that was live last.
+  func made(at place: Place) -> [Int] {
+    rows(at: place).filter { self[$0].isPresent }.sorted { (self[$1].lastLive, $1) < (self[$0].lastLive, $0) }
+  }
+}
+
+func pair<A, B>(_ one: A?, _ other: B?) -> (A, B)? {
+  guard let one, let other else { return nil }
+  return (one, other)
+}
+
+extension Table {
+  /// The rows in one line.
+  package var text: String { children(of: nil).map { text(of: $0) }.joined(separator: " ") }
+
+  private func text(of number: Int) -> String {
+    let row = self[number]
+    let records = row.records.map { record in
+      record.value.items.map(String.init).joined(separator: "+") + (record.version > 1 ? "v\(record.version)" : "")
+        + (record.isFirst ? "F" : "") + (record.isQuarantined ? "!" : "")
+    }
+    return (row.isPresent ? "" : "~") + "\(row.key.place.identifier):\(row.key.tag)"
+      + (row.key.model.map { "‹\($0)›" } ?? "") + "[\(records.joined(separator: ", "))]"
+      + (row.children.isEmpty ? "" : "(\(row.children.map { text(of: $0) }.joined(separator: " ")))")
+  }
+}
