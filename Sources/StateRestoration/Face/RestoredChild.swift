@@ -17,18 +17,22 @@
   /// that was left out after a crash and is asked for now, and for those beside it.
   package let wasCarriedOver: Bool
 
+  /// Whether the child was left out after a crash and is asked for now: where there is room for one, it is the one.
+  package let isAskedFor: Bool
+
   /// What the child is called among its siblings.
   public var identifier: RestorationIdentifier { path.last ?? "" }
 
   /// Describes one child.
   package init(
     path: RestorationPath, role: RestorationRole? = nil, controller: (any RestorableController)?,
-    wasCarriedOver: Bool = false
+    wasCarriedOver: Bool = false, isAskedFor: Bool = false
   ) {
     self.path = path
     self.role = role
     self.controller = controller
     self.wasCarriedOver = wasCarriedOver
+    self.isAskedFor = isAskedFor
   }
 }
 
@@ -38,7 +42,7 @@ extension Sequence<RestoredChild> {
   /// Of carried-over ones the first, as they stand behind the children of that time.
   @MainActor public var newest: (any RestorableController)? {
     let restored = filter { $0.controller != nil }
-    return (restored.last { !$0.wasCarriedOver } ?? restored.first)?.controller
+    return (restored.last(where: \.isAskedFor) ?? restored.last { !$0.wasCarriedOver } ?? restored.first)?.controller
   }
 
   /// The children of a plain list after restoring: the restored ones in their order, then those of today that are new.

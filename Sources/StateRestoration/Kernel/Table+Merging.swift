@@ -40,6 +40,11 @@ extension Table {
       targets[source] = row
       stack += children.reversed()
       if hasRecords, !node.attributes.flags.contains(.absent) { try noteNewer(row, at: place) }
+      // The role is that of the object that was live last.
+      if let role = node.attributes.role, var attributes = try writer.node(row)?.attributes, attributes.role != role {
+        attributes.role = role
+        try writer.setAttributes(attributes, of: row)
+      }
       if node.byteCount > 0 { try add(node, to: row, &coming, &copies) }
     }
     try writer.copyRecords(copies, from: other)
@@ -103,11 +108,6 @@ extension Table {
     }
     if record == row {
       try setRecordFacts(of: row, from: facts)
-      // The role is that of the object that was live last.
-      if var attributes = try writer.node(row)?.attributes {
-        attributes.role = node.attributes.role ?? attributes.role
-        try writer.setAttributes(attributes, of: row)
-      }
     }
     guard let attributes = try writer.node(record)?.attributes else { return }
     var copied = attributes

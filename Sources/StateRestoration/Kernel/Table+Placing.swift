@@ -66,7 +66,7 @@ extension Table {
       holding.record = gift.record
       holding.superseded = gift.superseded
       holding.joined = gift.joined
-      try takeInRows(of: placement.key, row, arrivals)
+      if !isFirst(gift.record) { try takeInRows(of: placement.key, row, arrivals) }
     }
     if let gift, furtherRecords[row] != nil {
       let oldest = try oldestRecord(of: row)

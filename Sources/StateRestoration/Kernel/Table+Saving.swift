@@ -46,6 +46,7 @@ extension Table {
       try takeModel(attributes, entries, key)
       guard var holding = holding(key) else { return }
       holding.attributes = attributes
+      let isNew = !holding.isCaptured
       holding.isCaptured = true
       holding.isAskedFor = batch.kinds[record.kind].isAskedFor
       hold(holding, key)
@@ -53,8 +54,10 @@ extension Table {
         try setStanding(attributes, of: row)
         try retireOthers(of: row, batch.kinds[record.kind].acceptedClasses)
       }
-      guard try isEdited(record, of: batch, entries) else { return }
-      try write(entries, attributes, key)
+      guard try isEdited(record, of: batch, entries, isNew: isNew) else { return }
+      // The place of an object that is referred to is no edit.
+      let compared = batch.targets[key] == nil ? nil : try baseline(record, of: batch)
+      try write(entries, attributes, key, compared)
     } catch {
       guard error.isOfValues else { throw error }
       if error.code == .limitExceeded, let place = holding(key)?.place, holding(key)?.row == nil {
@@ -123,10 +126,11 @@ extension Table {
 
   /// Whether the table *Save* has an object's values written.
   private mutating func isEdited(
-    _ record: CaptureBatch.Record, of batch: CaptureBatch, _ entries: [RestorationArchive.Entry]
+    _ record: CaptureBatch.Record, of batch: CaptureBatch, _ entries: [RestorationArchive.Entry],
+    isNew: Bool
   ) throws(ArchiveError) -> Bool {
     guard let holding = holding(record.key) else { return false }
-    if batch.isMeeting, let given = holding.record, holding.joined.isEmpty, holding.place.given != nil,
+    if batch.isMeeting || isNew, let given = holding.record, holding.joined.isEmpty, holding.place.given != nil,
       !holding.place.isEdit
     {
       // Restoring alone changes no record, migrated or not.
@@ -162,8 +166,11 @@ extension Table {
   }
 
   /// Writes an object's values in the place of the record that it was given or wrote, or as a new one beside all others.
+  ///
+  /// - Parameter compared: The values by which an edit is told, where they are not those that are written.
   private mutating func write(
-    _ entries: [RestorationArchive.Entry], _ attributes: RestorationArchive.Attributes, _ key: CaptureBatch.Key
+    _ entries: [RestorationArchive.Entry], _ attributes: RestorationArchive.Attributes, _ key: CaptureBatch.Key,
+    _ compared: Baseline?
   ) throws(ArchiveError) {
     if holding(key)?.row == nil {
       // Nothing is written for objects that have nothing.
@@ -178,11 +185,9 @@ extension Table {
     if let own = holding.record {
       record = own
       // Unedited as long as the values are the first ones.
-      if try writer.node(own)?.attributes.flags.contains(.first) == true,
-        try writer.hasRecord(of: own, entries: entries)
-      {
-        facts.flags.insert(.first)
-      }
+      var isSame = compared != nil && compared == holding.firstValues
+      if compared == nil { isSame = try writer.hasRecord(of: own, entries: entries) }
+      if isFirst(own), isSame { facts.flags.insert(.first) }
     } else {
       // It came by itself, and nobody knows whether the user wants that or what is stored.
       if holding.baseline == nil, !holding.place.isEdit { facts.flags.insert(.first) }
@@ -206,7 +211,9 @@ extension Table {
       facts.flags.insert(.record)
     }
     do throws(ArchiveError) {
-      guard try writer.setRecord(of: record, entries: entries, attributes: facts) || isNew else { return }
+      let isWritten = try writer.setRecord(of: record, entries: entries, attributes: facts)
+      // What was joined goes also where the joined values are those of one of the records.
+      guard isWritten || isNew || !holding.joined.isEmpty else { return }
     } catch {
       if isNew, record != row { try removeRecord(record) }
       throw error
@@ -214,6 +221,7 @@ extension Table {
     update(key) {
       $0.record = record
       $0.baseline = nil
+      $0.firstValues = facts.flags.contains(.first) ? compared : nil
       $0.joined = []
     }
     for joined in holding.joined { try removeRecord(joined) }

@@ -27,6 +27,8 @@ struct Table: Sendable {
     var joined: [NodeID] = []
     /// The values that are nobody's edit; nil when everything is written that differs from the record.
     var baseline: Baseline?
+    /// The values of its record, while that is *first* and refers to others, whose places are no values.
+    var firstValues: Baseline?
     /// What the archive records of the object, once its values were captured.
     var attributes = RestorationArchive.Attributes()
     /// Whether they were, since it was met.

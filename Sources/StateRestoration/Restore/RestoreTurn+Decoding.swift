@@ -56,9 +56,8 @@ extension RestoreTurn {
       let older = candidates[(position + 1)...].filter { canJoin || !plan.isFirst($0) }
       var gift = CaptureBatch.Gift(row: plan.nodes[index].id, record: plan.id(of: record))
       if position > 0 { progress[index].remarks.append(.olderRecordGiven) }
-      let joined = join(index, object, with: older)
-      gift.joined = joined.map { plan.id(of: $0) }
-      if joined.isEmpty, !older.isEmpty {
+      gift.joined = join(index, object, with: older).map { plan.id(of: $0) }
+      if !canJoin, !older.isEmpty {
         gift.superseded = older.map { plan.id(of: $0) }
         progress[index].remarks.append(.superseded(older.count))
       }
@@ -78,7 +77,7 @@ extension RestoreTurn {
     guard let own else { return }
     var gift = CaptureBatch.Gift(row: plan.nodes[index].id, record: own)
     gift.joined = joined.map { plan.id(of: $0) }
-    if joined.isEmpty, !others.isEmpty {
+    if !canJoin, !others.isEmpty {
       gift.superseded = others.map { plan.id(of: $0) }
       progress[index].remarks.append(.superseded(others.count))
     }

@@ -13,14 +13,12 @@ extension RestoreTurn {
       // A child that was quarantined and is asked for now comes back with those beside it.
       let asked = children.filter { isMarkedQuarantined($0) && progress[$0].isRestored }
       let isAskedFor = !asked.isEmpty
-      // Where there is place for one, that is the one: it stands last. All others keep their order.
-      let roles = Dictionary(grouping: children) { plan.details(of: $0).role }
-      let last = asked.filter { child in plan.details(of: child).role.map { roles[$0, default: []].count > 1 } ?? false }
-      let restored = (children.filter { !last.contains($0) } + last).map { child in
+      let restored = children.map { child in
         let flags = plan.nodes[child].flags
         return RestoredChild(
           path: plan.paths[child], role: plan.details(of: child).role, controller: progress[child].controller,
-          wasCarriedOver: flags.contains(.carriedOver) && !isAskedFor && !flags.contains(.absent))
+          wasCarriedOver: flags.contains(.carriedOver) && !isAskedFor && !flags.contains(.absent),
+          isAskedFor: asked.contains(child))
       }
       noteBeginning(of: index)
       container.installRestoredChildren(restored)

@@ -250,14 +250,17 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `restoring into a running hierarchy takes the whole screen back`(on kind: StoreKind) async throws {
+  func `restoring into a running hierarchy begins with a save, and another generation takes the whole screen back`(on kind: StoreKind) async throws {
     let bench = try await Bench(kind)
     let coordinator = bench.launch()
     let root = Screen("root", text: "before", children: [Screen("a", text: "a")])
-    _ = try await coordinator.preserve(root)
+    try await bench.compact(coordinator, root)
     root.text = "edited"
     root["a"]?.text = "edited too"
     _ = try await coordinator.restore(into: root)
+    #expect(root.text == "edited" && root["a"]?.text == "edited too")
+    try await bench.compact(coordinator, root)
+    _ = try await coordinator.restore(into: root, from: .olderGeneration)
     #expect(root.text == "before")
     #expect(root["a"]?.text == "a")
     root.text = "edited again"

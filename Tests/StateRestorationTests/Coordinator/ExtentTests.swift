@@ -95,8 +95,6 @@ import Testing
     #expect(two.restorableState == "two")
     two.restorableState = "two, edited"
     _ = try await coordinator.preserve(root)
-    // Its class makes another one.
-    root.restorationChildren.removeLast()
     coordinator.extent = .restore
     _ = try await coordinator.restore(into: root)
     #expect(documents(root).sorted() == ["one", "two, edited"])

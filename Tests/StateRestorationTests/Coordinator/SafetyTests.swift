@@ -78,9 +78,9 @@ import Testing
     try await bench.preserve(Screen("root", children: [Panel("late", value: 1)]))
     func marked() -> UInt32? { bench.store.state.withLock { $0.marker?.node } }
     let node = try bench.newestReader().node(at: ["root", "late"])?.id.rawValue
-    let root = Screen("root")
-    let coordinator = bench.launch()
     for _ in 0..<extensions {
+      let root = Screen("root")
+      let coordinator = bench.launch()
       root.onFinish = { coordinator.extendStateRestoration() }
       _ = try await coordinator.restore(into: root)
       #expect(bench.store.state.withLock { $0.marker != nil } && marked() == nil)
@@ -90,7 +90,6 @@ import Testing
       #expect(coordinator.restore(late, at: ["root", "late"])?.isRestored == true)
       #expect(late.value == 1 && bench.store.state.withLock { $0.marker != nil } && marked() == nil)
       coordinator.completeStateRestoration()
-      root.restorationChildren = []
     }
   }
 

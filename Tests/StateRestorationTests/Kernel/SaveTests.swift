@@ -52,6 +52,12 @@ import Testing
     #expect(try hand.rows == ["e: edited"])
   }
 
+  @Test func `what a program makes of a record in the turn that gives it is an edit`() throws {
+    var hand = try stored("one")
+    try hand.save([editor("one, counted", given: try hand.given("one"))], isMeeting: true)
+    #expect(try hand.rows == ["e: one, counted"])
+  }
+
   @Test func `joined values take the place of all records that were joined`() throws {
     var hand = try stored("one", "two")
     try hand.save([editor("one+two", given: try hand.given("two", joining: ["one"]))], isMeeting: true)

@@ -163,6 +163,8 @@ struct HandTable {
   }
 
   /// What an object is given that gets the record with a text, and could have been given others, or joins others with it.
+  ///
+  /// - Parameter isChanged: Whether restoring has made other values of the record's.
   func given(
     _ text: String, superseding older: [String] = [], joining others: [String] = [], isChanged: Bool = false
   ) throws -> CaptureBatch.Given? {
