@@ -8,19 +8,23 @@ struct PreservedState {
     /// The path of the row, of the identifiers.
     let path: RestorationPath
     /// What the archive says of the row.
-    let row: RestorationArchive.Attributes
+    let row: RestorationArchive.Node
     /// What the archive says of the record.
     let facts: RestorationArchive.Attributes
     /// The values by key.
     let values: [String: StoredValue]
+    /// Whether it is *first*, and not the oldest of its row.
+    var isFirst = false
 
     /// How late an object gets this record of several of a path: the first one gets it.
     private var rank: [Double] {
       [
-        row.flags.contains(.absent) ? 1 : 0, -(row.savedAt?.timeIntervalSinceReferenceDate ?? .infinity),
-        facts.flags.contains(.quarantined) ? 1 : 0, facts.flags.contains(.first) ? 1 : 0, -Double(facts.save),
+        isAbsent ? 1 : 0, -(row.attributes.savedAt?.timeIntervalSinceReferenceDate ?? .infinity),
+        facts.flags.contains(.quarantined) ? 1 : 0, isFirst ? 1 : 0, -Double(facts.save),
       ]
     }
+
+    private var isAbsent: Bool { row.attributes.flags.contains(.absent) }
 
     func isGiven(before other: Record) -> Bool { rank.lexicographicallyPrecedes(other.rank) }
 
@@ -28,7 +32,7 @@ struct PreservedState {
     var name: String {
       let flags: [(RestorationArchive.NodeFlags, String)] = [(.first, "first"), (.quarantined, "quarantined")]
       let words =
-        (row.flags.contains(.absent) ? ["absent"] : []) + ["save \(facts.save)"]
+        (isAbsent ? ["absent"] : []) + ["save \(facts.save)"]
         + flags.filter { facts.flags.contains($0.0) }.map(\.1)
       return "\(path) [\(words.joined(separator: ", "))]"
     }
@@ -56,11 +60,22 @@ struct PreservedState {
       var values: [String: StoredValue] = [:]
       for key in stored.keys { values[key] = try stored.decode(StoredValue.self, forKey: key) }
       let record = Record(
-        path: path, row: (isRecord ? row : nil)?.attributes ?? node.attributes, facts: node.attributes, values: values)
+        path: path, row: (isRecord ? row : nil) ?? node, facts: node.attributes, values: values)
       if node.byteCount > 0 { records[path, default: []].append(record) } else { withoutRecord.append(record) }
     }
     for record in withoutRecord where records[record.path] == nil { records[record.path] = [record] }
-    for path in records.keys { records[path]?.sort { $0.isGiven(before: $1) } }
+    for path in records.keys { records[path] = Self.ordered(records[path] ?? []) }
+  }
+
+  /// The records of one path in the order in which an object would get them.
+  private static func ordered(_ records: [Record]) -> [Record] {
+    var oldest: [NodeID: UInt32] = [:]
+    for record in records { oldest[record.row.id] = min(oldest[record.row.id] ?? .max, record.facts.save) }
+    return records.map { record in
+      var record = record
+      record.isFirst = record.facts.flags.contains(.first) && record.facts.save != oldest[record.row.id]
+      return record
+    }.sorted { $0.isGiven(before: $1) }
   }
 
   /// Paths of both whose values differ; restoring neither adds nor removes any.

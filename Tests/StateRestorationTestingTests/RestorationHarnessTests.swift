@@ -143,6 +143,24 @@ import Testing
     #expect(locked.root.editor.draft == "secret")
   }
 
+  @Test func `a dump of what is preserved names each record of an object`() async throws {
+    let device = try await SimulatedDevice(passcode: "1234")
+    let harness = try await left(with: "secret", on: device)
+    #expect(try await harness.redactedDump().contains("root/editor (caret: a scalar, draft: a text of 6 bytes)"))
+    try await device.lock()
+    try await harness.relaunch().root.editor.draft = "typed while locked"
+    try await harness.enterBackground()
+    harness.killWithoutNotice()
+    try await device.unlock()
+    // The stored text waits beside the newer one, until somebody settles that.
+    #expect(try await harness.relaunch().root.editor.draft == "typed while locked")
+    try await harness.enterBackground()
+    let lines = try await harness.redactedDump().split(separator: "\n").filter { $0.hasPrefix("root/editor") }
+    #expect(lines.count == 2 && lines.allSatisfy { $0.contains("[save ") }, "\(lines)")
+    #expect(lines.first?.contains("draft: a text of 18 bytes") == true, "\(lines)")
+    #expect(lines.last?.contains("draft: a text of 6 bytes") == true, "\(lines)")
+  }
+
   @Test func `sleep preserves before the keys go, ten seconds later`() async throws {
     let device = try await SimulatedDevice(passcode: "1234")
     let harness = RestorationHarness<NotesApp>(on: device)

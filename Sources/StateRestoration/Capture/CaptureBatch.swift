@@ -27,8 +27,10 @@ struct CaptureBatch: Sendable {
 
   /// What an object was given in the turn that met it.
   enum Given: Hashable, Sendable {
+    /// The record in a row's own node, and there is no other: as nearly always.
+    case own(NodeID)
     /// The state of a row.
-    case record(Gift)
+    indirect case record(Gift)
     /// Nothing: this row fits it, and has only records that can't be given now.
     case unread(NodeID)
     /// Nothing; it is met as it is at the end of the turn.
@@ -37,7 +39,13 @@ struct CaptureBatch: Sendable {
     case late(NodeID)
 
     /// What it was given.
-    var gift: Gift? { if case .record(let gift) = self { gift } else { nil } }
+    var gift: Gift? {
+      switch self {
+      case .own(let row): Gift(row: row, record: row)
+      case .record(let gift): gift
+      case .unread, .nothing, .late: nil
+      }
+    }
   }
 
   /// The records of a row that an object was given.

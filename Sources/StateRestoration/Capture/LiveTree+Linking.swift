@@ -121,7 +121,7 @@ extension LiveTree {
     pending.append(node)
     walk.hasMoved = true
     var given = self.given.take(node)
-    if case .record(let gift)? = given, gift.joined.isEmpty, gift.superseded.isEmpty {
+    if case .own? = given {
       // Observing an object takes reading it, so that only others wait.
       node.mayWait = walk.batch.isMeeting && node.subject.awareness == .nothing
     }

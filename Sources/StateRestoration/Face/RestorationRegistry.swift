@@ -236,19 +236,39 @@ extension RestorationRegistry {
       return Asker(
         identity: current(identity), version: plan.version, acceptedClasses: acceptedClasses(object, identity.classTag))
     }
-    let controller = plan.isView ? nil : object as? any RestorableController
-    let tag = controller?.restorationClass
-    let own = Identity(
-      classTag: tag ?? plan.typeName, model: controller?.restorationModelIdentifier, isView: plan.isView)
+    let (own, tag) = ownIdentity(of: object, plan)
     return Asker(
       identity: current(own), version: plan.version, acceptedClasses: acceptedClasses(object, tag))
   }
 
+  /// Whose state an object's is, under today's tag, and the newest version that its class can read.
+  func identity(of object: any RestorableObject) -> (identity: Identity, version: StateVersion) {
+    let plan = ClassPlan.plan(for: type(of: object))
+    return (current(ownIdentity(of: object, plan).identity), plan.version)
+  }
+
+  private func ownIdentity(
+    of object: any RestorableObject, _ plan: ClassPlan
+  ) -> (identity: Identity, tag: RestorationClass?) {
+    let controller = plan.isView ? nil : object as? any RestorableController
+    let tag = controller?.restorationClass
+    let identity = Identity(
+      classTag: tag ?? plan.typeName, model: controller?.restorationModelIdentifier, isView: plan.isView)
+    return (identity, tag)
+  }
+
   /// Whose state a row holds, under today's tag.
   func current(_ identity: Identity) -> Identity {
+    guard hasFormerNames else { return identity }
     var identity = identity
     identity.classTag = identity.classTag.map { today[$0] ?? $0 }
     return identity
+  }
+
+  /// Whether any class was called otherwise before.
+  private var hasFormerNames: Bool {
+    if let knownToday, knownToday.revision == revision { return !knownToday.today.isEmpty }
+    return !today.isEmpty
   }
 
   /// Today's tags and names, by former ones.

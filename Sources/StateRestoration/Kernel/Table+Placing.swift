@@ -50,6 +50,7 @@ extension Table {
   private mutating func give(_ placement: CaptureBatch.Placement, _ arrivals: Arrivals) throws(ArchiveError) {
     let row: NodeID
     switch placement.given {
+    case .own(let own)?: row = own
     case .record(let gift)?: row = gift.row
     case .unread(let met)?, .late(let met)?: row = met
     case .nothing?, nil: return
@@ -59,17 +60,21 @@ extension Table {
       arrivals.fits(classes.current(node.attributes.identity), placement.key)
     else { return }
     var holding = Holding(place: placement, row: row)
-    if case .record = placement.given { try leaveForGift(placement.key, row) } else { letGo(placement.key) }
-    if case .record(let gift)? = placement.given {
+    let gift = placement.given?.gift
+    if gift != nil { try leaveForGift(placement.key, row) } else { letGo(placement.key) }
+    if let gift {
       holding.record = gift.record
       holding.superseded = gift.superseded
       holding.joined = gift.joined
       if !isFirst(gift.record) { try takeInRows(of: placement.key, row, arrivals) }
+    }
+    if let gift, furtherRecords[row] != nil {
       let oldest = try oldestRecord(of: row)
       for record in try records(of: row) where record != gift.record && record != oldest && isFirst(record) {
         try removeRecord(record)
       }
-    } else if case .unread? = placement.given, try !records(of: row).isEmpty, !placement.isEdit {
+    }
+    if case .unread? = placement.given, try !records(of: row).isEmpty, !placement.isEdit {
       holding.baseline = .unknown
     }
     hold(holding, placement.key)

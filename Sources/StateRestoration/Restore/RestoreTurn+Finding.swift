@@ -51,6 +51,10 @@ extension RestoreTurn {
       progress[own].candidates = gift(of: own, for: request.registry.asker(object), object).candidates
       return admit(object, at: own, ledBy: lead, origin)
     }
+    if rows.count == 1, plan.hasOneRecord(lead), !progress[lead].isSpent {
+      let (identity, version) = request.registry.identity(of: object)
+      if identity == plan.identity(of: lead) { return takeOnlyRow(lead, object, version, origin) }
+    }
     let asker = request.registry.asker(object)
     for row in fitting(rows, asker, object) where !progress[row].isSpent {
       if progress[row].reason?.deletesState == true { continue }
@@ -74,6 +78,34 @@ extension RestoreTurn {
     } else {
       fail(lead, .classMismatch(recorded: plan.tag(of: lead) ?? "", found: "\(type(of: object))"))
     }
+  }
+
+  /// Gives an object the only row of its place, which has its key and one record at most: nearly all are like that.
+  private func takeOnlyRow(
+    _ row: Int, _ object: any RestorableObject, _ version: StateVersion, _ origin: NodeReport.Origin
+  ) {
+    if progress[row].reason?.deletesState == true { return }
+    if let reason = end(of: row) { return fail(row, reason) }
+    if isClosed(row) {
+      shutOut.append((WeakObject(object: object), row))
+      return fail(row, .leftOutAfterCrash)
+    }
+    admit(object, at: row, ledBy: row, origin)
+    guard progress[row].isRestored, let reason = obstacle(row, version, object) else { return }
+    progress[row].candidates = []
+    progress[row].reject(reason)
+  }
+
+  /// Why the only record of a row can't be given; nil when it can, or when there is none.
+  private func obstacle(_ row: Int, _ version: StateVersion, _ object: any RestorableObject) -> NotRestoredReason? {
+    let node = plan.nodes[row]
+    guard node.byteCount > 0 else { return nil }
+    if node.flags.contains(.quarantined) || node.id == request.crashNode {
+      guard node.id != request.crashNode, request.retries(plan.paths[row]) else { return .leftOutAfterCrash }
+    }
+    if node.version > version { return .newerVersion(stored: node.version, known: version) }
+    if node.hasDetails, let damage = plan.details(of: row).damage { return .damaged(damage) }
+    return reasonToWithhold(row, from: object)
   }
 
   /// The row that has what an object wrote in this run, and that nobody else finds.

@@ -30,13 +30,15 @@ extension RestoreTurn {
   func given(at index: Int) -> CaptureBatch.Given {
     let row = plan.nodes[index].id
     switch progress[index].gift {
-    case .own: return .record(CaptureBatch.Gift(row: row, record: row, isChanged: progress[index].isChanged))
+    case .own:
+      if !progress[index].isChanged { return .own(row) }
+      return .record(CaptureBatch.Gift(row: row, record: row, isChanged: true))
     case .records(var gift):
       gift.isChanged = progress[index].isChanged
       return .record(gift)
     case .nothing:
       // Without a record there is nothing to lose.
-      if plan.records(of: index).isEmpty { return .record(CaptureBatch.Gift(row: row, record: row)) }
+      if plan.records(of: index).isEmpty { return .own(row) }
       return .unread(row)
     }
   }

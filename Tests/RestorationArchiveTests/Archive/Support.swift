@@ -23,9 +23,13 @@ typealias Archive = RestorationArchive
 
 extension RestorationArchive.Context {
   /// A context with something in every field.
-  static let sample = RestorationArchive.Context(
-    applicationVersion: "2.1", schemaVersion: 3, systemVersion: "6.8.0", timeSaved: Date(timeIntervalSince1970: 1.25e9),
-    interfaceIdiom: .terminal, versionTag: "blue")
+  static let sample = {
+    var context = RestorationArchive.Context(
+      applicationVersion: "2.1", schemaVersion: 3, systemVersion: "6.8.0",
+      timeSaved: Date(timeIntervalSince1970: 1.25e9), interfaceIdiom: .terminal, versionTag: "blue")
+    (context.boot, context.bootSeconds) = ("a start of the machine", 70_000)
+    return context
+  }()
 }
 
 extension RestorationArchive.Writer {

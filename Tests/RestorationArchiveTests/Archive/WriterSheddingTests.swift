@@ -12,10 +12,11 @@ struct WriterSheddingTests {
     var deltas: [Data] = []
 
     /// Begins with an archive of nodes with state.
-    init(budget: Int, _ nodes: [(RestorationIdentifier, PreservationPriority, Int)]) throws {
+    init(budget: Int, _ nodes: [(RestorationIdentifier, PreservationPriority, Int?)]) throws {
       writer = Archive.Writer(context: .sample, limits: Archive.Limits(bytesPerArchive: budget))
       for (identifier, priority, byteCount) in nodes {
-        try writer.set(try writer.insert(identifier), priority, byteCount)
+        let node = try writer.insert(identifier, attributes: .init(priority: priority))
+        if let byteCount { try writer.set(node, priority, byteCount) }
       }
       base = try writer.makeArchive()
     }
@@ -213,18 +214,30 @@ struct WriterSheddingTests {
     var random = SplitMix64(seed: seed)
     let names = (0..<8).map { RestorationIdentifier("\($0)") }
     var saved = try Saved(budget: 1_000, names.map { ($0, .normal, 50) })
-    var states = names.map { (name: $0, priority: PreservationPriority.normal, byteCount: 50) }
+    var states = names.map { (name: $0, priority: PreservationPriority.normal, byteCount: Int?.some(50)) }
     var deltaCount = 0
     for round in 0..<100 {
       for _ in 0..<Int.random(in: 1...3, using: &random) {
         let index = names.indices.randomElement(using: &random)!
         let node = try #require(try saved.writer.child(of: nil, identifier: names[index]))
-        states[index].priority = PreservationPriority.allCases.randomElement(using: &random)!
-        if Int.random(in: 0..<4, using: &random) == 0 {
-          try saved.writer.setAttributes(Archive.Attributes(priority: states[index].priority), of: node)
-        } else {
-          states[index].byteCount = Int.random(in: 0..<400, using: &random)
-          try saved.writer.set(node, states[index].priority, states[index].byteCount)
+        let priority = PreservationPriority.allCases.randomElement(using: &random)!
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0..<2:
+          states[index].priority = priority
+          try saved.writer.setAttributes(Archive.Attributes(priority: priority), of: node)
+        case 2:
+          let other = names.indices.randomElement(using: &random)!
+          guard other != index else { continue }
+          let target = try #require(try saved.writer.child(of: nil, identifier: names[other]))
+          try saved.writer.moveState(of: node, to: target)
+          (states[other].byteCount, states[index].byteCount) = (states[index].byteCount, nil)
+        case 3:
+          try saved.writer.removeState(of: node)
+          states[index].byteCount = nil
+        default:
+          let byteCount = Int.random(in: 0..<400, using: &random)
+          (states[index].priority, states[index].byteCount) = (priority, byteCount)
+          try saved.writer.set(node, priority, byteCount)
         }
       }
       _ = saved.writer.takeSheddings()

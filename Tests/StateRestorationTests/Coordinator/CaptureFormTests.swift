@@ -80,9 +80,6 @@ import Testing
     }
   }
 
-  private static let given = CaptureBatch.Given.record(
-    .init(row: NodeID(rawValue: 7), record: NodeID(rawValue: 7)))
-
   /// A controller that nothing observes.
   final class Silent: StatefulController {
     var restorationIdentifier: RestorationIdentifier?
@@ -104,7 +101,7 @@ import Testing
       let objects = (0..<3).map { Silent("child \($0)", $0) }
       let root = Screen("root", children: objects)
       // The last is read first, and tells what instances of the class have in common; the first was given nothing.
-      for object in objects[1...] { tree.given.note(object, Self.given, of: nil, outlives: false) }
+      for object in objects[1...] { tree.given.note(object, .own(NodeID(rawValue: 7)), of: nil, outlives: false) }
       let first = tree.capture(roots: [root], scope: .all, context: .test, isMeeting: true)
       #expect(first.placements.count == 4)
       #expect(first.records.count == 3)
@@ -119,7 +116,7 @@ import Testing
       registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context)
     let objects = (0..<3).map { Silent("child \($0)", $0) }
     objects[2].restorationModelIdentifier = "other"
-    for object in objects { tree.given.note(object, Self.given, of: nil, outlives: false) }
+    for object in objects { tree.given.note(object, .own(NodeID(rawValue: 7)), of: nil, outlives: false) }
     let batch = tree.capture(roots: [Screen("root", children: objects)], scope: .all, context: .test, isMeeting: true)
     #expect(batch.records.contains { $0.model == "other" })
   }

@@ -43,7 +43,7 @@ import Testing
     #expect(try hand.rows == ["e: unread, newer, edited"])
   }
 
-  @Test func `what decoding makes of a record is no edit`() throws {
+  @Test func `what a migration makes of a record is no edit`() throws {
     var hand = try stored("one")
     try hand.save([editor("one, migrated", given: try hand.given("one", isChanged: true))], isMeeting: true)
     try hand.save([editor("one, migrated")])

@@ -87,7 +87,7 @@ package struct HandmadeArchive {
     numbers += Array(repeating: 0, count: 8 * count - numbers.count)
     body += numbers + Array(repeating: 0, count: 8 * count) + Self.list(roots, behindRoots)
     let context = 72 + body.count
-    body += [1, 0, 0, 0, 0]
+    body += [1, 0, 0, 0, 0, 0]
     let tablesStart = 72 + body.count
     body += tables
     let tagsStart = 72 + body.count

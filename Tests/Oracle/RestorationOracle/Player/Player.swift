@@ -103,6 +103,8 @@ import Synchronization
     stepCount += 1
     do {
       let difference = try await run(step) ?? violation ?? compareScreen()
+      // The user does nothing in a turn that restores.
+      if step.restores { await finishTurns() }
       if let trace {
         trace("\(step)\n" + describe() + (difference.map { "  DIFFERENCE \($0)\n" } ?? ""))
       }
@@ -141,7 +143,10 @@ import Synchronization
       return try await start(Step.Launch(), dyingIn: name, decoding: decoding)
     default: break
     }
-    if process == nil, let difference = try await start(Step.Launch()) { return difference }
+    if process == nil {
+      if let difference = try await start(Step.Launch()) { return difference }
+      await finishTurns()
+    }
     switch step {
     case .save: return await save()
     case .failingSave(let fault, let call):
@@ -171,6 +176,13 @@ import Synchronization
     default:
       edit(step)
       return nil
+    }
+  }
+
+  /// Lets everything run that waits for the main actor, and what that starts there; no other thread is waited for.
+  private func finishTurns() async {
+    for _ in 0..<8 {
+      await withCheckedContinuation { turn in Task { @MainActor in turn.resume() } }
     }
   }
 
@@ -518,7 +530,7 @@ import Synchronization
   ) -> String? {
     let known = known()
     let seen = sight()
-    var first: String?
+    var differences: [String] = []
     let found = worlds.compactMap { world -> World? in
       var world = world
       let isStored = world.life.stored != nil || !world.life.pending.isEmpty
@@ -527,15 +539,16 @@ import Synchronization
       if let report, difference == nil {
         difference = ReportComparison.difference(report, outcome, isStored: isStored, isLocked: world.life.isLocked)
       }
-      first =
-        first ?? difference.map { "\($0)\n  seen:   \(seen?.text ?? "")\n  tables: \(world.life.sight?.text ?? "")" }
+      if let difference, differences.count < 3 {
+        differences.append("\(difference)\n  seen:   \(seen?.text ?? "")\n  tables: \(world.life.sight?.text ?? "")")
+      }
       return difference == nil ? world : nil
     }
     guard found.isEmpty else {
       worlds = found.distinct
       return nil
     }
-    return (first ?? "no world") + (report.map { "\n\($0)" } ?? "")
+    return differences.distinct.joined(separator: "\nor ") + (report.map { "\n\($0)" } ?? "")
   }
 
   private func compareScreen() -> String? {
@@ -605,5 +618,15 @@ final class PlayerDelegate: RestorationCoordinatorDelegate {
       limit.cancel()
     }
     return lateReports.popLast()
+  }
+}
+
+extension Step {
+  /// Whether the step restores something.
+  fileprivate var restores: Bool {
+    switch self {
+    case .launch, .unlock, .restoreAgain, .retry, .restoreLate, .killInLaunch, .crashInLaunch: true
+    default: false
+    }
   }
 }

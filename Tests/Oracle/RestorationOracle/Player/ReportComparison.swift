@@ -29,8 +29,8 @@ enum ReportComparison {
   static func difference(_ preserved: PreservationOutcome, _ outcome: Outcome, isLocked: Bool) -> String? {
     switch preserved {
     case .declined: return "the save was declined"
-    case .deferred where outcome.hasChanged || !isLocked: return "a save was \(preserved)"
-    case .unchanged where outcome.hasChanged: return "a save says that nothing has changed"
+    case .deferred where outcome.hasWritten || !isLocked: return "a save was \(preserved)"
+    case .unchanged where outcome.hasWritten: return "a save says that nothing has changed"
     case .preserved, .unchanged, .deferred: break
     }
     var duplicates: Set<[String]> = []

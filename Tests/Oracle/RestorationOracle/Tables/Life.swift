@@ -43,11 +43,15 @@ struct Standing: Hashable, Sendable {
   var superseded: Set<Int> = []
   /// Whether it wrote a record in this run that is not first.
   var hasWritten = false
+  /// Whether it was given a record in this run.
+  var wasGiven = false
 }
 
 /// What a turn did, or a save.
 package struct Outcome: Hashable, Sendable {
   package var hasChanged = false
+  /// Whether a record was written.
+  package var hasWritten = false
   /// The paths at which nothing was made after a crash.
   package var leftOut: Set<[String]> = []
   /// The paths of conflicts, and how many records are superseded there.
@@ -344,6 +348,7 @@ package struct Life: Hashable, Sendable {
     standing.hasWritten = standing.hasWritten || !standing.isUnedited
     objects[id]!.standing = standing
     written.insert(number)
+    outcome.hasWritten = true
     while table[standing.row].records.count > 8 {
       let records = table[standing.row].records
       let surplus =
@@ -494,6 +499,7 @@ package struct Life: Hashable, Sendable {
 
   /// Records that were given are quarantined no more.
   private mutating func release(_ id: Int) {
+    objects[id]!.standing!.wasGiven = true
     let standing = objects[id]!.standing!
     for index in table[standing.row].records.indices
     where standing.own.contains(table[standing.row].records[index].number) {
@@ -505,6 +511,12 @@ package struct Life: Hashable, Sendable {
     let others = Set(records.map(\.number)).subtracting(objects[id]!.standing!.own)
     objects[id]!.standing!.superseded = others
     if !others.isEmpty { outcome.superseded[path(id)] = others.count }
+  }
+
+  /// Whether something is stored for an object that a factory made; else it is not used.
+  private func fits(_ object: Object, _ place: Place, _ turn: Turn, _ known: Knowledge) -> Bool {
+    let key = Key(place: place, tag: object.tag, model: object.model)
+    return table.find(key, held: held, retrying: turn.isRetry, known).contains { !known.isGone(table[$0]) }
   }
 
   private struct Turn {
@@ -536,7 +548,7 @@ package struct Life: Hashable, Sendable {
         }
         if table[made].isBlocked, !turn.isRetry {
           outcome.leftOut.insert(path(id) + [place.identifier])
-        } else if var object = make(path(id) + [place.identifier], table[made]) {
+        } else if var object = make(path(id) + [place.identifier], table[made]), fits(object, place, turn, known) {
           object.parent = id
           object.isPresented = table[made].isPresented
           let new = add(object)
@@ -658,6 +670,7 @@ package struct Life: Hashable, Sendable {
     let row = objects[parent]!.standing!.row
     // Its parent may show another model since.
     if objects[id]!.standing != nil { meet(id, known) }
+    guard objects[id]!.standing?.wasGiven != true else { return outcome }
     restore(id, below: row, Turn(kind: .late), make: make, known, &outcome)
     return outcome
   }
