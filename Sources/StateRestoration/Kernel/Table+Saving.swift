@@ -46,6 +46,7 @@ extension Table {
       try takeModel(attributes, entries, key)
       guard var holding = holding(key) else { return }
       holding.attributes = attributes
+      let isNew = !holding.isCaptured
       holding.isCaptured = true
       holding.isAskedFor = batch.kinds[record.kind].isAskedFor
       hold(holding, key)
@@ -53,7 +54,7 @@ extension Table {
         try setStanding(attributes, of: row)
         try retireOthers(of: row, batch.kinds[record.kind].acceptedClasses)
       }
-      guard try isEdited(record, of: batch, entries) else { return }
+      guard try isEdited(record, of: batch, entries, isNew: isNew) else { return }
       // The place of an object that is referred to is no edit.
       let compared = batch.targets[key] == nil ? nil : try baseline(record, of: batch)
       try write(entries, attributes, key, compared)
@@ -125,10 +126,11 @@ extension Table {
 
   /// Whether the table *Save* has an object's values written.
   private mutating func isEdited(
-    _ record: CaptureBatch.Record, of batch: CaptureBatch, _ entries: [RestorationArchive.Entry]
+    _ record: CaptureBatch.Record, of batch: CaptureBatch, _ entries: [RestorationArchive.Entry],
+    isNew: Bool
   ) throws(ArchiveError) -> Bool {
     guard let holding = holding(record.key) else { return false }
-    if batch.isMeeting, let given = holding.record, holding.joined.isEmpty, holding.place.given != nil,
+    if batch.isMeeting || isNew, let given = holding.record, holding.joined.isEmpty, holding.place.given != nil,
       !holding.place.isEdit
     {
       // Restoring alone changes no record, migrated or not.
