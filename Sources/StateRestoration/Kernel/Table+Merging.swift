@@ -15,6 +15,8 @@ extension Table {
     var copies: [RestorationArchive.Writer.Copy] = []
     // Records that are copied at the end, so that their nodes only look empty.
     var coming: [NodeID: Int] = [:]
+    // Rows that have another role since, by the rows above them.
+    var moved: [NodeID: [NodeID]] = [:]
     var stack = Array(try other.roots.reversed())
     var visited = 0
     while let source = stack.popLast() {
@@ -44,9 +46,11 @@ extension Table {
       if let role = node.attributes.role, var attributes = try writer.node(row)?.attributes, attributes.role != role {
         attributes.role = role
         try writer.setAttributes(attributes, of: row)
+        if let parent { moved[parent, default: []].append(row) }
       }
       if node.byteCount > 0 { try add(node, to: row, &coming, &copies) }
     }
+    for (parent, rows) in moved { try giveWay(to: rows, below: parent, merged: Set(targets.values)) }
     try writer.copyRecords(copies, from: other)
     let newer = try other.context
     context.timeSaved = max(context.timeSaved, newer.timeSaved)
@@ -116,6 +120,20 @@ extension Table {
     copied.flags.formUnion(facts.flags.intersection(.first))
     copies.append(.init(source: node.id, target: record, attributes: copied))
     try openRows(upTo: row)
+  }
+
+  /// Says of rows whose roles others have since that no object had them as late as those.
+  private mutating func giveWay(to rows: [NodeID], below parent: NodeID, merged: Set<NodeID>) throws(ArchiveError) {
+    var roles: Set<RestorationRole> = []
+    for row in rows { if let role = try writer.node(row)?.attributes.role { roles.insert(role) } }
+    for row in try writer.children(of: parent) where !merged.contains(row) {
+      guard var attributes = try writer.node(row)?.attributes, let role = attributes.role, roles.contains(role) else {
+        continue
+      }
+      attributes.flags.insert(.carriedOver)
+      attributes.savedAt = attributes.savedAt ?? writer.context.timeSaved
+      try writer.setAttributes(attributes, of: row)
+    }
   }
 
   /// Says that an object had a row later than any other of its place.

@@ -99,8 +99,9 @@ extension Table {
     if let old = former.row, old != row, try writer.node(old) != nil { try move(contentsOf: old, into: row) }
   }
 
-  /// Rows of an object's model, or of none, that have nothing but *first* records become one with the row that it is given a record
-  /// of. The rows of other models are somebody else's.
+  /// Rows that have nothing but *first* records become one with the row that an object is given a record of.
+  ///
+  /// Those of its model, or of none: the rows of other models are somebody else's.
   private mutating func takeInRows(
     of key: CaptureBatch.Key, _ row: NodeID, _ arrivals: Arrivals
   ) throws(ArchiveError) {

@@ -122,7 +122,7 @@ import Testing
     var restorableState = 0
   }
 
-  @Test func `an object of another class that names no tag is not given the state, which waits for its own`() async throws {
+  @Test func `an untagged object of another class is not given the state, which waits for its own`() async throws {
     let root = Screen("root", children: [Screen("child", text: "typed")])
     root.restorationViews = [Field("field", 7)]
     try await bench.preserve(root)
@@ -166,7 +166,9 @@ import Testing
   }
 
   @Test(arguments: ["a", "b", "c"] as [RestorationIdentifier])
-  func `a death at one of its screens leaves the order of a stack as it was`(culprit: RestorationIdentifier) async throws {
+  func `a death at one of its screens leaves the order of a stack as it was`(
+    culprit: RestorationIdentifier
+  ) async throws {
     func stack(_ identifiers: [RestorationIdentifier]) -> NavigationController {
       let stack = NavigationController(restorationIdentifier: "stack")
       stack.setStack(identifiers.map { Screen($0, text: $0.rawValue, tag: "screen") })
@@ -201,9 +203,12 @@ import Testing
     size: Int
   ) async throws {
     func launch(_ made: RestorationIdentifier) -> RestorationCoordinator {
-      bench.launch { $0.register(Screen.self, as: "page") { _, _ in Screen(made, tag: "page", children: [Screen("below")]) } }
+      bench.launch {
+        $0.register(Screen.self, as: "page") { _, _ in Screen(made, tag: "page", children: [Screen("below")]) }
+      }
     }
-    let page = Screen("page", text: text("page", size), tag: "page", children: [Screen("below", text: text("below", size))])
+    let below = Screen("below", text: text("below", size))
+    let page = Screen("page", text: text("page", size), tag: "page", children: [below])
     _ = try await launch("page").preserve(Screen("root", children: [page]))
     for round in 0..<2 {
       let coordinator = launch("other")
@@ -248,7 +253,8 @@ import Testing
     #expect([word(again["entry 1"]), word(again["entry 2"])] == ["first", "second"])
   }
 
-  @Test func `opening a scope while locked writes nothing, however often, and what is set then is saved`() async throws {
+  @Test func `opening a scope while locked writes nothing, however often, and what is set then is saved`() async throws
+  {
     func launch() async throws -> (RestorationCoordinator, RestorationScope) {
       let (coordinator, scope) = (bench.launch(), RestorationScope())
       _ = try await coordinator.restore(into: scope)

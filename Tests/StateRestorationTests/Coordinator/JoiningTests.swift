@@ -31,7 +31,7 @@ import Testing
     return (coordinator, root, late)
   }
 
-  @Test func `an edit while locked joins the state of its own model behind another's`() async throws {
+  @Test func `an edit while locked joins the record of its own model, whose row is absent`() async throws {
     let page = JoiningPage("page A", model: "A")
     let (root, c) = (Screen("root", children: [page]), bench.launch())
     _ = try await c.restore(into: root)
@@ -328,8 +328,7 @@ import Testing
     #expect(remarks.count == 2 && remarks.contains(.joined), "\(remarks)")
   }
 
-  @Test func `an edit of a page on the deepest level of rows is joined`() async throws
-  {
+  @Test func `an edit of a page on the deepest level of rows is joined`() async throws {
     func tree(_ page: JoiningPage) -> Screen {
       let bottom = Screen("bottom", children: [page])
       let chain = (0..<1020).reduce(bottom) { below, number in Screen("\(number)", children: [below]) }

@@ -151,7 +151,9 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 2])
-  func `an object that is given for another path than its own is not used for that, whose state stays`(maker: Int) async throws {
+  func `an object that is given for another path than its own is not used there, and the state stays`(maker: Int)
+    async throws
+  {
     let bench = Bench()
     func stack(_ screens: [Screen]) -> NavigationController {
       let stack = NavigationController(restorationIdentifier: "stack")

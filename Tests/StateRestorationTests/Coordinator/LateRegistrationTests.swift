@@ -261,15 +261,16 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a page that is opened once more and not edited is preserved, whatever is dormant`(hasDormant: Bool) async throws
-  {
+  func `a page that is opened once more and not edited is preserved, whatever row is absent`(
+    hasAbsent: Bool
+  ) async throws {
     func page(_ model: ModelIdentifier) -> Screen {
       let page = Screen("page", text: "of \(model)")
       page.restorationModelIdentifier = model
       return page
     }
     let bench = Bench()
-    if hasDormant { try await bench.preserve(Screen("root", children: [page("two")])) }
+    if hasAbsent { try await bench.preserve(Screen("root", children: [page("two")])) }
     let first = bench.launch()
     let before = Screen("root", children: [page("one")])
     _ = try await first.restore(into: before)

@@ -1,7 +1,8 @@
 import FoundationEssentials
-@testable import StateRestoration
 import StateRestorationTesting
 import Testing
+
+@testable import StateRestoration
 
 /// A program that ends in order has not crashed, whatever restoring was about to do; one that dies again and again in a late
 /// extension has.
@@ -51,7 +52,8 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `deaths in an extension that begins after restoring are counted from run to run`(on kind: StoreKind) async throws {
+  func `deaths in an extension that begins after restoring are counted from run to run`(on kind: StoreKind) async throws
+  {
     let bench = try await preservedTwice(kind)
     for run in 0..<2 {
       let root = Screen("root")

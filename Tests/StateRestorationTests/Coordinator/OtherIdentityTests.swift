@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Place.allCases) func `the model before comes to the front again with what it shows`(place: Place)
+  @Test(arguments: Place.allCases) func `a model that is shown again is given what was typed in it last`(place: Place)
     async throws
   {
     let bench = Bench()

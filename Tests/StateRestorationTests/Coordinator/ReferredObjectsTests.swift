@@ -41,7 +41,7 @@ import Testing
     #expect(l.referrer.value == 7)
   }
 
-  @Test func `a referrer that is not edited pushes no newer state behind`() async throws {
+  @Test func `a referrer that is not edited writes nothing beside a newer record`() async throws {
     func make(_ p: Panel) -> (root: Screen, target: Screen) {
       let x = Screen("x")
       x.restorationModelIdentifier = "A"

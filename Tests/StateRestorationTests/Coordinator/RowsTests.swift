@@ -382,7 +382,8 @@ import Testing
   }
 
   @Test(arguments: Arrival.allCases)
-  func `what an older program's late object has lies beside a record of a newer version`(arrival: Arrival) async throws {
+  func `what an older program's late object has lies beside a record of a newer version`(arrival: Arrival) async throws
+  {
     let bench = Bench()
     try await bench.preserve(Screen("root", children: [Next.Editor("newer")]))
     let coordinator = bench.launch()

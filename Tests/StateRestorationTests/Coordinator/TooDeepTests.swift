@@ -30,9 +30,9 @@ import Testing
     #expect(last["a"]?.text == "typed most")
   }
 
-  /// Not locked: blank objects below state of another class.
+  /// Not locked: objects without a record beside a row of another class.
   @Test(arguments: [false, true])
-  func `one edit below a blank object that lies too deep stops nobody else`(looksFirst: Bool) async throws {
+  func `one edit below an object without a record that lies too deep stops nobody else`(looksFirst: Bool) async throws {
     _ = try await bench.launchMakingAll(true).preserve(
       Screen(
         "root", children: [Screen("a"), Panel.made("e", value: 9, isNewer: true), Screen("top", text: "T", tag: "t1")]))
@@ -92,7 +92,7 @@ import Testing
     #expect(last["x"]?.text == "typed more")
   }
 
-  @Test func `newer state of an object that was too deep for a while stays in front`() async throws {
+  @Test func `what an object that was too deep for a while writes is given`() async throws {
     try await bench.preserve(Screen("root", children: [NewerPanel("e", value: 9)]))
     let (e, bottom) = (Panel("e"), Screen("n"))
     let (root, c) = (Screen("root", children: [e, chain(above: bottom)]), bench.launch())

@@ -53,7 +53,8 @@ import Testing
     #expect(try hand.rows == ["e absent: unread"])
   }
 
-  @Test func `an object that came by itself takes what it could have been given, and nothing that it could not`() throws {
+  @Test func `an object that came by itself takes what it could have been given, and nothing that it could not`() throws
+  {
     var hand = try stored(("newer", 9), ("older", 1))
     try hand.save([editor("typed")])
     try hand.save([], leaving: [key])
