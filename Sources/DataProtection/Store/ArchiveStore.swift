@@ -220,6 +220,6 @@ package final class ArchiveStore: Sendable {
       record: record, file: opened.file, frames: opened.content.frames, room: room,
       frameCount: opened.frames.count, end: opened.scan.end, commitment: opened.scan.commitment,
       allocated: opened.file.byteCount, isAppendable: opened.tailDropped == 0 && opened.file.isWritable,
-      opened: opened)
+      reading: opened.readMark)
   }
 }
